@@ -1,0 +1,132 @@
+//! The command line: which subcommands there are, and how each ends.
+
+use crate::logging::{self, LogFormat};
+use crate::{demo, local_cluster};
+use clap::{Parser, Subcommand};
+use std::error::Error;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// LBCF: load balancers for Kubernetes, with a driver for each cloud
+///
+/// `lbcf demo` shows it at work, with no cloud and no cluster.
+#[derive(Debug, Parser)]
+#[command(
+    name = "lbcf",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true
+)]
+struct Lbcf {
+    /// What is logged, to stderr: a level, or a list such as warn,lbcf_controller=debug
+    /// [default: info; warn for the demo]
+    #[arg(long, env = "LBCF_LOG", value_name = "FILTER", global = true)]
+    log: Option<String>,
+
+    /// Form of the log
+    #[arg(
+        long,
+        env = "LBCF_LOG_FORMAT",
+        value_name = "FORMAT",
+        global = true,
+        default_value = "text"
+    )]
+    log_format: LogFormat,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Show a load balancer's whole life: cluster, cloud and controller in one process
+    Demo(demo::DemoArgs),
+    /// Run the controller against a cluster
+    Controller(lbcf_controller::cli::ControllerArgs),
+    /// Run the mock cloud with its driver
+    MockDriver(mock_driver::cli::MockDriverArgs),
+    /// Run a small Kubernetes API, for kubectl and tests
+    LocalCluster(local_cluster::LocalClusterArgs),
+    /// Print the CRDs, for `kubectl apply -f -`
+    Crds,
+}
+
+/// Runs the command that the process was called with.
+#[must_use]
+pub fn main() -> ExitCode {
+    let lbcf = Lbcf::parse();
+    let default_filter = if matches!(lbcf.command, Command::Demo(_)) {
+        "warn"
+    } else {
+        "info"
+    };
+    let filter = lbcf.log.as_deref().unwrap_or(default_filter);
+    let outcome = logging::start(filter, lbcf.log_format)
+        .map_err(Into::into)
+        .and_then(|()| {
+            let runtime = tokio::runtime::Runtime::new()?;
+            runtime.block_on(run(lbcf.command))
+        });
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            // Nobody is left to tell if stderr is closed.
+            let _ = writeln!(std::io::stderr(), "lbcf: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
+    match command {
+        Command::Demo(args) => {
+            let report = demo::run(args).await?;
+            return Ok(if report.passed {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            });
+        }
+        Command::Controller(args) => lbcf_controller::cli::run(args).await?,
+        Command::MockDriver(args) => mock_driver::cli::run(args).await?,
+        Command::LocalCluster(args) => local_cluster::run(args).await?,
+        Command::Crds => {
+            std::io::stdout().write_all(lbcf_controller::api::crds_yaml()?.as_bytes())?
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_flag_has_an_environment_variable_and_a_help_text() {
+        let mut commands = vec![Lbcf::command()];
+        while let Some(command) = commands.pop() {
+            for flag in command
+                .get_arguments()
+                .filter(|flag| flag.get_long().is_some())
+            {
+                let name = flag.get_long().unwrap_or_default();
+                if ["help", "version"].contains(&name) {
+                    continue;
+                }
+                assert!(
+                    flag.get_env().is_some(),
+                    "{} --{name} has no variable",
+                    command.get_name()
+                );
+                assert!(
+                    flag.get_help().is_some(),
+                    "{} --{name} has no help",
+                    command.get_name()
+                );
+            }
+            commands.extend(command.get_subcommands().cloned());
+        }
+        Lbcf::command().debug_assert();
+    }
+}

@@ -1,0 +1,198 @@
+//! What the cloud holds, as the demo judges it.
+
+use kube::Client;
+use kube::api::{Api, ListParams};
+use lbcf_controller::api::{BackendRecord, Conditions, condition_types};
+use mock_driver::Cloud;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where one looks.
+#[derive(Clone)]
+pub(super) enum CloudView {
+    /// Into the mock itself.
+    Mock(Cloud),
+    /// With somebody else's driver there is nothing to look into: the controller's records have to
+    /// be believed.
+    Records(Client),
+}
+
+impl std::fmt::Debug for CloudView {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Mock(_) => "CloudView::Mock",
+            Self::Records(_) => "CloudView::Records",
+        })
+    }
+}
+
+/// What is registered, comparable.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Registered {
+    /// The pods' addresses with their weights, or, where only records are seen, the pods' names.
+    pub(super) targets: BTreeMap<String, String>,
+}
+
+impl CloudView {
+    /// What is registered now.
+    pub(super) async fn registered(&self) -> Result<Registered, String> {
+        let targets = match self {
+            Self::Mock(cloud) => cloud
+                .observe()
+                .load_balancers
+                .iter()
+                .flat_map(|lb| &lb.backends)
+                .map(|backend| {
+                    let weight = backend
+                        .parameters
+                        .get("weight")
+                        .cloned()
+                        .unwrap_or_default();
+                    (ip_of(&backend.addr), weight)
+                })
+                .collect(),
+            Self::Records(client) => records(client)
+                .await?
+                .into_iter()
+                .filter(|record| {
+                    record.status.as_ref().is_some_and(|status| {
+                        status.conditions.is_true(condition_types::REGISTERED)
+                    })
+                })
+                .map(|record| {
+                    let pod = record
+                        .spec
+                        .pod_backend
+                        .map(|pod| pod.name)
+                        .unwrap_or_default();
+                    let weight = record
+                        .spec
+                        .parameters
+                        .get("weight")
+                        .cloned()
+                        .unwrap_or_default();
+                    (pod, weight)
+                })
+                .collect(),
+        };
+        Ok(Registered { targets })
+    }
+
+    /// What is registered when these pods are, each with its name and address.
+    pub(super) fn expected(&self, pods: &[(String, String)], weight: &str) -> Registered {
+        let name = |(name, ip): &(String, String)| match self {
+            Self::Mock(_) => ip.clone(),
+            Self::Records(_) => name.clone(),
+        };
+        Registered {
+            targets: pods
+                .iter()
+                .map(|pod| (name(pod), weight.to_owned()))
+                .collect(),
+        }
+    }
+
+    /// The cloud in a few lines, for people.
+    pub(super) async fn describe(&self) -> Vec<String> {
+        let lines = match self {
+            Self::Mock(cloud) => cloud
+                .observe()
+                .load_balancers
+                .iter()
+                .flat_map(|lb| {
+                    let info: Vec<_> = lb.lb_info.values().map(String::as_str).collect();
+                    let attributes: Vec<_> = lb
+                        .attributes
+                        .iter()
+                        .map(|(key, value)| format!("{key}={value}"))
+                        .collect();
+                    let head = format!("{}  {}", info.join("/"), attributes.join(" "));
+                    let targets: BTreeSet<_> = lb
+                        .backends
+                        .iter()
+                        .map(|backend| {
+                            let weight =
+                                backend.parameters.get("weight").map_or("", String::as_str);
+                            format!("{} weight {weight}", ip_of(&backend.addr))
+                        })
+                        .collect();
+                    std::iter::once(head).chain(few(targets))
+                })
+                .collect(),
+            Self::Records(_) => match self.registered().await {
+                Ok(registered) => few(registered
+                    .targets
+                    .iter()
+                    .map(|(pod, weight)| format!("record of {pod}, weight {weight}"))
+                    .collect()),
+                Err(error) => vec![error],
+            },
+        };
+        if lines.is_empty() {
+            vec!["empty".to_owned()]
+        } else {
+            lines
+        }
+    }
+
+    /// What LBCF left in the cloud.
+    pub(super) fn left_behind(&self) -> Vec<String> {
+        let Self::Mock(cloud) = self else {
+            return Vec::new();
+        };
+        let mut left = Vec::new();
+        for lb in cloud.observe().load_balancers {
+            left.push(format!("cloud: load balancer {:?}", lb.lb_info));
+            left.extend(
+                lb.backends
+                    .iter()
+                    .map(|backend| format!("cloud: target {}", backend.addr)),
+            );
+        }
+        left
+    }
+
+    /// The attributes of the load balancers, where they can be seen.
+    pub(super) fn attributes(&self) -> Vec<BTreeMap<String, String>> {
+        match self {
+            Self::Mock(cloud) => cloud
+                .observe()
+                .load_balancers
+                .into_iter()
+                .map(|lb| lb.attributes)
+                .collect(),
+            Self::Records(_) => Vec::new(),
+        }
+    }
+}
+
+async fn records(client: &Client) -> Result<Vec<BackendRecord>, String> {
+    let records: Api<BackendRecord> = Api::all(client.clone());
+    let list = records
+        .list(&ListParams::default())
+        .await
+        .map_err(|error| error.to_string())?;
+    Ok(list.items)
+}
+
+/// The address in the JSON text that the mock makes of it; any other text as it is.
+fn ip_of(addr: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(addr)
+        .ok()
+        .and_then(|addr| addr.get("ip")?.as_str().map(str::to_owned))
+        .unwrap_or_else(|| addr.to_owned())
+}
+
+/// Eight lines at the most.
+fn few(lines: BTreeSet<String>) -> Vec<String> {
+    const MOST: usize = 8;
+    let more = lines.len().saturating_sub(MOST);
+    let mut few: Vec<String> = lines
+        .into_iter()
+        .take(MOST)
+        .map(|line| format!("  {line}"))
+        .collect();
+    if more > 0 {
+        few.push(format!("  … and {more} more"));
+    }
+    few
+}

@@ -1,0 +1,25 @@
+//! The `lbcf` command: LBCF's demo, controller, mock driver and local cluster in one binary.
+//!
+//! Each subcommand is thin and calls the library that does its work; only the [`demo`] lives
+//! here, as it is the one that needs all of them. Results go to stdout, logs to stderr, and every
+//! flag has an environment variable.
+//!
+//! The demo can be run from a program too:
+//!
+//! ```no_run
+//! use lbcf_cli::demo::{DemoArgs, Output, run};
+//!
+//! # async fn example() -> Result<(), lbcf_cli::demo::DemoError> {
+//! let args = DemoArgs { once: true, output: Output::Json, ..DemoArgs::default() };
+//! let report = run(args).await?;
+//! assert!(report.passed);
+//! # Ok(())
+//! # }
+//! ```
+
+mod command;
+pub mod demo;
+mod local_cluster;
+mod logging;
+
+pub use command::main;

@@ -1,0 +1,5 @@
+//! `lbcf`: see the library's front page.
+
+fn main() -> std::process::ExitCode {
+    lbcf_cli::main()
+}

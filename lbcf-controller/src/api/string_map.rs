@@ -1,0 +1,97 @@
+//! A map of strings whose values people may write as numbers.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Deref;
+
+/// `lbSpec`, `lbInfo`, `attributes`, `parameters`, `injectedInfo`: maps of strings that mean
+/// something to a driver only.
+///
+/// The documents' samples write `weight: 50`, a number: it is read as the string `50` (d20).
+/// `null` reads as empty (b5).
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct StringMap(BTreeMap<String, String>);
+
+impl StringMap {
+    /// The map inside.
+    #[must_use]
+    pub fn to_wire(&self) -> BTreeMap<String, String> {
+        self.0.clone()
+    }
+}
+
+impl Deref for StringMap {
+    type Target = BTreeMap<String, String>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl From<BTreeMap<String, String>> for StringMap {
+    fn from(map: BTreeMap<String, String>) -> Self {
+        Self(map)
+    }
+}
+
+impl<const N: usize> From<[(&str, &str); N]> for StringMap {
+    fn from(entries: [(&str, &str); N]) -> Self {
+        Self(
+            entries
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .collect(),
+        )
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StringOrNumber {
+    String(String),
+    Integer(i64),
+    Number(f64),
+    Bool(bool),
+}
+
+impl<'de> Deserialize<'de> for StringMap {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let values: BTreeMap<String, StringOrNumber> =
+            Option::deserialize(deserializer)?.unwrap_or_default();
+        Ok(Self(
+            values
+                .into_iter()
+                .map(|(key, value)| {
+                    let text = match value {
+                        StringOrNumber::String(text) => text,
+                        StringOrNumber::Integer(number) => number.to_string(),
+                        StringOrNumber::Number(number) => number.to_string(),
+                        StringOrNumber::Bool(flag) => flag.to_string(),
+                    };
+                    (key, text)
+                })
+                .collect(),
+        ))
+    }
+}
+
+impl JsonSchema for StringMap {
+    fn schema_name() -> Cow<'static, str> {
+        "StringMap".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "nullable": true,
+            "additionalProperties": { "x-kubernetes-int-or-string": true },
+        })
+    }
+}

@@ -1,0 +1,330 @@
+use super::*;
+use crate::api::{
+    BackendGroupSpec, Condition, LoadBalancerSpec, LoadBalancerStatus, PodSelection, PortSelector,
+    SelectPodByLabel,
+};
+use crate::key::ObjectKey;
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use lbcf_driver_sdk::webhook::Protocol;
+
+fn group() -> BackendGroup {
+    let mut group = BackendGroup::new(
+        "web",
+        BackendGroupSpec {
+            load_balancers: vec!["lb-a".into()],
+            pods: Some(PodSelection {
+                ports: vec![PortSelector::new(80, Protocol::Tcp)],
+                by_label: Some(SelectPodByLabel::default()),
+                ..PodSelection::default()
+            }),
+            parameters: StringMap::from([("weight", "50")]),
+            ..BackendGroupSpec::default()
+        },
+    );
+    group.metadata.namespace = Some("ns".into());
+    group.metadata.uid = Some("group-uid".into());
+    group.metadata.generation = Some(1);
+    group
+}
+
+fn pod(name: &str) -> PodView {
+    PodView {
+        key: ObjectKey::new("ns", name),
+        uid: format!("uid-{name}"),
+        version: 1,
+        labels: BTreeMap::new(),
+        has_ip: true,
+        ready: true,
+        running: true,
+        deleting: false,
+    }
+}
+
+fn usable(id: &str) -> LoadBalancerState {
+    LoadBalancerState::Usable {
+        driver: "driver".into(),
+        lb_info: StringMap::from([("lbID", id)]),
+        attributes: StringMap::default(),
+    }
+}
+
+struct Case {
+    group: BackendGroup,
+    load_balancers: BTreeMap<String, LoadBalancerState>,
+    pods: Vec<PodView>,
+    records: Vec<BackendRecord>,
+}
+
+impl Case {
+    fn new(pods: &[&str]) -> Self {
+        Self {
+            group: group(),
+            load_balancers: BTreeMap::from([("lb-a".into(), usable("a"))]),
+            pods: pods.iter().map(|name| pod(name)).collect(),
+            records: Vec::new(),
+        }
+    }
+
+    /// The same after its plan was carried out and every record was registered.
+    fn registered(mut self) -> Self {
+        let plan = self.plan();
+        self.records.extend(plan.create);
+        for record in &mut self.records {
+            let status = record.status.get_or_insert_default();
+            status.conditions = vec![Condition::met(condition_types::REGISTERED, Some(1))];
+        }
+        self
+    }
+
+    fn plan(&self) -> Plan {
+        decide(&View {
+            group: Arc::new(self.group.clone()),
+            load_balancers: self.load_balancers.clone(),
+            pods: self.pods.iter().cloned().map(Arc::new).collect(),
+            records: self.records.iter().cloned().map(Arc::new).collect(),
+        })
+    }
+
+    fn pod_mut(&mut self, name: &str) -> &mut PodView {
+        self.pods
+            .iter_mut()
+            .find(|pod| pod.key.name == name)
+            .unwrap()
+    }
+}
+
+fn deleted_pods(plan: &Plan) -> Vec<&str> {
+    plan.delete
+        .iter()
+        .map(|record| record.spec.pod_backend.as_ref().unwrap().name.as_str())
+        .collect()
+}
+
+fn counts(plan: &Plan) -> (usize, usize, usize) {
+    (plan.create.len(), plan.update.len(), plan.delete.len())
+}
+
+#[test]
+fn b31_each_pod_port_and_load_balancer_gets_a_record() {
+    let mut case = Case::new(&["p0", "p1"]);
+    case.load_balancers.insert("lb-b".into(), usable("b"));
+    case.group
+        .spec
+        .pods
+        .as_mut()
+        .unwrap()
+        .ports
+        .push(PortSelector::new(90, Protocol::Udp));
+    let plan = case.plan();
+    assert_eq!(counts(&plan), (8, 0, 0));
+    assert_eq!((plan.status.backends, plan.status.records), (2, 8));
+    let names: BTreeSet<_> = plan
+        .create
+        .iter()
+        .map(|record| &record.metadata.name)
+        .collect();
+    assert_eq!(names.len(), 8);
+}
+
+#[test]
+fn b41_b45_b49_a_record_is_named_labelled_and_owned_as_documented() {
+    let plan = Case::new(&["p0"]).plan();
+    let record = &plan.create[0];
+    assert_eq!(
+        record.metadata.name.as_deref(),
+        Some(crate::names::pod_record_name("lb-a", "web", "uid-p0", 80, "TCP").as_str())
+    );
+    assert_eq!(record.metadata.namespace.as_deref(), Some("ns"));
+    let labels = record.metadata.labels.as_ref().unwrap();
+    assert_eq!(labels["lbcf.tkestack.io/lb-driver"], "driver");
+    assert_eq!(labels["lbcf.tkestack.io/lb-name"], "lb-a");
+    assert_eq!(labels["lbcf.tkestack.io/backend-group"], "web");
+    assert_eq!(labels["lbcf.tkestack.io/backend-pod"], "p0");
+    let owner = &record.metadata.owner_references.as_ref().unwrap()[0];
+    assert_eq!(
+        (owner.kind.as_str(), owner.uid.as_str()),
+        ("BackendGroup", "group-uid")
+    );
+    assert_eq!(
+        record.metadata.finalizers.as_deref().unwrap(),
+        ["lbcf.tkestack.io/deregister-backend"]
+    );
+    assert_eq!(record.spec.lb_info["lbID"], "a");
+}
+
+#[test]
+fn at_rest_there_is_nothing_to_do() {
+    let case = Case::new(&["p0", "p1"]).registered();
+    let plan = case.plan();
+    assert_eq!(counts(&plan), (0, 0, 0));
+    assert_eq!(
+        (plan.status.backends, plan.status.registered_backends),
+        (2, 2)
+    );
+}
+
+#[test]
+fn b108_b109_a_pod_that_is_not_ready_goes_and_the_others_stay() {
+    let mut case = Case::new(&["p0", "p1"]).registered();
+    case.pod_mut("p0").ready = false;
+    let plan = case.plan();
+    assert_eq!(deleted_pods(&plan), ["p0"]);
+    assert_eq!(plan.status.backends, 2, "d8: it is still selected");
+}
+
+#[test]
+fn b109_policy_if_not_running_keeps_running_pods_but_never_terminating_ones() {
+    let mut case = Case::new(&["p0", "p1", "p2"]).registered();
+    case.group.spec.deregister_policy = Some(DeregisterPolicy::IfNotRunning);
+    case.pod_mut("p0").ready = false;
+    case.pod_mut("p1").ready = false;
+    case.pod_mut("p1").running = false;
+    case.pod_mut("p2").deleting = true;
+    assert_eq!(deleted_pods(&case.plan()).len(), 2);
+    assert!(!deleted_pods(&case.plan()).contains(&"p0"));
+    // b110: protection keeps records, it never makes any.
+    case.records.clear();
+    assert_eq!(counts(&case.plan()), (0, 0, 0));
+}
+
+#[test]
+fn policy_webhook_keeps_what_nobody_judged() {
+    let mut case = Case::new(&["p0"]).registered();
+    case.group.spec.deregister_policy = Some(DeregisterPolicy::Webhook);
+    case.pod_mut("p0").ready = false;
+    assert_eq!(counts(&case.plan()), (0, 0, 0));
+    case.pod_mut("p0").deleting = true;
+    assert_eq!(counts(&case.plan()), (0, 0, 1));
+}
+
+#[test]
+fn b113_changed_parameters_update_every_record() {
+    let mut case = Case::new(&["p0", "p1"]).registered();
+    case.group.spec.parameters = StringMap::from([("weight", "80")]);
+    let plan = case.plan();
+    assert_eq!(counts(&plan), (0, 2, 0));
+    assert_eq!(plan.update[0].1.spec.parameters["weight"], "80");
+}
+
+#[test]
+fn changed_parameters_reach_records_that_are_kept_too() {
+    let mut case = Case::new(&["p0"]).registered();
+    case.group.spec.deregister_policy = Some(DeregisterPolicy::IfNotRunning);
+    case.pod_mut("p0").ready = false;
+    case.group.spec.parameters = StringMap::from([("weight", "0")]);
+    assert_eq!(counts(&case.plan()), (0, 1, 0));
+}
+
+#[test]
+fn u36_changed_attributes_of_the_load_balancer_touch_no_record() {
+    let mut case = Case::new(&["p0"]).registered();
+    let LoadBalancerState::Usable { attributes, .. } = case.load_balancers.get_mut("lb-a").unwrap()
+    else {
+        panic!()
+    };
+    *attributes = StringMap::from([("chargeType", "MONTHLY")]);
+    assert_eq!(counts(&case.plan()), (0, 0, 0));
+}
+
+#[test]
+fn b107_what_is_registered_at_an_unusable_load_balancer_goes() {
+    let mut case = Case::new(&["p0"]).registered();
+    case.load_balancers
+        .insert("lb-a".into(), LoadBalancerState::Unusable);
+    assert_eq!(counts(&case.plan()), (0, 0, 1));
+}
+
+#[test]
+fn u9_what_cannot_be_understood_is_left_alone() {
+    let mut case = Case::new(&["p0"]).registered();
+    case.load_balancers
+        .insert("lb-a".into(), LoadBalancerState::Unknown);
+    assert_eq!(counts(&case.plan()), (0, 0, 0));
+}
+
+#[test]
+fn u13_another_identity_under_the_same_name_deletes_first_and_creates_when_gone() {
+    let mut case = Case::new(&["p0"]).registered();
+    case.load_balancers.insert("lb-a".into(), usable("another"));
+    assert_eq!(counts(&case.plan()), (0, 0, 1));
+    case.records[0].metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
+    assert_eq!(counts(&case.plan()), (0, 0, 0), "it is on its way out");
+    case.records.clear();
+    let plan = case.plan();
+    assert_eq!(counts(&plan), (1, 0, 0));
+    assert_eq!(plan.create[0].spec.lb_info["lbID"], "another");
+}
+
+#[test]
+fn a_pod_replaced_by_a_namesake_gets_a_record_of_its_own() {
+    let mut case = Case::new(&["p0"]).registered();
+    case.pod_mut("p0").uid = "another-uid".into();
+    assert_eq!(counts(&case.plan()), (1, 0, 1));
+}
+
+#[test]
+fn b106_a_group_that_goes_does_nothing() {
+    let mut case = Case::new(&["p0"]);
+    case.group.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
+    assert_eq!(counts(&case.plan()), (0, 0, 0));
+}
+
+#[test]
+fn b20_b23_the_earlier_editions_fields_work() {
+    let mut case = Case::new(&["p0"]);
+    case.group.spec.load_balancers.clear();
+    case.group.spec.lb_name = Some("lb-a".into());
+    let pods = case.group.spec.pods.as_mut().unwrap();
+    pods.ports.clear();
+    pods.port = Some(PortSelector {
+        port_number: Some(8080),
+        ..PortSelector::default()
+    });
+    assert_eq!(
+        case.group.spec.load_balancer_names().collect::<Vec<_>>(),
+        ["lb-a"]
+    );
+    let plan = case.plan();
+    assert_eq!(
+        plan.create[0].spec.pod_backend.as_ref().unwrap().port,
+        PortSelector::new(8080, Protocol::Tcp)
+    );
+}
+
+#[test]
+fn d8_a_backend_counts_when_all_its_records_are_registered() {
+    let mut case = Case::new(&["p0", "p1"]);
+    case.group
+        .spec
+        .pods
+        .as_mut()
+        .unwrap()
+        .ports
+        .push(PortSelector::new(90, Protocol::Tcp));
+    let mut case = case.registered();
+    case.records[0].status = None;
+    let status = case.plan().status;
+    assert_eq!((status.backends, status.registered_backends), (2, 1));
+    assert_eq!((status.records, status.registered_records), (4, 3));
+}
+
+#[test]
+fn b56_scope_decides_which_namespaces_may_use_a_load_balancer() {
+    let mut lb = LoadBalancer::new("lbcf-shared", LoadBalancerSpec::default());
+    lb.metadata.namespace = Some("kube-system".into());
+    lb.status = Some(LoadBalancerStatus {
+        conditions: vec![Condition::met(condition_types::CREATED, None)],
+        ..LoadBalancerStatus::default()
+    });
+    let mut is_usable = |scope: &[&str], namespace: &str| {
+        lb.spec.scope = scope.iter().map(|&scope| scope.to_owned()).collect();
+        let state = LoadBalancerState::of(&Lookup::Found(Arc::new(lb.clone())), namespace);
+        matches!(state, LoadBalancerState::Usable { .. })
+    };
+    assert!(is_usable(&[], "kube-system"));
+    assert!(!is_usable(&[], "ns-a"));
+    assert!(is_usable(&["ns-a"], "ns-a"));
+    assert!(!is_usable(&["ns-a"], "kube-system"));
+    assert!(is_usable(&["*"], "anywhere"));
+}

@@ -1,0 +1,114 @@
+//! The records that a group asks for: one for each pod, port and usable load balancer (b31).
+
+use crate::api::{
+    BackendGroup, BackendRecord, BackendRecordSpec, PodBackendRecord, PodSelection, PortSelector,
+    StringMap,
+};
+use crate::backend_group::decide::LoadBalancerState;
+use crate::index::PodView;
+use crate::names;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::Resource;
+use kube::api::ObjectMeta;
+use lbcf_driver_sdk::webhook::Protocol;
+use std::collections::BTreeMap;
+
+/// A load balancer that records can be made for.
+pub(super) struct Usable<'a> {
+    pub(super) name: &'a str,
+    pub(super) driver: &'a str,
+    pub(super) lb_info: &'a StringMap,
+    pub(super) attributes: &'a StringMap,
+}
+
+pub(super) fn usable(load_balancers: &BTreeMap<String, LoadBalancerState>) -> Vec<Usable<'_>> {
+    load_balancers
+        .iter()
+        .filter_map(|(name, state)| match state {
+            LoadBalancerState::Usable {
+                driver,
+                lb_info,
+                attributes,
+            } => Some(Usable {
+                name,
+                driver,
+                lb_info,
+                attributes,
+            }),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The ports of a selection, each once (b23).
+pub(super) fn ports(selection: &PodSelection) -> Vec<(i32, Protocol)> {
+    let legacy = selection.port.iter().filter(|_| selection.ports.is_empty());
+    let mut ports = Vec::new();
+    for port in selection.ports.iter().chain(legacy) {
+        let port = (port.number(), port.protocol());
+        if port.0 > 0 && !ports.contains(&port) {
+            ports.push(port);
+        }
+    }
+    ports
+}
+
+/// The name of a pod's record.
+pub(super) fn name(group: &BackendGroup, lb: &str, pod: &PodView, port: (i32, Protocol)) -> String {
+    let group = group.metadata.name.as_deref().unwrap_or_default();
+    names::pod_record_name(lb, group, &pod.uid, port.0, port.1.as_str())
+}
+
+/// A pod's record. It is born with its finalizer, so that it cannot go before its backend does.
+pub(super) fn record(
+    group: &BackendGroup,
+    lb: &Usable<'_>,
+    pod: &PodView,
+    port: (i32, Protocol),
+) -> BackendRecord {
+    let group_name = group.metadata.name.clone().unwrap_or_default();
+    let labels = [
+        (names::LABEL_LB_DRIVER, lb.driver),
+        (names::LABEL_LB_NAME, lb.name),
+        (names::LABEL_BACKEND_GROUP, &group_name),
+        (names::LABEL_BACKEND_POD, &pod.key.name),
+    ];
+    let mut record = BackendRecord::new(
+        &name(group, lb.name, pod, port),
+        BackendRecordSpec {
+            lb_driver: lb.driver.to_owned(),
+            lb_name: lb.name.to_owned(),
+            lb_info: lb.lb_info.clone(),
+            lb_attributes: lb.attributes.clone(),
+            pod_backend: Some(PodBackendRecord {
+                name: pod.key.name.clone(),
+                port: PortSelector::new(port.0, port.1),
+            }),
+            parameters: group.spec.parameters.clone(),
+            ensure_policy: group.spec.ensure_policy.clone(),
+            ..BackendRecordSpec::default()
+        },
+    );
+    record.metadata = ObjectMeta {
+        name: record.metadata.name,
+        // b51: where its group is.
+        namespace: group.metadata.namespace.clone(),
+        labels: Some(
+            labels
+                .into_iter()
+                .map(|(label, value)| (label.to_owned(), names::label_value(value)))
+                .collect(),
+        ),
+        finalizers: Some(vec![names::FINALIZER_BACKEND_RECORD.to_owned()]),
+        owner_references: Some(vec![OwnerReference {
+            api_version: BackendGroup::api_version(&()).into_owned(),
+            kind: BackendGroup::kind(&()).into_owned(),
+            name: group_name,
+            uid: group.metadata.uid.clone().unwrap_or_default(),
+            controller: Some(true),
+            block_owner_deletion: Some(true),
+        }]),
+        ..ObjectMeta::default()
+    };
+    record
+}

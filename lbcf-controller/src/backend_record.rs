@@ -1,0 +1,6 @@
+//! BackendRecord: one address, registered and taken away (section 16 of the behaviour list).
+
+mod act;
+mod decide;
+
+pub(crate) use act::act;

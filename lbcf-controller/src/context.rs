@@ -1,0 +1,141 @@
+//! What acting needs: the index, the two rooms of I/O, and the few things that are remembered.
+
+use crate::cluster::{EventSink, EventType, WriteError, Writer};
+use crate::drivers::{AddressLocks, Drivers};
+use crate::index::{Change, Index};
+use crate::key::ObjectKey;
+use crate::options::Options;
+use crate::queue::Queue;
+use crate::work::{Progress, Work};
+use kube::Resource;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How soon something is looked at again that changed under our hands. The watch usually wakes it
+/// sooner.
+const STALE_PAUSE: Duration = Duration::from_millis(200);
+
+pub(crate) struct Context {
+    pub(crate) options: Options,
+    pub(crate) client: kube::Client,
+    pub(crate) cluster: Writer,
+    pub(crate) drivers: Drivers,
+    pub(crate) events: EventSink,
+    pub(crate) queue: Arc<Queue>,
+    pub(crate) addresses: AddressLocks,
+    index: Mutex<Index>,
+    /// When a group's status was written last.
+    status_written: Mutex<HashMap<ObjectKey, Instant>>,
+    /// What was reported of an object last, so that nothing is told twice in a row (u37).
+    reported: Mutex<HashMap<String, (&'static str, String)>>,
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Context {
+    pub(crate) fn new(
+        options: Options,
+        client: kube::Client,
+        events: EventSink,
+        queue: Arc<Queue>,
+        drivers: Drivers,
+    ) -> Self {
+        Self {
+            cluster: Writer::new(client.clone(), options.write_timeout),
+            client,
+            drivers,
+            events,
+            queue,
+            addresses: AddressLocks::default(),
+            index: Mutex::default(),
+            status_written: Mutex::default(),
+            reported: Mutex::default(),
+            options,
+        }
+    }
+
+    /// The index, for a short look: nothing is awaited while it is held.
+    pub(crate) fn index(&self) -> MutexGuard<'_, Index> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes in the answer to a write of ours, and queues what it means for others.
+    pub(crate) fn written<K>(&self, object: K, take_in: fn(&mut Index, Change<K>) -> Vec<Work>) {
+        let work = take_in(&mut self.index(), Change::Written(object));
+        self.queue.add(work);
+    }
+
+    /// Reports to the object's events, unless it is what was reported of it last.
+    pub(crate) fn report<K: Resource<DynamicType = ()>>(
+        &self,
+        object: &K,
+        event_type: EventType,
+        reason: &'static str,
+        message: impl Into<String>,
+    ) {
+        let message = message.into();
+        let uid = object.meta().uid.clone().unwrap_or_default();
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = reported
+            .get(&uid)
+            .is_some_and(|(known, text)| *known == reason && *text == message);
+        if !is_known {
+            reported.insert(uid, (reason, message.clone()));
+            drop(reported);
+            self.events.report(object, event_type, reason, message);
+        }
+    }
+
+    /// Forgets what was remembered of an object that is gone.
+    pub(crate) fn forget(&self, uid: Option<&str>) {
+        if let Some(uid) = uid {
+            let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+            reported.remove(uid);
+        }
+    }
+
+    /// How long a group's status has to wait until it may be written again.
+    pub(crate) fn status_wait(&self, group: &ObjectKey) -> Option<Duration> {
+        let written = self
+            .status_written
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let next = *written.get(group)? + self.options.status_interval;
+        next.checked_duration_since(Instant::now())
+            .filter(|wait| !wait.is_zero())
+    }
+
+    /// Notes that a group's status is written now.
+    pub(crate) fn status_is_written(&self, group: ObjectKey) {
+        let now = Instant::now();
+        let mut written = self
+            .status_written
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        written.retain(|_, at| now.duration_since(*at) < self.options.status_interval);
+        written.insert(group, now);
+    }
+}
+
+/// What a write that did not happen means for its key.
+pub(crate) fn after_failed_write(error: &WriteError) -> Progress {
+    match error {
+        WriteError::Stale => Progress::After(STALE_PAUSE),
+        WriteError::Timeout(_) | WriteError::Refused(_) => {
+            tracing::warn!(
+                error = error as &dyn std::error::Error,
+                "a write failed; trying again"
+            );
+            Progress::Retry(None)
+        }
+    }
+}

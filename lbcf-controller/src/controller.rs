@@ -1,0 +1,213 @@
+//! The controller: watches feed the index, the index feeds the queue, workers act.
+
+use crate::cluster::{Events, Observed, Watches};
+use crate::context::{Context, after_failed_write};
+use crate::drivers::{CallCounts, Drivers};
+use crate::index::{Change, Index};
+use crate::key::{ObjectKey, WorkKey};
+use crate::options::Options;
+use crate::queue::Queue;
+use crate::work::{Progress, Work};
+use crate::{backend_group, backend_record, load_balancer, load_balancer_driver};
+use futures::StreamExt;
+use jiff::Timestamp;
+use kube::Client;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tracing::Instrument;
+
+/// The LBCF controller of one cluster.
+pub struct Controller {
+    context: Arc<Context>,
+    queue: Arc<Queue>,
+    watches: Watches,
+    events: Events,
+    counts: CallCounts,
+}
+
+impl std::fmt::Debug for Controller {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Controller")
+            .field("context", &self.context)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Controller {
+    /// A controller of the cluster that the client talks to. It does nothing until it runs.
+    #[must_use]
+    pub fn new(client: Client, options: Options) -> Self {
+        Self::with_counts(client, options, CallCounts::default())
+    }
+
+    /// A controller that counts its calls into `counts`, which may have counted another's before.
+    #[must_use]
+    pub fn with_counts(client: Client, options: Options, counts: CallCounts) -> Self {
+        let (sink, events) = Events::new(client.clone());
+        let queue = Arc::new(Queue::new(options.backoff));
+        let drivers = Drivers::new(&options, counts.clone());
+        let watches = Watches::new(client.clone());
+        let context = Arc::new(Context::new(
+            options,
+            client,
+            sink,
+            Arc::clone(&queue),
+            drivers,
+        ));
+        Self {
+            context,
+            queue,
+            watches,
+            events,
+            counts,
+        }
+    }
+
+    /// How often each webhook was called.
+    #[must_use]
+    pub fn calls(&self) -> CallCounts {
+        self.counts.clone()
+    }
+
+    /// Works until `stop` is done, then finishes what is in progress, for as long as
+    /// [`Options::stop_timeout`] allows. Dropping the future ends everything at once; whatever
+    /// was in progress is then finished by the next controller.
+    pub async fn run(self, stop: impl Future<Output = ()> + Send) {
+        let Self {
+            context,
+            queue,
+            watches,
+            events,
+            ..
+        } = self;
+        let mut tasks = JoinSet::new();
+        tasks.spawn(events.run());
+        let (synced, is_synced) = tokio::sync::oneshot::channel();
+        tasks.spawn(observe(Arc::clone(&context), watches, synced));
+
+        let mut workers = JoinSet::new();
+        let mut stop = pin!(stop);
+        // Nothing is decided on half a picture (u9).
+        tokio::select! {
+            () = &mut stop => return,
+            _ = is_synced => tracing::info!("the cluster is known; working"),
+        }
+        let places = Arc::new(Semaphore::new(context.options.workers.max(1)));
+        loop {
+            let place = tokio::select! {
+                () = &mut stop => break,
+                place = Arc::clone(&places).acquire_owned() => place,
+            };
+            let key = tokio::select! {
+                () = &mut stop => break,
+                key = queue.next() => key,
+            };
+            while workers.try_join_next().is_some() {}
+            let (context, queue) = (Arc::clone(&context), Arc::clone(&queue));
+            let span = tracing::debug_span!("work", kind = key.kind(), object = %key.object());
+            workers.spawn(
+                async move {
+                    let _place = place;
+                    let progress = act(&context, &key).await;
+                    tracing::trace!(?progress, "looked");
+                    queue.done(key, progress);
+                }
+                .instrument(span),
+            );
+        }
+        tracing::info!(in_progress = workers.len(), "stopping");
+        let finished = async { while workers.join_next().await.is_some() {} };
+        if tokio::time::timeout(context.options.stop_timeout, finished)
+            .await
+            .is_err()
+        {
+            tracing::warn!("work in progress took too long; the next controller finishes it");
+        }
+    }
+}
+
+/// Looks at one object until there is nothing more to do at once.
+async fn act(context: &Context, key: &WorkKey) -> Progress {
+    loop {
+        let progress = match key {
+            WorkKey::Driver(key) => act_on_driver(context, key).await,
+            WorkKey::LoadBalancer(key) => load_balancer::act(context, key).await,
+            WorkKey::Group(key) => backend_group::act(context, key).await,
+            WorkKey::Record(key) => backend_record::act(context, key).await,
+        };
+        if progress != Progress::Again {
+            return progress;
+        }
+    }
+}
+
+async fn act_on_driver(context: &Context, key: &ObjectKey) -> Progress {
+    let driver = context.index().get_driver(key).found();
+    let Some(driver) = driver else {
+        return Progress::Settled;
+    };
+    let Some(status) = load_balancer_driver::decide(&driver, Timestamp::now()) else {
+        return Progress::Settled;
+    };
+    match context
+        .cluster
+        .status(&*driver, driver.status.as_ref(), &status)
+        .await
+    {
+        Ok(driver) => {
+            context.written(driver, Index::driver);
+            Progress::Settled
+        }
+        Err(error) => after_failed_write(&error),
+    }
+}
+
+/// Feeds the index with what the watches say, and tells when all have said everything once.
+async fn observe(
+    context: Arc<Context>,
+    watches: Watches,
+    synced: tokio::sync::oneshot::Sender<()>,
+) {
+    let mut observed = pin!(watches.run());
+    let mut synced = Some(synced);
+    let mut complete = std::collections::HashSet::new();
+    while let Some(observed) = observed.next().await {
+        if synced.is_some()
+            && let Some(kind) = completes(&observed)
+        {
+            complete.insert(kind);
+            if complete.len() == Watches::KINDS
+                && let Some(synced) = synced.take()
+            {
+                let _ = synced.send(());
+            }
+        }
+        let work = take_in(&mut context.index(), observed);
+        context.queue.add(work);
+    }
+}
+
+fn take_in(index: &mut Index, observed: Observed) -> Vec<Work> {
+    match observed {
+        Observed::Driver(change) => index.driver(change),
+        Observed::LoadBalancer(change) => index.load_balancer(change),
+        Observed::Group(change) => index.group(change),
+        Observed::Record(change) => index.record(change),
+        Observed::Pod(change) => index.pod(change),
+    }
+}
+
+/// The kind whose first list this ends.
+fn completes(observed: &Observed) -> Option<&'static str> {
+    match observed {
+        Observed::Driver(Change::ListEnds) => Some("LoadBalancerDriver"),
+        Observed::LoadBalancer(Change::ListEnds) => Some("LoadBalancer"),
+        Observed::Group(Change::ListEnds) => Some("BackendGroup"),
+        Observed::Record(Change::ListEnds) => Some("BackendRecord"),
+        Observed::Pod(Change::ListEnds) => Some("Pod"),
+        _ => None,
+    }
+}

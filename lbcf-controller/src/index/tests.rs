@@ -1,0 +1,349 @@
+use super::*;
+use crate::api::{
+    BackendGroupSpec, BackendRecordSpec, BackendRecordStatus, Condition, LoadBalancerSpec,
+    PodBackendRecord, PodSelection, SelectPodByLabel, condition_types,
+};
+use crate::work::Urgency;
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
+use kube::Resource;
+use std::collections::BTreeMap;
+
+fn key(name: &str) -> ObjectKey {
+    ObjectKey::new("ns", name)
+}
+
+fn placed<K: Resource>(mut object: K, version: u64) -> K {
+    object.meta_mut().namespace = Some("ns".into());
+    object.meta_mut().resource_version = Some(version.to_string());
+    object.meta_mut().generation = Some(1);
+    object
+}
+
+fn pod(name: &str, labels: &[(&str, &str)], version: u64) -> PodView {
+    PodView {
+        key: key(name),
+        uid: format!("uid-{name}"),
+        version,
+        labels: labels
+            .iter()
+            .map(|&(label, value)| (label.into(), value.into()))
+            .collect(),
+        has_ip: true,
+        ready: true,
+        running: true,
+        deleting: false,
+    }
+}
+
+fn group(name: &str, selector: &[(&str, &str)], version: u64) -> BackendGroup {
+    let selector = selector
+        .iter()
+        .map(|&(label, value)| (label.into(), value.into()))
+        .collect();
+    let spec = BackendGroupSpec {
+        load_balancers: vec!["lb".into()],
+        pods: Some(PodSelection {
+            by_label: Some(SelectPodByLabel {
+                selector,
+                except: vec!["left-out".into()],
+            }),
+            ..PodSelection::default()
+        }),
+        ..BackendGroupSpec::default()
+    };
+    placed(BackendGroup::new(name, spec), version)
+}
+
+fn record(name: &str, version: u64) -> BackendRecord {
+    let spec = BackendRecordSpec {
+        lb_name: "lb".into(),
+        lb_driver: "driver".into(),
+        pod_backend: Some(PodBackendRecord {
+            name: "p0".into(),
+            ..PodBackendRecord::default()
+        }),
+        ..BackendRecordSpec::default()
+    };
+    let mut record = placed(BackendRecord::new(name, spec), version);
+    record.metadata.finalizers = Some(vec!["f".into()]);
+    record.metadata.owner_references = Some(vec![OwnerReference {
+        kind: "BackendGroup".into(),
+        name: "web".into(),
+        controller: Some(true),
+        ..OwnerReference::default()
+    }]);
+    record
+}
+
+fn with_address(mut record: BackendRecord) -> BackendRecord {
+    let status = BackendRecordStatus {
+        backend_addr: "10.0.0.1".into(),
+        ..Default::default()
+    };
+    record.status = Some(status);
+    record
+}
+
+fn leaving(mut record: BackendRecord) -> BackendRecord {
+    record.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
+    record
+}
+
+fn keys(work: Vec<Work>) -> Vec<String> {
+    let mut keys: Vec<_> = work.into_iter().map(|work| work.key.to_string()).collect();
+    keys.sort();
+    keys.dedup();
+    keys
+}
+
+fn names(pods: &[Arc<PodView>]) -> Vec<&str> {
+    pods.iter().map(|pod| pod.key.name.as_str()).collect()
+}
+
+#[test]
+fn u40_a_pods_labels_lead_to_its_groups_whichever_came_first() {
+    let mut index = Index::default();
+    index.pod(Change::Applied(pod(
+        "p0",
+        &[("app", "web"), ("tier", "a")],
+        1,
+    )));
+    index.group(Change::Applied(group("web", &[("app", "web")], 2)));
+    index.group(Change::Applied(group("other", &[("app", "other")], 3)));
+    assert_eq!(names(&index.pods_of_group(&key("web"))), ["p0"]);
+    let work = index.pod(Change::Applied(pod("p1", &[("app", "web")], 4)));
+    assert_eq!(keys(work), ["BackendGroup ns/web"]);
+    let work = index.pod(Change::Applied(pod("p1", &[("app", "other")], 5)));
+    assert_eq!(
+        keys(work),
+        ["BackendGroup ns/other", "BackendGroup ns/web"],
+        "both are concerned"
+    );
+    assert_eq!(names(&index.pods_of_group(&key("web"))), ["p0"]);
+    assert_eq!(names(&index.pods_of_group(&key("other"))), ["p1"]);
+}
+
+#[test]
+fn b25_pods_that_are_left_out_and_empty_selectors_select_nothing() {
+    let mut index = Index::default();
+    index.group(Change::Applied(group("web", &[("app", "web")], 1)));
+    index.group(Change::Applied(group("all", &[], 2)));
+    let work = index.pod(Change::Applied(pod("left-out", &[("app", "web")], 3)));
+    assert_eq!(keys(work), Vec::<String>::new());
+}
+
+#[test]
+fn a_changed_selection_finds_its_pods_anew() {
+    let mut index = Index::default();
+    index.pod(Change::Applied(pod("p0", &[("app", "web")], 1)));
+    index.group(Change::Applied(group("web", &[("app", "web")], 2)));
+    index.group(Change::Applied(group("web", &[("app", "none")], 3)));
+    assert!(index.pods_of_group(&key("web")).is_empty());
+    let mut by_name = group("web", &[], 4);
+    by_name.spec.pods = Some(PodSelection {
+        by_name: vec!["p0".into(), "p1".into()],
+        ..Default::default()
+    });
+    index.group(Change::Applied(by_name));
+    assert_eq!(names(&index.pods_of_group(&key("web"))), ["p0"]);
+    let work = index.pod(Change::Applied(pod("p1", &[], 5)));
+    assert_eq!(keys(work), ["BackendGroup ns/web"]);
+}
+
+#[test]
+fn u31_only_what_deciding_can_tell_apart_is_work_and_leaving_comes_first() {
+    let mut index = Index::default();
+    index.group(Change::Applied(group("web", &[("app", "web")], 1)));
+    index.pod(Change::Applied(pod("p0", &[("app", "web")], 2)));
+    assert!(
+        index
+            .pod(Change::Applied(pod("p0", &[("app", "web")], 3)))
+            .is_empty()
+    );
+    let mut not_running = pod("p0", &[("app", "web")], 4);
+    not_running.running = false;
+    assert_eq!(index.pod(Change::Applied(not_running)).len(), 1);
+    let mut not_ready = pod("p0", &[("app", "web")], 5);
+    not_ready.ready = false;
+    let work = index.pod(Change::Applied(not_ready.clone()));
+    assert_eq!(work[0].urgency, Urgency::First);
+    let work = index.pod(Change::Deleted(PodView {
+        version: 6,
+        ..not_ready
+    }));
+    assert_eq!(keys(work), ["BackendGroup ns/web"]);
+    assert!(index.pods_of_group(&key("web")).is_empty());
+}
+
+#[test]
+fn the_older_state_is_never_taken_for_the_newer_one() {
+    let mut index = Index::default();
+    index.record(Change::Applied(record("r", 1)));
+    index.record(Change::Written(with_address(record("r", 5))));
+    assert!(
+        index.record(Change::Applied(record("r", 3))).is_empty(),
+        "it was on its way"
+    );
+    let known = index.get_record(&key("r")).found().unwrap();
+    assert!(known.status.is_some());
+    // The watch has come to 9: an answer to an older write tells nothing new.
+    index.record(Change::Applied(record("other", 9)));
+    assert!(index.record(Change::Written(record("r", 7))).is_empty());
+}
+
+#[test]
+fn what_our_write_removed_does_not_come_back() {
+    let mut index = Index::default();
+    index.record(Change::Applied(with_address(record("r", 1))));
+    let mut gone = leaving(record("r", 4));
+    gone.metadata.finalizers = None;
+    index.record(Change::Written(gone));
+    assert_eq!(index.get_record(&key("r")), Lookup::Missing);
+    assert!(
+        index
+            .record(Change::Applied(leaving(record("r", 3))))
+            .is_empty()
+    );
+    assert_eq!(index.get_record(&key("r")), Lookup::Missing);
+    // A namesake made later is another one, and the old one's end is not its.
+    index.record(Change::Written(record("r", 6)));
+    index.record(Change::Deleted(record("r", 4)));
+    assert!(index.get_record(&key("r")).found().is_some());
+}
+
+#[test]
+fn a_new_list_removes_what_it_does_not_name_but_nothing_made_since() {
+    let mut index = Index::default();
+    index.record(Change::Applied(record("old", 1)));
+    index.record(Change::Applied(record("kept", 2)));
+    index.record(Change::ListBegins);
+    index.record(Change::Listed(record("kept", 5)));
+    index.record(Change::Written(record("new", 8)));
+    let work = index.record(Change::ListEnds);
+    assert_eq!(index.get_record(&key("old")), Lookup::Missing);
+    assert!(index.get_record(&key("kept")).found().is_some());
+    assert!(index.get_record(&key("new")).found().is_some());
+    assert!(keys(work).contains(&"BackendGroup ns/web".to_owned()));
+}
+
+#[test]
+fn u9_what_cannot_be_understood_is_not_missing() {
+    let mut index = Index::default();
+    index.load_balancer(Change::Unreadable(key("lb")));
+    assert_eq!(index.get_load_balancer(&key("lb")), Lookup::Unreadable);
+    index.load_balancer(Change::Gone(key("lb")));
+    assert_eq!(index.get_load_balancer(&key("lb")), Lookup::Missing);
+    index.record(Change::Unreadable(key("r")));
+    assert!(index.has_unreadable_records());
+    index.record(Change::Applied(record("r", 2)));
+    assert!(!index.has_unreadable_records());
+}
+
+#[test]
+fn b125_a_records_own_status_wakes_its_group_only() {
+    let mut index = Index::default();
+    index.record(Change::Applied(with_address(record("r", 1))));
+    let mut registered = with_address(record("r", 2));
+    registered.status.as_mut().unwrap().conditions =
+        vec![Condition::met(condition_types::REGISTERED, Some(1))];
+    let work = index.record(Change::Written(registered));
+    assert_eq!(work, [Work::soon(WorkKey::Group(key("web")))]);
+    let work = index.record(Change::Applied(leaving(with_address(record("r", 3)))));
+    assert!(work.contains(&Work::first(WorkKey::Record(key("r")))));
+}
+
+#[test]
+fn u18_u19_the_end_of_a_record_wakes_who_waited_for_it() {
+    let mut index = Index::default();
+    let mut lb = placed(LoadBalancer::new("lb", LoadBalancerSpec::default()), 1);
+    lb.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
+    index.load_balancer(Change::Applied(lb));
+    index.record(Change::Applied(with_address(record("r", 2))));
+    index.record(Change::Applied(with_address(record("neighbour", 3))));
+    assert_eq!(index.neighbours(&with_address(record("r", 2))).len(), 1);
+    assert_eq!(index.records_of_load_balancer(&key("lb")), 2);
+    let work = keys(index.record(Change::Deleted(with_address(record("r", 4)))));
+    assert_eq!(
+        work,
+        [
+            "BackendGroup ns/web",
+            "BackendRecord ns/neighbour",
+            "BackendRecord ns/r",
+            "LoadBalancer ns/lb"
+        ]
+    );
+    assert_eq!(index.records_of_load_balancer(&key("lb")), 1);
+}
+
+#[test]
+fn b120_a_pod_wakes_its_records_without_an_address() {
+    let mut index = Index::default();
+    index.record(Change::Applied(record("r", 1)));
+    assert_eq!(
+        keys(index.pod(Change::Applied(pod("p0", &[], 2)))),
+        ["BackendRecord ns/r"]
+    );
+    index.record(Change::Applied(with_address(record("r", 3))));
+    let mut not_ready = pod("p0", &[], 4);
+    not_ready.ready = false;
+    assert!(index.pod(Change::Applied(not_ready)).is_empty());
+}
+
+#[test]
+fn a_load_balancers_own_status_wakes_its_groups_when_they_see_a_difference() {
+    let mut index = Index::default();
+    index.group(Change::Applied(group("web", &[("app", "web")], 1)));
+    let lb = |version: u64| {
+        placed(
+            LoadBalancer::new("lb", LoadBalancerSpec::default()),
+            version,
+        )
+    };
+    let work = index.load_balancer(Change::Applied(lb(2)));
+    assert_eq!(keys(work), ["BackendGroup ns/web", "LoadBalancer ns/lb"]);
+    let mut creating = lb(3);
+    creating.status.get_or_insert_default().conditions = vec![Condition::unmet(
+        condition_types::CREATED,
+        "Creating",
+        "",
+        None,
+    )];
+    assert_eq!(
+        keys(index.load_balancer(Change::Written(creating))),
+        Vec::<String>::new()
+    );
+    let mut created = lb(4);
+    created.status.get_or_insert_default().conditions =
+        vec![Condition::met(condition_types::CREATED, None)];
+    assert_eq!(
+        keys(index.load_balancer(Change::Written(created))),
+        ["BackendGroup ns/web"]
+    );
+}
+
+#[test]
+fn a_driver_that_comes_wakes_who_waited_for_it() {
+    let mut index = Index::default();
+    let mut lb = placed(LoadBalancer::new("lb", LoadBalancerSpec::default()), 1);
+    lb.spec.lb_driver = "driver".into();
+    index.load_balancer(Change::Applied(lb));
+    index.record(Change::Applied(record("r", 2)));
+    let driver = placed(LoadBalancerDriver::new("driver", Default::default()), 3);
+    let work = keys(index.driver(Change::Applied(driver.clone())));
+    assert_eq!(
+        work,
+        [
+            "BackendRecord ns/r",
+            "LoadBalancer ns/lb",
+            "LoadBalancerDriver ns/driver"
+        ]
+    );
+    let mut labelled = driver;
+    labelled.metadata.labels = Some(BTreeMap::new());
+    labelled.metadata.resource_version = Some("4".into());
+    assert_eq!(
+        keys(index.driver(Change::Applied(labelled))),
+        ["LoadBalancerDriver ns/driver"]
+    );
+}

@@ -1,0 +1,112 @@
+//! Every name that is stored in a cluster: labels, finalizers, prefixes, record names.
+//!
+//! They are the original controller's to the letter, so that the two can be swapped on a live
+//! cluster and no backend is registered anew (d27).
+
+use crate::key::ObjectKey;
+use md5::{Digest, Md5};
+use std::fmt::Write as _;
+
+/// The driver of a record or load balancer (b49).
+pub const LABEL_LB_DRIVER: &str = "lbcf.tkestack.io/lb-driver";
+/// The load balancer of a record (b49).
+pub const LABEL_LB_NAME: &str = "lbcf.tkestack.io/lb-name";
+/// The backend group of a record (b49).
+pub const LABEL_BACKEND_GROUP: &str = "lbcf.tkestack.io/backend-group";
+/// The pod of a record (b49).
+pub const LABEL_BACKEND_POD: &str = "lbcf.tkestack.io/backend-pod";
+
+/// On a load balancer: `deleteLoadBalancer` comes before it goes (b60; the doubled "load" is the
+/// original's).
+pub const FINALIZER_LOAD_BALANCER: &str = "lbcf.tkestack.io/delete-load-loadbalancer";
+/// On a record: `deregisterBackend` comes before it goes (b60).
+pub const FINALIZER_BACKEND_RECORD: &str = "lbcf.tkestack.io/deregister-backend";
+
+/// Objects whose name starts like this belong to the whole cluster and live in
+/// [`SYSTEM_NAMESPACE`] (b53 to b55).
+pub const SYSTEM_PREFIX: &str = "lbcf-";
+/// Where system drivers and shared load balancers live (b53).
+pub const SYSTEM_NAMESPACE: &str = "kube-system";
+
+/// Which driver or load balancer an object in `namespace` means by `name` (b54, b57): the prefix
+/// alone decides, so that admission and reconciling never disagree.
+#[must_use]
+pub fn resolve(namespace: &str, name: &str) -> ObjectKey {
+    let namespace = if name.starts_with(SYSTEM_PREFIX) {
+        SYSTEM_NAMESPACE
+    } else {
+        namespace
+    };
+    ObjectKey::new(namespace, name)
+}
+
+/// A record's name for one port of a pod (b45).
+#[must_use]
+pub fn pod_record_name(lb: &str, group: &str, pod_uid: &str, port: i32, protocol: &str) -> String {
+    md5_hex(&format!("{lb}_{group}_{pod_uid}_{port}_{protocol}"))
+}
+
+/// The longest label value that Kubernetes takes.
+const LABEL_VALUE_MAX: usize = 63;
+
+/// A name as a label value: longer ones are cut and end in a hash of the whole (d26).
+#[must_use]
+pub fn label_value(name: &str) -> String {
+    if name.len() <= LABEL_VALUE_MAX {
+        return name.to_owned();
+    }
+    let hash = &md5_hex(name)[..8];
+    let mut cut = LABEL_VALUE_MAX - 1 - hash.len();
+    while !name.is_char_boundary(cut) {
+        cut -= 1;
+    }
+    let head = name[..cut].trim_end_matches(['-', '_', '.']);
+    format!("{head}-{hash}")
+}
+
+fn md5_hex(text: &str) -> String {
+    let digest = Md5::digest(text.as_bytes());
+    digest
+        .iter()
+        .fold(String::with_capacity(32), |mut hex, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b45_record_name_is_the_originals_md5() {
+        // md5 of "test-load-balancer_web_uid-1_80_TCP", computed with md5sum.
+        assert_eq!(
+            pod_record_name("test-load-balancer", "web", "uid-1", 80, "TCP"),
+            "e1a1da9d09be38e4ccc1b6cb7f8badfe"
+        );
+    }
+
+    #[test]
+    fn b54_the_prefix_decides_the_namespace() {
+        assert_eq!(
+            resolve("ns", "lbcf-x"),
+            ObjectKey::new("kube-system", "lbcf-x")
+        );
+        assert_eq!(resolve("ns", "x"), ObjectKey::new("ns", "x"));
+    }
+
+    #[test]
+    fn d26_long_names_become_legal_label_values() {
+        let short = "a".repeat(63);
+        assert_eq!(label_value(&short), short);
+        let long = label_value(&format!("{}.{}", "a".repeat(53), "b".repeat(60)));
+        assert!(long.len() <= 63, "{long}");
+        assert!(
+            long.starts_with(&"a".repeat(53)) && !long.contains(".-"),
+            "{long}"
+        );
+        assert_ne!(label_value(&"c".repeat(64)), label_value(&"c".repeat(65)));
+    }
+}

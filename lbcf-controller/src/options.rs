@@ -1,0 +1,43 @@
+//! What can be set.
+
+use crate::queue::Backoff;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What can be set of a controller. The defaults suit a cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// How long failed work waits (b137).
+    pub backoff: Backoff,
+    /// How soon a driver that answered `Running` without a delay is asked again; 10 s, as the
+    /// original (b137).
+    pub poll_interval: Duration,
+    /// How many objects are worked on at a time.
+    pub workers: usize,
+    /// How many calls to one driver may be in flight (u38).
+    pub calls_per_driver: usize,
+    /// Base URLs for drivers by the host that their objects name: for a controller outside the
+    /// cluster, where the names of services lead nowhere.
+    pub connect_to: BTreeMap<String, String>,
+    /// The least time between two writes of one group's status.
+    pub status_interval: Duration,
+    /// How long one write to the API server may take.
+    pub write_timeout: Duration,
+    /// How long work in progress may take to finish when the controller is asked to stop.
+    pub stop_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            backoff: Backoff::default(),
+            poll_interval: Duration::from_secs(10),
+            workers: 256,
+            calls_per_driver: 64,
+            connect_to: BTreeMap::new(),
+            status_interval: Duration::from_secs(1),
+            write_timeout: Duration::from_secs(15),
+            stop_timeout: Duration::from_secs(15),
+        }
+    }
+}

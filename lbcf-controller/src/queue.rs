@@ -1,0 +1,81 @@
+//! The queue of work.
+//!
+//! A key is never worked on twice at a time, however often it is added; what takes away comes
+//! before what adds; a key that failed waits for its turn, and a change of its object shortens the
+//! wait. [`state`] holds the rules, with the time as an argument; this module puts them behind a
+//! lock and wakes whoever waits.
+
+mod backoff;
+mod state;
+
+pub use backoff::Backoff;
+
+use crate::key::WorkKey;
+use crate::work::{Progress, Work};
+use state::State;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// The queue of work.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+impl Queue {
+    /// An empty queue.
+    #[must_use]
+    pub(crate) fn new(backoff: Backoff) -> Self {
+        Self {
+            state: Mutex::new(State::new(backoff)),
+            changed: Notify::new(),
+        }
+    }
+
+    /// Adds work.
+    pub(crate) fn add(&self, work: impl IntoIterator<Item = Work>) {
+        let now = Instant::now();
+        let mut state = self.lock();
+        for work in work {
+            state.add(work, now);
+        }
+        drop(state);
+        self.changed.notify_one();
+    }
+
+    /// Waits for the next key. It is the caller's until [`Queue::done`] is told of it.
+    pub(crate) async fn next(&self) -> WorkKey {
+        loop {
+            let changed = self.changed.notified();
+            let due = {
+                let mut state = self.lock();
+                if let Some(key) = state.take(Instant::now()) {
+                    return key;
+                }
+                state.next_due()
+            };
+            match due {
+                Some(due) => tokio::select! {
+                    () = changed => {}
+                    () = tokio::time::sleep_until(due) => {}
+                },
+                None => changed.await,
+            }
+        }
+    }
+
+    /// Gives a key back.
+    pub(crate) fn done(&self, key: WorkKey, progress: Progress) {
+        let jitter = uuid::Uuid::new_v4().as_bytes()[0];
+        self.lock()
+            .done(key, progress, Instant::now(), f64::from(jitter) / 255.0);
+        self.changed.notify_one();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No code path panics while it holds the lock; if one did, the state would still be whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

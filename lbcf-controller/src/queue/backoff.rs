@@ -1,0 +1,64 @@
+//! How long a key waits after it failed (b137, d22).
+
+use std::time::Duration;
+
+/// Waiting times that grow with each failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backoff {
+    /// The least wait.
+    pub min: Duration,
+    /// The wait after the first failure; it doubles with each further one.
+    pub step: Duration,
+    /// The longest wait.
+    pub max: Duration,
+}
+
+impl Default for Backoff {
+    /// The original's: 5 s, 10 s, 2 min.
+    fn default() -> Self {
+        Self {
+            min: Duration::from_secs(5),
+            step: Duration::from_secs(10),
+            max: Duration::from_secs(120),
+        }
+    }
+}
+
+impl Backoff {
+    /// The wait after a number of failures in a row (1 or more). `jitter` from 0 to 1 takes up to
+    /// a fifth off, so that many keys that failed together do not come back together.
+    #[must_use]
+    pub fn after(&self, failures: u32, jitter: f64) -> Duration {
+        let doublings = failures.saturating_sub(1).min(30);
+        let full = self
+            .step
+            .saturating_mul(1 << doublings)
+            .clamp(self.min, self.max.max(self.min));
+        full.mul_f64(1.0 - 0.2 * jitter.clamp(0.0, 1.0))
+            .max(self.min)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b138_d22_waits_double_up_to_the_longest() {
+        let backoff = Backoff::default();
+        let seconds: Vec<u64> = (1..=6).map(|n| backoff.after(n, 0.0).as_secs()).collect();
+        assert_eq!(seconds, [10, 20, 40, 80, 120, 120]);
+        assert_eq!(backoff.after(u32::MAX, 0.0).as_secs(), 120);
+    }
+
+    #[test]
+    fn d22_jitter_shortens_by_a_fifth_at_most_and_never_below_the_least() {
+        let backoff = Backoff::default();
+        assert_eq!(backoff.after(1, 1.0), Duration::from_secs(8));
+        let narrow = Backoff {
+            min: Duration::from_secs(9),
+            ..backoff
+        };
+        assert_eq!(narrow.after(1, 1.0), Duration::from_secs(9));
+    }
+}

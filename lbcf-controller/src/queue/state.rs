@@ -1,0 +1,252 @@
+//! The queue's rules, without locks and with the time as an argument.
+
+use super::Backoff;
+use crate::key::WorkKey;
+use crate::work::{Progress, Urgency, Work};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long work that can be done together is gathered.
+const GATHER: Duration = Duration::from_millis(50);
+
+#[derive(Debug)]
+pub(super) struct State {
+    backoff: Backoff,
+    first: VecDeque<WorkKey>,
+    in_turn: VecDeque<WorkKey>,
+    /// What stands in `first` or `in_turn`.
+    queued: HashMap<WorkKey, Urgency>,
+    running: HashSet<WorkKey>,
+    /// What was added while it was running.
+    again: HashMap<WorkKey, Urgency>,
+    /// What waits for a time. The number tells equal times apart.
+    timers: BTreeMap<(Instant, u64), WorkKey>,
+    timer_of: HashMap<WorkKey, (Instant, u64)>,
+    timers_set: u64,
+    failures: HashMap<WorkKey, u32>,
+}
+
+impl State {
+    pub(super) fn new(backoff: Backoff) -> Self {
+        Self {
+            backoff,
+            first: VecDeque::new(),
+            in_turn: VecDeque::new(),
+            queued: HashMap::new(),
+            running: HashSet::new(),
+            again: HashMap::new(),
+            timers: BTreeMap::new(),
+            timer_of: HashMap::new(),
+            timers_set: 0,
+            failures: HashMap::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, work: Work, now: Instant) {
+        let Work { key, urgency } = work;
+        if self.running.contains(&key) {
+            let again = self.again.entry(key).or_insert(urgency);
+            *again = (*again).max(urgency);
+        } else if urgency == Urgency::Soon {
+            if !self.queued.contains_key(&key) {
+                self.set_timer(key, now + GATHER);
+            }
+        } else {
+            self.push(key, urgency);
+        }
+    }
+
+    pub(super) fn take(&mut self, now: Instant) -> Option<WorkKey> {
+        while let Some(entry) = self.timers.first_entry() {
+            if entry.key().0 > now {
+                break;
+            }
+            let key = entry.remove();
+            self.timer_of.remove(&key);
+            self.push(key, Urgency::InTurn);
+        }
+        // A key that became urgent while it stood in the ordinary line stands in both; the second
+        // place is passed over.
+        loop {
+            let key = self
+                .first
+                .pop_front()
+                .or_else(|| self.in_turn.pop_front())?;
+            if self.queued.remove(&key).is_some() {
+                self.running.insert(key.clone());
+                return Some(key);
+            }
+        }
+    }
+
+    pub(super) fn next_due(&self) -> Option<Instant> {
+        self.timers.first_key_value().map(|((due, _), _)| *due)
+    }
+
+    pub(super) fn done(&mut self, key: WorkKey, progress: Progress, now: Instant, jitter: f64) {
+        self.running.remove(&key);
+        let wait = match progress {
+            Progress::Again => Some(Duration::ZERO),
+            Progress::Settled => None,
+            Progress::After(delay) => Some(delay),
+            Progress::Retry(delay) => {
+                let failures = self.failures.entry(key.clone()).or_default();
+                *failures = failures.saturating_add(1);
+                Some(delay.unwrap_or_else(|| self.backoff.after(*failures, jitter)))
+            }
+        };
+        if !matches!(progress, Progress::Retry(_)) {
+            self.failures.remove(&key);
+        }
+        if let Some(urgency) = self.again.remove(&key) {
+            self.add(
+                Work {
+                    key: key.clone(),
+                    urgency,
+                },
+                now,
+            );
+            if urgency != Urgency::Soon {
+                return;
+            }
+        }
+        match wait {
+            Some(Duration::ZERO) => self.push(key, Urgency::InTurn),
+            Some(wait) => self.set_timer(key, now + wait),
+            None => {}
+        }
+    }
+
+    fn push(&mut self, key: WorkKey, urgency: Urgency) {
+        if let Some(timer) = self.timer_of.remove(&key) {
+            self.timers.remove(&timer);
+        }
+        let line = if urgency == Urgency::First {
+            &mut self.first
+        } else {
+            &mut self.in_turn
+        };
+        match self.queued.get_mut(&key) {
+            Some(queued) if *queued >= urgency => {}
+            Some(queued) => {
+                *queued = urgency;
+                line.push_back(key);
+            }
+            None => {
+                self.queued.insert(key.clone(), urgency);
+                line.push_back(key);
+            }
+        }
+    }
+
+    /// Sets a key's timer, unless an earlier one is set.
+    fn set_timer(&mut self, key: WorkKey, due: Instant) {
+        if self.queued.contains_key(&key) {
+            return;
+        }
+        if let Some(earlier) = self.timer_of.get(&key) {
+            if earlier.0 <= due {
+                return;
+            }
+            self.timers.remove(earlier);
+        }
+        self.timers_set += 1;
+        let timer = (due, self.timers_set);
+        self.timers.insert(timer, key.clone());
+        self.timer_of.insert(key, timer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::ObjectKey;
+
+    fn key(name: &str) -> WorkKey {
+        WorkKey::Record(ObjectKey::new("ns", name))
+    }
+
+    fn state() -> State {
+        State::new(Backoff::default())
+    }
+
+    #[test]
+    fn b135_a_key_is_never_worked_on_twice_at_a_time() {
+        let (mut state, now) = (state(), Instant::now());
+        state.add(Work::in_turn(key("a")), now);
+        state.add(Work::in_turn(key("a")), now);
+        assert_eq!(state.take(now), Some(key("a")));
+        state.add(Work::in_turn(key("a")), now);
+        assert_eq!(state.take(now), None, "it is being worked on");
+        state.done(key("a"), Progress::Settled, now, 0.0);
+        assert_eq!(state.take(now), Some(key("a")), "it was added meanwhile");
+        state.done(key("a"), Progress::Settled, now, 0.0);
+        assert_eq!(state.take(now), None);
+    }
+
+    #[test]
+    fn what_takes_away_comes_before_what_adds() {
+        let (mut state, now) = (state(), Instant::now());
+        state.add(Work::in_turn(key("add")), now);
+        state.add(Work::in_turn(key("both")), now);
+        state.add(Work::first(key("take")), now);
+        state.add(Work::first(key("both")), now);
+        let order: Vec<_> = std::iter::from_fn(|| state.take(now)).collect();
+        assert_eq!(order, [key("take"), key("both"), key("add")]);
+    }
+
+    #[test]
+    fn d22_failures_wait_longer_each_time_and_a_success_forgets_them() {
+        let (mut state, mut now) = (state(), Instant::now());
+        state.add(Work::in_turn(key("a")), now);
+        for seconds in [10, 20, 40] {
+            assert_eq!(state.take(now), Some(key("a")));
+            state.done(key("a"), Progress::Retry(None), now, 0.0);
+            assert_eq!(state.next_due(), Some(now + Duration::from_secs(seconds)));
+            now += Duration::from_secs(seconds);
+        }
+        assert_eq!(state.take(now), Some(key("a")));
+        state.done(key("a"), Progress::After(Duration::from_secs(1)), now, 0.0);
+        now += Duration::from_secs(1);
+        assert_eq!(state.take(now), Some(key("a")));
+        state.done(key("a"), Progress::Retry(None), now, 0.0);
+        assert_eq!(state.next_due(), Some(now + Duration::from_secs(10)));
+    }
+
+    #[test]
+    fn d22_a_drivers_own_delay_is_kept_exactly() {
+        let (mut state, now) = (state(), Instant::now());
+        state.add(Work::in_turn(key("a")), now);
+        state.take(now);
+        let asked = Duration::from_secs(300);
+        state.done(key("a"), Progress::Retry(Some(asked)), now, 1.0);
+        assert_eq!(state.next_due(), Some(now + asked));
+    }
+
+    #[test]
+    fn a_change_of_the_object_ends_the_wait() {
+        let (mut state, now) = (state(), Instant::now());
+        state.add(Work::in_turn(key("a")), now);
+        state.take(now);
+        state.done(key("a"), Progress::Retry(None), now, 0.0);
+        assert_eq!(state.take(now), None);
+        state.add(Work::in_turn(key("a")), now);
+        assert_eq!(state.take(now), Some(key("a")));
+        assert_eq!(state.next_due(), None, "the timer is gone with it");
+    }
+
+    #[test]
+    fn counts_are_gathered_and_do_not_shorten_a_wait_beyond_that() {
+        let (mut state, now) = (state(), Instant::now());
+        for _ in 0..3 {
+            state.add(Work::soon(key("a")), now);
+        }
+        assert_eq!(state.take(now), None);
+        assert_eq!(state.take(now + GATHER), Some(key("a")));
+        state.add(Work::soon(key("a")), now + GATHER);
+        state.done(key("a"), Progress::Settled, now + GATHER, 0.0);
+        assert_eq!(state.take(now + GATHER), None);
+        assert_eq!(state.take(now + GATHER * 2), Some(key("a")));
+    }
+}

@@ -1,0 +1,112 @@
+//! The trait that a driver's author implements.
+
+use crate::webhook::{
+    CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
+    EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest, HealthzRequest,
+    HealthzResponse, JudgePodDeregisterRequest, StringMap, ValidateBackendRequest,
+    ValidateLoadBalancerRequest,
+};
+use crate::{NotSucc, Refusal};
+use k8s_openapi::api::core::v1::Pod;
+use std::future::Future;
+
+/// A load balancer's driver: what to do for each webhook.
+///
+/// Write the methods as plain `async fn`. What the specification leaves optional has a default.
+///
+/// Every operation may be called again at any time: because an answer was lost, because the
+/// controller was restarted, because parameters changed. So each method brings the load balancer
+/// to what the request says, and succeeds when it already is there. The router sees to the rest:
+/// a call that is repeated while it runs joins the running one, and one that takes too long is
+/// answered with `Running` and collected by the next call.
+pub trait Driver: Send + Sync + 'static {
+    /// Can this driver work? Yes, unless it says otherwise.
+    fn healthz(&self, _request: HealthzRequest) -> impl Future<Output = HealthzResponse> + Send {
+        async { HealthzResponse { healthy: true } }
+    }
+
+    /// Is this load balancer acceptable? Called before the user's object is stored, so it must
+    /// answer soon and must change nothing. Everything is, unless it says otherwise.
+    fn validate_load_balancer(
+        &self,
+        _request: ValidateLoadBalancerRequest,
+    ) -> impl Future<Output = Result<(), Refusal>> + Send {
+        async { Ok(()) }
+    }
+
+    /// Makes the load balancer, or takes the existing one into use, and gives its identity. An
+    /// empty identity means that `lbSpec` is the identity. The default does just that.
+    fn create_load_balancer(
+        &self,
+        _request: CreateLoadBalancerRequest,
+    ) -> impl Future<Output = Result<StringMap, NotSucc>> + Send {
+        async { Ok(StringMap::new()) }
+    }
+
+    /// Brings the load balancer's attributes to what is wanted. The default has none to bring.
+    fn ensure_load_balancer(
+        &self,
+        _request: EnsureLoadBalancerRequest,
+    ) -> impl Future<Output = Result<(), NotSucc>> + Send {
+        async { Ok(()) }
+    }
+
+    /// Deletes the load balancer; one that does not exist is deleted. The default leaves it, as
+    /// is right for one that somebody else made.
+    fn delete_load_balancer(
+        &self,
+        _request: DeleteLoadBalancerRequest,
+    ) -> impl Future<Output = Result<(), NotSucc>> + Send {
+        async { Ok(()) }
+    }
+
+    /// May backends be registered like this? Called before the user's object is stored, so it
+    /// must answer soon and must change nothing. They may, unless it says otherwise.
+    fn validate_backend(
+        &self,
+        _request: ValidateBackendRequest,
+    ) -> impl Future<Output = Result<(), Refusal>> + Send {
+        async { Ok(()) }
+    }
+
+    /// The address by which the load balancer knows this backend: never empty, the same whenever
+    /// it is asked for, another for another backend. Nothing is registered by asking.
+    fn generate_backend_addr(
+        &self,
+        request: GenerateBackendAddrRequest,
+    ) -> impl Future<Output = Result<String, NotSucc>> + Send;
+
+    /// Registers the backend with these parameters; one that is registered gets the parameters.
+    /// The map is kept by the controller and sent along from now on.
+    fn ensure_backend(
+        &self,
+        request: EnsureBackendRequest,
+    ) -> impl Future<Output = Result<StringMap, NotSucc>> + Send;
+
+    /// Takes the backend away; one that is not registered is gone, and so is one on a load
+    /// balancer that does not exist.
+    fn deregister_backend(
+        &self,
+        request: DeregisterBackendRequest,
+    ) -> impl Future<Output = Result<(), NotSucc>> + Send;
+
+    /// Which of these pods stay registered although they are not ready? The default refuses, and
+    /// the controller then does what the group's `failurePolicy` says.
+    fn judge_pod_deregister(
+        &self,
+        _request: JudgePodDeregisterRequest,
+    ) -> impl Future<Output = Result<Vec<Pod>, Refusal>> + Send {
+        async {
+            Err(Refusal::new(
+                "this driver does not judge pods (judgePodDeregister)",
+            ))
+        }
+    }
+
+    /// Names what must not be worked on by two operations at a time. Many cloud APIs take one
+    /// change of a load balancer after the other: give a key made of the identity, and operations
+    /// with the same key run one after the other. By default all run side by side.
+    fn serial_key(&self, _load_balancer: &StringMap) -> Option<String> {
+        None
+    }
+}

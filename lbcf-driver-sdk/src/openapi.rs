@@ -1,0 +1,211 @@
+//! The webhook specification as an OpenAPI 3.1 document, for authors in other languages.
+//!
+//! Paths and schemas come from the same table and types as the router and the client. The
+//! document is checked in as `openapi/lbcf-webhooks.json`; a test fails when it is out of date.
+//!
+//! ```
+//! let document = lbcf_driver_sdk::openapi::document();
+//! assert!(document.paths.paths.contains_key("/ensureBackend"));
+//! ```
+
+use crate::webhook::{
+    self, BackendType, Class, Obligation, Operation, Webhook, WebhookInfo, for_each_webhook,
+};
+use utoipa::openapi::path::{HttpMethod, OperationBuilder};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::schema::{ComponentsBuilder, Object, Schema, Type};
+use utoipa::openapi::{
+    Content, Info, License, ObjectBuilder, OpenApi, PathItem, Paths, Ref, RefOr, Required,
+    Response, ResponseBuilder,
+};
+use utoipa::{PartialSchema, ToSchema};
+
+const JSON: &str = "application/json";
+
+/// The statuses of calls that never reached the driver, or in which it broke.
+const ERRORS: [(&str, &str, &str); 4] = [
+    (
+        "400",
+        "NoProperCall",
+        "The body is not JSON, or a field has a wrong type.",
+    ),
+    ("408", "BodyTooSlow", "The body did not arrive in time."),
+    (
+        "413",
+        "BodyTooLarge",
+        "The body is larger than the driver takes.",
+    ),
+    (
+        "500",
+        "DriverBroke",
+        "The driver has a defect. A failure that it knows of is a 200 whose body says so.",
+    ),
+];
+
+type Schemas = Vec<(String, RefOr<Schema>)>;
+
+macro_rules! rows {
+    ($($(#[doc = $doc:literal])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $request:ident, $response:ident);)*) => {
+        fn add_webhooks(paths: &mut Paths, schemas: &mut Schemas) {
+            $(add::<webhook::$hook>(concat!($($doc),*).trim(), paths, schemas);)*
+        }
+    };
+}
+
+for_each_webhook!(rows);
+
+/// The document: every webhook as `POST /<name>`.
+#[must_use]
+pub fn document() -> OpenApi {
+    let mut info = Info::new("LBCF webhooks", "v1beta1");
+    info.description = Some(
+        "What an LBCF driver serves and an LBCF controller calls. Only status 200 is an answer. \
+         Field names are read in any letter case, and null means empty."
+            .to_owned(),
+    );
+    let mut license = License::new("Apache License 2.0");
+    license.identifier = Some("Apache-2.0".to_owned());
+    info.license = Some(license);
+
+    let mut paths = Paths::new();
+    let mut schemas = Schemas::new();
+    add_webhooks(&mut paths, &mut schemas);
+    name_both_old_parameters(&mut schemas);
+
+    let mut components = ComponentsBuilder::new()
+        .schemas_from_iter(schemas)
+        .schema("Error", error_schema());
+    for (_, name, description) in ERRORS {
+        components = components.response(name, error_response(description));
+    }
+    let mut document = OpenApi::new(info, paths);
+    document.components = Some(components.build());
+    document
+}
+
+fn add<W>(summary: &str, paths: &mut Paths, schemas: &mut Schemas)
+where
+    W: Webhook<Request: ToSchema, Response: ToSchema>,
+{
+    let WebhookInfo { name, class, .. } = W::INFO;
+    let request = RequestBodyBuilder::new()
+        .content(JSON, content::<W::Request>(schemas))
+        .required(Some(if class == Class::Health {
+            Required::False
+        } else {
+            Required::True
+        }))
+        .build();
+    let answer = ResponseBuilder::new()
+        .description(match class {
+            Class::Health => "Whether the driver can work.",
+            Class::Verdict => "The decision: yes or no.",
+            Class::Operation => "How far the operation is: done, failed or still running.",
+        })
+        .content(JSON, content::<W::Response>(schemas))
+        .build();
+    let mut operation = OperationBuilder::new()
+        .operation_id(Some(name))
+        .summary(Some(summary))
+        .description(Some(description(W::INFO)))
+        .tag(match class {
+            Class::Health => "health",
+            Class::Verdict => "decisions",
+            Class::Operation => "operations",
+        })
+        .request_body(Some(request))
+        .response("200", answer);
+    for (status, name, _) in ERRORS {
+        operation = operation.response(status, Ref::from_response_name(name));
+    }
+    paths.paths.insert(
+        format!("/{name}"),
+        PathItem::new(HttpMethod::Post, operation),
+    );
+}
+
+fn description(webhook: WebhookInfo) -> String {
+    let repeated = match webhook.class {
+        Class::Health => "",
+        Class::Verdict => "Asked once, before the user's object is stored or a pod is taken away. ",
+        Class::Operation => {
+            "Called until it succeeds, and whenever its parameters change, always with the same \
+             recordID and with a new retryID. "
+        }
+    };
+    let obligation = match webhook.obligation {
+        Obligation::Mandatory => "Every driver serves it.",
+        Obligation::OnRequest => "Served by drivers that a deregisterWebhook names.",
+        Obligation::Optional => "Serving it is optional.",
+    };
+    format!("{repeated}{obligation}")
+}
+
+/// A reference to the type's schema, which is noted with all that it refers to.
+fn content<T: ToSchema>(schemas: &mut Schemas) -> Content {
+    schemas.push((T::name().into_owned(), T::schema()));
+    T::schemas(schemas);
+    Content::new(Some(Ref::from_schema_name(T::name())))
+}
+
+/// The old parameters are sent under two names (d2), of which the type knows one.
+fn name_both_old_parameters(schemas: &mut Schemas) {
+    for (name, schema) in schemas {
+        if *name == webhook::ValidateBackendRequest::name()
+            && let RefOr::T(Schema::Object(object)) = schema
+            && let Some(old) = object.properties.get("oldParameters").cloned()
+        {
+            object.properties.insert("OldParameters".to_owned(), old);
+        }
+    }
+}
+
+fn error_schema() -> Object {
+    let error = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some("What is wrong with the call, for people."))
+        .build();
+    ObjectBuilder::new()
+        .property("error", error)
+        .required("error")
+        .build()
+}
+
+fn error_response(description: &str) -> Response {
+    ResponseBuilder::new()
+        .description(description)
+        .content(JSON, Content::new(Some(Ref::from_schema_name("Error"))))
+        .build()
+}
+
+/// What the specification allows, without the variant for what it does not.
+fn words(description: &str, words: &[&str]) -> RefOr<Schema> {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some(description))
+        .enum_values(Some(words.iter().copied()))
+        .build()
+        .into()
+}
+
+impl PartialSchema for Operation {
+    fn schema() -> RefOr<Schema> {
+        words(
+            "What a user is doing to the object that is validated.",
+            &["Create", "Update"],
+        )
+    }
+}
+
+impl ToSchema for Operation {}
+
+impl PartialSchema for BackendType {
+    fn schema() -> RefOr<Schema> {
+        words(
+            "What kind of backend a group registers.",
+            &["Pod", "Service", "Static"],
+        )
+    }
+}
+
+impl ToSchema for BackendType {}

@@ -1,0 +1,52 @@
+//! Reading a request's body within limits of size and time.
+
+use super::reject::{Answer, reject};
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::StatusCode;
+use http_body_util::BodyExt;
+use tokio::time::Instant;
+
+/// How much of a body that is too large is read and thrown away, so that a sender that only
+/// listens after sending hears why, instead of finding the connection closed.
+const DISCARD: usize = 16 << 20;
+
+/// The whole body, if it has at most `limit` bytes and is there by `deadline`.
+pub(super) async fn read(body: Body, limit: usize, deadline: Instant) -> Result<Bytes, Answer> {
+    match tokio::time::timeout_at(deadline, collect(body, limit)).await {
+        Ok(result) => result,
+        Err(_) => Err(reject(
+            StatusCode::REQUEST_TIMEOUT,
+            "the body did not arrive in time",
+        )),
+    }
+}
+
+async fn collect(mut body: Body, limit: usize) -> Result<Bytes, Answer> {
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    let mut whole = Vec::with_capacity(announced.min(limit));
+    let mut length = 0_usize;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| {
+            reject(
+                StatusCode::BAD_REQUEST,
+                format!("the body did not arrive whole: {error}"),
+            )
+        })?;
+        let Ok(data) = frame.into_data() else {
+            continue; // trailers
+        };
+        length = length.saturating_add(data.len());
+        if length <= limit {
+            whole.extend_from_slice(&data);
+        } else if length > limit.saturating_add(DISCARD) {
+            break;
+        }
+    }
+    if length > limit {
+        return Err(reject(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("the body has more than {limit} bytes"),
+        ));
+    }
+    Ok(whole.into())
+}

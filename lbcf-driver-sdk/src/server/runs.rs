@@ -1,0 +1,229 @@
+//! Which call starts an operation, which one joins it, and who gets the result.
+//!
+//! This is the bookkeeping alone: no tasks, no clock. Whoever acts on it reports what happened
+//! (a call came, a call went, an operation finished, a result has waited for too long) and does
+//! what the answer says.
+//!
+//! The rules, for one subject (a webhook with a `recordID`):
+//!
+//! * Only its latest operation is known, and only until one call has got the result. An equal
+//!   call joins it while it runs.
+//! * When it finishes and calls wait, they get the result, and it is forgotten. When none waits,
+//!   because all were answered with `Running` or hung up, the result is kept for the next equal
+//!   call.
+//! * A call with other content replaces it. The earlier operation goes on for those who wait for
+//!   it already, its result is kept for nobody.
+
+use super::reject::Answer;
+use axum::body::Bytes;
+use std::collections::{BTreeMap, HashMap};
+
+/// What calls have to share to be about the same thing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Subject {
+    webhook: &'static str,
+    /// A rehearsal neither waits for the real thing nor displaces its result.
+    dry_run: bool,
+    record: Record,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Record {
+    Id(String),
+    /// Calls without a `recordID` have nothing in common but equal content.
+    Nameless(Bytes),
+}
+
+impl Subject {
+    pub(super) fn new(
+        webhook: &'static str,
+        record_id: &str,
+        dry_run: bool,
+        content: &Bytes,
+    ) -> Self {
+        let record = if record_id.is_empty() {
+            Record::Nameless(content.clone())
+        } else {
+            Record::Id(record_id.to_owned())
+        };
+        Self {
+            webhook,
+            dry_run,
+            record,
+        }
+    }
+}
+
+/// Numbers operations in the order in which they were started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RunId(u64);
+
+/// What to do with a call.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Call<L> {
+    /// Start the operation; the call waits for it.
+    Start(RunId),
+    /// Wait for the operation that runs.
+    Join(RunId, L),
+    /// Answer with this result.
+    Collect(Answer),
+}
+
+/// Whether a result now waits to be collected, so that it has to [expire](Runs::expire) some time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub(super) enum Kept {
+    Yes,
+    No,
+}
+
+/// The operations that are known. `L` is how to listen to one.
+#[derive(Debug)]
+pub(super) struct Runs<L> {
+    latest: HashMap<Subject, Run<L>>,
+    /// Results that nobody has collected, oldest first, with what they take.
+    kept: BTreeMap<RunId, (Subject, usize)>,
+    kept_bytes: usize,
+    /// Beyond this the oldest results go.
+    kept_limit: usize,
+    started: u64,
+}
+
+#[derive(Debug)]
+struct Run<L> {
+    id: RunId,
+    content: Bytes,
+    listen: L,
+    /// How many calls wait for it.
+    waiting: usize,
+    result: Option<Answer>,
+}
+
+impl<L: Clone> Runs<L> {
+    /// Keeps at most this many bytes of uncollected results with the requests they belong to.
+    pub(super) fn new(kept_limit: usize) -> Self {
+        Self {
+            latest: HashMap::new(),
+            kept: BTreeMap::new(),
+            kept_bytes: 0,
+            kept_limit,
+            started: 0,
+        }
+    }
+
+    /// A call came. `listen` is how others listen to the operation if this call starts it.
+    pub(super) fn call(&mut self, subject: &Subject, content: &Bytes, listen: L) -> Call<L> {
+        if let Some(run) = self.latest.get_mut(subject)
+            && run.content == *content
+        {
+            match &run.result {
+                None => {
+                    run.waiting += 1;
+                    return Call::Join(run.id, run.listen.clone());
+                }
+                Some(result) if run.waiting == 0 => {
+                    let result = result.clone();
+                    self.forget(subject);
+                    return Call::Collect(result);
+                }
+                // The result is on its way to those who waited: this call came after it.
+                Some(_) => {}
+            }
+        }
+        self.forget(subject);
+        self.started += 1;
+        let id = RunId(self.started);
+        self.latest.insert(
+            subject.clone(),
+            Run {
+                id,
+                content: content.clone(),
+                listen,
+                waiting: 1,
+                result: None,
+            },
+        );
+        Call::Start(id)
+    }
+
+    /// An operation finished; `None` when there is no result that a later call could use. Those
+    /// who wait are told by whoever acts, and report [`got`](Self::got).
+    pub(super) fn finished(
+        &mut self,
+        subject: &Subject,
+        id: RunId,
+        result: Option<Answer>,
+    ) -> Kept {
+        let Some(run) = self.run(subject, id) else {
+            return Kept::No;
+        };
+        if result.is_none() {
+            self.forget(subject);
+            return Kept::No;
+        }
+        run.result = result;
+        self.keep_unless_awaited(subject, id)
+    }
+
+    /// A call that waited has the result.
+    pub(super) fn got(&mut self, subject: &Subject, id: RunId) {
+        if self.run(subject, id).is_some() {
+            self.forget(subject);
+        }
+    }
+
+    /// A call no longer waits: it was answered with `Running`, or hung up.
+    pub(super) fn left(&mut self, subject: &Subject, id: RunId) -> Kept {
+        let Some(run) = self.run(subject, id) else {
+            return Kept::No;
+        };
+        run.waiting = run.waiting.saturating_sub(1);
+        self.keep_unless_awaited(subject, id)
+    }
+
+    /// A result has waited for long enough.
+    pub(super) fn expire(&mut self, subject: &Subject, id: RunId) {
+        if self.kept.contains_key(&id) {
+            self.forget(subject);
+        }
+    }
+
+    fn run(&mut self, subject: &Subject, id: RunId) -> Option<&mut Run<L>> {
+        self.latest.get_mut(subject).filter(|run| run.id == id)
+    }
+
+    fn keep_unless_awaited(&mut self, subject: &Subject, id: RunId) -> Kept {
+        let Some(run) = self.latest.get(subject).filter(|run| run.id == id) else {
+            return Kept::No;
+        };
+        let Some(result) = run.result.as_ref().filter(|_| run.waiting == 0) else {
+            return Kept::No;
+        };
+        debug_assert!(!self.kept.contains_key(&id), "a result is kept once");
+        let size = run.content.len() + result.size();
+        self.kept_bytes += size;
+        self.kept.insert(id, (subject.clone(), size));
+        while self.kept_bytes > self.kept_limit
+            && let Some((_, (oldest, _))) = self.kept.first_key_value()
+        {
+            let oldest = oldest.clone();
+            self.forget(&oldest);
+        }
+        if self.kept.contains_key(&id) {
+            Kept::Yes
+        } else {
+            Kept::No
+        }
+    }
+
+    fn forget(&mut self, subject: &Subject) {
+        if let Some(run) = self.latest.remove(subject)
+            && let Some((_, size)) = self.kept.remove(&run.id)
+        {
+            self.kept_bytes -= size;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

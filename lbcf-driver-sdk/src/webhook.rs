@@ -1,0 +1,87 @@
+//! The specification's ten webhooks as types, from one table.
+//!
+//! [`Webhook`] ties a webhook's name to its request, its response and its class; [`ALL`] lists
+//! them. Routes, client calls, OpenAPI paths and timeouts are derived from that table, so a new
+//! webhook is one new row, and the compiler names the rest.
+
+mod backend;
+mod health;
+mod judge;
+mod load_balancer;
+mod operation;
+mod table;
+mod verdict;
+
+pub use backend::{
+    BackendPort, BackendType, DeregisterBackendRequest, DeregisterBackendResponse,
+    EnsureBackendRequest, EnsureBackendResponse, GenerateBackendAddrRequest,
+    GenerateBackendAddrResponse, PodBackend, Protocol, ServiceBackend, ValidateBackendRequest,
+    ValidateBackendResponse,
+};
+pub use health::{HealthzRequest, HealthzResponse};
+pub use judge::{JudgePodDeregisterRequest, JudgePodDeregisterResponse};
+pub use load_balancer::{
+    CreateLoadBalancerRequest, CreateLoadBalancerResponse, DeleteLoadBalancerRequest,
+    DeleteLoadBalancerResponse, EnsureLoadBalancerRequest, EnsureLoadBalancerResponse,
+    ValidateLoadBalancerRequest, ValidateLoadBalancerResponse,
+};
+pub use operation::{OperationRequest, OperationResponse, Status};
+#[cfg(any(feature = "server", feature = "openapi"))]
+pub(crate) use table::for_each_webhook;
+pub use table::{
+    ALL, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
+    EnsureLoadBalancer, GenerateBackendAddr, Healthz, JudgePodDeregister, ValidateBackend,
+    ValidateLoadBalancer,
+};
+pub use verdict::{Operation, VerdictRequest, VerdictResponse};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+
+/// A map of strings as the wire has it: `lbSpec`, `lbInfo`, `attributes`, `parameters`,
+/// `injectedInfo`. `null` and absence read as empty, an empty one is written as `null` (b152).
+pub type StringMap = BTreeMap<String, String>;
+
+/// One webhook of the specification.
+pub trait Webhook: Send + Sync + 'static {
+    /// Its name, its class and who has to serve it.
+    const INFO: WebhookInfo;
+    /// What the controller sends.
+    type Request: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
+    /// What the driver answers.
+    type Response: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
+}
+
+/// What is known of a webhook without its types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct WebhookInfo {
+    /// The name in the specification, which is also the last segment of its path.
+    pub name: &'static str,
+    /// How its answers are read and whether it is called again.
+    pub class: Class,
+    /// Who has to serve it.
+    pub obligation: Obligation,
+}
+
+/// How a webhook's answers are read and whether it is called again (b140).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Asks for health: `{"healthy": true}`.
+    Health,
+    /// Asks for a decision, once: `{"succ": true, "msg": ""}`.
+    Verdict,
+    /// Does work and is called until it is done: `{"status": "Succ|Fail|Running"}`.
+    Operation,
+}
+
+/// Which drivers have to serve a webhook (d24).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Obligation {
+    /// Every driver.
+    Mandatory,
+    /// Drivers that a `deregisterWebhook` names.
+    OnRequest,
+    /// Nobody; 404 means "healthy, as far as known".
+    Optional,
+}

@@ -1,0 +1,409 @@
+//! The four webhooks about backends.
+
+use super::operation::{operation_request, operation_response};
+use super::verdict::verdict_response;
+use super::{Operation, StringMap, VerdictRequest};
+use k8s_openapi::api::core::v1::{NodeAddress, Pod, Service};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+/// What kind of backend a group registers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum BackendType {
+    /// Pods, by their own addresses.
+    #[default]
+    Pod,
+    /// A service's node port on nodes.
+    Service,
+    /// Addresses that a user wrote down.
+    Static,
+    /// Something that this edition of the specification does not know. The SDK's router refuses
+    /// it before a driver sees it.
+    Other(String),
+}
+
+impl From<String> for BackendType {
+    fn from(text: String) -> Self {
+        match text.as_str() {
+            "Pod" => Self::Pod,
+            "Service" => Self::Service,
+            "Static" => Self::Static,
+            _ => Self::Other(text),
+        }
+    }
+}
+
+impl From<BackendType> for String {
+    fn from(backend_type: BackendType) -> Self {
+        match backend_type {
+            BackendType::Pod => "Pod".into(),
+            BackendType::Service => "Service".into(),
+            BackendType::Static => "Static".into(),
+            BackendType::Other(text) => text,
+        }
+    }
+}
+
+/// A port's protocol: written in capitals, read in any letter case (b34).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(rename_all = "UPPERCASE"))]
+pub enum Protocol {
+    /// TCP, which also stands for "not given".
+    #[default]
+    Tcp,
+    /// UDP.
+    Udp,
+    /// SCTP, which services know.
+    Sctp,
+}
+
+impl Protocol {
+    /// The name in capitals.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tcp => "TCP",
+            Self::Udp => "UDP",
+            Self::Sctp => "SCTP",
+        }
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A protocol that is none of TCP, UDP and SCTP.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?}: not a protocol (TCP, UDP, SCTP)")]
+pub struct UnknownProtocol(String);
+
+impl FromStr for Protocol {
+    type Err = UnknownProtocol;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        [Self::Tcp, Self::Udp, Self::Sctp]
+            .into_iter()
+            .find(|protocol| protocol.as_str().eq_ignore_ascii_case(text))
+            .or_else(|| text.is_empty().then_some(Self::Tcp))
+            .ok_or_else(|| UnknownProtocol(text.to_owned()))
+    }
+}
+
+impl Serialize for Protocol {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Protocol {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Option::<String>::deserialize(deserializer)?
+            .unwrap_or_default()
+            .parse()
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+/// A port of a backend. On the wire it stands twice, as `port` and as `portNumber`, for drivers
+/// of the earlier edition (b154); either is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "PortOnTheWire", into = "PortOnTheWire")]
+pub struct BackendPort {
+    /// The number, 1 to 65535 from a correct controller.
+    pub port: i32,
+    /// The protocol; TCP where none was given.
+    pub protocol: Protocol,
+}
+
+/// A port of a backend.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+struct PortOnTheWire {
+    /// The number.
+    #[serde(default, deserialize_with = "crate::wire::null_as_default")]
+    port: i32,
+    /// The number again, for drivers of the earlier edition.
+    #[serde(default, deserialize_with = "crate::wire::null_as_default")]
+    port_number: i32,
+    /// The protocol; absent means TCP.
+    #[serde(default)]
+    protocol: Protocol,
+}
+
+impl From<PortOnTheWire> for BackendPort {
+    fn from(wire: PortOnTheWire) -> Self {
+        // b24: `port` wins where both are there.
+        let port = if wire.port > 0 {
+            wire.port
+        } else {
+            wire.port_number
+        };
+        Self {
+            port,
+            protocol: wire.protocol,
+        }
+    }
+}
+
+impl From<BackendPort> for PortOnTheWire {
+    fn from(port: BackendPort) -> Self {
+        Self {
+            port: port.port,
+            port_number: port.port,
+            protocol: port.protocol,
+        }
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for BackendPort {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+        PortOnTheWire::schema()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for BackendPort {
+    fn schemas(
+        schemas: &mut Vec<(
+            String,
+            utoipa::openapi::RefOr<utoipa::openapi::schema::Schema>,
+        )>,
+    ) {
+        PortOnTheWire::schemas(schemas);
+    }
+}
+
+/// A pod as a backend.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PodBackend {
+    /// The pod, whole, as an object; a JSON string is read too (d7).
+    #[serde(deserialize_with = "crate::wire::object_or_json_string")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    pub pod: Pod,
+    /// Which of its ports.
+    pub port: BackendPort,
+}
+
+/// A service's node port on one node as a backend.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", from = "ServiceOnTheWire")]
+pub struct ServiceBackend {
+    /// The service, whole, as an object; a JSON string is read too (d7).
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    pub service: Service,
+    /// Which of its ports.
+    pub port: BackendPort,
+    /// The node.
+    pub node_name: String,
+    /// The node's addresses; `nodeAddress` is read too (d3).
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
+    pub node_addresses: Vec<NodeAddress>,
+}
+
+/// A [`ServiceBackend`] as it may arrive. An alias would not do: it refuses both names at once.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ServiceOnTheWire {
+    #[serde(deserialize_with = "crate::wire::object_or_json_string")]
+    service: Service,
+    port: BackendPort,
+    #[serde(default, deserialize_with = "crate::wire::null_as_default")]
+    node_name: String,
+    #[serde(default, deserialize_with = "crate::wire::null_as_default")]
+    node_addresses: Vec<NodeAddress>,
+    #[serde(default, deserialize_with = "crate::wire::null_as_default")]
+    node_address: Vec<NodeAddress>,
+}
+
+impl From<ServiceOnTheWire> for ServiceBackend {
+    fn from(wire: ServiceOnTheWire) -> Self {
+        Self {
+            service: wire.service,
+            port: wire.port,
+            node_name: wire.node_name,
+            node_addresses: if wire.node_addresses.is_empty() {
+                wire.node_address
+            } else {
+                wire.node_addresses
+            },
+        }
+    }
+}
+
+/// May backends be registered with these parameters? Sent when a user creates or changes a
+/// backend group or a bind, before anything is stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ValidateBackendRequest {
+    /// Whether the controller only rehearses.
+    #[serde(default, deserialize_with = "crate::wire::null_as_default")]
+    pub dry_run: bool,
+    /// What kind of backends.
+    #[serde(default, deserialize_with = "crate::wire::null_as_default")]
+    pub backend_type: BackendType,
+    /// The load balancer's identity; empty while it is not created.
+    #[serde(
+        default,
+        deserialize_with = "crate::wire::null_as_default",
+        serialize_with = "crate::wire::empty_map_as_null"
+    )]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+    pub lb_info: StringMap,
+    /// Whether the group is new or changed.
+    #[serde(default, deserialize_with = "crate::wire::null_as_default")]
+    pub operation: Operation,
+    /// The parameters that backends are registered with.
+    #[serde(
+        default,
+        deserialize_with = "crate::wire::null_as_default",
+        serialize_with = "crate::wire::empty_map_as_null"
+    )]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+    pub parameters: StringMap,
+    /// The parameters before the change. Written twice, as the specification's `oldParameters` and
+    /// as the original's `OldParameters`; either is read (d2).
+    #[serde(default, deserialize_with = "crate::wire::null_as_default")]
+    #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, String>))]
+    pub old_parameters: StringMap,
+}
+
+impl Serialize for ValidateBackendRequest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap;
+        let maybe = |map| Some(map).filter(|map: &&StringMap| !map.is_empty());
+        let mut object = serializer.serialize_map(None)?;
+        object.serialize_entry("dryRun", &self.dry_run)?;
+        object.serialize_entry("backendType", &self.backend_type)?;
+        object.serialize_entry("lbInfo", &maybe(&self.lb_info))?;
+        object.serialize_entry("operation", &self.operation)?;
+        object.serialize_entry("parameters", &maybe(&self.parameters))?;
+        if let Some(old) = maybe(&self.old_parameters) {
+            object.serialize_entry("oldParameters", old)?;
+            object.serialize_entry("OldParameters", old)?;
+        }
+        object.end()
+    }
+}
+
+impl VerdictRequest for ValidateBackendRequest {
+    fn unknown_value(&self) -> Option<String> {
+        let backend_type = match &self.backend_type {
+            BackendType::Pod | BackendType::Service | BackendType::Static => None,
+            BackendType::Other(text) => Some(format!(
+                "backendType: {text:?}: must be Pod, Service or Static"
+            )),
+        };
+        backend_type.or_else(|| self.operation.unknown())
+    }
+}
+
+verdict_response! {
+    /// Whether the parameters are acceptable.
+    ValidateBackendResponse => () {}
+}
+
+operation_request! {
+    /// By which address does the load balancer know this backend? The same backend has the same
+    /// address, however often it is asked. Nothing is registered by asking.
+    GenerateBackendAddrRequest of lb_info {
+        /// The load balancer's identity.
+        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        pub lb_info: StringMap,
+        /// The load balancer's attributes.
+        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        pub lb_attributes: StringMap,
+        /// The parameters that the backend is registered with; the original never sends them (d4).
+        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        pub parameters: StringMap,
+        /// The backend, when it is a pod.
+        #[serde(default)]
+        pub pod_backend: Option<PodBackend>,
+        /// The backend, when it is a service's node port.
+        #[serde(default)]
+        pub service_backend: Option<ServiceBackend>,
+    }
+}
+
+operation_response! {
+    /// The address.
+    GenerateBackendAddrResponse => String {
+        /// The address: any text but the empty one, opaque to the controller.
+        #[serde(default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "String::is_empty")]
+        backend_addr: String
+    }
+}
+
+operation_request! {
+    /// Register this backend with these parameters. One that is registered already is a success,
+    /// and gets the parameters (b124).
+    EnsureBackendRequest of lb_info {
+        /// The load balancer's identity.
+        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        pub lb_info: StringMap,
+        /// The backend's address, as `generateBackendAddr` gave it.
+        #[serde(default, deserialize_with = "crate::wire::null_as_default")]
+        pub backend_addr: String,
+        /// The parameters that it shall have.
+        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        pub parameters: StringMap,
+        /// What the last success gave to remember (b126).
+        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        pub injected_info: StringMap,
+    }
+}
+
+operation_response! {
+    /// What registering came to.
+    EnsureBackendResponse => StringMap {
+        /// What the controller shall keep and send along from now on; an empty map leaves what it
+        /// has (b121).
+        #[serde(default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "StringMap::is_empty")]
+        #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, String>))]
+        injected_info: StringMap
+    }
+}
+
+operation_request! {
+    /// Take this backend away. One that is not registered, and one on a load balancer that does
+    /// not exist, is gone already: a success (b124).
+    DeregisterBackendRequest of lb_info {
+        /// The load balancer's identity.
+        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        pub lb_info: StringMap,
+        /// The backend's address, as `generateBackendAddr` gave it.
+        #[serde(default, deserialize_with = "crate::wire::null_as_default")]
+        pub backend_addr: String,
+        /// The parameters that it has.
+        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        pub parameters: StringMap,
+        /// What the last success of `ensureBackend` gave to remember (b126).
+        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
+        pub injected_info: StringMap,
+    }
+}
+
+operation_response! {
+    /// What taking away came to.
+    DeregisterBackendResponse => () {}
+}

@@ -1,0 +1,102 @@
+//! Serde helpers for the places where sources disagree about one field.
+
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// `null` and absence both mean "empty" (b152).
+pub(crate) fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// The original writes a map that was never set as `null`, so this is what drivers know (b152).
+pub(crate) fn empty_map_as_null<S: Serializer>(
+    map: &BTreeMap<String, String>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    if map.is_empty() {
+        serializer.serialize_none()
+    } else {
+        map.serialize(serializer)
+    }
+}
+
+/// The documents show pods and services as JSON inside a string, every controller sends objects
+/// (d7).
+pub(crate) fn object_or_json_string<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    object_or_string_value(Value::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+/// The same for a list of them; `null` and absence are the empty list.
+pub(crate) fn objects_or_json_strings<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    Option::<Vec<Value>>::deserialize(deserializer)?
+        .unwrap_or_default()
+        .into_iter()
+        .enumerate()
+        .map(|(at, value)| {
+            object_or_string_value(value)
+                .map_err(|error| D::Error::custom(format_args!("number {at}: {error}")))
+        })
+        .collect()
+}
+
+fn object_or_string_value<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+    let value = match value {
+        Value::String(json) => serde_json::from_str(&json)
+            .map_err(|error| format!("the string holds no JSON object: {error}"))?,
+        value => value,
+    };
+    if !value.is_object() {
+        return Err(format!("{}: not an object", shortened(&value)));
+    }
+    serde_json::from_value(value).map_err(|error| error.to_string())
+}
+
+/// A value for a message.
+fn shortened(value: &Value) -> String {
+    const ENOUGH: usize = 80;
+    let text = value.to_string();
+    match text.char_indices().nth(ENOUGH) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// Whole seconds as a number or as a numeric string (d1). `null` and absence are 0, which means
+/// "none asked for".
+pub(crate) fn whole_seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i32, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    let seconds = match &value {
+        Value::Null => Some(0),
+        Value::Number(number) => number.as_i64().and_then(|n| i32::try_from(n).ok()),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    };
+    seconds.ok_or_else(|| {
+        D::Error::custom(format!(
+            "{}: not whole seconds (a JSON integer from {} to {})",
+            shortened(&value),
+            i32::MIN,
+            i32::MAX
+        ))
+    })
+}
+
+/// Zero is left out on the wire, as absence means the same.
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's skip_serializing_if passes a reference
+pub(crate) fn is_zero(seconds: &i32) -> bool {
+    *seconds == 0
+}

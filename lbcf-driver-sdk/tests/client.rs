@@ -1,0 +1,328 @@
+//! The client against the router, and against servers that misbehave.
+
+use crate::support::{actor, ensure, serve, stage};
+use axum::http::StatusCode;
+use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient};
+use lbcf_driver_sdk::server::DriverRouter;
+use lbcf_driver_sdk::webhook::{
+    EnsureBackend, EnsureBackendRequest, EnsureBackendResponse, Healthz, HealthzRequest, Status,
+    ValidateBackend, ValidateBackendRequest,
+};
+use serde_json::json;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+const LONG: Duration = Duration::from_secs(30);
+
+fn request(parameters: serde_json::Value) -> EnsureBackendRequest {
+    serde_json::from_value(ensure("1", parameters)).unwrap()
+}
+
+async fn call(url: &str) -> Result<EnsureBackendResponse, CallError> {
+    let client = DriverClient::new(url).unwrap();
+    client
+        .call::<EnsureBackend>(&request(json!({})), LONG)
+        .await
+}
+
+/// Reads one request and writes this.
+async fn answer(stream: &mut TcpStream, response: &[u8]) {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await.unwrap());
+    }
+    let head = String::from_utf8(head).unwrap().to_lowercase();
+    let length = head.split("content-length: ").nth(1).unwrap();
+    let length = length.split("\r\n").next().unwrap().parse().unwrap();
+    stream.read_exact(&mut vec![0; length]).await.unwrap();
+    // The client may have seen enough and be gone.
+    let _ = stream.write_all(response).await;
+}
+
+/// A server that answers each connection's only request with these bytes, and hangs up.
+async fn answers(response: impl Into<Vec<u8>>) -> (String, Arc<AtomicUsize>) {
+    let response = response.into();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let connections = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&connections);
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            count.fetch_add(1, Ordering::SeqCst);
+            answer(&mut stream, &response).await;
+        }
+    });
+    (url, connections)
+}
+
+fn http(status: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+#[tokio::test]
+async fn b149_a_driver_under_a_prefix_is_called_and_its_answer_read() {
+    let (router, _) = stage();
+    let address = serve(axum::Router::new().nest("/clb", router)).await;
+    let client = DriverClient::new(&format!("http://{address}/x/../clb/")).unwrap();
+    assert_eq!(
+        client.url_of::<EnsureBackend>(),
+        format!("http://{address}/clb/ensureBackend")
+    );
+    let response = client
+        .call::<EnsureBackend>(&request(json!({})), LONG)
+        .await
+        .unwrap();
+    assert_eq!(response.status, Status::Succ);
+    assert_eq!(response.injected_info["seen"], "1");
+    let healthz = client.call::<Healthz>(&HealthzRequest {}, LONG).await;
+    assert!(healthz.unwrap().healthy);
+    let refused = ValidateBackendRequest {
+        parameters: [("do".into(), "refuse".into())].into(),
+        ..Default::default()
+    };
+    let verdict = client
+        .call::<ValidateBackend>(&refused, LONG)
+        .await
+        .unwrap();
+    assert!(!verdict.succ);
+    assert_eq!(verdict.msg, "weight: \"101\": not from 0 to 100");
+}
+
+#[tokio::test]
+async fn b149_only_200_is_an_answer() {
+    let succ = r#"{"status":"Succ"}"#;
+    for status in ["201 Created", "202 Accepted", "404 Not Found", "500 Oh"] {
+        let (url, _) = answers(http(status, succ)).await;
+        match call(&url).await.unwrap_err() {
+            CallError::Status { status: got, body } => {
+                assert_eq!(got, status[..3].parse::<u16>().unwrap());
+                assert_eq!(body, succ);
+            }
+            other => panic!("{other}"),
+        }
+    }
+    let page = "x".repeat(10_000);
+    let (url, _) = answers(http("503 Away", &page)).await;
+    match call(&url).await.unwrap_err() {
+        CallError::Status { body, .. } => assert_eq!(body.len(), 1024),
+        other => panic!("{other}"),
+    }
+}
+
+#[tokio::test]
+async fn the_router_and_the_client_agree_about_errors() {
+    let (router, _) = stage();
+    let address = serve(router).await;
+    match call(&format!("http://{address}/elsewhere")).await {
+        Err(CallError::Status { status, body }) => {
+            assert_eq!(status, StatusCode::NOT_FOUND);
+            assert!(body.contains("no webhook has this path"), "{body}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn redirects_are_not_followed() {
+    let (target, seen) = answers(http("200 OK", r#"{"status":"Succ"}"#)).await;
+    let redirect = format!("HTTP/1.1 307 Go\r\nlocation: {target}/\r\ncontent-length: 0\r\n\r\n");
+    let (url, _) = answers(redirect).await;
+    assert!(matches!(
+        call(&url).await,
+        Err(CallError::Status { status: 307, .. })
+    ));
+    assert_eq!(seen.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn b150_what_is_no_proper_answer_is_malformed() {
+    for body in [
+        "",
+        "Succ",
+        "null",
+        "[]",
+        "{}",
+        r#"{"status":"succ"}"#,
+        r#"{"status":"Succ","msg":1}"#,
+        r#"{"status":"Succ","minRetryDelayInSeconds":1.5}"#,
+        r#"{"status":"Succ","injectedInfo":{"a":1}}"#,
+    ] {
+        let (url, _) = answers(http("200 OK", body)).await;
+        let error = call(&url).await.unwrap_err();
+        assert!(matches!(error, CallError::Malformed(_)), "{body}: {error}");
+    }
+    let (url, _) = answers(http(
+        "200 OK",
+        r#"{"Status":"Succ","minRetryDelayinSeconds":"5","injectedInfo":null,"new":1}"#,
+    ))
+    .await;
+    assert_eq!(call(&url).await.unwrap().min_retry_delay_in_seconds, 5);
+}
+
+#[tokio::test]
+async fn an_answer_without_end_is_too_large() {
+    let body = "x".repeat((4 << 20) + 1);
+    let (url, _) = answers(http("200 OK", &body)).await;
+    let error = call(&url).await.unwrap_err();
+    assert!(matches!(error, CallError::TooLarge { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn the_timeout_covers_the_hook_and_the_whole_body() {
+    let short = Duration::from_millis(50);
+    let (router, _stage) = stage();
+    let address = serve(router).await;
+    let slow_hook = format!("http://{address}");
+    let (slow_body, _) = answers("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{").await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let silent = format!("http://{}", listener.local_addr().unwrap());
+    for url in [slow_hook, silent] {
+        let client = DriverClient::new(&url).unwrap();
+        let result = client
+            .call::<EnsureBackend>(&request(json!({"do": "wait"})), short)
+            .await;
+        match result {
+            Err(CallError::Timeout { after }) => assert_eq!(after, short),
+            other => panic!("{url}: {other:?}"),
+        }
+    }
+    // Here the server hangs up in the middle.
+    let error = call(&slow_body).await.unwrap_err();
+    assert!(matches!(error, CallError::Unreachable(_)), "{error}");
+}
+
+#[tokio::test]
+async fn a_call_that_timed_out_is_joined_and_collected_by_the_next() {
+    let (actor, stage) = actor();
+    let driver = DriverRouter::new(actor).answer_within(Duration::from_millis(300));
+    let address = serve(driver.build()).await;
+    let client = DriverClient::new(&format!("http://{address}")).unwrap();
+    let wait = || request(json!({"do": "wait"}));
+    let call = client.clone();
+    let hung_up = tokio::spawn(async move { call.call::<EnsureBackend>(&wait(), LONG).await });
+    stage.lines(1).await;
+    hung_up.abort();
+    let running = client.call::<EnsureBackend>(&wait(), LONG).await.unwrap();
+    assert_eq!(running.status, Status::Running);
+    assert_eq!(running.min_retry_delay_in_seconds, 1);
+    assert_eq!(stage.log(), ["begin a"]);
+    stage.go.add_permits(1);
+    stage.lines(2).await;
+    let mut again = wait();
+    again.retry_id = "2".into();
+    let response = client.call::<EnsureBackend>(&again, LONG).await.unwrap();
+    assert_eq!(response.injected_info["seen"], "1");
+    assert_eq!(stage.log(), ["begin a", "end a"]);
+}
+
+#[tokio::test]
+async fn nobody_there_is_unreachable_and_says_why() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address: SocketAddr = listener.local_addr().unwrap();
+    drop(listener);
+    let error = call(&format!("http://{address}")).await.unwrap_err();
+    assert!(matches!(error, CallError::Unreachable(_)));
+    assert!(error.to_string().contains("refused"), "{error}");
+}
+
+#[tokio::test]
+async fn https_to_a_server_that_does_not_speak_it_is_unreachable() {
+    let (router, _) = stage();
+    let address = serve(router).await;
+    let error = call(&format!("https://{address}")).await.unwrap_err();
+    assert!(matches!(error, CallError::Unreachable(_)), "{error}");
+}
+
+#[tokio::test]
+async fn connections_are_kept_and_shared() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let connections = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&connections);
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            count.fetch_add(1, Ordering::SeqCst);
+            tokio::spawn(async move {
+                loop {
+                    answer(
+                        &mut stream,
+                        http("200 OK", r#"{"healthy":true}"#).as_bytes(),
+                    )
+                    .await;
+                }
+            });
+        }
+    });
+    let http = HttpClient::new();
+    for _ in 0..5 {
+        let client = DriverClient::with_http(http.clone(), &url).unwrap();
+        let answer = client.call::<Healthz>(&HealthzRequest {}, LONG).await;
+        assert!(answer.unwrap().healthy);
+        // The connection goes back to the pool in a task of its own.
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(connections.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_connection_that_the_driver_closed_is_no_error() {
+    // The answer does not say that the connection will be closed.
+    let (url, connections) = answers(http("200 OK", r#"{"healthy":true}"#)).await;
+    let client = DriverClient::new(&url).unwrap();
+    for _ in 0..20 {
+        let answer = client.call::<Healthz>(&HealthzRequest {}, LONG).await;
+        assert!(answer.unwrap().healthy);
+        // Time for the hang-up to arrive; a request that crosses it on the way is another matter.
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(connections.load(Ordering::SeqCst), 20);
+}
+
+#[tokio::test]
+async fn user_and_password_of_the_url_are_sent_as_a_header() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://me:p%40ss@{}", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await.unwrap());
+        }
+        String::from_utf8(head).unwrap()
+    });
+    let client = DriverClient::new(&url).unwrap();
+    assert!(!format!("{client:?}{}", client.url_of::<Healthz>()).contains("me:"));
+    let _ = client.call::<Healthz>(&HealthzRequest {}, LONG).await;
+    let head = server.await.unwrap();
+    // "me:p@ss"
+    assert!(
+        head.contains("authorization: Basic bWU6cEBzcw==\r\n"),
+        "{head}"
+    );
+}
+
+#[tokio::test]
+async fn a_dropped_call_hangs_up() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let client = DriverClient::new(&url).unwrap();
+    let call = tokio::spawn(async move { client.call::<Healthz>(&HealthzRequest {}, LONG).await });
+    let (mut stream, _) = listener.accept().await.unwrap();
+    stream.read_u8().await.unwrap();
+    call.abort();
+    let mut rest = Vec::new();
+    // Ends when the other side is closed.
+    tokio::time::timeout(LONG, stream.read_to_end(&mut rest))
+        .await
+        .unwrap()
+        .unwrap();
+}

@@ -1,0 +1,64 @@
+//! The checked-in document is the generated one, and it describes what is served.
+
+#![cfg(feature = "openapi")]
+
+use crate::support::{post, stage};
+use axum::http::StatusCode;
+use lbcf_driver_sdk::openapi::document;
+use lbcf_driver_sdk::webhook::ALL;
+
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../openapi/lbcf-webhooks.json");
+
+#[test]
+fn openapi_document_is_up_to_date() {
+    let generated = document().to_pretty_json().unwrap() + "\n";
+    if std::env::var_os("UPDATE_OPENAPI").is_some() {
+        std::fs::write(FILE, &generated).unwrap();
+    }
+    let checked_in = std::fs::read_to_string(FILE).unwrap_or_default();
+    assert!(
+        checked_in == generated,
+        "openapi/lbcf-webhooks.json is out of date; rewrite it with\n\
+         UPDATE_OPENAPI=1 cargo test -p lbcf-driver-sdk --all-features openapi"
+    );
+}
+
+#[tokio::test]
+async fn openapi_paths_are_the_routes() {
+    let (router, _) = stage();
+    let document = document();
+    assert_eq!(document.paths.paths.len(), ALL.len());
+    for path in document.paths.paths.keys() {
+        let (status, _) = post(&router, path, "[]").await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{path}");
+    }
+}
+
+#[test]
+fn openapi_schemas_name_what_is_on_the_wire() {
+    let document = serde_json::to_value(document()).unwrap();
+    let schema = |name: &str| &document["components"]["schemas"][name];
+    let old = &schema("ValidateBackendRequest")["properties"];
+    assert_eq!(old["oldParameters"], old["OldParameters"]);
+    assert!(old["oldParameters"].is_object());
+    let port = &schema("BackendPort")["properties"];
+    assert!(port["port"].is_object() && port["portNumber"].is_object());
+    assert_eq!(
+        schema("Protocol")["enum"],
+        serde_json::json!(["TCP", "UDP", "SCTP"])
+    );
+    assert_eq!(
+        schema("Operation")["enum"],
+        serde_json::json!(["Create", "Update"])
+    );
+    // b152: a map may be null.
+    let map = &schema("EnsureBackendRequest")["properties"]["injectedInfo"];
+    assert!(map.to_string().contains("null"), "{map}");
+    // d1: a number, not a string.
+    let delay = &schema("EnsureBackendResponse")["properties"]["minRetryDelayInSeconds"];
+    assert_eq!(delay["type"], "integer");
+    assert_eq!(
+        document["info"]["license"]["identifier"],
+        serde_json::json!("Apache-2.0")
+    );
+}

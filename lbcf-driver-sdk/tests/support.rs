@@ -1,0 +1,189 @@
+//! A driver whose hooks wait for the test, and ways to call it.
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, Response, StatusCode, header};
+use http_body_util::BodyExt;
+use lbcf_driver_sdk::server::DriverRouter;
+use lbcf_driver_sdk::webhook::{
+    CreateLoadBalancerRequest, DeregisterBackendRequest, EnsureBackendRequest,
+    GenerateBackendAddrRequest, StringMap, ValidateBackendRequest,
+};
+use lbcf_driver_sdk::{Driver, NotSucc, Refusal};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tower::ServiceExt;
+
+/// What the hooks did, and permission to go on.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    /// `begin <what>` and `end <what>`, in order.
+    log: Mutex<Vec<String>>,
+    changed: tokio::sync::watch::Sender<usize>,
+    /// A hook whose parameters say `wait` needs one permit to end.
+    pub(crate) go: Semaphore,
+}
+
+impl Stage {
+    fn note(&self, line: String) {
+        self.log.lock().unwrap().push(line);
+        self.changed.send_modify(|lines| *lines += 1);
+    }
+
+    pub(crate) fn log(&self) -> Vec<String> {
+        self.log.lock().unwrap().clone()
+    }
+
+    /// Waits until the log has this many lines.
+    pub(crate) async fn lines(&self, count: usize) {
+        let mut changed = self.changed.subscribe();
+        tokio::time::timeout(
+            Duration::from_secs(3600),
+            changed.wait_for(|lines| *lines >= count),
+        )
+        .await
+        .unwrap_or_else(|_| panic!("only {:?}", self.log()))
+        .unwrap();
+    }
+}
+
+/// `ensureBackend` does what the parameter `do` says.
+#[derive(Debug, Clone)]
+pub(crate) struct Actor(pub(crate) Arc<Stage>);
+
+pub(crate) fn actor() -> (Actor, Arc<Stage>) {
+    let stage = Arc::new(Stage {
+        log: Mutex::default(),
+        changed: tokio::sync::watch::Sender::new(0),
+        go: Semaphore::new(0),
+    });
+    (Actor(Arc::clone(&stage)), stage)
+}
+
+impl Actor {
+    async fn act(&self, name: &str, what: Option<&String>) {
+        self.0.note(format!("begin {name}"));
+        if what.is_some_and(|what| what == "wait") {
+            self.0.go.acquire().await.unwrap().forget();
+        }
+        self.0.note(format!("end {name}"));
+    }
+}
+
+impl Driver for Actor {
+    async fn create_load_balancer(
+        &self,
+        request: CreateLoadBalancerRequest,
+    ) -> Result<StringMap, NotSucc> {
+        self.act("create", request.attributes.get("do")).await;
+        Ok(request.lb_spec)
+    }
+
+    async fn generate_backend_addr(
+        &self,
+        request: GenerateBackendAddrRequest,
+    ) -> Result<String, NotSucc> {
+        let pod = request
+            .pod_backend
+            .ok_or_else(|| NotSucc::fail("pods only"))?;
+        Ok(pod.pod.metadata.name.unwrap_or_default())
+    }
+
+    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+        let parameters = &request.parameters;
+        let mut name = request.backend_addr.clone();
+        if let Some(weight) = parameters.get("weight") {
+            name = format!("{name} {weight}");
+        }
+        self.act(&name, parameters.get("do")).await;
+        match parameters.get("do").map(String::as_str) {
+            Some("fail") => Err(NotSucc::fail("the cloud says no")
+                .retry_after(Duration::from_millis(1500))
+                .because("quota exceeded")),
+            Some("panic") => panic!("on purpose"),
+            _ => Ok(StringMap::from([("seen".into(), request.retry_id)])),
+        }
+    }
+
+    async fn deregister_backend(&self, request: DeregisterBackendRequest) -> Result<(), NotSucc> {
+        self.act("deregister", request.parameters.get("do")).await;
+        Ok(())
+    }
+
+    async fn validate_backend(&self, request: ValidateBackendRequest) -> Result<(), Refusal> {
+        self.act("validate", request.parameters.get("do")).await;
+        match request.parameters.get("do").map(String::as_str) {
+            Some("panic") => panic!("on purpose"),
+            Some("refuse") => Err(Refusal::new("weight: \"101\": not from 0 to 100")),
+            _ => Ok(()),
+        }
+    }
+
+    fn serial_key(&self, load_balancer: &StringMap) -> Option<String> {
+        let key = load_balancer.get("id").cloned();
+        assert_ne!(key.as_deref(), Some("panic"), "on purpose");
+        key
+    }
+}
+
+/// The actor behind a router with a deadline of 8 s.
+pub(crate) fn stage() -> (Router, Arc<Stage>) {
+    let (actor, stage) = actor();
+    (DriverRouter::new(actor).build(), stage)
+}
+
+/// The body of an `ensureBackend` call.
+pub(crate) fn ensure(retry_id: &str, parameters: Value) -> Value {
+    json!({
+        "recordID": "ensureBackend(1)", "retryID": retry_id, "lbInfo": null,
+        "backendAddr": "a", "parameters": parameters, "injectedInfo": null,
+    })
+}
+
+pub(crate) async fn send(router: &Router, request: Request<Body>) -> Response<Body> {
+    router.clone().oneshot(request).await.unwrap()
+}
+
+/// A POST and its JSON answer, which must be declared as such.
+pub(crate) async fn post(
+    router: &Router,
+    path: &str,
+    body: impl Into<Body>,
+) -> (StatusCode, Value) {
+    let request = Request::post(path).body(body.into()).unwrap();
+    read(send(router, request).await).await
+}
+
+pub(crate) async fn read(response: Response<Body>) -> (StatusCode, Value) {
+    let status = response.status();
+    assert_eq!(response.headers()[header::CONTENT_TYPE], "application/json");
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    (status, serde_json::from_slice(&body).unwrap())
+}
+
+/// A call that has to be answered with 200.
+pub(crate) async fn ok(router: &Router, path: &str, body: &Value) -> Value {
+    let (status, answer) = post(router, path, body.to_string()).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    answer
+}
+
+/// The same as a task of its own.
+pub(crate) fn spawn_ok(
+    router: &Router,
+    path: &'static str,
+    body: Value,
+) -> tokio::task::JoinHandle<Value> {
+    let router = router.clone();
+    tokio::spawn(async move { ok(&router, path, &body).await })
+}
+
+/// Serves the router on a port of the system's choice.
+pub(crate) async fn serve(router: Router) -> std::net::SocketAddr {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    address
+}

@@ -1,0 +1,22 @@
+//! Serves a local cluster until Ctrl-C: `cargo run -p local-cluster --example serve -- 127.0.0.1:8001`.
+//!
+//! The kubeconfig goes to stdout: `... > /tmp/kubeconfig`, then `kubectl --kubeconfig /tmp/kubeconfig get nodes`.
+
+use std::io::Write as _;
+
+use local_cluster::{LocalCluster, LocalClusterOptions};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let address = std::env::args().nth(1);
+    let address = address.as_deref().unwrap_or("127.0.0.1:0").parse()?;
+    let cluster = LocalCluster::start(LocalClusterOptions::default()).await?;
+    let server = cluster.serve(address).await?;
+    let mut out = std::io::stdout();
+    out.write_all(server.kubeconfig().as_bytes())?;
+    out.flush()?;
+    tokio::signal::ctrl_c().await?;
+    server.shutdown().await;
+    cluster.shutdown().await;
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! Cluster IPs and node ports of services.
+
+use std::collections::HashSet;
+use std::net::Ipv4Addr;
+
+use serde_json::{Value, json};
+
+use crate::object::{Object, at, child, text};
+
+/// Where cluster IPs come from; the first is the API server's own.
+const FIRST_IP: Ipv4Addr = Ipv4Addr::new(10, 96, 0, 1);
+const IP_COUNT: u32 = 4096;
+const PORTS: std::ops::RangeInclusive<u16> = 30_000..=32_767;
+
+/// Fills in what a service needs and does not have. `before` is the same service as it was.
+pub(crate) fn assign<'a>(
+    service: &mut Object,
+    before: Option<&Object>,
+    others: impl Iterator<Item = &'a Object>,
+) -> Result<(), (&'static str, String)> {
+    let (mut ips, mut ports) = (HashSet::new(), HashSet::new());
+    for other in others {
+        ips.extend(text(other, &["spec", "clusterIP"]).map(str::to_owned));
+        ports.extend(node_ports(other));
+    }
+    let type_name = text(service, &["spec", "type"])
+        .unwrap_or("ClusterIP")
+        .to_owned();
+    if type_name == "ExternalName" {
+        return Ok(());
+    }
+    if text(service, &["spec", "clusterIP"])
+        .unwrap_or_default()
+        .is_empty()
+    {
+        let kept = before
+            .and_then(|b| text(b, &["spec", "clusterIP"]))
+            .map(str::to_owned);
+        let ip = match kept {
+            Some(ip) => ip,
+            None => (0..IP_COUNT)
+                .filter_map(|n| Some(Ipv4Addr::from(u32::from(FIRST_IP).checked_add(n)?)))
+                .map(|ip| ip.to_string())
+                .find(|ip| !ips.contains(ip))
+                .ok_or(("spec.clusterIP", "the service range is full".to_owned()))?,
+        };
+        let spec = child(service, "spec");
+        spec.insert("clusterIPs".to_owned(), json!([ip]));
+        spec.insert("clusterIP".to_owned(), Value::from(ip));
+    }
+    if !matches!(type_name.as_str(), "NodePort" | "LoadBalancer") {
+        return Ok(());
+    }
+    let kept: Vec<(Value, u16)> = before.map(ports_by_number).unwrap_or_default();
+    let Some(Value::Array(list)) = child(service, "spec").get_mut("ports") else {
+        return Ok(());
+    };
+    for port in list.iter_mut().filter_map(Value::as_object_mut) {
+        if port.get("nodePort").and_then(Value::as_u64).unwrap_or(0) != 0 {
+            continue;
+        }
+        let number = port.get("port").cloned().unwrap_or_default();
+        let free = kept
+            .iter()
+            .find(|(of, _)| *of == number)
+            .map(|(_, node_port)| *node_port)
+            .or_else(|| PORTS.clone().find(|p| !ports.contains(p)))
+            .ok_or(("spec.ports", "the node port range is full".to_owned()))?;
+        ports.insert(free);
+        port.insert("nodePort".to_owned(), Value::from(free));
+    }
+    Ok(())
+}
+
+fn ports_by_number(service: &Object) -> Vec<(Value, u16)> {
+    at(service, &["spec", "ports"])
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|p| {
+            let node_port = u16::try_from(p.get("nodePort")?.as_u64()?).ok()?;
+            Some((p.get("port")?.clone(), node_port))
+        })
+        .collect()
+}
+
+fn node_ports(service: &Object) -> Vec<u16> {
+    ports_by_number(service)
+        .into_iter()
+        .map(|(_, p)| p)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::object;
+
+    #[test]
+    fn services_get_addresses_nobody_has() {
+        let mut first =
+            object(json!({"spec": {"type": "NodePort", "ports": [{"port": 80}, {"port": 81}]}}));
+        assign(&mut first, None, std::iter::empty()).unwrap();
+        let mut second = object(json!({"spec": {"type": "NodePort", "ports": [{"port": 80}]}}));
+        assign(&mut second, None, std::iter::once(&first)).unwrap();
+        assert_ne!(first["spec"]["clusterIP"], second["spec"]["clusterIP"]);
+        assert_eq!(node_ports(&first), [30_000, 30_001]);
+        assert_eq!(node_ports(&second), [30_002]);
+    }
+
+    #[test]
+    fn a_changed_service_keeps_its_addresses() {
+        let mut before = object(json!({"spec": {"type": "NodePort", "ports": [{"port": 80}]}}));
+        assign(&mut before, None, std::iter::empty()).unwrap();
+        let mut next =
+            object(json!({"spec": {"type": "NodePort", "ports": [{"port": 80}, {"port": 90}]}}));
+        assign(&mut next, Some(&before), std::iter::empty()).unwrap();
+        assert_eq!(next["spec"]["clusterIP"], before["spec"]["clusterIP"]);
+        assert_eq!(next["spec"]["ports"][0], before["spec"]["ports"][0]);
+    }
+}

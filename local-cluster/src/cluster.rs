@@ -1,0 +1,93 @@
+//! The cluster as its users hold it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use tokio_util::task::TaskTracker;
+
+use crate::client::InProcess;
+use crate::options::LocalClusterOptions;
+use crate::requests::RequestCounts;
+use crate::server::ServerHandle;
+use crate::writer::Cluster;
+use crate::{agents, http, seed};
+
+/// Why a local cluster cannot do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// The address that was asked for.
+        address: SocketAddr,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// What a cluster starts with was refused: a node's name, most likely.
+    #[error("cannot set up the cluster: {0}")]
+    Setup(String),
+}
+
+/// A small Kubernetes cluster in this process. Dropping it ends its agents and all watches.
+#[derive(Debug)]
+pub struct LocalCluster {
+    cluster: Arc<Cluster>,
+    tasks: TaskTracker,
+}
+
+impl LocalCluster {
+    /// Starts a cluster. Its agents run on the current tokio runtime; nothing listens yet.
+    pub async fn start(options: LocalClusterOptions) -> Result<Self, Error> {
+        let cluster = Arc::new(Cluster::new(options.event_history));
+        seed::seed(&cluster, &options).map_err(|e| Error::Setup(e.message().to_owned()))?;
+        let tasks = TaskTracker::new();
+        agents::spawn(&cluster, &options, &tasks);
+        tasks.close();
+        Ok(Self { cluster, tasks })
+    }
+
+    /// A client in this process, without a socket.
+    pub fn client(&self) -> kube::Client {
+        self.client_as("in-process")
+    }
+
+    /// The same with a `User-Agent` of its own, so that [`Self::requests`] tells clients apart.
+    pub fn client_as(&self, user_agent: &str) -> kube::Client {
+        kube::Client::new(self.service().named(user_agent), "default")
+    }
+
+    /// The service that in-process clients are made of, to put layers around.
+    pub fn service(&self) -> InProcess {
+        InProcess::new(self.router(), "in-process")
+    }
+
+    /// The API as a router.
+    pub fn router(&self) -> Router {
+        http::router(Arc::clone(&self.cluster))
+    }
+
+    /// Serves the API over HTTP; port 0 lets the system choose one.
+    pub async fn serve(&self, address: SocketAddr) -> Result<ServerHandle, Error> {
+        ServerHandle::start(self.router(), address).await
+    }
+
+    /// The requests answered so far, of all clients. The cluster's own agents make none.
+    pub fn requests(&self) -> RequestCounts {
+        self.cluster.counters.snapshot()
+    }
+
+    /// Ends watches and agents and waits for the latter.
+    pub async fn shutdown(self) {
+        self.cluster.stop.cancel();
+        self.tasks.wait().await;
+    }
+}
+
+impl Drop for LocalCluster {
+    fn drop(&mut self) {
+        self.cluster.stop.cancel();
+    }
+}

@@ -1,0 +1,74 @@
+//! The parameters of a request.
+
+use std::str::FromStr;
+
+use axum::extract::Query;
+use http::Uri;
+
+use crate::rules::FieldValidation;
+use crate::status::ApiError;
+
+/// Query parameters, the first of a name winning.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Params(Vec<(String, String)>);
+
+impl Params {
+    /// Reads the query of an address.
+    pub(crate) fn of(uri: &Uri) -> Result<Self, ApiError> {
+        Query::<Vec<(String, String)>>::try_from_uri(uri)
+            .map(|Query(pairs)| Self(pairs))
+            .map_err(|e| ApiError::bad_request(format!("invalid query: {e}")))
+    }
+
+    /// The value of a parameter that is there and not empty.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+            .filter(|value| !value.is_empty())
+    }
+
+    /// Whether a parameter says yes.
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        matches!(
+            self.get(name),
+            Some("true" | "1" | "t" | "T" | "TRUE" | "True")
+        )
+    }
+
+    /// A number; anything else is refused.
+    pub(crate) fn number<T: FromStr>(&self, name: &str) -> Result<Option<T>, ApiError> {
+        let Some(text) = self.get(name) else {
+            return Ok(None);
+        };
+        text.parse().map(Some).map_err(|_| {
+            ApiError::bad_request(format!(
+                "strconv.ParseInt: parsing {text:?}: invalid syntax"
+            ))
+        })
+    }
+
+    /// Whether nothing is to be stored.
+    pub(crate) fn dry_run(&self) -> Result<bool, ApiError> {
+        match self.get("dryRun") {
+            None => Ok(false),
+            Some("All") => Ok(true),
+            Some(other) => Err(ApiError::bad_request(format!(
+                "dryRun: Unsupported value: {other:?}: supported values: \"All\""
+            ))),
+        }
+    }
+
+    /// What to do about unknown fields.
+    pub(crate) fn field_validation(&self) -> Result<FieldValidation, ApiError> {
+        match self.get("fieldValidation") {
+            None | Some("Warn") => Ok(FieldValidation::Warn),
+            Some("Ignore") => Ok(FieldValidation::Ignore),
+            Some("Strict") => Ok(FieldValidation::Strict),
+            Some(other) => Err(ApiError::bad_request(format!(
+                "fieldValidation: Unsupported value: {other:?}: supported values: \"Ignore\", \"Strict\", \"Warn\""
+            ))),
+        }
+    }
+}

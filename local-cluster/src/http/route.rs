@@ -1,0 +1,176 @@
+//! From a request to the handler that answers it.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use http::header::USER_AGENT;
+use http::{Method, StatusCode};
+use tokio_util::sync::CancellationToken;
+
+use super::accept::negotiate;
+use super::path::{Path, ResourcePath, parse};
+use super::query::Params;
+use super::write::Change;
+use super::{answer, body, discovery, openapi, read, watch, write};
+use crate::resources::Kind;
+use crate::rules::Part;
+use crate::status::ApiError;
+use crate::store::Resource;
+use crate::writer::Cluster;
+
+/// Put into a request's extensions by a server, to end its watches when it stops.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stop(pub(crate) CancellationToken);
+
+/// The API as a router. Every path goes through one handler: which resources there are is data.
+pub(crate) fn router(cluster: Arc<Cluster>) -> Router {
+    Router::new().fallback(handle).with_state(cluster)
+}
+
+async fn handle(State(cluster): State<Arc<Cluster>>, request: Request) -> Response {
+    let method = request.method().clone();
+    let path = request.uri().path().to_owned();
+    let response = answer_to(&cluster, request)
+        .await
+        .unwrap_or_else(|error| answer::error(&error));
+    tracing::debug!(%method, path, status = response.status().as_u16(), "request");
+    response
+}
+
+async fn answer_to(cluster: &Arc<Cluster>, request: Request) -> Result<Response, ApiError> {
+    let path = parse(request.uri().path());
+    let headers = request.headers();
+    let reads = *request.method() == Method::GET;
+    let plain = |path: Path| match path {
+        Path::Unknown => Ok(answer::page_not_found()),
+        _ if !reads => Err(ApiError::method_not_allowed()),
+        Path::Health => Ok(answer::bytes(
+            StatusCode::OK,
+            "text/plain; charset=utf-8",
+            "ok",
+        )),
+        Path::Version => Ok(answer::json(StatusCode::OK, &discovery::version())),
+        Path::CoreVersions => Ok(discovery::core_versions(
+            &cluster.registry,
+            negotiate(headers, true)?,
+        )),
+        Path::Groups => Ok(discovery::groups(
+            &cluster.registry,
+            negotiate(headers, true)?,
+        )),
+        Path::Group(group) => Ok(discovery::group(&cluster.registry, &group)),
+        Path::GroupVersion { group, version } => Ok(discovery::group_version(
+            &cluster.registry,
+            &group,
+            &version,
+        )),
+        Path::OpenapiV2 => Ok(openapi::v2(headers)),
+        Path::OpenapiV3 => Ok(openapi::v3(&cluster.registry)),
+        Path::OpenapiV3Group(of) => Ok(openapi::v3_group(&cluster.registry, &of)),
+        Path::Resource(_) => Ok(answer::page_not_found()),
+    };
+    let Path::Resource(resource) = path else {
+        return plain(path);
+    };
+    match find(cluster, &resource) {
+        Some(kind) => resource_request(cluster, &kind, &resource, request).await,
+        None => Ok(answer::page_not_found()),
+    }
+}
+
+fn find(cluster: &Cluster, path: &ResourcePath) -> Option<Arc<Kind>> {
+    let kind = cluster
+        .registry
+        .find(&path.group, &path.version, &path.plural)?;
+    // A namespaced object has no address outside a namespace; but all of a kind can be listed.
+    let placed = match (kind.namespaced, &path.namespace) {
+        (true, None) => path.name.is_none(),
+        (false, Some(_)) => false,
+        _ => true,
+    };
+    let part_exists = match path.subresource.as_deref() {
+        None => true,
+        Some("status") => kind.has_status,
+        Some(_) => false,
+    };
+    (placed && part_exists).then_some(kind)
+}
+
+async fn resource_request(
+    cluster: &Arc<Cluster>,
+    kind: &Arc<Kind>,
+    path: &ResourcePath,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let (parts, request_body) = request.into_parts();
+    let params = Params::of(&parts.uri)?;
+    let watches = params.flag("watch");
+    let named = path.name.is_some();
+    let verb = match (&parts.method, named) {
+        (&Method::GET, true) => "get",
+        (&Method::GET, false) if watches => "watch",
+        (&Method::GET, false) => "list",
+        (&Method::POST, _) => "create",
+        (&Method::PUT, true) => "update",
+        (&Method::PATCH, true) => "patch",
+        (&Method::DELETE, true) => "delete",
+        (&Method::DELETE, false) => "deletecollection",
+        _ => return Err(ApiError::method_not_allowed()),
+    };
+    let agent = parts
+        .headers
+        .get(USER_AGENT)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let resource = Resource::new(&kind.group, &kind.plural).to_string();
+    let subresource = path.subresource.as_deref().unwrap_or_default();
+    cluster.counters.add(agent, verb, resource, subresource);
+
+    let form = negotiate(&parts.headers, false)?;
+    let namespace = path.namespace.as_deref();
+    let address = (
+        namespace.unwrap_or_default(),
+        path.name.as_deref().unwrap_or_default(),
+    );
+    match verb {
+        "get" => return read::get(cluster, kind, address, form),
+        "list" => return read::list(cluster, kind, namespace, &params, form),
+        "watch" => {
+            let stop = parts.extensions.get::<Stop>().cloned().unwrap_or_default();
+            return watch::watch(cluster, kind, namespace, &params, form, stop.0);
+        }
+        _ => {}
+    }
+    let change = Change {
+        params: &params,
+        headers: &parts.headers,
+        body: body::read(request_body).await?,
+        form,
+    };
+    let part = match path.subresource {
+        Some(_) => Part::Status,
+        None => Part::Main,
+    };
+    match (verb, part) {
+        ("create", Part::Main) if named => {
+            // Custom resources look at the body before they find the address wrong.
+            if kind.is_custom() {
+                body::decode(kind, change.headers, &change.body)?;
+            }
+            Err(ApiError::method_not_allowed())
+        }
+        ("create", Part::Main) if kind.namespaced && namespace.is_none() => {
+            Err(ApiError::method_not_allowed())
+        }
+        ("create", Part::Main) => write::create(cluster, kind, address.0, &change),
+        ("update", part) => write::update(cluster, kind, address, part, &change),
+        ("patch", part) => write::patch(cluster, kind, address, part, &change),
+        ("delete", Part::Main) => write::delete(cluster, kind, address, &change),
+        ("deletecollection", Part::Main) if !kind.is("", "namespaces") => {
+            write::delete_collection(cluster, kind, namespace, &change)
+        }
+        _ => Err(ApiError::method_not_allowed()),
+    }
+}

@@ -1,0 +1,160 @@
+//! Objects as rows, the way `kubectl get` asks for them.
+
+use jsonpath_rust::JsonPath as _;
+use serde_json::{Value, json};
+
+use super::columns::{self, Column};
+use crate::clock;
+use crate::object::{Object, meta};
+use crate::resources::{Kind, PrinterColumn};
+
+/// What of each object comes along with its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Include {
+    Nothing,
+    Metadata,
+    Object,
+}
+
+impl Include {
+    /// Reads the `includeObject` parameter.
+    pub(super) fn of(parameter: Option<&str>) -> Self {
+        match parameter {
+            Some("None") => Self::Nothing,
+            Some("Object") => Self::Object,
+            _ => Self::Metadata,
+        }
+    }
+}
+
+/// A whole table of stored objects.
+pub(super) fn whole<'a>(
+    kind: &Kind,
+    objects: impl Iterator<Item = &'a Object>,
+    metadata: Value,
+    include: Include,
+) -> Value {
+    let rows: Vec<Value> = objects.map(|o| row(kind, o, include)).collect();
+    json!({
+        "kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": metadata,
+        "columnDefinitions": definitions(kind), "rows": rows,
+    })
+}
+
+/// The metadata of an object, as an object of its own.
+pub(super) fn partial(object: &Object) -> Value {
+    json!({
+        "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1",
+        "metadata": object.get("metadata").cloned().unwrap_or_else(|| json!({})),
+    })
+}
+
+fn definitions(kind: &Kind) -> Vec<Value> {
+    let mut found = vec![columns::name_column().definition()];
+    match &kind.custom {
+        Some(custom) => found.extend(custom.columns.iter().map(custom_definition)),
+        None => found.extend(columns::columns(kind).iter().map(Column::definition)),
+    }
+    found
+}
+
+fn custom_definition(column: &PrinterColumn) -> Value {
+    let description = if column.description.is_empty() {
+        format!(
+            "Custom resource definition column (in JSONPath format): {}",
+            column.path
+        )
+    } else {
+        column.description.clone()
+    };
+    json!({
+        "name": column.name, "type": column.type_name, "format": column.format,
+        "description": description, "priority": column.priority,
+    })
+}
+
+/// The row of one object.
+pub(super) fn row(kind: &Kind, object: &Object, include: Include) -> Value {
+    let mut cells = vec![Value::from(crate::object::name(object))];
+    match &kind.custom {
+        Some(custom) => {
+            let value = Value::Object(object.clone());
+            cells.extend(custom.columns.iter().map(|column| cell(column, &value)));
+        }
+        None => cells.extend(columns::cells(kind, object)),
+    }
+    let mut row = json!({"cells": cells});
+    match include {
+        Include::Nothing => {}
+        Include::Metadata => row["object"] = partial(object),
+        Include::Object => {
+            row["object"] = Value::Object(kind.present_object(object.clone()));
+        }
+    }
+    row
+}
+
+/// What a path of a definition finds, in the column's type.
+fn cell(column: &PrinterColumn, object: &Value) -> Value {
+    // kubectl's paths start at the object without saying so.
+    let found = object
+        .query(&format!("${}", column.path))
+        .ok()
+        .and_then(|values| values.first().copied().cloned());
+    match (found, column.type_name.as_str()) {
+        (None | Some(Value::Null), _) => Value::Null,
+        (Some(Value::String(time)), "date") => Value::from(clock::age(&time)),
+        (Some(text @ Value::String(_)), "string") => text,
+        (Some(other), "string") => Value::from(other.to_string()),
+        (Some(number @ Value::Number(_)), "integer" | "number") => number,
+        (Some(flag @ Value::Bool(_)), "boolean") => flag,
+        // A value of another type than the column's is not shown.
+        _ => Value::Null,
+    }
+}
+
+/// The age column of built-in kinds.
+pub(super) fn age(object: &Object) -> Value {
+    Value::from(
+        meta(object, "creationTimestamp").map_or_else(|| "<unknown>".to_owned(), clock::age),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell_of(path: &str, type_name: &str) -> Value {
+        let column = PrinterColumn {
+            name: "C".into(),
+            type_name: type_name.into(),
+            format: String::new(),
+            description: String::new(),
+            priority: 0,
+            path: path.into(),
+        };
+        let object = json!({"spec": {"n": 3, "s": "x"}, "status": {"conditions": [
+            {"type": "Other", "status": "False"}, {"type": "Created", "status": "True"}]}});
+        cell(&column, &object)
+    }
+
+    #[test]
+    fn paths_find_their_cells() {
+        assert_eq!(
+            cell_of(
+                ".status.conditions[?(@.type==\"Created\")].status",
+                "string"
+            ),
+            "True"
+        );
+        assert_eq!(
+            cell_of(".status.conditions[?(@.type=='Created')].status", "string"),
+            "True"
+        );
+        assert_eq!(cell_of(".spec.n", "integer"), 3);
+        assert_eq!(cell_of(".spec.n", "string"), "3");
+        assert_eq!(cell_of(".spec.s", "integer"), Value::Null);
+        assert_eq!(cell_of(".spec.none", "string"), Value::Null);
+        assert_eq!(cell_of("nonsense[", "string"), Value::Null);
+    }
+}

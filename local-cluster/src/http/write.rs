@@ -1,0 +1,216 @@
+//! Requests that change something.
+
+use axum::response::Response;
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
+use serde_json::{Value, json};
+
+use super::accept::Form;
+use super::query::Params;
+use super::read::{self, Selection};
+use super::{answer, body};
+use crate::object::{self, Object};
+use crate::patch::Patch;
+use crate::resources::Kind;
+use crate::rules::{DeleteOptions, Part, Propagation};
+use crate::status::{self, ApiError};
+use crate::writer::{Cluster, Deleted};
+
+const BUILTIN_PATCHES: &str = "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml";
+const CUSTOM_PATCHES: &str =
+    "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+
+/// A request that changes something: everything but what it is about.
+#[derive(Debug)]
+pub(super) struct Change<'a> {
+    pub(super) params: &'a Params,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) body: Bytes,
+    pub(super) form: Form,
+}
+
+/// `POST`
+pub(super) fn create(
+    cluster: &Cluster,
+    kind: &Kind,
+    namespace: &str,
+    change: &Change<'_>,
+) -> Result<Response, ApiError> {
+    let object = body::decode(kind, change.headers, &change.body)?;
+    let validation = change.params.field_validation()?;
+    let dry_run = change.params.dry_run()?;
+    let (left, warnings) = cluster.create(kind, namespace, object, validation, dry_run)?;
+    let response = answer::object(StatusCode::CREATED, change.form, kind, &left);
+    Ok(answer::with_warnings(response, &warnings))
+}
+
+/// `PUT`
+pub(super) fn update(
+    cluster: &Cluster,
+    kind: &Kind,
+    (namespace, name): (&str, &str),
+    part: Part,
+    change: &Change<'_>,
+) -> Result<Response, ApiError> {
+    let object = body::decode(kind, change.headers, &change.body)?;
+    let options = (change.params.field_validation()?, change.params.dry_run()?);
+    let (left, warnings) =
+        cluster.update(kind, namespace, name, part, options, |_| Ok(object.clone()))?;
+    let response = answer::object(StatusCode::OK, change.form, kind, &left);
+    Ok(answer::with_warnings(response, &warnings))
+}
+
+/// `PATCH`
+pub(super) fn patch(
+    cluster: &Cluster,
+    kind: &Kind,
+    (namespace, name): (&str, &str),
+    part: Part,
+    change: &Change<'_>,
+) -> Result<Response, ApiError> {
+    let patch = decode_patch(kind, change)?;
+    let options = (change.params.field_validation()?, change.params.dry_run()?);
+    let (left, warnings) = cluster.update(kind, namespace, name, part, options, |current| {
+        let next = patch.apply(current)?;
+        body::check_type(kind, &next)?;
+        Ok(next)
+    })?;
+    let response = answer::object(StatusCode::OK, change.form, kind, &left);
+    Ok(answer::with_warnings(response, &warnings))
+}
+
+fn decode_patch(kind: &Kind, change: &Change<'_>) -> Result<Patch, ApiError> {
+    let media_type = body::media_type(change.headers);
+    let accepted = if kind.is_custom() {
+        CUSTOM_PATCHES
+    } else {
+        BUILTIN_PATCHES
+    };
+    let strategic = media_type == "application/strategic-merge-patch+json" && !kind.is_custom();
+    let known = strategic
+        || matches!(
+            media_type,
+            "application/json-patch+json" | "application/merge-patch+json"
+        );
+    if !known {
+        return Err(ApiError::unsupported_media_type(accepted));
+    }
+    let value = body::parse(media_type, &change.body)
+        .map_err(|why| ApiError::bad_request(format!("error decoding patch: {why}")))?;
+    match (media_type, value) {
+        ("application/json-patch+json", value) => Patch::json(value),
+        (_, Value::Object(fields)) if strategic => Ok(Patch::Strategic(fields)),
+        (_, Value::Object(fields)) => Ok(Patch::Merge(fields)),
+        (_, other) => Err(ApiError::bad_request(format!(
+            "error decoding patch: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
+            if other.is_array() { "array" } else { "value" }
+        ))),
+    }
+}
+
+/// `DELETE` of one object.
+pub(super) fn delete(
+    cluster: &Cluster,
+    kind: &Kind,
+    (namespace, name): (&str, &str),
+    change: &Change<'_>,
+) -> Result<Response, ApiError> {
+    let options = delete_options(change)?;
+    let deleted = cluster.delete(kind, namespace, name, &options)?;
+    Ok(match deleted {
+        Deleted::Gone(last) if kind.returns_deleted => {
+            let left = crate::writer::Left::Loose(last);
+            answer::object(StatusCode::OK, change.form, kind, &left)
+        }
+        Deleted::Gone(last) => {
+            let status = status::deleted(kind, name, object::uid(&last));
+            answer::value(StatusCode::OK, change.form.encoding, &status)
+        }
+        Deleted::Waiting(left) => answer::object(StatusCode::OK, change.form, kind, &left),
+    })
+}
+
+/// `DELETE` of many objects: answers with what there was.
+pub(super) fn delete_collection(
+    cluster: &Cluster,
+    kind: &Kind,
+    namespace: Option<&str>,
+    change: &Change<'_>,
+) -> Result<Response, ApiError> {
+    let options = delete_options(change)?;
+    let selection = Selection::of(kind, namespace, change.params)?;
+    let page = read::page(&cluster.store, kind, &selection, change.params)?;
+    for stored in &page.items {
+        match cluster.delete(kind, &stored.namespace, &stored.name, &options) {
+            Err(error) if error.code() != 404 => return Err(error),
+            _ => {}
+        }
+    }
+    let meta = json!({"continue": "", "resourceVersion": page.revision.to_string()});
+    Ok(read::render_items(
+        kind,
+        &page.items,
+        meta,
+        change.params,
+        change.form,
+    ))
+}
+
+/// Options come in the body, in the query, or not at all.
+fn delete_options(change: &Change<'_>) -> Result<DeleteOptions, ApiError> {
+    let body = if change.body.is_empty() {
+        Object::new()
+    } else {
+        let value = body::parse(body::media_type(change.headers), &change.body).map_err(|why| {
+            ApiError::bad_request(format!(
+                "couldn't get version/kind; json parse error: {why}"
+            ))
+        })?;
+        match value {
+            Value::Object(map) => map,
+            _ => {
+                return Err(ApiError::bad_request(
+                    "expected an object of kind DeleteOptions",
+                ));
+            }
+        }
+    };
+    let kind = object::text(&body, &["kind"]).unwrap_or("DeleteOptions");
+    if kind != "DeleteOptions" {
+        return Err(ApiError::bad_request(format!(
+            "decoded object cannot be converted to DeleteOptions: it is a {kind}"
+        )));
+    }
+    let propagation = object::text(&body, &["propagationPolicy"])
+        .or_else(|| change.params.get("propagationPolicy"));
+    let orphans = body.get("orphanDependents").and_then(Value::as_bool);
+    let propagation = match (propagation, orphans) {
+        (None, None | Some(false)) => None,
+        (None, Some(true)) | (Some("Orphan"), _) => Some(Propagation::Orphan),
+        (Some("Background"), _) => Some(Propagation::Background),
+        (Some("Foreground"), _) => Some(Propagation::Foreground),
+        (Some(other), _) => {
+            return Err(ApiError::bad_request(format!(
+                "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Unsupported value: {other:?}: supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\""
+            )));
+        }
+    };
+    let grace = match body.get("gracePeriodSeconds") {
+        None | Some(Value::Null) => change.params.number::<i64>("gracePeriodSeconds")?,
+        Some(value) => Some(value.as_i64().ok_or_else(|| {
+            ApiError::bad_request("gracePeriodSeconds must be a whole number of seconds")
+        })?),
+    };
+    let precondition = |key: &str| object::text(&body, &["preconditions", key]).map(str::to_owned);
+    let dry_run_in_body = body
+        .get("dryRun")
+        .and_then(Value::as_array)
+        .is_some_and(|list| list.iter().any(|v| v.as_str() == Some("All")));
+    Ok(DeleteOptions {
+        grace_seconds: grace,
+        propagation,
+        uid: precondition("uid"),
+        resource_version: precondition("resourceVersion"),
+        dry_run: dry_run_in_body || change.params.dry_run()?,
+    })
+}

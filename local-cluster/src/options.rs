@@ -1,0 +1,42 @@
+//! How a local cluster is set up.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+/// A node that exists from the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeSpec {
+    /// The node's name.
+    pub name: String,
+    /// Its `InternalIP`.
+    pub address: IpAddr,
+}
+
+/// How a local cluster is set up. Start from [`Default`] and change what matters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalClusterOptions {
+    /// From a pod's binding to its being `Running` and `Ready`.
+    pub pod_ready_delay: Duration,
+    /// From a running pod's deletion to its end; never longer than its grace period.
+    pub pod_termination_delay: Duration,
+    /// The nodes that exist from the start.
+    pub nodes: Vec<NodeSpec>,
+    /// How many changes are kept for each resource. A watch that asks for an older version, or falls
+    /// further behind, is told `410 Expired`.
+    pub event_history: usize,
+}
+
+impl Default for LocalClusterOptions {
+    fn default() -> Self {
+        let node = |number: u8| NodeSpec {
+            name: format!("node-{number}"),
+            address: IpAddr::V4(Ipv4Addr::new(192, 168, 100, 10 + number)),
+        };
+        Self {
+            pod_ready_delay: Duration::from_millis(300),
+            pod_termination_delay: Duration::from_millis(500),
+            nodes: vec![node(1), node(2)],
+            event_history: 10_000,
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Strategic merge: a merge patch in which some lists are merged item by item.
+//!
+//! `kubectl apply` and `kubectl patch` send it for built-in kinds. Which lists are keyed, and by
+//! what, is part of Kubernetes' types; the few that matter here are in [`list_rule`].
+
+use serde_json::Value;
+
+use crate::object::Object;
+
+const ORDER: &str = "$setElementOrder/";
+const DELETE_PRIMITIVE: &str = "$deleteFromPrimitiveList/";
+
+/// How a list is merged.
+#[derive(Clone, Copy)]
+enum ListRule {
+    /// Replaced as a whole.
+    Atomic,
+    /// A set of plain values.
+    Set,
+    /// Items are objects told apart by this field.
+    Keyed(&'static str),
+}
+
+/// The rule of the list `field` inside the object that is found under `parent`.
+fn list_rule(parent: &str, field: &str) -> ListRule {
+    match (parent, field) {
+        (_, "conditions") | ("status", "addresses") => ListRule::Keyed("type"),
+        (_, "containers" | "initContainers" | "ephemeralContainers" | "volumes") => {
+            ListRule::Keyed("name")
+        }
+        (_, "env" | "imagePullSecrets" | "secrets" | "resourceClaims") => ListRule::Keyed("name"),
+        (_, "volumeMounts") => ListRule::Keyed("mountPath"),
+        (_, "volumeDevices") => ListRule::Keyed("devicePath"),
+        ("containers" | "initContainers", "ports") => ListRule::Keyed("containerPort"),
+        ("spec" | "loadBalancer", "ports") => ListRule::Keyed("port"),
+        (_, "hostAliases" | "podIPs" | "hostIPs") => ListRule::Keyed("ip"),
+        (_, "topologySpreadConstraints") => ListRule::Keyed("topologyKey"),
+        ("metadata", "ownerReferences") => ListRule::Keyed("uid"),
+        ("metadata", "finalizers") => ListRule::Set,
+        _ => ListRule::Atomic,
+    }
+}
+
+/// Merges a patch into a built-in object.
+pub(crate) fn merge(document: &mut Value, patch: &Object) {
+    merge_map(document, patch, "");
+}
+
+fn merge_map(document: &mut Value, patch: &Object, parent: &str) {
+    match patch.get("$patch").and_then(Value::as_str) {
+        Some("replace") => {
+            *document = Value::Object(without_directives(patch));
+            return;
+        }
+        Some("delete") => {
+            *document = Value::Object(Object::new());
+            return;
+        }
+        _ => {}
+    }
+    if !document.is_object() {
+        *document = Value::Object(Object::new());
+    }
+    let Value::Object(map) = document else { return };
+    if let Some(Value::Array(keep)) = patch.get("$retainKeys") {
+        map.retain(|key, _| keep.iter().any(|k| k.as_str() == Some(key)));
+    }
+    for (key, value) in patch {
+        if let Some(list) = key.strip_prefix(DELETE_PRIMITIVE) {
+            if let (Some(Value::Array(items)), Value::Array(gone)) = (map.get_mut(list), value) {
+                items.retain(|item| !gone.contains(item));
+            }
+            continue;
+        }
+        if let Some(list) = key.strip_prefix(ORDER) {
+            // With items in the patch, the order is applied when these are merged.
+            if !patch.contains_key(list) {
+                reorder(map, parent, list, value);
+            }
+            continue;
+        }
+        if key.starts_with('$') {
+            continue;
+        }
+        match value {
+            Value::Null => {
+                map.remove(key);
+            }
+            Value::Object(inner) => {
+                let slot = map.entry(key.as_str()).or_insert(Value::Null);
+                merge_map(slot, inner, key);
+            }
+            Value::Array(items) => {
+                let order = patch.get(&format!("{ORDER}{key}"));
+                let slot = map.entry(key.as_str()).or_insert(Value::Null);
+                merge_list(slot, items, order, list_rule(parent, key), key);
+            }
+            plain => {
+                map.insert(key.clone(), plain.clone());
+            }
+        }
+    }
+}
+
+fn without_directives(patch: &Object) -> Object {
+    patch
+        .iter()
+        .filter(|(key, value)| !key.starts_with('$') && !value.is_null())
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
+
+fn merge_list(
+    slot: &mut Value,
+    items: &[Value],
+    order: Option<&Value>,
+    rule: ListRule,
+    field: &str,
+) {
+    let replaces = items
+        .iter()
+        .any(|i| i.get("$patch").and_then(Value::as_str) == Some("replace"));
+    let plain = || {
+        items
+            .iter()
+            .filter(|i| i.get("$patch").is_none())
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    let existing = match slot {
+        Value::Array(existing) if !replaces => std::mem::take(existing),
+        _ => Vec::new(),
+    };
+    let merged = match rule {
+        ListRule::Atomic => plain(),
+        ListRule::Set => {
+            let mut set = existing;
+            for item in items {
+                if !set.contains(item) {
+                    set.push(item.clone());
+                }
+            }
+            set
+        }
+        ListRule::Keyed(key) => merge_keyed(existing, items, order, key, field),
+    };
+    *slot = Value::Array(merged);
+}
+
+fn merge_keyed(
+    existing: Vec<Value>,
+    items: &[Value],
+    order: Option<&Value>,
+    key: &str,
+    field: &str,
+) -> Vec<Value> {
+    let server_order: Vec<Value> = existing
+        .iter()
+        .filter_map(|i| i.get(key).cloned())
+        .collect();
+    let mut merged = existing;
+    let mut patch_order = Vec::new();
+    for item in items {
+        let (Some(id), Value::Object(change)) = (item.get(key), item) else {
+            // An item without its key cannot be matched: keep it, validation will say what is wrong.
+            if item.get("$patch").is_none() {
+                merged.push(item.clone());
+            }
+            continue;
+        };
+        if change.get("$patch").and_then(Value::as_str) == Some("delete") {
+            merged.retain(|m| m.get(key) != Some(id));
+            continue;
+        }
+        patch_order.push(id.clone());
+        match merged.iter_mut().find(|m| m.get(key) == Some(id)) {
+            Some(found) => merge_map(found, change, field),
+            None => {
+                let mut new = Value::Null;
+                merge_map(&mut new, change, field);
+                merged.push(new);
+            }
+        }
+    }
+    if let Some(Value::Array(order)) = order {
+        patch_order = order.iter().filter_map(|o| o.get(key).cloned()).collect();
+    }
+    in_order(merged, key, &patch_order, &server_order)
+}
+
+/// Items of the patch in its order, the others in theirs, merged so that known neighbours stay.
+fn in_order(merged: Vec<Value>, key: &str, patch: &[Value], server: &[Value]) -> Vec<Value> {
+    let position = |order: &[Value], item: &Value| {
+        let id = item.get(key)?;
+        order.iter().position(|o| o == id)
+    };
+    let (mut ours, theirs): (Vec<Value>, Vec<Value>) = merged
+        .into_iter()
+        .partition(|item| position(patch, item).is_some());
+    ours.sort_by_key(|item| position(patch, item));
+    let (mut ours, mut theirs) = (ours.into_iter().peekable(), theirs.into_iter().peekable());
+    let mut result = Vec::new();
+    while let (Some(our), Some(their)) = (ours.peek(), theirs.peek()) {
+        let their_first = match (position(server, their), position(server, our)) {
+            (Some(their), Some(our)) => their < our,
+            _ => false,
+        };
+        result.extend(if their_first {
+            theirs.next()
+        } else {
+            ours.next()
+        });
+    }
+    result.extend(ours);
+    result.extend(theirs);
+    result
+}
+
+fn reorder(map: &mut Object, parent: &str, field: &str, order: &Value) {
+    let (ListRule::Keyed(key), Some(Value::Array(items)), Value::Array(order)) =
+        (list_rule(parent, field), map.get_mut(field), order)
+    else {
+        return;
+    };
+    let server: Vec<Value> = items.iter().filter_map(|i| i.get(key).cloned()).collect();
+    let wanted: Vec<Value> = order.iter().filter_map(|o| o.get(key).cloned()).collect();
+    *items = in_order(std::mem::take(items), key, &wanted, &server);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::object;
+    use serde_json::json;
+
+    fn merged(mut document: Value, patch: Value) -> Value {
+        merge(&mut document, &object(patch));
+        document
+    }
+
+    #[test]
+    fn conditions_are_merged_by_type() {
+        let pod = json!({"status": {"phase": "Running", "conditions": [
+            {"type": "Ready", "status": "True", "reason": "r"}, {"type": "Initialized", "status": "True"}]}});
+        let out = merged(
+            pod,
+            json!({"status": {"conditions": [{"type": "Ready", "status": "False", "reason": null}]}}),
+        );
+        assert_eq!(
+            out["status"]["conditions"],
+            json!([{"type": "Ready", "status": "False"}, {"type": "Initialized", "status": "True"}])
+        );
+    }
+
+    #[test]
+    fn new_items_come_first_without_an_order() {
+        let out = merged(
+            json!({"conditions": [{"type": "Ready"}]}),
+            json!({"conditions": [{"type": "ContainersReady"}]}),
+        );
+        assert_eq!(
+            out["conditions"],
+            json!([{"type": "ContainersReady"}, {"type": "Ready"}])
+        );
+    }
+
+    #[test]
+    fn items_can_be_ordered_and_deleted() {
+        let out = merged(
+            json!({"spec": {"containers": [{"name": "a", "image": "1"}, {"name": "b"}]}}),
+            json!({"spec": {
+                "$setElementOrder/containers": [{"name": "c"}, {"name": "a"}],
+                "containers": [{"name": "c"}, {"name": "b", "$patch": "delete"}]}}),
+        );
+        assert_eq!(
+            out["spec"]["containers"],
+            json!([{"name": "c"}, {"name": "a", "image": "1"}])
+        );
+    }
+
+    #[test]
+    fn maps_and_plain_lists_follow_their_directives() {
+        let out = merged(
+            json!({"a": {"x": 1, "y": 2}, "args": [1, 2], "metadata": {"finalizers": ["f", "g"]}}),
+            json!({"a": {"$patch": "replace", "z": 3}, "args": [3],
+                   "metadata": {"finalizers": ["h"], "$deleteFromPrimitiveList/finalizers": ["f"]}}),
+        );
+        assert_eq!(out["a"], json!({"z": 3}));
+        assert_eq!(out["args"], json!([3]));
+        let mut finalizers: Vec<_> = out["metadata"]["finalizers"].as_array().unwrap().clone();
+        finalizers.sort_by_key(ToString::to_string);
+        assert_eq!(finalizers, [json!("g"), json!("h")]);
+    }
+}

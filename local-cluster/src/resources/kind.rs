@@ -1,0 +1,136 @@
+//! What the server knows about one kind in one version.
+
+use serde_json::Value;
+
+use crate::object::Object;
+use crate::store::{Resource, Stored};
+
+/// A kind in one served version.
+#[derive(Clone, Debug)]
+pub(crate) struct Kind {
+    pub(crate) group: String,
+    pub(crate) version: String,
+    pub(crate) kind: String,
+    pub(crate) list_kind: String,
+    pub(crate) plural: String,
+    pub(crate) singular: String,
+    pub(crate) short_names: Vec<String>,
+    pub(crate) categories: Vec<String>,
+    pub(crate) namespaced: bool,
+    /// Whether there is a `/status` subresource, so that main writes leave the status alone.
+    pub(crate) has_status: bool,
+    /// Whether the generation counts changes of what is wanted.
+    pub(crate) has_generation: bool,
+    /// Whether deleting answers with the object instead of a `Status`.
+    pub(crate) returns_deleted: bool,
+    /// Whether an update may leave out the resourceVersion.
+    pub(crate) unconditional_update: bool,
+    /// How the stored form becomes this version's form.
+    pub(crate) view: View,
+    /// Where the objects are; shared with other versions of the same resource.
+    pub(crate) storage: Resource,
+    /// What a definition said; `None` for a built-in kind.
+    pub(crate) custom: Option<Custom>,
+}
+
+/// How a version shows what is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    /// As it is.
+    Plain,
+    /// Events are stored as core/v1 and shown as events.k8s.io/v1.
+    EventsV1,
+}
+
+/// What a CustomResourceDefinition says of one version.
+#[derive(Clone, Debug)]
+pub(crate) struct Custom {
+    pub(crate) schema: Option<Value>,
+    pub(crate) columns: Vec<PrinterColumn>,
+}
+
+/// A column that kubectl shows for a custom resource.
+#[derive(Clone, Debug)]
+pub(crate) struct PrinterColumn {
+    pub(crate) name: String,
+    pub(crate) type_name: String,
+    pub(crate) format: String,
+    pub(crate) description: String,
+    pub(crate) priority: i64,
+    /// As written in the definition (`.spec.replicas`).
+    pub(crate) path: String,
+}
+
+impl Kind {
+    /// `group/version`, or the bare version for the core group.
+    pub(crate) fn api_version(&self) -> String {
+        if self.group.is_empty() {
+            self.version.clone()
+        } else {
+            format!("{}/{}", self.group, self.version)
+        }
+    }
+
+    /// `plural.group`, as messages name a resource.
+    pub(crate) fn qualified_resource(&self) -> String {
+        if self.group.is_empty() {
+            self.plural.clone()
+        } else {
+            format!("{}.{}", self.plural, self.group)
+        }
+    }
+
+    /// `Kind.group`, as messages name a kind.
+    pub(crate) fn qualified_kind(&self) -> String {
+        if self.group.is_empty() {
+            self.kind.clone()
+        } else {
+            format!("{}.{}", self.kind, self.group)
+        }
+    }
+
+    /// Whether it comes from a definition.
+    pub(crate) fn is_custom(&self) -> bool {
+        self.custom.is_some()
+    }
+
+    /// Whether this is the built-in kind `plural` of `group`.
+    pub(crate) fn is(&self, group: &str, plural: &str) -> bool {
+        self.group == group && self.plural == plural
+    }
+
+    /// What is written in front of a stored body to make it a whole object.
+    pub(crate) fn type_prefix(&self) -> String {
+        let (kind, version) = (
+            Value::from(self.kind.as_str()),
+            Value::from(self.api_version()),
+        );
+        format!("{{\"apiVersion\":{version},\"kind\":{kind},")
+    }
+
+    /// The object in this version, with `apiVersion` and `kind`.
+    pub(crate) fn present(&self, stored: &Stored) -> Object {
+        self.present_object(stored.object.clone())
+    }
+
+    /// The same for an object that is not stored.
+    pub(crate) fn present_object(&self, object: Object) -> Object {
+        let mut object = match self.view {
+            View::Plain => object,
+            View::EventsV1 => super::event_to_v1(object),
+        };
+        object.insert("apiVersion".to_owned(), Value::from(self.api_version()));
+        object.insert("kind".to_owned(), Value::from(self.kind.as_str()));
+        object
+    }
+
+    /// The form to store of an object in this version.
+    pub(crate) fn to_storage(&self, mut object: Object) -> Object {
+        object.remove("apiVersion");
+        object.remove("kind");
+        match self.view {
+            View::Plain => object,
+            View::EventsV1 => super::event_from_v1(object),
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! What kinds there are: the built-in ones from a table, the others from their definitions.
+
+mod builtin;
+mod crd;
+mod defaults;
+mod events;
+mod kind;
+mod registry;
+mod typed;
+
+pub(crate) use crd::{crd_defaults, crd_errors, kinds_of};
+pub(crate) use defaults::{fill_defaults, reset_status};
+pub(crate) use events::{event_from_v1, event_to_v1};
+pub(crate) use kind::{Custom, Kind, PrinterColumn, View};
+pub(crate) use registry::Registry;
+pub(crate) use typed::{check_types, unknown_fields};

@@ -1,0 +1,71 @@
+//! Which kinds are served at the moment.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::{Kind, builtin};
+
+/// The served kinds: the built-in ones, and those of established definitions.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    builtin: Vec<Arc<Kind>>,
+    custom: RwLock<BTreeMap<String, Vec<Arc<Kind>>>>,
+}
+
+impl Registry {
+    /// The built-in kinds.
+    pub(crate) fn new() -> Self {
+        Self {
+            builtin: builtin::kinds().into_iter().map(Arc::new).collect(),
+            custom: RwLock::default(),
+        }
+    }
+
+    /// Serves the kinds of a definition, in place of what it said before.
+    pub(crate) fn set_custom(&self, definition: &str, kinds: Vec<Kind>) {
+        let kinds = kinds.into_iter().map(Arc::new).collect();
+        self.custom
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(definition.to_owned(), kinds);
+    }
+
+    /// No longer serves the kinds of a definition.
+    pub(crate) fn remove_custom(&self, definition: &str) {
+        self.custom
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(definition);
+    }
+
+    /// All served kinds.
+    pub(crate) fn all(&self) -> Vec<Arc<Kind>> {
+        let custom = self.custom.read().unwrap_or_else(PoisonError::into_inner);
+        self.builtin
+            .iter()
+            .chain(custom.values().flatten())
+            .cloned()
+            .collect()
+    }
+
+    /// The kind behind `/apis/GROUP/VERSION/PLURAL`.
+    pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Kind>> {
+        let wanted =
+            |k: &&Arc<Kind>| k.plural == plural && k.group == group && k.version == version;
+        if let Some(kind) = self.builtin.iter().find(wanted) {
+            return Some(Arc::clone(kind));
+        }
+        let custom = self.custom.read().unwrap_or_else(PoisonError::into_inner);
+        custom.values().flatten().find(wanted).cloned()
+    }
+
+    /// The built-in kind `plural` of `group`, for the agents' own use.
+    pub(crate) fn builtin(&self, group: &str, plural: &str) -> Option<Arc<Kind>> {
+        self.builtin.iter().find(|k| k.is(group, plural)).cloned()
+    }
+
+    /// Any kind that keeps its objects there.
+    pub(crate) fn of_storage(&self, storage: &crate::store::Resource) -> Option<Arc<Kind>> {
+        self.all().into_iter().find(|k| k.storage == *storage)
+    }
+}

@@ -1,0 +1,120 @@
+//! A new object: what the server decides about it.
+
+use serde_json::Value;
+
+use super::{FieldValidation, check_name, complete};
+use crate::names;
+use crate::object::{self, Object, child, is_deleting};
+use crate::resources::{Kind, reset_status};
+use crate::status::ApiError;
+
+/// What a new object gets from outside the rules.
+#[derive(Clone, Debug)]
+pub(crate) struct Stamp {
+    pub(crate) uid: String,
+    pub(crate) now: String,
+}
+
+/// The object to store for a request to create (in presented form, metadata cleaned), and warnings.
+pub(crate) fn prepare_create(
+    kind: &Kind,
+    mut object: Object,
+    stamp: &Stamp,
+    validation: FieldValidation,
+) -> Result<(Object, Vec<String>), ApiError> {
+    if object::meta(&object, "resourceVersion").is_some_and(|v| v != "0") {
+        return Err(ApiError::bad_request(
+            "resourceVersion should not be set on objects to be created",
+        ));
+    }
+    debug_assert!(!kind.namespaced || !object::namespace(&object).is_empty());
+    let meta = child(&mut object, "metadata");
+    for key in [
+        "resourceVersion",
+        "selfLink",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "generation",
+        "managedFields",
+    ] {
+        meta.remove(key);
+    }
+    let generate = meta
+        .get("generateName")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    if !meta.contains_key("name") && !generate.is_empty() {
+        // Leaves room for the suffix, as names end at 63 characters here.
+        let base: String = generate.chars().take(58).collect();
+        meta.insert(
+            "name".to_owned(),
+            Value::from(format!("{base}{}", names::suffix())),
+        );
+    }
+    meta.insert("uid".to_owned(), Value::from(stamp.uid.as_str()));
+    meta.insert(
+        "creationTimestamp".to_owned(),
+        Value::from(stamp.now.as_str()),
+    );
+    if kind.has_generation {
+        meta.insert("generation".to_owned(), Value::from(1));
+    }
+    check_name(kind, &object)?;
+    reset_status(kind, &mut object);
+    let warnings = complete(kind, &mut object, validation)?;
+    debug_assert!(!is_deleting(&object));
+    Ok((kind.to_storage(object), warnings))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::object;
+    use crate::resources::Registry;
+    use serde_json::json;
+
+    fn create(body: Value) -> Result<(Object, Vec<String>), ApiError> {
+        let kind = Registry::new().builtin("", "pods").unwrap();
+        let stamp = Stamp {
+            uid: "u".into(),
+            now: "2026-01-01T00:00:00Z".into(),
+        };
+        prepare_create(&kind, object(body), &stamp, FieldValidation::Warn)
+    }
+
+    #[test]
+    fn a_pod_starts_pending_with_defaults() {
+        let (pod, warnings) = create(json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": {"generateName": "web-", "namespace": "default", "generation": 7},
+            "spec": {"containers": [{"name": "c", "image": "r:5000/i:1"}], "zzz": 1},
+            "status": {"phase": "Running"},
+        }))
+        .unwrap();
+        assert!(object::name(&pod).starts_with("web-"));
+        assert_eq!(object::generation(&pod), 1);
+        assert_eq!(object::text(&pod, &["status", "phase"]), Some("Pending"));
+        assert_eq!(
+            pod["spec"]["containers"][0]["imagePullPolicy"],
+            "IfNotPresent"
+        );
+        assert_eq!(warnings, ["unknown field \"spec.zzz\""]);
+    }
+
+    #[test]
+    fn wrong_types_and_missing_parts_are_refused() {
+        let no_name = create(json!({"metadata": {"namespace": "d"}, "spec": {"containers": []}}));
+        assert_eq!(no_name.unwrap_err().code(), 422);
+        let no_list = create(
+            json!({"metadata": {"name": "a", "namespace": "d"}, "spec": {"containers": "x"}}),
+        );
+        assert_eq!(no_list.unwrap_err().reason(), "BadRequest");
+        let empty = create(
+            json!({"metadata": {"name": "a", "namespace": "d"}, "spec": {"containers": []}}),
+        );
+        assert_eq!(
+            empty.unwrap_err().message(),
+            "Pod \"a\" is invalid: spec.containers: Required value"
+        );
+    }
+}

@@ -1,0 +1,250 @@
+//! A deletion: at once, or marked and left to finalizers and agents.
+
+use serde_json::{Value, json};
+
+use super::{DEFINITION_CLEANUP, FOREGROUND, ORPHAN};
+use crate::object::{self, Object, at, child, finalizers, is_deleting, set_finalizers};
+use crate::resources::Kind;
+use crate::status::ApiError;
+use crate::store::Stored;
+
+/// What happens to the objects that the deleted one owns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Propagation {
+    /// They are collected after it is gone.
+    Background,
+    /// They are collected first.
+    Foreground,
+    /// They stay, without their owner.
+    Orphan,
+}
+
+/// What a request to delete says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DeleteOptions {
+    pub(crate) grace_seconds: Option<i64>,
+    pub(crate) propagation: Option<Propagation>,
+    pub(crate) uid: Option<String>,
+    pub(crate) resource_version: Option<String>,
+    pub(crate) dry_run: bool,
+}
+
+/// What a deletion comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Deletion {
+    /// The object goes now; this is its last state.
+    Remove(Object),
+    /// Deletion begins, or changes.
+    Mark(Object),
+    /// It had begun already.
+    Unchanged,
+}
+
+/// Decides about a request to delete; `in_seconds` tells the time so many seconds ahead.
+pub(crate) fn decide_deletion(
+    kind: &Kind,
+    current: &Stored,
+    options: &DeleteOptions,
+    in_seconds: impl Fn(i64) -> String,
+) -> Result<Deletion, ApiError> {
+    if let Some(uid) = options.uid.as_deref().filter(|uid| *uid != current.uid()) {
+        return Err(ApiError::uid_precondition(
+            kind,
+            &current.name,
+            uid,
+            current.uid(),
+        ));
+    }
+    if let Some(version) = options.resource_version.as_deref()
+        && version != current.revision.to_string()
+    {
+        return Err(ApiError::version_precondition(
+            kind,
+            &current.name,
+            version,
+            current.revision,
+        ));
+    }
+    let before = &current.object;
+    let deleting = is_deleting(before);
+    if kind.is("", "namespaces") && deleting {
+        return Err(ApiError::conflict(
+            kind,
+            &current.name,
+            "The system is ensuring all content is removed from this namespace.  Upon completion, this namespace will automatically be purged by the system.",
+        ));
+    }
+    let mut next = before.clone();
+    let grace = grace_seconds(kind, before, options);
+    let held: Vec<String> = holding_finalizers(kind, before, options, deleting);
+    let held: Vec<&str> = held.iter().map(String::as_str).collect();
+    set_finalizers(&mut next, &held);
+
+    let began_with =
+        at(before, &["metadata", "deletionGracePeriodSeconds"]).and_then(Value::as_i64);
+    // A running deletion is only ever hurried.
+    if !deleting || grace < began_with.unwrap_or(0) {
+        let meta = child(&mut next, "metadata");
+        meta.insert(
+            "deletionTimestamp".to_owned(),
+            Value::from(in_seconds(grace)),
+        );
+        if !kind.is("", "namespaces") {
+            meta.insert("deletionGracePeriodSeconds".to_owned(), Value::from(grace));
+        }
+    }
+    if !deleting {
+        if kind.has_generation {
+            let generation = object::generation(before) + 1;
+            child(&mut next, "metadata").insert("generation".to_owned(), Value::from(generation));
+        }
+        if kind.is("", "namespaces") {
+            child(&mut next, "status").insert("phase".to_owned(), json!("Terminating"));
+        }
+    }
+    Ok(if super::update::may_go(&next) {
+        // Nobody saw it being deleted: its last state is what it was. Pods tell, as nodes ask.
+        let last = if deleting || kind.is("", "pods") {
+            next
+        } else {
+            before.clone()
+        };
+        Deletion::Remove(last)
+    } else if next == *before {
+        Deletion::Unchanged
+    } else {
+        Deletion::Mark(next)
+    })
+}
+
+/// How long the object may take to end: only a pod that runs on a node takes any time.
+fn grace_seconds(kind: &Kind, object: &Object, options: &DeleteOptions) -> i64 {
+    if !kind.is("", "pods") {
+        return 0;
+    }
+    let runs = object::text(object, &["spec", "nodeName"]).is_some_and(|n| !n.is_empty());
+    let ended = matches!(
+        object::text(object, &["status", "phase"]),
+        Some("Succeeded" | "Failed")
+    );
+    if !runs || ended {
+        return 0;
+    }
+    let own = at(object, &["spec", "terminationGracePeriodSeconds"]).and_then(Value::as_i64);
+    match options.grace_seconds.or(own).unwrap_or(30) {
+        seconds if seconds < 0 => 1,
+        seconds => seconds,
+    }
+}
+
+fn holding_finalizers(
+    kind: &Kind,
+    object: &Object,
+    options: &DeleteOptions,
+    deleting: bool,
+) -> Vec<String> {
+    let mut held: Vec<String> = finalizers(object).iter().map(|f| (*f).to_owned()).collect();
+    // What to do with dependents can still be changed while deletion waits for others.
+    if let Some(propagation) = options.propagation {
+        held.retain(|f| f != FOREGROUND && f != ORPHAN);
+        match propagation {
+            Propagation::Foreground => held.push(FOREGROUND.to_owned()),
+            Propagation::Orphan => held.push(ORPHAN.to_owned()),
+            Propagation::Background => {}
+        }
+    }
+    let cleans_up = kind.is("apiextensions.k8s.io", "customresourcedefinitions");
+    if cleans_up && !deleting && !held.iter().any(|f| f == DEFINITION_CLEANUP) {
+        held.push(DEFINITION_CLEANUP.to_owned());
+    }
+    held
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::object;
+    use crate::resources::Registry;
+
+    fn decide(plural: &str, body: Value, options: DeleteOptions) -> Deletion {
+        let kind = Registry::new().builtin("", plural).unwrap();
+        let current = Stored::new(object(body), 5);
+        decide_deletion(&kind, &current, &options, |s| format!("+{s}")).unwrap()
+    }
+
+    fn with(propagation: Option<Propagation>, grace_seconds: Option<i64>) -> DeleteOptions {
+        DeleteOptions {
+            propagation,
+            grace_seconds,
+            ..DeleteOptions::default()
+        }
+    }
+
+    #[test]
+    fn a_running_pod_gets_its_grace_and_can_be_hurried() {
+        let pod = json!({"metadata": {"name": "p", "generation": 1}, "spec": {"nodeName": "n"}});
+        let Deletion::Mark(marked) = decide("pods", pod, with(None, None)) else {
+            panic!()
+        };
+        assert_eq!(marked["metadata"]["deletionGracePeriodSeconds"], 30);
+        assert_eq!(marked["metadata"]["deletionTimestamp"], "+30");
+        assert_eq!(marked["metadata"]["generation"], 2);
+        let again = decide("pods", Value::Object(marked.clone()), with(None, Some(60)));
+        assert_eq!(again, Deletion::Unchanged);
+        let hurried = decide("pods", Value::Object(marked), with(None, Some(0)));
+        assert!(matches!(hurried, Deletion::Remove(_)));
+    }
+
+    #[test]
+    fn a_pod_without_a_node_goes_at_once() {
+        let gone = decide(
+            "pods",
+            json!({"metadata": {"name": "p"}}),
+            with(None, Some(30)),
+        );
+        assert!(matches!(gone, Deletion::Remove(_)));
+    }
+
+    #[test]
+    fn finalizers_hold() {
+        let object = json!({"metadata": {"name": "c", "finalizers": ["a/b"]}});
+        let Deletion::Mark(marked) = decide(
+            "configmaps",
+            object,
+            with(Some(Propagation::Foreground), None),
+        ) else {
+            panic!()
+        };
+        assert_eq!(finalizers(&marked), ["a/b", FOREGROUND]);
+        let back = decide(
+            "configmaps",
+            Value::Object(marked.clone()),
+            with(Some(Propagation::Background), None),
+        );
+        let Deletion::Mark(back) = back else { panic!() };
+        assert_eq!(finalizers(&back), ["a/b"]);
+        assert_eq!(
+            decide("configmaps", Value::Object(marked), with(None, None)),
+            Deletion::Unchanged
+        );
+    }
+
+    #[test]
+    fn preconditions_are_checked_first() {
+        let kind = Registry::new().builtin("", "configmaps").unwrap();
+        let current = Stored::new(object(json!({"metadata": {"name": "c", "uid": "u"}})), 5);
+        for options in [
+            DeleteOptions {
+                uid: Some("v".into()),
+                ..DeleteOptions::default()
+            },
+            DeleteOptions {
+                resource_version: Some("4".into()),
+                ..DeleteOptions::default()
+            },
+        ] {
+            let refused = decide_deletion(&kind, &current, &options, |_| String::new());
+            assert_eq!(refused.unwrap_err().code(), 409);
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! A changed object: what of it is taken, and whether anything changed at all.
+
+use serde_json::Value;
+
+use super::{FieldValidation, complete};
+use crate::object::{self, Object, at, child, finalizers, is_deleting};
+use crate::resources::Kind;
+use crate::status::{ApiError, FieldError};
+use crate::store::Stored;
+
+/// The part of an object that a write is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Everything but the status, where the kind has a status subresource.
+    Main,
+    /// Only the status.
+    Status,
+}
+
+/// What an update comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Update {
+    /// Nothing changed: nothing is written.
+    Unchanged,
+    /// The next version, in stored form.
+    Replace(Object),
+    /// The last finalizer went from an object being deleted: it goes too.
+    Remove(Object),
+}
+
+/// Fields of the metadata that only the server writes.
+const SERVER_OWNED: &[&str] = &[
+    "name",
+    "namespace",
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+    "managedFields",
+    "selfLink",
+];
+
+/// Decides about the next version of an object (in presented form, metadata cleaned).
+pub(crate) fn decide_update(
+    kind: &Kind,
+    current: &Stored,
+    mut next: Object,
+    part: Part,
+    validation: FieldValidation,
+) -> Result<(Update, Vec<String>), ApiError> {
+    check_preconditions(kind, current, &next)?;
+    let before = kind.present(current);
+    let mut merged = match part {
+        // A status write takes the status and leaves the rest as it is.
+        Part::Status => {
+            let mut merged = before.clone();
+            merged.remove("status");
+            if let Some(status) = next.remove("status") {
+                merged.insert("status".to_owned(), status);
+            }
+            merged
+        }
+        Part::Main => {
+            keep_server_owned(&mut next, &before);
+            if kind.has_status {
+                next.remove("status");
+                if let Some(status) = before.get("status") {
+                    next.insert("status".to_owned(), status.clone());
+                }
+            }
+            keep_namespace_finalizers(kind, &mut next, &before);
+            next
+        }
+    };
+    let version = Value::from(current.revision.to_string());
+    child(&mut merged, "metadata").insert("resourceVersion".to_owned(), version);
+    check_new_finalizers(kind, &before, &merged)?;
+    let warnings = complete(kind, &mut merged, validation)?;
+    if kind.has_generation && wanted(kind, &merged) != wanted(kind, &before) {
+        let generation = object::generation(&before) + 1;
+        child(&mut merged, "metadata").insert("generation".to_owned(), Value::from(generation));
+    }
+    let next = kind.to_storage(merged);
+    let update = if next == current.object {
+        Update::Unchanged
+    } else if may_go(&next) {
+        Update::Remove(next)
+    } else {
+        Update::Replace(next)
+    };
+    Ok((update, warnings))
+}
+
+/// Whether nothing holds an object that is being deleted any more.
+pub(crate) fn may_go(object: &Object) -> bool {
+    let grace = at(object, &["metadata", "deletionGracePeriodSeconds"]).and_then(Value::as_i64);
+    let held_as_namespace = at(object, &["spec", "finalizers"])
+        .and_then(Value::as_array)
+        .is_some_and(|list| !list.is_empty())
+        && object::text(object, &["status", "phase"]) == Some("Terminating");
+    is_deleting(object)
+        && finalizers(object).is_empty()
+        && grace.unwrap_or(0) == 0
+        && !held_as_namespace
+}
+
+fn check_preconditions(kind: &Kind, current: &Stored, next: &Object) -> Result<(), ApiError> {
+    let version = object::meta(next, "resourceVersion").unwrap_or("0");
+    let Ok(version) = version.parse::<u64>() else {
+        let error = FieldError::invalid(
+            "metadata.resourceVersion",
+            &Value::from(version),
+            "must be an unsigned integer",
+        );
+        return Err(ApiError::invalid(
+            &kind.group,
+            &kind.kind,
+            &current.name,
+            &[error],
+        ));
+    };
+    if version == 0 && !kind.unconditional_update {
+        return Err(ApiError::version_required(kind, &current.name));
+    }
+    let uid = object::uid(next);
+    if !uid.is_empty() && uid != current.uid() {
+        let group = if kind.group.is_empty() {
+            String::new()
+        } else {
+            format!("{}/", kind.group)
+        };
+        let namespace = if kind.namespaced {
+            format!("{}/", current.namespace)
+        } else {
+            String::new()
+        };
+        let why = format!(
+            "StorageError: invalid object, Code: 4, Key: /registry/{group}{}/{namespace}{}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
+            kind.plural,
+            current.name,
+            current.uid()
+        );
+        return Err(ApiError::conflict(kind, &current.name, &why));
+    }
+    if version != 0 && version != current.revision {
+        return Err(ApiError::modified(kind, &current.name));
+    }
+    Ok(())
+}
+
+fn keep_server_owned(next: &mut Object, before: &Object) {
+    let meta = child(next, "metadata");
+    for key in SERVER_OWNED {
+        match at(before, &["metadata", key]) {
+            Some(value) => meta.insert((*key).to_owned(), value.clone()),
+            None => meta.remove(*key),
+        };
+    }
+}
+
+/// A namespace's own finalizers are for its controller alone.
+fn keep_namespace_finalizers(kind: &Kind, next: &mut Object, before: &Object) {
+    if !kind.is("", "namespaces") {
+        return;
+    }
+    if let Some(list) = at(before, &["spec", "finalizers"]) {
+        child(next, "spec").insert("finalizers".to_owned(), list.clone());
+    }
+}
+
+fn check_new_finalizers(kind: &Kind, before: &Object, next: &Object) -> Result<(), ApiError> {
+    if !is_deleting(before) {
+        return Ok(());
+    }
+    let old = finalizers(before);
+    let new: Vec<String> = finalizers(next)
+        .into_iter()
+        .filter(|f| !old.contains(f))
+        .map(|f| format!("{f:?}"))
+        .collect();
+    if new.is_empty() {
+        return Ok(());
+    }
+    let error = FieldError::forbidden(
+        "metadata.finalizers",
+        &format!(
+            "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
+            new.join(", ")
+        ),
+    );
+    // A real server runs this check twice for custom resources and lists the cause twice.
+    let times = if kind.is_custom() { 2 } else { 1 };
+    let errors = vec![error; times];
+    Err(ApiError::invalid(
+        &kind.group,
+        &kind.kind,
+        object::name(next),
+        &errors,
+    ))
+}
+
+/// What the generation counts: all but metadata and, where it is separate, the status.
+fn wanted(kind: &Kind, object: &Object) -> Object {
+    let mut wanted = object.clone();
+    wanted.remove("metadata");
+    if kind.has_status {
+        wanted.remove("status");
+    }
+    wanted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::object;
+    use crate::resources::{Registry, kinds_of};
+    use serde_json::json;
+
+    fn widgets() -> Kind {
+        let crd = object(json!({"metadata": {"name": "widgets.x"}, "spec": {
+            "group": "x", "scope": "Namespaced", "names": {"kind": "Widget", "plural": "widgets"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
+                "schema": {"openAPIV3Schema": {"x-kubernetes-preserve-unknown-fields": true}}}]}}));
+        kinds_of(&crd).remove(0)
+    }
+
+    fn stored(extra: Value) -> Stored {
+        let mut meta = json!({"name": "w", "namespace": "d", "uid": "u", "generation": 1});
+        json_patch::merge(&mut meta, &extra);
+        Stored::new(
+            object(json!({"metadata": meta, "spec": {"a": 1}, "status": {"s": 1}})),
+            7,
+        )
+    }
+
+    fn update(current: &Stored, change: Value, part: Part) -> Result<Update, ApiError> {
+        let kind = widgets();
+        let mut next = Value::Object(kind.present(current));
+        json_patch::merge(&mut next, &change);
+        decide_update(&kind, current, object(next), part, FieldValidation::Warn).map(|(u, _)| u)
+    }
+
+    #[test]
+    fn the_generation_counts_changes_of_the_spec_only() {
+        let current = stored(json!({}));
+        for (change, part, generation) in [
+            (json!({"spec": {"a": 2}}), Part::Main, 2),
+            (json!({"metadata": {"labels": {"l": "v"}}}), Part::Main, 1),
+            (json!({"status": {"s": 2}}), Part::Status, 1),
+        ] {
+            let Update::Replace(next) = update(&current, change, part).unwrap() else {
+                panic!()
+            };
+            assert_eq!(object::generation(&next), generation);
+        }
+    }
+
+    #[test]
+    fn each_part_leaves_the_other_alone() {
+        let current = stored(json!({}));
+        assert_eq!(
+            update(&current, json!({"status": {"s": 9}}), Part::Main).unwrap(),
+            Update::Unchanged
+        );
+        assert_eq!(
+            update(&current, json!({"spec": {"a": 9}}), Part::Status).unwrap(),
+            Update::Unchanged
+        );
+    }
+
+    #[test]
+    fn the_last_finalizer_takes_the_object_along() {
+        let current = stored(
+            json!({"deletionTimestamp": "t", "deletionGracePeriodSeconds": 0, "finalizers": ["a/b"]}),
+        );
+        let gone = update(
+            &current,
+            json!({"metadata": {"finalizers": null}}),
+            Part::Main,
+        )
+        .unwrap();
+        assert!(matches!(gone, Update::Remove(_)));
+        let more = update(
+            &current,
+            json!({"metadata": {"finalizers": ["a/b", "c/d"]}}),
+            Part::Main,
+        );
+        assert!(more.unwrap_err().message().contains("no new finalizers"));
+    }
+
+    #[test]
+    fn versions_guard_against_lost_updates() {
+        let current = stored(json!({}));
+        let stale = update(
+            &current,
+            json!({"metadata": {"resourceVersion": "6"}, "spec": {"a": 2}}),
+            Part::Main,
+        );
+        assert_eq!(stale.unwrap_err().reason(), "Conflict");
+        let none = update(
+            &current,
+            json!({"metadata": {"resourceVersion": null}}),
+            Part::Main,
+        );
+        assert_eq!(none.unwrap_err().code(), 422);
+        let junk = update(
+            &current,
+            json!({"metadata": {"resourceVersion": "x"}}),
+            Part::Main,
+        );
+        assert_eq!(junk.unwrap_err().code(), 422);
+        let pods = Registry::new().builtin("", "pods").unwrap();
+        assert!(pods.unconditional_update);
+    }
+}

@@ -1,0 +1,27 @@
+//! Structural schemas of custom resources: defaulting, pruning and validation.
+//!
+//! Each is one walk over value and schema side by side. Schemas are kept as the JSON they came in:
+//! a definition may say things this crate does not check (patterns, CEL rules), and these are then
+//! ignored rather than lost.
+
+mod fill;
+mod prune;
+mod validate;
+
+pub(crate) use fill::fill;
+pub(crate) use prune::prune;
+pub(crate) use validate::validate;
+
+use serde_json::Value;
+
+fn flag(schema: &Value, key: &str) -> bool {
+    schema.get(key).and_then(Value::as_bool) == Some(true)
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{path}.{key}")
+    }
+}

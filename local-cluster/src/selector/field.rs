@@ -1,0 +1,212 @@
+//! Field selectors: `metadata.name=x,status.phase!=Running`.
+
+use serde_json::Value;
+
+use crate::object::Object;
+use crate::resources::{Kind, View};
+
+/// All requirements must hold; an empty selector matches everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FieldSelector(Vec<Requirement>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Requirement {
+    path: Vec<String>,
+    value: String,
+    equal: bool,
+}
+
+const EVENT_FIELDS: &[(&str, &str)] = &[
+    ("involvedObject.kind", "regarding.kind"),
+    ("involvedObject.namespace", "regarding.namespace"),
+    ("involvedObject.name", "regarding.name"),
+    ("involvedObject.uid", "regarding.uid"),
+    ("involvedObject.apiVersion", "regarding.apiVersion"),
+    (
+        "involvedObject.resourceVersion",
+        "regarding.resourceVersion",
+    ),
+    ("involvedObject.fieldPath", "regarding.fieldPath"),
+    ("reason", "reason"),
+    ("reportingComponent", "reportingController"),
+    ("source", "source"),
+    ("type", "type"),
+];
+
+impl FieldSelector {
+    /// Reads a selector for a kind; a field that the kind cannot be selected by is refused.
+    pub(crate) fn parse(text: &str, kind: &Kind) -> Result<Self, String> {
+        let mut requirements = Vec::new();
+        for part in split(text) {
+            if part.trim().is_empty() {
+                continue;
+            }
+            let (field, value, equal) = operands(part)
+                .ok_or_else(|| format!("invalid selector: '{text}'; can't understand '{part}'"))?;
+            let stored = supported(kind, field)
+                .ok_or_else(|| format!("field label not supported: {field}"))?;
+            requirements.push(Requirement {
+                path: stored.split('.').map(str::to_owned).collect(),
+                value: unescape(value),
+                equal,
+            });
+        }
+        Ok(Self(requirements))
+    }
+
+    /// Whether it matches everything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a stored object satisfies it.
+    pub(crate) fn matches(&self, object: &Object) -> bool {
+        self.0.iter().all(|r| {
+            let mut keys = r.path.iter();
+            let mut value = keys.next().and_then(|key| object.get(key));
+            for key in keys {
+                value = value.and_then(|v| v.get(key));
+            }
+            (value_text(value) == r.value) == r.equal
+        })
+    }
+}
+
+fn value_text(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        // An event's source is selected by its component.
+        Some(Value::Object(map)) => map
+            .get("component")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
+        Some(other) => other.to_string(),
+    }
+}
+
+/// The stored field behind a selectable one.
+fn supported<'a>(kind: &Kind, field: &'a str) -> Option<&'a str> {
+    if field == "metadata.name" || (kind.namespaced && field == "metadata.namespace") {
+        return Some(field);
+    }
+    if kind.is_custom() {
+        return None;
+    }
+    let fields: &[&'static str] = match kind.plural.as_str() {
+        "events" => {
+            return EVENT_FIELDS
+                .iter()
+                .find(|(old, new)| {
+                    field
+                        == if kind.view == View::EventsV1 {
+                            *new
+                        } else {
+                            *old
+                        }
+                })
+                .map(|(old, _)| *old);
+        }
+        "pods" => &[
+            "spec.nodeName",
+            "spec.restartPolicy",
+            "spec.schedulerName",
+            "spec.serviceAccountName",
+            "status.phase",
+            "status.podIP",
+            "status.nominatedNodeName",
+        ],
+        "nodes" => &["spec.unschedulable"],
+        "namespaces" => &["status.phase"],
+        "services" => &["spec.clusterIP", "spec.type"],
+        "secrets" => &["type"],
+        _ => &[],
+    };
+    fields.iter().find(|f| **f == field).copied()
+}
+
+/// Splits at commas that are not escaped.
+fn split(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut escaped) = (Vec::new(), 0, false);
+    for (index, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            ',' => {
+                parts.push(text.get(start..index).unwrap_or_default());
+                start = index + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(text.get(start..).unwrap_or_default());
+    parts
+}
+
+fn operands(part: &str) -> Option<(&str, &str, bool)> {
+    for (operator, equal) in [("!=", false), ("==", true), ("=", true)] {
+        if let Some((field, value)) = part.split_once(operator) {
+            return Some((field.trim(), value, equal));
+        }
+    }
+    None
+}
+
+fn unescape(value: &str) -> String {
+    let (mut out, mut escaped) = (String::with_capacity(value.len()), false);
+    for c in value.chars() {
+        if c == '\\' && !escaped {
+            escaped = true;
+        } else {
+            out.push(c);
+            escaped = false;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::object;
+    use crate::resources::Registry;
+    use serde_json::json;
+
+    fn kind(group: &str, plural: &str) -> std::sync::Arc<Kind> {
+        Registry::new().builtin(group, plural).unwrap()
+    }
+
+    #[test]
+    fn pods_by_phase_and_node() {
+        let pods = kind("", "pods");
+        let pod = object(
+            json!({"metadata": {"name": "p"}, "spec": {"nodeName": "n"}, "status": {"phase": "Running"}}),
+        );
+        for (text, yes) in [
+            ("status.phase=Running", true),
+            ("status.phase!=Running", false),
+            ("spec.nodeName==n,metadata.name=p", true),
+            ("status.podIP=", true),
+            ("metadata.name=p\\,q", false),
+            ("", true),
+        ] {
+            assert_eq!(
+                FieldSelector::parse(text, &pods).unwrap().matches(&pod),
+                yes,
+                "{text}"
+            );
+        }
+        assert!(FieldSelector::parse("spec.x=1", &pods).is_err());
+        assert!(FieldSelector::parse("nonsense", &pods).is_err());
+    }
+
+    #[test]
+    fn both_event_apis_select_the_stored_object() {
+        let event = object(json!({"involvedObject": {"name": "p"}, "source": {"component": "c"}}));
+        let old = FieldSelector::parse("involvedObject.name=p,source=c", &kind("", "events"));
+        let new = FieldSelector::parse("regarding.name=p", &kind("events.k8s.io", "events"));
+        assert!(old.unwrap().matches(&event));
+        assert!(new.unwrap().matches(&event));
+    }
+}

@@ -1,0 +1,236 @@
+//! Label selectors: `a=b,c!=d,e in (x,y),f notin (z),g,!h`.
+
+use serde_json::Value;
+
+use crate::names;
+use crate::object::{Object, at};
+
+/// All requirements must hold; an empty selector matches everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LabelSelector(Vec<Requirement>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Requirement {
+    key: String,
+    rule: Rule,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Rule {
+    In(Vec<String>),
+    NotIn(Vec<String>),
+    Exists,
+    Missing,
+    Greater(i64),
+    Less(i64),
+}
+
+impl LabelSelector {
+    /// Reads a selector as it stands in a query.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut requirements = Vec::new();
+        for part in split(text) {
+            let part = part.trim();
+            if part.is_empty() {
+                if text.trim().is_empty() {
+                    continue;
+                }
+                return Err("found ',', expected: !, identifier, or 'end of string'".to_owned());
+            }
+            requirements.push(requirement(part)?);
+        }
+        Ok(Self(requirements))
+    }
+
+    /// Whether it matches everything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether an object's labels satisfy it.
+    pub(crate) fn matches(&self, object: &Object) -> bool {
+        if self.0.is_empty() {
+            return true;
+        }
+        let labels = at(object, &["metadata", "labels"]).and_then(Value::as_object);
+        self.0.iter().all(|r| {
+            let value = labels.and_then(|l| l.get(&r.key)).and_then(Value::as_str);
+            match &r.rule {
+                Rule::In(values) => value.is_some_and(|v| values.iter().any(|w| w == v)),
+                Rule::NotIn(values) => !value.is_some_and(|v| values.iter().any(|w| w == v)),
+                Rule::Exists => value.is_some(),
+                Rule::Missing => value.is_none(),
+                Rule::Greater(than) => number(value).is_some_and(|n| n > *than),
+                Rule::Less(than) => number(value).is_some_and(|n| n < *than),
+            }
+        })
+    }
+}
+
+fn number(value: Option<&str>) -> Option<i64> {
+    value?.parse().ok()
+}
+
+/// Splits at commas that are not inside parentheses.
+fn split(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0_u32);
+    for (index, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(text.get(start..index).unwrap_or_default());
+                start = index + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(text.get(start..).unwrap_or_default());
+    parts
+}
+
+fn requirement(part: &str) -> Result<Requirement, String> {
+    if let Some(key) = part.strip_prefix('!') {
+        return Ok(Requirement {
+            key: checked_key(key.trim())?,
+            rule: Rule::Missing,
+        });
+    }
+    if let Some((left, right)) = part.split_once('(') {
+        let mut words = left.split_whitespace();
+        let (key, operator, more) = (words.next(), words.next(), words.next());
+        let list = right
+            .strip_suffix(')')
+            .ok_or_else(|| format!("found '{part}', expected: ')'"))?;
+        let values = list
+            .split(',')
+            .map(|v| checked_value(v.trim()))
+            .collect::<Result<Vec<_>, _>>()?;
+        let rule = match (operator, more) {
+            (Some("in"), None) => Rule::In(values),
+            (Some("notin"), None) => Rule::NotIn(values),
+            (other, _) => {
+                return Err(format!(
+                    "found '{}', expected: in, notin, =, ==, !=, gt, lt",
+                    other.unwrap_or("(")
+                ));
+            }
+        };
+        return Ok(Requirement {
+            key: checked_key(key.unwrap_or_default())?,
+            rule,
+        });
+    }
+    for (operator, equal) in [("!=", false), ("==", true), ("=", true)] {
+        if let Some((key, value)) = part.split_once(operator) {
+            let values = vec![checked_value(value.trim())?];
+            return Ok(Requirement {
+                key: checked_key(key.trim())?,
+                rule: if equal {
+                    Rule::In(values)
+                } else {
+                    Rule::NotIn(values)
+                },
+            });
+        }
+    }
+    for (operator, greater) in [('>', true), ('<', false)] {
+        if let Some((key, value)) = part.split_once(operator) {
+            let than = value.trim().parse::<i64>().map_err(|_| {
+                format!("values[0][{}]: Invalid value: {value:?}: for 'Gt', 'Lt' operators, the value must be an integer", key.trim())
+            })?;
+            return Ok(Requirement {
+                key: checked_key(key.trim())?,
+                rule: if greater {
+                    Rule::Greater(than)
+                } else {
+                    Rule::Less(than)
+                },
+            });
+        }
+    }
+    Ok(Requirement {
+        key: checked_key(part)?,
+        rule: Rule::Exists,
+    })
+}
+
+fn checked_key(key: &str) -> Result<String, String> {
+    if names::is_label_key(key) {
+        Ok(key.to_owned())
+    } else {
+        Err(format!("key: Invalid value: {key:?}: {}", names::LABEL_KEY))
+    }
+}
+
+fn checked_value(value: &str) -> Result<String, String> {
+    if names::is_label_value(value) {
+        Ok(value.to_owned())
+    } else {
+        Err(format!(
+            "values[0]: Invalid value: {value:?}: {}",
+            names::LABEL_VALUE
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::object;
+    use serde_json::json;
+
+    fn matches(selector: &str) -> bool {
+        let pod = object(json!({"metadata": {"labels": {"app": "web", "tier": "gold", "n": "5"}}}));
+        LabelSelector::parse(selector).unwrap().matches(&pod)
+    }
+
+    #[test]
+    fn equality_and_sets() {
+        for yes in [
+            "",
+            "app=web",
+            "app == web",
+            "app!=db",
+            "missing!=x",
+            "app in (db, web)",
+            "app notin (db)",
+            "app,!legacy",
+            "app in (web,db),tier=gold",
+            "n>4,n<6",
+        ] {
+            assert!(matches(yes), "{yes}");
+        }
+        for no in [
+            "app=db",
+            "!app",
+            "missing",
+            "app in (db)",
+            "app notin (web)",
+            "app=web,tier=iron",
+            "n>5",
+        ] {
+            assert!(!matches(no), "{no}");
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for bad in [
+            "a b",
+            "=x",
+            "app in web)",
+            "app in (web",
+            "a,,b",
+            "app~x",
+            "app=-",
+            "n>x",
+            "()",
+            "(",
+            ")",
+            "!",
+        ] {
+            assert!(LabelSelector::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

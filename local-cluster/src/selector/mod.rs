@@ -1,0 +1,7 @@
+//! Which objects a request means.
+
+mod field;
+mod label;
+
+pub(crate) use field::FieldSelector;
+pub(crate) use label::LabelSelector;

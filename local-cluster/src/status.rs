@@ -1,0 +1,397 @@
+//! Failures, in the form and the words of the Kubernetes API.
+//!
+//! Clients decide by `reason` and `code`, people read `message`, and kubectl prints `details.causes`;
+//! so every refusal of this crate is an [`ApiError`], and each has one constructor here. The store
+//! and the rules return it too: a refusal is decided where the rule lives and only rendered by HTTP.
+
+use serde_json::{Value, json};
+
+use crate::object::{Object, object};
+use crate::resources::Kind;
+
+/// Why a field was refused: one entry of `details.causes`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FieldError {
+    pub(crate) reason: &'static str,
+    pub(crate) field: String,
+    pub(crate) message: String,
+}
+
+impl FieldError {
+    /// A required value is missing.
+    pub(crate) fn required(field: impl Into<String>, detail: &str) -> Self {
+        let message = if detail.is_empty() {
+            "Required value".to_owned()
+        } else {
+            format!("Required value: {detail}")
+        };
+        Self {
+            reason: "FieldValueRequired",
+            field: field.into(),
+            message,
+        }
+    }
+
+    /// A value is not acceptable; `value` is shown as given.
+    pub(crate) fn invalid(field: impl Into<String>, value: &Value, detail: &str) -> Self {
+        Self {
+            reason: "FieldValueInvalid",
+            field: field.into(),
+            message: format!("Invalid value: {value}: {detail}"),
+        }
+    }
+
+    /// A value has the wrong type.
+    pub(crate) fn wrong_type(field: impl Into<String>, actual: &str, detail: &str) -> Self {
+        Self {
+            reason: "FieldValueTypeInvalid",
+            field: field.into(),
+            message: format!("Invalid value: \"{actual}\": {detail}"),
+        }
+    }
+
+    /// A value is none of the permitted ones.
+    pub(crate) fn not_supported(
+        field: impl Into<String>,
+        value: &Value,
+        allowed: &[String],
+    ) -> Self {
+        Self {
+            reason: "FieldValueNotSupported",
+            field: field.into(),
+            message: format!(
+                "Unsupported value: {value}: supported values: {}",
+                allowed.join(", ")
+            ),
+        }
+    }
+
+    /// The change is not allowed at all.
+    pub(crate) fn forbidden(field: impl Into<String>, detail: &str) -> Self {
+        Self {
+            reason: "FieldValueForbidden",
+            field: field.into(),
+            message: format!("Forbidden: {detail}"),
+        }
+    }
+}
+
+/// A refusal, ready to be written as a Kubernetes `Status`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ApiError(Box<Failure>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Failure {
+    code: u16,
+    reason: &'static str,
+    message: String,
+    details: Option<Object>,
+}
+
+impl ApiError {
+    fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
+        Self(Box::new(Failure {
+            code,
+            reason,
+            message: message.into(),
+            details: None,
+        }))
+    }
+
+    fn with(mut self, details: Value) -> Self {
+        self.0.details = Some(object(details));
+        self
+    }
+
+    /// The HTTP status code.
+    pub(crate) fn code(&self) -> u16 {
+        self.0.code
+    }
+
+    /// The words for people.
+    pub(crate) fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The reason that clients decide by.
+    #[cfg(test)]
+    pub(crate) fn reason(&self) -> &str {
+        self.0.reason
+    }
+
+    /// The `Status` object.
+    pub(crate) fn to_value(&self) -> Value {
+        let mut status = object(json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": self.0.message, "code": self.0.code,
+        }));
+        if !self.0.reason.is_empty() {
+            status.insert("reason".to_owned(), Value::from(self.0.reason));
+        }
+        if let Some(details) = &self.0.details {
+            status.insert("details".to_owned(), Value::Object(details.clone()));
+        }
+        Value::Object(status)
+    }
+
+    /// There is no such object.
+    pub(crate) fn not_found(kind: &Kind, name: &str) -> Self {
+        let message = format!("{} \"{name}\" not found", kind.qualified_resource());
+        Self::new(404, "NotFound", message).with(resource_details(kind, name))
+    }
+
+    /// There is such an object already.
+    pub(crate) fn already_exists(kind: &Kind, name: &str) -> Self {
+        let message = format!("{} \"{name}\" already exists", kind.qualified_resource());
+        Self::new(409, "AlreadyExists", message).with(resource_details(kind, name))
+    }
+
+    /// The write's precondition does not hold.
+    pub(crate) fn conflict(kind: &Kind, name: &str, why: &str) -> Self {
+        let message = format!(
+            "Operation cannot be fulfilled on {} \"{name}\": {why}",
+            kind.qualified_resource()
+        );
+        Self::new(409, "Conflict", message).with(resource_details(kind, name))
+    }
+
+    /// Somebody else wrote in between.
+    pub(crate) fn modified(kind: &Kind, name: &str) -> Self {
+        Self::conflict(
+            kind,
+            name,
+            "the object has been modified; please apply your changes to the latest version and try again",
+        )
+    }
+
+    /// The uid in a delete request is another object's.
+    pub(crate) fn uid_precondition(kind: &Kind, name: &str, given: &str, actual: &str) -> Self {
+        let message = format!(
+            "Operation cannot be fulfilled on {} \"{name}\": the UID in the precondition ({given}) does not match the UID in record ({actual}). The object might have been deleted and then recreated",
+            kind.qualified_kind()
+        );
+        Self::new(409, "Conflict", message).with(kind_details(&kind.group, &kind.kind, name))
+    }
+
+    /// The resourceVersion in a delete request is not the current one.
+    pub(crate) fn version_precondition(kind: &Kind, name: &str, given: &str, actual: u64) -> Self {
+        let message = format!(
+            "Operation cannot be fulfilled on {} \"{name}\": the ResourceVersion in the precondition ({given}) does not match the ResourceVersion in record ({actual}). The object might have been modified",
+            kind.qualified_kind()
+        );
+        Self::new(409, "Conflict", message).with(kind_details(&kind.group, &kind.kind, name))
+    }
+
+    /// The object's fields are refused.
+    pub(crate) fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Self {
+        let mut lines: Vec<String> = Vec::new();
+        for line in errors.iter().map(|e| format!("{}: {}", e.field, e.message)) {
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        let what = match lines.as_slice() {
+            [one] => one.clone(),
+            many => format!("[{}]", many.join(", ")),
+        };
+        let message = format!("{} \"{name}\" is invalid: {what}", qualified(kind, group));
+        let causes: Vec<Value> = errors
+            .iter()
+            .map(|e| json!({"reason": e.reason, "message": e.message, "field": e.field}))
+            .collect();
+        let mut details = object(kind_details(group, kind, name));
+        details.insert("causes".to_owned(), Value::from(causes));
+        Self::new(422, "Invalid", message).with(Value::Object(details))
+    }
+
+    /// An update did not say which version it is based on.
+    pub(crate) fn version_required(kind: &Kind, name: &str) -> Self {
+        let error = FieldError::invalid(
+            "metadata.resourceVersion",
+            &Value::from(0),
+            "must be specified for an update",
+        );
+        Self::invalid(&kind.group, &kind.plural, name, &[error])
+    }
+
+    /// A JSON patch could not be applied.
+    pub(crate) fn patch_rejected() -> Self {
+        Self::new(
+            422,
+            "Invalid",
+            "the server rejected our request due to an error in our request",
+        )
+        .with(json!({}))
+    }
+
+    /// The request makes no sense.
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(400, "BadRequest", message)
+    }
+
+    /// The request is understood and refused.
+    pub(crate) fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
+        let message = format!(
+            "{} \"{name}\" is forbidden: {why}",
+            kind.qualified_resource()
+        );
+        Self::new(403, "Forbidden", message).with(resource_details(kind, name))
+    }
+
+    /// New content in a namespace that is going away.
+    pub(crate) fn namespace_terminating(kind: &Kind, name: &str, namespace: &str) -> Self {
+        let why = format!(
+            "unable to create new content in namespace {namespace} because it is being terminated"
+        );
+        let mut error = Self::forbidden(kind, name, &why);
+        if let Some(details) = &mut error.0.details {
+            details.insert(
+                "causes".to_owned(),
+                json!([{
+                    "reason": "NamespaceTerminating",
+                    "message": format!("namespace {namespace} is being terminated"),
+                    "field": "metadata.namespace",
+                }]),
+            );
+        }
+        error
+    }
+
+    /// Server-side apply met fields that other managers own.
+    pub(crate) fn apply_conflicts(conflicts: &[(String, String)]) -> Self {
+        let causes: Vec<Value> = conflicts
+            .iter()
+            .map(|(manager, field)| {
+                json!({
+                    "reason": "FieldManagerConflict",
+                    "message": format!("conflict with {manager}"),
+                    "field": field,
+                })
+            })
+            .collect();
+        let message = match conflicts {
+            [(manager, field)] => {
+                format!("Apply failed with 1 conflict: conflict with {manager}: {field}")
+            }
+            many => {
+                let mut lines: Vec<String> = Vec::new();
+                let mut last = "";
+                for (manager, field) in many {
+                    if manager != last {
+                        lines.push(format!("conflicts with {manager}:"));
+                        last = manager;
+                    }
+                    lines.push(format!("- {field}"));
+                }
+                format!(
+                    "Apply failed with {} conflicts: {}",
+                    many.len(),
+                    lines.join("\n")
+                )
+            }
+        };
+        Self::new(409, "Conflict", message).with(json!({"causes": causes}))
+    }
+
+    /// The resource exists, this method on it does not.
+    pub(crate) fn method_not_allowed() -> Self {
+        Self::new(
+            405,
+            "MethodNotAllowed",
+            "the server does not allow this method on the requested resource",
+        )
+        .with(json!({}))
+    }
+
+    /// The body's media type is not understood.
+    pub(crate) fn unsupported_media_type(accepted: &str) -> Self {
+        Self::new(
+            415,
+            "UnsupportedMediaType",
+            format!(
+                "the body of the request was in an unknown format - accepted media types include: {accepted}"
+            ),
+        )
+    }
+
+    /// No acceptable form of answer.
+    pub(crate) fn not_acceptable() -> Self {
+        Self::new(
+            406,
+            "NotAcceptable",
+            "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+        )
+    }
+
+    /// The body is too big.
+    pub(crate) fn too_large(limit: usize) -> Self {
+        Self::new(
+            413,
+            "RequestEntityTooLarge",
+            format!("Request entity too large: limit is {limit}"),
+        )
+        .with(json!({}))
+    }
+
+    /// The version asked for is no longer kept.
+    pub(crate) fn expired(asked: u64, oldest: u64) -> Self {
+        Self::new(
+            410,
+            "Expired",
+            format!("too old resource version: {asked} ({oldest})"),
+        )
+    }
+
+    /// A continue token points to a version that is no longer kept.
+    pub(crate) fn continue_expired() -> Self {
+        Self::new(
+            410,
+            "Expired",
+            "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.",
+        )
+    }
+
+    /// The version asked for does not exist yet.
+    pub(crate) fn version_too_large(asked: u64, current: u64) -> Self {
+        Self::new(
+            504,
+            "Timeout",
+            format!("Too large resource version: {asked}, current: {current}"),
+        )
+        .with(json!({
+            "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
+            "retryAfterSeconds": 1,
+        }))
+    }
+}
+
+/// The answer to a deletion that left nothing behind.
+pub(crate) fn deleted(kind: &Kind, name: &str, uid: &str) -> Value {
+    let mut details = object(resource_details(kind, name));
+    details.insert("uid".to_owned(), Value::from(uid));
+    json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details})
+}
+
+fn qualified(name: &str, group: &str) -> String {
+    if group.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}.{group}")
+    }
+}
+
+fn resource_details(kind: &Kind, name: &str) -> Value {
+    kind_details(&kind.group, &kind.plural, name)
+}
+
+fn kind_details(group: &str, kind: &str, name: &str) -> Value {
+    let mut details = Object::new();
+    if !name.is_empty() {
+        details.insert("name".to_owned(), Value::from(name));
+    }
+    if !group.is_empty() {
+        details.insert("group".to_owned(), Value::from(group));
+    }
+    details.insert("kind".to_owned(), Value::from(kind));
+    Value::Object(details)
+}

@@ -1,0 +1,129 @@
+//! A cluster with a kind of its own, and requests without a client.
+
+use std::future::Future;
+use std::time::Duration;
+
+use axum::body::Body;
+use http::{Request, StatusCode};
+use http_body_util::BodyExt as _;
+use local_cluster::{LocalCluster, LocalClusterOptions};
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
+
+/// Where the fixture's custom resources are.
+pub(crate) const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
+
+/// Nothing in these tests takes longer, so what does is a failure.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
+
+/// Options under which agents act at once.
+pub(crate) fn quick() -> LocalClusterOptions {
+    LocalClusterOptions {
+        pod_ready_delay: Duration::from_millis(10),
+        pod_termination_delay: Duration::from_millis(10),
+        ..LocalClusterOptions::default()
+    }
+}
+
+/// The definition of widgets.
+pub(crate) fn widget_crd() -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced",
+            "names": {"kind": "Widget", "plural": "widgets", "shortNames": ["wd"], "categories": ["toys"]},
+            "versions": [{
+                "name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
+                "additionalPrinterColumns": [
+                    {"name": "Colour", "type": "string", "jsonPath": ".spec.colour"},
+                    {"name": "Ready", "type": "string", "jsonPath": ".status.conditions[?(@.type==\"Ready\")].status"},
+                ],
+                "schema": {"openAPIV3Schema": {"type": "object", "required": ["spec"], "properties": {
+                    "spec": {"type": "object", "required": ["colour"], "properties": {
+                        "colour": {"type": "string", "enum": ["red", "blue"]},
+                        "size": {"type": "integer", "default": 1, "minimum": 0},
+                    }},
+                    "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+                }}},
+            }],
+        },
+    })
+}
+
+/// A widget.
+pub(crate) fn widget(name: &str) -> Value {
+    json!({
+        "apiVersion": "example.com/v1", "kind": "Widget",
+        "metadata": {"name": name}, "spec": {"colour": "red"},
+    })
+}
+
+/// A cluster that serves widgets.
+pub(crate) async fn cluster(options: LocalClusterOptions) -> LocalCluster {
+    let cluster = LocalCluster::start(options).await.unwrap();
+    let crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let (status, _) = call(&cluster, "POST", crds, Some(widget_crd())).await;
+    assert_eq!(status, StatusCode::CREATED);
+    let served = || async {
+        let (status, _) = call(&cluster, "GET", WIDGETS, None).await;
+        (status == StatusCode::OK).then_some(())
+    };
+    eventually("widgets are served", served).await;
+    cluster
+}
+
+/// One request with a JSON body; patches are merge patches.
+pub(crate) async fn call(
+    cluster: &LocalCluster,
+    method: &str,
+    path: &str,
+    body: Option<Value>,
+) -> (StatusCode, Value) {
+    let media_type = match method {
+        "PATCH" => "application/merge-patch+json",
+        _ => "application/json",
+    };
+    let body = body.map(|b| b.to_string()).unwrap_or_default();
+    raw(cluster, method, path, media_type, body.into_bytes()).await
+}
+
+/// One request with any body. What is not JSON comes back as text.
+pub(crate) async fn raw(
+    cluster: &LocalCluster,
+    method: &str,
+    path: &str,
+    media_type: &str,
+    body: Vec<u8>,
+) -> (StatusCode, Value) {
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("content-type", media_type)
+        .body(Body::from(body))
+        .unwrap();
+    let response = cluster.router().oneshot(request).await.unwrap();
+    let status = response.status();
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    let value = serde_json::from_slice(&bytes)
+        .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&bytes).into_owned()));
+    (status, value)
+}
+
+/// Asks again and again, until there is an answer.
+pub(crate) async fn eventually<T, F: Future<Output = Option<T>>>(
+    what: &str,
+    mut ask: impl FnMut() -> F,
+) -> T {
+    let asking = async {
+        loop {
+            if let Some(answer) = ask().await {
+                return answer;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(DEADLINE, asking)
+        .await
+        .unwrap_or_else(|_| panic!("not in time: {what}"))
+}

@@ -1,0 +1,222 @@
+//! What writes do and what they refuse.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::fixture::{WIDGETS, call, cluster, quick, raw, widget};
+
+#[tokio::test]
+async fn custom_resources_are_checked_completed_and_pruned() {
+    let cluster = cluster(quick()).await;
+    let mut body = widget("a");
+    body["spec"]["odd"] = json!(1);
+    body["status"] = json!({"ignored": true});
+    let (status, made) = call(&cluster, "POST", WIDGETS, Some(body.clone())).await;
+    assert_eq!(status, StatusCode::CREATED);
+    assert_eq!(made["spec"], json!({"colour": "red", "size": 1}));
+    assert_eq!(made["status"], Value::Null);
+    assert_eq!(made["metadata"]["generation"], 1);
+
+    let (status, again) = call(&cluster, "POST", WIDGETS, Some(body.clone())).await;
+    assert_eq!(
+        (status, again["reason"].as_str()),
+        (StatusCode::CONFLICT, Some("AlreadyExists"))
+    );
+
+    body["metadata"]["name"] = json!("b");
+    let strict = format!("{WIDGETS}?fieldValidation=Strict");
+    let (status, refused) = call(&cluster, "POST", &strict, Some(body)).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+    assert_eq!(
+        refused["message"],
+        "Widget in version \"v1\" cannot be handled as a Widget: strict decoding error: unknown field \"spec.odd\""
+    );
+
+    let mut green = widget("b");
+    green["spec"] = json!({"colour": "green", "size": "big"});
+    let (status, refused) = call(&cluster, "POST", WIDGETS, Some(green)).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(refused["details"]["causes"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn status_and_spec_are_written_apart() {
+    let cluster = cluster(quick()).await;
+    call(&cluster, "POST", WIDGETS, Some(widget("a"))).await;
+    let one = format!("{WIDGETS}/a");
+    let (_, main) = call(&cluster, "PATCH", &one, Some(json!({"status": {"x": 1}}))).await;
+    assert_eq!(main["status"], Value::Null);
+    let status_path = format!("{one}/status");
+    let patch =
+        json!({"spec": {"colour": "blue"}, "status": {"x": 1}, "metadata": {"labels": {"l": "v"}}});
+    let (_, status) = call(&cluster, "PATCH", &status_path, Some(patch)).await;
+    assert_eq!(
+        (&status["status"]["x"], &status["spec"]["colour"]),
+        (&json!(1), &json!("red"))
+    );
+    assert_eq!(status["metadata"]["labels"], Value::Null);
+    assert_eq!(status["metadata"]["generation"], 1);
+
+    // Nothing changes: nothing is written.
+    let (_, same) = call(
+        &cluster,
+        "PATCH",
+        &one,
+        Some(json!({"spec": {"colour": "red"}})),
+    )
+    .await;
+    assert_eq!(same, status);
+}
+
+#[tokio::test]
+async fn updates_need_the_current_version() {
+    let cluster = cluster(quick()).await;
+    let (_, first) = call(&cluster, "POST", WIDGETS, Some(widget("a"))).await;
+    let one = format!("{WIDGETS}/a");
+    let mut next = first.clone();
+    next["spec"]["colour"] = json!("blue");
+    let (status, second) = call(&cluster, "PUT", &one, Some(next.clone())).await;
+    assert_eq!(
+        (status, &second["metadata"]["generation"]),
+        (StatusCode::OK, &json!(2))
+    );
+    next["spec"]["colour"] = json!("red");
+    let (status, refused) = call(&cluster, "PUT", &one, Some(next)).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert_eq!(
+        refused["message"],
+        "Operation cannot be fulfilled on widgets.example.com \"a\": the object has been modified; please apply your changes to the latest version and try again"
+    );
+}
+
+#[tokio::test]
+async fn finalizers_hold_until_the_last_is_gone() {
+    let cluster = cluster(quick()).await;
+    let mut held = widget("a");
+    held["metadata"]["finalizers"] = json!(["example.com/hold"]);
+    call(&cluster, "POST", WIDGETS, Some(held)).await;
+    let one = format!("{WIDGETS}/a");
+    let (status, deleting) = call(&cluster, "DELETE", &one, None).await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(deleting["metadata"]["deletionTimestamp"].is_string());
+    let (_, again) = call(&cluster, "DELETE", &one, None).await;
+    assert_eq!(again, deleting);
+    let (status, _) = call(
+        &cluster,
+        "PATCH",
+        &one,
+        Some(json!({"metadata": {"finalizers": null}})),
+    )
+    .await;
+    assert_eq!(status, StatusCode::OK);
+    let (status, _) = call(&cluster, "GET", &one, None).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_pods_conditions_are_merged_strategically() {
+    let cluster = cluster(quick()).await;
+    let pods = "/api/v1/namespaces/default/pods";
+    let pod = json!({"metadata": {"name": "p"}, "spec": {"nodeName": "none", "containers": [{"name": "c"}]}});
+    let (status, _) = call(&cluster, "POST", pods, Some(pod)).await;
+    assert_eq!(status, StatusCode::CREATED);
+    let patch = |status: &str| json!({"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": status}]}});
+    let media_type = "application/strategic-merge-patch+json";
+    for status in ["True", "False"] {
+        let path = format!("{pods}/p/status");
+        let body = patch(status).to_string().into_bytes();
+        let (code, pod) = raw(&cluster, "PATCH", &path, media_type, body).await;
+        assert_eq!(code, StatusCode::OK);
+        let ready: Vec<&Value> = pod["status"]["conditions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|c| c["type"] == "Ready")
+            .collect();
+        assert_eq!(ready.len(), 1);
+        assert_eq!(ready[0]["status"], status);
+    }
+}
+
+#[tokio::test]
+async fn dry_runs_leave_nothing() {
+    let cluster = cluster(quick()).await;
+    let dry = |path: &str| format!("{path}?dryRun=All");
+    let (status, made) = call(&cluster, "POST", &dry(WIDGETS), Some(widget("a"))).await;
+    assert_eq!(status, StatusCode::CREATED);
+    assert_eq!(made["metadata"]["resourceVersion"], Value::Null);
+    let one = format!("{WIDGETS}/a");
+    assert_eq!(
+        call(&cluster, "GET", &one, None).await.0,
+        StatusCode::NOT_FOUND
+    );
+    call(&cluster, "POST", WIDGETS, Some(widget("a"))).await;
+    let (_, changed) = call(
+        &cluster,
+        "PATCH",
+        &dry(&one),
+        Some(json!({"spec": {"size": 5}})),
+    )
+    .await;
+    assert_eq!(changed["spec"]["size"], 5);
+    assert_eq!(
+        call(&cluster, "DELETE", &dry(&one), None).await.0,
+        StatusCode::OK
+    );
+    assert_eq!(call(&cluster, "GET", &one, None).await.1["spec"]["size"], 1);
+}
+
+#[tokio::test]
+async fn one_event_is_seen_through_both_apis() {
+    let cluster = cluster(quick()).await;
+    let event = json!({
+        "metadata": {"name": "e"}, "eventTime": "2026-01-01T00:00:00.000000Z", "action": "Create",
+        "reportingController": "c", "reportingInstance": "i", "reason": "Made", "type": "Normal",
+        "note": "made it", "regarding": {"kind": "Widget", "name": "a", "namespace": "default"},
+    });
+    let new = "/apis/events.k8s.io/v1/namespaces/default/events";
+    let (status, _) = call(&cluster, "POST", new, Some(event)).await;
+    assert_eq!(status, StatusCode::CREATED);
+    let old = "/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3Da";
+    let (_, list) = call(&cluster, "GET", old, None).await;
+    assert_eq!(list["items"][0]["message"], "made it");
+    let patch = json!({"series": {"count": 2, "lastObservedTime": "2026-01-01T00:00:10.000000Z"}});
+    let (status, patched) = call(&cluster, "PATCH", &format!("{new}/e"), Some(patch)).await;
+    assert_eq!(
+        (status, &patched["note"]),
+        (StatusCode::OK, &json!("made it"))
+    );
+    let (_, list) = call(&cluster, "GET", old, None).await;
+    assert_eq!(list["items"][0]["series"]["count"], 2);
+}
+
+#[tokio::test]
+async fn a_list_goes_on_as_it_began() {
+    let cluster = cluster(quick()).await;
+    for name in ["a", "b", "c", "d"] {
+        call(&cluster, "POST", WIDGETS, Some(widget(name))).await;
+    }
+    let (_, first) = call(&cluster, "GET", &format!("{WIDGETS}?limit=2"), None).await;
+    assert_eq!(first["metadata"]["remainingItemCount"], 2);
+    call(&cluster, "DELETE", &format!("{WIDGETS}/c"), None).await;
+    call(&cluster, "POST", WIDGETS, Some(widget("e"))).await;
+    let token = first["metadata"]["continue"].as_str().unwrap();
+    let (_, second) = call(
+        &cluster,
+        "GET",
+        &format!("{WIDGETS}?limit=9&continue={token}"),
+        None,
+    )
+    .await;
+    let names: Vec<&str> = second["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|i| i["metadata"]["name"].as_str())
+        .collect();
+    assert_eq!(names, ["c", "d"]);
+    assert_eq!(
+        second["metadata"]["resourceVersion"],
+        first["metadata"]["resourceVersion"]
+    );
+}

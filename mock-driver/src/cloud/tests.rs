@@ -1,0 +1,122 @@
+//! The cloud by itself, by a clock that the tests move.
+
+mod creation;
+mod deletion;
+mod targets;
+
+use super::*;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn map<const N: usize>(pairs: [(&str, &str); N]) -> StringMap {
+    pairs
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect()
+}
+
+fn with_clock() -> (Cloud, Clock) {
+    let clock = Clock::manual();
+    (Cloud::with_samples().with_clock(clock.clone()), clock)
+}
+
+fn tcp(port: u16) -> NewLoadBalancer {
+    NewLoadBalancer {
+        vpc: "vpc-1".into(),
+        kind: LoadBalancerType::Open,
+        protocol: ListenerProtocol::Tcp,
+        port,
+        rule: None,
+    }
+}
+
+fn http(port: u16) -> NewLoadBalancer {
+    NewLoadBalancer {
+        protocol: ListenerProtocol::Http,
+        rule: Some(Rule::new(Some("www.example.com"), Some("/shop"))),
+        ..tcp(port)
+    }
+}
+
+fn endpoint(load_balancer: &str, listener: &str) -> Endpoint {
+    Endpoint {
+        load_balancer: load_balancer.into(),
+        listener: listener.into(),
+        domain: None,
+        url: None,
+    }
+}
+
+fn target(weight: u8) -> Target {
+    Target {
+        weight,
+        parameters: map([("weight", &weight.to_string())]),
+    }
+}
+
+/// Creates at once.
+fn created(cloud: &Cloud, token: &str, wanted: NewLoadBalancer) -> Endpoint {
+    match cloud.create(token, wanted, StringMap::new(), Duration::ZERO) {
+        Ok(Creation::Done(endpoint)) => endpoint,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_samples_are_there_and_nothing_of_them_is_observed() {
+    let cloud = Cloud::with_samples();
+    let ids: Vec<_> = cloud
+        .state()
+        .load_balancers
+        .iter()
+        .map(|instance| (instance.id.clone(), instance.listeners[0].id.clone()))
+        .collect();
+    let expected = [
+        ("lb-1234", "lbl-2234"),
+        ("lb-bar", "lsn-bar"),
+        ("lb-foo", "lsn-foo"),
+    ];
+    assert_eq!(ids, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
+    assert_eq!(cloud.observe(), Observation::default());
+    assert!(Cloud::empty().state().load_balancers.is_empty());
+}
+
+#[test]
+fn documents_are_read_back_as_they_were_written() {
+    let cloud = Cloud::with_samples();
+    let shop = created(&cloud, "t", http(80));
+    cloud.bind(&shop, "1.1.1.1:80", target(7)).unwrap();
+    let state = serde_json::to_string(&cloud.state()).unwrap();
+    assert_eq!(
+        serde_json::from_str::<CloudState>(&state).unwrap(),
+        cloud.state()
+    );
+    let observation = serde_json::to_string(&cloud.observe()).unwrap();
+    assert_eq!(
+        serde_json::from_str::<Observation>(&observation).unwrap(),
+        cloud.observe()
+    );
+}
+
+#[test]
+fn a_rehearsal_changes_nothing() {
+    let cloud = Cloud::with_samples();
+    let before = cloud.state();
+    let rehearsal = cloud.rehearsal();
+    created(&rehearsal, "t", tcp(80));
+    rehearsal
+        .bind(&endpoint("lb-foo", "lsn-foo"), "a", target(1))
+        .unwrap();
+    assert_eq!(cloud.state(), before);
+    assert_ne!(rehearsal.state(), before);
+}
+
+#[test]
+fn a_reset_begins_anew_and_counts_from_one() {
+    let cloud = Cloud::with_samples();
+    let start = cloud.state();
+    let first = created(&cloud, "t", tcp(80));
+    cloud.reset();
+    assert_eq!(cloud.state(), start);
+    assert_eq!(created(&cloud, "u", tcp(80)), first);
+}

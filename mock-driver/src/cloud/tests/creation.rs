@@ -1,0 +1,172 @@
+//! Creating, in stages and by client token.
+
+use super::*;
+
+/// What a call says while the creation goes on.
+fn running(cloud: &Cloud, token: &str, wanted: NewLoadBalancer) -> (String, Duration) {
+    match cloud.create(token, wanted, StringMap::new(), 2 * SECOND) {
+        Ok(Creation::Running { stage, remaining }) => (stage.to_string(), remaining),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn asyn_01_each_stage_takes_its_time() {
+    let (cloud, clock) = with_clock();
+    let mut said = Vec::new();
+    for _ in 0..6 {
+        said.push(running(&cloud, "t", http(80)));
+        clock.advance(SECOND);
+    }
+    let stages = [
+        "creating CLB instance",
+        "creating listener",
+        "creating forward rule",
+    ];
+    let expected: Vec<_> = stages
+        .into_iter()
+        .flat_map(|stage| [(stage.to_owned(), 2 * SECOND), (stage.to_owned(), SECOND)])
+        .collect();
+    assert_eq!(said, expected);
+    let done = cloud.create("t", http(80), StringMap::new(), 2 * SECOND);
+    let Ok(Creation::Done(endpoint)) = done else {
+        panic!("{done:?}");
+    };
+    assert_eq!(
+        endpoint.lb_info(),
+        map([
+            ("lbID", "lb-00000001"),
+            ("lblID", "lbl-00000001"),
+            ("domain", "www.example.com"),
+            ("url", "/shop"),
+        ])
+    );
+}
+
+#[test]
+fn a_tcp_load_balancer_has_no_rule_to_wait_for() {
+    let (cloud, clock) = with_clock();
+    assert_eq!(running(&cloud, "t", tcp(80)).0, "creating CLB instance");
+    clock.advance(4 * SECOND);
+    assert!(cloud.find(&endpoint("lb-00000001", "lbl-00000001")).is_ok());
+}
+
+#[test]
+fn parts_appear_one_after_the_other() {
+    let (cloud, clock) = with_clock();
+    running(&cloud, "t", http(80));
+    let look = || cloud.state().load_balancers.swap_remove(0);
+    assert_eq!(look().creating, Some(Stage::Instance));
+    assert!(look().listeners.is_empty());
+    clock.advance(4 * SECOND);
+    assert_eq!(look().creating, Some(Stage::Rule));
+    assert_eq!(look().listeners[0].rules, Some(vec![]));
+    clock.advance(2 * SECOND);
+    assert_eq!(look().creating, None);
+    let rules = look().listeners[0].rules.clone().unwrap();
+    assert_eq!(rules[0].domain, "www.example.com");
+}
+
+#[test]
+fn what_is_half_made_is_observed_as_far_as_it_is_known() {
+    let (cloud, _clock) = with_clock();
+    running(&cloud, "t", tcp(80));
+    let seen = cloud.observe().load_balancers;
+    assert_eq!(seen.len(), 1);
+    assert_eq!(seen[0].lb_info, map([("lbID", "lb-00000001")]));
+}
+
+#[test]
+fn asyn_02_polls_start_no_second_job() {
+    let (cloud, _clock) = with_clock();
+    for _ in 0..10 {
+        running(&cloud, "t", tcp(80));
+    }
+    assert_eq!(cloud.observe().load_balancers.len(), 1);
+}
+
+#[test]
+fn clb_04_the_same_token_stands_for_the_same_load_balancer() {
+    let (cloud, _clock) = with_clock();
+    let first = created(&cloud, "t", tcp(80));
+    for _ in 0..10 {
+        assert_eq!(created(&cloud, "t", tcp(80)), first);
+    }
+    assert_eq!(cloud.observe().load_balancers.len(), 1);
+}
+
+#[test]
+fn clb_06_another_token_makes_another_one() {
+    let (cloud, _clock) = with_clock();
+    let first = created(&cloud, "t", tcp(80));
+    let second = created(&cloud, "u", tcp(80));
+    assert_eq!(first.lb_info()["lbID"], "lb-00000001");
+    assert_eq!(second.lb_info()["lbID"], "lb-00000002");
+    assert_eq!(second.lb_info()["lblID"], "lbl-00000002");
+}
+
+#[test]
+fn d28_attributes_of_a_later_call_are_applied() {
+    let (cloud, clock) = with_clock();
+    let call = |attributes| cloud.create("t", tcp(80), attributes, SECOND);
+    call(map([("bandwidth", "1")])).unwrap();
+    call(map([("bandwidth", "2")])).unwrap();
+    assert_eq!(
+        cloud.observe().load_balancers[0].attributes,
+        map([("bandwidth", "2")])
+    );
+    clock.advance(2 * SECOND);
+    assert_eq!(
+        cloud.observe().load_balancers[0].attributes,
+        map([("bandwidth", "2")])
+    );
+    call(map([("bandwidth", "3")])).unwrap();
+    assert_eq!(
+        cloud.observe().load_balancers[0].attributes,
+        map([("bandwidth", "3")])
+    );
+}
+
+#[test]
+fn a_token_does_not_change_its_mind() {
+    let (cloud, _clock) = with_clock();
+    created(&cloud, "t", tcp(80));
+    let refused = CreateError::Changed {
+        token: "t".into(),
+        load_balancer: "lb-00000001".into(),
+    };
+    let changed = cloud.create("t", tcp(81), StringMap::new(), Duration::ZERO);
+    assert_eq!(changed, Err(refused.clone()));
+    let foo = endpoint("lb-foo", "lsn-foo");
+    let changed = cloud.take_into_use("t", &foo, &foo.lb_info(), StringMap::new());
+    assert_eq!(changed, Err(refused));
+    assert_eq!(cloud.observe().load_balancers.len(), 1);
+}
+
+#[test]
+fn nothing_is_made_without_a_token() {
+    let (cloud, _clock) = with_clock();
+    let refused = cloud.create("", tcp(80), StringMap::new(), Duration::ZERO);
+    assert_eq!(refused, Err(CreateError::NoToken));
+    assert!(cloud.observe().load_balancers.is_empty());
+}
+
+#[test]
+fn two_listeners_do_not_share_a_port() {
+    let (cloud, _clock) = with_clock();
+    let add = |protocol, port| cloud.add_listener("lb-foo", protocol, port, None);
+    let taken = Err(AddListenerError::PortTaken {
+        load_balancer: "lb-foo".into(),
+        port: 80,
+        listener: "lsn-foo".into(),
+    });
+    assert_eq!(add(ListenerProtocol::Tcp, 80), taken);
+    assert_eq!(add(ListenerProtocol::Http, 80), taken);
+    assert!(add(ListenerProtocol::Udp, 80).is_ok());
+    assert!(add(ListenerProtocol::Https, 443).is_ok());
+    let nowhere = cloud.add_listener("lb-x", ListenerProtocol::Tcp, 1, None);
+    assert_eq!(
+        nowhere.unwrap_err().to_string(),
+        "clb instance lb-x not found"
+    );
+}

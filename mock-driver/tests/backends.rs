@@ -1,0 +1,196 @@
+//! The webhooks about backends and pods.
+
+use crate::support::{Mock, backend, pod_address, sample};
+use mock_driver::KEEP_REGISTERED;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn vbe_parameters_are_judged_without_a_load_balancer() {
+    let mock = Mock::new();
+    for backend_type in ["Pod", "Service", "Static"] {
+        let request = |weight: &str| {
+            json!({
+                "backendType": backend_type,
+                "lbInfo": null,
+                "operation": "Update",
+                "parameters": {"weight": weight},
+                "OldParameters": {"weight": "10"},
+            })
+        };
+        mock.succ("validateBackend", request("50")).await;
+        assert_eq!(
+            mock.refused("validateBackend", request("-1")).await,
+            r#"parameters.weight: "-1": not a whole number from 0 to 100"#
+        );
+    }
+    mock.succ(
+        "validateBackend",
+        json!({"backendType": "Pod", "parameters": null}),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn gen_addresses_are_made_of_what_is_seen() {
+    let mock = Mock::new();
+    let before = mock.cloud.state();
+    for _ in 0..10 {
+        let answer = mock
+            .succ("generateBackendAddr", pod_address("10.0.0.1", 80))
+            .await;
+        assert_eq!(
+            answer["backendAddr"],
+            r#"{"ip":"10.0.0.1","port":80,"protocol":"TCP"}"#
+        );
+    }
+    let message = mock
+        .refused("generateBackendAddr", pod_address("", 80))
+        .await;
+    assert_eq!(message, "pod default/web-0 has no IP yet");
+    assert_eq!(mock.cloud.state(), before);
+}
+
+#[tokio::test]
+async fn wire_10_a_large_pod_is_read() {
+    let mock = Mock::new();
+    let mut request = pod_address("10.0.0.1", 80);
+    request["podBackend"]["pod"]["metadata"]["annotations"] =
+        json!({"large": "x".repeat(256 << 10)});
+    mock.succ("generateBackendAddr", request).await;
+}
+
+#[tokio::test]
+async fn ens_02_repeated_and_changed_parameters() {
+    let mock = Mock::new();
+    for weight in ["50", "50", "80"] {
+        let parameters = json!({"weight": weight, "zone": "a"});
+        mock.succ("ensureBackend", backend(&sample(), "a", parameters.clone()))
+            .await;
+        assert_eq!(
+            mock.observe().await["loadBalancers"][0]["backends"],
+            json!([{"addr": "a", "parameters": parameters}])
+        );
+    }
+}
+
+#[tokio::test]
+async fn static_addresses_need_no_form() {
+    let mock = Mock::new();
+    for addr in ["1.1.1.1:8080", "my-web.com:8080"] {
+        mock.succ(
+            "ensureBackend",
+            backend(&sample(), addr, json!({"weight": "50"})),
+        )
+        .await;
+    }
+    assert_eq!(mock.addresses().await, ["1.1.1.1:8080", "my-web.com:8080"]);
+}
+
+#[tokio::test]
+async fn ens_08_what_cannot_be_bound_says_why() {
+    let mock = Mock::new();
+    let before = mock.cloud.state();
+    let message = async |lb_info: Value, addr: &str, weight: &str| {
+        let request = backend(&lb_info, addr, json!({"weight": weight}));
+        mock.refused("ensureBackend", request).await
+    };
+    assert_eq!(
+        message(json!({"lbID": "lb-x", "lblID": "l"}), "a", "1").await,
+        "clb instance lb-x not found"
+    );
+    assert!(
+        message(Value::Null, "a", "1")
+            .await
+            .starts_with("lbInfo is empty")
+    );
+    assert!(
+        message(sample(), "", "1")
+            .await
+            .starts_with("backendAddr is empty")
+    );
+    assert!(
+        message(sample(), "a", "101")
+            .await
+            .starts_with("parameters.weight")
+    );
+    assert_eq!(mock.cloud.state(), before);
+}
+
+#[tokio::test]
+async fn ens_07_foreign_targets_stay_as_they_are() {
+    let mock = Mock::new();
+    let sample_endpoint = mock_driver::Endpoint {
+        load_balancer: "lb-1234".into(),
+        listener: "lbl-2234".into(),
+        domain: None,
+        url: None,
+    };
+    let by_hand = mock_driver::Target {
+        weight: 3,
+        parameters: [("owner".to_owned(), "somebody".to_owned())].into(),
+    };
+    mock.cloud.bind(&sample_endpoint, "vm", by_hand).unwrap();
+    let before = mock.cloud.state();
+    mock.succ(
+        "ensureBackend",
+        backend(&sample(), "a", json!({"weight": "1"})),
+    )
+    .await;
+    mock.succ("deregisterBackend", backend(&sample(), "a", Value::Null))
+        .await;
+    assert_eq!(mock.cloud.state(), before);
+}
+
+#[tokio::test]
+async fn drg_02_03_what_is_not_registered_is_deregistered() {
+    let mock = Mock::new();
+    for lb_info in [
+        sample(),
+        Value::Null,
+        json!({"lbID": "lb-x", "lblID": "l"}),
+        json!({"lbID": "lb-1234"}),
+    ] {
+        for _ in 0..2 {
+            mock.succ("deregisterBackend", backend(&lb_info, "never", Value::Null))
+                .await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn jpd_pods_stay_that_ask_for_it() {
+    let mock = Mock::new();
+    let pod = |name: &str, metadata: Value| {
+        let mut pod = json!({"metadata": metadata, "spec": {"containers": []}});
+        pod["metadata"]["name"] = name.into();
+        pod["metadata"]["namespace"] = "default".into();
+        pod["metadata"]["uid"] = format!("uid-{name}").into();
+        pod
+    };
+    let pods = [
+        pod("a", json!({"annotations": {KEEP_REGISTERED: "true"}})),
+        pod("b", json!({"labels": {KEEP_REGISTERED: "true"}})),
+        pod("c", json!({"labels": {KEEP_REGISTERED: "false"}})),
+        pod("d", json!({})),
+    ];
+    let answer = mock
+        .succ("judgePodDeregister", json!({"notReadyPods": pods}))
+        .await;
+    let kept: Vec<_> = answer["doNotDeregister"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|pod| (&pod["metadata"]["name"], &pod["metadata"]["uid"]))
+        .collect();
+    assert_eq!(
+        kept,
+        [
+            (&json!("a"), &json!("uid-a")),
+            (&json!("b"), &json!("uid-b"))
+        ]
+    );
+    let none = mock
+        .succ("judgePodDeregister", json!({"notReadyPods": null}))
+        .await;
+    assert_eq!(none["doNotDeregister"], json!([]));
+}

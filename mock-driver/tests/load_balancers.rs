@@ -1,0 +1,267 @@
+//! The webhooks about load balancers, with the documents' samples.
+
+use crate::support::{Mock, create, delete, order, sample};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+#[tokio::test]
+async fn vlb_01_the_documents_samples_are_accepted() {
+    let mock = Mock::new();
+    for lb_spec in [
+        sample(),
+        order(),
+        json!({"lbID": "lb-foo", "listenerID": "lsn-foo"}),
+        json!({"lbID": "lb-bar", "listenerID": "lsn-bar"}),
+    ] {
+        for operation in ["Create", "Update"] {
+            let request = json!({
+                "lbSpec": lb_spec,
+                "operation": operation,
+                "attributes": {"payment": "by-hour"},
+                "oldAttributes": {"payment": "month"},
+            });
+            mock.succ("validateLoadBalancer", request).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn vlb_02_what_does_not_exist_is_refused() {
+    let mock = Mock::new();
+    let message = async |lb_spec: Value| {
+        mock.refused("validateLoadBalancer", json!({"lbSpec": lb_spec}))
+            .await
+    };
+    assert_eq!(
+        message(json!({"lbID": "lb-notexist", "lblID": "lbl-2234"})).await,
+        "clb instance lb-notexist not found"
+    );
+    assert_eq!(
+        message(json!({"lbID": "lb-1234", "lblID": "lbl-x"})).await,
+        "listener lbl-x of clb instance lb-1234 not found"
+    );
+    assert!(
+        message(Value::Null)
+            .await
+            .contains("names no load balancer")
+    );
+}
+
+#[tokio::test]
+async fn vlb_04_asking_changes_nothing() {
+    let mock = Mock::new();
+    let before = mock.cloud.state();
+    for _ in 0..10 {
+        mock.succ("validateLoadBalancer", json!({"lbSpec": order()}))
+            .await;
+        mock.succ("validateBackend", json!({"parameters": {"weight": "1"}}))
+            .await;
+    }
+    assert_eq!(mock.cloud.state(), before);
+}
+
+#[tokio::test]
+async fn clb_01_a_new_one_is_known_by_the_ids_of_the_cloud() {
+    let mock = Mock::new();
+    let answer = mock.succ("createLoadBalancer", create("1", order())).await;
+    assert_eq!(
+        answer["lbInfo"],
+        json!({"lbID": "lb-00000001", "lblID": "lbl-00000001"})
+    );
+    let seen = mock.observe().await;
+    assert_eq!(
+        seen,
+        json!({"loadBalancers": [{
+            "lbInfo": {"lbID": "lb-00000001", "lblID": "lbl-00000001"},
+            "attributes": {"chargeType": "TRAFFIC_POSTPAID_BY_HOUR"},
+            "backends": [],
+        }]})
+    );
+}
+
+#[tokio::test]
+async fn clb_02_an_existing_one_is_known_by_what_the_user_wrote() {
+    let mock = Mock::new();
+    let lb_spec = json!({"loadBalancerID": "lb-foo", "listenerID": "lsn-foo", "name": "x"});
+    let answer = mock.succ("createLoadBalancer", create("1", lb_spec)).await;
+    let identity = json!({"loadBalancerID": "lb-foo", "listenerID": "lsn-foo"});
+    assert_eq!(answer["lbInfo"], identity);
+    assert_eq!(mock.observe().await["loadBalancers"][0]["lbInfo"], identity);
+}
+
+#[tokio::test]
+async fn clb_05_an_invalid_one_fails_and_leaves_nothing() {
+    let mock = Mock::new();
+    let before = mock.cloud.state();
+    let bad_port = json!({"vpcID": "v", "listenerPort": "0", "listenerProtocol": "TCP"});
+    let message = mock
+        .refused("createLoadBalancer", create("1", bad_port))
+        .await;
+    assert_eq!(
+        message,
+        r#"lbSpec.listenerPort: "0": not a port from 1 to 65535"#
+    );
+    let unknown = json!({"lbID": "lb-notexist", "lblID": "x"});
+    mock.refused("createLoadBalancer", create("1", unknown))
+        .await;
+    assert_eq!(mock.cloud.state(), before);
+    // RTRY-03: the same recordID succeeds once the specification is right.
+    mock.succ("createLoadBalancer", create("1", order())).await;
+}
+
+#[tokio::test]
+async fn asyn_01_creation_runs_through_its_stages() {
+    let mock = Mock::with_stages_of(Duration::from_secs(3));
+    let mut lb_spec = order();
+    lb_spec["lbListenerProtocol"] = "HTTPS".into();
+    lb_spec["domain"] = "www.example.com".into();
+    let mut said = Vec::new();
+    let last = loop {
+        let answer = mock
+            .call("createLoadBalancer", create("1", lb_spec.clone()))
+            .await;
+        if answer["status"] != "Running" {
+            break answer;
+        }
+        said.push((
+            answer["msg"].as_str().unwrap().to_owned(),
+            answer["minRetryDelayInSeconds"].as_i64().unwrap(),
+        ));
+        mock.clock.advance(Duration::from_millis(1500));
+    };
+    let expected = [
+        ("creating CLB instance", 3),
+        ("creating CLB instance", 2),
+        ("creating listener", 3),
+        ("creating listener", 2),
+        ("creating forward rule", 3),
+        ("creating forward rule", 2),
+    ];
+    assert_eq!(
+        said,
+        expected.map(|(stage, delay)| (stage.to_owned(), delay))
+    );
+    assert_eq!(
+        last["lbInfo"],
+        json!({
+            "lbID": "lb-00000001",
+            "lblID": "lbl-00000001",
+            "domain": "www.example.com",
+            "url": "/",
+        })
+    );
+}
+
+#[tokio::test]
+async fn short_stages_leave_the_pace_to_the_controller() {
+    let mock = Mock::with_stages_of(Duration::from_millis(500));
+    let answer = mock.call("createLoadBalancer", create("1", order())).await;
+    assert_eq!(answer["status"], "Running");
+    assert_eq!(answer.get("minRetryDelayInSeconds"), None);
+}
+
+#[tokio::test]
+async fn asyn_06_deleting_while_it_is_created_leaves_nothing() {
+    let mock = Mock::with_stages_of(Duration::from_secs(1));
+    let before = mock.cloud.state();
+    for (uid, lb_info) in [("1", Value::Null), ("2", json!({"lbID": "lb-00000002"}))] {
+        mock.call("createLoadBalancer", create(uid, order())).await;
+        assert_ne!(mock.cloud.state(), before);
+        mock.succ("deleteLoadBalancer", delete(uid, lb_info)).await;
+        assert_eq!(mock.cloud.state(), before);
+    }
+}
+
+#[tokio::test]
+async fn asyn_07_a_restarted_driver_finds_what_was_begun() {
+    let second = Duration::from_secs(1);
+    let mut mock = Mock::with_stages_of(second);
+    mock.call("createLoadBalancer", create("1", order())).await;
+    mock.restart_driver(second);
+    mock.clock.advance(2 * second);
+    let answer = mock.succ("createLoadBalancer", create("1", order())).await;
+    assert_eq!(answer["lbInfo"]["lbID"], "lb-00000001");
+    assert_eq!(mock.cloud.observe().load_balancers.len(), 1);
+}
+
+#[tokio::test]
+async fn d28_the_same_record_id_with_another_spec_fails() {
+    let mock = Mock::new();
+    mock.succ("createLoadBalancer", create("1", order())).await;
+    let mut changed = order();
+    changed["lbListenerPort"] = "81".into();
+    let message = mock
+        .refused("createLoadBalancer", create("1", changed))
+        .await;
+    assert!(message.contains("lb-00000001"), "{message}");
+}
+
+#[tokio::test]
+async fn elb_03_changed_attributes_under_the_same_record_id_are_applied() {
+    let mock = Mock::new();
+    mock.succ("createLoadBalancer", create("1", sample())).await;
+    for bandwidth in ["1", "2", "1"] {
+        let attributes = json!({"bandwidth": bandwidth});
+        let request = json!({
+            "recordID": "ensureLoadBalancer(1)",
+            "lbInfo": sample(),
+            "attributes": attributes,
+        });
+        mock.succ("ensureLoadBalancer", request).await;
+        assert_eq!(
+            mock.observe().await["loadBalancers"][0]["attributes"],
+            attributes
+        );
+    }
+}
+
+#[tokio::test]
+async fn elb_04_an_unknown_one_is_not_ensured() {
+    let mock = Mock::new();
+    let message = async |lb_info: Value| {
+        let request = json!({"recordID": "e", "lbInfo": lb_info});
+        mock.refused("ensureLoadBalancer", request).await
+    };
+    assert_eq!(
+        message(json!({"lbID": "lb-x", "lblID": "l"})).await,
+        "clb instance lb-x not found"
+    );
+    assert!(message(Value::Null).await.starts_with("lbInfo is empty"));
+}
+
+#[tokio::test]
+async fn dlb_01_to_04_what_is_gone_is_deleted() {
+    let mock = Mock::new();
+    let before = mock.cloud.state();
+    let created = mock.succ("createLoadBalancer", create("1", order())).await;
+    let lb_info = created["lbInfo"].clone();
+    let with_it = mock.cloud.state();
+    for other in [
+        Value::Null,
+        json!({}),
+        json!({"lbID": "lb-x", "lblID": "l"}),
+        json!({"lbID": "lb-00000001", "lblID": "lbl-wrong"}),
+        json!({"lbID": "lb-00000001"}),
+    ] {
+        // Even for the same object: it has been told its identity, so "none" is not this one.
+        mock.succ("deleteLoadBalancer", delete("1", other)).await;
+        assert_eq!(mock.cloud.state(), with_it);
+    }
+    for _ in 0..2 {
+        mock.succ("deleteLoadBalancer", delete("1", lb_info.clone()))
+            .await;
+        assert_eq!(mock.cloud.state(), before);
+    }
+}
+
+#[tokio::test]
+async fn an_existing_one_is_never_deleted() {
+    let mock = Mock::new();
+    let mut request = create("1", sample());
+    request["attributes"] = Value::Null;
+    mock.succ("createLoadBalancer", request).await;
+    mock.succ("deleteLoadBalancer", delete("1", sample())).await;
+    assert!(mock.cloud.observe().load_balancers.is_empty());
+    mock.succ("validateLoadBalancer", json!({"lbSpec": sample()}))
+        .await;
+}
