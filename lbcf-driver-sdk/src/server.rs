@@ -36,7 +36,8 @@
 //! * A call that is repeated while its operation runs joins it. A repeated call has the same
 //!   webhook, the same `recordID` and the same content but for `retryID`.
 //! * An operation that is not done when the deadline nears is answered with `Running`, and goes
-//!   on. The next equal call gets its result, once. Beyond that nothing is remembered: a
+//!   on. The next equal call gets its result, once, unless another operation worked on the same
+//!   backend or deleted a load balancer since. Beyond that nothing is remembered: a
 //!   `recordID` stays the same when parameters change (d28), so an answer kept by `recordID`
 //!   would swallow updates.
 //! * Calls of one `recordID` with different content run one after the other, in order of arrival,

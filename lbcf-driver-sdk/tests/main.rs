@@ -6,6 +6,7 @@ mod bad_input;
 mod client;
 mod disconnect;
 mod joining;
+mod logging;
 mod openapi;
 mod panics;
 mod serial;

@@ -51,6 +51,20 @@ async fn a_panic_reaches_all_who_wait_and_is_not_kept_for_others() {
     assert_eq!(stage.log(), ["begin a", "end a", "begin a", "end a"]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_panic_that_nobody_waited_for_is_not_kept() {
+    let (router, stage) = stage();
+    let body = ensure("1", json!({"do": "wait, then panic"}));
+    let running = ok(&router, "/ensureBackend", &body).await;
+    assert_eq!(running["status"], "Running");
+    stage.go.add_permits(1);
+    stage.lines(2).await;
+    // The next call is work again, and not the panic of the last one.
+    let running = ok(&router, "/ensureBackend", &body).await;
+    assert_eq!(running["status"], "Running");
+    assert_eq!(stage.log(), ["begin a", "end a", "begin a"]);
+}
+
 #[tokio::test]
 async fn a_panic_in_a_decision_or_in_the_serial_key_is_a_500() {
     let (router, _) = stage();

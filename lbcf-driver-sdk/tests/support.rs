@@ -22,7 +22,7 @@ pub(crate) struct Stage {
     /// `begin <what>` and `end <what>`, in order.
     log: Mutex<Vec<String>>,
     changed: tokio::sync::watch::Sender<usize>,
-    /// A hook whose parameters say `wait` needs one permit to end.
+    /// A hook whose parameters say `wait…` needs one permit to end.
     pub(crate) go: Semaphore,
 }
 
@@ -40,7 +40,7 @@ impl Stage {
     pub(crate) async fn lines(&self, count: usize) {
         let mut changed = self.changed.subscribe();
         tokio::time::timeout(
-            Duration::from_secs(3600),
+            Duration::from_secs(20),
             changed.wait_for(|lines| *lines >= count),
         )
         .await
@@ -65,7 +65,7 @@ pub(crate) fn actor() -> (Actor, Arc<Stage>) {
 impl Actor {
     async fn act(&self, name: &str, what: Option<&String>) {
         self.0.note(format!("begin {name}"));
-        if what.is_some_and(|what| what == "wait") {
+        if what.is_some_and(|what| what.starts_with("wait")) {
             self.0.go.acquire().await.unwrap().forget();
         }
         self.0.note(format!("end {name}"));
@@ -102,7 +102,7 @@ impl Driver for Actor {
             Some("fail") => Err(NotSucc::fail("the cloud says no")
                 .retry_after(Duration::from_millis(1500))
                 .because("quota exceeded")),
-            Some("panic") => panic!("on purpose"),
+            Some("panic" | "wait, then panic") => panic!("on purpose"),
             _ => Ok(StringMap::from([("seen".into(), request.retry_id)])),
         }
     }

@@ -113,3 +113,21 @@ async fn drg_08_a_backend_comes_back() {
         assert!(mock.addresses().await.is_empty());
     }
 }
+
+#[tokio::test]
+async fn drg_08_a_backend_comes_back_after_a_try_that_was_aborted() {
+    let mock = Mock::new();
+    let created = mock.succ("createLoadBalancer", create("1", order())).await;
+    let request = backend(&created["lbInfo"], "a", json!({"weight": "1"}));
+    mock.abort("ensureBackend", request.clone()).await;
+    // The hook goes on without its caller.
+    for _ in 0..1000 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(mock.addresses().await, ["a"]);
+    mock.succ("deregisterBackend", request.clone()).await;
+    assert!(mock.addresses().await.is_empty());
+    // The same call as the aborted one, whose result is no news any more.
+    mock.succ("ensureBackend", request).await;
+    assert_eq!(mock.addresses().await, ["a"]);
+}

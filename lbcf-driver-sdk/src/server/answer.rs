@@ -4,7 +4,7 @@ use super::Server;
 use super::body;
 use super::hooks::{NotYet, Operation, contain_call};
 use super::reject::{Answer, panicked, reject};
-use super::runs::Subject;
+use super::runs::{Backend, Subject};
 use crate::webhook::{
     HealthzResponse, OperationRequest, OperationResponse, VerdictRequest, VerdictResponse, Webhook,
 };
@@ -125,10 +125,15 @@ where
             return panicked(webhook);
         };
         let subject = Subject::new(webhook, request.record_id(), request.dry_run(), &content);
+        let backend = request.backend_addr().map(|addr| Backend {
+            load_balancer: request.load_balancer().clone(),
+            addr: addr.to_owned(),
+        });
         let operation = Operation {
             webhook,
             subject,
             content,
+            backend,
             serial_key,
         };
         let work = hook(Arc::clone(&server.driver), request);

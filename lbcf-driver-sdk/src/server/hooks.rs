@@ -1,7 +1,7 @@
 //! Running hooks as tasks of their own, and waiting for them.
 
 use super::reject::{Answer, panicked};
-use super::runs::{Call, Kept, RunId, Runs, Subject};
+use super::runs::{Backend, Call, Kept, RunId, Runs, Subject};
 use super::serial::Turns;
 use axum::body::Bytes;
 use std::any::Any;
@@ -51,6 +51,7 @@ pub(super) struct Operation {
     pub(super) webhook: &'static str,
     pub(super) subject: Subject,
     pub(super) content: Bytes,
+    pub(super) backend: Option<Backend>,
     pub(super) serial_key: Option<String>,
 }
 
@@ -110,14 +111,21 @@ impl Hooks {
             webhook,
             subject,
             content,
+            backend,
             serial_key,
         } = operation;
         let (progress, listen) = watch::channel(Progress::Queued);
         let (id, listen) = {
             let mut runs = self.runs.lock();
-            match runs.call(&subject, &content, listen.clone()) {
-                Call::Collect(answer) => return Ok(answer),
-                Call::Join(id, listen) => (id, listen),
+            match runs.call(&subject, &content, backend.as_ref(), listen.clone()) {
+                Call::Collect(answer) => {
+                    tracing::debug!("collects the result of an earlier call");
+                    return Ok(answer);
+                }
+                Call::Join(id, listen) => {
+                    tracing::debug!("joins the operation that an earlier call began");
+                    (id, listen)
+                }
                 Call::Start(id) => {
                     // Both places are taken before the next call is looked at, so everybody
                     // waits for earlier calls only, and no two for each other.
@@ -146,7 +154,7 @@ impl Hooks {
             runs: Arc::clone(&self.runs),
             subject,
             id,
-            has_it: false,
+            end: End::HungUp,
         };
         wait(webhook, waiting, listen, deadline).await
     }
@@ -193,11 +201,17 @@ async fn wait(
     };
     match progress {
         Progress::Over(answer) => {
-            waiting.has_it = true;
+            waiting.end = End::GotResult;
             Ok(answer)
         }
-        Progress::Running => Err(NotYet::Running),
-        Progress::Queued => Err(NotYet::Queued),
+        Progress::Running => {
+            waiting.end = End::Promised;
+            Err(NotYet::Running)
+        }
+        Progress::Queued => {
+            waiting.end = End::Promised;
+            Err(NotYet::Queued)
+        }
     }
 }
 
@@ -206,15 +220,27 @@ struct Waiting {
     runs: Arc<SharedRuns>,
     subject: Subject,
     id: RunId,
-    has_it: bool,
+    end: End,
+}
+
+/// How waiting ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// With the result.
+    GotResult,
+    /// With `Running`, on which the caller comes again.
+    Promised,
+    /// The caller is gone.
+    HungUp,
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        if self.has_it {
+        if self.end == End::GotResult {
             self.runs.lock().got(&self.subject, self.id);
         } else {
-            let kept = self.runs.lock().left(&self.subject, self.id);
+            let promised = self.end == End::Promised;
+            let kept = self.runs.lock().left(&self.subject, self.id, promised);
             self.runs.expire_later(kept, &self.subject, self.id);
         }
     }

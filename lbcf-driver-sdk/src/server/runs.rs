@@ -9,14 +9,18 @@
 //! * Only its latest operation is known, and only until one call has got the result. An equal
 //!   call joins it while it runs.
 //! * When it finishes and calls wait, they get the result, and it is forgotten. When none waits,
-//!   because all were answered with `Running` or hung up, the result is kept for the next equal
-//!   call.
+//!   the result is kept for the next equal call if one was promised it, that is, was answered
+//!   with `Running`. Who hung up was promised nothing: doing the work again is always right, an
+//!   old result may be wrong by then.
 //! * A call with other content replaces it. The earlier operation goes on for those who wait for
 //!   it already, its result is kept for nobody.
+//! * A kept result goes when another webhook works on the same thing: that a backend was
+//!   registered is no news once it was taken away.
 
 use super::reject::Answer;
+use crate::webhook::{CreateLoadBalancer, DeleteLoadBalancer, StringMap, Webhook};
 use axum::body::Bytes;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What calls have to share to be about the same thing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -25,6 +29,13 @@ pub(super) struct Subject {
     /// A rehearsal neither waits for the real thing nor displaces its result.
     dry_run: bool,
     record: Record,
+}
+
+/// A backend, by its load balancer and its address.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Backend {
+    pub(super) load_balancer: StringMap,
+    pub(super) addr: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -81,8 +92,10 @@ pub(super) enum Kept {
 #[derive(Debug)]
 pub(super) struct Runs<L> {
     latest: HashMap<Subject, Run<L>>,
-    /// Results that nobody has collected, oldest first, with what they take.
-    kept: BTreeMap<RunId, (Subject, usize)>,
+    /// Results that nobody has collected, oldest first.
+    kept: BTreeMap<RunId, KeptResult>,
+    /// Those of them that are about a backend.
+    kept_of_backend: HashMap<Backend, BTreeSet<RunId>>,
     kept_bytes: usize,
     /// Beyond this the oldest results go.
     kept_limit: usize,
@@ -93,10 +106,21 @@ pub(super) struct Runs<L> {
 struct Run<L> {
     id: RunId,
     content: Bytes,
+    backend: Option<Backend>,
     listen: L,
     /// How many calls wait for it.
     waiting: usize,
+    /// Whether a call was answered with `Running`, and so will come again for the result.
+    promised: bool,
     result: Option<Answer>,
+}
+
+#[derive(Debug)]
+struct KeptResult {
+    subject: Subject,
+    backend: Option<Backend>,
+    /// What it takes, in bytes.
+    size: usize,
 }
 
 impl<L: Clone> Runs<L> {
@@ -105,14 +129,22 @@ impl<L: Clone> Runs<L> {
         Self {
             latest: HashMap::new(),
             kept: BTreeMap::new(),
+            kept_of_backend: HashMap::new(),
             kept_bytes: 0,
             kept_limit,
             started: 0,
         }
     }
 
-    /// A call came. `listen` is how others listen to the operation if this call starts it.
-    pub(super) fn call(&mut self, subject: &Subject, content: &Bytes, listen: L) -> Call<L> {
+    /// A call came, about `backend` if it is about one. `listen` is how others listen to the
+    /// operation if this call starts it.
+    pub(super) fn call(
+        &mut self,
+        subject: &Subject,
+        content: &Bytes,
+        backend: Option<&Backend>,
+        listen: L,
+    ) -> Call<L> {
         if let Some(run) = self.latest.get_mut(subject)
             && run.content == *content
         {
@@ -131,6 +163,7 @@ impl<L: Clone> Runs<L> {
             }
         }
         self.forget(subject);
+        self.displace(subject, backend);
         self.started += 1;
         let id = RunId(self.started);
         self.latest.insert(
@@ -138,8 +171,10 @@ impl<L: Clone> Runs<L> {
             Run {
                 id,
                 content: content.clone(),
+                backend: backend.cloned(),
                 listen,
                 waiting: 1,
+                promised: false,
                 result: None,
             },
         );
@@ -154,6 +189,12 @@ impl<L: Clone> Runs<L> {
         id: RunId,
         result: Option<Answer>,
     ) -> Kept {
+        let Some(run) = self.run(subject, id) else {
+            return Kept::No;
+        };
+        let backend = run.backend.clone();
+        // What was done while this one was at work may have been undone by it.
+        self.displace(subject, backend.as_ref());
         let Some(run) = self.run(subject, id) else {
             return Kept::No;
         };
@@ -172,12 +213,14 @@ impl<L: Clone> Runs<L> {
         }
     }
 
-    /// A call no longer waits: it was answered with `Running`, or hung up.
-    pub(super) fn left(&mut self, subject: &Subject, id: RunId) -> Kept {
+    /// A call no longer waits: it was answered with `Running` and so was `promised` the result,
+    /// or hung up.
+    pub(super) fn left(&mut self, subject: &Subject, id: RunId, promised: bool) -> Kept {
         let Some(run) = self.run(subject, id) else {
             return Kept::No;
         };
         run.waiting = run.waiting.saturating_sub(1);
+        run.promised |= promised;
         self.keep_unless_awaited(subject, id)
     }
 
@@ -199,14 +242,28 @@ impl<L: Clone> Runs<L> {
         let Some(result) = run.result.as_ref().filter(|_| run.waiting == 0) else {
             return Kept::No;
         };
+        if !run.promised {
+            self.forget(subject);
+            return Kept::No;
+        }
         debug_assert!(!self.kept.contains_key(&id), "a result is kept once");
         let size = run.content.len() + result.size();
+        let backend = run.backend.clone();
+        if let Some(backend) = &backend {
+            let kept = self.kept_of_backend.entry(backend.clone()).or_default();
+            kept.insert(id);
+        }
         self.kept_bytes += size;
-        self.kept.insert(id, (subject.clone(), size));
+        let kept = KeptResult {
+            subject: subject.clone(),
+            backend,
+            size,
+        };
+        self.kept.insert(id, kept);
         while self.kept_bytes > self.kept_limit
-            && let Some((_, (oldest, _))) = self.kept.first_key_value()
+            && let Some((_, oldest)) = self.kept.first_key_value()
         {
-            let oldest = oldest.clone();
+            let oldest = oldest.subject.clone();
             self.forget(&oldest);
         }
         if self.kept.contains_key(&id) {
@@ -216,11 +273,61 @@ impl<L: Clone> Runs<L> {
         }
     }
 
+    /// An operation makes results of other webhooks on the same thing old.
+    fn displace(&mut self, subject: &Subject, backend: Option<&Backend>) {
+        if subject.dry_run || self.kept.is_empty() {
+            return;
+        }
+        let is_old = |kept: &KeptResult| {
+            kept.subject.webhook != subject.webhook
+                && match subject.webhook {
+                    // What it takes away is known by other names in other webhooks. It is rare,
+                    // and what is lost by asking anew is little.
+                    webhook if webhook == DeleteLoadBalancer::INFO.name => true,
+                    webhook if webhook == CreateLoadBalancer::INFO.name => {
+                        kept.subject.webhook == DeleteLoadBalancer::INFO.name
+                    }
+                    _ => backend.is_some(),
+                }
+        };
+        let old: Vec<Subject> = match backend {
+            Some(backend) => {
+                let ids = self.kept_of_backend.get(backend).into_iter().flatten();
+                let kept = ids.filter_map(|id| self.kept.get(id));
+                kept.filter(|kept| is_old(kept))
+                    .map(|kept| kept.subject.clone())
+                    .collect()
+            }
+            None if [DeleteLoadBalancer::INFO.name, CreateLoadBalancer::INFO.name]
+                .contains(&subject.webhook) =>
+            {
+                let kept = self.kept.values();
+                kept.filter(|kept| is_old(kept))
+                    .map(|kept| kept.subject.clone())
+                    .collect()
+            }
+            None => Vec::new(),
+        };
+        for subject in old {
+            self.forget(&subject);
+        }
+    }
+
     fn forget(&mut self, subject: &Subject) {
-        if let Some(run) = self.latest.remove(subject)
-            && let Some((_, size)) = self.kept.remove(&run.id)
+        let Some(run) = self.latest.remove(subject) else {
+            return;
+        };
+        let Some(kept) = self.kept.remove(&run.id) else {
+            return;
+        };
+        self.kept_bytes -= kept.size;
+        if let Some(backend) = kept.backend
+            && let Some(ids) = self.kept_of_backend.get_mut(&backend)
         {
-            self.kept_bytes -= size;
+            ids.remove(&run.id);
+            if ids.is_empty() {
+                self.kept_of_backend.remove(&backend);
+            }
         }
     }
 }

@@ -28,6 +28,11 @@ pub trait OperationRequest {
     fn dry_run(&self) -> bool;
     /// What the load balancer is known by: `lbSpec` before it is created, `lbInfo` from then on.
     fn load_balancer(&self) -> &StringMap;
+    /// The address of the backend that the operation registers or takes away; none where it does
+    /// neither.
+    fn backend_addr(&self) -> Option<&str> {
+        None
+    }
     /// The request as one of another try: without what differs between tries.
     #[must_use]
     fn without_retry_id(self) -> Self;
@@ -55,10 +60,10 @@ pub(super) fn to_whole_seconds(delay: Option<Duration>) -> i32 {
     i32::try_from(seconds).unwrap_or(i32::MAX)
 }
 
-/// Declares an operation's request: its own fields behind those that all have, and which of them
-/// is the load balancer.
+/// Declares an operation's request: its own fields behind those that all have, which of them is
+/// the load balancer, and which the backend's address.
 macro_rules! operation_request {
-    ($(#[$doc:meta])* $name:ident of $load_balancer:ident { $($fields:tt)* }) => {
+    ($(#[$doc:meta])* $name:ident of $load_balancer:ident $(at $backend_addr:ident)? { $($fields:tt)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
         #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -90,6 +95,9 @@ macro_rules! operation_request {
             fn load_balancer(&self) -> &$crate::webhook::StringMap {
                 &self.$load_balancer
             }
+            $(fn backend_addr(&self) -> Option<&str> {
+                Some(&self.$backend_addr)
+            })?
             fn without_retry_id(mut self) -> Self {
                 self.retry_id.clear();
                 self
