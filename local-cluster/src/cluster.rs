@@ -7,29 +7,12 @@ use axum::Router;
 use tokio_util::task::TaskTracker;
 
 use crate::client::InProcess;
+use crate::error::Error;
 use crate::options::LocalClusterOptions;
 use crate::requests::RequestCounts;
 use crate::server::ServerHandle;
 use crate::writer::Cluster;
 use crate::{agents, http, seed};
-
-/// Why a local cluster cannot do what it was asked for.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// The address cannot be listened on.
-    #[error("cannot listen on {address}")]
-    Listen {
-        /// The address that was asked for.
-        address: SocketAddr,
-        /// What the system says.
-        #[source]
-        source: std::io::Error,
-    },
-    /// What a cluster starts with was refused: a node's name, most likely.
-    #[error("cannot set up the cluster: {0}")]
-    Setup(String),
-}
 
 /// A small Kubernetes cluster in this process. Dropping it ends its agents and all watches.
 #[derive(Debug)]

@@ -40,18 +40,21 @@
 //! * **Reading**: get; list with selectors, `limit`/`continue` and exact versions; watch from any kept
 //!   version, with bookmarks, streaming lists and `410 Expired`; tables, metadata only, YAML.
 //! * **Writing**: create, update, JSON patch, merge patch, strategic merge patch (built-in kinds),
-//!   delete with finalizers, grace and propagation, collections; dry runs; the status subresource;
-//!   schemas of custom resources (types, required, enums, bounds, defaults, pruning).
+//!   server-side apply; delete with finalizers, grace and propagation, collections; dry runs; the
+//!   status subresource; schemas of custom resources (types, required, enums, bounds, defaults,
+//!   pruning).
 //! * **Agents**: a scheduler and kubelet for all nodes, the garbage collector, namespaces,
 //!   definitions.
 //!
 //! # What is not there
 //!
-//! Server-side apply (415); admission webhooks and every other kind (404); scale, binding, eviction,
-//! logs and exec (404); protobuf bodies (415); authentication, authorisation, quotas. Of schemas:
-//! patterns, most formats, `anyOf` and friends, CEL rules. Deployments and other workloads have no
-//! controller and are not served. `metadata.managedFields` is not kept. Pod specs can be changed
-//! freely; readiness gates are not waited for. Nothing outlives the process.
+//! Admission webhooks, Deployments and every other kind (404); scale, binding, eviction, logs and exec
+//! (404); protobuf but for the kinds that `kubectl create` writes in it (415); authentication,
+//! authorisation, quotas. Of schemas: patterns, most formats, `anyOf` and friends, CEL rules.
+//! `metadata.managedFields` remembers those who apply, not those who update, so only the former
+//! conflict. Pod specs can be changed freely; readiness gates are not waited for. A version of the
+//! future is answered at once: 504 to a list, 410 to a watch, where a cluster would wait. Nothing
+//! outlives the process.
 //!
 //! # How it is built
 //!
@@ -65,6 +68,8 @@ mod agents;
 mod client;
 mod clock;
 mod cluster;
+mod error;
+mod field_error;
 mod http;
 mod names;
 mod object;
@@ -82,7 +87,8 @@ mod store;
 mod writer;
 
 pub use client::InProcess;
-pub use cluster::{Error, LocalCluster};
+pub use cluster::LocalCluster;
+pub use error::Error;
 pub use options::{LocalClusterOptions, NodeSpec};
 pub use requests::{RequestCounts, RequestKey};
 pub use server::ServerHandle;

@@ -23,7 +23,7 @@ pub(crate) fn is_label(text: &str) -> bool {
 
 /// Whether this is a DNS subdomain.
 pub(crate) fn is_subdomain(text: &str) -> bool {
-    text.len() <= 253 && text.split('.').all(|part| is_label_of_any_length(part))
+    text.len() <= 253 && text.split('.').all(is_label_of_any_length)
 }
 
 fn is_label_of_any_length(text: &str) -> bool {

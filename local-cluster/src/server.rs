@@ -3,12 +3,13 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use axum::serve::ListenerExt as _;
 use axum::{Extension, Router};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::cluster::Error;
+use crate::error::Error;
 use crate::http::Stop;
 
 /// How long connections get to finish their last answers.
@@ -27,6 +28,12 @@ impl ServerHandle {
         let failed = |source| Error::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
+        // A watch sends small frames; none should wait for the other side's acknowledgement.
+        let listener = listener.tap_io(|stream| {
+            if let Err(error) = stream.set_nodelay(true) {
+                tracing::debug!(%error, "a connection sends in large pieces only");
+            }
+        });
         let stop = CancellationToken::new();
         let router = router.layer(Extension(Stop(stop.clone())));
         let stopped = stop.clone();

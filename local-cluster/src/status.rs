@@ -6,75 +6,9 @@
 
 use serde_json::{Value, json};
 
+use crate::field_error::FieldError;
 use crate::object::{Object, object};
 use crate::resources::Kind;
-
-/// Why a field was refused: one entry of `details.causes`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FieldError {
-    pub(crate) reason: &'static str,
-    pub(crate) field: String,
-    pub(crate) message: String,
-}
-
-impl FieldError {
-    /// A required value is missing.
-    pub(crate) fn required(field: impl Into<String>, detail: &str) -> Self {
-        let message = if detail.is_empty() {
-            "Required value".to_owned()
-        } else {
-            format!("Required value: {detail}")
-        };
-        Self {
-            reason: "FieldValueRequired",
-            field: field.into(),
-            message,
-        }
-    }
-
-    /// A value is not acceptable; `value` is shown as given.
-    pub(crate) fn invalid(field: impl Into<String>, value: &Value, detail: &str) -> Self {
-        Self {
-            reason: "FieldValueInvalid",
-            field: field.into(),
-            message: format!("Invalid value: {value}: {detail}"),
-        }
-    }
-
-    /// A value has the wrong type.
-    pub(crate) fn wrong_type(field: impl Into<String>, actual: &str, detail: &str) -> Self {
-        Self {
-            reason: "FieldValueTypeInvalid",
-            field: field.into(),
-            message: format!("Invalid value: \"{actual}\": {detail}"),
-        }
-    }
-
-    /// A value is none of the permitted ones.
-    pub(crate) fn not_supported(
-        field: impl Into<String>,
-        value: &Value,
-        allowed: &[String],
-    ) -> Self {
-        Self {
-            reason: "FieldValueNotSupported",
-            field: field.into(),
-            message: format!(
-                "Unsupported value: {value}: supported values: {}",
-                allowed.join(", ")
-            ),
-        }
-    }
-
-    /// The change is not allowed at all.
-    pub(crate) fn forbidden(field: impl Into<String>, detail: &str) -> Self {
-        Self {
-            reason: "FieldValueForbidden",
-            field: field.into(),
-            message: format!("Forbidden: {detail}"),
-        }
-    }
-}
 
 /// A refusal, ready to be written as a Kubernetes `Status`.
 #[derive(Clone, Debug, PartialEq)]
@@ -229,6 +163,14 @@ impl ApiError {
         Self::new(400, "BadRequest", message)
     }
 
+    /// The body cannot be decoded as the kind.
+    pub(crate) fn cannot_handle(kind: &Kind, why: &str) -> Self {
+        Self::bad_request(format!(
+            "{0} in version \"{1}\" cannot be handled as a {0}: {why}",
+            kind.kind, kind.version
+        ))
+    }
+
     /// The request is understood and refused.
     pub(crate) fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
         let message = format!(
@@ -349,6 +291,11 @@ impl ApiError {
             "Expired",
             "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.",
         )
+    }
+
+    /// Something here is broken; only the log says what.
+    pub(crate) fn internal() -> Self {
+        Self::new(500, "InternalError", "Internal error occurred")
     }
 
     /// The version asked for does not exist yet.

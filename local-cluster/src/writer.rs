@@ -9,14 +9,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::addresses;
 use crate::clock;
+use crate::field_error::FieldError;
 use crate::object::{self, Object};
+use crate::patch::Apply;
 use crate::requests::Counters;
 use crate::resources::{Kind, Registry};
 use crate::rules::{
     DeleteOptions, Deletion, FieldValidation, Part, Stamp, Update, clean_metadata, decide_deletion,
     decide_update, prepare_create,
 };
-use crate::status::{ApiError, FieldError};
+use crate::status::ApiError;
 use crate::store::{InsertError, Store, Stored};
 
 /// How often a write is decided anew before the client is told to do it itself.
@@ -79,9 +81,20 @@ impl Cluster {
         &self,
         kind: &Kind,
         namespace: &str,
-        mut object: Object,
+        object: Object,
         validation: FieldValidation,
         dry_run: bool,
+    ) -> Result<(Left, Vec<String>), ApiError> {
+        self.insert(kind, namespace, object, None, (validation, dry_run))
+    }
+
+    fn insert(
+        &self,
+        kind: &Kind,
+        namespace: &str,
+        mut object: Object,
+        managed: Option<Vec<serde_json::Value>>,
+        (validation, dry_run): (FieldValidation, bool),
     ) -> Result<(Left, Vec<String>), ApiError> {
         clean_metadata(kind, &mut object)?;
         place(kind, namespace, &mut object)?;
@@ -93,6 +106,10 @@ impl Cluster {
             };
             let (mut new, warnings) = prepare_create(kind, object.clone(), &stamp, validation)?;
             let name = object::name(&new).to_owned();
+            if let Some(managed) = &managed {
+                object::child(&mut new, "metadata")
+                    .insert("managedFields".to_owned(), managed.clone().into());
+            }
             let _held = self.assign_addresses(kind, &mut new, None)?;
             let inserted = if dry_run {
                 self.check_insert(kind, namespace, &name)
@@ -113,6 +130,67 @@ impl Cluster {
             }
         }
         Err(ApiError::already_exists(kind, object::name(&object)))
+    }
+
+    /// Applies to an object, or creates it; says whether it was created.
+    pub(crate) fn apply(
+        &self,
+        kind: &Kind,
+        (namespace, name): (&str, &str),
+        apply: &Apply,
+        (validation, dry_run): (FieldValidation, bool),
+    ) -> Result<(Left, Vec<String>, bool), ApiError> {
+        let part = if apply.subresource.is_empty() {
+            Part::Main
+        } else {
+            Part::Status
+        };
+        for _ in 0..ATTEMPTS {
+            let now = clock::now();
+            let Some(current) = self.store.get(&kind.storage, namespace, name) else {
+                if part == Part::Status {
+                    return Err(ApiError::not_found(kind, name));
+                }
+                let applied = apply.to(kind, &Object::new(), &now)?;
+                let options = (validation, dry_run);
+                let (left, warnings) = self.insert(
+                    kind,
+                    namespace,
+                    applied.object,
+                    Some(applied.managed),
+                    options,
+                )?;
+                return Ok((left, warnings, true));
+            };
+            let applied = apply.to(kind, &kind.present(&current), &now)?;
+            let mut next = applied.object;
+            clean_metadata(kind, &mut next)?;
+            place(kind, namespace, &mut next)?;
+            let _held = self.assign_addresses(kind, &mut next, Some(&current.object))?;
+            let (update, warnings) = decide_update(kind, &current, next, part, validation)?;
+            let goes = matches!(update, Update::Remove(_));
+            let mut next = match update {
+                Update::Unchanged => current.object.clone(),
+                Update::Replace(next) | Update::Remove(next) => next,
+            };
+            object::child(&mut next, "metadata")
+                .insert("managedFields".to_owned(), applied.managed.into());
+            if next == current.object {
+                return Ok((Left::Stored(current), warnings, false));
+            }
+            if dry_run {
+                return Ok((Left::Loose(next), warnings, false));
+            }
+            let done = if goes {
+                self.store.remove(&kind.storage, &current, next)
+            } else {
+                self.store.replace(&kind.storage, &current, next)
+            };
+            if let Ok(stored) = done {
+                return Ok((Left::Stored(stored), warnings, false));
+            }
+        }
+        Err(ApiError::modified(kind, name))
     }
 
     /// Changes an object. `change` gets it in presented form and may be called more than once.

@@ -95,6 +95,7 @@ async fn a_deleted_pod_terminates_first() {
     // The delay is never longer than the grace.
     let hurried = format!("{slow}?gracePeriodSeconds=1");
     assert_eq!(call(&cluster, "DELETE", &hurried, None).await.0, 200);
+    until_gone(&cluster, &slow).await;
 }
 
 #[tokio::test]

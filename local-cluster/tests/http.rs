@@ -218,6 +218,16 @@ async fn every_bad_request_gets_a_status() {
         ),
         (
             "GET",
+            // A place in a list of a version that never was.
+            format!(
+                "{WIDGETS}?continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6OTk5OTk5LCJzdGFydCI6Ii9hXHUwMDAwIn0"
+            ),
+            json_type,
+            "",
+            410,
+        ),
+        (
+            "GET",
             format!("{WIDGETS}?continue=junk"),
             json_type,
             "",

@@ -1,12 +1,14 @@
 //! Through `kube::Client`, in process and over TCP.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use futures::StreamExt as _;
 use http::{Request, Response};
-use k8s_openapi::api::core::v1::{Node, Pod};
+use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::api::{Api, DeleteParams, ListParams, ObjectMeta, Patch, PatchParams, PostParams};
+use kube::runtime::Controller;
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use kube::runtime::wait::{await_condition, conditions};
 use kube::runtime::watcher::{self, Config};
@@ -15,6 +17,7 @@ use local_cluster::LocalCluster;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tokio::sync::mpsc;
 use tower::{ServiceBuilder, ServiceExt as _};
 
 use crate::fixture::{DEADLINE, quick};
@@ -221,4 +224,68 @@ async fn layers_can_stand_between() {
         .map_request(|request: Request<kube::client::Body>| request);
     let pods: Api<Pod> = Api::default_namespaced(Client::new(failing, "default"));
     assert!(pods.list(&ListParams::default()).await.is_err());
+}
+
+#[tokio::test]
+async fn a_controller_reconciles_owned_objects_and_finalizes() {
+    use kube::runtime::controller::Action;
+    use kube::runtime::finalizer::{Event, finalizer};
+
+    let cluster = LocalCluster::start(quick()).await.unwrap();
+    let gadgets = gadgets(cluster.client()).await;
+    let maps: Api<ConfigMap> = Api::default_namespaced(cluster.client());
+    let (seen, mut sightings) = mpsc::unbounded_channel();
+    let api = gadgets.clone();
+    let controller = Controller::new(gadgets.clone(), Config::default())
+        .owns(maps.clone(), Config::default())
+        .run(
+            move |gadget, seen: Arc<mpsc::UnboundedSender<&'static str>>| {
+                let api = api.clone();
+                async move {
+                    let step = |event| async move {
+                        let word = match event {
+                            Event::Apply(_) => "applied",
+                            Event::Cleanup(_) => "cleaned up",
+                        };
+                        seen.send(word).map(|()| Action::await_change())
+                    };
+                    finalizer(&api, "example.com/test", gadget, step).await
+                }
+            },
+            |_, _, _| Action::requeue(DEADLINE),
+            Arc::new(seen),
+        )
+        .for_each(|done| async move {
+            // An object may be gone before its last event is handled.
+            if let Err(error) = done {
+                println!("{error}");
+            }
+        });
+    let running = tokio::spawn(controller);
+    let mut expect = async |wanted: &str| {
+        let next = tokio::time::timeout(DEADLINE, sightings.recv()).await;
+        assert_eq!(next.unwrap(), Some(wanted));
+    };
+
+    let gadget = Gadget::new("g", GadgetSpec { size: 1 });
+    let gadget = gadgets
+        .create(&PostParams::default(), &gadget)
+        .await
+        .unwrap();
+    expect("applied").await;
+    let map = ConfigMap {
+        metadata: ObjectMeta {
+            name: Some("owned".into()),
+            owner_references: gadget.controller_owner_ref(&()).map(|owner| vec![owner]),
+            ..ObjectMeta::default()
+        },
+        ..ConfigMap::default()
+    };
+    maps.create(&PostParams::default(), &map).await.unwrap();
+    expect("applied").await;
+    gadgets.delete("g", &DeleteParams::default()).await.unwrap();
+    expect("cleaned up").await;
+    let gone = await_condition(maps, "owned", |map: Option<&ConfigMap>| map.is_none());
+    tokio::time::timeout(DEADLINE, gone).await.unwrap().unwrap();
+    running.abort();
 }

@@ -208,6 +208,30 @@ async fn kubectl_works() {
         .says(&["get", "nodes,svc,ns", "-A"], "node/node-1")
         .await;
     kubectl.says(&["delete", "pod", "web"], "deleted").await;
+    kubectl
+        .says(&["create", "namespace", "room"], "namespace/room created")
+        .await;
+    kubectl
+        .says(
+            &["create", "configmap", "cm", "--from-literal=a=b"],
+            "created",
+        )
+        .await;
+    kubectl
+        .says(&["get", "cm", "cm", "-o", "jsonpath={.data.a}"], "b")
+        .await;
+    kubectl
+        .says(&["delete", "namespace", "room"], "deleted")
+        .await;
+    let apply = [
+        "apply",
+        "--server-side",
+        "--force-conflicts",
+        "-f",
+        "one.json",
+    ];
+    kubectl.says(&apply, "serverside-applied").await;
+    assert!(next().await.starts_with("one"));
     kubectl.says(&["delete", "-f", "one.json"], "deleted").await;
     assert!(next().await.starts_with("one"));
     kubectl.refuses(&["get", "wd", "one"], "NotFound").await;

@@ -1,5 +1,12 @@
 //! The cluster as its clients see it: one binary, a module for each kind of client.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "tests say what they expect by unwrapping, helpers included"
+)]
+
 mod agents;
 mod fixture;
 mod http;

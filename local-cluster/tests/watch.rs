@@ -1,5 +1,7 @@
 //! Watches: nothing is missed, nothing is told twice, and who is too late is told so.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use http::Request;
 use http_body_util::BodyExt as _;
@@ -163,5 +165,43 @@ async fn a_thousand_watchers_see_every_write() {
         for name in ["a", "b", "c"] {
             watch.expect("ADDED", name).await;
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn writers_at_once_lose_nothing() {
+    const WRITERS: u64 = 8;
+    const WRITES: u64 = 50;
+    let cluster = Arc::new(cluster(quick()).await);
+    call(&cluster, "POST", WIDGETS, Some(widget("a"))).await;
+    let mut watch = Lines::open(&cluster, "").await;
+    watch.expect("ADDED", "a").await;
+    let writers: Vec<_> = (0..WRITERS)
+        .map(|writer| {
+            let cluster = Arc::clone(&cluster);
+            tokio::spawn(async move {
+                for write in 0..WRITES {
+                    let key = format!("w{writer}");
+                    let labels = json!({"metadata": {"labels": {key: write.to_string()}}});
+                    patch(&cluster, "a", labels).await;
+                }
+            })
+        })
+        .collect();
+    let mut last = 0;
+    for _ in 0..WRITERS * WRITES {
+        let event = watch.expect("MODIFIED", "a").await;
+        let version = event["object"]["metadata"]["resourceVersion"].as_str();
+        let version: u64 = version.unwrap().parse().unwrap();
+        assert!(version > last);
+        last = version;
+    }
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    let (_, after) = call(&cluster, "GET", &format!("{WIDGETS}/a"), None).await;
+    for writer in 0..WRITERS {
+        let label = &after["metadata"]["labels"][format!("w{writer}")];
+        assert_eq!(label, &json!((WRITES - 1).to_string()));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Agent, rewrite};
+use super::run::{Agent, rewrite};
 use crate::clock;
 use crate::object::{Object, at, child, condition, finalizers, is_deleting, set_finalizers};
 use crate::resources::kinds_of;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::lineage::{Action, Lineage, disowned};
-use super::{Agent, rewrite};
+use super::run::{Agent, rewrite};
 use crate::object::{finalizers, set_finalizers};
 use crate::rules::{DeleteOptions, Part};
 use crate::store::{Change, ChangeKind, Resource, Stored};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{Agent, rewrite};
+use super::run::{Agent, rewrite};
 use crate::object::{child, finalizers, is_deleting};
 use crate::resources::Kind;
 use crate::rules::DeleteOptions;

@@ -1,6 +1,7 @@
 //! Plays scheduler and kubelet for all nodes.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::phase::{Step, bound, next_step, started};
-use super::{Agent, rewrite};
+use super::run::{Agent, rewrite};
 use crate::clock;
 use crate::object::{self, Object, at, condition, text};
 use crate::options::LocalClusterOptions;
@@ -20,6 +21,9 @@ use crate::writer::Cluster;
 /// Pods get addresses from here on.
 const FIRST_IP: Ipv4Addr = Ipv4Addr::new(10, 244, 0, 2);
 const IP_COUNT: u32 = 65_000;
+
+/// Longer than any process lives, and short enough to be added to a time.
+const FOREVER: Duration = Duration::from_secs(10 * 365 * 86_400);
 
 /// A step to be taken at its time.
 #[derive(Clone, Debug)]
@@ -40,7 +44,8 @@ pub(super) struct NodeAgent {
     /// Node name and address of the nodes that take pods.
     ready_nodes: BTreeMap<String, String>,
     due: BTreeMap<(Instant, u64), Task>,
-    waiting: HashSet<(String, Step)>,
+    /// Where in `due` the next step of a pod is.
+    waiting: HashMap<(String, Step), (Instant, u64)>,
     /// Pods that no node could take.
     unbound: Vec<Task>,
     addresses: HashMap<Ipv4Addr, String>,
@@ -59,7 +64,7 @@ impl NodeAgent {
             termination_delay: options.pod_termination_delay,
             ready_nodes: BTreeMap::new(),
             due: BTreeMap::new(),
-            waiting: HashSet::new(),
+            waiting: HashMap::new(),
             unbound: Vec::new(),
             addresses: HashMap::new(),
             sequence: 0,
@@ -105,14 +110,21 @@ impl NodeAgent {
             uid: pod.uid().to_owned(),
             step,
         };
-        self.schedule(Instant::now() + delay, task);
+        self.schedule(Instant::now() + delay.min(FOREVER), task);
     }
 
+    /// Plans a step; one that is planned already can only come earlier.
     fn schedule(&mut self, at: Instant, task: Task) {
-        if self.waiting.insert((task.uid.clone(), task.step)) {
-            self.sequence += 1;
-            self.due.insert((at, self.sequence), task);
+        let key = (task.uid.clone(), task.step);
+        if let Some(planned) = self.waiting.get(&key) {
+            if planned.0 <= at {
+                return;
+            }
+            self.due.remove(planned);
         }
+        self.sequence += 1;
+        self.waiting.insert(key, (at, self.sequence));
+        self.due.insert((at, self.sequence), task);
     }
 
     fn take(&mut self, cluster: &Cluster, task: Task) {
@@ -171,8 +183,8 @@ impl NodeAgent {
         for _ in 0..IP_COUNT {
             let ip = Ipv4Addr::from(u32::from(FIRST_IP) + self.next_ip);
             self.next_ip = (self.next_ip + 1) % IP_COUNT;
-            if !self.addresses.contains_key(&ip) {
-                self.addresses.insert(ip, uid.to_owned());
+            if let Entry::Vacant(free) = self.addresses.entry(ip) {
+                free.insert(uid.to_owned());
                 return Some(ip);
             }
         }

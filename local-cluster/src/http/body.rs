@@ -7,9 +7,10 @@ use http::header::CONTENT_TYPE;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde_json::Value;
 
+use crate::field_error::FieldError;
 use crate::object::{self, Object};
 use crate::resources::Kind;
-use crate::status::{ApiError, FieldError};
+use crate::status::ApiError;
 
 /// What an object may measure, as on a cluster.
 pub(super) const LIMIT: usize = 3 * 1024 * 1024;
@@ -78,6 +79,12 @@ fn json_reason(bytes: &[u8], error: &serde_json::Error) -> String {
 /// Decodes the body of a create or an update.
 pub(super) fn decode(kind: &Kind, headers: &HeaderMap, bytes: &[u8]) -> Result<Object, ApiError> {
     let media_type = media_type(headers);
+    if media_type == "application/vnd.kubernetes.protobuf" {
+        let object = super::protobuf::decode(bytes)
+            .ok_or_else(|| ApiError::unsupported_media_type(BODY_TYPES))?;
+        check_type(kind, &object)?;
+        return Ok(object);
+    }
     if !matches!(media_type, "application/json" | "application/yaml") {
         return Err(ApiError::unsupported_media_type(BODY_TYPES));
     }

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::table::age;
 use crate::clock;
 use crate::object::{Object, at, condition, is_deleting, meta, text};
 use crate::resources::Kind;
@@ -50,7 +49,12 @@ impl Column {
     }
 }
 
-/// The first column of every table.
+/// Whether rows begin with the name: an event's says nothing to people.
+pub(super) fn name_first(kind: &Kind) -> bool {
+    kind.is_custom() || kind.plural != "events"
+}
+
+/// The first column of a table.
 pub(super) fn name_column() -> Column {
     Column {
         format: "name",
@@ -390,4 +394,11 @@ fn event(object: &Object) -> Vec<Value> {
         Value::from(count),
         Value::from(word(&["metadata", "name"])),
     ]
+}
+
+/// The age column of built-in kinds.
+fn age(object: &Object) -> Value {
+    Value::from(
+        meta(object, "creationTimestamp").map_or_else(|| "<unknown>".to_owned(), clock::age),
+    )
 }

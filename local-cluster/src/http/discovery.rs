@@ -11,6 +11,18 @@ use super::answer;
 use crate::object::Object;
 use crate::resources::{Kind, Registry};
 
+/// Custom resources list theirs in this order.
+const CUSTOM_VERBS: [&str; 8] = [
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+];
+
 const VERBS: [&str; 8] = [
     "create",
     "delete",
@@ -28,7 +40,7 @@ pub(super) fn version() -> Value {
         "major": "1", "minor": "36",
         "emulationMajor": "1", "emulationMinor": "36",
         "minCompatibilityMajor": "1", "minCompatibilityMinor": "35",
-        "gitVersion": concat!("v1.36.2+local-cluster.", env!("CARGO_PKG_VERSION")),
+        "gitVersion": "v1.36.2",
         "gitCommit": "", "gitTreeState": "", "buildDate": "1970-01-01T00:00:00Z",
         "goVersion": "", "compiler": "rustc", "platform": "linux/amd64",
     })
@@ -163,8 +175,12 @@ fn group_object(registry: &Registry, name: &str) -> Object {
 }
 
 fn verbs(kind: &Kind) -> Vec<&'static str> {
-    VERBS
-        .into_iter()
+    let all = if kind.is_custom() {
+        CUSTOM_VERBS
+    } else {
+        VERBS
+    };
+    all.into_iter()
         .filter(|verb| !(kind.is("", "namespaces") && *verb == "deletecollection"))
         .collect()
 }

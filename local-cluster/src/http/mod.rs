@@ -8,6 +8,7 @@ mod continuation;
 mod discovery;
 mod openapi;
 mod path;
+mod protobuf;
 mod query;
 mod read;
 mod route;

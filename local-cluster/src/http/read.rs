@@ -126,7 +126,11 @@ pub(super) fn page(
         Some(revision) => {
             let current = store.revision();
             if revision > current {
-                return Err(ApiError::version_too_large(revision, current));
+                return Err(match continued {
+                    // A token of another cluster, or made up.
+                    Some(_) => ApiError::continue_expired(),
+                    None => ApiError::version_too_large(revision, current),
+                });
             }
             let all = store
                 .list_at(&kind.storage, namespace, revision)

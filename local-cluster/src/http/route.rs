@@ -1,10 +1,12 @@
 //! From a request to the handler that answers it.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
+use futures::FutureExt as _;
 use http::header::USER_AGENT;
 use http::{Method, StatusCode};
 use tokio_util::sync::CancellationToken;
@@ -32,9 +34,17 @@ pub(crate) fn router(cluster: Arc<Cluster>) -> Router {
 async fn handle(State(cluster): State<Arc<Cluster>>, request: Request) -> Response {
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
-    let response = answer_to(&cluster, request)
-        .await
-        .unwrap_or_else(|error| answer::error(&error));
+    // No request is known to cause a panic. Should one, it costs that answer and not a client's
+    // connection, which in process is the whole client.
+    let answered = AssertUnwindSafe(answer_to(&cluster, request)).catch_unwind();
+    let response = match answered.await {
+        Ok(Ok(response)) => response,
+        Ok(Err(error)) => answer::error(&error),
+        Err(_) => {
+            tracing::error!(%method, path, "a request caused a panic");
+            answer::error(&ApiError::internal())
+        }
+    };
     tracing::debug!(%method, path, status = response.status().as_u16(), "request");
     response
 }

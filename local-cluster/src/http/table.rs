@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::columns::{self, Column};
 use crate::clock;
-use crate::object::{Object, meta};
+use crate::object::Object;
 use crate::resources::{Kind, PrinterColumn};
 
 /// What of each object comes along with its row.
@@ -50,7 +50,10 @@ pub(super) fn partial(object: &Object) -> Value {
 }
 
 fn definitions(kind: &Kind) -> Vec<Value> {
-    let mut found = vec![columns::name_column().definition()];
+    let mut found = Vec::new();
+    if columns::name_first(kind) {
+        found.push(columns::name_column().definition());
+    }
     match &kind.custom {
         Some(custom) => found.extend(custom.columns.iter().map(custom_definition)),
         None => found.extend(columns::columns(kind).iter().map(Column::definition)),
@@ -75,7 +78,10 @@ fn custom_definition(column: &PrinterColumn) -> Value {
 
 /// The row of one object.
 pub(super) fn row(kind: &Kind, object: &Object, include: Include) -> Value {
-    let mut cells = vec![Value::from(crate::object::name(object))];
+    let mut cells = Vec::new();
+    if columns::name_first(kind) {
+        cells.push(Value::from(crate::object::name(object)));
+    }
     match &kind.custom {
         Some(custom) => {
             let value = Value::Object(object.clone());
@@ -111,13 +117,6 @@ fn cell(column: &PrinterColumn, object: &Value) -> Value {
         // A value of another type than the column's is not shown.
         _ => Value::Null,
     }
-}
-
-/// The age column of built-in kinds.
-pub(super) fn age(object: &Object) -> Value {
-    Value::from(
-        meta(object, "creationTimestamp").map_or_else(|| "<unknown>".to_owned(), clock::age),
-    )
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ pub(super) fn watch(
         (Vec::new(), if asked == 0 { current } else { asked })
     };
     let watch = Watch {
-        follower: cluster.store.follow(&kind.storage, position),
+        follower: Follower::of(&cluster.store, &kind.storage, position),
         prefix: Bytes::from(kind.type_prefix()),
         kind: Arc::clone(kind),
         selection,
@@ -88,6 +88,15 @@ pub(super) fn watch(
         "application/json",
         Body::from_stream(watch.into_stream()),
     ))
+}
+
+/// The beginning of an event's line; the object's own bytes follow.
+fn opening(event: &str) -> Bytes {
+    Bytes::from_static(match event {
+        "ADDED" => b"{\"type\":\"ADDED\",\"object\":",
+        "DELETED" => b"{\"type\":\"DELETED\",\"object\":",
+        _ => b"{\"type\":\"MODIFIED\",\"object\":",
+    })
 }
 
 struct Watch {
@@ -211,8 +220,7 @@ impl Watch {
     fn send(&mut self, event: &str, stored: &Stored) {
         match self.shape {
             Shape::Full | Shape::Aggregated(_) => {
-                let start = format!("{{\"type\":\"{event}\",\"object\":");
-                self.frames.push_back(Bytes::from(start));
+                self.frames.push_back(opening(event));
                 self.frames.push_back(self.prefix.clone());
                 self.frames
                     .push_back(answer::object_rest(&self.kind, stored));

@@ -9,10 +9,11 @@ use super::accept::Form;
 use super::query::Params;
 use super::read::{self, Selection};
 use super::{answer, body};
+use crate::field_error::FieldError;
 use crate::object::{self, Object};
-use crate::patch::Patch;
+use crate::patch::{Apply, Patch};
 use crate::resources::Kind;
-use crate::rules::{DeleteOptions, Part, Propagation};
+use crate::rules::{DeleteOptions, Part, Propagation, clean_metadata};
 use crate::status::{self, ApiError};
 use crate::writer::{Cluster, Deleted};
 
@@ -68,6 +69,9 @@ pub(super) fn patch(
     part: Part,
     change: &Change<'_>,
 ) -> Result<Response, ApiError> {
+    if body::media_type(change.headers).starts_with("application/apply-patch") {
+        return apply(cluster, kind, (namespace, name), part, change);
+    }
     let patch = decode_patch(kind, change)?;
     let options = (change.params.field_validation()?, change.params.dry_run()?);
     let (left, warnings) = cluster.update(kind, namespace, name, part, options, |current| {
@@ -76,6 +80,67 @@ pub(super) fn patch(
         Ok(next)
     })?;
     let response = answer::object(StatusCode::OK, change.form, kind, &left);
+    Ok(answer::with_warnings(response, &warnings))
+}
+
+/// `PATCH` that applies: what is sent is what its manager wants of the object.
+fn apply(
+    cluster: &Cluster,
+    kind: &Kind,
+    (namespace, name): (&str, &str),
+    part: Part,
+    change: &Change<'_>,
+) -> Result<Response, ApiError> {
+    let Some(manager) = change.params.get("fieldManager") else {
+        let error = FieldError::required("fieldManager", "is required for apply patch");
+        return Err(ApiError::invalid(
+            "meta.k8s.io",
+            "PatchOptions",
+            "",
+            &[error],
+        ));
+    };
+    let value = body::parse("application/yaml", &change.body)
+        .map_err(|why| ApiError::bad_request(format!("error decoding YAML: {why}")))?;
+    let Value::Object(mut wanted) = value else {
+        return Err(ApiError::bad_request(
+            "error decoding YAML: an object is expected",
+        ));
+    };
+    body::check_type(kind, &wanted)?;
+    if object::at(&wanted, &["metadata", "managedFields"]).is_some_and(|v| !v.is_null()) {
+        return Err(ApiError::bad_request("metadata.managedFields must be nil"));
+    }
+    clean_metadata(kind, &mut wanted)?;
+    match object::name(&wanted) {
+        "" => {
+            let meta = object::child(&mut wanted, "metadata");
+            meta.insert("name".to_owned(), Value::from(name));
+        }
+        given if given != name => {
+            return Err(ApiError::bad_request(format!(
+                "the name of the object ({given}) does not match the name on the URL ({name})"
+            )));
+        }
+        _ => {}
+    }
+    let request = Apply {
+        manager: manager.to_owned(),
+        force: change.params.flag("force"),
+        subresource: match part {
+            Part::Main => String::new(),
+            Part::Status => "status".to_owned(),
+        },
+        wanted,
+    };
+    let options = (change.params.field_validation()?, change.params.dry_run()?);
+    let (left, warnings, created) = cluster.apply(kind, (namespace, name), &request, options)?;
+    let code = if created {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
+    let response = answer::object(code, change.form, kind, &left);
     Ok(answer::with_warnings(response, &warnings))
 }
 

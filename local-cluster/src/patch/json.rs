@@ -33,6 +33,13 @@ pub(super) fn apply(value: &mut Value, operations: &Patch) -> Result<(), ApiErro
         if pointer_depth > MAX_DEPTH {
             return Err(ApiError::patch_rejected());
         }
+        // Kubernetes finds null where there is nothing; clients test for that before they add.
+        if let PatchOperation::Test(test) = operation
+            && test.value.is_null()
+            && value.pointer(test.path.as_str()).is_none()
+        {
+            continue;
+        }
         patch(value, std::slice::from_ref(operation)).map_err(|_| ApiError::patch_rejected())?;
         let grows = !matches!(
             operation,
@@ -90,6 +97,17 @@ mod tests {
         let patch = parse(json!([{"op": "test", "path": "/a", "value": 2}])).unwrap();
         assert_eq!(apply(&mut doc, &patch).unwrap_err().code(), 422);
         assert_eq!(parse(json!({"op": "add"})).unwrap_err().code(), 400);
+    }
+
+    #[test]
+    fn nothing_passes_for_null() {
+        let mut doc = json!({"metadata": {}});
+        let patch = parse(json!([
+            {"op": "test", "path": "/metadata/finalizers", "value": null},
+            {"op": "add", "path": "/metadata/finalizers", "value": ["a/b"]},
+        ]));
+        apply(&mut doc, &patch.unwrap()).unwrap();
+        assert_eq!(doc, json!({"metadata": {"finalizers": ["a/b"]}}));
     }
 
     #[test]

@@ -11,8 +11,8 @@ const ORDER: &str = "$setElementOrder/";
 const DELETE_PRIMITIVE: &str = "$deleteFromPrimitiveList/";
 
 /// How a list is merged.
-#[derive(Clone, Copy)]
-enum ListRule {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ListRule {
     /// Replaced as a whole.
     Atomic,
     /// A set of plain values.
@@ -22,7 +22,7 @@ enum ListRule {
 }
 
 /// The rule of the list `field` inside the object that is found under `parent`.
-fn list_rule(parent: &str, field: &str) -> ListRule {
+pub(super) fn list_rule(parent: &str, field: &str) -> ListRule {
     match (parent, field) {
         (_, "conditions") | ("status", "addresses") => ListRule::Keyed("type"),
         (_, "containers" | "initContainers" | "ephemeralContainers" | "volumes") => {

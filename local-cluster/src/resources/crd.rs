@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{Custom, Kind, PrinterColumn, View};
+use crate::field_error::FieldError;
 use crate::object::{self, Object, at, child, text};
-use crate::status::FieldError;
 use crate::store::Resource;
 
 /// Fills in the names and the parts of the status that follow from the rest.

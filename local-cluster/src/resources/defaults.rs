@@ -1,5 +1,7 @@
 //! What the API server fills into built-in objects when they are created or updated.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::{Kind, events};
@@ -16,6 +18,7 @@ pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
         ("", "namespaces") => namespace_defaults(object),
         ("", "secrets") => {
             object.entry("type").or_insert(json!("Opaque"));
+            encode_string_data(object);
         }
         // Presented in the newer form here: the defaults belong to the stored form.
         ("events.k8s.io", "events") => {
@@ -57,6 +60,17 @@ pub(crate) fn reset_status(kind: &Kind, object: &mut Object) {
 
 fn or(map: &mut Object, key: &str, value: Value) {
     map.entry(key).or_insert(value);
+}
+
+/// What was written as text is kept, and read, in base64.
+fn encode_string_data(secret: &mut Object) {
+    if let Some(Value::Object(texts)) = secret.remove("stringData") {
+        let data = child(secret, "data");
+        for (key, text) in texts {
+            let encoded = STANDARD.encode(text.as_str().unwrap_or_default());
+            data.insert(key, Value::from(encoded));
+        }
+    }
 }
 
 fn namespace_defaults(namespace: &mut Object) {

@@ -1,6 +1,5 @@
 //! Which kinds are served at the moment.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{Kind, builtin};
@@ -9,7 +8,8 @@ use super::{Kind, builtin};
 #[derive(Debug)]
 pub(crate) struct Registry {
     builtin: Vec<Arc<Kind>>,
-    custom: RwLock<BTreeMap<String, Vec<Arc<Kind>>>>,
+    /// By definition, in order of arrival: discovery lists them so.
+    custom: RwLock<Vec<(String, Vec<Arc<Kind>>)>>,
 }
 
 impl Registry {
@@ -23,11 +23,12 @@ impl Registry {
 
     /// Serves the kinds of a definition, in place of what it said before.
     pub(crate) fn set_custom(&self, definition: &str, kinds: Vec<Kind>) {
-        let kinds = kinds.into_iter().map(Arc::new).collect();
-        self.custom
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(definition.to_owned(), kinds);
+        let kinds: Vec<Arc<Kind>> = kinds.into_iter().map(Arc::new).collect();
+        let mut custom = self.custom.write().unwrap_or_else(PoisonError::into_inner);
+        match custom.iter_mut().find(|(name, _)| name == definition) {
+            Some((_, served)) => *served = kinds,
+            None => custom.push((definition.to_owned(), kinds)),
+        }
     }
 
     /// No longer serves the kinds of a definition.
@@ -35,7 +36,7 @@ impl Registry {
         self.custom
             .write()
             .unwrap_or_else(PoisonError::into_inner)
-            .remove(definition);
+            .retain(|(name, _)| name != definition);
     }
 
     /// All served kinds.
@@ -43,7 +44,7 @@ impl Registry {
         let custom = self.custom.read().unwrap_or_else(PoisonError::into_inner);
         self.builtin
             .iter()
-            .chain(custom.values().flatten())
+            .chain(custom.iter().flat_map(|(_, kinds)| kinds))
             .cloned()
             .collect()
     }
@@ -56,7 +57,11 @@ impl Registry {
             return Some(Arc::clone(kind));
         }
         let custom = self.custom.read().unwrap_or_else(PoisonError::into_inner);
-        custom.values().flatten().find(wanted).cloned()
+        custom
+            .iter()
+            .flat_map(|(_, kinds)| kinds)
+            .find(wanted)
+            .cloned()
     }
 
     /// The built-in kind `plural` of `group`, for the agents' own use.

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{FieldValidation, check_name, complete};
+use super::complete::complete;
+use super::{FieldValidation, check_name};
 use crate::names;
 use crate::object::{self, Object, child, is_deleting};
 use crate::resources::{Kind, reset_status};

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::cannot_handle;
+use crate::field_error::FieldError;
 use crate::names;
 use crate::object::{self, Object, at};
 use crate::resources::Kind;
-use crate::status::{ApiError, FieldError};
+use crate::status::ApiError;
 
 #[derive(Clone, Copy)]
 enum Shape {
@@ -49,7 +49,7 @@ pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), Api
         let why = format!(
             "json: cannot unmarshal {actual} into Go struct field ObjectMeta{field} of type {wanted}"
         );
-        cannot_handle(kind, &why)
+        ApiError::cannot_handle(kind, &why)
     };
     let metadata = match object.entry("metadata").or_insert(Value::Null) {
         Value::Object(map) => map,

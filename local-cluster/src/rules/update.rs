@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
-use super::{FieldValidation, complete};
+use super::FieldValidation;
+use super::complete::complete;
+use crate::field_error::FieldError;
 use crate::object::{self, Object, at, child, finalizers, is_deleting};
 use crate::resources::Kind;
-use crate::status::{ApiError, FieldError};
+use crate::status::ApiError;
 use crate::store::Stored;
 
 /// The part of an object that a write is about.

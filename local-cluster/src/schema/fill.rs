@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::flag;
+use super::keyword::flag;
 
 /// Fills in defaults; nulls that are not permitted count as missing.
 pub(crate) fn fill(schema: &Value, value: &mut Value) {

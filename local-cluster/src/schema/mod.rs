@@ -5,23 +5,10 @@
 //! ignored rather than lost.
 
 mod fill;
+mod keyword;
 mod prune;
 mod validate;
 
 pub(crate) use fill::fill;
 pub(crate) use prune::prune;
 pub(crate) use validate::validate;
-
-use serde_json::Value;
-
-fn flag(schema: &Value, key: &str) -> bool {
-    schema.get(key).and_then(Value::as_bool) == Some(true)
-}
-
-fn join(path: &str, key: &str) -> String {
-    if path.is_empty() {
-        key.to_owned()
-    } else {
-        format!("{path}.{key}")
-    }
-}

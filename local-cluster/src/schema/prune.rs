@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{flag, join};
+use super::keyword::{flag, join};
 
 /// Removes unknown fields and names them; `root` objects have type and metadata besides.
 pub(crate) fn prune(schema: &Value, value: &mut Value, root: bool) -> Vec<String> {

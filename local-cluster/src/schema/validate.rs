@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::{flag, join};
-use crate::status::FieldError;
+use super::keyword::{flag, join};
+use crate::field_error::FieldError;
 
 /// All complaints, in the order of the walk.
 pub(crate) fn validate(schema: &Value, value: &Value) -> Vec<FieldError> {
@@ -64,7 +64,7 @@ fn walk(schema: &Value, value: &Value, path: &str, errors: &mut Vec<FieldError>)
     match value {
         Value::String(text) => check_text(schema, text, path, errors),
         Value::Number(number) => {
-            check_number(schema, number.as_f64().unwrap_or(0.0), value, path, errors)
+            check_number(schema, number.as_f64().unwrap_or(0.0), value, path, errors);
         }
         Value::Array(items) => {
             check_count(

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::{Resource, Store, Stored};
+use super::{Resource, Stored};
 
 /// What a write did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,55 +87,5 @@ impl Journal {
 
     pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
         self.head.subscribe()
-    }
-}
-
-/// Reads a journal from a position on.
-#[derive(Debug)]
-pub(crate) struct Follower {
-    pub(super) store: Arc<Store>,
-    /// `None` follows every resource.
-    pub(super) resource: Option<Resource>,
-    pub(super) position: u64,
-    pub(super) head: watch::Receiver<u64>,
-}
-
-impl Follower {
-    /// Up to which revision this follower has seen everything.
-    pub(crate) fn position(&self) -> u64 {
-        self.position
-    }
-
-    /// The next changes, without waiting; empty when there are none yet.
-    pub(crate) fn take(&mut self, max: usize) -> Result<Vec<Arc<Change>>, Expired> {
-        // Marked as seen before reading: a write in between wakes the next wait at once.
-        self.head.mark_unchanged();
-        let (changes, revision) =
-            self.store
-                .changes_after(self.resource.as_ref(), self.position, max)?;
-        self.position = match changes.last() {
-            Some(last) if changes.len() >= max => last.revision(),
-            _ => revision,
-        };
-        Ok(changes)
-    }
-
-    /// Waits until there may be more.
-    pub(crate) async fn wait(&mut self) {
-        if self.head.changed().await.is_err() {
-            // The store lives as long as this follower holds it, so this does not happen.
-            std::future::pending::<()>().await;
-        }
-    }
-
-    /// The next changes, waiting for the first.
-    pub(crate) async fn next(&mut self) -> Result<Vec<Arc<Change>>, Expired> {
-        loop {
-            let changes = self.take(256)?;
-            if !changes.is_empty() {
-                return Ok(changes);
-            }
-            self.wait().await;
-        }
     }
 }

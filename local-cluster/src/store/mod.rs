@@ -1,39 +1,13 @@
 //! The memory behind the API: objects, one revision counter, and a log of changes per resource.
 
+mod follower;
 mod journal;
+mod resource;
 mod shelf;
 mod stored;
 
-pub(crate) use journal::{Change, ChangeKind, Expired, Follower};
+pub(crate) use follower::Follower;
+pub(crate) use journal::{Change, ChangeKind, Expired};
+pub(crate) use resource::Resource;
 pub(crate) use shelf::{InsertError, Store};
 pub(crate) use stored::Stored;
-
-use std::fmt;
-use std::sync::Arc;
-
-/// Where objects of a kind are kept: all versions of a resource share one place.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Resource {
-    pub(crate) group: Arc<str>,
-    pub(crate) plural: Arc<str>,
-}
-
-impl Resource {
-    /// The resource `plural` of `group`; the core group is empty.
-    pub(crate) fn new(group: &str, plural: &str) -> Self {
-        Self {
-            group: Arc::from(group),
-            plural: Arc::from(plural),
-        }
-    }
-}
-
-impl fmt::Display for Resource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.group.is_empty() {
-            f.write_str(&self.plural)
-        } else {
-            write!(f, "{}/{}", self.group, self.plural)
-        }
-    }
-}

@@ -8,11 +8,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use tokio::sync::watch;
+
 use super::journal::Journal;
-use super::{Change, ChangeKind, Expired, Follower, Resource, Stored};
+use super::{Change, ChangeKind, Expired, Resource, Stored};
 use crate::object::{self, Object};
 
 type Key = (String, String);
+
+type Everything = (Vec<(Resource, Arc<Stored>)>, u64, watch::Receiver<u64>);
 
 /// Why an object could not be inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,22 +212,14 @@ impl Store {
         Ok(stored)
     }
 
-    /// Follows one resource from a revision on.
-    pub(crate) fn follow(self: &Arc<Self>, resource: &Resource, position: u64) -> Follower {
-        let head = {
-            let mut inner = self.write();
-            inner.shelf(resource, self.history).journal.subscribe()
-        };
-        Follower {
-            store: Arc::clone(self),
-            resource: Some(resource.clone()),
-            position,
-            head,
-        }
+    /// Wakes when a resource is written.
+    pub(super) fn head_of(&self, resource: &Resource) -> watch::Receiver<u64> {
+        let mut inner = self.write();
+        inner.shelf(resource, self.history).journal.subscribe()
     }
 
-    /// Follows everything from now on, and says what there is now.
-    pub(crate) fn follow_all(self: &Arc<Self>) -> (Vec<(Resource, Arc<Stored>)>, Follower) {
+    /// Everything there is, as of which revision, and what wakes at any write.
+    pub(super) fn everything(&self) -> Everything {
         let inner = self.read();
         let mut objects = Vec::new();
         for (resource, shelf) in &inner.shelves {
@@ -234,15 +230,10 @@ impl Store {
                     .map(|o| (resource.clone(), Arc::clone(o))),
             );
         }
-        let follower = Follower {
-            store: Arc::clone(self),
-            resource: None,
-            position: inner.revision,
-            head: inner.everything.subscribe(),
-        };
-        (objects, follower)
+        (objects, inner.revision, inner.everything.subscribe())
     }
 
+    /// The changes after a position, and the revision up to which these are all.
     pub(super) fn changes_after(
         &self,
         resource: Option<&Resource>,

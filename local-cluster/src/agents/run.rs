@@ -1,0 +1,64 @@
+//! The loop that feeds an agent from the journal of everything, and what agents share.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use crate::object::Object;
+use crate::store::{Change, Follower, Resource, Stored};
+use crate::writer::Cluster;
+
+/// A state machine that reacts to changes.
+pub(super) trait Agent: Send + 'static {
+    /// Starts anew from everything that there is.
+    fn reset(&mut self, objects: Vec<(Resource, Arc<Stored>)>);
+    /// Learns of a change.
+    fn observe(&mut self, change: &Change);
+    /// Does what is to be done now; says when it wants to be asked again.
+    fn act(&mut self, cluster: &Cluster, now: Instant) -> Option<Instant>;
+}
+
+/// Runs an agent until the cluster ends.
+pub(super) async fn run(cluster: Arc<Cluster>, mut agent: impl Agent) {
+    loop {
+        let (objects, mut follower) = Follower::of_everything(&cluster.store);
+        agent.reset(objects);
+        loop {
+            let wake = agent.act(&cluster, Instant::now());
+            let sleep = async {
+                match wake {
+                    Some(at) => tokio::time::sleep_until(at).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = cluster.stop.cancelled() => return,
+                () = sleep => {}
+                changes = follower.next() => match changes {
+                    Ok(changes) => changes.iter().for_each(|change| agent.observe(change)),
+                    // Too much happened at once: look at everything again.
+                    Err(_) => break,
+                },
+            }
+        }
+    }
+}
+
+/// Changes an object in its stored form, past the rules that bind clients.
+///
+/// `change` says `None` when there is nothing to do (any more).
+pub(super) fn rewrite(
+    cluster: &Cluster,
+    resource: &Resource,
+    (namespace, name): (&str, &str),
+    change: impl Fn(&Object) -> Option<Object>,
+) {
+    while let Some(current) = cluster.store.get(resource, namespace, name) {
+        let Some(next) = change(&current.object) else {
+            return;
+        };
+        if next == current.object || cluster.store.replace(resource, &current, next).is_ok() {
+            return;
+        }
+    }
+}

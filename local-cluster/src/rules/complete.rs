@@ -1,0 +1,94 @@
+//! What every write ends with: pruning, defaults, and the check of the whole object.
+
+use serde_json::Value;
+
+use crate::field_error::FieldError;
+use crate::object::{self, Object};
+use crate::resources::{Kind, check_types, crd_errors, fill_defaults, unknown_fields};
+use crate::schema;
+use crate::status::ApiError;
+
+/// What to do about fields that a kind does not have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum FieldValidation {
+    Ignore,
+    #[default]
+    Warn,
+    Strict,
+}
+
+/// Completes an object (presented form) and checks it. Returns warnings for the client.
+pub(super) fn complete(
+    kind: &Kind,
+    object: &mut Object,
+    validation: FieldValidation,
+) -> Result<Vec<String>, ApiError> {
+    let unknown = match &kind.custom {
+        None => {
+            check_types(kind, object).map_err(|why| ApiError::cannot_handle(kind, &why))?;
+            unknown_fields(kind, object)
+        }
+        Some(custom) => match &custom.schema {
+            None => Vec::new(),
+            Some(schema) => {
+                let mut value = Value::Object(std::mem::take(object));
+                let unknown = schema::prune(schema, &mut value, true);
+                schema::fill(schema, &mut value);
+                *object = object::object(value);
+                unknown
+            }
+        },
+    };
+    let unknown: Vec<String> = unknown
+        .iter()
+        .map(|path| format!("unknown field \"{path}\""))
+        .collect();
+    if validation == FieldValidation::Strict && !unknown.is_empty() {
+        let why = format!("strict decoding error: {}", unknown.join(", "));
+        return Err(ApiError::cannot_handle(kind, &why));
+    }
+    fill_defaults(kind, object);
+    let errors = complaints(kind, object);
+    if !errors.is_empty() {
+        return Err(ApiError::invalid(
+            &kind.group,
+            &kind.kind,
+            object::name(object),
+            &errors,
+        ));
+    }
+    Ok(match validation {
+        FieldValidation::Warn => unknown,
+        _ => Vec::new(),
+    })
+}
+
+fn complaints(kind: &Kind, object: &Object) -> Vec<FieldError> {
+    let mut errors = super::metadata::complaints(object);
+    if let Some(custom) = &kind.custom {
+        if let Some(schema) = &custom.schema {
+            errors.extend(schema::validate(schema, &Value::Object(object.clone())));
+        }
+        return errors;
+    }
+    let list_is_empty = |path: &[&str]| {
+        object::at(object, path)
+            .and_then(Value::as_array)
+            .is_none_or(Vec::is_empty)
+    };
+    match kind.plural.as_str() {
+        "pods" if list_is_empty(&["spec", "containers"]) => {
+            errors.push(FieldError::required("spec.containers", ""));
+        }
+        "services"
+            if list_is_empty(&["spec", "ports"])
+                && object::text(object, &["spec", "clusterIP"]) != Some("None")
+                && object::text(object, &["spec", "type"]) != Some("ExternalName") =>
+        {
+            errors.push(FieldError::required("spec.ports", ""));
+        }
+        "customresourcedefinitions" => errors.extend(crd_errors(object)),
+        _ => {}
+    }
+    errors
+}
