@@ -1,4 +1,39 @@
 //! The slim LBCF controller: it watches a cluster and tells drivers what to do.
+//!
+//! Its kinds are in [`api`]: a LoadBalancerDriver says where a driver is served, a LoadBalancer
+//! names or asks for a load balancer, a BackendGroup says which pods stand behind it, and the
+//! controller keeps a BackendRecord for each address that it registers. It knows no cloud and no
+//! particular cluster: it is given a [`kube::Client`] and finds the drivers' URLs in their objects.
+//!
+//! ```no_run
+//! use lbcf_controller::{Controller, Options};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let client = kube::Client::try_default().await?;
+//! let stop = async { tokio::signal::ctrl_c().await.unwrap_or_default() };
+//! Controller::new(client, Options::default()).run(stop).await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How it works
+//!
+//! *Observe*: one watch for each kind feeds an index that answers every question by one look-up,
+//! and turns each change into work for a queue. *Decide*: for each kind a pure function looks at
+//! what the index knows of one object and gives the next step; all rules are there, without I/O
+//! and without a clock. *Act*: a step is carried out, a webhook called or a status written, and
+//! its result goes back into the index, so that the next decision sees it before the watch tells.
+//!
+//! What is needed to undo an action is stored before the action: a finalizer before the first
+//! call, the mark that creating began before `createLoadBalancer`, an address before
+//! `ensureBackend`. So the process may end between any two lines, and the next one finishes.
+//!
+//! # What is not there yet
+//!
+//! Admission, the kind Bind, services and static addresses as backends, the deregister policy
+//! `Webhook` (pods that are not ready keep their place until it is there), `ensurePolicy: Always`,
+//! leader election and metrics. Their places: an `admission` room beside [`cli`], a `bind` folder
+//! beside the other kinds, further variants in the group's `decide` and `expected`.
 
 pub mod api;
 mod backend_group;

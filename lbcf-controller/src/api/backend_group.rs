@@ -51,7 +51,7 @@ pub struct BackendGroupSpec {
     )]
     #[schemars(with = "Option<Vec<String>>")]
     pub load_balancers: Vec<String>,
-    /// The load balancer, as the earlier edition calls it; `loadBalancers` wins (b20).
+    /// The load balancer, as the earlier edition calls it; `loadBalancers` wins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lb_name: Option<String>,
     /// Pods as backends.
@@ -72,7 +72,7 @@ pub struct BackendGroupSpec {
     /// What backends are registered with. Its keys are the driver's.
     #[serde(default)]
     pub parameters: StringMap,
-    /// When a pod that is not ready is taken away (b28).
+    /// When a pod that is not ready is taken away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deregister_policy: Option<DeregisterPolicy>,
     /// Who decides, where the policy is `Webhook`.
@@ -95,7 +95,7 @@ pub struct PodSelection {
     )]
     #[schemars(with = "Option<Vec<PortSelector>>")]
     pub ports: Vec<PortSelector>,
-    /// The port, as the earlier edition calls it; `ports` wins (b23).
+    /// The port, as the earlier edition calls it; `ports` wins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<PortSelector>,
     /// Pods with these labels.
@@ -119,7 +119,7 @@ pub struct SelectPodByLabel {
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<BTreeMap<String, String>>")]
     pub selector: BTreeMap<String, String>,
-    /// Names of pods that are left out, and taken away where they were registered (b25).
+    /// Names of pods that are left out, and taken away where they were registered.
     #[serde(
         default,
         deserialize_with = "null_as_default",
@@ -170,7 +170,7 @@ pub struct DeregisterWebhook {
     pub failure_policy: Option<FailurePolicy>,
 }
 
-/// What happens when the driver that decides gives no answer (b111).
+/// What happens when the driver that decides gives no answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum FailurePolicy {
     /// No pod is taken away.
@@ -182,7 +182,7 @@ pub enum FailurePolicy {
     IfNotRunning,
 }
 
-/// What the controller found (d8).
+/// What the controller found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BackendGroupStatus {

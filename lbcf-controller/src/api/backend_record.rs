@@ -47,10 +47,10 @@ pub struct BackendRecordSpec {
     pub lb_driver: String,
     /// The load balancer's name.
     pub lb_name: String,
-    /// The load balancer's identity when the record was made (b52).
+    /// The load balancer's identity when the record was made.
     #[serde(default)]
     pub lb_info: StringMap,
-    /// The load balancer's attributes when the record was made or last changed (d18).
+    /// The load balancer's attributes when the record was made or last changed.
     #[serde(default)]
     pub lb_attributes: StringMap,
     /// The pod behind it.
@@ -70,7 +70,7 @@ pub struct BackendRecordSpec {
     pub ensure_policy: Option<EnsurePolicy>,
 }
 
-/// A pod's port (b43).
+/// A pod's port.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PodBackendRecord {
@@ -80,7 +80,7 @@ pub struct PodBackendRecord {
     pub port: PortSelector,
 }
 
-/// A service's node port on a node (b43).
+/// A service's node port on a node.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServiceBackendRecord {
@@ -94,7 +94,7 @@ pub struct ServiceBackendRecord {
     pub node_name: String,
 }
 
-/// What the controller found (b44).
+/// What the controller found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BackendRecordStatus {
@@ -106,7 +106,7 @@ pub struct BackendRecordStatus {
     )]
     #[schemars(with = "Option<String>")]
     pub backend_addr: String,
-    /// What `ensureBackend` gave to remember (b126).
+    /// What `ensureBackend` gave to remember.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub injected_info: StringMap,
     /// `Registered`.

@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 
 /// The condition types of all kinds.
 pub mod condition_types {
-    /// On a driver: the controller took it (b11).
+    /// On a driver: the controller took it.
     pub const ACCEPTED: &str = "Accepted";
-    /// On a load balancer: it was created (b19).
+    /// On a load balancer: it was created.
     pub const CREATED: &str = "Created";
-    /// On a load balancer: its attributes are what the spec says (b19).
+    /// On a load balancer: its attributes are what the spec says.
     pub const ATTRIBUTES_SYNCED: &str = "AttributesSynced";
-    /// On a record: the backend is registered (b44).
+    /// On a record: the backend is registered.
     pub const REGISTERED: &str = "Registered";
 }
 
 /// The reasons that conditions carry.
 pub mod reasons {
-    /// The driver answered `Fail` (b103, b121).
+    /// The driver answered `Fail`.
     pub const OPERATION_FAILED: &str = "OperationFailed";
     /// The load balancer is being created.
     pub const CREATING: &str = "Creating";
@@ -60,7 +60,7 @@ pub struct Condition {
     )]
     #[schemars(with = "Option<String>")]
     pub reason: String,
-    /// Why, in words for people. Always there, as the original's (b7).
+    /// Why, in words for people. Always there, as the original's.
     #[serde(default, deserialize_with = "super::null_as_default")]
     #[schemars(with = "Option<String>")]
     pub message: String,
@@ -85,7 +85,7 @@ pub trait Conditions {
     }
 
     /// The list with this condition in it. A condition that says what was said before keeps its
-    /// transition time; the result then equals the list, and nothing needs to be written (u35).
+    /// transition time; the result then equals the list, and nothing needs to be written.
     #[must_use]
     fn with(&self, condition: Condition, now: Timestamp) -> Vec<Condition>;
 }

@@ -53,7 +53,7 @@ pub struct LoadBalancerSpec {
     /// Settings that do not identify it. Its keys are the driver's.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub attributes: StringMap,
-    /// The namespaces that may use it; `*` is all. Only for `lbcf-` names in kube-system (b55).
+    /// The namespaces that may use it; `*` is all. Only for `lbcf-` names in kube-system.
     #[serde(
         default,
         deserialize_with = "null_as_default",
@@ -78,7 +78,7 @@ pub struct LoadBalancerStatus {
     #[serde(default, skip_serializing_if = "is_empty")]
     pub lb_info: StringMap,
     /// The attributes that the driver has: where they differ from the spec's,
-    /// `ensureLoadBalancer` is called (d6). Absent where another controller wrote the status.
+    /// `ensureLoadBalancer` is called. Absent where another controller wrote the status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_synced_attributes: Option<StringMap>,
     /// `Created` and `AttributesSynced`.

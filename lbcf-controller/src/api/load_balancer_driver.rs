@@ -48,7 +48,7 @@ pub struct LoadBalancerDriverSpec {
     )]
     #[schemars(with = "Option<Vec<WebhookConfig>>")]
     pub webhooks: Vec<WebhookConfig>,
-    /// Whether the driver may be called with `dryRun: true` (b9).
+    /// Whether the driver may be called with `dryRun: true`.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<bool>")]
     pub accept_dry_run_call: bool,
@@ -60,7 +60,7 @@ pub struct LoadBalancerDriverSpec {
 pub struct WebhookConfig {
     /// The webhook's name, such as `ensureBackend`.
     pub name: String,
-    /// How long it may take, such as `15s`: at most 1m, 10s when not given (b10).
+    /// How long it may take, such as `15s`: at most 1m, 10s when not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
 }

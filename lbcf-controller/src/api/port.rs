@@ -4,7 +4,7 @@ use lbcf_driver_sdk::webhook::Protocol;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Selects a port by number and protocol (b24).
+/// Selects a port by number and protocol.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PortSelector {
@@ -30,7 +30,7 @@ impl PortSelector {
         }
     }
 
-    /// The port's number; 0 where none is given (b24).
+    /// The port's number; 0 where none is given.
     #[must_use]
     pub fn number(&self) -> i32 {
         match self.port {

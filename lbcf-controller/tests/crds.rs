@@ -1,0 +1,151 @@
+//! The CRDs in `deploy/crds/` are what the types say, and what clusters and Go clients need.
+
+// Tests say what they expect by unwrapping, their helpers too.
+#![allow(clippy::unwrap_used)]
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use lbcf_controller::api::{StringMap, crds};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Rewrites the files instead of comparing them.
+const UPDATE: &str = "UPDATE_CRDS";
+
+#[test]
+fn deploy_crds_are_generated_from_the_types() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../deploy/crds");
+    let mut stale = Vec::new();
+    for crd in crds() {
+        let file = format!("{}_{}.yaml", crd.spec.group, crd.spec.names.plural);
+        let yaml = serde_saphyr::to_string(&crd).unwrap();
+        let path = folder.join(&file);
+        if std::env::var_os(UPDATE).is_some() {
+            std::fs::write(&path, &yaml).unwrap();
+        }
+        if std::fs::read_to_string(&path).unwrap_or_default() != yaml {
+            stale.push(file);
+        }
+    }
+    assert!(
+        stale.is_empty(),
+        "{stale:?} in deploy/crds differ from the types; rewrite them with\n  {UPDATE}=1 cargo test -p lbcf-controller --test crds"
+    );
+}
+
+#[test]
+fn the_printed_stream_holds_every_crd() {
+    let yaml = lbcf_controller::api::crds_yaml().unwrap();
+    let read: Vec<CustomResourceDefinition> = yaml
+        .split("---\n")
+        .filter(|document| !document.is_empty())
+        .map(|document| serde_saphyr::from_str(document).unwrap())
+        .collect();
+    assert_eq!(read, crds());
+}
+
+fn schema(kind: &str) -> Value {
+    let crd = crds()
+        .into_iter()
+        .find(|crd| crd.spec.names.kind == kind)
+        .unwrap();
+    serde_json::to_value(&crd.spec.versions[0]).unwrap()["schema"]["openAPIV3Schema"].take()
+}
+
+#[test]
+fn b1_b2_d29_kinds_are_named_as_documented() {
+    let named: Vec<_> = crds()
+        .into_iter()
+        .map(|crd| {
+            assert_eq!(crd.spec.scope, "Namespaced");
+            assert_eq!(crd.spec.names.categories, Some(vec!["lbcf".to_owned()]));
+            assert!(
+                crd.spec.versions[0]
+                    .subresources
+                    .as_ref()
+                    .unwrap()
+                    .status
+                    .is_some()
+            );
+            (
+                crd.metadata.name.unwrap(),
+                crd.spec.names.short_names.unwrap().join(","),
+            )
+        })
+        .collect();
+    let expected = [
+        ("loadbalancerdrivers.lbcf.tkestack.io", "lbd,driver"),
+        ("loadbalancers.lbcf.tkestack.io", "lb"),
+        ("backendgroups.lbcf.tkestack.io", "bg"),
+        ("backendrecords.lbcf.tkestack.io", "br"),
+    ];
+    assert_eq!(
+        named,
+        expected.map(|(name, short)| (name.to_owned(), short.to_owned()))
+    );
+}
+
+#[test]
+fn b5_where_go_clients_write_null_null_is_allowed() {
+    let nullable = |kind: &str, path: &str| {
+        let schema = schema(kind);
+        let at = path
+            .split('.')
+            .fold(&schema, |at, field| &at["properties"][field]);
+        assert_eq!(at["nullable"], json!(true), "{kind} {path}: {at}");
+    };
+    nullable("LoadBalancer", "spec.scope");
+    nullable("LoadBalancer", "spec.attributes");
+    nullable("LoadBalancer", "status.lbInfo");
+    nullable("LoadBalancer", "status.conditions");
+    nullable("BackendGroup", "spec.lbName");
+    nullable("BackendGroup", "spec.loadBalancers");
+    nullable("BackendGroup", "spec.deregisterPolicy");
+    nullable("BackendGroup", "spec.deregisterWebhook");
+    nullable("BackendGroup", "spec.pods.port");
+    nullable("BackendRecord", "spec.lbInfo");
+    nullable("BackendRecord", "spec.lbAttributes");
+    nullable("BackendRecord", "spec.parameters");
+    nullable("BackendRecord", "status.injectedInfo");
+    nullable("BackendRecord", "status.conditions");
+    nullable("LoadBalancerDriver", "status.conditions");
+}
+
+#[test]
+fn d20_numbers_in_string_maps_are_allowed_and_read_as_strings() {
+    let schema = schema("BackendGroup");
+    let values = &schema["properties"]["spec"]["properties"]["parameters"]["additionalProperties"];
+    assert_eq!(values["x-kubernetes-int-or-string"], json!(true));
+    let map: StringMap = serde_json::from_value(json!({"weight": 50, "a": "b"})).unwrap();
+    assert_eq!(map["weight"], "50");
+    assert_eq!(
+        serde_json::from_value::<StringMap>(Value::Null).unwrap(),
+        StringMap::default()
+    );
+    assert!(serde_json::from_value::<StringMap>(json!({"weight": []})).is_err());
+}
+
+#[test]
+fn b5_what_the_original_wrote_is_read() {
+    // A record of the original controller, as the documents show it.
+    let record = json!({
+        "apiVersion": "lbcf.tkestack.io/v1beta1",
+        "kind": "BackendRecord",
+        "metadata": {"name": "341953d53e36218d40b22ad9a0f67e9b", "namespace": "kube-system"},
+        "spec": {
+            "lbAttributes": null,
+            "lbDriver": "lbcf-god-driver",
+            "lbInfo": {"lbID": "lb-7wf394rv"},
+            "lbName": "test-load-balancer",
+            "parameters": {"weight": "100"},
+            "podBackend": {"name": "web-0", "port": {"portNumber": 80, "protocol": "TCP"}},
+        },
+        "status": {
+            "backendAddr": "{\"eniIP\":\"10.0.3.244\",\"backendPort\":80}",
+            "conditions": [{"lastTransitionTime": "2019-05-30T10:45:28Z", "message": "",
+                            "status": "True", "type": "Registered"}],
+            "injectedInfo": null,
+        },
+    });
+    let record: lbcf_controller::api::BackendRecord = serde_json::from_value(record).unwrap();
+    assert_eq!(record.spec.pod_backend.unwrap().port.number(), 80);
+}
