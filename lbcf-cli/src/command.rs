@@ -91,7 +91,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
         Command::MockDriver(args) => mock_driver::cli::run(args).await?,
         Command::LocalCluster(args) => local_cluster::run(args).await?,
         Command::Crds => {
-            std::io::stdout().write_all(lbcf_controller::api::crds_yaml()?.as_bytes())?
+            std::io::stdout().write_all(lbcf_controller::api::crds_yaml()?.as_bytes())?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -106,12 +106,12 @@ pub enum DemoError {
 /// [`DemoError`], where it could not even begin. A step that fails is told in the report.
 pub async fn run(args: DemoArgs) -> Result<Report, DemoError> {
     let stop = until_told_to_end()?;
-    let mut screen = Screen::new(args.output);
+    let screen = Screen::new(args.output);
     let mut stage = Stage::set(&args).await?;
     screen.opening(&stage)?;
     let report = {
         let mut stop = std::pin::pin!(stop);
-        let tour = tour::take(&mut stage, &mut screen, args.pods);
+        let tour = tour::take(&mut stage, &screen, args.pods);
         let report = tokio::select! {
             report = tour => report?,
             () = &mut stop => {
@@ -124,7 +124,7 @@ pub async fn run(args: DemoArgs) -> Result<Report, DemoError> {
             writeln!(std::io::stdout(), "{json}")?;
         }
         if !args.once && !report.interrupted {
-            tour::set_up_again(&mut stage, &mut screen, args.pods).await?;
+            tour::set_up_again(&mut stage, &screen, args.pods).await?;
             stop.await;
         }
         report

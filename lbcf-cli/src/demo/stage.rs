@@ -54,7 +54,7 @@ impl Stage {
         let (kubeconfig, own_folder) = write_kubeconfig(args.kubeconfig.as_deref(), &server)?;
         apply_crds(&cluster.client_as("lbcf-demo"))
             .await
-            .map_err(|error| DemoError::Prepare(error.to_string()))?;
+            .map_err(DemoError::Prepare)?;
         let mock = match args.driver_url {
             Some(_) => None,
             None => Some(Mock::start(anywhere).await?),

@@ -287,16 +287,18 @@ async fn teardown(tour: &mut Tour<'_>) -> Outcome {
     for pod in std::mem::take(&mut tour.pods) {
         tour.kubectl.delete_pod(&pod).await?;
     }
-    let left = until("cloud and cluster are empty", async || {
-        let left = left_in_cluster(&tour.stage.client()).await;
-        Ok(left.is_empty().then(|| tour.stage.cloud.left_behind()))
+    until("the pods are gone", async || {
+        let pods = left_of::<Pod>(&tour.stage.client()).await;
+        Ok(pods.is_empty().then_some(()))
     })
     .await?;
-    if left.is_empty() {
-        Ok(Taken::Passed)
-    } else {
-        Err(left.join(", "))
-    }
+    until("cloud and cluster are empty", async || {
+        let mut left = left_in_cluster(&tour.stage.client()).await;
+        left.extend(tour.stage.cloud.left_behind());
+        Ok(left.is_empty().then_some(()))
+    })
+    .await?;
+    Ok(Taken::Passed)
 }
 
 async fn add_pod(tour: &mut Tour<'_>) -> Result<String, String> {

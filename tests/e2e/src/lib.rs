@@ -1,1 +1,31 @@
-//! Whole-system tests: controller, driver and cluster together.
+//! What whole-system tests share: a cluster, a cloud with its driver, and a controller, all in
+//! this process and each on its own legs, and the waiting for what shall become of them.
+//!
+//! Tests wait for conditions with a deadline, never for a time; what they judge by is the cloud's
+//! own state.
+//!
+//! ```no_run
+//! use lbcf_e2e::{World, manifests};
+//!
+//! # async fn example() {
+//! let world = World::new().await;
+//! let _controller = world.start_controller();
+//! world.apply_basics(2).await;
+//! world.until_targets(&["web-0", "web-1"], "50").await;
+//! # }
+//! ```
+
+// Helpers of tests fail as tests do.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::missing_panics_doc
+)]
+
+mod interrupt;
+pub mod manifests;
+mod world;
+
+pub use interrupt::{Interrupted, Moment, interrupt_at};
+pub use world::{World, until};

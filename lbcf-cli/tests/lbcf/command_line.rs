@@ -1,0 +1,111 @@
+//! The command line itself: help, errors, and the small subcommands.
+
+use crate::process::{Running, TempFile, run, text};
+
+#[test]
+fn help_says_what_each_command_is_for() {
+    let help = text(&run(&["--help"]).stdout);
+    for command in ["demo", "controller", "mock-driver", "local-cluster", "crds"] {
+        assert!(help.contains(command), "{help}");
+        let output = run(&[command, "--help"]);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(text(&output.stdout).contains("Usage: lbcf"), "{command}");
+    }
+    assert_eq!(run(&["--version"]).status.code(), Some(0));
+}
+
+#[test]
+fn what_is_wrong_on_the_command_line_is_named() {
+    for (args, named) in [
+        (vec!["demo", "--pods", "0"], "--pods"),
+        (vec!["demo", "--pods", "many"], "many"),
+        (vec!["demo", "--output", "xml"], "xml"),
+        (vec!["dance"], "dance"),
+        (vec!["mock-driver", "--listen", "nowhere"], "nowhere"),
+        (vec!["mock-driver", "--stage-duration", "soon"], "soon"),
+        (vec!["controller", "--workers", "-1"], "-1"),
+        (vec!["controller", "--max-retry-delay", "long"], "long"),
+        (vec!["controller", "--connect-to", "nothing"], "nothing"),
+        (
+            vec!["controller", "--kubeconfig", "/nonexistent/kubeconfig"],
+            "/nonexistent/kubeconfig",
+        ),
+        (vec!["crds", "--log", "all=loud"], "all=loud"),
+    ] {
+        let output = run(&args);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
+        assert!(stderr.contains(named), "{args:?}: {stderr}");
+        assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
+    }
+}
+
+#[test]
+fn crds_prints_what_deploy_holds() {
+    let printed = text(&run(&["crds"]).stdout);
+    for plural in [
+        "loadbalancerdrivers",
+        "loadbalancers",
+        "backendgroups",
+        "backendrecords",
+    ] {
+        let file = format!(
+            "{}/../deploy/crds/lbcf.tkestack.io_{plural}.yaml",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let deployed = std::fs::read_to_string(&file).unwrap();
+        assert!(printed.contains(&deployed), "{file}");
+    }
+}
+
+#[test]
+fn local_cluster_serves_and_writes_a_kubeconfig() {
+    let kubeconfig = TempFile::new("kubeconfig");
+    let cluster = Running::start(&[
+        "local-cluster",
+        "--listen",
+        "127.0.0.1:0",
+        "--with-crds",
+        "--kubeconfig",
+        kubeconfig.as_str(),
+    ]);
+    let url = cluster.line_with("http://").trim().to_owned();
+    assert!(
+        std::fs::read_to_string(kubeconfig.path())
+            .unwrap()
+            .contains(&url)
+    );
+    assert_eq!(cluster.interrupt().0, Some(0));
+}
+
+#[test]
+fn an_address_that_is_taken_is_named() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = taken.local_addr().unwrap().to_string();
+    for command in ["local-cluster", "mock-driver"] {
+        let output = run(&[command, "--listen", &addr]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(
+            text(&output.stderr).contains(&addr),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn the_controller_runs_against_a_cluster_and_ends_on_ctrl_c() {
+    let kubeconfig = TempFile::new("kubeconfig");
+    let cluster = Running::start(&[
+        "local-cluster",
+        "--listen",
+        "127.0.0.1:0",
+        "--with-crds",
+        "--kubeconfig",
+        kubeconfig.as_str(),
+    ]);
+    cluster.line_with("http://");
+    let controller = Running::start(&["controller", "--kubeconfig", kubeconfig.as_str()]);
+    controller.line_with("the cluster is known; working");
+    assert_eq!(controller.interrupt().0, Some(0));
+}

@@ -1,0 +1,171 @@
+//! `lbcf demo`: the tour, its document, its ends.
+
+use crate::process::{Running, TempFile, lbcf, run, text};
+use serde_json::Value;
+use std::process::Stdio;
+
+const STEPS: [&str; 10] = [
+    "register",
+    "not-ready",
+    "ready-again",
+    "weight",
+    "scale-up",
+    "pod-deleted",
+    "attributes",
+    "driver-down",
+    "controller-restart",
+    "teardown",
+];
+
+fn tour(args: &[&str]) -> (Option<i32>, Value) {
+    let output = run(&[&["demo", "--once", "--output", "json"], args].concat());
+    let stdout = text(&output.stdout);
+    let report = serde_json::from_str(&stdout)
+        .unwrap_or_else(|error| panic!("{error}: {stdout}\n{}", text(&output.stderr)));
+    (output.status.code(), report)
+}
+
+fn ids(report: &Value) -> Vec<&str> {
+    report["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| step["id"].as_str().unwrap())
+        .collect()
+}
+
+fn webhooks(report: &Value, id: &str) -> Value {
+    let steps = report["steps"].as_array().unwrap();
+    steps.iter().find(|step| step["id"] == id).unwrap()["webhooks"].clone()
+}
+
+#[test]
+fn the_tour_passes_in_all_ten_steps() {
+    let (code, report) = tour(&[]);
+    assert_eq!(code, Some(0), "{report:#}");
+    assert_eq!(ids(&report), STEPS);
+    for step in report["steps"].as_array().unwrap() {
+        assert_eq!(step["passed"], true, "{step:#}");
+        assert!(step["ms"].is_u64() && !step["title"].as_str().unwrap().is_empty());
+    }
+    assert_eq!(report["leaked"], serde_json::json!([]));
+    assert_eq!(report["passed"], true);
+    assert_eq!(webhooks(&report, "register")["ensureBackend"], 3);
+    assert_eq!(webhooks(&report, "attributes")["ensureLoadBalancer"], 1);
+    assert_eq!(webhooks(&report, "teardown")["deleteLoadBalancer"], 1);
+}
+
+#[test]
+fn the_tour_passes_with_fifty_pods_and_with_one() {
+    for pods in ["50", "1"] {
+        let (code, report) = tour(&["--pods", pods]);
+        assert_eq!(code, Some(0), "{report:#}");
+        assert_eq!(report["passed"], true, "{report:#}");
+        let registered = webhooks(&report, "register")["ensureBackend"]
+            .as_u64()
+            .unwrap();
+        assert_eq!(registered.to_string(), pods);
+    }
+}
+
+#[test]
+fn another_driver_is_driven_and_what_cannot_be_seen_is_skipped() {
+    let driver = Running::start(&[
+        "mock-driver",
+        "--listen",
+        "127.0.0.1:0",
+        "--stage-duration",
+        "0",
+    ]);
+    let url = driver.line_with("http://").trim().to_owned();
+    let (code, report) = tour(&["--driver-url", &url]);
+    assert_eq!(code, Some(0), "{report:#}");
+    assert_eq!(ids(&report), STEPS);
+    for step in report["steps"].as_array().unwrap() {
+        let is_skipped = ["attributes", "driver-down"].contains(&step["id"].as_str().unwrap());
+        assert_eq!(step["skipped"].is_string(), is_skipped, "{step:#}");
+        assert_eq!(step["passed"], !is_skipped, "{step:#}");
+    }
+}
+
+#[test]
+fn a_driver_that_is_not_there_fails_the_tour() {
+    // A port that was free a moment ago; the tour is ended as soon as its first step has failed.
+    let free = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let demo = Running::start(&["demo", "--once", "--driver-url", &format!("http://{free}")]);
+    demo.line_with("[1/10] register");
+    let failed = demo.line_with("FAILED");
+    assert!(failed.contains("expected"), "{failed}");
+    let (code, _) = demo.interrupt();
+    assert_eq!(code, Some(1));
+}
+
+#[test]
+fn text_tells_what_a_person_would_type_and_what_the_cloud_holds() {
+    let output = run(&["demo", "--once"]);
+    let stdout = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{stdout}");
+    for part in [
+        "kubeconfig",
+        "[1/10] register",
+        "$ kubectl apply -f deploy/examples/backend-group-by-label.yaml",
+        "webhooks  ",
+        "weight 80",
+        "cloud     empty",
+        "passed: 10 of 10 steps; nothing was left behind",
+    ] {
+        assert!(stdout.contains(part), "{part:?} is missing in\n{stdout}");
+    }
+    assert!(!stdout.contains('\x1b'), "no colours in a pipe");
+    assert_eq!(text(&output.stderr), "", "nothing to complain of");
+}
+
+#[test]
+fn ctrl_c_ends_it_cleanly_after_the_tour_and_during_it() {
+    let kubeconfig = TempFile::new("kubeconfig");
+    let demo = Running::start(&["demo", "--kubeconfig", kubeconfig.as_str()]);
+    demo.line_with("Ctrl-C ends it.");
+    assert!(kubeconfig.path().exists());
+    assert_eq!(demo.interrupt().0, Some(0));
+
+    let demo = Running::start(&["demo"]);
+    demo.line_with("[1/10]");
+    let (code, lines) = demo.interrupt();
+    assert_eq!(code, Some(1), "the tour was not finished");
+    assert!(
+        lines.iter().any(|line| line.contains("interrupted")),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_without_a_panic() {
+    let mut child = lbcf(&["demo", "--once"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(
+        !text(&output.stderr).contains("panicked"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert_ne!(output.status.code(), Some(0));
+}
+
+#[test]
+fn a_kubeconfig_that_cannot_be_written_is_named() {
+    let output = run(&[
+        "demo",
+        "--once",
+        "--kubeconfig",
+        "/nonexistent/folder/kubeconfig",
+    ]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("/nonexistent/folder/kubeconfig"));
+}

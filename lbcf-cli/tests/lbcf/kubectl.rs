@@ -1,0 +1,158 @@
+//! kubectl against a demo that stays up: what people play with.
+
+use crate::process::{DEADLINE, Running, TempFile, text};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const NAMESPACE: &str = "my-namespace";
+
+struct Kubectl<'a>(&'a TempFile);
+
+impl Kubectl<'_> {
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new("kubectl");
+        command
+            .env("KUBECONFIG", self.0.path())
+            // Where kubectl keeps what it learned of servers: another test's are not this one's.
+            .env("HOME", self.0.path().parent().unwrap())
+            .current_dir(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(".."))
+            .args(args);
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> String {
+        let output = self.command(args).output().unwrap();
+        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+        assert!(
+            output.status.success(),
+            "kubectl {args:?}: {stdout}{stderr}"
+        );
+        stdout
+    }
+
+    fn until(&self, args: &[&str], what: &str, is_it: impl Fn(&str) -> bool) -> String {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            let stdout = self.run(args);
+            if is_it(&stdout) {
+                return stdout;
+            }
+            assert!(Instant::now() < deadline, "{what} did not come: {stdout}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+fn is_installed() -> bool {
+    let found = Command::new("kubectl")
+        .args(["version", "--client"])
+        .output();
+    found.is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn kubectl_works_while_the_demo_stays_up() {
+    if !is_installed() {
+        eprintln!("SKIPPED: kubectl is not on the PATH");
+        return;
+    }
+    let kubeconfig = TempFile::new("kubeconfig");
+    let demo = Running::start(&["demo", "--kubeconfig", kubeconfig.as_str()]);
+    demo.line_with("Ctrl-C ends it.");
+    let kubectl = Kubectl(&kubeconfig);
+
+    let all = kubectl.run(&["get", "lbd,lb,bg,br", "-A"]);
+    for column in [
+        "URL",
+        "ACCEPTED",
+        "CREATED",
+        "SYNCED",
+        "BACKENDS",
+        "REGISTERED",
+        "ADDR",
+        "AGE",
+    ] {
+        assert!(all.contains(column), "{column} is missing:\n{all}");
+    }
+    for row in [
+        "lbcf-clb-application",
+        "my-load-balancer-1",
+        "my-lb-backend-2",
+        "10.244.",
+    ] {
+        assert!(all.contains(row), "{row} is missing:\n{all}");
+    }
+    let pods = kubectl.run(&["get", "pods", "-n", NAMESPACE]);
+    assert_eq!(pods.matches("1/1     Running").count(), 3, "{pods}");
+
+    // A second group on an instance that exists already, watched as it comes.
+    let mut watch = kubectl
+        .command(&["get", "br", "-n", NAMESPACE, "-w", "--no-headers"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    kubectl.run(&["apply", "-f", "deploy/examples/load-balancer-existing.yaml"]);
+    kubectl.run(&["apply", "-f", "deploy/examples/backend-group-by-name.yaml"]);
+    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
+    assert!(
+        lines.any(|line| line
+            .is_ok_and(|line| line.contains("my-load-balancer-2") && line.contains("True"))),
+        "the watch shows the new record as registered"
+    );
+    watch.kill().unwrap();
+    watch.wait().unwrap();
+    let unchanged = kubectl.run(&["apply", "-f", "deploy/examples/backend-group-by-name.yaml"]);
+    assert!(unchanged.contains("unchanged"), "{unchanged}");
+
+    kubectl.run(&[
+        "label",
+        "lb",
+        "-n",
+        NAMESPACE,
+        "my-load-balancer-1",
+        "team=blue",
+    ]);
+    let labelled = kubectl.run(&[
+        "get",
+        "lb",
+        "-n",
+        NAMESPACE,
+        "-l",
+        "team=blue",
+        "-o",
+        "name",
+    ]);
+    assert_eq!(
+        labelled.trim(),
+        "loadbalancer.lbcf.tkestack.io/my-load-balancer-1"
+    );
+
+    let described = kubectl.until(
+        &["describe", "lb", "-n", NAMESPACE, "my-load-balancer-1"],
+        "the event",
+        |described| described.contains("SuccCreateLoadBalancer"),
+    );
+    assert!(described.contains("lbcf-controller"), "{described}");
+
+    // A pod that is deleted leaves the cloud within a second. Its record goes when its target has.
+    let began = Instant::now();
+    kubectl.run(&["delete", "pod", "-n", NAMESPACE, "my-pod-2", "--wait=false"]);
+    kubectl.until(
+        &["get", "br", "-n", NAMESPACE],
+        "the end of the record",
+        |records| !records.contains("my-pod-2"),
+    );
+    let took = began.elapsed();
+    println!(
+        "a deleted pod left the cloud within {} ms, kubectl's own time included",
+        took.as_millis()
+    );
+
+    kubectl.run(&["delete", "bg", "-n", NAMESPACE, "--all", "--timeout=30s"]);
+    kubectl.run(&["delete", "lb", "-n", NAMESPACE, "--all", "--timeout=30s"]);
+    let left = kubectl.run(&["get", "lb,bg,br", "-A", "-o", "name"]);
+    assert_eq!(left.trim(), "");
+    assert_eq!(demo.interrupt().0, Some(0));
+}

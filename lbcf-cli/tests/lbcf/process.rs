@@ -1,0 +1,130 @@
+//! Running `lbcf` and talking to it.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// How long anything may take.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+
+/// The command, with nothing of the caller's environment that would change what it does.
+pub(crate) fn lbcf(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lbcf"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("LBCF_") {
+            command.env_remove(name);
+        }
+    }
+    command.args(args).stdin(Stdio::null());
+    command
+}
+
+/// Runs the command to its end.
+pub(crate) fn run(args: &[&str]) -> Output {
+    lbcf(args).output().unwrap()
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A command that goes on until it is told to end; dropping it kills it.
+pub(crate) struct Running {
+    child: Child,
+    lines: mpsc::Receiver<String>,
+}
+
+impl Running {
+    pub(crate) fn start(args: &[&str]) -> Self {
+        let mut child = lbcf(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (sender, lines) = mpsc::channel();
+        forward(child.stdout.take().unwrap(), sender.clone());
+        forward(child.stderr.take().unwrap(), sender);
+        Self { child, lines }
+    }
+
+    /// Reads on, on stdout and stderr, to the first line that has `wanted` in it.
+    pub(crate) fn line_with(&self, wanted: &str) -> String {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let line = self
+                .lines
+                .recv_timeout(left)
+                .unwrap_or_else(|_| panic!("no line with {wanted:?} came"));
+            if line.contains(wanted) {
+                return line;
+            }
+        }
+    }
+
+    /// Presses Ctrl-C and waits for the end; gives the exit code and what was printed meanwhile.
+    pub(crate) fn interrupt(mut self) -> (Option<i32>, Vec<String>) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-INT", &pid]).status().unwrap();
+        assert!(sent.success());
+        let deadline = Instant::now() + DEADLINE;
+        let code = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status.code();
+            }
+            assert!(Instant::now() < deadline, "it goes on in spite of Ctrl-C");
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        (code, self.lines.try_iter().collect())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn forward(from: impl Read + Send + 'static, to: mpsc::Sender<String>) {
+    std::thread::spawn(move || {
+        for line in BufReader::new(from).lines().map_while(Result::ok) {
+            if to.send(line).is_err() {
+                break;
+            }
+        }
+    });
+}
+
+/// A file in a folder of its own, which goes with it.
+pub(crate) struct TempFile(PathBuf);
+
+impl TempFile {
+    pub(crate) fn new(name: &str) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder =
+            std::env::temp_dir().join(format!("lbcf-test-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Self(folder.join(name))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for TempFile {
+    fn drop(&mut self) {
+        if let Some(folder) = self.0.parent() {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The objects of the tests: one driver, one load balancer, one group, some pods.
+
+use k8s_openapi::api::core::v1::{Namespace, Pod};
+use kube::api::ObjectMeta;
+use lbcf_controller::api::{
+    BackendGroup, BackendGroupSpec, LoadBalancer, LoadBalancerDriver, LoadBalancerDriverSpec,
+    LoadBalancerSpec, PodSelection, PortSelector, SelectPodByLabel, StringMap,
+};
+use lbcf_driver_sdk::webhook::Protocol;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// The namespace of everything but the driver.
+pub const NAMESPACE: &str = "web";
+/// The driver's namespace.
+pub const SYSTEM: &str = "kube-system";
+/// The driver.
+pub const DRIVER: &str = "lbcf-clb";
+/// The load balancer.
+pub const LB: &str = "web-lb";
+/// The group.
+pub const GROUP: &str = "web-group";
+
+/// The namespace.
+#[must_use]
+pub fn namespace() -> Namespace {
+    Namespace {
+        metadata: named(NAMESPACE, None),
+        ..Namespace::default()
+    }
+}
+
+/// The driver at a URL.
+#[must_use]
+pub fn driver(url: &str) -> LoadBalancerDriver {
+    let spec = LoadBalancerDriverSpec {
+        driver_type: "Webhook".into(),
+        url: url.into(),
+        ..LoadBalancerDriverSpec::default()
+    };
+    LoadBalancerDriver {
+        metadata: named(DRIVER, Some(SYSTEM)),
+        spec,
+        status: None,
+    }
+}
+
+/// A load balancer that is to be made.
+#[must_use]
+pub fn load_balancer(name: &str) -> LoadBalancer {
+    let spec = LoadBalancerSpec {
+        lb_driver: DRIVER.into(),
+        lb_spec: StringMap::from([
+            ("lbVpcID", "vpc-12345678"),
+            ("lbListenerPort", "80"),
+            ("lbListenerProtocol", "TCP"),
+        ]),
+        attributes: StringMap::from([("chargeType", "TRAFFIC_POSTPAID_BY_HOUR")]),
+        ..LoadBalancerSpec::default()
+    };
+    LoadBalancer {
+        metadata: named(name, Some(NAMESPACE)),
+        spec,
+        status: None,
+    }
+}
+
+/// A group of the pods with `app: web`, on the load balancers.
+#[must_use]
+pub fn group(name: &str, load_balancers: &[&str]) -> BackendGroup {
+    let spec = BackendGroupSpec {
+        load_balancers: load_balancers.iter().map(|&name| name.to_owned()).collect(),
+        pods: Some(PodSelection {
+            ports: vec![PortSelector::new(80, Protocol::Tcp)],
+            by_label: Some(SelectPodByLabel {
+                selector: BTreeMap::from([("app".to_owned(), "web".to_owned())]),
+                except: Vec::new(),
+            }),
+            ..PodSelection::default()
+        }),
+        parameters: StringMap::from([("weight", "50")]),
+        ..BackendGroupSpec::default()
+    };
+    BackendGroup {
+        metadata: named(name, Some(NAMESPACE)),
+        spec,
+        status: None,
+    }
+}
+
+/// A pod with `app: web`.
+#[must_use]
+pub fn pod(name: &str) -> Pod {
+    serde_json::from_value(json!({
+        "metadata": {"name": name, "namespace": NAMESPACE, "labels": {"app": "web"}},
+        "spec": {"containers": [{"name": "web", "image": "registry.example/web:1"}]},
+    }))
+    .expect("the manifest is a pod")
+}
+
+fn named(name: &str, namespace: Option<&str>) -> ObjectMeta {
+    ObjectMeta {
+        name: Some(name.to_owned()),
+        namespace: namespace.map(str::to_owned),
+        ..ObjectMeta::default()
+    }
+}

@@ -1,0 +1,397 @@
+//! A cluster, a cloud with its driver, and controllers.
+
+use crate::manifests::{self, GROUP, LB, NAMESPACE, SYSTEM};
+use http::Request;
+use http_body_util::BodyExt;
+use k8s_openapi::api::core::v1::{Namespace, Pod};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::core::NamespaceResourceScope;
+use kube::runtime::wait::{await_condition, conditions};
+use kube::{Client, Resource};
+use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer, LoadBalancerDriver, crds};
+use lbcf_controller::{Backoff, Controller, Options};
+use local_cluster::{LocalCluster, LocalClusterOptions};
+use mock_driver::{ClbDriver, Cloud, MockOptions, MockServer};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tower::ServiceExt;
+
+/// How long anything may take. Nothing does, unless it is broken or the machine is very busy.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// A cluster with LBCF's kinds, a cloud, and the cloud's driver.
+pub struct World {
+    /// The cluster.
+    pub cluster: LocalCluster,
+    /// The cloud.
+    pub cloud: Cloud,
+    /// The cloud's driver; none while it is down.
+    pub mock: Option<MockServer>,
+    /// Where the driver is served, also when it is down.
+    pub driver_addr: SocketAddr,
+    client: Client,
+}
+
+impl Debug for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("World")
+            .field("driver_addr", &self.driver_addr)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The kinds that tests handle.
+pub trait Kind:
+    Resource<DynamicType = (), Scope = NamespaceResourceScope>
+    + Clone
+    + Debug
+    + Serialize
+    + DeserializeOwned
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<K> Kind for K where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
+        + Clone
+        + Debug
+        + Serialize
+        + DeserializeOwned
+        + Send
+        + Sync
+        + 'static
+{
+}
+
+impl World {
+    /// A world in which pods get ready at once and load balancers are made at once.
+    pub async fn new() -> Self {
+        Self::with(MockOptions::default()).await
+    }
+
+    /// A world with a cloud of another pace.
+    pub async fn with(mock_options: MockOptions) -> Self {
+        let cluster = LocalCluster::start(LocalClusterOptions {
+            pod_ready_delay: Duration::from_millis(1),
+            pod_termination_delay: Duration::from_millis(1),
+            ..LocalClusterOptions::default()
+        })
+        .await
+        .expect("the cluster starts");
+        let client = cluster.client_as("test");
+        let kinds: Api<CustomResourceDefinition> = Api::all(client.clone());
+        for crd in crds() {
+            kinds
+                .create(&PostParams::default(), &crd)
+                .await
+                .expect("the CRD is accepted");
+            let name = crd.metadata.name.expect("it has a name");
+            let established =
+                await_condition(kinds.clone(), &name, conditions::is_crd_established());
+            tokio::time::timeout(DEADLINE, established)
+                .await
+                .expect("the CRD is established in time")
+                .expect("the CRD is established");
+        }
+        let namespaces: Api<Namespace> = Api::all(client.clone());
+        namespaces
+            .create(&PostParams::default(), &manifests::namespace())
+            .await
+            .expect("the namespace is accepted");
+        let cloud = Cloud::with_samples();
+        let mock = start_mock(
+            &cloud,
+            SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            mock_options,
+        )
+        .await;
+        Self {
+            cluster,
+            cloud,
+            driver_addr: mock.addr(),
+            mock: Some(mock),
+            client,
+        }
+    }
+
+    /// The driver's URL.
+    #[must_use]
+    pub fn driver_url(&self) -> String {
+        format!("http://{}", self.driver_addr)
+    }
+
+    /// The options of the tests' controllers: a cluster's, with short waits.
+    #[must_use]
+    pub fn options() -> Options {
+        let wait = Duration::from_millis(20);
+        Options {
+            backoff: Backoff {
+                min: wait,
+                step: wait,
+                max: Duration::from_millis(200),
+            },
+            poll_interval: wait,
+            ..Options::default()
+        }
+    }
+
+    /// Starts a controller. Aborting the task kills it; dropping the handle leaves it running.
+    pub fn start_controller(&self) -> JoinHandle<()> {
+        self.start_controller_with(self.cluster.client_as("lbcf-controller"), Self::options())
+    }
+
+    /// Starts a controller on a client of its own.
+    pub fn start_controller_with(&self, client: Client, options: Options) -> JoinHandle<()> {
+        tokio::spawn(Controller::new(client, options).run(std::future::pending()))
+    }
+
+    /// Stops the driver: it refuses connections.
+    pub async fn stop_driver(&mut self) {
+        if let Some(mock) = self.mock.take() {
+            mock.stop().await;
+        }
+    }
+
+    /// Starts the driver again where it was.
+    pub async fn start_driver(&mut self) {
+        self.mock = Some(start_mock(&self.cloud, self.driver_addr, MockOptions::default()).await);
+    }
+
+    /// Creates the driver, the load balancer, `web-0` and so on, and the group.
+    pub async fn apply_basics(&self, pods: usize) {
+        self.create(&manifests::driver(&self.driver_url())).await;
+        self.create(&manifests::load_balancer(LB)).await;
+        for number in 0..pods {
+            self.create(&manifests::pod(&format!("web-{number}"))).await;
+        }
+        self.create(&manifests::group(GROUP, &[LB])).await;
+    }
+
+    /// Deletes what [`Self::apply_basics`] made, in the order in which a careful person would, and
+    /// waits until it is gone.
+    pub async fn delete_basics(&self) {
+        self.delete::<BackendGroup>(NAMESPACE, GROUP).await;
+        self.delete::<LoadBalancer>(NAMESPACE, LB).await;
+        self.until_gone::<LoadBalancer>(NAMESPACE, LB).await;
+        self.delete::<LoadBalancerDriver>(SYSTEM, manifests::DRIVER)
+            .await;
+        self.until_nothing_left().await;
+    }
+
+    /// The API of a kind, as the test's own client sees it.
+    pub fn api<K: Kind>(&self, namespace: &str) -> Api<K> {
+        Api::namespaced(self.client.clone(), namespace)
+    }
+
+    /// Creates an object.
+    pub async fn create<K: Kind>(&self, object: &K) -> K {
+        let namespace = object.meta().namespace.clone().unwrap_or_default();
+        self.api::<K>(&namespace)
+            .create(&PostParams::default(), object)
+            .await
+            .expect("the object is accepted")
+    }
+
+    /// Changes an object by a merge patch.
+    pub async fn patch<K: Kind>(&self, namespace: &str, name: &str, patch: Value) -> K {
+        self.api::<K>(namespace)
+            .patch(name, &PatchParams::default(), &Patch::Merge(patch))
+            .await
+            .expect("the patch is accepted")
+    }
+
+    /// Deletes an object, if it is there.
+    pub async fn delete<K: Kind>(&self, namespace: &str, name: &str) {
+        match self
+            .api::<K>(namespace)
+            .delete(name, &DeleteParams::default())
+            .await
+        {
+            Ok(_) => {}
+            Err(kube::Error::Api(status)) if status.is_not_found() => {}
+            Err(error) => panic!("deleting {name}: {error}"),
+        }
+    }
+
+    /// Makes a pod ready or not.
+    pub async fn set_ready(&self, pod: &str, ready: bool) {
+        let status = if ready { "True" } else { "False" };
+        let patch = json!({"status": {"conditions": [{"type": "Ready", "status": status}]}});
+        self.api::<Pod>(NAMESPACE)
+            .patch_status(pod, &PatchParams::default(), &Patch::Strategic(patch))
+            .await
+            .expect("the pod's status is accepted");
+    }
+
+    /// Everything of a kind.
+    pub async fn all<K: Kind>(&self) -> Vec<K> {
+        let all: Api<K> = Api::all(self.client.clone());
+        all.list(&ListParams::default())
+            .await
+            .expect("it can be listed")
+            .items
+    }
+
+    /// The pods' addresses and weights that the cloud has, sorted.
+    #[must_use]
+    pub fn targets(&self) -> Vec<(String, String)> {
+        let mut targets: Vec<_> = self
+            .cloud
+            .observe()
+            .load_balancers
+            .into_iter()
+            .flat_map(|lb| lb.backends)
+            .map(|backend| {
+                let addr: Value =
+                    serde_json::from_str(&backend.addr).expect("the mock's addresses are JSON");
+                let ip = addr["ip"]
+                    .as_str()
+                    .expect("an address has an ip")
+                    .to_owned();
+                (
+                    ip,
+                    backend
+                        .parameters
+                        .get("weight")
+                        .cloned()
+                        .unwrap_or_default(),
+                )
+            })
+            .collect();
+        targets.sort();
+        targets
+    }
+
+    /// Waits until just these pods are targets, each with this weight.
+    pub async fn until_targets(&self, pods: &[&str], weight: &str) {
+        let mut expected = Vec::new();
+        for pod in pods {
+            let ip = until(&format!("{pod} has an address"), async || {
+                let pod = self
+                    .api::<Pod>(NAMESPACE)
+                    .get_opt(pod)
+                    .await
+                    .expect("pods can be got");
+                pod.and_then(|pod| pod.status?.pod_ip)
+            })
+            .await;
+            expected.push((ip, weight.to_owned()));
+        }
+        expected.sort();
+        until(&format!("the targets are {expected:?}"), async || {
+            (self.targets() == expected).then_some(())
+        })
+        .await;
+    }
+
+    /// Waits until every record says that it is registered, as of its present generation, and the
+    /// group counts them all.
+    pub async fn until_settled(&self) {
+        until("everything is settled", async || {
+            let records: Vec<BackendRecord> = self.all().await;
+            let is_settled = |record: &BackendRecord| {
+                record.metadata.deletion_timestamp.is_none()
+                    && record.status.as_ref().is_some_and(|status| {
+                        status.conditions.iter().any(|condition| {
+                            condition.type_ == "Registered"
+                                && condition.observed_generation == record.metadata.generation
+                        })
+                    })
+            };
+            let groups: Vec<BackendGroup> = self.all().await;
+            let counted: i32 = groups
+                .iter()
+                .filter_map(|group| Some(group.status.as_ref()?.registered_records))
+                .sum();
+            let is_counted = usize::try_from(counted) == Ok(records.len());
+            (records.iter().all(is_settled) && is_counted).then_some(())
+        })
+        .await;
+    }
+
+    /// Waits until an object is gone.
+    pub async fn until_gone<K: Kind>(&self, namespace: &str, name: &str) {
+        until(&format!("{name} is gone"), async || {
+            let object = self
+                .api::<K>(namespace)
+                .get_opt(name)
+                .await
+                .expect("it can be got");
+            object.is_none().then_some(())
+        })
+        .await;
+    }
+
+    /// Waits until neither cloud nor cluster holds anything of LBCF.
+    pub async fn until_nothing_left(&self) {
+        until("nothing is left", async || {
+            let is_empty = self.cloud.observe().load_balancers.is_empty()
+                && self.all::<BackendRecord>().await.is_empty()
+                && self.all::<BackendGroup>().await.is_empty()
+                && self.all::<LoadBalancer>().await.is_empty()
+                && self.all::<LoadBalancerDriver>().await.is_empty();
+            is_empty.then_some(())
+        })
+        .await;
+    }
+
+    /// The webhooks that the driver got, in their order.
+    pub async fn journal(&self) -> Vec<String> {
+        let driver = ClbDriver::new(self.cloud.clone(), MockOptions::default());
+        let request = Request::get("/_mock/requests")
+            .body(String::new())
+            .expect("a request");
+        let answer = mock_driver::router(driver)
+            .oneshot(request)
+            .await
+            .expect("an answer");
+        let body = answer
+            .into_body()
+            .collect()
+            .await
+            .expect("a body")
+            .to_bytes();
+        let body: Value = serde_json::from_slice(&body).expect("JSON");
+        let entries = body["requests"].as_array().expect("a list");
+        let webhook = |entry: &Value| entry["webhook"].as_str().expect("a name").to_owned();
+        entries.iter().map(webhook).collect()
+    }
+
+    /// How often each webhook reached the driver.
+    #[must_use]
+    pub fn calls(&self) -> BTreeMap<&'static str, u64> {
+        self.cloud.calls().as_map().clone()
+    }
+}
+
+async fn start_mock(cloud: &Cloud, addr: SocketAddr, options: MockOptions) -> MockServer {
+    MockServer::start(cloud.clone(), addr, options)
+        .await
+        .expect("the mock starts")
+}
+
+/// Waits until something is there.
+pub async fn until<T>(what: &str, look: impl AsyncFn() -> Option<T>) -> T {
+    let deadline = Instant::now() + DEADLINE;
+    loop {
+        if let Some(found) = look().await {
+            return found;
+        }
+        assert!(
+            Instant::now() < deadline,
+            "not within {}s: {what}",
+            DEADLINE.as_secs()
+        );
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}

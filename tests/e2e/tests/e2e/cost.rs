@@ -1,0 +1,182 @@
+//! What it costs: writes to the API server and calls to the driver, counted where they arrive.
+
+use k8s_openapi::api::core::v1::{Event, Pod};
+use lbcf_controller::api::{BackendGroup, BackendRecord};
+use lbcf_e2e::manifests::{self, GROUP, NAMESPACE};
+use lbcf_e2e::{World, until};
+use local_cluster::{RequestCounts, RequestKey};
+use serde_json::json;
+use std::time::Duration;
+
+const CONTROLLER: &str = "lbcf-controller";
+
+fn by_controller(key: &RequestKey, resource: &str) -> bool {
+    key.user_agent == CONTROLLER && key.is_write() && key.resource == resource
+}
+
+fn record_writes(counts: &RequestCounts) -> u64 {
+    counts.count(|key| by_controller(key, "lbcf.tkestack.io/backendrecords"))
+}
+
+fn group_writes(counts: &RequestCounts) -> u64 {
+    counts.count(|key| by_controller(key, "lbcf.tkestack.io/backendgroups"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn registering_costs_three_writes_and_two_webhooks_deregistering_two_and_one() {
+    let world = World::new().await;
+    let _controller = world.start_controller();
+    world.apply_basics(1).await;
+    world.until_targets(&["web-0"], "50").await;
+    world.until_settled().await;
+
+    const MORE: u64 = 20;
+    let names: Vec<String> = (1..=MORE).map(|number| format!("web-{number}")).collect();
+    let all: Vec<&str> = std::iter::once("web-0")
+        .chain(names.iter().map(String::as_str))
+        .collect();
+    let (writes, calls) = (world.cluster.requests(), world.cloud.calls());
+    for name in &names {
+        world.create(&manifests::pod(name)).await;
+    }
+    world.until_targets(&all, "50").await;
+    world.until_settled().await;
+    let registering = world.cluster.requests().since(&writes);
+    let called = world.cloud.calls().difference(&calls);
+    assert_eq!(record_writes(&registering), 3 * MORE, "{registering:?}");
+    assert_eq!(
+        registering.writes_by(CONTROLLER),
+        3 * MORE + group_writes(&registering)
+    );
+    assert_eq!(
+        (
+            called.get("generateBackendAddr"),
+            called.get("ensureBackend")
+        ),
+        (MORE, MORE)
+    );
+    assert_eq!(called.total(), 2 * MORE);
+
+    let (writes, calls) = (world.cluster.requests(), world.cloud.calls());
+    for name in &names {
+        world.delete::<Pod>(NAMESPACE, name).await;
+    }
+    world.until_targets(&["web-0"], "50").await;
+    world.until_settled().await;
+    let deregistering = world.cluster.requests().since(&writes);
+    let called = world.cloud.calls().difference(&calls);
+    assert_eq!(record_writes(&deregistering), 2 * MORE, "{deregistering:?}");
+    assert_eq!(
+        deregistering.writes_by(CONTROLLER),
+        2 * MORE + group_writes(&deregistering)
+    );
+    assert_eq!(
+        (called.get("deregisterBackend"), called.total()),
+        (MORE, MORE)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_of_parameters_costs_two_writes_and_one_webhook_a_backend() {
+    let world = World::new().await;
+    let _controller = world.start_controller();
+    world.apply_basics(5).await;
+    let pods = ["web-0", "web-1", "web-2", "web-3", "web-4"];
+    world.until_targets(&pods, "50").await;
+    world.until_settled().await;
+    let (writes, calls) = (world.cluster.requests(), world.cloud.calls());
+    let heavier = json!({"spec": {"parameters": {"weight": "80"}}});
+    world.patch::<BackendGroup>(NAMESPACE, GROUP, heavier).await;
+    world.until_targets(&pods, "80").await;
+    world.until_settled().await;
+    let changing = world.cluster.requests().since(&writes);
+    let called = world.cloud.calls().difference(&calls);
+    assert_eq!(record_writes(&changing), 2 * 5);
+    assert_eq!((called.get("ensureBackend"), called.total()), (5, 5));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn at_most_two_events_for_a_backend() {
+    let world = World::new().await;
+    let controller = world.start_controller();
+    world.apply_basics(3).await;
+    world
+        .until_targets(&["web-0", "web-1", "web-2"], "50")
+        .await;
+    world.until_settled().await;
+    // Events are written beside the work; the group's is the last one.
+    until("the last event is written", async || {
+        let events: Vec<Event> = world.all().await;
+        let is_last = |event: &Event| event.reason.as_deref() == Some("SuccSyncedBackendGroup");
+        events.iter().any(is_last).then_some(())
+    })
+    .await;
+    let before = world.all::<Event>().await;
+    let of_records = before
+        .iter()
+        .filter(|event| event.involved_object.kind.as_deref() == Some("BackendRecord"))
+        .map(|event| event.count.unwrap_or(1))
+        .sum::<i32>();
+    assert_eq!(of_records, 2 * 3);
+    // Deregistering adds none.
+    world.delete_basics().await;
+    controller.abort();
+    let after = world.all::<Event>().await;
+    let of_records = after
+        .iter()
+        .filter(|event| event.involved_object.kind.as_deref() == Some("BackendRecord"))
+        .count();
+    assert!(of_records <= 2 * 3, "{of_records}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_groups_status_is_written_at_most_once_a_second_while_it_changes() {
+    let world = World::new().await;
+    let _controller = world.start_controller();
+    world.apply_basics(1).await;
+    world.until_targets(&["web-0"], "50").await;
+    world.until_settled().await;
+    let (before, began) = (world.cluster.requests(), tokio::time::Instant::now());
+    // The counts change with each of these steps, many times a second.
+    while began.elapsed() < Duration::from_millis(3500) {
+        world.set_ready("web-0", false).await;
+        world.until_targets(&[], "50").await;
+        world.set_ready("web-0", true).await;
+        world.until_targets(&["web-0"], "50").await;
+    }
+    world.until_settled().await;
+    let seconds = began.elapsed().as_secs() + 1;
+    let writes = group_writes(&world.cluster.requests().since(&before));
+    assert!(
+        (1..=seconds + 1).contains(&writes),
+        "{writes} writes in {seconds} s"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_minute_at_rest_costs_nothing_and_neither_does_a_restart() {
+    let world = World::new().await;
+    let controller = world.start_controller();
+    world.apply_basics(5).await;
+    world
+        .until_targets(&["web-0", "web-1", "web-2", "web-3", "web-4"], "50")
+        .await;
+    world.until_settled().await;
+    until("the last event is written", async || {
+        let events: Vec<Event> = world.all().await;
+        let is_last = |event: &Event| event.reason.as_deref() == Some("SuccSyncedBackendGroup");
+        events.iter().any(is_last).then_some(())
+    })
+    .await;
+    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    controller.abort();
+    let _controller = world.start_controller();
+    // This is the thing itself that is measured, not a wait for something.
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let at_rest = world.cluster.requests().since(&before);
+    let writes = at_rest.count(|key| key.user_agent == CONTROLLER && key.is_write());
+    assert_eq!(writes, 0, "events included: {at_rest:?}");
+    assert_eq!(world.cloud.calls().difference(&calls).total(), 0);
+    let records: Vec<BackendRecord> = world.all().await;
+    assert_eq!(records.len(), 5);
+}

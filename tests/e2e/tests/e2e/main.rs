@@ -1,0 +1,11 @@
+//! Whole-system tests: the controller on the local cluster, driving the mock driver.
+
+// Tests say what they expect by unwrapping, their helpers too.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod cost;
+mod examples;
+mod interrupted;
+mod life;
+mod order;
