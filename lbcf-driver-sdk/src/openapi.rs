@@ -8,6 +8,8 @@
 //! assert!(document.paths.paths.contains_key("/ensureBackend"));
 //! ```
 
+mod prose;
+
 use crate::webhook::{
     self, BackendType, Class, Obligation, Operation, Webhook, WebhookInfo, for_each_webhook,
 };
@@ -80,7 +82,16 @@ pub fn document() -> OpenApi {
     }
     let mut document = OpenApi::new(info, paths);
     document.components = Some(components.build());
-    document
+    for_readers(document)
+}
+
+fn for_readers(document: OpenApi) -> OpenApi {
+    let cleaned = serde_json::to_value(&document).and_then(|mut json| {
+        prose::without_item_numbers(&mut json);
+        serde_json::from_value(json)
+    });
+    // What utoipa writes it reads.
+    cleaned.unwrap_or(document)
 }
 
 fn add<W>(summary: &str, paths: &mut Paths, schemas: &mut Schemas)

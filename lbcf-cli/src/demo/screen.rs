@@ -2,7 +2,7 @@
 
 use super::Output;
 use super::report::{Report, StepReport};
-use super::stage::Stage;
+use super::stage::{self, Stage};
 use std::io::{IsTerminal, Result, Write};
 
 /// Where the text goes. With JSON as output nothing is shown until the end.
@@ -31,6 +31,14 @@ impl Screen {
     }
 
     pub(super) fn opening(&self, stage: &Stage) -> Result<()> {
+        if !self.is_on {
+            // Standard output is for the document alone.
+            return writeln!(
+                std::io::stderr(),
+                "kubeconfig: {}",
+                stage.kubeconfig.display()
+            );
+        }
         self.line("LBCF demo: a Kubernetes API, a cloud with its driver and the controller, in this process")?;
         self.line(format!("  kubeconfig  {}", stage.kubeconfig.display()))?;
         self.line(format!("  cluster     {}", stage.cluster_url()))?;
@@ -151,5 +159,3 @@ impl Screen {
         }
     }
 }
-
-use super::stage;
