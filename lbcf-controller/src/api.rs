@@ -11,6 +11,7 @@ mod backend_record;
 mod condition;
 mod crds;
 mod ensure_policy;
+mod kind;
 mod load_balancer;
 mod load_balancer_driver;
 mod port;
@@ -26,6 +27,7 @@ pub use backend_record::{
 pub use condition::{Condition, ConditionStatus, Conditions, condition_types, reasons};
 pub use crds::{crds, crds_yaml};
 pub use ensure_policy::{EnsurePolicy, EnsurePolicyType};
+pub use kind::NamespacedKind;
 pub use load_balancer::{LoadBalancer, LoadBalancerSpec, LoadBalancerStatus};
 pub use load_balancer_driver::{
     LoadBalancerDriver, LoadBalancerDriverSpec, LoadBalancerDriverStatus, WebhookConfig,

@@ -2,5 +2,6 @@
 
 mod act;
 mod decide;
+mod pod;
 
 pub(crate) use act::act;

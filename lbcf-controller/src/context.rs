@@ -1,5 +1,6 @@
 //! What acting needs: the index, the two rooms of I/O, and the few things that are remembered.
 
+use crate::api::NamespacedKind as Kind;
 use crate::cluster::{EventSink, EventType, WriteError, Writer};
 use crate::drivers::{AddressLocks, Drivers};
 use crate::index::{Change, Index};
@@ -8,6 +9,7 @@ use crate::options::Options;
 use crate::queue::Queue;
 use crate::work::{Progress, Work};
 use kube::Resource;
+use serde::Serialize;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,6 +19,9 @@ use tokio::time::Instant;
 /// How soon something is looked at again that changed under our hands. The watch usually wakes it
 /// sooner.
 const STALE_PAUSE: Duration = Duration::from_millis(200);
+
+/// How the index takes in what became of an object.
+type TakeIn<K> = fn(&mut Index, Change<K>) -> Vec<Work>;
 
 pub(crate) struct Context {
     pub(crate) options: Options,
@@ -69,9 +74,52 @@ impl Context {
     }
 
     /// Takes in the answer to a write of ours, and queues what it means for others.
-    pub(crate) fn written<K>(&self, object: K, take_in: fn(&mut Index, Change<K>) -> Vec<Work>) {
+    pub(crate) fn written<K>(&self, object: K, take_in: TakeIn<K>) {
         let work = take_in(&mut self.index(), Change::Written(object));
         self.queue.add(work);
+    }
+
+    /// Changes an object's status, unless it is so already, and goes on as `then` says.
+    pub(crate) async fn write_status<K: Kind, S: Serialize + PartialEq + Sync>(
+        &self,
+        object: &K,
+        old: Option<&S>,
+        new: &S,
+        take_in: TakeIn<K>,
+        then: Progress,
+    ) -> Progress {
+        if old == Some(new) {
+            return then;
+        }
+        let written = self.cluster.status(object, old, new).await;
+        self.after_write(written, take_in, then)
+    }
+
+    /// Changes an object's finalizers and goes on as `then` says.
+    pub(crate) async fn write_finalizers<K: Kind>(
+        &self,
+        object: &K,
+        finalizers: &[String],
+        take_in: TakeIn<K>,
+        then: Progress,
+    ) -> Progress {
+        let written = self.cluster.finalizers(object, finalizers).await;
+        self.after_write(written, take_in, then)
+    }
+
+    fn after_write<K>(
+        &self,
+        written: Result<K, WriteError>,
+        take_in: TakeIn<K>,
+        then: Progress,
+    ) -> Progress {
+        match written {
+            Ok(object) => {
+                self.written(object, take_in);
+                then
+            }
+            Err(error) => after_failed_write(&error),
+        }
     }
 
     /// Reports to the object's events, unless it is what was reported of it last.

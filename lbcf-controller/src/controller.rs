@@ -1,7 +1,7 @@
 //! The controller: watches feed the index, the index feeds the queue, workers act.
 
 use crate::cluster::{Events, Observed, Watches};
-use crate::context::{Context, after_failed_write};
+use crate::context::Context;
 use crate::drivers::{CallCounts, Drivers};
 use crate::index::{Change, Index};
 use crate::key::{ObjectKey, WorkKey};
@@ -152,17 +152,10 @@ async fn act_on_driver(context: &Context, key: &ObjectKey) -> Progress {
     let Some(status) = load_balancer_driver::decide(&driver, Timestamp::now()) else {
         return Progress::Settled;
     };
-    match context
-        .cluster
-        .status(&*driver, driver.status.as_ref(), &status)
+    let old = driver.status.as_ref();
+    context
+        .write_status(&*driver, old, &status, Index::driver, Progress::Settled)
         .await
-    {
-        Ok(driver) => {
-            context.written(driver, Index::driver);
-            Progress::Settled
-        }
-        Err(error) => after_failed_write(&error),
-    }
 }
 
 /// Feeds the index with what the watches say, and tells when all have said everything once.

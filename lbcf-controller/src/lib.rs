@@ -49,8 +49,8 @@ mod key;
 mod load_balancer;
 mod load_balancer_driver;
 pub mod names;
+mod operation;
 mod options;
-mod outcome;
 mod queue;
 mod work;
 

@@ -3,10 +3,11 @@
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
-use kube::core::NamespaceResourceScope;
 use kube::runtime::wait::{await_condition, conditions};
 use kube::{Client, Resource};
-use lbcf_controller::api::{BackendGroup, LoadBalancer, LoadBalancerDriver};
+use lbcf_controller::api::{
+    BackendGroup, LoadBalancer, LoadBalancerDriver, NamespacedKind as Kind,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -124,31 +125,6 @@ impl Kubectl {
     fn api<K: Kind>(&self, namespace: &str) -> Api<K> {
         Api::namespaced(self.client.clone(), namespace)
     }
-}
-
-/// The kinds that the demo handles.
-pub(super) trait Kind:
-    Resource<DynamicType = (), Scope = NamespaceResourceScope>
-    + Clone
-    + Debug
-    + Serialize
-    + DeserializeOwned
-    + Send
-    + Sync
-    + 'static
-{
-}
-
-impl<K> Kind for K where
-    K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
-        + Clone
-        + Debug
-        + Serialize
-        + DeserializeOwned
-        + Send
-        + Sync
-        + 'static
-{
 }
 
 fn parsed<K: DeserializeOwned>((name, yaml): (&str, &str)) -> Done<K> {

@@ -5,7 +5,9 @@ use super::tour::{Tour, until};
 use k8s_openapi::api::core::v1::Pod;
 use kube::Client;
 use kube::api::{Api, ListParams};
-use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer, LoadBalancerDriver};
+use lbcf_controller::api::{
+    BackendGroup, BackendRecord, LoadBalancer, LoadBalancerDriver, NamespacedKind,
+};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -333,7 +335,7 @@ pub(super) async fn left_in_cluster(client: &Client) -> Vec<String> {
     left
 }
 
-async fn left_of<K: super::kubectl::Kind>(client: &Client) -> Vec<String> {
+async fn left_of<K: NamespacedKind>(client: &Client) -> Vec<String> {
     let kind = K::kind(&());
     match Api::<K>::all(client.clone())
         .list_metadata(&ListParams::default())

@@ -4,11 +4,10 @@
 //! object changed since, or is a namesake, the write fails with a conflict and the next look
 //! decides anew. Each has a time limit of its own, as the client alone would retry for minutes.
 
+use crate::api::NamespacedKind as Kind;
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams, Preconditions};
-use kube::core::NamespaceResourceScope;
 use kube::{Client, Resource};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::fmt::Debug;
 use std::future::Future;
@@ -135,31 +134,6 @@ impl Writer {
             Err(_) => Err(WriteError::Timeout(self.timeout)),
         }
     }
-}
-
-/// The kinds that are written.
-pub(crate) trait Kind:
-    Resource<DynamicType = (), Scope = NamespaceResourceScope>
-    + Clone
-    + Debug
-    + Serialize
-    + DeserializeOwned
-    + Send
-    + Sync
-    + 'static
-{
-}
-
-impl<K> Kind for K where
-    K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
-        + Clone
-        + Debug
-        + Serialize
-        + DeserializeOwned
-        + Send
-        + Sync
-        + 'static
-{
 }
 
 fn params() -> PatchParams {

@@ -2,14 +2,15 @@
 
 use super::decide::{Step, View, decide, delete_request};
 use crate::api::{
-    Condition, Conditions, LoadBalancer, LoadBalancerStatus, StringMap, condition_types, reasons,
+    Condition, Conditions, LoadBalancer, LoadBalancerDriver, LoadBalancerStatus, StringMap,
+    condition_types, reasons,
 };
 use crate::cluster::EventType::{Normal, Warning};
-use crate::context::{Context, after_failed_write};
+use crate::context::Context;
 use crate::index::{Index, Lookup};
 use crate::key::ObjectKey;
 use crate::names::{self, FINALIZER_LOAD_BALANCER};
-use crate::outcome::{Outcome, in_full, poll, retry_id};
+use crate::operation::{EventReasons, NotDone, operate, retry_id};
 use crate::work::Progress;
 use jiff::Timestamp;
 use lbcf_driver_sdk::webhook::{
@@ -17,29 +18,58 @@ use lbcf_driver_sdk::webhook::{
     EnsureLoadBalancer, EnsureLoadBalancerRequest,
 };
 
+const CREATING: EventReasons = EventReasons {
+    running: "RunningCreateLoadBalancer",
+    failed: "FailedCreateLoadBalancer",
+    invalid: "InvalidCreateLoadBalancer",
+};
+const ENSURING: EventReasons = EventReasons {
+    running: "RunningEnsureLoadBalancer",
+    failed: "FailedEnsureLoadBalancer",
+    invalid: "InvalidEnsureLoadBalancer",
+};
+const DELETING: EventReasons = EventReasons {
+    running: "RunningDeleteLoadBalancer",
+    failed: "FailedDeleteLoadBalancer",
+    invalid: "InvalidDeleteLoadBalancer",
+};
+
 /// Looks at a load balancer and does what comes next.
 pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
     let Some(view) = look(context, key) else {
         return Progress::Settled;
     };
-    match decide(&view) {
-        Step::Nothing => Progress::Settled,
-        Step::AddFinalizer => add_finalizer(context, &view.lb).await,
-        Step::MarkCreating => {
-            let message = "the load balancer is being created";
-            let creating = unmet(
-                &view.lb,
-                condition_types::CREATED,
-                reasons::CREATING,
-                message,
-            );
-            write(context, &view.lb, with(&view.lb, creating), Progress::Again).await
+    let lb = &*view.lb;
+    match (decide(&view), &view.driver) {
+        (Step::Nothing, _) => Progress::Settled,
+        (Step::AddFinalizer, _) => {
+            let mut finalizers = lb.metadata.finalizers.clone().unwrap_or_default();
+            finalizers.push(FINALIZER_LOAD_BALANCER.to_owned());
+            let then = Progress::Again;
+            context
+                .write_finalizers(lb, &finalizers, Index::load_balancer, then)
+                .await
         }
-        Step::ReportDriverMissing => report_driver_missing(context, &view.lb).await,
-        Step::Create(request) => create(context, &view, request).await,
-        Step::Ensure(request) => ensure(context, &view, request).await,
-        Step::FinishCreating(request) => finish_creating(context, &view, request).await,
-        Step::Delete(request) => delete(context, &view, request).await,
+        (Step::MarkCreating, _) => {
+            let message = "the load balancer is being created";
+            let creating = unmet(lb, condition_types::CREATED, reasons::CREATING, message);
+            write(context, lb, with(lb, creating), Progress::Again).await
+        }
+        (Step::ReportDriverMissing, _) => report_driver_missing(context, lb).await,
+        (Step::Create(request), Lookup::Found(driver)) => {
+            create(context, lb, driver, request).await
+        }
+        (Step::Ensure(request), Lookup::Found(driver)) => {
+            ensure(context, lb, driver, request).await
+        }
+        (Step::FinishCreating(request), Lookup::Found(driver)) => {
+            finish_creating(context, lb, driver, request).await
+        }
+        (Step::Delete(request), Lookup::Found(driver)) => {
+            delete(context, lb, driver, request).await
+        }
+        // No webhook is decided on without a driver to call.
+        (_, Lookup::Missing | Lookup::Unreadable) => Progress::Settled,
     }
 }
 
@@ -54,119 +84,54 @@ fn look(context: &Context, key: &ObjectKey) -> Option<View> {
     })
 }
 
-async fn add_finalizer(context: &Context, lb: &LoadBalancer) -> Progress {
-    let mut finalizers = lb.metadata.finalizers.clone().unwrap_or_default();
-    finalizers.push(FINALIZER_LOAD_BALANCER.to_owned());
-    match context.cluster.finalizers(lb, &finalizers).await {
-        Ok(lb) => {
-            context.written(lb, Index::load_balancer);
-            Progress::Again
-        }
-        Err(error) => after_failed_write(&error),
-    }
-}
-
 async fn report_driver_missing(context: &Context, lb: &LoadBalancer) -> Progress {
-    let driver = names::resolve(
-        lb.metadata.namespace.as_deref().unwrap_or_default(),
-        &lb.spec.lb_driver,
-    );
+    let namespace = lb.metadata.namespace.as_deref().unwrap_or_default();
+    let driver = names::resolve(namespace, &lb.spec.lb_driver);
     let message = format!("spec.lbDriver: LoadBalancerDriver {driver} not found");
     context.report(lb, Warning, reasons::DRIVER_NOT_FOUND, message.clone());
-    let type_ = open_condition(lb);
-    let status = with(lb, unmet(lb, type_, reasons::DRIVER_NOT_FOUND, &message));
-    // Where it is going, only the finalizer says whether creating was begun; see `decide`.
     if lb.metadata.deletion_timestamp.is_some() {
+        // A condition that says Created tells what there is to delete; it stays.
         return Progress::Settled;
     }
-    write(context, lb, status, Progress::Settled).await
+    let is_created = status_of(lb).conditions.is_true(condition_types::CREATED);
+    let type_ = if is_created {
+        condition_types::ATTRIBUTES_SYNCED
+    } else {
+        condition_types::CREATED
+    };
+    let missing = unmet(lb, type_, reasons::DRIVER_NOT_FOUND, &message);
+    write(context, lb, with(lb, missing), Progress::Settled).await
 }
 
 async fn create(
     context: &Context,
-    view: &View,
+    lb: &LoadBalancer,
+    driver: &LoadBalancerDriver,
     mut request: CreateLoadBalancerRequest,
 ) -> Progress {
-    let (lb, Lookup::Found(driver)) = (&*view.lb, &view.driver) else {
-        return Progress::Settled;
-    };
     request.retry_id = retry_id();
-    match context
-        .drivers
-        .call::<CreateLoadBalancer>(driver, &request)
-        .await
-        .into()
-    {
-        Outcome::Succ(response) => {
-            context.report(
-                lb,
-                Normal,
-                "SuccCreateLoadBalancer",
-                "Successfully created load balancer",
-            );
+    match operate::<CreateLoadBalancer, _>(context, lb, driver, CREATING, &request).await {
+        Ok(response) => {
+            let message = "Successfully created load balancer";
+            context.report(lb, Normal, "SuccCreateLoadBalancer", message);
             let status = created(lb, &request, response.lb_info.into());
             write(context, lb, status, Progress::Again).await
         }
-        Outcome::Running { message, delay } => {
-            context.report(
-                lb,
-                Normal,
-                "RunningCreateLoadBalancer",
-                format!("msg: {message}"),
-            );
-            poll(context, delay)
-        }
-        Outcome::Fail { message, delay } => {
-            context.report(
-                lb,
-                Warning,
-                "FailedCreateLoadBalancer",
-                format!("msg: {message}"),
-            );
-            let failed = unmet(
-                lb,
-                condition_types::CREATED,
-                reasons::OPERATION_FAILED,
-                &message,
-            );
-            write(context, lb, with(lb, failed), Progress::Retry(delay)).await
-        }
-        Outcome::Error(error) => {
-            let message = in_full(&error);
-            context.report(lb, Warning, "InvalidCreateLoadBalancer", message.clone());
-            let failed = unmet(
-                lb,
-                condition_types::CREATED,
-                reasons::WEBHOOK_ERROR,
-                &message,
-            );
-            write(context, lb, with(lb, failed), Progress::Retry(None)).await
-        }
+        Err(not_done) => tell(context, lb, condition_types::CREATED, not_done).await,
     }
 }
 
 async fn ensure(
     context: &Context,
-    view: &View,
+    lb: &LoadBalancer,
+    driver: &LoadBalancerDriver,
     mut request: EnsureLoadBalancerRequest,
 ) -> Progress {
-    let (lb, Lookup::Found(driver)) = (&*view.lb, &view.driver) else {
-        return Progress::Settled;
-    };
     request.retry_id = retry_id();
-    match context
-        .drivers
-        .call::<EnsureLoadBalancer>(driver, &request)
-        .await
-        .into()
-    {
-        Outcome::Succ(_) => {
-            context.report(
-                lb,
-                Normal,
-                "SuccEnsureLoadBalancer",
-                "Successfully ensured load balancer",
-            );
+    match operate::<EnsureLoadBalancer, _>(context, lb, driver, ENSURING, &request).await {
+        Ok(_) => {
+            let message = "Successfully ensured load balancer";
+            context.report(lb, Normal, "SuccEnsureLoadBalancer", message);
             let synced = Condition::met(condition_types::ATTRIBUTES_SYNCED, lb.metadata.generation);
             let status = LoadBalancerStatus {
                 last_synced_attributes: Some(request.attributes.into()),
@@ -174,135 +139,78 @@ async fn ensure(
             };
             write(context, lb, status, Progress::Again).await
         }
-        Outcome::Running { message, delay } => {
-            context.report(
-                lb,
-                Normal,
-                "RunningEnsureLoadBalancer",
-                format!("msg: {message}"),
-            );
-            poll(context, delay)
-        }
-        Outcome::Fail { message, delay } => {
-            context.report(
-                lb,
-                Warning,
-                "FailedEnsureLoadBalancer",
-                format!("msg: {message}"),
-            );
-            let failed = unmet(
-                lb,
-                condition_types::ATTRIBUTES_SYNCED,
-                reasons::OPERATION_FAILED,
-                &message,
-            );
-            write(context, lb, with(lb, failed), Progress::Retry(delay)).await
-        }
-        Outcome::Error(error) => {
-            let message = in_full(&error);
-            context.report(lb, Warning, "InvalidEnsureLoadBalancer", message.clone());
-            let failed = unmet(
-                lb,
-                condition_types::ATTRIBUTES_SYNCED,
-                reasons::WEBHOOK_ERROR,
-                &message,
-            );
-            write(context, lb, with(lb, failed), Progress::Retry(None)).await
-        }
+        Err(not_done) => tell(context, lb, condition_types::ATTRIBUTES_SYNCED, not_done).await,
     }
 }
 
-/// Only a finished creation tells what there is to delete. One that fails has left nothing that
-/// the controller could name.
+/// Only a finished creation tells what there is to delete. One that the driver says has failed
+/// has left nothing that the controller could name.
 async fn finish_creating(
     context: &Context,
-    view: &View,
+    lb: &LoadBalancer,
+    driver: &LoadBalancerDriver,
     mut request: CreateLoadBalancerRequest,
 ) -> Progress {
-    let (lb, Lookup::Found(driver)) = (&*view.lb, &view.driver) else {
-        return Progress::Settled;
-    };
     request.retry_id = retry_id();
-    match context
-        .drivers
-        .call::<CreateLoadBalancer>(driver, &request)
-        .await
-        .into()
-    {
-        Outcome::Succ(response) => {
+    match operate::<CreateLoadBalancer, _>(context, lb, driver, CREATING, &request).await {
+        Ok(response) => {
             let status = created(lb, &request, response.lb_info.into());
             write(context, lb, status, Progress::Again).await
         }
-        Outcome::Running { message, delay } => {
-            context.report(
+        Err(NotDone::Failed {
+            reason: reasons::OPERATION_FAILED,
+            ..
+        }) => {
+            delete(
+                context,
                 lb,
-                Normal,
-                "RunningCreateLoadBalancer",
-                format!("msg: {message}"),
-            );
-            poll(context, delay)
+                driver,
+                delete_request(lb, &StringMap::default()),
+            )
+            .await
         }
-        Outcome::Fail { .. } => {
-            delete(context, view, delete_request(lb, &StringMap::default())).await
-        }
-        Outcome::Error(error) => {
-            context.report(lb, Warning, "InvalidCreateLoadBalancer", in_full(&error));
-            Progress::Retry(None)
-        }
+        Err(not_done) => not_done.then(),
     }
 }
 
 async fn delete(
     context: &Context,
-    view: &View,
+    lb: &LoadBalancer,
+    driver: &LoadBalancerDriver,
     mut request: DeleteLoadBalancerRequest,
 ) -> Progress {
-    let (lb, Lookup::Found(driver)) = (&*view.lb, &view.driver) else {
-        return Progress::Settled;
-    };
     request.retry_id = retry_id();
-    match context
-        .drivers
-        .call::<DeleteLoadBalancer>(driver, &request)
-        .await
-        .into()
+    if let Err(not_done) =
+        operate::<DeleteLoadBalancer, _>(context, lb, driver, DELETING, &request).await
     {
-        Outcome::Succ(_) => let_go(context, lb).await,
-        Outcome::Running { message, delay } => {
-            context.report(
-                lb,
-                Normal,
-                "RunningDeleteLoadBalancer",
-                format!("msg: {message}"),
-            );
-            poll(context, delay)
-        }
-        Outcome::Fail { message, delay } => {
-            context.report(
-                lb,
-                Warning,
-                "FailedDeleteLoadBalancer",
-                format!("msg: {message}"),
-            );
-            Progress::Retry(delay)
-        }
-        Outcome::Error(error) => {
-            context.report(lb, Warning, "InvalidDeleteLoadBalancer", in_full(&error));
-            Progress::Retry(None)
-        }
+        return not_done.then();
     }
-}
-
-async fn let_go(context: &Context, lb: &LoadBalancer) -> Progress {
     let mut finalizers = lb.metadata.finalizers.clone().unwrap_or_default();
     finalizers.retain(|finalizer| finalizer != FINALIZER_LOAD_BALANCER);
-    match context.cluster.finalizers(lb, &finalizers).await {
-        Ok(gone) => {
-            context.forget(lb.metadata.uid.as_deref());
-            context.written(gone, Index::load_balancer);
-            Progress::Settled
+    context.forget(lb.metadata.uid.as_deref());
+    let then = Progress::Settled;
+    context
+        .write_finalizers(lb, &finalizers, Index::load_balancer, then)
+        .await
+}
+
+/// Says in a condition why something failed, and goes on as it says.
+async fn tell(context: &Context, lb: &LoadBalancer, type_: &str, not_done: NotDone) -> Progress {
+    match not_done {
+        NotDone::Running(then) => then,
+        NotDone::Failed {
+            reason,
+            message,
+            then,
+        } => {
+            write(
+                context,
+                lb,
+                with(lb, unmet(lb, type_, reason, &message)),
+                then,
+            )
+            .await
         }
-        Err(error) => after_failed_write(&error),
     }
 }
 
@@ -334,15 +242,6 @@ fn created(
     }
 }
 
-/// The condition that tells of what is to be done next.
-fn open_condition(lb: &LoadBalancer) -> &'static str {
-    if status_of(lb).conditions.is_true(condition_types::CREATED) {
-        condition_types::ATTRIBUTES_SYNCED
-    } else {
-        condition_types::CREATED
-    }
-}
-
 fn unmet(lb: &LoadBalancer, type_: &str, reason: &str, message: &str) -> Condition {
     Condition::unmet(type_, reason, message, lb.metadata.generation)
 }
@@ -360,25 +259,14 @@ fn status_of(lb: &LoadBalancer) -> LoadBalancerStatus {
     lb.status.clone().unwrap_or_default()
 }
 
-/// Writes a status, unless it is there already, and goes on as `then` says.
 async fn write(
     context: &Context,
     lb: &LoadBalancer,
     status: LoadBalancerStatus,
     then: Progress,
 ) -> Progress {
-    if lb.status.as_ref() == Some(&status) {
-        return then;
-    }
-    match context
-        .cluster
-        .status(lb, lb.status.as_ref(), &status)
+    let old = lb.status.as_ref();
+    context
+        .write_status(lb, old, &status, Index::load_balancer, then)
         .await
-    {
-        Ok(lb) => {
-            context.written(lb, Index::load_balancer);
-            then
-        }
-        Err(error) => after_failed_write(&error),
-    }
 }

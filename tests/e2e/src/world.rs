@@ -5,16 +5,15 @@ use http::Request;
 use http_body_util::BodyExt;
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::Client;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
-use kube::core::NamespaceResourceScope;
 use kube::runtime::wait::{await_condition, conditions};
-use kube::{Client, Resource};
-use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer, LoadBalancerDriver, crds};
+use lbcf_controller::api::{
+    BackendGroup, BackendRecord, LoadBalancer, LoadBalancerDriver, NamespacedKind as Kind, crds,
+};
 use lbcf_controller::{Backoff, Controller, Options};
 use local_cluster::{LocalCluster, LocalClusterOptions};
 use mock_driver::{ClbDriver, Cloud, MockOptions, MockServer};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -46,31 +45,6 @@ impl Debug for World {
             .field("driver_addr", &self.driver_addr)
             .finish_non_exhaustive()
     }
-}
-
-/// The kinds that tests handle.
-pub trait Kind:
-    Resource<DynamicType = (), Scope = NamespaceResourceScope>
-    + Clone
-    + Debug
-    + Serialize
-    + DeserializeOwned
-    + Send
-    + Sync
-    + 'static
-{
-}
-
-impl<K> Kind for K where
-    K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
-        + Clone
-        + Debug
-        + Serialize
-        + DeserializeOwned
-        + Send
-        + Sync
-        + 'static
-{
 }
 
 impl World {

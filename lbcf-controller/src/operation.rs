@@ -1,0 +1,115 @@
+//! Calling an operation's webhook, and what its ends mean for the object, its key and people.
+
+use crate::api::{LoadBalancerDriver, reasons};
+use crate::cluster::EventType::{Normal, Warning};
+use crate::context::Context;
+use crate::work::Progress;
+use kube::Resource;
+use lbcf_driver_sdk::webhook::{OperationResponse, Status, Webhook};
+use std::error::Error;
+
+/// The reasons under which the ends other than success stand in an object's events. They are the
+/// original's, which do not all follow one rule (b102 to b104, b120 to b123).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EventReasons {
+    /// The driver is still at it.
+    pub(crate) running: &'static str,
+    /// The driver says that it failed.
+    pub(crate) failed: &'static str,
+    /// There was no answer, or none that can be read.
+    pub(crate) invalid: &'static str,
+}
+
+/// The operation did not succeed, or not yet.
+#[derive(Debug)]
+pub(crate) enum NotDone {
+    /// The driver is still at it: look again then.
+    Running(Progress),
+    /// It failed.
+    Failed {
+        /// Why, for a condition.
+        reason: &'static str,
+        /// Why, for people.
+        message: String,
+        /// When it is tried again.
+        then: Progress,
+    },
+}
+
+impl NotDone {
+    /// When it goes on, where nothing is to be said about a failure but the event.
+    pub(crate) fn then(self) -> Progress {
+        match self {
+            Self::Running(then) | Self::Failed { then, .. } => then,
+        }
+    }
+}
+
+/// Calls an operation's webhook once. Success is the caller's to tell; every other end is told in
+/// the object's events.
+pub(crate) async fn operate<W, K>(
+    context: &Context,
+    object: &K,
+    driver: &LoadBalancerDriver,
+    events: EventReasons,
+    request: &W::Request,
+) -> Result<W::Response, NotDone>
+where
+    W: Webhook<Response: OperationResponse>,
+    K: Resource<DynamicType = ()>,
+{
+    let response = match context.drivers.call::<W>(driver, request).await {
+        Ok(response) => response,
+        Err(error) => {
+            let message = in_full(&error);
+            context.report(object, Warning, events.invalid, message.clone());
+            let then = Progress::Retry(None);
+            return Err(NotDone::Failed {
+                reason: reasons::WEBHOOK_ERROR,
+                message,
+                then,
+            });
+        }
+    };
+    let message = response.message();
+    match response.status() {
+        Status::Succ => Ok(response),
+        Status::Running => {
+            context.report(object, Normal, events.running, format!("msg: {message}"));
+            // d22: a driver's own delay is kept exactly.
+            let delay = response.min_retry_delay();
+            Err(NotDone::Running(Progress::After(
+                delay.unwrap_or(context.options.poll_interval),
+            )))
+        }
+        Status::Fail => {
+            context.report(object, Warning, events.failed, format!("msg: {message}"));
+            Err(NotDone::Failed {
+                reason: reasons::OPERATION_FAILED,
+                message: message.to_owned(),
+                then: Progress::Retry(response.min_retry_delay()),
+            })
+        }
+    }
+}
+
+/// A fresh `retryID` (b102).
+pub(crate) fn retry_id() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+/// The message of an error with all that caused it.
+fn in_full(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        // Errors that quote their source already need no repetition.
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}
