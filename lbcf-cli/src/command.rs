@@ -19,7 +19,7 @@ use std::process::ExitCode;
 )]
 struct Lbcf {
     /// What is logged, to stderr: a level, or a list such as warn,lbcf_controller=debug
-    /// [default: info; warn for the demo]
+    /// [default: info; error for the demo]
     #[arg(long, env = "LBCF_LOG", value_name = "FILTER", global = true)]
     log: Option<String>,
 
@@ -55,8 +55,9 @@ enum Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let lbcf = Lbcf::parse();
+    // The demo makes things fail on purpose, and shows what comes of it.
     let default_filter = if matches!(lbcf.command, Command::Demo(_)) {
-        "warn"
+        "error"
     } else {
         "info"
     };

@@ -3,6 +3,7 @@
 use crate::api::NamespacedKind as Kind;
 use crate::cluster::{EventSink, EventType, WriteError, Writer};
 use crate::drivers::{AddressLocks, Drivers};
+use crate::error_text::in_full;
 use crate::index::{Change, Index};
 use crate::key::ObjectKey;
 use crate::options::Options;
@@ -179,10 +180,7 @@ pub(crate) fn after_failed_write(error: &WriteError) -> Progress {
     match error {
         WriteError::Stale => Progress::After(STALE_PAUSE),
         WriteError::Timeout(_) | WriteError::Refused(_) => {
-            tracing::warn!(
-                error = error as &dyn std::error::Error,
-                "a write failed; trying again"
-            );
+            tracing::warn!(error = in_full(error), "a write failed; trying again");
             Progress::Retry(None)
         }
     }

@@ -107,7 +107,7 @@ impl Controller {
             };
             while workers.try_join_next().is_some() {}
             let (context, queue) = (Arc::clone(&context), Arc::clone(&queue));
-            let span = tracing::debug_span!("work", kind = key.kind(), object = %key.object());
+            let span = tracing::info_span!("work", kind = key.kind(), object = %key.object());
             workers.spawn(
                 async move {
                     let _place = place;
@@ -118,6 +118,7 @@ impl Controller {
                 .instrument(span),
             );
         }
+        while workers.try_join_next().is_some() {}
         tracing::info!(in_progress = workers.len(), "stopping");
         let finished = async { while workers.join_next().await.is_some() {} };
         if tokio::time::timeout(context.options.stop_timeout, finished)

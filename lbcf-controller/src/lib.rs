@@ -43,6 +43,7 @@ mod cluster;
 mod context;
 mod controller;
 mod drivers;
+mod error_text;
 pub mod go_duration;
 mod index;
 mod key;

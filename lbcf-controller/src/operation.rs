@@ -3,10 +3,11 @@
 use crate::api::{LoadBalancerDriver, reasons};
 use crate::cluster::EventType::{Normal, Warning};
 use crate::context::Context;
+use crate::error_text::in_full;
+use crate::key::ObjectKey;
 use crate::work::Progress;
 use kube::Resource;
 use lbcf_driver_sdk::webhook::{OperationResponse, Status, Webhook};
-use std::error::Error;
 
 /// The reasons under which the ends other than success stand in an object's events. They are the
 /// original's, which do not all follow one rule (b102 to b104, b120 to b123).
@@ -62,6 +63,7 @@ where
         Ok(response) => response,
         Err(error) => {
             let message = in_full(&error);
+            tracing::warn!(webhook = W::INFO.name, error = message, "no answer");
             context.report(object, Warning, events.invalid, message.clone());
             let then = Progress::Retry(None);
             return Err(NotDone::Failed {
@@ -72,6 +74,8 @@ where
         }
     };
     let message = response.message();
+    let driver = ObjectKey::of(driver);
+    tracing::debug!(webhook = W::INFO.name, %driver, status = ?response.status(), message);
     match response.status() {
         Status::Succ => Ok(response),
         Status::Running => {
@@ -83,6 +87,7 @@ where
             )))
         }
         Status::Fail => {
+            tracing::warn!(webhook = W::INFO.name, %driver, message, "the driver failed");
             context.report(object, Warning, events.failed, format!("msg: {message}"));
             Err(NotDone::Failed {
                 reason: reasons::OPERATION_FAILED,
@@ -96,20 +101,4 @@ where
 /// A fresh `retryID` (b102).
 pub(crate) fn retry_id() -> String {
     uuid::Uuid::new_v4().to_string()
-}
-
-/// The message of an error with all that caused it.
-fn in_full(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        // Errors that quote their source already need no repetition.
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    text
 }

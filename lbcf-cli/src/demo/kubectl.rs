@@ -27,11 +27,11 @@ macro_rules! example {
     };
 }
 
-pub(super) const DRIVER: (&str, &str) = example!("driver.yaml");
-pub(super) const LOAD_BALANCER: (&str, &str) = example!("load-balancer-new.yaml");
-pub(super) const GROUP: (&str, &str) = example!("backend-group-by-label.yaml");
-const NAMESPACE_MANIFEST: (&str, &str) = example!("namespace.yaml");
-const POD: (&str, &str) = example!("pod.yaml");
+pub(super) const DRIVER: (&str, &str) = example!("10-driver.yaml");
+pub(super) const LOAD_BALANCER: (&str, &str) = example!("20-load-balancer-new.yaml");
+pub(super) const GROUP: (&str, &str) = example!("30-backend-group-by-label.yaml");
+const NAMESPACE_MANIFEST: (&str, &str) = example!("00-namespace.yaml");
+const POD: (&str, &str) = example!("40-pod.yaml");
 
 /// Does to the cluster what the demo shows as kubectl commands.
 pub(super) struct Kubectl {

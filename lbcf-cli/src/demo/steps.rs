@@ -117,14 +117,14 @@ impl Step {
 }
 
 async fn register(tour: &mut Tour<'_>) -> Outcome {
-    tour.shows("kubectl apply -f deploy/examples/namespace.yaml")?;
+    tour.shows("kubectl apply -f deploy/examples/00-namespace.yaml")?;
     tour.kubectl.apply_namespace().await?;
     tour.shows(format!("kubectl apply -f {}", DRIVER.0))?;
     tour.kubectl.apply_driver().await?;
     tour.shows(format!("kubectl apply -f {}", LOAD_BALANCER.0))?;
     tour.kubectl.apply_load_balancer().await?;
     tour.shows(format!(
-        "kubectl apply -f deploy/examples/pod.yaml   # {} of them",
+        "kubectl apply -f deploy/examples/40-pod.yaml   # {} of them",
         tour.pods.len()
     ))?;
     for pod in &tour.pods {
@@ -307,7 +307,7 @@ async fn add_pod(tour: &mut Tour<'_>) -> Result<String, String> {
     let pod = format!("my-pod-{}", tour.next_pod);
     tour.next_pod += 1;
     tour.shows(format!(
-        "kubectl apply -f deploy/examples/pod.yaml   # as {pod}"
+        "kubectl apply -f deploy/examples/40-pod.yaml   # as {pod}"
     ))?;
     tour.kubectl.create_pod(&pod).await?;
     Ok(pod)

@@ -163,7 +163,7 @@ pub(super) async fn set_up_again(stage: &mut Stage, screen: &Screen, pods: u16) 
         format!("kubectl get br -n {NAMESPACE} -w"),
         format!("kubectl delete pod -n {NAMESPACE} my-pod-0"),
         format!("kubectl describe lb -n {NAMESPACE} my-load-balancer-1"),
-        "kubectl apply -f deploy/examples/load-balancer-existing.yaml".to_owned(),
+        "kubectl apply -f deploy/examples/20-load-balancer-existing.yaml".to_owned(),
     ] {
         screen.line(format!("  {command}"))?;
     }

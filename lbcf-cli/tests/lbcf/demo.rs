@@ -111,7 +111,7 @@ fn text_tells_what_a_person_would_type_and_what_the_cloud_holds() {
     for part in [
         "kubeconfig",
         "[1/10] register",
-        "$ kubectl apply -f deploy/examples/backend-group-by-label.yaml",
+        "$ kubectl apply -f deploy/examples/30-backend-group-by-label.yaml",
         "webhooks  ",
         "weight 80",
         "cloud     empty",

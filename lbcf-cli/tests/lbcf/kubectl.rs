@@ -93,8 +93,16 @@ fn kubectl_works_while_the_demo_stays_up() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    kubectl.run(&["apply", "-f", "deploy/examples/load-balancer-existing.yaml"]);
-    kubectl.run(&["apply", "-f", "deploy/examples/backend-group-by-name.yaml"]);
+    kubectl.run(&[
+        "apply",
+        "-f",
+        "deploy/examples/20-load-balancer-existing.yaml",
+    ]);
+    kubectl.run(&[
+        "apply",
+        "-f",
+        "deploy/examples/30-backend-group-by-name.yaml",
+    ]);
     let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
     assert!(
         lines.any(|line| line
@@ -103,7 +111,11 @@ fn kubectl_works_while_the_demo_stays_up() {
     );
     watch.kill().unwrap();
     watch.wait().unwrap();
-    let unchanged = kubectl.run(&["apply", "-f", "deploy/examples/backend-group-by-name.yaml"]);
+    let unchanged = kubectl.run(&[
+        "apply",
+        "-f",
+        "deploy/examples/30-backend-group-by-name.yaml",
+    ]);
     assert!(unchanged.contains("unchanged"), "{unchanged}");
 
     kubectl.run(&[

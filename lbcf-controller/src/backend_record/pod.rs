@@ -2,6 +2,7 @@
 
 use crate::api::BackendRecord;
 use crate::context::Context;
+use crate::error_text::in_full;
 use crate::index::PodView;
 use crate::names;
 use crate::work::Progress;
@@ -25,8 +26,7 @@ pub(super) async fn fetch_pod(
         Ok(Ok(Some(pod))) => pod,
         Ok(Ok(None)) => return Ok(None),
         Ok(Err(error)) => {
-            let error = &error as &dyn std::error::Error;
-            tracing::warn!(pod = %backend.name, error, "fetching a pod failed; trying again");
+            tracing::warn!(pod = %backend.name, error = in_full(&error), "fetching a pod failed; trying again");
             return Err(Progress::Retry(None));
         }
         Err(_) => {

@@ -1,6 +1,7 @@
 //! Watches: one for each kind, each feeding the index.
 
 use crate::api::{BackendGroup, BackendRecord, LoadBalancer, LoadBalancerDriver};
+use crate::error_text::in_full;
 use crate::index::{Change, PodView};
 use crate::key::ObjectKey;
 use futures::{Stream, StreamExt, TryStreamExt};
@@ -96,11 +97,24 @@ where
 {
     watcher(api, watcher::Config::default())
         .default_backoff()
-        .inspect_err(|error| {
-            let kind = K::kind(&());
-            tracing::warn!(%kind, error = error as &dyn std::error::Error, "watching fails; trying again");
-        })
+        .inspect_err(|error| tell(&K::kind(&()), error))
         .filter_map(async |event| event.ok())
+}
+
+/// Says what is wrong with a watch, and what to do where that is known.
+fn tell(kind: &str, error: &watcher::Error) {
+    use watcher::Error::{InitialListFailed, WatchStartFailed};
+    if let InitialListFailed(kube::Error::Api(status)) | WatchStartFailed(kube::Error::Api(status)) =
+        error
+        && status.code == 404
+    {
+        tracing::warn!(
+            kind,
+            "the cluster does not know this kind; `lbcf crds | kubectl apply -f -` installs it"
+        );
+    } else {
+        tracing::warn!(kind, error = in_full(error), "watching fails; trying again");
+    }
 }
 
 fn unreadable<K: Resource<DynamicType = ()>>(error: InvalidObject) -> Change<K> {

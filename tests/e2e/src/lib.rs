@@ -23,9 +23,11 @@
     clippy::missing_panics_doc
 )]
 
+mod held;
 mod interrupt;
 pub mod manifests;
 mod world;
 
+pub use held::{Release, hold_list};
 pub use interrupt::{Interrupted, Moment, interrupt_at};
 pub use world::{World, until};

@@ -9,3 +9,4 @@ mod examples;
 mod interrupted;
 mod life;
 mod order;
+mod start;
