@@ -6,6 +6,7 @@
 
 mod cloud_view;
 mod kubectl;
+mod play;
 mod report;
 mod screen;
 mod stage;

@@ -1,7 +1,7 @@
 //! The ten steps.
 
 use super::kubectl::{DRIVER, GROUP, LOAD_BALANCER, NAMESPACE};
-use super::tour::{Tour, until};
+use super::play::{Play, until};
 use k8s_openapi::api::core::v1::Pod;
 use kube::Client;
 use kube::api::{Api, ListParams};
@@ -70,11 +70,11 @@ impl Step {
         }
     }
 
-    pub(super) fn title(self, tour: &Tour<'_>) -> String {
+    pub(super) fn title(self, play: &Play<'_>) -> String {
         match self {
             Self::Register => format!(
                 "driver, load balancer, {} pods and a group with weight 50: as many targets in the cloud",
-                tour.pods.len()
+                play.pods.len()
             ),
             Self::NotReady => {
                 "one pod turns NotReady: its target goes, the others are untouched".into()
@@ -100,107 +100,107 @@ impl Step {
         }
     }
 
-    pub(super) async fn take(self, tour: &mut Tour<'_>) -> Outcome {
+    pub(super) async fn take(self, play: &mut Play<'_>) -> Outcome {
         match self {
-            Self::Register => register(tour).await,
-            Self::NotReady => not_ready(tour).await,
-            Self::ReadyAgain => ready_again(tour).await,
-            Self::Weight => weight(tour).await,
-            Self::ScaleUp => scale_up(tour).await,
-            Self::PodDeleted => pod_deleted(tour).await,
-            Self::Attributes => attributes(tour).await,
-            Self::DriverDown => driver_down(tour).await,
-            Self::ControllerRestart => controller_restart(tour).await,
-            Self::Teardown => teardown(tour).await,
+            Self::Register => register(play).await,
+            Self::NotReady => not_ready(play).await,
+            Self::ReadyAgain => ready_again(play).await,
+            Self::Weight => weight(play).await,
+            Self::ScaleUp => scale_up(play).await,
+            Self::PodDeleted => pod_deleted(play).await,
+            Self::Attributes => attributes(play).await,
+            Self::DriverDown => driver_down(play).await,
+            Self::ControllerRestart => controller_restart(play).await,
+            Self::Teardown => teardown(play).await,
         }
     }
 }
 
-async fn register(tour: &mut Tour<'_>) -> Outcome {
-    tour.shows("kubectl apply -f deploy/examples/00-namespace.yaml")?;
-    tour.kubectl.apply_namespace().await?;
-    tour.shows(format!("kubectl apply -f {}", DRIVER.0))?;
-    tour.kubectl.apply_driver().await?;
-    tour.shows(format!("kubectl apply -f {}", LOAD_BALANCER.0))?;
-    tour.kubectl.apply_load_balancer().await?;
-    tour.shows(format!(
+async fn register(play: &mut Play<'_>) -> Outcome {
+    play.shows("kubectl apply -f deploy/examples/00-namespace.yaml")?;
+    play.kubectl.apply_namespace().await?;
+    play.shows(format!("kubectl apply -f {}", DRIVER.0))?;
+    play.kubectl.apply_driver().await?;
+    play.shows(format!("kubectl apply -f {}", LOAD_BALANCER.0))?;
+    play.kubectl.apply_load_balancer().await?;
+    play.shows(format!(
         "kubectl apply -f deploy/examples/40-pod.yaml   # {} of them",
-        tour.pods.len()
+        play.pods.len()
     ))?;
-    for pod in &tour.pods {
-        tour.kubectl.create_pod(pod).await?;
+    for pod in &play.pods {
+        play.kubectl.create_pod(pod).await?;
     }
-    tour.shows(format!("kubectl apply -f {}", GROUP.0))?;
-    tour.kubectl.apply_group().await?;
-    tour.registered_are(&tour.pods).await?;
+    play.shows(format!("kubectl apply -f {}", GROUP.0))?;
+    play.kubectl.apply_group().await?;
+    play.registered_are(&play.pods).await?;
     Ok(Taken::Passed)
 }
 
-async fn not_ready(tour: &mut Tour<'_>) -> Outcome {
-    let (pod, others) = tour.pods.split_first().ok_or("there is no pod")?;
-    tour.shows(format!(
+async fn not_ready(play: &mut Play<'_>) -> Outcome {
+    let (pod, others) = play.pods.split_first().ok_or("there is no pod")?;
+    play.shows(format!(
         r#"kubectl patch pod -n {NAMESPACE} {pod} --subresource=status -p '{{"status":{{"conditions":[{{"type":"Ready","status":"False"}}]}}}}'"#
     ))?;
-    let before = tour.stage.calls();
-    tour.kubectl.set_ready(pod, false).await?;
-    tour.registered_are(others).await?;
-    let ensured = since(tour, &before, "ensureBackend");
+    let before = play.stage.calls();
+    play.kubectl.set_ready(pod, false).await?;
+    play.registered_are(others).await?;
+    let ensured = since(play, &before, "ensureBackend");
     if ensured > 0 {
         return Err(format!("the others were touched: ensureBackend x{ensured}"));
     }
     Ok(Taken::Passed)
 }
 
-async fn ready_again(tour: &mut Tour<'_>) -> Outcome {
-    let pod = tour.pods.first().ok_or("there is no pod")?;
-    tour.shows(format!(
+async fn ready_again(play: &mut Play<'_>) -> Outcome {
+    let pod = play.pods.first().ok_or("there is no pod")?;
+    play.shows(format!(
         r#"kubectl patch pod -n {NAMESPACE} {pod} --subresource=status -p '{{"status":{{"conditions":[{{"type":"Ready","status":"True"}}]}}}}'"#
     ))?;
-    tour.kubectl.set_ready(pod, true).await?;
-    tour.registered_are(&tour.pods).await?;
+    play.kubectl.set_ready(pod, true).await?;
+    play.registered_are(&play.pods).await?;
     Ok(Taken::Passed)
 }
 
-async fn weight(tour: &mut Tour<'_>) -> Outcome {
+async fn weight(play: &mut Play<'_>) -> Outcome {
     let patch = json!({"spec": {"parameters": {"weight": "80"}}});
-    tour.shows(format!(
+    play.shows(format!(
         "kubectl patch bg -n {NAMESPACE} {BG} --type=merge -p '{patch}'"
     ))?;
-    tour.kubectl
+    play.kubectl
         .patch::<BackendGroup>(NAMESPACE, BG, patch)
         .await?;
-    tour.weight = "80";
-    tour.registered_are(&tour.pods).await?;
+    play.weight = "80";
+    play.registered_are(&play.pods).await?;
     Ok(Taken::Passed)
 }
 
-async fn scale_up(tour: &mut Tour<'_>) -> Outcome {
-    let pod = add_pod(tour).await?;
-    tour.pods.push(pod);
-    tour.registered_are(&tour.pods).await?;
+async fn scale_up(play: &mut Play<'_>) -> Outcome {
+    let pod = add_pod(play).await?;
+    play.pods.push(pod);
+    play.registered_are(&play.pods).await?;
     Ok(Taken::Passed)
 }
 
-async fn pod_deleted(tour: &mut Tour<'_>) -> Outcome {
-    remove_pod(tour).await?;
-    tour.registered_are(&tour.pods).await?;
+async fn pod_deleted(play: &mut Play<'_>) -> Outcome {
+    remove_pod(play).await?;
+    play.registered_are(&play.pods).await?;
     Ok(Taken::Passed)
 }
 
-async fn attributes(tour: &mut Tour<'_>) -> Outcome {
-    if !tour.sees_cloud() {
+async fn attributes(play: &mut Play<'_>) -> Outcome {
+    if !play.sees_cloud() {
         return Ok(Taken::Skipped(NO_SIGHT));
     }
     let patch = json!({"spec": {"attributes": {"max-bandwidth-out": "20"}}});
-    tour.shows(format!(
+    play.shows(format!(
         "kubectl patch lb -n {NAMESPACE} {LB} --type=merge -p '{patch}'"
     ))?;
-    let before = tour.stage.calls();
-    tour.kubectl
+    let before = play.stage.calls();
+    play.kubectl
         .patch::<LoadBalancer>(NAMESPACE, LB, patch)
         .await?;
     until("the cloud has the attribute", async || {
-        let attributes = tour.stage.cloud.attributes();
+        let attributes = play.stage.cloud.attributes();
         let is_there = |lb: &BTreeMap<String, String>| {
             lb.get("max-bandwidth-out")
                 .is_some_and(|value| value == "20")
@@ -210,119 +210,119 @@ async fn attributes(tour: &mut Tour<'_>) -> Outcome {
     .await?;
     // Only when the controller has noted that it is done can one say how often it called.
     until("the load balancer's status has the attribute", async || {
-        let lb = tour.kubectl.get::<LoadBalancer>(NAMESPACE, LB).await?;
+        let lb = play.kubectl.get::<LoadBalancer>(NAMESPACE, LB).await?;
         let is_noted = lb.is_some_and(|lb| {
             lb.status.and_then(|status| status.last_synced_attributes) == Some(lb.spec.attributes)
         });
         Ok(is_noted.then_some(()))
     })
     .await?;
-    match since(tour, &before, "ensureLoadBalancer") {
+    match since(play, &before, "ensureLoadBalancer") {
         1 => Ok(Taken::Passed),
         calls => Err(format!("ensureLoadBalancer was called {calls} times")),
     }
 }
 
-async fn driver_down(tour: &mut Tour<'_>) -> Outcome {
-    if !tour.stage.has_mock() {
+async fn driver_down(play: &mut Play<'_>) -> Outcome {
+    if !play.stage.has_mock() {
         return Ok(Taken::Skipped(
             "needs the mock; the driver of --driver-url cannot be stopped from here",
         ));
     }
-    tour.notes("the driver goes away")?;
-    tour.stage.stop_driver().await;
-    let before = tour.stage.calls();
-    remove_pod(tour).await?;
-    let pod = add_pod(tour).await?;
-    tour.pods.push(pod);
+    play.notes("the driver goes away")?;
+    play.stage.stop_driver().await;
+    let before = play.stage.calls();
+    remove_pod(play).await?;
+    let pod = add_pod(play).await?;
+    play.pods.push(pod);
     for webhook in ["deregisterBackend", "generateBackendAddr"] {
         until(&format!("{webhook} is tried"), async || {
-            Ok((since(tour, &before, webhook) > 0).then_some(()))
+            Ok((since(play, &before, webhook) > 0).then_some(()))
         })
         .await?;
     }
-    tour.notes("the driver comes back")?;
-    tour.stage.start_driver().await?;
-    tour.registered_are(&tour.pods).await?;
+    play.notes("the driver comes back")?;
+    play.stage.start_driver().await?;
+    play.registered_are(&play.pods).await?;
     Ok(Taken::Passed)
 }
 
-async fn controller_restart(tour: &mut Tour<'_>) -> Outcome {
-    tour.notes("the controller is killed")?;
-    tour.stage.kill_controller().await;
-    let gone = remove_pod(tour).await?;
+async fn controller_restart(play: &mut Play<'_>) -> Outcome {
+    play.notes("the controller is killed")?;
+    play.stage.kill_controller().await;
+    let gone = remove_pod(play).await?;
     until("the pod is gone from the cluster", async || {
-        let pod = tour.kubectl.get::<Pod>(NAMESPACE, &gone).await?;
+        let pod = play.kubectl.get::<Pod>(NAMESPACE, &gone).await?;
         Ok(pod.is_none().then_some(()))
     })
     .await?;
-    tour.notes("a new controller starts")?;
-    tour.stage.start_controller();
-    tour.registered_are(&tour.pods).await?;
+    play.notes("a new controller starts")?;
+    play.stage.start_controller();
+    play.registered_are(&play.pods).await?;
     Ok(Taken::Passed)
 }
 
-async fn teardown(tour: &mut Tour<'_>) -> Outcome {
-    tour.shows(format!("kubectl delete bg -n {NAMESPACE} {BG}"))?;
-    tour.kubectl.delete::<BackendGroup>(NAMESPACE, BG).await?;
-    tour.shows(format!("kubectl delete lb -n {NAMESPACE} {LB}"))?;
-    tour.kubectl.delete::<LoadBalancer>(NAMESPACE, LB).await?;
+async fn teardown(play: &mut Play<'_>) -> Outcome {
+    play.shows(format!("kubectl delete bg -n {NAMESPACE} {BG}"))?;
+    play.kubectl.delete::<BackendGroup>(NAMESPACE, BG).await?;
+    play.shows(format!("kubectl delete lb -n {NAMESPACE} {LB}"))?;
+    play.kubectl.delete::<LoadBalancer>(NAMESPACE, LB).await?;
     until("the load balancer is gone", async || {
-        let lb = tour.kubectl.get::<LoadBalancer>(NAMESPACE, LB).await?;
+        let lb = play.kubectl.get::<LoadBalancer>(NAMESPACE, LB).await?;
         Ok(lb.is_none().then_some(()))
     })
     .await?;
-    tour.shows(format!(
+    play.shows(format!(
         "kubectl label lbd -n {LBD_NAMESPACE} {LBD} lbcf.tkestack.io/driver-draining=true"
     ))?;
     let draining = json!({"metadata": {"labels": {"lbcf.tkestack.io/driver-draining": "true"}}});
-    tour.kubectl
+    play.kubectl
         .patch::<LoadBalancerDriver>(LBD_NAMESPACE, LBD, draining)
         .await?;
-    tour.shows(format!("kubectl delete lbd -n {LBD_NAMESPACE} {LBD}"))?;
-    tour.kubectl
+    play.shows(format!("kubectl delete lbd -n {LBD_NAMESPACE} {LBD}"))?;
+    play.kubectl
         .delete::<LoadBalancerDriver>(LBD_NAMESPACE, LBD)
         .await?;
-    tour.shows(format!(
+    play.shows(format!(
         "kubectl delete pod -n {NAMESPACE} -l app=my-web-server"
     ))?;
-    for pod in std::mem::take(&mut tour.pods) {
-        tour.kubectl.delete_pod(&pod).await?;
+    for pod in std::mem::take(&mut play.pods) {
+        play.kubectl.delete_pod(&pod).await?;
     }
     until("the pods are gone", async || {
-        let pods = left_of::<Pod>(&tour.stage.client()).await;
+        let pods = left_of::<Pod>(&play.stage.client()).await;
         Ok(pods.is_empty().then_some(()))
     })
     .await?;
     until("cloud and cluster are empty", async || {
-        let mut left = left_in_cluster(&tour.stage.client()).await;
-        left.extend(tour.stage.cloud.left_behind());
+        let mut left = left_in_cluster(&play.stage.client()).await;
+        left.extend(play.stage.cloud.left_behind());
         Ok(left.is_empty().then_some(()))
     })
     .await?;
     Ok(Taken::Passed)
 }
 
-async fn add_pod(tour: &mut Tour<'_>) -> Result<String, String> {
-    let pod = format!("my-pod-{}", tour.next_pod);
-    tour.next_pod += 1;
-    tour.shows(format!(
+async fn add_pod(play: &mut Play<'_>) -> Result<String, String> {
+    let pod = format!("my-pod-{}", play.next_pod);
+    play.next_pod += 1;
+    play.shows(format!(
         "kubectl apply -f deploy/examples/40-pod.yaml   # as {pod}"
     ))?;
-    tour.kubectl.create_pod(&pod).await?;
+    play.kubectl.create_pod(&pod).await?;
     Ok(pod)
 }
 
-async fn remove_pod(tour: &mut Tour<'_>) -> Result<String, String> {
-    let pod = tour.pods.pop().ok_or("there is no pod")?;
-    tour.shows(format!("kubectl delete pod -n {NAMESPACE} {pod}"))?;
-    tour.kubectl.delete_pod(&pod).await?;
+async fn remove_pod(play: &mut Play<'_>) -> Result<String, String> {
+    let pod = play.pods.pop().ok_or("there is no pod")?;
+    play.shows(format!("kubectl delete pod -n {NAMESPACE} {pod}"))?;
+    play.kubectl.delete_pod(&pod).await?;
     Ok(pod)
 }
 
-fn since(tour: &Tour<'_>, before: &BTreeMap<&'static str, u64>, webhook: &str) -> u64 {
+fn since(play: &Play<'_>, before: &BTreeMap<&'static str, u64>, webhook: &str) -> u64 {
     let count = |calls: &BTreeMap<&'static str, u64>| calls.get(webhook).copied().unwrap_or(0);
-    count(&tour.stage.calls()) - count(before)
+    count(&play.stage.calls()) - count(before)
 }
 
 /// LBCF's objects that are still there.

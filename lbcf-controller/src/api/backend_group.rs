@@ -83,6 +83,19 @@ pub struct BackendGroupSpec {
     pub ensure_policy: Option<EnsurePolicy>,
 }
 
+impl BackendGroupSpec {
+    /// The names of the load balancers, each once (b20).
+    pub fn load_balancer_names(&self) -> impl Iterator<Item = &str> {
+        let legacy = self
+            .lb_name
+            .as_ref()
+            .filter(|_| self.load_balancers.is_empty());
+        let names = self.load_balancers.iter().chain(legacy).map(String::as_str);
+        let mut seen = std::collections::HashSet::new();
+        names.filter(move |name| seen.insert(*name))
+    }
+}
+
 /// Which pods, and which of their ports.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -1,10 +1,11 @@
 //! Carrying out a group's plan.
 
-use super::decide::{LoadBalancerState, Plan, View, decide};
+use super::decide::{Plan, View, decide, is_supported};
+use super::load_balancer_state::LoadBalancerState;
 use crate::api::{
     BackendGroup, BackendRecord, BackendRecordStatus, Condition, Conditions, condition_types,
 };
-use crate::cluster::EventType::Normal;
+use crate::cluster::EventType::{Normal, Warning};
 use crate::cluster::WriteError;
 use crate::context::{Context, after_failed_write};
 use crate::index::Index;
@@ -18,18 +19,32 @@ use std::sync::Arc;
 
 /// How many records of one group are written at a time.
 const WRITES: usize = 16;
+/// How many records are changed or made before the group is looked at again: what is to be taken
+/// away meanwhile must not wait until a large group is built up.
+const BATCH: usize = 256;
 
 /// Looks at a group and does what its plan says: first what takes away, then what changes, then
 /// what adds (b113).
 pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
-    let Some(plan) = look(context, key).map(|view| decide(&view)) else {
+    let Some(view) = look(context, key) else {
         return Progress::Settled;
     };
-    let done = carry_out(context, plan).await;
-    let status = write_status(context, key).await;
-    match done {
-        Ok(()) => status,
-        Err(progress) => progress,
+    if !is_supported(&view.group) {
+        let message = "spec: services and static addresses as backends are not supported yet";
+        context.report(&*view.group, Warning, "NotSupported", message);
+    }
+    let mut plan = decide(&view);
+    let is_whole = plan.update.len() <= BATCH && plan.create.len() <= BATCH;
+    plan.update.truncate(BATCH);
+    plan.create.truncate(BATCH);
+    match carry_out(context, plan).await {
+        Ok(()) if is_whole => write_status(context, key).await,
+        Ok(()) => Progress::Again,
+        Err(progress) => {
+            // The counts are true all the same.
+            write_status(context, key).await;
+            progress
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Which records a group makes, changes and deletes. No I/O, no clock.
 
 use super::expected;
+use super::load_balancer_state::LoadBalancerState;
 use crate::api::{
-    BackendGroup, BackendGroupStatus, BackendRecord, Conditions, DeregisterPolicy, LoadBalancer,
-    StringMap, condition_types,
+    BackendGroup, BackendGroupStatus, BackendRecord, Conditions, DeregisterPolicy, condition_types,
 };
-use crate::index::{Lookup, PodView};
+use crate::index::PodView;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -20,61 +20,6 @@ pub(crate) struct View {
     pub pods: Vec<Arc<PodView>>,
     /// The records that it owns.
     pub records: Vec<Arc<BackendRecord>>,
-}
-
-/// What a load balancer is to a group.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum LoadBalancerState {
-    /// Backends can be registered.
-    Usable {
-        /// The driver's name.
-        driver: String,
-        /// The load balancer's identity.
-        lb_info: StringMap,
-        /// Its attributes.
-        attributes: StringMap,
-    },
-    /// It is missing, going, not created, or not for this namespace: what is registered there
-    /// goes (b107).
-    Unusable,
-    /// It cannot be understood: what is registered there stays (u9).
-    Unknown,
-}
-
-impl LoadBalancerState {
-    /// What a load balancer is to the groups of a namespace.
-    #[must_use]
-    pub(crate) fn of(lb: &Lookup<Arc<LoadBalancer>>, namespace: &str) -> Self {
-        let lb = match lb {
-            Lookup::Found(lb) => lb,
-            Lookup::Missing => return Self::Unusable,
-            Lookup::Unreadable => return Self::Unknown,
-        };
-        let status = lb.status.as_ref();
-        let is_created =
-            status.is_some_and(|status| status.conditions.is_true(condition_types::CREATED));
-        if lb.metadata.deletion_timestamp.is_some() || !is_created || !is_in_scope(lb, namespace) {
-            return Self::Unusable;
-        }
-        Self::Usable {
-            driver: lb.spec.lb_driver.clone(),
-            lb_info: status
-                .map(|status| status.lb_info.clone())
-                .unwrap_or_default(),
-            attributes: lb.spec.attributes.clone(),
-        }
-    }
-}
-
-/// b56: `*` is every namespace; an empty scope is the load balancer's own.
-fn is_in_scope(lb: &LoadBalancer, namespace: &str) -> bool {
-    if lb.spec.scope.is_empty() {
-        return lb.metadata.namespace.as_deref() == Some(namespace);
-    }
-    lb.spec
-        .scope
-        .iter()
-        .any(|scope| scope == "*" || scope == namespace)
 }
 
 /// What is to be done.
@@ -95,7 +40,7 @@ pub(crate) struct Plan {
 #[must_use]
 pub(crate) fn decide(view: &View) -> Plan {
     let group = &*view.group;
-    if group.metadata.deletion_timestamp.is_some() {
+    if group.metadata.deletion_timestamp.is_some() || !is_supported(group) {
         return Plan {
             status: group.status.clone().unwrap_or_default(),
             ..Plan::default()
@@ -159,6 +104,12 @@ pub(crate) fn decide(view: &View) -> Plan {
     }
     plan.create = wanted.into_values().collect();
     plan
+}
+
+/// Services and static addresses are another controller's until this one knows them: what it has
+/// registered for them stays.
+pub(crate) fn is_supported(group: &BackendGroup) -> bool {
+    group.spec.service.is_none() && group.spec.static_addresses.is_empty()
 }
 
 /// Whether a pod that may not be registered anew keeps what is registered (b109, b110). One that

@@ -1,10 +1,10 @@
 //! The records that a group asks for: one for each pod, port and usable load balancer (b31).
 
+use super::load_balancer_state::LoadBalancerState;
 use crate::api::{
     BackendGroup, BackendRecord, BackendRecordSpec, PodBackendRecord, PodSelection, PortSelector,
     StringMap,
 };
-use crate::backend_group::decide::LoadBalancerState;
 use crate::index::PodView;
 use crate::names;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;

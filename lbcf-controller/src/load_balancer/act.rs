@@ -17,6 +17,7 @@ use lbcf_driver_sdk::webhook::{
     CreateLoadBalancer, CreateLoadBalancerRequest, DeleteLoadBalancer, DeleteLoadBalancerRequest,
     EnsureLoadBalancer, EnsureLoadBalancerRequest,
 };
+use std::time::Duration;
 
 const CREATING: EventReasons = EventReasons {
     running: "RunningCreateLoadBalancer",
@@ -33,6 +34,9 @@ const DELETING: EventReasons = EventReasons {
     failed: "FailedDeleteLoadBalancer",
     invalid: "InvalidDeleteLoadBalancer",
 };
+
+/// How soon a load balancer looks again whether all records can be understood.
+const UNREADABLE_PAUSE: Duration = Duration::from_secs(10);
 
 /// Looks at a load balancer and does what comes next.
 pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
@@ -54,6 +58,12 @@ pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
             let message = "the load balancer is being created";
             let creating = unmet(lb, condition_types::CREATED, reasons::CREATING, message);
             write(context, lb, with(lb, creating), Progress::Again).await
+        }
+        (Step::AwaitUnreadable, _) => {
+            let message =
+                "waiting: a BackendRecord cannot be understood and might be registered here";
+            context.report(lb, Warning, "UnreadableBackendRecord", message);
+            Progress::After(UNREADABLE_PAUSE)
         }
         (Step::ReportDriverMissing, _) => report_driver_missing(context, lb).await,
         (Step::Create(request), Lookup::Found(driver)) => {

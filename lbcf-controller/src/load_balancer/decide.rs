@@ -31,6 +31,9 @@ pub(crate) enum Step {
     AddFinalizer,
     /// Store that creating begins, so that whoever comes later knows of it.
     MarkCreating,
+    /// It is to go, but there are records that cannot be understood and might be its own: look
+    /// again later.
+    AwaitUnreadable,
     /// The driver does not exist: say so, and wait for it.
     ReportDriverMissing,
     /// Call `createLoadBalancer`.
@@ -92,8 +95,11 @@ pub(crate) fn decide(view: &View) -> Step {
 fn decide_deletion(view: &View) -> Step {
     let lb = &*view.lb;
     // u18: its backends go first; the last of their records wakes this load balancer.
-    if view.records > 0 || view.unreadable_records {
+    if view.records > 0 {
         return Step::Nothing;
+    }
+    if view.unreadable_records {
+        return Step::AwaitUnreadable;
     }
     match view.driver {
         Lookup::Found(_) => {}

@@ -1,8 +1,9 @@
 use super::*;
 use crate::api::{
-    BackendGroupSpec, Condition, LoadBalancerSpec, LoadBalancerStatus, PodSelection, PortSelector,
-    SelectPodByLabel,
+    BackendGroupSpec, Condition, LoadBalancer, LoadBalancerSpec, LoadBalancerStatus, PodSelection,
+    PortSelector, SelectPodByLabel, ServiceSelection, StringMap,
 };
+use crate::index::Lookup;
 use crate::key::ObjectKey;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -268,6 +269,20 @@ fn b106_a_group_that_goes_does_nothing() {
     let mut case = Case::new(&["p0"]);
     case.group.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
     assert_eq!(counts(&case.plan()), (0, 0, 0));
+}
+
+#[test]
+fn d27_what_is_registered_for_groups_that_are_not_known_yet_stays() {
+    for (service, addresses) in [
+        (Some(ServiceSelection::default()), vec![]),
+        (None, vec!["1.1.1.1:80".to_owned()]),
+    ] {
+        let mut case = Case::new(&["p0"]).registered();
+        case.group.spec.pods = None;
+        case.group.spec.service = service;
+        case.group.spec.static_addresses = addresses;
+        assert_eq!(counts(&case.plan()), (0, 0, 0));
+    }
 }
 
 #[test]

@@ -129,7 +129,7 @@ fn u18_deleting_waits_for_its_records() {
     view.unreadable_records = true;
     assert_eq!(
         decide(&view),
-        Step::Nothing,
+        Step::AwaitUnreadable,
         "u9: nobody knows whose they are"
     );
     view.unreadable_records = false;
