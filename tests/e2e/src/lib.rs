@@ -23,11 +23,13 @@
     clippy::missing_panics_doc
 )]
 
+mod faulty;
 mod held;
 mod interrupt;
 pub mod manifests;
 mod world;
 
+pub use faulty::{Faults, faulty};
 pub use held::{Release, hold_list};
 pub use interrupt::{Interrupted, Moment, interrupt_at};
 pub use world::{World, until};

@@ -1,5 +1,6 @@
 //! A cluster, a cloud with its driver, and controllers.
 
+use crate::faulty::{Faults, flaky};
 use crate::manifests::{self, GROUP, LB, NAMESPACE, SYSTEM};
 use http::Request;
 use http_body_util::BodyExt;
@@ -19,6 +20,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
+use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tower::ServiceExt;
@@ -102,6 +104,21 @@ impl World {
     #[must_use]
     pub fn driver_url(&self) -> String {
         format!("http://{}", self.driver_addr)
+    }
+
+    /// Puts a driver of the same cloud in the driver's place, of which every third answer goes
+    /// wrong.
+    pub async fn make_driver_flaky(&mut self, seed: u64) -> Faults {
+        self.stop_driver().await;
+        let faults = Faults::default();
+        let driver = ClbDriver::new(self.cloud.clone(), MockOptions::default());
+        let router = flaky(mock_driver::router(driver), seed, faults.clone());
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .await
+            .expect("a free port");
+        self.driver_addr = listener.local_addr().expect("it has an address");
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        faults
     }
 
     /// The options of the tests' controllers: a cluster's, with short waits.

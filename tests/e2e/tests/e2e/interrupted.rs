@@ -1,36 +1,9 @@
 //! The controller is killed at every write in turn, before and after it: the next one ends with
 //! the same cloud, and nothing is left behind.
 
-use lbcf_controller::api::BackendGroup;
-use lbcf_e2e::manifests::{GROUP, NAMESPACE};
+use crate::whole_life::live;
 use lbcf_e2e::{Moment, World, interrupt_at};
-use serde_json::json;
 use tokio::task::JoinHandle;
-
-/// What happens while the controller works: everything there is, in phases that wait for each
-/// other.
-async fn live(world: &World) {
-    world.apply_basics(2).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
-    world.set_ready("web-0", false).await;
-    world.until_targets(&["web-1"], "50").await;
-    world.set_ready("web-0", true).await;
-    world.until_targets(&["web-0", "web-1"], "50").await;
-    let heavier = json!({"spec": {"parameters": {"weight": "80"}}});
-    world.patch::<BackendGroup>(NAMESPACE, GROUP, heavier).await;
-    world.until_targets(&["web-0", "web-1"], "80").await;
-    let attributes = json!({"spec": {"attributes": {"chargeType": "MONTHLY"}}});
-    world
-        .patch::<lbcf_controller::api::LoadBalancer>(NAMESPACE, lbcf_e2e::manifests::LB, attributes)
-        .await;
-    world.until_settled().await;
-    lbcf_e2e::until("the cloud has the attribute", async || {
-        let seen = world.cloud.observe().load_balancers;
-        (seen.len() == 1 && seen[0].attributes["chargeType"] == "MONTHLY").then_some(())
-    })
-    .await;
-    world.delete_basics().await;
-}
 
 /// Lives through it with a controller that dies at write number `at`, and the next one after it.
 /// Gives whether it got that far.

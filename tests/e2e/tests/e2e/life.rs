@@ -76,7 +76,9 @@ async fn b31_several_ports_and_load_balancers_and_pods_by_name() {
     .await;
     world.delete::<BackendGroup>(NAMESPACE, "named").await;
     world.delete::<LoadBalancer>(NAMESPACE, "second-lb").await;
-    world.until_gone::<LoadBalancer>(NAMESPACE, "second-lb").await;
+    world
+        .until_gone::<LoadBalancer>(NAMESPACE, "second-lb")
+        .await;
     world.delete_basics().await;
 }
 

@@ -6,7 +6,9 @@
 
 mod cost;
 mod examples;
+mod faults;
 mod interrupted;
 mod life;
 mod order;
 mod start;
+mod whole_life;
