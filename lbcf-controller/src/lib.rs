@@ -1,9 +1,10 @@
 //! The slim LBCF controller: it watches a cluster and tells drivers what to do.
 //!
 //! Its kinds are in [`api`]: a LoadBalancerDriver says where a driver is served, a LoadBalancer
-//! names or asks for a load balancer, a BackendGroup says which pods stand behind it, and the
-//! controller keeps a BackendRecord for each address that it registers. It knows no cloud and no
-//! particular cluster: it is given a [`kube::Client`] and finds the drivers' URLs in their objects.
+//! names or asks for a load balancer, a BackendGroup says which pods or addresses stand behind it,
+//! and the controller keeps a BackendRecord for each address that it registers. It knows no cloud
+//! and no particular cluster: it is given a [`kube::Client`] and finds the drivers' URLs in their
+//! objects.
 //!
 //! ```no_run
 //! use lbcf_controller::{Controller, Options};
@@ -30,10 +31,10 @@
 //!
 //! # What is not there yet
 //!
-//! Admission, the kind Bind, services and static addresses as backends, the deregister policy
-//! `Webhook` (pods that are not ready keep their place until it is there), `ensurePolicy: Always`,
-//! leader election and metrics. Their places: an `admission` room beside [`cli`], a `bind` folder
-//! beside the other kinds, further variants in the group's `decide` and `expected`.
+//! Admission, the kind Bind, services as backends (groups of them are left alone), the deregister
+//! policy `Webhook` (pods that are not ready keep their place until it is there), `ensurePolicy:
+//! Always`, leader election and metrics. Their places: an `admission` room beside [`cli`], a `bind`
+//! folder beside the other kinds, a further variant of `Backend` in the group's `expected`.
 
 pub mod api;
 mod backend_group;

@@ -16,6 +16,9 @@ pub const LABEL_BACKEND_GROUP: &str = "lbcf.tkestack.io/backend-group";
 /// The pod of a record (b49).
 pub const LABEL_BACKEND_POD: &str = "lbcf.tkestack.io/backend-pod";
 
+/// The address of a record that a user wrote down (d17).
+pub const LABEL_BACKEND_STATIC_ADDR: &str = "lbcf.tkestack.io/backend-static-addr";
+
 /// On a load balancer: `deleteLoadBalancer` comes before it goes (b60; the doubled "load" is the
 /// original's).
 pub const FINALIZER_LOAD_BALANCER: &str = "lbcf.tkestack.io/delete-load-loadbalancer";
@@ -46,6 +49,12 @@ pub fn pod_record_name(lb: &str, group: &str, pod_uid: &str, port: i32, protocol
     md5_hex(&format!("{lb}_{group}_{pod_uid}_{port}_{protocol}"))
 }
 
+/// A record's name for an address that a user wrote down (b47).
+#[must_use]
+pub fn static_record_name(lb: &str, group: &str, addr: &str) -> String {
+    md5_hex(&format!("{lb}_{group}_{addr}"))
+}
+
 /// The longest label value that Kubernetes takes.
 const LABEL_VALUE_MAX: usize = 63;
 
@@ -62,6 +71,17 @@ pub fn label_value(name: &str) -> String {
     }
     let head = name[..cut].trim_end_matches(['-', '_', '.']);
     format!("{head}-{hash}")
+}
+
+/// An address as a label value: what a label cannot hold becomes `_` (d17).
+#[must_use]
+pub fn address_label(addr: &str) -> String {
+    let is_legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let legal: String = addr
+        .chars()
+        .map(|c| if is_legal(c) { c } else { '_' })
+        .collect();
+    label_value(legal.trim_matches(|c: char| !c.is_ascii_alphanumeric()))
 }
 
 fn md5_hex(text: &str) -> String {
@@ -86,6 +106,24 @@ mod tests {
             pod_record_name("test-load-balancer", "web", "uid-1", 80, "TCP"),
             "e1a1da9d09be38e4ccc1b6cb7f8badfe"
         );
+    }
+
+    #[test]
+    fn b47_a_static_addresss_record_name_is_the_originals_md5() {
+        // md5 of "lb_group_1.1.1.1:8080", computed with md5sum.
+        assert_eq!(
+            static_record_name("lb", "group", "1.1.1.1:8080"),
+            "402941d389bf499b425230a2b37708f0"
+        );
+    }
+
+    #[test]
+    fn d17_addresses_become_legal_label_values() {
+        assert_eq!(address_label("1.1.1.1:8080"), "1.1.1.1_8080");
+        assert_eq!(address_label("[2001:db8::1]:80"), "2001_db8__1__80");
+        assert_eq!(address_label(r#"{"ip":"1.1.1.1"}"#), "ip___1.1.1.1");
+        assert_eq!(address_label("::"), "");
+        assert!(address_label(&"a:".repeat(60)).len() <= 63);
     }
 
     #[test]

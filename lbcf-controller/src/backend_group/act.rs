@@ -30,7 +30,7 @@ pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
         return Progress::Settled;
     };
     if !is_supported(&view.group) {
-        let message = "spec: services and static addresses as backends are not supported yet";
+        let message = "spec.service: services as backends are not supported yet";
         context.report(&*view.group, Warning, "NotSupported", message);
     }
     let mut plan = decide(&view);

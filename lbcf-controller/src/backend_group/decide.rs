@@ -1,6 +1,6 @@
 //! Which records a group makes, changes and deletes. No I/O, no clock.
 
-use super::expected;
+use super::expected::{self, Backend};
 use super::load_balancer_state::LoadBalancerState;
 use crate::api::{
     BackendGroup, BackendGroupStatus, BackendRecord, Conditions, DeregisterPolicy, condition_types,
@@ -47,30 +47,27 @@ pub(crate) fn decide(view: &View) -> Plan {
         };
     }
     let usable = expected::usable(&view.load_balancers);
-    let ports = group
-        .spec
-        .pods
-        .as_ref()
-        .map(expected::ports)
-        .unwrap_or_default();
+    let selected = select(view);
     let mut wanted: BTreeMap<String, BackendRecord> = BTreeMap::new();
     let mut protected: BTreeSet<String> = BTreeSet::new();
-    for pod in &view.pods {
-        let is_kept = !pod.is_available() && keeps_place(pod, group.spec.deregister_policy);
-        for lb in &usable {
-            for port in &ports {
-                if pod.is_available() {
-                    let record = expected::record(group, lb, pod, *port);
-                    wanted.insert(record.metadata.name.clone().unwrap_or_default(), record);
-                } else if is_kept {
-                    protected.insert(expected::name(group, lb.name, pod, *port));
-                }
+    for (lb, backend) in usable
+        .iter()
+        .flat_map(|lb| selected.backends.iter().map(move |backend| (lb, *backend)))
+    {
+        match standing(backend, group.spec.deregister_policy) {
+            Standing::Wanted => {
+                let record = expected::record(group, lb, backend);
+                wanted.insert(record.metadata.name.clone().unwrap_or_default(), record);
             }
+            Standing::Kept => {
+                protected.insert(expected::name(group, lb.name, backend));
+            }
+            Standing::Unwanted => {}
         }
     }
 
     let mut plan = Plan {
-        status: status(view, usable.len() * ports.len()),
+        status: status(view, &selected, usable.len()),
         ..Plan::default()
     };
     for record in &view.records {
@@ -106,10 +103,70 @@ pub(crate) fn decide(view: &View) -> Plan {
     plan
 }
 
-/// Services and static addresses are another controller's until this one knows them: what it has
-/// registered for them stays.
+/// Services are another controller's until this one knows them: what it has registered for them
+/// stays.
 pub(crate) fn is_supported(group: &BackendGroup) -> bool {
-    group.spec.service.is_none() && group.spec.static_addresses.is_empty()
+    group.spec.service.is_none()
+}
+
+/// What a group selects.
+struct Selected<'a> {
+    /// What can be registered, once for each load balancer.
+    backends: Vec<Backend<'a>>,
+    /// What people count as backends (d8): pods that are there to stay, addresses.
+    units: Vec<&'a str>,
+    /// How many of `backends` make one of `units`.
+    backends_per_unit: usize,
+}
+
+/// b21: pods come first; a group that has nothing is one of no addresses.
+fn select(view: &View) -> Selected<'_> {
+    let Some(selection) = &view.group.spec.pods else {
+        let mut units: Vec<&str> = Vec::new();
+        for addr in &view.group.spec.static_addresses {
+            if !addr.is_empty() && !units.contains(&addr.as_str()) {
+                units.push(addr);
+            }
+        }
+        let backends = units.iter().map(|&addr| Backend::Static { addr }).collect();
+        return Selected {
+            backends,
+            units,
+            backends_per_unit: 1,
+        };
+    };
+    let ports = expected::ports(selection);
+    let pods = view.pods.iter();
+    Selected {
+        backends: pods
+            .clone()
+            .flat_map(|pod| ports.iter().map(|port| Backend::Pod { pod, port: *port }))
+            .collect(),
+        units: pods
+            .filter(|pod| !pod.deleting)
+            .map(|pod| pod.key.name.as_str())
+            .collect(),
+        backends_per_unit: ports.len(),
+    }
+}
+
+/// Whether a backend is to be registered.
+enum Standing {
+    /// Yes.
+    Wanted,
+    /// Not anew, but what is registered stays.
+    Kept,
+    /// No.
+    Unwanted,
+}
+
+fn standing(backend: Backend<'_>, policy: Option<DeregisterPolicy>) -> Standing {
+    match backend {
+        Backend::Static { .. } => Standing::Wanted,
+        Backend::Pod { pod, .. } if pod.is_available() => Standing::Wanted,
+        Backend::Pod { pod, .. } if keeps_place(pod, policy) => Standing::Kept,
+        Backend::Pod { .. } => Standing::Unwanted,
+    }
 }
 
 /// Whether a pod that may not be registered anew keeps what is registered (b109, b110). One that
@@ -160,7 +217,7 @@ fn is_unknown(view: &View, record: &BackendRecord) -> bool {
 }
 
 /// d8: a backend counts as registered when all its records are.
-fn status(view: &View, records_per_pod: usize) -> BackendGroupStatus {
+fn status(view: &View, selected: &Selected<'_>, load_balancers: usize) -> BackendGroupStatus {
     let mut registered: BTreeMap<&str, usize> = BTreeMap::new();
     let mut registered_records = 0;
     for record in &view.records {
@@ -169,23 +226,23 @@ fn status(view: &View, records_per_pod: usize) -> BackendGroupStatus {
             && status.is_some_and(|status| status.conditions.is_true(condition_types::REGISTERED));
         if is_registered {
             registered_records += 1;
-            if let Some(pod) = &record.spec.pod_backend {
-                *registered.entry(&pod.name).or_default() += 1;
+            let pod = record.spec.pod_backend.as_ref().map(|pod| &pod.name);
+            if let Some(unit) = pod.or(record.spec.static_addr.as_ref()) {
+                *registered.entry(unit).or_default() += 1;
             }
         }
     }
-    let selected = view.pods.iter().filter(|pod| !pod.deleting);
-    let done = selected.clone().filter(|pod| {
-        records_per_pod > 0
+    let records_per_unit = selected.backends_per_unit * load_balancers;
+    let is_done = |unit: &&&str| {
+        records_per_unit > 0
             && registered
-                .get(pod.key.name.as_str())
-                .is_some_and(|count| *count >= records_per_pod)
-    });
-    let backends = selected.clone().count();
+                .get(**unit)
+                .is_some_and(|count| *count >= records_per_unit)
+    };
     BackendGroupStatus {
-        backends: to_i32(backends),
-        registered_backends: to_i32(done.count()),
-        records: to_i32(backends * records_per_pod),
+        backends: to_i32(selected.units.len()),
+        registered_backends: to_i32(selected.units.iter().filter(is_done).count()),
+        records: to_i32(selected.units.len() * records_per_unit),
         registered_records,
         observed_generation: view.group.metadata.generation,
     }

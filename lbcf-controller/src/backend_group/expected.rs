@@ -1,4 +1,5 @@
-//! The records that a group asks for: one for each pod, port and usable load balancer (b31).
+//! The records that a group asks for: one for each usable load balancer and pod's port (b31) or
+//! address (b26).
 
 use super::load_balancer_state::LoadBalancerState;
 use crate::api::{
@@ -53,42 +54,62 @@ pub(super) fn ports(selection: &PodSelection) -> Vec<(i32, Protocol)> {
     ports
 }
 
-/// The name of a pod's record.
-pub(super) fn name(group: &BackendGroup, lb: &str, pod: &PodView, port: (i32, Protocol)) -> String {
-    let group = group.metadata.name.as_deref().unwrap_or_default();
-    names::pod_record_name(lb, group, &pod.uid, port.0, port.1.as_str())
+/// A backend that a group registers.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Backend<'a> {
+    /// A port of a pod.
+    Pod {
+        pod: &'a PodView,
+        port: (i32, Protocol),
+    },
+    /// An address that a user wrote down.
+    Static { addr: &'a str },
 }
 
-/// A pod's record. It is born with its finalizer, so that it cannot go before its backend does.
-pub(super) fn record(
-    group: &BackendGroup,
-    lb: &Usable<'_>,
-    pod: &PodView,
-    port: (i32, Protocol),
-) -> BackendRecord {
+/// The name of a backend's record.
+pub(super) fn name(group: &BackendGroup, lb: &str, backend: Backend<'_>) -> String {
+    let group = group.metadata.name.as_deref().unwrap_or_default();
+    match backend {
+        Backend::Pod { pod, port } => {
+            names::pod_record_name(lb, group, &pod.uid, port.0, port.1.as_str())
+        }
+        Backend::Static { addr } => names::static_record_name(lb, group, addr),
+    }
+}
+
+/// A backend's record. It is born with its finalizer, so that it cannot go before its backend
+/// does.
+pub(super) fn record(group: &BackendGroup, lb: &Usable<'_>, backend: Backend<'_>) -> BackendRecord {
     let group_name = group.metadata.name.clone().unwrap_or_default();
-    let labels = [
-        (names::LABEL_LB_DRIVER, lb.driver),
-        (names::LABEL_LB_NAME, lb.name),
-        (names::LABEL_BACKEND_GROUP, &group_name),
-        (names::LABEL_BACKEND_POD, &pod.key.name),
-    ];
-    let mut record = BackendRecord::new(
-        &name(group, lb.name, pod, port),
-        BackendRecordSpec {
-            lb_driver: lb.driver.to_owned(),
-            lb_name: lb.name.to_owned(),
-            lb_info: lb.lb_info.clone(),
-            lb_attributes: lb.attributes.clone(),
-            pod_backend: Some(PodBackendRecord {
+    let mut spec = BackendRecordSpec {
+        lb_driver: lb.driver.to_owned(),
+        lb_name: lb.name.to_owned(),
+        lb_info: lb.lb_info.clone(),
+        lb_attributes: lb.attributes.clone(),
+        parameters: group.spec.parameters.clone(),
+        ensure_policy: group.spec.ensure_policy.clone(),
+        ..BackendRecordSpec::default()
+    };
+    let (label, value) = match backend {
+        Backend::Pod { pod, port } => {
+            spec.pod_backend = Some(PodBackendRecord {
                 name: pod.key.name.clone(),
                 port: PortSelector::new(port.0, port.1),
-            }),
-            parameters: group.spec.parameters.clone(),
-            ensure_policy: group.spec.ensure_policy.clone(),
-            ..BackendRecordSpec::default()
-        },
-    );
+            });
+            (names::LABEL_BACKEND_POD, names::label_value(&pod.key.name))
+        }
+        Backend::Static { addr } => {
+            spec.static_addr = Some(addr.to_owned());
+            (names::LABEL_BACKEND_STATIC_ADDR, names::address_label(addr))
+        }
+    };
+    let labels = [
+        (names::LABEL_LB_DRIVER, names::label_value(lb.driver)),
+        (names::LABEL_LB_NAME, names::label_value(lb.name)),
+        (names::LABEL_BACKEND_GROUP, names::label_value(&group_name)),
+        (label, value),
+    ];
+    let mut record = BackendRecord::new(&name(group, lb.name, backend), spec);
     record.metadata = ObjectMeta {
         name: record.metadata.name,
         // b51: where its group is.
@@ -96,7 +117,7 @@ pub(super) fn record(
         labels: Some(
             labels
                 .into_iter()
-                .map(|(label, value)| (label.to_owned(), names::label_value(value)))
+                .map(|(label, value)| (label.to_owned(), value))
                 .collect(),
         ),
         finalizers: Some(vec![names::FINALIZER_BACKEND_RECORD.to_owned()]),

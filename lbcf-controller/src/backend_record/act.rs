@@ -60,6 +60,13 @@ pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
             context.report(record, Normal, "DelayedEnsureBackend", message);
             Progress::Settled // Its going wakes this record.
         }
+        (Step::TakeAddress(backend_addr), _) => {
+            let status = BackendRecordStatus {
+                backend_addr,
+                ..status_of(record)
+            };
+            write(context, record, status, Progress::Again).await
+        }
         (Step::LetGo, _) => let_go(context, record).await,
         (Step::LetGoShared(other), _) => {
             let message =

@@ -33,6 +33,8 @@ pub(crate) enum Step {
     AddFinalizer,
     /// The driver does not exist: say so, and wait for it.
     ReportDriverMissing,
+    /// Store the address that a user wrote down; no webhook is asked for one (b26).
+    TakeAddress(String),
     /// Ask for the address: fetch the pod, then call `generateBackendAddr`.
     Generate(Box<GenerateBackendAddrRequest>),
     /// Another record is taking this address away: wait until it has (b122, u19).
@@ -77,6 +79,9 @@ pub(crate) fn decide(view: &View) -> Step {
         Lookup::Missing => return Step::ReportDriverMissing,
     }
     if status.backend_addr.is_empty() {
+        if let Some(addr) = &record.spec.static_addr {
+            return Step::TakeAddress(addr.clone());
+        }
         // b120: a pod that is not ready gets no address; it wakes its record when it is.
         return if record.spec.pod_backend.is_some() && view.pod_is_available {
             Step::Generate(Box::new(generate_request(record)))

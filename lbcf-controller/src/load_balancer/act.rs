@@ -1,9 +1,9 @@
 //! Carrying out a load balancer's next step.
 
-use super::decide::{Step, View, decide, delete_request};
+use super::decide::{Step, View, decide, delete_request, has_begun};
 use crate::api::{
-    Condition, Conditions, LoadBalancer, LoadBalancerDriver, LoadBalancerStatus, StringMap,
-    condition_types, reasons,
+    Condition, ConditionStatus, Conditions, LoadBalancer, LoadBalancerDriver, LoadBalancerStatus,
+    StringMap, condition_types, reasons,
 };
 use crate::cluster::EventType::{Normal, Warning};
 use crate::context::Context;
@@ -103,13 +103,18 @@ async fn report_driver_missing(context: &Context, lb: &LoadBalancer) -> Progress
         // A condition that says Created tells what there is to delete; it stays.
         return Progress::Settled;
     }
-    let is_created = status_of(lb).conditions.is_true(condition_types::CREATED);
-    let type_ = if is_created {
-        condition_types::ATTRIBUTES_SYNCED
+    let status = status_of(lb);
+    let (type_, status) = if status.conditions.is_true(condition_types::CREATED) {
+        (condition_types::ATTRIBUTES_SYNCED, ConditionStatus::False)
+    } else if has_begun(&status) {
+        (condition_types::CREATED, ConditionStatus::False)
     } else {
-        condition_types::CREATED
+        (condition_types::CREATED, ConditionStatus::Unknown)
     };
-    let missing = unmet(lb, type_, reasons::DRIVER_NOT_FOUND, &message);
+    let missing = Condition {
+        status,
+        ..unmet(lb, type_, reasons::DRIVER_NOT_FOUND, &message)
+    };
     write(context, lb, with(lb, missing), Progress::Settled).await
 }
 

@@ -1,6 +1,9 @@
 //! What a load balancer needs next. No I/O, no clock.
 
-use crate::api::{Conditions, LoadBalancer, LoadBalancerDriver, StringMap, condition_types};
+use crate::api::{
+    ConditionStatus, Conditions, LoadBalancer, LoadBalancerDriver, LoadBalancerStatus, StringMap,
+    condition_types,
+};
 use crate::index::Lookup;
 use crate::names::FINALIZER_LOAD_BALANCER;
 use lbcf_driver_sdk::webhook::{
@@ -68,28 +71,35 @@ pub(crate) fn decide(view: &View) -> Step {
         return Step::AddFinalizer;
     }
     let status = lb.status.clone().unwrap_or_default();
+    let is_created = status.conditions.is_true(condition_types::CREATED);
+    if is_created && is_synced(lb, &status) {
+        return Step::Nothing;
+    }
     match view.driver {
         Lookup::Found(_) => {}
         Lookup::Unreadable => return Step::Nothing,
         Lookup::Missing => return Step::ReportDriverMissing,
     }
-    if !status.conditions.is_true(condition_types::CREATED) {
-        return if status.conditions.find(condition_types::CREATED).is_some() {
-            Step::Create(create_request(lb))
-        } else {
-            Step::MarkCreating
-        };
-    }
-    // d6: compared with what the driver was last given, not with a flag (u1).
-    if status.last_synced_attributes.as_ref() != Some(&lb.spec.attributes) {
-        return Step::Ensure(EnsureLoadBalancerRequest {
+    if is_created {
+        Step::Ensure(EnsureLoadBalancerRequest {
             record_id: record_id("ensureLoadBalancer", lb),
             lb_info: status.lb_info.to_wire(),
             attributes: lb.spec.attributes.to_wire(),
             ..EnsureLoadBalancerRequest::default()
-        });
+        })
+    } else if has_begun(&status) {
+        Step::Create(create_request(lb))
+    } else {
+        Step::MarkCreating
     }
-    Step::Nothing
+}
+
+/// Whether the driver has the attributes. They are compared with what it was last given, not with
+/// a flag (d6, u1); and where giving it others failed since, nobody knows what it has.
+fn is_synced(lb: &LoadBalancer, status: &LoadBalancerStatus) -> bool {
+    let synced = status.conditions.find(condition_types::ATTRIBUTES_SYNCED);
+    let has_failed = synced.is_some_and(|condition| condition.status == ConditionStatus::False);
+    !has_failed && status.last_synced_attributes.as_ref() == Some(&lb.spec.attributes)
 }
 
 fn decide_deletion(view: &View) -> Step {
@@ -107,11 +117,17 @@ fn decide_deletion(view: &View) -> Step {
         Lookup::Missing => return Step::ReportDriverMissing,
     }
     let status = lb.status.clone().unwrap_or_default();
-    let is_created = status.conditions.is_true(condition_types::CREATED);
-    if !is_created && status.conditions.find(condition_types::CREATED).is_some() {
+    if has_begun(&status) {
         return Step::FinishCreating(create_request(lb));
     }
     Step::Delete(delete_request(lb, &status.lb_info))
+}
+
+/// Whether creating was begun and is not known to be done: `Created` is False then, and Unknown as
+/// long as nobody was called.
+pub(super) fn has_begun(status: &LoadBalancerStatus) -> bool {
+    let created = status.conditions.find(condition_types::CREATED);
+    created.is_some_and(|condition| condition.status == ConditionStatus::False)
 }
 
 /// The request that deletes what `lb_info` names; the empty one where nothing was created (b104).

@@ -272,17 +272,49 @@ fn b106_a_group_that_goes_does_nothing() {
 }
 
 #[test]
-fn d27_what_is_registered_for_groups_that_are_not_known_yet_stays() {
-    for (service, addresses) in [
-        (Some(ServiceSelection::default()), vec![]),
-        (None, vec!["1.1.1.1:80".to_owned()]),
-    ] {
-        let mut case = Case::new(&["p0"]).registered();
-        case.group.spec.pods = None;
-        case.group.spec.service = service;
-        case.group.spec.static_addresses = addresses;
-        assert_eq!(counts(&case.plan()), (0, 0, 0));
-    }
+fn d27_what_is_registered_for_services_stays_until_they_are_known() {
+    let mut case = Case::new(&["p0"]).registered();
+    case.group.spec.pods = None;
+    case.group.spec.service = Some(ServiceSelection::default());
+    assert_eq!(counts(&case.plan()), (0, 0, 0));
+}
+
+#[test]
+fn b26_b47_d17_each_address_gets_a_record_at_each_load_balancer() {
+    let mut case = Case::new(&[]);
+    case.load_balancers.insert("lb-b".into(), usable("b"));
+    case.group.spec.pods = None;
+    case.group.spec.static_addresses = ["1.1.1.1:8080", "my-web.com:8080", "1.1.1.1:8080", ""]
+        .map(str::to_owned)
+        .to_vec();
+    let plan = case.plan();
+    assert_eq!(counts(&plan), (4, 0, 0));
+    assert_eq!((plan.status.backends, plan.status.records), (2, 4));
+    let name = crate::names::static_record_name("lb-a", "web", "1.1.1.1:8080");
+    let is_it = |record: &&BackendRecord| record.metadata.name.as_ref() == Some(&name);
+    let record = plan.create.iter().find(is_it).unwrap();
+    assert_eq!(record.spec.static_addr.as_deref(), Some("1.1.1.1:8080"));
+    let labels = record.metadata.labels.as_ref().unwrap();
+    assert_eq!(
+        labels["lbcf.tkestack.io/backend-static-addr"],
+        "1.1.1.1_8080"
+    );
+    let mut case = case.registered();
+    assert_eq!(case.plan().status.registered_backends, 2);
+    case.group.spec.static_addresses.truncate(1);
+    let plan = case.plan();
+    assert_eq!(counts(&plan), (0, 0, 2));
+    assert_eq!(
+        (plan.status.backends, plan.status.registered_backends),
+        (1, 1)
+    );
+}
+
+#[test]
+fn b21_a_group_with_nothing_has_no_addresses() {
+    let mut case = Case::new(&["p0"]).registered();
+    case.group.spec.pods = None;
+    assert_eq!(counts(&case.plan()), (0, 0, 1));
 }
 
 #[test]

@@ -71,6 +71,18 @@ fn b120_a_pod_that_is_not_ready_gets_no_address() {
 }
 
 #[test]
+fn b26_an_address_that_a_user_wrote_down_is_taken_as_it_is() {
+    let mut record = record("a");
+    record.spec.pod_backend = None;
+    record.spec.static_addr = Some("my-web.com:8080".into());
+    let view = View {
+        pod_is_available: false,
+        ..view(record)
+    };
+    assert_eq!(decide(&view), Step::TakeAddress("my-web.com:8080".into()));
+}
+
+#[test]
 fn b121_an_address_is_ensured_with_what_was_injected() {
     let mut record = with_address(record("a"));
     record.status.as_mut().unwrap().injected_info = StringMap::from([("k", "v")]);

@@ -71,6 +71,19 @@ fn creating_is_noted_before_the_first_call() {
 }
 
 #[test]
+fn one_whose_driver_was_missing_all_along_was_never_begun() {
+    let waiting = || {
+        let unknown = Condition::unmet(condition_types::CREATED, "DriverNotFound", "", None);
+        view().condition(Condition {
+            status: ConditionStatus::Unknown,
+            ..unknown
+        })
+    };
+    assert_eq!(decide(&waiting()), Step::MarkCreating);
+    assert!(matches!(decide(&waiting().deleting()), Step::Delete(_)));
+}
+
+#[test]
 fn b102_create_sends_spec_and_attributes() {
     let Step::Create(request) = decide(&view().creating()) else {
         panic!()
@@ -106,6 +119,27 @@ fn u1_attributes_of_unknown_age_are_ensured_once_after_a_takeover() {
         .unwrap()
         .last_synced_attributes = None;
     assert!(matches!(decide(&view), Step::Ensure(_)));
+}
+
+#[test]
+fn attributes_that_were_taken_back_after_a_failure_are_ensured_again() {
+    let failed = Condition::unmet(
+        condition_types::ATTRIBUTES_SYNCED,
+        "OperationFailed",
+        "",
+        None,
+    );
+    assert!(matches!(
+        decide(&view().created().condition(failed)),
+        Step::Ensure(_)
+    ));
+}
+
+#[test]
+fn at_rest_nobody_asks_for_the_driver() {
+    let mut view = view().created();
+    view.driver = Lookup::Missing;
+    assert_eq!(decide(&view), Step::Nothing);
 }
 
 #[test]

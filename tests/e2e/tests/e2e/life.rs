@@ -83,6 +83,46 @@ async fn b31_several_ports_and_load_balancers_and_pods_by_name() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn b26_addresses_go_to_the_driver_as_they_were_written_down() {
+    let world = World::new().await;
+    let _controller = world.start_controller();
+    world.apply_basics(0).await;
+    let mut fixed = manifests::group("fixed", &[LB]);
+    fixed.spec.pods = None;
+    fixed.spec.static_addresses = vec!["1.1.1.1:8080".into(), "my-web.com:8080".into()];
+    world.create(&fixed).await;
+    let addresses = || -> Vec<String> {
+        let seen = world.cloud.observe().load_balancers.into_iter();
+        seen.flat_map(|lb| lb.backends)
+            .map(|backend| backend.addr)
+            .collect()
+    };
+    until("both are registered", async || {
+        (addresses() == ["1.1.1.1:8080", "my-web.com:8080"]).then_some(())
+    })
+    .await;
+    assert_eq!(world.calls().get("generateBackendAddr"), None);
+    let one = json!({"spec": {"static": ["my-web.com:8080"]}});
+    world.patch::<BackendGroup>(NAMESPACE, "fixed", one).await;
+    until("one is left", async || {
+        (addresses() == ["my-web.com:8080"]).then_some(())
+    })
+    .await;
+    until("d8: one of one", async || {
+        let group = world
+            .api::<BackendGroup>(NAMESPACE)
+            .get("fixed")
+            .await
+            .unwrap();
+        let status = group.status.unwrap_or_default();
+        ((status.backends, status.registered_backends) == (1, 1)).then_some(())
+    })
+    .await;
+    world.delete::<BackendGroup>(NAMESPACE, "fixed").await;
+    world.delete_basics().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn u1_d6_each_change_of_attributes_is_one_ensure() {
     let world = World::new().await;
     let _controller = world.start_controller();
