@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::runtime::wait::{await_condition, conditions};
 use kube::{Client, Resource};
 use lbcf_controller::api::{
@@ -113,6 +113,12 @@ impl Kubectl {
         self.api::<K>(namespace)
             .get_opt(name)
             .await
+            .map_err(|error| error.to_string())
+    }
+
+    pub(super) async fn list<K: Kind>(&self, namespace: &str) -> Done<Vec<K>> {
+        let list = self.api::<K>(namespace).list(&ListParams::default()).await;
+        list.map(|list| list.items)
             .map_err(|error| error.to_string())
     }
 

@@ -2,9 +2,10 @@
 //! the cloud shall show.
 
 use super::cloud_view::{CloudView, Registered};
-use super::kubectl::Kubectl;
+use super::kubectl::{Kubectl, NAMESPACE};
 use super::screen::Screen;
 use super::stage::Stage;
+use lbcf_controller::api::{BackendRecord, ConditionStatus, Conditions, condition_types};
 use std::time::{Duration, Instant};
 
 /// How long a step waits for the cloud to show what it should.
@@ -64,7 +65,27 @@ impl<'a> Play<'a> {
         }
         let expected = self.stage.cloud.expected(&with_ip, self.weight);
         self.until_cloud("the cloud has just the expected targets", &expected)
-            .await
+            .await?;
+        self.at_rest(pods.len()).await
+    }
+
+    /// Waits until the controller has noted all that it did, so that nothing of this step is
+    /// counted for the next one.
+    async fn at_rest(&self, records: usize) -> Result<(), String> {
+        until("the controller has noted what it did", async || {
+            let found: Vec<BackendRecord> = self.kubectl.list(NAMESPACE).await?;
+            let is_noted = |record: &BackendRecord| {
+                let conditions = record.status.as_ref().map(|status| &status.conditions);
+                let registered = conditions.and_then(|list| list.find(condition_types::REGISTERED));
+                record.metadata.deletion_timestamp.is_none()
+                    && registered.is_some_and(|registered| {
+                        registered.status == ConditionStatus::True
+                            && registered.observed_generation == record.metadata.generation
+                    })
+            };
+            Ok((found.len() == records && found.iter().all(is_noted)).then_some(()))
+        })
+        .await
     }
 
     async fn until_cloud(&self, what: &str, expected: &Registered) -> Result<(), String> {

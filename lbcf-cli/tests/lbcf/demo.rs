@@ -1,7 +1,7 @@
 //! `lbcf demo`: the tour, its document, its ends.
 
 use crate::process::{Running, TempFile, lbcf, run, text};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::process::Stdio;
 
 const STEPS: [&str; 10] = [
@@ -51,8 +51,27 @@ fn the_tour_passes_in_all_ten_steps() {
     assert_eq!(report["leaked"], serde_json::json!([]));
     assert_eq!(report["passed"], true);
     assert_eq!(webhooks(&report, "register")["ensureBackend"], 3);
-    assert_eq!(webhooks(&report, "attributes")["ensureLoadBalancer"], 1);
-    assert_eq!(webhooks(&report, "teardown")["deleteLoadBalancer"], 1);
+    for (step, calls) in [
+        ("not-ready", json!({"deregisterBackend": 1})),
+        (
+            "ready-again",
+            json!({"generateBackendAddr": 1, "ensureBackend": 1}),
+        ),
+        ("weight", json!({"ensureBackend": 3})),
+        (
+            "scale-up",
+            json!({"generateBackendAddr": 1, "ensureBackend": 1}),
+        ),
+        ("pod-deleted", json!({"deregisterBackend": 1})),
+        ("attributes", json!({"ensureLoadBalancer": 1})),
+        ("controller-restart", json!({"deregisterBackend": 1})),
+        (
+            "teardown",
+            json!({"deleteLoadBalancer": 1, "deregisterBackend": 2}),
+        ),
+    ] {
+        assert_eq!(webhooks(&report, step), calls, "{step}");
+    }
 }
 
 #[test]
