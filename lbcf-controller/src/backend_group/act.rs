@@ -1,6 +1,6 @@
 //! Carrying out a group's plan.
 
-use super::decide::{Plan, View, decide, is_supported};
+use super::decide::{Plan, View, decide, decide_status, is_supported};
 use super::load_balancer_state::LoadBalancerState;
 use crate::api::{
     BackendGroup, BackendRecord, BackendRecordStatus, Condition, Conditions, condition_types,
@@ -162,7 +162,7 @@ async fn write_status(context: &Context, key: &ObjectKey) -> Progress {
     let Some(view) = look(context, key) else {
         return Progress::Settled;
     };
-    let (group, status) = (&*view.group, decide(&view).status);
+    let (group, status) = (&*view.group, decide_status(&view));
     if group.status.as_ref() == Some(&status) {
         return Progress::Settled;
     }

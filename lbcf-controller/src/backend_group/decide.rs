@@ -31,8 +31,6 @@ pub(crate) struct Plan {
     pub update: Vec<(Arc<BackendRecord>, BackendRecord)>,
     /// Records to make.
     pub create: Vec<BackendRecord>,
-    /// The status that the group shall have.
-    pub status: BackendGroupStatus,
 }
 
 /// Decides what is to be done. A group that is going does nothing: the cluster collects its
@@ -41,10 +39,7 @@ pub(crate) struct Plan {
 pub(crate) fn decide(view: &View) -> Plan {
     let group = &*view.group;
     if group.metadata.deletion_timestamp.is_some() || !is_supported(group) {
-        return Plan {
-            status: group.status.clone().unwrap_or_default(),
-            ..Plan::default()
-        };
+        return Plan::default();
     }
     let usable = expected::usable(&view.load_balancers);
     let selected = select(view);
@@ -66,10 +61,7 @@ pub(crate) fn decide(view: &View) -> Plan {
         }
     }
 
-    let mut plan = Plan {
-        status: status(view, &selected, usable.len()),
-        ..Plan::default()
-    };
+    let mut plan = Plan::default();
     for record in &view.records {
         let name = record.metadata.name.as_deref().unwrap_or_default();
         let wanted = wanted.remove(name);
@@ -216,8 +208,16 @@ fn is_unknown(view: &View, record: &BackendRecord) -> bool {
     view.load_balancers.get(&record.spec.lb_name) == Some(&LoadBalancerState::Unknown)
 }
 
-/// d8: a backend counts as registered when all its records are.
-fn status(view: &View, selected: &Selected<'_>, load_balancers: usize) -> BackendGroupStatus {
+/// Decides the status that the group shall have. A backend counts as registered when all its
+/// records are (d8).
+#[must_use]
+pub(crate) fn decide_status(view: &View) -> BackendGroupStatus {
+    let group = &*view.group;
+    if group.metadata.deletion_timestamp.is_some() || !is_supported(group) {
+        return group.status.clone().unwrap_or_default();
+    }
+    let selected = select(view);
+    let load_balancers = expected::usable(&view.load_balancers).len();
     let mut registered: BTreeMap<&str, usize> = BTreeMap::new();
     let mut registered_records = 0;
     for record in &view.records {
@@ -244,7 +244,7 @@ fn status(view: &View, selected: &Selected<'_>, load_balancers: usize) -> Backen
         registered_backends: to_i32(selected.units.iter().filter(is_done).count()),
         records: to_i32(selected.units.len() * records_per_unit),
         registered_records,
-        observed_generation: view.group.metadata.generation,
+        observed_generation: group.metadata.generation,
     }
 }
 
