@@ -93,8 +93,12 @@ impl Controller {
         // Nothing is decided on half a picture (u9).
         tokio::select! {
             () = &mut stop => return,
-            _ = is_synced => tracing::info!("the cluster is known; working"),
+            synced = is_synced => if synced.is_err() {
+                tracing::error!("watching broke off; this is a defect");
+                return;
+            },
         }
+        tracing::info!("the cluster is known; working");
         let places = Arc::new(Semaphore::new(context.options.workers.max(1)));
         loop {
             let place = tokio::select! {
@@ -103,17 +107,23 @@ impl Controller {
             };
             let key = tokio::select! {
                 () = &mut stop => break,
+                _ = tasks.join_next() => {
+                    // Without watches there would be nothing but old news to decide on.
+                    tracing::error!("watching or writing events broke off; this is a defect");
+                    break;
+                }
                 key = queue.next() => key,
             };
             while workers.try_join_next().is_some() {}
-            let (context, queue) = (Arc::clone(&context), Arc::clone(&queue));
+            let context = Arc::clone(&context);
             let span = tracing::info_span!("work", kind = key.kind(), object = %key.object());
+            let held = Arc::clone(&queue).hold(key.clone());
             workers.spawn(
                 async move {
                     let _place = place;
                     let progress = act(&context, &key).await;
                     tracing::trace!(?progress, "looked");
-                    queue.done(key, progress);
+                    held.done(progress);
                 }
                 .instrument(span),
             );

@@ -13,7 +13,7 @@ pub use backoff::Backoff;
 use crate::key::WorkKey;
 use crate::work::{Progress, Work};
 use state::State;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -74,8 +74,73 @@ impl Queue {
         self.changed.notify_one();
     }
 
+    /// A key that [`Queue::next`] gave, held in a hand that cannot lose it.
+    pub(crate) fn hold(self: Arc<Self>, key: WorkKey) -> Held {
+        Held {
+            queue: self,
+            key: Some(key),
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // No code path panics while it holds the lock; if one did, the state would still be whole.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A key that is being worked on. Dropped without being done, as when the work panicked, it counts
+/// as failed and is tried again.
+#[derive(Debug)]
+pub(crate) struct Held {
+    queue: Arc<Queue>,
+    key: Option<WorkKey>,
+}
+
+impl Held {
+    /// Gives the key back.
+    pub(crate) fn done(mut self, progress: Progress) {
+        if let Some(key) = self.key.take() {
+            self.queue.done(key, progress);
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(key) = self.key.take() {
+            self.queue.done(key, Progress::Retry(None));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::ObjectKey;
+    use std::time::Duration;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_key_whose_work_panicked_is_tried_again() {
+        let queue = Arc::new(Queue::new(Backoff::default()));
+        let key = WorkKey::Record(ObjectKey::new("ns", "a"));
+        queue.add([Work::in_turn(key.clone())]);
+        let held = Arc::clone(&queue).hold(queue.next().await);
+        let work = tokio::spawn(async move {
+            let _held = held;
+            panic!("on purpose");
+        });
+        assert!(work.await.unwrap_err().is_panic());
+        let began = Instant::now();
+        assert_eq!(queue.next().await, key);
+        assert!(
+            began.elapsed() >= Duration::from_secs(8),
+            "it waits as after any failure"
+        );
+        Arc::clone(&queue).hold(key).done(Progress::Settled);
+        assert!(
+            tokio::time::timeout(Duration::from_secs(600), queue.next())
+                .await
+                .is_err()
+        );
     }
 }
