@@ -8,6 +8,7 @@
 
 mod backend_group;
 mod backend_record;
+mod bind;
 mod condition;
 mod crds;
 mod ensure_policy;
@@ -23,6 +24,9 @@ pub use backend_group::{
 };
 pub use backend_record::{
     BackendRecord, BackendRecordSpec, BackendRecordStatus, PodBackendRecord, ServiceBackendRecord,
+};
+pub use bind::{
+    Bind, BindEnsurePolicy, BindSpec, BindStatus, TargetLoadBalancer, TargetLoadBalancerStatus,
 };
 pub use condition::{Condition, ConditionStatus, Conditions, condition_types, reasons};
 pub use crds::{crds, crds_yaml};

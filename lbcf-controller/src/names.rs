@@ -15,11 +15,29 @@ pub const LABEL_LB_NAME: &str = "lbcf.tkestack.io/lb-name";
 pub const LABEL_BACKEND_GROUP: &str = "lbcf.tkestack.io/backend-group";
 /// The pod of a record (b49).
 pub const LABEL_BACKEND_POD: &str = "lbcf.tkestack.io/backend-pod";
-
+/// The service of a record (b49).
+pub const LABEL_BACKEND_SERVICE: &str = "lbcf.tkestack.io/backend-service";
 /// The address of a record that a user wrote down (d17).
 pub const LABEL_BACKEND_STATIC_ADDR: &str = "lbcf.tkestack.io/backend-static-addr";
 
-/// On a load balancer: `deleteLoadBalancer` comes before it goes (b60; the doubled "load" is the
+/// On a group: with its load balancer's name behind it, a label `True` (b59, b88).
+pub const LABEL_LB_NAME_PREFIX: &str = "name.lb.lbcf.tkestack.io/";
+/// The driver of a Bind's record (b49).
+pub const LABEL_BIND_DRIVER: &str = "lbcf.tkestack.io/driver";
+/// The load balancer of a Bind's record (b49).
+pub const LABEL_BIND_LB: &str = "lbcf.tkestack.io/lb";
+/// The Bind of a record (b49).
+pub const LABEL_BIND: &str = "lbcf.tkestack.io/bind";
+/// The pod of a Bind's record (b49).
+pub const LABEL_BIND_POD: &str = "lbcf.tkestack.io/pod";
+/// On a driver: `true` in any case lets nobody new use it (b13).
+pub const LABEL_DRIVER_DRAINING: &str = "lbcf.tkestack.io/driver-draining";
+/// On a load balancer or group: whatever its value, it may not be deleted (b59).
+pub const LABEL_DO_NOT_DELETE: &str = "lbcf.tkestack.io/do-not-delete";
+/// On a group: `optional` lets it be made before its load balancers (b61).
+pub const ANNOTATION_VALIDATION_POLICY: &str = "lbcf.tkestack.io/validation-policy";
+
+/// On a load balancer or Bind: `deleteLoadBalancer` comes before it goes (b60; the doubled "load" is the
 /// original's).
 pub const FINALIZER_LOAD_BALANCER: &str = "lbcf.tkestack.io/delete-load-loadbalancer";
 /// On a record: `deregisterBackend` comes before it goes (b60).

@@ -68,7 +68,7 @@ fn b1_b2_d29_kinds_are_named_as_documented() {
             );
             (
                 crd.metadata.name.unwrap(),
-                crd.spec.names.short_names.unwrap().join(","),
+                crd.spec.names.short_names.unwrap_or_default().join(","),
             )
         })
         .collect();
@@ -77,6 +77,7 @@ fn b1_b2_d29_kinds_are_named_as_documented() {
         ("loadbalancers.lbcf.tkestack.io", "lb"),
         ("backendgroups.lbcf.tkestack.io", "bg"),
         ("backendrecords.lbcf.tkestack.io", "br"),
+        ("binds.lbcf.tkestack.io", ""),
     ];
     assert_eq!(
         named,

@@ -14,6 +14,8 @@ pub mod condition_types {
     pub const ATTRIBUTES_SYNCED: &str = "AttributesSynced";
     /// On a record: the backend is registered.
     pub const REGISTERED: &str = "Registered";
+    /// On a Bind's load balancer: its attributes are what the spec says.
+    pub const READY: &str = "Ready";
 }
 
 /// The reasons that conditions carry.
@@ -22,6 +24,14 @@ pub mod reasons {
     pub const OPERATION_FAILED: &str = "OperationFailed";
     /// The load balancer is being created.
     pub const CREATING: &str = "Creating";
+    /// On a Bind's load balancer: the driver says that creating failed.
+    pub const CREATE_FAILED: &str = "CreateFailed";
+    /// On a Bind's load balancer: its attributes are being changed.
+    pub const ENSURING: &str = "Ensuring";
+    /// On a Bind's load balancer: the driver says that changing its attributes failed.
+    pub const ENSURE_FAILED: &str = "EnsureFailed";
+    /// The driver's answer was one that cannot be used.
+    pub const INVALID_RESPONSE: &str = "InvalidResponse";
     /// The driver could not be reached, or its answer was none.
     pub const WEBHOOK_ERROR: &str = "WebhookError";
     /// The driver that the object names does not exist.
@@ -69,7 +79,7 @@ pub struct Condition {
     pub observed_generation: Option<i64>,
 }
 
-fn date_time(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+pub(super) fn date_time(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({ "type": "string", "format": "date-time", "nullable": true })
 }
 

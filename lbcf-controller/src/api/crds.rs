@@ -1,6 +1,6 @@
 //! The CRDs, generated from the types.
 
-use super::{BackendGroup, BackendRecord, LoadBalancer, LoadBalancerDriver};
+use super::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;
 
@@ -12,6 +12,7 @@ pub fn crds() -> Vec<CustomResourceDefinition> {
         LoadBalancer::crd(),
         BackendGroup::crd(),
         BackendRecord::crd(),
+        Bind::crd(),
     ]
 }
 
