@@ -1,7 +1,7 @@
 //! BackendRecord: one address, registered and taken away (section 16 of the behaviour list).
 
 mod act;
+mod backend;
 mod decide;
-mod pod;
 
 pub(crate) use act::act;

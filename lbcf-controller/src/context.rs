@@ -1,13 +1,16 @@
 //! What acting needs: the index, the two rooms of I/O, and the few things that are remembered.
 
 use crate::api::NamespacedKind as Kind;
+use crate::backends::Answer;
+use crate::bind::StatusLocks;
 use crate::cluster::{EventSink, EventType, WriteError, Writer};
 use crate::drivers::{AddressLocks, Drivers};
 use crate::error_text::in_full;
 use crate::index::{Change, Index};
-use crate::key::ObjectKey;
+use crate::key::{ObjectKey, Owner};
 use crate::options::Options;
-use crate::queue::Queue;
+use crate::periodic::Periods;
+use crate::queue::{Queue, jitter};
 use crate::work::{Progress, Work};
 use kube::Resource;
 use serde::Serialize;
@@ -32,11 +35,15 @@ pub(crate) struct Context {
     pub(crate) events: EventSink,
     pub(crate) queue: Arc<Queue>,
     pub(crate) addresses: AddressLocks,
+    pub(crate) periods: Periods,
+    pub(crate) status_locks: StatusLocks,
     index: Mutex<Index>,
     /// When a group's status was written last.
     status_written: Mutex<HashMap<ObjectKey, Instant>>,
     /// What was reported of an object last, so that nothing is told twice in a row (u37).
     reported: Mutex<HashMap<String, (&'static str, String)>>,
+    /// What was last said of an owner's pods that are not ready.
+    answers: Mutex<HashMap<Owner, Answer>>,
 }
 
 impl fmt::Debug for Context {
@@ -62,9 +69,12 @@ impl Context {
             events,
             queue,
             addresses: AddressLocks::default(),
+            periods: Periods::default(),
+            status_locks: StatusLocks::default(),
             index: Mutex::default(),
             status_written: Mutex::default(),
             reported: Mutex::default(),
+            answers: Mutex::default(),
             options,
         }
     }
@@ -149,7 +159,29 @@ impl Context {
         if let Some(uid) = uid {
             let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
             reported.remove(uid);
+            drop(reported);
+            self.periods.forget(uid);
         }
+    }
+
+    /// What was last said of an owner's pods that are not ready.
+    pub(crate) fn answer(&self, owner: &Owner) -> Option<Answer> {
+        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        answers.get(owner).cloned()
+    }
+
+    /// Remembers what was said, or forgets it.
+    pub(crate) fn set_answer(&self, owner: &Owner, answer: Option<Answer>) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        match answer {
+            Some(answer) => drop(answers.insert(owner.clone(), answer)),
+            None => drop(answers.remove(owner)),
+        }
+    }
+
+    /// A time that is up to a tenth longer, so that what began together does not stay together.
+    pub(crate) fn spread(time: Duration) -> Duration {
+        time.mul_f64(0.1_f64.mul_add(jitter(), 1.0))
     }
 
     /// How long a group's status has to wait until it may be written again.

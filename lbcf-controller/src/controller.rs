@@ -8,7 +8,7 @@ use crate::key::{ObjectKey, WorkKey};
 use crate::options::Options;
 use crate::queue::Queue;
 use crate::work::{Progress, Work};
-use crate::{backend_group, backend_record, load_balancer, load_balancer_driver};
+use crate::{backend_group, backend_record, bind, load_balancer, load_balancer_driver};
 use futures::StreamExt;
 use jiff::Timestamp;
 use kube::Client;
@@ -148,6 +148,8 @@ async fn act(context: &Context, key: &WorkKey) -> Progress {
             WorkKey::LoadBalancer(key) => load_balancer::act(context, key).await,
             WorkKey::Group(key) => backend_group::act(context, key).await,
             WorkKey::Record(key) => backend_record::act(context, key).await,
+            WorkKey::Bind(key) => bind::act(context, key).await,
+            WorkKey::BindLoadBalancer(key) => bind::load_balancer::act(context, key).await,
         };
         if progress != Progress::Again {
             return progress;
@@ -200,7 +202,10 @@ fn take_in(index: &mut Index, observed: Observed) -> Vec<Work> {
         Observed::LoadBalancer(change) => index.load_balancer(change),
         Observed::Group(change) => index.group(change),
         Observed::Record(change) => index.record(change),
+        Observed::Bind(change) => index.bind(change),
         Observed::Pod(change) => index.pod(change),
+        Observed::Service(change) => index.service(change),
+        Observed::Node(change) => index.node(change),
     }
 }
 
@@ -211,7 +216,10 @@ fn completes(observed: &Observed) -> Option<&'static str> {
         Observed::LoadBalancer(Change::ListEnds) => Some("LoadBalancer"),
         Observed::Group(Change::ListEnds) => Some("BackendGroup"),
         Observed::Record(Change::ListEnds) => Some("BackendRecord"),
+        Observed::Bind(Change::ListEnds) => Some("Bind"),
         Observed::Pod(Change::ListEnds) => Some("Pod"),
+        Observed::Service(Change::ListEnds) => Some("Service"),
+        Observed::Node(Change::ListEnds) => Some("Node"),
         _ => None,
     }
 }

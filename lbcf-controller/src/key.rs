@@ -1,9 +1,10 @@
 //! What names an object, and what names a piece of work.
 
+use crate::api::BackendRecord;
 use std::fmt;
 
 /// An object's namespace and name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectKey {
     /// The namespace.
     pub namespace: String,
@@ -47,6 +48,69 @@ pub(crate) enum WorkKey {
     Group(ObjectKey),
     /// A BackendRecord.
     Record(ObjectKey),
+    /// A Bind: its records, and its going.
+    Bind(ObjectKey),
+    /// One load balancer of a Bind. Each has work of its own, so that a slow one holds up no
+    /// other (u5).
+    BindLoadBalancer(BindLoadBalancerKey),
+}
+
+/// A Bind and the name of one of its load balancers.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct BindLoadBalancerKey {
+    /// The Bind.
+    pub bind: ObjectKey,
+    /// The load balancer's name in it.
+    pub name: String,
+}
+
+impl fmt::Display for BindLoadBalancerKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.bind, self.name)
+    }
+}
+
+/// What owns records: it says which backends there shall be (b41).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Owner {
+    /// A BackendGroup.
+    Group(ObjectKey),
+    /// A Bind.
+    Bind(ObjectKey),
+}
+
+impl Owner {
+    /// The owner of a record; none where nobody that we know owns it.
+    #[must_use]
+    pub(crate) fn of(record: &BackendRecord) -> Option<Self> {
+        let owners = record.metadata.owner_references.iter().flatten();
+        let owner = owners
+            .filter(|owner| owner.controller == Some(true))
+            .find(|owner| matches!(owner.kind.as_str(), "BackendGroup" | "Bind"))?;
+        let namespace = record.metadata.namespace.clone().unwrap_or_default();
+        let key = ObjectKey::new(namespace, owner.name.clone());
+        Some(match owner.kind.as_str() {
+            "Bind" => Self::Bind(key),
+            _ => Self::Group(key),
+        })
+    }
+
+    /// The object.
+    #[must_use]
+    pub(crate) const fn key(&self) -> &ObjectKey {
+        match self {
+            Self::Group(key) | Self::Bind(key) => key,
+        }
+    }
+
+    /// The work that looks after its records.
+    #[must_use]
+    pub(crate) fn work(&self) -> WorkKey {
+        match self {
+            Self::Group(key) => WorkKey::Group(key.clone()),
+            Self::Bind(key) => WorkKey::Bind(key.clone()),
+        }
+    }
 }
 
 impl WorkKey {
@@ -58,6 +122,7 @@ impl WorkKey {
             Self::LoadBalancer(_) => "LoadBalancer",
             Self::Group(_) => "BackendGroup",
             Self::Record(_) => "BackendRecord",
+            Self::Bind(_) | Self::BindLoadBalancer(_) => "Bind",
         }
     }
 
@@ -65,15 +130,21 @@ impl WorkKey {
     #[must_use]
     pub(crate) const fn object(&self) -> &ObjectKey {
         match self {
-            Self::Driver(key) | Self::LoadBalancer(key) | Self::Group(key) | Self::Record(key) => {
-                key
-            }
+            Self::Driver(key)
+            | Self::LoadBalancer(key)
+            | Self::Group(key)
+            | Self::Record(key)
+            | Self::Bind(key) => key,
+            Self::BindLoadBalancer(key) => &key.bind,
         }
     }
 }
 
 impl fmt::Display for WorkKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.kind(), self.object())
+        match self {
+            Self::BindLoadBalancer(key) => write!(f, "{} {key}", self.kind()),
+            _ => write!(f, "{} {}", self.kind(), self.object()),
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! The slim LBCF controller: it watches a cluster and tells drivers what to do.
 //!
 //! Its kinds are in [`api`]: a LoadBalancerDriver says where a driver is served, a LoadBalancer
-//! names or asks for a load balancer, a BackendGroup says which pods or addresses stand behind it,
-//! and the controller keeps a BackendRecord for each address that it registers. It knows no cloud
+//! names or asks for a load balancer, a BackendGroup says which pods, nodes or addresses stand behind
+//! it, a Bind says both in one object, and the controller keeps a BackendRecord for each address that it registers. It knows no cloud
 //! and no particular cluster: it is given a [`kube::Client`] and finds the drivers' URLs in their
 //! objects.
 //!
@@ -31,14 +31,13 @@
 //!
 //! # What is not there yet
 //!
-//! Admission, the kind Bind, services as backends (groups of them are left alone), the deregister
-//! policy `Webhook` (pods that are not ready keep their place until it is there), `ensurePolicy:
-//! Always`, leader election and metrics. Their places: an `admission` room beside [`cli`], a `bind`
-//! folder beside the other kinds, a further variant of `Backend` in the group's `expected`.
+//! Admission, leader election and metrics. Admission's place is a room beside [`cli`].
 
 pub mod api;
 mod backend_group;
 mod backend_record;
+mod backends;
+mod bind;
 pub mod cli;
 mod cluster;
 mod context;
@@ -53,6 +52,7 @@ mod load_balancer_driver;
 pub mod names;
 mod operation;
 mod options;
+mod periodic;
 mod queue;
 mod work;
 

@@ -37,6 +37,9 @@ pub const LABEL_DO_NOT_DELETE: &str = "lbcf.tkestack.io/do-not-delete";
 /// On a group: `optional` lets it be made before its load balancers (b61).
 pub const ANNOTATION_VALIDATION_POLICY: &str = "lbcf.tkestack.io/validation-policy";
 
+/// On a record: what its address was made of, so that a pod's or node's new address is noticed.
+pub const ANNOTATION_SOURCE: &str = "lbcf.tkestack.io/backend-source";
+
 /// On a load balancer or Bind: `deleteLoadBalancer` comes before it goes (b60; the doubled "load" is the
 /// original's).
 pub const FINALIZER_LOAD_BALANCER: &str = "lbcf.tkestack.io/delete-load-loadbalancer";
@@ -65,6 +68,38 @@ pub fn resolve(namespace: &str, name: &str) -> ObjectKey {
 #[must_use]
 pub fn pod_record_name(lb: &str, group: &str, pod_uid: &str, port: i32, protocol: &str) -> String {
     md5_hex(&format!("{lb}_{group}_{pod_uid}_{port}_{protocol}"))
+}
+
+/// A record's name for a node of a service (b46): the service's port is in it, not the node's.
+#[must_use]
+pub fn service_record_name(
+    lb: &str,
+    group: &str,
+    service: &str,
+    port: i32,
+    protocol: &str,
+    node: &str,
+) -> String {
+    md5_hex(&format!("{lb}_{group}_{service}_{port}_{protocol}_{node}"))
+}
+
+/// The two names that a Bind's record for one port of a pod may have: the original's (b48), and one
+/// for where another Bind has taken that, as in the original's different parts can make the same
+/// whole (u21).
+#[must_use]
+pub fn bind_record_names(
+    bind: &str,
+    lb: &str,
+    pod: &str,
+    ip: &str,
+    protocol: &str,
+    port: i32,
+) -> [String; 2] {
+    [
+        md5_hex(&format!("{bind}-{lb}-{pod}-{ip}-{protocol}-{port}")),
+        // No name of an object can hold a slash.
+        md5_hex(&format!("{bind}/{lb}/{pod}/{ip}/{protocol}/{port}")),
+    ]
 }
 
 /// A record's name for an address that a user wrote down (b47).
@@ -102,6 +137,12 @@ pub fn address_label(addr: &str) -> String {
     label_value(legal.trim_matches(|c: char| !c.is_ascii_alphanumeric()))
 }
 
+/// A short word that stands for a text.
+#[must_use]
+pub(crate) fn digest(text: &str) -> String {
+    md5_hex(text)[..16].to_owned()
+}
+
 fn md5_hex(text: &str) -> String {
     let digest = Md5::digest(text.as_bytes());
     digest
@@ -133,6 +174,27 @@ mod tests {
             static_record_name("lb", "group", "1.1.1.1:8080"),
             "402941d389bf499b425230a2b37708f0"
         );
+    }
+
+    #[test]
+    fn b46_a_services_record_name_is_the_originals_md5() {
+        // md5 of "lb_group_svc_80_TCP_node-1", computed with md5sum.
+        assert_eq!(
+            service_record_name("lb", "group", "svc", 80, "TCP", "node-1"),
+            "59965db4f8df3af4ecb9ef60e2434653"
+        );
+    }
+
+    #[test]
+    fn b48_u21_a_binds_record_name_is_the_originals_md5_and_there_is_another_that_is_unambiguous() {
+        // md5 of "bind-lb-pod-0-10.0.0.1-tcp-80", computed with md5sum.
+        let [original, other] = bind_record_names("bind", "lb", "pod-0", "10.0.0.1", "tcp", 80);
+        assert_eq!(original, "5d7d3b9a6b47a2866a5820bd0f4399ec");
+        assert_ne!(original, other);
+        let one = bind_record_names("a-b", "c", "p", "10.0.0.1", "TCP", 80);
+        let another = bind_record_names("a", "b-c", "p", "10.0.0.1", "TCP", 80);
+        assert_eq!(one[0], another[0], "the original's is ambiguous");
+        assert_ne!(one[1], another[1]);
     }
 
     #[test]

@@ -21,6 +21,25 @@ pub(crate) struct EventReasons {
     pub(crate) invalid: &'static str,
 }
 
+/// Creating a load balancer.
+pub(crate) const CREATING: EventReasons = EventReasons {
+    running: "RunningCreateLoadBalancer",
+    failed: "FailedCreateLoadBalancer",
+    invalid: "InvalidCreateLoadBalancer",
+};
+/// Changing a load balancer's attributes.
+pub(crate) const ENSURING: EventReasons = EventReasons {
+    running: "RunningEnsureLoadBalancer",
+    failed: "FailedEnsureLoadBalancer",
+    invalid: "InvalidEnsureLoadBalancer",
+};
+/// Deleting a load balancer.
+pub(crate) const DELETING: EventReasons = EventReasons {
+    running: "RunningDeleteLoadBalancer",
+    failed: "FailedDeleteLoadBalancer",
+    invalid: "InvalidDeleteLoadBalancer",
+};
+
 /// The operation did not succeed, or not yet.
 #[derive(Debug)]
 pub(crate) enum NotDone {

@@ -12,6 +12,11 @@ pub struct Options {
     /// How soon a driver that answered `Running` without a delay is asked again; 10 s, as the
     /// original (b137).
     pub poll_interval: Duration,
+    /// How often something is asked again that may be answered otherwise later: a deregister
+    /// webhook about pods that are not ready (b141).
+    pub resync_period: Duration,
+    /// The least time between two calls under `ensurePolicy: Always`, whatever the object says.
+    pub min_ensure_period: Duration,
     /// How many objects are worked on at a time.
     pub workers: usize,
     /// How many calls to one driver may be in flight (u38).
@@ -32,6 +37,8 @@ impl Default for Options {
         Self {
             backoff: Backoff::default(),
             poll_interval: Duration::from_secs(10),
+            resync_period: Duration::from_secs(60),
+            min_ensure_period: Duration::from_secs(10),
             workers: 256,
             calls_per_driver: 64,
             connect_to: BTreeMap::new(),

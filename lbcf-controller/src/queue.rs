@@ -9,11 +9,13 @@ mod backoff;
 mod state;
 
 pub use backoff::Backoff;
+pub(crate) use backoff::jitter;
 
 use crate::key::WorkKey;
 use crate::work::{Progress, Work};
 use state::State;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -68,10 +70,13 @@ impl Queue {
 
     /// Gives a key back.
     pub(crate) fn done(&self, key: WorkKey, progress: Progress) {
-        let jitter = uuid::Uuid::new_v4().as_bytes()[0];
-        self.lock()
-            .done(key, progress, Instant::now(), f64::from(jitter) / 255.0);
+        self.lock().done(key, progress, Instant::now(), jitter());
         self.changed.notify_one();
+    }
+
+    /// How long a key that is being worked on would wait if it failed now.
+    pub(crate) fn retry_delay(&self, key: &WorkKey) -> Duration {
+        self.lock().retry_delay(key, jitter())
     }
 
     /// A key that [`Queue::next`] gave, held in a hand that cannot lose it.
@@ -117,7 +122,6 @@ impl Drop for Held {
 mod tests {
     use super::*;
     use crate::key::ObjectKey;
-    use std::time::Duration;
 
     #[tokio::test(start_paused = true)]
     async fn a_key_whose_work_panicked_is_tried_again() {

@@ -45,6 +45,25 @@ impl Work {
     }
 }
 
+impl Progress {
+    /// The sooner of two, a failure before all: whoever failed is not looked at sooner because
+    /// something else about it went well.
+    #[must_use]
+    pub(crate) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Retry(one), Self::Retry(other)) => Self::Retry(match (one, other) {
+                (Some(one), Some(other)) => Some(one.min(other)),
+                (one, other) => one.or(other),
+            }),
+            (retry @ Self::Retry(_), _) | (_, retry @ Self::Retry(_)) => retry,
+            (Self::Again, _) | (_, Self::Again) => Self::Again,
+            (Self::After(one), Self::After(other)) => Self::After(one.min(other)),
+            (after @ Self::After(_), _) | (_, after @ Self::After(_)) => after,
+            (Self::Settled, Self::Settled) => Self::Settled,
+        }
+    }
+}
+
 /// What came of looking at an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {

@@ -1,168 +1,125 @@
 //! Carrying out a group's plan.
 
-use super::decide::{Plan, View, decide, decide_status, is_supported};
+use super::decide::{Candidate, Candidates, Counts, View, decide, decide_status};
+use super::expected::usable;
 use super::load_balancer_state::LoadBalancerState;
-use crate::api::{
-    BackendGroup, BackendRecord, BackendRecordStatus, Condition, Conditions, condition_types,
-};
-use crate::cluster::EventType::{Normal, Warning};
-use crate::cluster::WriteError;
+use crate::api::{BackendGroup, DeregisterPolicy};
+use crate::backends::{Taken, Turn, carry_out, judge};
+use crate::cluster::EventType::Normal;
 use crate::context::{Context, after_failed_write};
 use crate::index::Index;
-use crate::key::ObjectKey;
+use crate::key::{ObjectKey, Owner};
 use crate::names;
 use crate::work::Progress;
-use futures::StreamExt;
-use futures::stream;
-use jiff::Timestamp;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// How many records of one group are written at a time.
-const WRITES: usize = 16;
-/// How many records are changed or made before the group is looked at again: what is to be taken
-/// away meanwhile must not wait until a large group is built up.
-const BATCH: usize = 256;
-
-/// Looks at a group and does what its plan says: first what takes away, then what changes, then
-/// what adds (b113).
+/// Looks at a batch of a group's backends and does what its plan says, then goes on with the next.
 pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
-    let Some(view) = look(context, key) else {
+    let owner = Owner::Group(key.clone());
+    let taken = Taken::next(context, &owner);
+    let Some(view) = look(context, &owner, taken.units()) else {
+        context.set_answer(&owner, None);
+        taken.done_but(BTreeSet::new());
         return Progress::Settled;
     };
-    if !is_supported(&view.group) {
-        let message = "spec.service: services as backends are not supported yet";
-        context.report(&*view.group, Warning, "NotSupported", message);
+    let is_full = taken.is_full();
+    let outcome = carry_out(context, decide(&view)).await;
+    taken.done_but(outcome.failed);
+    if let Some(progress) = outcome.progress {
+        // The counts are true all the same.
+        return write_status(context, &owner).await.and(progress);
     }
-    let mut plan = decide(&view);
-    let is_whole = plan.update.len() <= BATCH && plan.create.len() <= BATCH;
-    plan.update.truncate(BATCH);
-    plan.create.truncate(BATCH);
-    match carry_out(context, plan).await {
-        Ok(()) if is_whole => write_status(context, key).await,
-        Ok(()) => Progress::Again,
-        Err(progress) => {
-            // The counts are true all the same.
-            write_status(context, key).await;
-            progress
+    if is_full {
+        return Progress::Again;
+    }
+    let turn = judge_pods(context, &owner, &view.group).await;
+    let then = match turn {
+        Turn::Answered => return Progress::Again,
+        Turn::Wait(wait) => Progress::After(wait),
+        Turn::Nothing => Progress::Settled,
+    };
+    write_status(context, &owner).await.and(then)
+}
+
+async fn judge_pods(context: &Context, owner: &Owner, group: &BackendGroup) -> Turn {
+    match &group.spec.pods {
+        Some(pods) if group.spec.deregister_policy == Some(DeregisterPolicy::Webhook) => {
+            let webhook = group.spec.deregister_webhook.as_ref();
+            judge(context, owner, group, pods, webhook).await
         }
+        _ => Turn::Nothing,
     }
 }
 
-fn look(context: &Context, key: &ObjectKey) -> Option<View> {
+fn look(context: &Context, owner: &Owner, units: &BTreeSet<String>) -> Option<View> {
+    let answer = context.answer(owner);
     let index = context.index();
-    let group = index.get_group(key).found()?;
-    let load_balancers = group
-        .spec
-        .load_balancer_names()
-        .map(|name| {
-            let lb = index.get_load_balancer(&names::resolve(&key.namespace, name));
-            (name.to_owned(), LoadBalancerState::of(&lb, &key.namespace))
-        })
-        .collect();
+    let group = index.get_group(owner.key()).found()?;
+    let candidates = match (&group.spec.pods, &group.spec.service) {
+        (Some(_), _) => {
+            let judgement = answer.map(|answer| answer.judgement().clone());
+            Candidates::Pods(index.pods_of(owner, units), judgement.unwrap_or_default())
+        }
+        (None, Some(service)) => {
+            let key = ObjectKey::new(owner.key().namespace.clone(), service.name.clone());
+            let nodes = units.iter().filter_map(|name| index.get_node(name));
+            Candidates::Nodes {
+                service: index.get_service(&key),
+                nodes: nodes
+                    .map(|node| Candidate {
+                        has_pods: index.has_available_on(owner, &node.key.name),
+                        node,
+                    })
+                    .collect(),
+            }
+        }
+        (None, None) => {
+            let addresses = group.spec.static_addresses.iter();
+            let known = addresses.filter(|addr| units.contains(*addr));
+            Candidates::Addresses(known.cloned().collect())
+        }
+    };
     Some(View {
-        load_balancers,
-        pods: index.pods_of_group(key),
-        records: index.records_of_group(key),
+        load_balancers: load_balancers(&index, owner, &group),
+        candidates,
+        records: index.records_of(owner, units),
         group,
     })
 }
 
-/// Does everything that can be done; one write that fails keeps no other from happening.
-async fn carry_out(context: &Context, plan: Plan) -> Result<(), Progress> {
-    let mut worst = Ok(());
-    let mut note = |result: Result<(), WriteError>| {
-        if let Err(error) = result {
-            let progress = after_failed_write(&error);
-            if !matches!(worst, Err(Progress::Retry(_))) {
-                worst = Err(progress);
-            }
-        }
-    };
-    let mut deletions = stream::iter(plan.delete)
-        .map(|record| delete(context, record))
-        .buffer_unordered(WRITES);
-    while let Some(result) = deletions.next().await {
-        note(result);
-    }
-    let mut updates = stream::iter(plan.update)
-        .map(|(old, new)| update(context, old, new))
-        .buffer_unordered(WRITES);
-    while let Some(result) = updates.next().await {
-        note(result);
-    }
-    let mut creations = stream::iter(plan.create)
-        .map(|record| create(context, record))
-        .buffer_unordered(WRITES);
-    while let Some(result) = creations.next().await {
-        note(result);
-    }
-    worst
-}
-
-async fn delete(context: &Context, record: Arc<BackendRecord>) -> Result<(), WriteError> {
-    match context.cluster.delete(&*record).await {
-        Ok(Some(going)) => {
-            context.written(going, Index::record);
-            Ok(())
-        }
-        Ok(None) => Ok(()), // The watch tells that it is gone.
-        Err(error) => Err(error),
-    }
-}
-
-async fn update(
-    context: &Context,
-    old: Arc<BackendRecord>,
-    new: BackendRecord,
-) -> Result<(), WriteError> {
-    // What the original controller registered carries no generation. It gets one before its spec
-    // changes, as afterwards nobody could tell that the change was never ensured (d27).
-    let adopted = match adopted(&old) {
-        Some(status) => {
-            let adopted = context
-                .cluster
-                .status(&*old, old.status.as_ref(), &status)
-                .await?;
-            context.written(adopted.clone(), Index::record);
-            Some(adopted)
-        }
-        None => None,
-    };
-    let current = adopted.as_ref().unwrap_or(&old);
-    let updated = context.cluster.spec(current, &old.spec, &new.spec).await?;
-    context.written(updated, Index::record);
-    Ok(())
-}
-
-fn adopted(record: &BackendRecord) -> Option<BackendRecordStatus> {
-    let status = record.status.clone()?;
-    let registered = status.conditions.find(condition_types::REGISTERED)?;
-    if registered.observed_generation.is_some() {
-        return None;
-    }
-    let adopted = Condition {
-        observed_generation: record.metadata.generation,
-        ..registered.clone()
-    };
-    let conditions = status.conditions.with(adopted, Timestamp::now());
-    Some(BackendRecordStatus {
-        conditions,
-        ..status
-    })
-}
-
-async fn create(context: &Context, record: BackendRecord) -> Result<(), WriteError> {
-    let created = context.cluster.create(&record).await?;
-    context.written(created, Index::record);
-    Ok(())
+fn load_balancers(
+    index: &Index,
+    owner: &Owner,
+    group: &BackendGroup,
+) -> BTreeMap<String, LoadBalancerState> {
+    let namespace = &owner.key().namespace;
+    let names = group.spec.load_balancer_names();
+    names
+        .map(|name| {
+            let lb = index.get_load_balancer(&names::resolve(namespace, name));
+            (name.to_owned(), LoadBalancerState::of(&lb, namespace))
+        })
+        .collect()
 }
 
 /// Writes the counts as they are after everything was done, at most once in an interval.
-async fn write_status(context: &Context, key: &ObjectKey) -> Progress {
-    let Some(view) = look(context, key) else {
-        return Progress::Settled;
+async fn write_status(context: &Context, owner: &Owner) -> Progress {
+    let key = owner.key();
+    let (group, status) = {
+        let index = context.index();
+        let Some(group) = index.get_group(key).found() else {
+            return Progress::Settled;
+        };
+        let counts = Counts {
+            load_balancers: usable(&load_balancers(&index, owner, &group)).len(),
+            pods: index.count_pods_of(owner),
+            records: index.staying_records(owner),
+            registered: index.registered_records(owner),
+        };
+        let units = |at_least| index.registered_units(owner, at_least);
+        let status = decide_status(&group, &counts, units);
+        (group, status)
     };
-    let (group, status) = (&*view.group, decide_status(&view));
     if group.status.as_ref() == Some(&status) {
         return Progress::Settled;
     }
@@ -170,13 +127,10 @@ async fn write_status(context: &Context, key: &ObjectKey) -> Progress {
         return Progress::After(wait);
     }
     context.status_is_written(key.clone());
-    match context
-        .cluster
-        .status(group, group.status.as_ref(), &status)
-        .await
-    {
+    let old = group.status.as_ref();
+    match context.cluster.status(&*group, old, &status).await {
         Ok(written) => {
-            report_synced(context, group, &written);
+            report_synced(context, &group, &written);
             context.written(written, Index::group);
             Progress::Settled
         }

@@ -2,35 +2,51 @@
 
 use super::expected::{self, Backend};
 use super::load_balancer_state::LoadBalancerState;
-use crate::api::{
-    BackendGroup, BackendGroupStatus, BackendRecord, Conditions, DeregisterPolicy, condition_types,
+use crate::api::{BackendGroup, BackendGroupStatus, BackendRecord, PodSelection, ServiceSelection};
+use crate::backends::{
+    Expected, Judgement, Plan, Settings, Standing, compare, ports, standing_of_pod,
 };
-use crate::index::PodView;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::index::{NodeView, PodView, ServiceView, takes_node};
+use lbcf_driver_sdk::webhook::Protocol;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What deciding looks at.
+/// What deciding looks at: a part of a group's backends, and all their records.
 #[derive(Debug)]
 pub(crate) struct View {
     /// The group.
     pub group: Arc<BackendGroup>,
     /// Its load balancers, by the names it uses.
     pub load_balancers: BTreeMap<String, LoadBalancerState>,
-    /// The pods that it selects.
-    pub pods: Vec<Arc<PodView>>,
+    /// What its backends may be made of.
+    pub candidates: Candidates,
     /// The records that it owns.
     pub records: Vec<Arc<BackendRecord>>,
 }
 
-/// What is to be done.
-#[derive(Debug, Default, PartialEq)]
-pub(crate) struct Plan {
-    /// Records to delete.
-    pub delete: Vec<Arc<BackendRecord>>,
-    /// Records whose spec changes, with the new spec in them.
-    pub update: Vec<(Arc<BackendRecord>, BackendRecord)>,
-    /// Records to make.
-    pub create: Vec<BackendRecord>,
+/// What a group's backends may be made of.
+#[derive(Debug)]
+pub(crate) enum Candidates {
+    /// Pods that it selects, and what was said of those that are not ready.
+    Pods(Vec<Arc<PodView>>, Judgement),
+    /// Nodes that a service has ports on.
+    Nodes {
+        /// The service, if there is one of that name.
+        service: Option<Arc<ServiceView>>,
+        /// The nodes.
+        nodes: Vec<Candidate>,
+    },
+    /// Addresses that a user wrote down.
+    Addresses(Vec<String>),
+}
+
+/// A node.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    /// The node.
+    pub node: Arc<NodeView>,
+    /// Whether a pod of the service is available on it.
+    pub has_pods: bool,
 }
 
 /// Decides what is to be done. A group that is going does nothing: the cluster collects its
@@ -38,212 +54,158 @@ pub(crate) struct Plan {
 #[must_use]
 pub(crate) fn decide(view: &View) -> Plan {
     let group = &*view.group;
-    if group.metadata.deletion_timestamp.is_some() || !is_supported(group) {
+    if group.metadata.deletion_timestamp.is_some() {
         return Plan::default();
     }
-    let usable = expected::usable(&view.load_balancers);
-    let selected = select(view);
-    let mut wanted: BTreeMap<String, BackendRecord> = BTreeMap::new();
-    let mut protected: BTreeSet<String> = BTreeSet::new();
-    for (lb, backend) in usable
-        .iter()
-        .flat_map(|lb| selected.backends.iter().map(move |backend| (lb, *backend)))
-    {
-        match standing(backend, group.spec.deregister_policy) {
-            Standing::Wanted => {
-                let record = expected::record(group, lb, backend);
-                wanted.insert(record.metadata.name.clone().unwrap_or_default(), record);
-            }
-            Standing::Kept => {
-                protected.insert(expected::name(group, lb.name, backend));
-            }
-            Standing::Unwanted => {}
-        }
-    }
-
-    let mut plan = Plan::default();
-    for record in &view.records {
-        let name = record.metadata.name.as_deref().unwrap_or_default();
-        let wanted = wanted.remove(name);
-        if record.metadata.deletion_timestamp.is_some() {
-            continue; // What is wanted in its place is made when it is gone.
-        }
-        match wanted {
-            Some(wanted) if !is_same_backend(record, &wanted) => {
-                plan.delete.push(Arc::clone(record));
-            }
-            Some(wanted) if needs_update(record, &wanted) => {
-                plan.update
-                    .push((Arc::clone(record), updated(record, wanted)));
-            }
-            Some(_) => {}
-            None if protected.contains(name) => {
-                let mut kept = (**record).clone();
-                kept.spec.parameters = group.spec.parameters.clone();
-                kept.spec
-                    .ensure_policy
-                    .clone_from(&group.spec.ensure_policy);
-                if needs_update(record, &kept) {
-                    plan.update.push((Arc::clone(record), kept));
+    let mut expected = Expected::default();
+    for lb in expected::usable(&view.load_balancers) {
+        for (backend, standing) in backends(view) {
+            match standing {
+                Standing::Wanted => {
+                    let record = expected::record(group, &lb, backend);
+                    let name = record.metadata.name.clone().unwrap_or_default();
+                    expected.wanted.insert(name, record);
                 }
+                Standing::Kept => {
+                    let name = expected::name(group, lb.name, backend);
+                    expected.protected.insert(name);
+                }
+                Standing::Unwanted => {}
             }
-            None if is_unknown(view, record) => {}
-            None => plan.delete.push(Arc::clone(record)),
         }
     }
-    plan.create = wanted.into_values().collect();
-    plan
-}
-
-/// Services are another controller's until this one knows them: what it has registered for them
-/// stays.
-pub(crate) fn is_supported(group: &BackendGroup) -> bool {
-    group.spec.service.is_none()
-}
-
-/// What a group selects.
-struct Selected<'a> {
-    /// What can be registered, once for each load balancer.
-    backends: Vec<Backend<'a>>,
-    /// What people count as backends (d8): pods that are there to stay, addresses.
-    units: Vec<&'a str>,
-    /// How many of `backends` make one of `units`.
-    backends_per_unit: usize,
-}
-
-/// b21: pods come first; a group that has nothing is one of no addresses.
-fn select(view: &View) -> Selected<'_> {
-    let Some(selection) = &view.group.spec.pods else {
-        let mut units: Vec<&str> = Vec::new();
-        for addr in &view.group.spec.static_addresses {
-            if !addr.is_empty() && !units.contains(&addr.as_str()) {
-                units.push(addr);
-            }
-        }
-        let backends = units.iter().map(|&addr| Backend::Static { addr }).collect();
-        return Selected {
-            backends,
-            units,
-            backends_per_unit: 1,
-        };
+    let settings = Settings {
+        parameters: &group.spec.parameters,
+        ensure_policy: group.spec.ensure_policy.as_ref(),
     };
-    let ports = expected::ports(selection);
-    let pods = view.pods.iter();
-    Selected {
-        backends: pods
-            .clone()
-            .flat_map(|pod| ports.iter().map(|port| Backend::Pod { pod, port: *port }))
-            .collect(),
-        units: pods
-            .filter(|pod| !pod.deleting)
-            .map(|pod| pod.key.name.as_str())
-            .collect(),
-        backends_per_unit: ports.len(),
-    }
+    compare(expected, &view.records, settings, |record| {
+        view.load_balancers.get(&record.spec.lb_name) == Some(&LoadBalancerState::Unknown)
+    })
 }
 
-/// Whether a backend is to be registered.
-enum Standing {
-    /// Yes.
-    Wanted,
-    /// Not anew, but what is registered stays.
-    Kept,
-    /// No.
-    Unwanted,
-}
-
-fn standing(backend: Backend<'_>, policy: Option<DeregisterPolicy>) -> Standing {
-    match backend {
-        Backend::Static { .. } => Standing::Wanted,
-        Backend::Pod { pod, .. } if pod.is_available() => Standing::Wanted,
-        Backend::Pod { pod, .. } if keeps_place(pod, policy) => Standing::Kept,
-        Backend::Pod { .. } => Standing::Unwanted,
-    }
-}
-
-/// Whether a pod that may not be registered anew keeps what is registered (b109, b110). One that
-/// is being deleted never does.
-fn keeps_place(pod: &PodView, policy: Option<DeregisterPolicy>) -> bool {
-    !pod.deleting
-        && match policy.unwrap_or_default() {
-            DeregisterPolicy::IfNotReady => false,
-            DeregisterPolicy::IfNotRunning => pod.has_ip && pod.running,
-            // As long as no driver is asked, the harmless answer (`DoNothing`) stands.
-            DeregisterPolicy::Webhook => true,
+fn backends(view: &View) -> Vec<(Backend<'_>, Standing)> {
+    let spec = &view.group.spec;
+    match (&view.candidates, &spec.pods, &spec.service) {
+        (Candidates::Pods(pods, judgement), Some(selection), _) => {
+            let ports = ports(selection);
+            let of_pod =
+                |pod: &Arc<PodView>| standing_of_pod(pod, spec.deregister_policy, judgement);
+            pods.iter()
+                .flat_map(|pod| {
+                    let standing = of_pod(pod);
+                    let backend = move |port: &(i32, Protocol)| Backend::Pod { pod, port: *port };
+                    ports
+                        .iter()
+                        .map(move |port| (backend(port), standing))
+                        .collect::<Vec<_>>()
+                })
+                .collect()
         }
-}
-
-/// A record whose backend or load balancer became another one under the same name has to go and
-/// come back: its address is another one (u13).
-fn is_same_backend(record: &BackendRecord, wanted: &BackendRecord) -> bool {
-    let owner = |record: &BackendRecord| {
-        record
-            .metadata
-            .owner_references
+        (Candidates::Nodes { service, nodes }, _, Some(selection)) => service
             .iter()
-            .flatten()
-            .map(|owner| owner.uid.clone())
-            .next()
+            .flat_map(|service| on_nodes(service, selection, nodes))
+            .collect(),
+        (Candidates::Addresses(addresses), ..) => addresses
+            .iter()
+            .filter(|addr| !addr.is_empty())
+            .map(|addr| (Backend::Static { addr }, Standing::Wanted))
+            .collect(),
+        // The group changed between two looks; the next look has both.
+        _ => Vec::new(),
+    }
+}
+
+/// b112: one backend on each node that fits, if the service has a port there at all. A service
+/// that forwards on the node only is where its pods are (u16).
+fn on_nodes<'a>(
+    service: &'a ServiceView,
+    selection: &'a ServiceSelection,
+    nodes: &'a [Candidate],
+) -> Vec<(Backend<'a>, Standing)> {
+    let port = (selection.port.number(), selection.port.protocol());
+    let Some(node_port) = service.node_port(port.0, port.1.as_str()) else {
+        return Vec::new();
     };
-    record.spec.lb_driver == wanted.spec.lb_driver
-        && record.spec.lb_info == wanted.spec.lb_info
-        && owner(record) == owner(wanted)
+    let follows_pods = service.is_local && !service.selector.is_empty();
+    nodes
+        .iter()
+        .filter(|candidate| candidate.node.usable)
+        .filter(|candidate| takes_node(selection, &candidate.node.labels))
+        .filter(|candidate| candidate.has_pods || !follows_pods)
+        .map(|candidate| {
+            let backend = Backend::Node {
+                service: &selection.name,
+                port,
+                node_port,
+                node: &candidate.node,
+            };
+            (backend, Standing::Wanted)
+        })
+        .collect()
 }
 
-/// u36: a change of `lbAttributes` alone is no reason, as no webhook would get to know of it.
-fn needs_update(record: &BackendRecord, wanted: &BackendRecord) -> bool {
-    record.spec.parameters != wanted.spec.parameters
-        || record.spec.ensure_policy != wanted.spec.ensure_policy
+/// What a group's status is made of.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    /// How many load balancers can be used.
+    pub load_balancers: usize,
+    /// How many selected pods are to stay.
+    pub pods: usize,
+    /// How many records are to stay.
+    pub records: usize,
+    /// How many of them are registered.
+    pub registered: usize,
 }
 
-fn updated(record: &BackendRecord, wanted: BackendRecord) -> BackendRecord {
-    let mut updated = record.clone();
-    updated.spec.parameters = wanted.spec.parameters;
-    updated.spec.ensure_policy = wanted.spec.ensure_policy;
-    updated.spec.lb_attributes = wanted.spec.lb_attributes;
-    updated
-}
-
-fn is_unknown(view: &View, record: &BackendRecord) -> bool {
-    view.load_balancers.get(&record.spec.lb_name) == Some(&LoadBalancerState::Unknown)
-}
-
-/// Decides the status that the group shall have. A backend counts as registered when all its
-/// records are (d8).
+/// How many records make one backend of a group: one for each load balancer and port.
 #[must_use]
-pub(crate) fn decide_status(view: &View) -> BackendGroupStatus {
-    let group = &*view.group;
-    if group.metadata.deletion_timestamp.is_some() || !is_supported(group) {
+pub(crate) fn records_per_backend(group: &BackendGroup, load_balancers: usize) -> usize {
+    let ports = group
+        .spec
+        .pods
+        .as_ref()
+        .map(|pods: &PodSelection| ports(pods).len());
+    ports.unwrap_or(1) * load_balancers
+}
+
+/// Decides the status that the group shall have (d8). `registered_units` says how many pods or
+/// addresses have at least so many registered records.
+#[must_use]
+pub(crate) fn decide_status(
+    group: &BackendGroup,
+    counts: &Counts,
+    registered_units: impl Fn(usize) -> usize,
+) -> BackendGroupStatus {
+    if group.metadata.deletion_timestamp.is_some() {
         return group.status.clone().unwrap_or_default();
     }
-    let selected = select(view);
-    let load_balancers = expected::usable(&view.load_balancers).len();
-    let mut registered: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut registered_records = 0;
-    for record in &view.records {
-        let status = record.status.as_ref();
-        let is_registered = record.metadata.deletion_timestamp.is_none()
-            && status.is_some_and(|status| status.conditions.is_true(condition_types::REGISTERED));
-        if is_registered {
-            registered_records += 1;
-            let pod = record.spec.pod_backend.as_ref().map(|pod| &pod.name);
-            if let Some(unit) = pod.or(record.spec.static_addr.as_ref()) {
-                *registered.entry(unit).or_default() += 1;
-            }
+    let spec = &group.spec;
+    let per_backend = records_per_backend(group, counts.load_balancers);
+    let (backends, records) = match (&spec.pods, &spec.service) {
+        (Some(_), _) => (counts.pods, counts.pods * per_backend),
+        // The nodes' records are what there is to register; together they are one backend.
+        (None, Some(_)) => (1, counts.records),
+        (None, None) => {
+            let addresses: std::collections::BTreeSet<&String> = spec
+                .static_addresses
+                .iter()
+                .filter(|addr| !addr.is_empty())
+                .collect();
+            (addresses.len(), addresses.len() * per_backend)
         }
-    }
-    let records_per_unit = selected.backends_per_unit * load_balancers;
-    let is_done = |unit: &&&str| {
-        records_per_unit > 0
-            && registered
-                .get(**unit)
-                .is_some_and(|count| *count >= records_per_unit)
+    };
+    let registered = if spec.pods.is_none() && spec.service.is_some() {
+        usize::from(counts.records > 0 && counts.registered >= counts.records)
+    } else if per_backend == 0 {
+        0
+    } else {
+        registered_units(per_backend).min(backends)
     };
     BackendGroupStatus {
-        backends: to_i32(selected.units.len()),
-        registered_backends: to_i32(selected.units.iter().filter(is_done).count()),
-        records: to_i32(selected.units.len() * records_per_unit),
-        registered_records,
+        backends: to_i32(backends),
+        registered_backends: to_i32(registered),
+        records: to_i32(records),
+        registered_records: to_i32(counts.registered),
         observed_generation: group.metadata.generation,
     }
 }

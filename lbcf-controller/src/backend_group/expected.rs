@@ -1,16 +1,14 @@
-//! The records that a group asks for: one for each usable load balancer and pod's port (b31) or
-//! address (b26).
+//! The records that a group asks for: one for each usable load balancer and pod's port (b31), node
+//! (b112) or address (b26).
 
 use super::load_balancer_state::LoadBalancerState;
 use crate::api::{
-    BackendGroup, BackendRecord, BackendRecordSpec, PodBackendRecord, PodSelection, PortSelector,
-    StringMap,
+    BackendGroup, BackendRecord, BackendRecordSpec, PodBackendRecord, PortSelector,
+    ServiceBackendRecord, StringMap,
 };
-use crate::index::PodView;
+use crate::backends;
+use crate::index::{NodeView, PodView};
 use crate::names;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
-use kube::Resource;
-use kube::api::ObjectMeta;
 use lbcf_driver_sdk::webhook::Protocol;
 use std::collections::BTreeMap;
 
@@ -41,19 +39,6 @@ pub(super) fn usable(load_balancers: &BTreeMap<String, LoadBalancerState>) -> Ve
         .collect()
 }
 
-/// The ports of a selection, each once (b23).
-pub(super) fn ports(selection: &PodSelection) -> Vec<(i32, Protocol)> {
-    let legacy = selection.port.iter().filter(|_| selection.ports.is_empty());
-    let mut ports = Vec::new();
-    for port in selection.ports.iter().chain(legacy) {
-        let port = (port.number(), port.protocol());
-        if port.0 > 0 && !ports.contains(&port) {
-            ports.push(port);
-        }
-    }
-    ports
-}
-
 /// A backend that a group registers.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Backend<'a> {
@@ -61,6 +46,13 @@ pub(super) enum Backend<'a> {
     Pod {
         pod: &'a PodView,
         port: (i32, Protocol),
+    },
+    /// A service's port on a node.
+    Node {
+        service: &'a str,
+        port: (i32, Protocol),
+        node_port: i32,
+        node: &'a NodeView,
     },
     /// An address that a user wrote down.
     Static { addr: &'a str },
@@ -73,14 +65,21 @@ pub(super) fn name(group: &BackendGroup, lb: &str, backend: Backend<'_>) -> Stri
         Backend::Pod { pod, port } => {
             names::pod_record_name(lb, group, &pod.uid, port.0, port.1.as_str())
         }
+        Backend::Node {
+            service,
+            port,
+            node,
+            ..
+        } => {
+            let (port, protocol) = (port.0, port.1.as_str());
+            names::service_record_name(lb, group, service, port, protocol, &node.key.name)
+        }
         Backend::Static { addr } => names::static_record_name(lb, group, addr),
     }
 }
 
-/// A backend's record. It is born with its finalizer, so that it cannot go before its backend
-/// does.
+/// A backend's record.
 pub(super) fn record(group: &BackendGroup, lb: &Usable<'_>, backend: Backend<'_>) -> BackendRecord {
-    let group_name = group.metadata.name.clone().unwrap_or_default();
     let mut spec = BackendRecordSpec {
         lb_driver: lb.driver.to_owned(),
         lb_name: lb.name.to_owned(),
@@ -90,46 +89,45 @@ pub(super) fn record(group: &BackendGroup, lb: &Usable<'_>, backend: Backend<'_>
         ensure_policy: group.spec.ensure_policy.clone(),
         ..BackendRecordSpec::default()
     };
-    let (label, value) = match backend {
+    let (label, value, source) = match backend {
         Backend::Pod { pod, port } => {
             spec.pod_backend = Some(PodBackendRecord {
                 name: pod.key.name.clone(),
                 port: PortSelector::new(port.0, port.1),
             });
-            (names::LABEL_BACKEND_POD, names::label_value(&pod.key.name))
+            let value = names::label_value(&pod.key.name);
+            let source = backends::pod_source(pod);
+            (names::LABEL_BACKEND_POD, value, Some(source))
+        }
+        Backend::Node {
+            service,
+            port,
+            node_port,
+            node,
+        } => {
+            spec.service_backend = Some(ServiceBackendRecord {
+                name: service.to_owned(),
+                port: PortSelector::new(port.0, port.1),
+                node_port,
+                node_name: node.key.name.clone(),
+            });
+            let value = names::label_value(service);
+            let source = backends::node_source(node);
+            (names::LABEL_BACKEND_SERVICE, value, Some(source))
         }
         Backend::Static { addr } => {
             spec.static_addr = Some(addr.to_owned());
-            (names::LABEL_BACKEND_STATIC_ADDR, names::address_label(addr))
+            let value = names::address_label(addr);
+            (names::LABEL_BACKEND_STATIC_ADDR, value, None)
         }
     };
+    let group_name = group.metadata.name.as_deref().unwrap_or_default();
     let labels = [
         (names::LABEL_LB_DRIVER, names::label_value(lb.driver)),
         (names::LABEL_LB_NAME, names::label_value(lb.name)),
-        (names::LABEL_BACKEND_GROUP, names::label_value(&group_name)),
+        (names::LABEL_BACKEND_GROUP, names::label_value(group_name)),
         (label, value),
     ];
-    let mut record = BackendRecord::new(&name(group, lb.name, backend), spec);
-    record.metadata = ObjectMeta {
-        name: record.metadata.name,
-        // b51: where its group is.
-        namespace: group.metadata.namespace.clone(),
-        labels: Some(
-            labels
-                .into_iter()
-                .map(|(label, value)| (label.to_owned(), value))
-                .collect(),
-        ),
-        finalizers: Some(vec![names::FINALIZER_BACKEND_RECORD.to_owned()]),
-        owner_references: Some(vec![OwnerReference {
-            api_version: BackendGroup::api_version(&()).into_owned(),
-            kind: BackendGroup::kind(&()).into_owned(),
-            name: group_name,
-            uid: group.metadata.uid.clone().unwrap_or_default(),
-            controller: Some(true),
-            block_owner_deletion: Some(true),
-        }]),
-        ..ObjectMeta::default()
-    };
-    record
+    let name = name(group, lb.name, backend);
+    backends::record(group, name, labels, source, spec)
 }

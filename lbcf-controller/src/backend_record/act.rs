@@ -1,7 +1,7 @@
 //! Carrying out a record's next step.
 
+use super::backend::fetch;
 use super::decide::{Step, View, decide};
-use super::pod::fetch_pod;
 use crate::api::{
     BackendRecord, BackendRecordStatus, Condition, Conditions, LoadBalancerDriver, condition_types,
     reasons,
@@ -12,6 +12,7 @@ use crate::index::{AddressKey, Index, Lookup};
 use crate::key::{ObjectKey, WorkKey};
 use crate::names::{self, FINALIZER_BACKEND_RECORD};
 use crate::operation::{EventReasons, NotDone, operate, retry_id};
+use crate::periodic::{Due, period};
 use crate::work::{Progress, Work};
 use jiff::Timestamp;
 use lbcf_driver_sdk::webhook::{
@@ -46,7 +47,7 @@ pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
     };
     let record = &*view.record;
     match (decide(&view), &view.driver) {
-        (Step::Nothing, _) => Progress::Settled,
+        (Step::Nothing, _) => view.due.then(),
         (Step::AddFinalizer, _) => {
             let mut finalizers = record.metadata.finalizers.clone().unwrap_or_default();
             finalizers.push(FINALIZER_BACKEND_RECORD.to_owned());
@@ -91,16 +92,35 @@ pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
 fn look(context: &Context, key: &ObjectKey) -> Option<View> {
     let index = context.index();
     let record = index.get_record(key).found()?;
-    let pod =
-        record.spec.pod_backend.as_ref().and_then(|pod| {
-            index.get_pod(&ObjectKey::new(key.namespace.clone(), pod.name.clone()))
-        });
+    let backend_is_available = if let Some(pod) = &record.spec.pod_backend {
+        let pod = index.get_pod(&ObjectKey::new(key.namespace.clone(), pod.name.clone()));
+        pod.is_some_and(|pod| pod.is_available())
+    } else if let Some(service) = &record.spec.service_backend {
+        index.get_node(&service.node_name).is_some()
+    } else {
+        false
+    };
     Some(View {
         driver: index.get_driver(&names::resolve(&key.namespace, &record.spec.lb_driver)),
         neighbours: index.neighbours(&record),
-        pod_is_available: pod.is_some_and(|pod| pod.is_available()),
+        backend_is_available,
+        due: due(context, &record),
         record,
     })
+}
+
+/// When a registered record is ensured again.
+fn due(context: &Context, record: &BackendRecord) -> Due {
+    let Some(period) = period_of(context, record) else {
+        return Due::Never;
+    };
+    let uid = record.metadata.uid.as_deref().unwrap_or_default();
+    context.periods.due(uid, period)
+}
+
+fn period_of(context: &Context, record: &BackendRecord) -> Option<Duration> {
+    let policy = record.spec.ensure_policy.as_ref();
+    period(policy, context.options.min_ensure_period)
 }
 
 /// Does something to the record's address while nobody else does.
@@ -137,9 +157,9 @@ async fn generate(
     driver: &LoadBalancerDriver,
     mut request: GenerateBackendAddrRequest,
 ) -> Progress {
-    match fetch_pod(context, record).await {
-        Ok(Some(pod)) => request.pod_backend = Some(pod),
-        Ok(None) => return Progress::Settled, // The watch tells of it, and wakes this record.
+    match fetch(context, record, &mut request).await {
+        Ok(true) => {}
+        Ok(false) => return Progress::Settled,
         Err(progress) => return progress,
     }
     request.retry_id = retry_id();
@@ -202,9 +222,18 @@ async fn ensure(
                 injected_info,
                 ..status_of(record)
             };
-            write(context, record, status, Progress::Settled).await
+            let then = restart(context, record);
+            write(context, record, status, then).await
         }
         Err(not_done) => tell(context, record, not_done).await,
+    }
+}
+
+/// What comes after a record was ensured.
+fn restart(context: &Context, record: &BackendRecord) -> Progress {
+    match (period_of(context, record), &record.metadata.uid) {
+        (Some(period), Some(uid)) => Progress::After(context.periods.restart(uid, period)),
+        _ => Progress::Settled,
     }
 }
 

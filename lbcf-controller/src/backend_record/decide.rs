@@ -6,6 +6,7 @@ use crate::api::{
 };
 use crate::index::Lookup;
 use crate::names::FINALIZER_BACKEND_RECORD;
+use crate::periodic::Due;
 use lbcf_driver_sdk::webhook::{
     DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest,
 };
@@ -20,8 +21,10 @@ pub(crate) struct View {
     pub driver: Lookup<Arc<LoadBalancerDriver>>,
     /// The other records with the same address on the same load balancer.
     pub neighbours: Vec<Arc<BackendRecord>>,
-    /// Whether its pod may be registered, where it is one for a pod.
-    pub pod_is_available: bool,
+    /// Whether its backend may be registered: its pod is available, or its node is there.
+    pub backend_is_available: bool,
+    /// When it is ensured again although it is registered.
+    pub due: Due,
 }
 
 /// The next step.
@@ -35,7 +38,7 @@ pub(crate) enum Step {
     ReportDriverMissing,
     /// Store the address that a user wrote down; no webhook is asked for one (b26).
     TakeAddress(String),
-    /// Ask for the address: fetch the pod, then call `generateBackendAddr`.
+    /// Ask for the address: fetch the backend, then call `generateBackendAddr`.
     Generate(Box<GenerateBackendAddrRequest>),
     /// Another record is taking this address away: wait until it has (b122, u19).
     AwaitNeighbour(String),
@@ -70,7 +73,7 @@ pub(crate) fn decide(view: &View) -> Step {
     if !has_finalizer {
         return Step::AddFinalizer;
     }
-    if is_registered_as_wanted(record, &status) {
+    if is_registered_as_wanted(record, &status) && view.due != Due::Now {
         return Step::Nothing;
     }
     match view.driver {
@@ -83,7 +86,7 @@ pub(crate) fn decide(view: &View) -> Step {
             return Step::TakeAddress(addr.clone());
         }
         // b120: a pod that is not ready gets no address; it wakes its record when it is.
-        return if record.spec.pod_backend.is_some() && view.pod_is_available {
+        return if view.backend_is_available {
             Step::Generate(Box::new(generate_request(record)))
         } else {
             Step::Nothing

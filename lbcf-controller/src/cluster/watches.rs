@@ -1,11 +1,11 @@
 //! Watches: one for each kind, each feeding the index.
 
-use crate::api::{BackendGroup, BackendRecord, LoadBalancer, LoadBalancerDriver};
+use crate::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver};
 use crate::error_text::in_full;
-use crate::index::{Change, PodView};
+use crate::index::{Change, NodeView, PodView, ServiceView};
 use crate::key::ObjectKey;
 use futures::{Stream, StreamExt, TryStreamExt};
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Node, Pod, Service};
 use kube::api::Api;
 use kube::core::DeserializeGuard;
 use kube::core::error_boundary::InvalidObject;
@@ -22,7 +22,10 @@ pub(crate) enum Observed {
     LoadBalancer(Change<LoadBalancer>),
     Group(Change<BackendGroup>),
     Record(Change<BackendRecord>),
+    Bind(Change<Bind>),
     Pod(Change<PodView>),
+    Service(Change<ServiceView>),
+    Node(Change<NodeView>),
 }
 
 /// The watches of all kinds.
@@ -32,7 +35,7 @@ pub(crate) struct Watches {
 
 impl Watches {
     /// How many kinds are watched, and so how many lists have to end before deciding may begin.
-    pub(crate) const KINDS: usize = 5;
+    pub(crate) const KINDS: usize = 8;
 
     pub(crate) const fn new(client: Client) -> Self {
         Self { client }
@@ -45,7 +48,13 @@ impl Watches {
             self.watch(Observed::LoadBalancer).boxed(),
             self.watch(Observed::Group).boxed(),
             self.watch(Observed::Record).boxed(),
-            self.watch_pods().boxed(),
+            self.watch(Observed::Bind).boxed(),
+            self.watch_cut_down::<Pod, _>(PodView::of, Observed::Pod)
+                .boxed(),
+            self.watch_cut_down::<Service, _>(ServiceView::of, Observed::Service)
+                .boxed(),
+            self.watch_cut_down::<Node, _>(NodeView::of, Observed::Node)
+                .boxed(),
         ])
     }
 
@@ -76,14 +85,23 @@ impl Watches {
         })
     }
 
-    fn watch_pods(&self) -> impl Stream<Item = Observed> + Send + use<> {
-        events::<_, Pod>(Api::<Pod>::all(self.client.clone())).map(|event| {
-            Observed::Pod(match event {
+    /// Watches one of Kubernetes' own kinds; of each object only what deciding needs is kept.
+    fn watch_cut_down<K, V>(
+        &self,
+        view: fn(&K) -> V,
+        observed: fn(Change<V>) -> Observed,
+    ) -> impl Stream<Item = Observed> + Send + use<K, V>
+    where
+        K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
+        V: 'static,
+    {
+        events::<_, K>(Api::<K>::all(self.client.clone())).map(move |event| {
+            observed(match event {
                 Event::Init => Change::ListBegins,
                 Event::InitDone => Change::ListEnds,
-                Event::InitApply(pod) => Change::Listed(PodView::of(&pod)),
-                Event::Apply(pod) => Change::Applied(PodView::of(&pod)),
-                Event::Delete(pod) => Change::Deleted(PodView::of(&pod)),
+                Event::InitApply(object) => Change::Listed(view(&object)),
+                Event::Apply(object) => Change::Applied(view(&object)),
+                Event::Delete(object) => Change::Deleted(view(&object)),
             })
         })
     }

@@ -58,6 +58,12 @@ impl Writer {
         self.within(self.api(object).create(&params, object)).await
     }
 
+    /// The object as it is now; none where it is gone.
+    pub(crate) async fn get<K: Kind>(&self, object: &K) -> Result<Option<K>, WriteError> {
+        let api = self.api(object);
+        self.within(api.get_opt(name(object))).await
+    }
+
     /// Asks for deletion of just this object; gives its state where it stays for its finalizers.
     pub(crate) async fn delete<K: Kind>(&self, object: &K) -> Result<Option<K>, WriteError> {
         let params = DeleteParams {

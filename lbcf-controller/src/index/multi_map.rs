@@ -27,12 +27,15 @@ impl<K: Eq + Hash, V: Ord> MultiMap<K, V> {
         }
     }
 
-    pub(super) fn remove_all(&mut self, key: &K) {
-        self.0.remove(key);
-    }
-
     pub(super) fn get(&self, key: &K) -> impl Iterator<Item = &V> + use<'_, K, V> {
         self.0.get(key).into_iter().flatten()
+    }
+
+    pub(super) fn contains<Q: Ord + ?Sized>(&self, key: &K, value: &Q) -> bool
+    where
+        V: std::borrow::Borrow<Q>,
+    {
+        self.0.get(key).is_some_and(|values| values.contains(value))
     }
 
     pub(super) fn count(&self, key: &K) -> usize {

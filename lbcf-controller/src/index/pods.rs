@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What deciding needs to know of a pod.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct PodView {
     /// Namespace and name.
     pub key: ObjectKey,
@@ -19,8 +19,10 @@ pub(crate) struct PodView {
     pub version: u64,
     /// The labels, by which groups select it.
     pub labels: BTreeMap<String, String>,
-    /// Whether it has an address.
-    pub has_ip: bool,
+    /// Its address; empty while it has none.
+    pub ip: String,
+    /// The node that it runs on; empty while it has none.
+    pub node: String,
     /// Whether its Ready condition is True.
     pub ready: bool,
     /// Whether its phase is Running.
@@ -46,9 +48,14 @@ impl PodView {
             uid: pod.metadata.uid.clone().unwrap_or_default(),
             version: Versioned::version(pod),
             labels: pod.metadata.labels.clone().unwrap_or_default(),
-            has_ip: status
-                .and_then(|status| status.pod_ip.as_deref())
-                .is_some_and(|ip| !ip.is_empty()),
+            ip: status
+                .and_then(|status| status.pod_ip.clone())
+                .unwrap_or_default(),
+            node: pod
+                .spec
+                .as_ref()
+                .and_then(|spec| spec.node_name.clone())
+                .unwrap_or_default(),
             ready,
             running: status.and_then(|status| status.phase.as_deref()) == Some("Running"),
             deleting: pod.metadata.deletion_timestamp.is_some(),
@@ -57,14 +64,21 @@ impl PodView {
 
     /// Whether it may be registered (b108).
     #[must_use]
-    pub(crate) const fn is_available(&self) -> bool {
-        self.has_ip && self.ready && !self.deleting
+    pub(crate) fn is_available(&self) -> bool {
+        !self.ip.is_empty() && self.ready && !self.deleting
+    }
+
+    /// Whether it has an address and its phase is Running, ready or not.
+    #[must_use]
+    pub(crate) const fn is_running(&self) -> bool {
+        !self.ip.is_empty() && self.running
     }
 
     fn says_the_same(&self, other: &Self) -> bool {
         self.uid == other.uid
             && self.labels == other.labels
-            && self.has_ip == other.has_ip
+            && self.ip == other.ip
+            && self.node == other.node
             && self.ready == other.ready
             && self.running == other.running
             && self.deleting == other.deleting

@@ -85,6 +85,10 @@ impl<T: Versioned> Table<T> {
         self.objects.get(key)
     }
 
+    pub(super) fn keys(&self) -> impl Iterator<Item = &ObjectKey> {
+        self.objects.keys()
+    }
+
     pub(super) fn has_unreadable(&self) -> bool {
         !self.unreadable.is_empty()
     }

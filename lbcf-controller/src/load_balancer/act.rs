@@ -7,10 +7,11 @@ use crate::api::{
 };
 use crate::cluster::EventType::{Normal, Warning};
 use crate::context::Context;
-use crate::index::{Index, Lookup};
+use crate::index::{Index, LoadBalancerOf, Lookup};
 use crate::key::ObjectKey;
 use crate::names::{self, FINALIZER_LOAD_BALANCER};
-use crate::operation::{EventReasons, NotDone, operate, retry_id};
+use crate::operation::{CREATING, DELETING, ENSURING, NotDone, operate, retry_id};
+use crate::periodic::{Due, period};
 use crate::work::Progress;
 use jiff::Timestamp;
 use lbcf_driver_sdk::webhook::{
@@ -18,22 +19,6 @@ use lbcf_driver_sdk::webhook::{
     EnsureLoadBalancer, EnsureLoadBalancerRequest,
 };
 use std::time::Duration;
-
-const CREATING: EventReasons = EventReasons {
-    running: "RunningCreateLoadBalancer",
-    failed: "FailedCreateLoadBalancer",
-    invalid: "InvalidCreateLoadBalancer",
-};
-const ENSURING: EventReasons = EventReasons {
-    running: "RunningEnsureLoadBalancer",
-    failed: "FailedEnsureLoadBalancer",
-    invalid: "InvalidEnsureLoadBalancer",
-};
-const DELETING: EventReasons = EventReasons {
-    running: "RunningDeleteLoadBalancer",
-    failed: "FailedDeleteLoadBalancer",
-    invalid: "InvalidDeleteLoadBalancer",
-};
 
 /// How soon a load balancer looks again whether all records can be understood.
 const UNREADABLE_PAUSE: Duration = Duration::from_secs(10);
@@ -45,7 +30,8 @@ pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
     };
     let lb = &*view.lb;
     match (decide(&view), &view.driver) {
-        (Step::Nothing, _) => Progress::Settled,
+        (Step::Nothing, _) if is_going(lb) => Progress::Settled,
+        (Step::Nothing, _) => view.due.then(),
         (Step::AddFinalizer, _) => {
             let mut finalizers = lb.metadata.finalizers.clone().unwrap_or_default();
             finalizers.push(FINALIZER_LOAD_BALANCER.to_owned());
@@ -88,10 +74,35 @@ fn look(context: &Context, key: &ObjectKey) -> Option<View> {
     let lb = index.get_load_balancer(key).found()?;
     Some(View {
         driver: index.get_driver(&names::resolve(&key.namespace, &lb.spec.lb_driver)),
-        records: index.records_of_load_balancer(key),
+        records: index.records_of_load_balancer(&LoadBalancerOf::LoadBalancer(key.clone())),
+        due: due(context, &lb),
         unreadable_records: index.has_unreadable_records(),
         lb,
     })
+}
+
+/// When a load balancer whose attributes are synced is ensured again (b18, u1).
+fn due(context: &Context, lb: &LoadBalancer) -> Due {
+    match (period_of(context, lb), &lb.metadata.uid) {
+        (Some(period), Some(uid)) => context.periods.due(uid, period),
+        _ => Due::Never,
+    }
+}
+
+fn period_of(context: &Context, lb: &LoadBalancer) -> Option<Duration> {
+    let policy = lb.spec.ensure_policy.as_ref();
+    period(policy, context.options.min_ensure_period)
+}
+
+/// Counts the period from now on.
+fn restart(context: &Context, lb: &LoadBalancer) {
+    if let (Some(period), Some(uid)) = (period_of(context, lb), &lb.metadata.uid) {
+        context.periods.restart(uid, period);
+    }
+}
+
+const fn is_going(lb: &LoadBalancer) -> bool {
+    lb.metadata.deletion_timestamp.is_some()
 }
 
 async fn report_driver_missing(context: &Context, lb: &LoadBalancer) -> Progress {
@@ -99,7 +110,7 @@ async fn report_driver_missing(context: &Context, lb: &LoadBalancer) -> Progress
     let driver = names::resolve(namespace, &lb.spec.lb_driver);
     let message = format!("spec.lbDriver: LoadBalancerDriver {driver} not found");
     context.report(lb, Warning, reasons::DRIVER_NOT_FOUND, message.clone());
-    if lb.metadata.deletion_timestamp.is_some() {
+    if is_going(lb) {
         // A condition that says Created tells what there is to delete; it stays.
         return Progress::Settled;
     }
@@ -129,6 +140,7 @@ async fn create(
         Ok(response) => {
             let message = "Successfully created load balancer";
             context.report(lb, Normal, "SuccCreateLoadBalancer", message);
+            restart(context, lb);
             let status = created(lb, &request, response.lb_info.into());
             write(context, lb, status, Progress::Again).await
         }
@@ -147,6 +159,7 @@ async fn ensure(
         Ok(_) => {
             let message = "Successfully ensured load balancer";
             context.report(lb, Normal, "SuccEnsureLoadBalancer", message);
+            restart(context, lb);
             let synced = Condition::met(condition_types::ATTRIBUTES_SYNCED, lb.metadata.generation);
             let status = LoadBalancerStatus {
                 last_synced_attributes: Some(request.attributes.into()),

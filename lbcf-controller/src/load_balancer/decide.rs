@@ -6,6 +6,7 @@ use crate::api::{
 };
 use crate::index::Lookup;
 use crate::names::FINALIZER_LOAD_BALANCER;
+use crate::periodic::Due;
 use lbcf_driver_sdk::webhook::{
     CreateLoadBalancerRequest, DeleteLoadBalancerRequest, EnsureLoadBalancerRequest,
 };
@@ -20,6 +21,8 @@ pub(crate) struct View {
     pub driver: Lookup<Arc<LoadBalancerDriver>>,
     /// How many records register something to it.
     pub records: usize,
+    /// When it is ensured again although its attributes are synced.
+    pub due: Due,
     /// Whether there are records that cannot be understood, and might be this load balancer's.
     pub unreadable_records: bool,
 }
@@ -72,7 +75,7 @@ pub(crate) fn decide(view: &View) -> Step {
     }
     let status = lb.status.clone().unwrap_or_default();
     let is_created = status.conditions.is_true(condition_types::CREATED);
-    if is_created && is_synced(lb, &status) {
+    if is_created && is_synced(lb, &status) && view.due != Due::Now {
         return Step::Nothing;
     }
     match view.driver {

@@ -39,6 +39,11 @@ impl Backoff {
     }
 }
 
+/// A number from 0 to 1 that nobody can foresee.
+pub(crate) fn jitter() -> f64 {
+    f64::from(uuid::Uuid::new_v4().as_bytes()[0]) / 255.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

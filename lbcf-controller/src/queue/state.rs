@@ -84,6 +84,11 @@ impl State {
         self.timers.first_key_value().map(|((due, _), _)| *due)
     }
 
+    pub(super) fn retry_delay(&self, key: &WorkKey, jitter: f64) -> Duration {
+        let failures = self.failures.get(key).copied().unwrap_or(0);
+        self.backoff.after(failures.saturating_add(1), jitter)
+    }
+
     pub(super) fn done(&mut self, key: WorkKey, progress: Progress, now: Instant, jitter: f64) {
         self.running.remove(&key);
         let wait = match progress {

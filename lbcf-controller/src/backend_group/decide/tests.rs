@@ -1,13 +1,17 @@
 use super::*;
 use crate::api::{
-    BackendGroupSpec, Condition, LoadBalancer, LoadBalancerSpec, LoadBalancerStatus, PodSelection,
-    PortSelector, SelectPodByLabel, ServiceSelection, StringMap,
+    BackendGroupSpec, Condition, Conditions, DeregisterPolicy, LoadBalancer, LoadBalancerSpec,
+    LoadBalancerStatus, PodSelection, PortSelector, SelectPodByLabel, ServiceSelection, StringMap,
+    condition_types,
 };
-use crate::index::Lookup;
+use crate::backends::Judged;
+use crate::index::{Lookup, ServicePortView, unit_of};
 use crate::key::ObjectKey;
 use jiff::Timestamp;
+use k8s_openapi::api::core::v1::NodeAddress;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use lbcf_driver_sdk::webhook::Protocol;
+use std::collections::BTreeSet;
 
 fn group() -> BackendGroup {
     let mut group = BackendGroup::new(
@@ -34,11 +38,23 @@ fn pod(name: &str) -> PodView {
         key: ObjectKey::new("ns", name),
         uid: format!("uid-{name}"),
         version: 1,
-        labels: BTreeMap::new(),
-        has_ip: true,
+        ip: format!("ip-{name}"),
         ready: true,
         running: true,
-        deleting: false,
+        ..PodView::default()
+    }
+}
+
+fn node(name: &str) -> NodeView {
+    NodeView {
+        key: ObjectKey::new("", name),
+        version: 1,
+        labels: BTreeMap::from([("pool".into(), name.into())]),
+        addresses: vec![NodeAddress {
+            type_: "InternalIP".into(),
+            address: format!("ip-{name}"),
+        }],
+        usable: true,
     }
 }
 
@@ -54,6 +70,10 @@ struct Case {
     group: BackendGroup,
     load_balancers: BTreeMap<String, LoadBalancerState>,
     pods: Vec<PodView>,
+    judgement: Judgement,
+    service: Option<ServiceView>,
+    /// Nodes, and whether a pod of the service is available on them.
+    nodes: Vec<(NodeView, bool)>,
     records: Vec<BackendRecord>,
 }
 
@@ -63,8 +83,37 @@ impl Case {
             group: group(),
             load_balancers: BTreeMap::from([("lb-a".into(), usable("a"))]),
             pods: pods.iter().map(|name| pod(name)).collect(),
+            judgement: Judgement::default(),
+            service: None,
+            nodes: Vec::new(),
             records: Vec::new(),
         }
+    }
+
+    /// A group on a service's port 80, behind node port 30080 of each node.
+    fn of_service(nodes: &[&str]) -> Self {
+        let mut case = Self::new(&[]);
+        case.group.spec.pods = None;
+        case.group.spec.service = Some(ServiceSelection {
+            name: "svc".into(),
+            port: PortSelector::new(80, Protocol::Tcp),
+            node_selector: BTreeMap::new(),
+        });
+        case.service = Some(ServiceView {
+            key: ObjectKey::new("ns", "svc"),
+            version: 1,
+            has_node_ports: true,
+            ports: vec![ServicePortView {
+                port: 80,
+                protocol: "TCP".into(),
+                node_port: 30080,
+            }],
+            selector: BTreeMap::from([("app".into(), "web".into())]),
+            is_local: false,
+            deleting: false,
+        });
+        case.nodes = nodes.iter().map(|name| (node(name), false)).collect();
+        case
     }
 
     /// The same after its plan was carried out and every record was registered.
@@ -83,15 +132,58 @@ impl Case {
     }
 
     fn status(&self) -> BackendGroupStatus {
-        decide_status(&self.view())
+        let counts = Counts {
+            load_balancers: expected::usable(&self.load_balancers).len(),
+            pods: self.pods.iter().filter(|pod| !pod.deleting).count(),
+            records: self.records.len(),
+            registered: self.registered_records().count(),
+        };
+        let units = |at_least| {
+            let mut units: BTreeMap<&str, usize> = BTreeMap::new();
+            for record in self.registered_records() {
+                *units.entry(unit_of(record)).or_default() += 1;
+            }
+            units.values().filter(|count| **count >= at_least).count()
+        };
+        decide_status(&self.group, &counts, units)
+    }
+
+    fn registered_records(&self) -> impl Iterator<Item = &BackendRecord> {
+        self.records.iter().filter(|record| {
+            record
+                .status
+                .as_ref()
+                .is_some_and(|status| status.conditions.is_true(condition_types::REGISTERED))
+        })
     }
 
     fn view(&self) -> View {
         View {
             group: Arc::new(self.group.clone()),
             load_balancers: self.load_balancers.clone(),
-            pods: self.pods.iter().cloned().map(Arc::new).collect(),
+            candidates: self.candidates(),
             records: self.records.iter().cloned().map(Arc::new).collect(),
+        }
+    }
+
+    fn candidates(&self) -> Candidates {
+        let spec = &self.group.spec;
+        if spec.pods.is_some() {
+            let pods = self.pods.iter().cloned().map(Arc::new).collect();
+            Candidates::Pods(pods, self.judgement.clone())
+        } else if spec.service.is_some() {
+            let nodes = self.nodes.iter().cloned();
+            Candidates::Nodes {
+                service: self.service.clone().map(Arc::new),
+                nodes: nodes
+                    .map(|(node, has_pods)| Candidate {
+                        node: Arc::new(node),
+                        has_pods,
+                    })
+                    .collect(),
+            }
+        } else {
+            Candidates::Addresses(spec.static_addresses.clone())
         }
     }
 
@@ -280,11 +372,125 @@ fn b106_a_group_that_goes_does_nothing() {
 }
 
 #[test]
-fn d27_what_is_registered_for_services_stays_until_they_are_known() {
+fn b110_a_judged_pod_stays_or_goes_as_the_driver_said() {
+    let mut case = Case::new(&["p0", "p1", "p2"]).registered();
+    case.group.spec.deregister_policy = Some(DeregisterPolicy::Webhook);
+    for name in ["p0", "p1"] {
+        case.pod_mut(name).ready = false;
+    }
+    let said = Judged::Kept(["p0".to_owned()].into());
+    case.judgement = Judgement::new(&case.pods[..2], said);
+    assert_eq!(deleted_pods(&case.plan()), ["p1"]);
+    // Keeping protects what is registered, it never registers.
+    case.records.clear();
+    let created = case.plan().create;
+    assert_eq!(created.len(), 1);
+    assert_eq!(created[0].spec.pod_backend.as_ref().unwrap().name, "p2");
+}
+
+#[test]
+fn a_pod_with_a_new_address_is_registered_anew() {
     let mut case = Case::new(&["p0"]).registered();
-    case.group.spec.pods = None;
-    case.group.spec.service = Some(ServiceSelection::default());
+    case.pod_mut("p0").ip = "another".into();
+    assert_eq!(counts(&case.plan()), (0, 0, 1));
+    // d27: the original did not say what it made an address of.
+    case.records[0].metadata.annotations = None;
     assert_eq!(counts(&case.plan()), (0, 0, 0));
+}
+
+#[test]
+fn b46_b49_b112_each_node_and_load_balancer_gets_a_record() {
+    let mut case = Case::of_service(&["n0", "n1"]);
+    case.load_balancers.insert("lb-b".into(), usable("b"));
+    let plan = case.plan();
+    assert_eq!(counts(&plan), (4, 0, 0));
+    let name = crate::names::service_record_name("lb-a", "web", "svc", 80, "TCP", "n0");
+    let is_it = |record: &&BackendRecord| record.metadata.name.as_ref() == Some(&name);
+    let record = plan.create.iter().find(is_it).unwrap();
+    let backend = record.spec.service_backend.as_ref().unwrap();
+    assert_eq!(
+        (backend.node_port, backend.node_name.as_str()),
+        (30080, "n0")
+    );
+    let labels = record.metadata.labels.as_ref().unwrap();
+    assert_eq!(labels["lbcf.tkestack.io/backend-service"], "svc");
+    let status = case.registered().status();
+    assert_eq!((status.backends, status.registered_backends), (1, 1), "d8");
+    assert_eq!((status.records, status.registered_records), (4, 4));
+}
+
+#[test]
+fn b112_a_service_without_node_ports_has_no_backends() {
+    let gone = |change: fn(&mut Case)| {
+        let mut case = Case::of_service(&["n0"]).registered();
+        change(&mut case);
+        counts(&case.plan())
+    };
+    assert_eq!(gone(|_| {}), (0, 0, 0));
+    assert_eq!(gone(|case| case.service = None), (0, 0, 1));
+    assert_eq!(
+        gone(|case| case.service.as_mut().unwrap().deleting = true),
+        (0, 0, 1)
+    );
+    assert_eq!(
+        gone(|case| case.service.as_mut().unwrap().has_node_ports = false),
+        (0, 0, 1)
+    );
+    assert_eq!(
+        gone(|case| case.service.as_mut().unwrap().ports[0].node_port = 0),
+        (0, 0, 1)
+    );
+    assert_eq!(
+        gone(|case| case.service.as_mut().unwrap().ports[0].protocol = "UDP".into()),
+        (0, 0, 1)
+    );
+}
+
+#[test]
+fn u13_a_changed_node_port_or_node_address_moves_the_record() {
+    let mut case = Case::of_service(&["n0"]).registered();
+    case.service.as_mut().unwrap().ports[0].node_port = 30081;
+    assert_eq!(counts(&case.plan()), (0, 0, 1));
+    case.records.clear();
+    let mut case = case.registered();
+    assert_eq!(
+        case.records[0]
+            .spec
+            .service_backend
+            .as_ref()
+            .unwrap()
+            .node_port,
+        30081
+    );
+    case.nodes[0].0.addresses[0].address = "another".into();
+    assert_eq!(counts(&case.plan()), (0, 0, 1));
+}
+
+#[test]
+fn u15_b22_nodes_that_cannot_be_used_or_do_not_fit_go() {
+    let mut case = Case::of_service(&["n0", "n1"]).registered();
+    case.nodes[0].0.usable = false;
+    assert_eq!(counts(&case.plan()), (0, 0, 1));
+    case.nodes[0].0.usable = true;
+    let selector = &mut case.group.spec.service.as_mut().unwrap().node_selector;
+    selector.insert("pool".into(), "n1".into());
+    let plan = case.plan();
+    assert_eq!(counts(&plan), (0, 0, 1));
+    assert_eq!(unit_of(&plan.delete[0]), "n0");
+}
+
+#[test]
+fn u16_a_service_that_forwards_on_the_node_only_is_where_its_pods_are() {
+    let mut case = Case::of_service(&["n0", "n1"]);
+    case.service.as_mut().unwrap().is_local = true;
+    assert_eq!(counts(&case.plan()), (0, 0, 0));
+    case.nodes[1].1 = true;
+    let plan = case.plan();
+    assert_eq!(counts(&plan), (1, 0, 0));
+    assert_eq!(unit_of(&plan.create[0]), "n1");
+    // Without a selector somebody else says where its pods are.
+    case.service.as_mut().unwrap().selector.clear();
+    assert_eq!(counts(&case.plan()), (2, 0, 0));
 }
 
 #[test]

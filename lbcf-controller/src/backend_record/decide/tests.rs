@@ -41,7 +41,8 @@ fn view(record: BackendRecord) -> View {
         record: Arc::new(record),
         driver: Lookup::Found(Arc::default()),
         neighbours: Vec::new(),
-        pod_is_available: true,
+        backend_is_available: true,
+        due: Due::Never,
     }
 }
 
@@ -64,7 +65,7 @@ fn b120_d4_the_address_is_asked_for_with_parameters() {
 #[test]
 fn b120_a_pod_that_is_not_ready_gets_no_address() {
     let view = View {
-        pod_is_available: false,
+        backend_is_available: false,
         ..view(record("a"))
     };
     assert_eq!(decide(&view), Step::Nothing);
@@ -76,7 +77,7 @@ fn b26_an_address_that_a_user_wrote_down_is_taken_as_it_is() {
     record.spec.pod_backend = None;
     record.spec.static_addr = Some("my-web.com:8080".into());
     let view = View {
-        pod_is_available: false,
+        backend_is_available: false,
         ..view(record)
     };
     assert_eq!(decide(&view), Step::TakeAddress("my-web.com:8080".into()));

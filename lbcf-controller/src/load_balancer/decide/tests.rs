@@ -19,6 +19,7 @@ fn view() -> View {
         lb: Arc::new(lb),
         driver: Lookup::Found(Arc::default()),
         records: 0,
+        due: Due::Never,
         unreadable_records: false,
     }
 }

@@ -1,0 +1,214 @@
+//! Asking a driver which pods that are not ready keep their place (b110, b111).
+
+use super::{Judged, Judgement};
+use crate::api::{DeregisterWebhook, PodSelection};
+use crate::cluster::EventType::Warning;
+use crate::context::Context;
+use crate::error_text::in_full;
+use crate::index::{Lookup, PodView};
+use crate::key::{ObjectKey, Owner};
+use crate::names;
+use crate::queue::jitter;
+use k8s_openapi::api::core::v1::Pod;
+use kube::Resource;
+use kube::api::{Api, ListParams};
+use lbcf_driver_sdk::webhook::{JudgePodDeregister, JudgePodDeregisterRequest};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The least time between two questions about the same owner's pods: when many pods change at a
+/// time, they are asked about together.
+const LEAST_PAUSE: Duration = Duration::from_secs(1);
+/// How many pods are fetched with one request.
+const PAGE: u32 = 500;
+
+/// An answer, and when it was given.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    judgement: Judgement,
+    at: Instant,
+    /// When it is asked again though no further pod stopped being ready.
+    due: Instant,
+    /// How many questions in a row went without an answer.
+    failures: u32,
+}
+
+impl Answer {
+    /// What was said.
+    pub(crate) const fn judgement(&self) -> &Judgement {
+        &self.judgement
+    }
+}
+
+/// What came of asking.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// There is nobody to ask about.
+    Nothing,
+    /// There is a new answer: decide on the pods anew.
+    Answered,
+    /// What was answered stands; ask again after this time.
+    Wait(Duration),
+}
+
+/// Asks the driver, if somebody is to be asked about now.
+pub(crate) async fn judge<K: Resource<DynamicType = ()>>(
+    context: &Context,
+    owner: &Owner,
+    object: &K,
+    selection: &PodSelection,
+    webhook: Option<&DeregisterWebhook>,
+) -> Turn {
+    let unready = context.index().unready_pods_of(owner);
+    if unready.is_empty() {
+        context.set_answer(owner, None);
+        return Turn::Nothing;
+    }
+    let now = Instant::now();
+    let last = context.answer(owner);
+    if let Some(last) = &last {
+        let is_complete = unready.iter().all(|pod| last.judgement.is_about(pod));
+        let due = if is_complete {
+            last.due
+        } else {
+            last.at + LEAST_PAUSE
+        };
+        if due > now {
+            return Turn::Wait(due - now);
+        }
+    }
+    let (asked, said) = match ask(context, owner, selection, webhook, &unready).await {
+        Ok((asked, kept)) => {
+            let said = Judged::answered(&owner.key().namespace, &kept);
+            (asked, said)
+        }
+        Err(message) => {
+            context.report(object, Warning, "WebhookFailed", message);
+            let policy = webhook.and_then(|webhook| webhook.failure_policy);
+            let asked = unready.iter().map(|pod| (**pod).clone()).collect();
+            (asked, Judged::Failed(policy.unwrap_or_default()))
+        }
+    };
+    let failures = match &said {
+        Judged::Failed(_) => last.map_or(0, |last| last.failures).saturating_add(1),
+        Judged::Kept(_) => 0,
+    };
+    let wait = if failures > 0 {
+        context.options.backoff.after(failures, jitter())
+    } else {
+        Context::spread(context.options.resync_period)
+    };
+    let at = Instant::now();
+    let answer = Answer {
+        judgement: Judgement::new(&asked, said),
+        at,
+        due: at + wait,
+        failures,
+    };
+    context.set_answer(owner, Some(answer));
+    let names: Vec<String> = unready.iter().map(|pod| pod.key.name.clone()).collect();
+    context.index().put_back(owner, names.iter());
+    Turn::Answered
+}
+
+/// Asks; gives the pods that were asked about and those that stay.
+async fn ask(
+    context: &Context,
+    owner: &Owner,
+    selection: &PodSelection,
+    webhook: Option<&DeregisterWebhook>,
+    unready: &[std::sync::Arc<PodView>],
+) -> Result<(Vec<PodView>, Vec<Pod>), String> {
+    let Some(webhook) = webhook else {
+        return Err("spec.deregisterWebhook: missing, though the policy is Webhook".to_owned());
+    };
+    let key = names::resolve(&owner.key().namespace, &webhook.driver_name);
+    let driver = match context.index().get_driver(&key) {
+        Lookup::Found(driver) => driver,
+        Lookup::Missing | Lookup::Unreadable => {
+            return Err(format!(
+                "spec.deregisterWebhook.driverName: LoadBalancerDriver {key} not found"
+            ));
+        }
+    };
+    let pods = fetch(context, owner, selection, unready).await?;
+    if pods.is_empty() {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let asked = pods.iter().map(PodView::of).collect();
+    let request = JudgePodDeregisterRequest {
+        not_ready_pods: pods,
+        ..JudgePodDeregisterRequest::default()
+    };
+    let answer = context
+        .drivers
+        .call::<JudgePodDeregister>(&driver, &request)
+        .await;
+    match answer {
+        Ok(answer) if answer.succ => Ok((asked, answer.do_not_deregister)),
+        Ok(answer) => Err(format!(
+            "driver {key}: webhook judgePodDeregister: succ=false, msg: {}",
+            answer.msg
+        )),
+        Err(error) => Err(in_full(&error)),
+    }
+}
+
+/// The pods whole, as drivers know them: those that are still neither ready nor going.
+async fn fetch(
+    context: &Context,
+    owner: &Owner,
+    selection: &PodSelection,
+    unready: &[std::sync::Arc<PodView>],
+) -> Result<Vec<Pod>, String> {
+    let namespace = &owner.key().namespace;
+    let api: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
+    let wanted: BTreeMap<&ObjectKey, &str> = unready
+        .iter()
+        .map(|pod| (&pod.key, pod.uid.as_str()))
+        .collect();
+    let mut pods = Vec::new();
+    match &selection.by_label {
+        // One request for many pods is cheaper than one for each.
+        Some(by_label) => {
+            let selector: Vec<_> = by_label
+                .selector
+                .iter()
+                .map(|(label, value)| format!("{label}={value}"))
+                .collect();
+            let mut params = ListParams::default()
+                .labels(&selector.join(","))
+                .limit(PAGE);
+            loop {
+                let page = within(context, api.list(&params)).await?;
+                pods.extend(page.items);
+                match page.metadata.continue_ {
+                    Some(next) if !next.is_empty() => params = params.continue_token(&next),
+                    _ => break,
+                }
+            }
+        }
+        None => {
+            for pod in unready {
+                pods.extend(within(context, api.get_opt(&pod.key.name)).await?);
+            }
+        }
+    }
+    pods.retain(|pod| {
+        let view = PodView::of(pod);
+        wanted.get(&view.key) == Some(&view.uid.as_str()) && !view.is_available() && !view.deleting
+    });
+    Ok(pods)
+}
+
+async fn within<T>(
+    context: &Context,
+    call: impl Future<Output = kube::Result<T>> + Send,
+) -> Result<T, String> {
+    match tokio::time::timeout(context.options.write_timeout, call).await {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(error)) => Err(format!("fetching pods: {}", in_full(&error))),
+        Err(_) => Err("fetching pods: the API server did not answer in time".to_owned()),
+    }
+}

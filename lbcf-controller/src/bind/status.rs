@@ -1,0 +1,92 @@
+//! Writing one load balancer's part of a Bind's status.
+//!
+//! The load balancers of a Bind are worked on side by side, and their results stand in one list.
+//! Each writes only its own entry, on top of the newest state, one after the other: none overwrites
+//! another's, and no result of a webhook is lost to a conflict.
+
+use crate::api::{Bind, BindStatus, TargetLoadBalancerStatus};
+use crate::cluster::WriteError;
+use crate::context::{Context, after_failed_write};
+use crate::index::Index;
+use crate::key::{BindLoadBalancerKey, ObjectKey};
+use crate::work::Progress;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How often a write is tried on the newest state before the whole step is.
+const TRIES: usize = 5;
+
+/// One writer at a time for each Bind.
+#[derive(Debug, Default)]
+pub(crate) struct StatusLocks(Mutex<HashMap<ObjectKey, Arc<tokio::sync::Mutex<()>>>>);
+
+impl StatusLocks {
+    fn of(&self, bind: &ObjectKey) -> Arc<tokio::sync::Mutex<()>> {
+        let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(locks.entry(bind.clone()).or_default())
+    }
+
+    /// Forgets a Bind that is gone.
+    pub(crate) fn forget(&self, bind: &ObjectKey) {
+        let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        locks.remove(bind);
+    }
+}
+
+/// The entry of a load balancer.
+pub(super) fn entry<'a>(bind: &'a Bind, name: &str) -> Option<&'a TargetLoadBalancerStatus> {
+    let entries = bind
+        .status
+        .iter()
+        .flat_map(|status| &status.load_balancer_statuses);
+    entries.into_iter().find(|entry| entry.name == name)
+}
+
+/// Writes a load balancer's entry, or takes it out, and goes on as `then` says.
+pub(super) async fn write(
+    context: &Context,
+    bind: &Bind,
+    key: &BindLoadBalancerKey,
+    new: Option<&TargetLoadBalancerStatus>,
+    then: Progress,
+) -> Progress {
+    let lock = context.status_locks.of(&key.bind);
+    let _held = lock.lock().await;
+    for _ in 0..TRIES {
+        let current = context.index().get_bind(&key.bind).found();
+        let Some(current) = current.filter(|current| current.metadata.uid == bind.metadata.uid)
+        else {
+            return Progress::Settled;
+        };
+        let status = with(&current, &key.name, new);
+        if current.status.as_ref() == Some(&status) {
+            return then;
+        }
+        let old = current.status.as_ref();
+        match context.cluster.status(&*current, old, &status).await {
+            Ok(written) => {
+                context.written(written, Index::bind);
+                return then;
+            }
+            Err(WriteError::Stale) => match context.cluster.get(&*current).await {
+                Ok(Some(newest)) => context.written(newest, Index::bind),
+                Ok(None) => return Progress::Settled,
+                Err(error) => return after_failed_write(&error),
+            },
+            Err(error) => return after_failed_write(&error),
+        }
+    }
+    after_failed_write(&WriteError::Stale)
+}
+
+/// The status with this entry; entries stand in the order in which they came.
+fn with(bind: &Bind, name: &str, new: Option<&TargetLoadBalancerStatus>) -> BindStatus {
+    let mut status = bind.status.clone().unwrap_or_default();
+    let entries = &mut status.load_balancer_statuses;
+    match (entries.iter_mut().find(|entry| entry.name == name), new) {
+        (Some(entry), Some(new)) => entry.clone_from(new),
+        (None, Some(new)) => entries.push(new.clone()),
+        (_, None) => entries.retain(|entry| entry.name != name),
+    }
+    status
+}

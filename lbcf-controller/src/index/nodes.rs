@@ -1,0 +1,77 @@
+//! Nodes, cut down to what deciding needs.
+
+use super::table::Versioned;
+use crate::key::ObjectKey;
+use k8s_openapi::api::core::v1::{Node, NodeAddress};
+use std::collections::BTreeMap;
+
+/// Kubernetes' own mark of nodes that no load balancer from outside shall use.
+const LABEL_EXCLUDED: &str = "node.kubernetes.io/exclude-from-external-load-balancers";
+
+/// What deciding needs to know of a node.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct NodeView {
+    /// Its name; nodes have no namespace.
+    pub key: ObjectKey,
+    /// The resourceVersion.
+    pub version: u64,
+    /// The labels.
+    pub labels: BTreeMap<String, String>,
+    /// The addresses.
+    pub addresses: Vec<NodeAddress>,
+    /// Whether traffic may be sent to it: it is ready, not cordoned, not excluded and not going
+    /// (u15).
+    pub usable: bool,
+}
+
+impl NodeView {
+    /// The view of a node.
+    #[must_use]
+    pub(crate) fn of(node: &Node) -> Self {
+        let labels = node.metadata.labels.clone().unwrap_or_default();
+        let status = node.status.as_ref();
+        let is_ready = status
+            .and_then(|status| status.conditions.as_ref())
+            .is_some_and(|conditions| {
+                conditions
+                    .iter()
+                    .any(|condition| condition.type_ == "Ready" && condition.status == "True")
+            });
+        let is_cordoned = node
+            .spec
+            .as_ref()
+            .is_some_and(|spec| spec.unschedulable == Some(true));
+        Self {
+            key: ObjectKey::new("", node.metadata.name.clone().unwrap_or_default()),
+            version: Versioned::version(node),
+            usable: is_ready
+                && !is_cordoned
+                && !labels.contains_key(LABEL_EXCLUDED)
+                && node.metadata.deletion_timestamp.is_none(),
+            labels,
+            addresses: status
+                .and_then(|status| status.addresses.clone())
+                .unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+        self.labels == other.labels
+            && self.addresses == other.addresses
+            && self.usable == other.usable
+    }
+}
+
+impl Versioned for NodeView {
+    fn key(&self) -> ObjectKey {
+        self.key.clone()
+    }
+
+    fn version(&self) -> u64 {
+        self.version
+    }
+
+    fn is_gone(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,103 @@
+//! Services, cut down to what deciding needs.
+
+use super::table::Versioned;
+use crate::key::ObjectKey;
+use k8s_openapi::api::core::v1::Service;
+use std::collections::BTreeMap;
+
+/// What deciding needs to know of a service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ServiceView {
+    /// Namespace and name.
+    pub key: ObjectKey,
+    /// The resourceVersion.
+    pub version: u64,
+    /// Whether nodes have ports for it: its type is NodePort, or LoadBalancer (u16).
+    pub has_node_ports: bool,
+    /// Its ports.
+    pub ports: Vec<ServicePortView>,
+    /// The labels of its pods.
+    pub selector: BTreeMap<String, String>,
+    /// Whether a node forwards to its own pods only (`externalTrafficPolicy: Local`).
+    pub is_local: bool,
+    /// Whether it is being deleted.
+    pub deleting: bool,
+}
+
+/// One port of a service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ServicePortView {
+    /// The service's port.
+    pub port: i32,
+    /// The protocol, in capitals.
+    pub protocol: String,
+    /// The port on each node; 0 where there is none.
+    pub node_port: i32,
+}
+
+impl ServiceView {
+    /// The view of a service.
+    #[must_use]
+    pub(crate) fn of(service: &Service) -> Self {
+        let spec = service.spec.as_ref();
+        let type_ = spec.and_then(|spec| spec.type_.as_deref());
+        let ports = spec.and_then(|spec| spec.ports.as_ref());
+        Self {
+            key: ObjectKey::of(service),
+            version: Versioned::version(service),
+            has_node_ports: matches!(type_, Some("NodePort" | "LoadBalancer")),
+            ports: ports
+                .into_iter()
+                .flatten()
+                .map(|port| ServicePortView {
+                    port: port.port,
+                    protocol: port.protocol.clone().unwrap_or_else(|| "TCP".to_owned()),
+                    node_port: port.node_port.unwrap_or(0),
+                })
+                .collect(),
+            selector: spec
+                .and_then(|spec| spec.selector.clone())
+                .unwrap_or_default(),
+            is_local: spec.and_then(|spec| spec.external_traffic_policy.as_deref())
+                == Some("Local"),
+            deleting: service.metadata.deletion_timestamp.is_some(),
+        }
+    }
+
+    /// The port on each node behind a port of the service (b112).
+    #[must_use]
+    pub(crate) fn node_port(&self, port: i32, protocol: &str) -> Option<i32> {
+        if self.deleting || !self.has_node_ports {
+            return None;
+        }
+        self.ports
+            .iter()
+            .find(|known| known.port == port && known.protocol == protocol)
+            .map(|known| known.node_port)
+            .filter(|node_port| *node_port != 0)
+    }
+
+    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+        Self {
+            version: 0,
+            ..self.clone()
+        } == Self {
+            version: 0,
+            ..other.clone()
+        }
+    }
+}
+
+impl Versioned for ServiceView {
+    fn key(&self) -> ObjectKey {
+        self.key.clone()
+    }
+
+    fn version(&self) -> u64 {
+        self.version
+    }
+
+    fn is_gone(&self) -> bool {
+        false
+    }
+}
