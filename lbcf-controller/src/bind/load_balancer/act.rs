@@ -274,7 +274,14 @@ impl Turn<'_> {
                 let request = delete_request(&self.view, &entry, &StringMap::default());
                 self.delete(driver, request).await
             }
-            Err(NotDone::Failed { then, .. }) => self.fail(self.entry(), then).await,
+            Err(NotDone::Failed {
+                reason,
+                message,
+                then,
+            }) => {
+                let failed = self.unmet(condition_types::CREATED, reason, &message);
+                self.fail(with(self.entry(), failed), then).await
+            }
             Err(NotDone::Running(then)) => then,
         }
     }
@@ -290,7 +297,14 @@ impl Turn<'_> {
         {
             // One of the same name may be wanted again.
             Ok(_) => self.drop_entry(Progress::Again).await,
-            Err(NotDone::Failed { then, .. }) => self.fail(self.entry(), then).await,
+            Err(NotDone::Failed {
+                reason,
+                message,
+                then,
+            }) => {
+                let failed = self.unmet(condition_types::READY, reason, &message);
+                self.fail(with(self.entry(), failed), then).await
+            }
             Err(NotDone::Running(then)) => then,
         }
     }

@@ -1,8 +1,8 @@
 //! What a Bind's load balancer needs next. No I/O; the time is an argument.
 
 use crate::api::{
-    Bind, ConditionStatus, Conditions, LoadBalancerDriver, StringMap, TargetLoadBalancer,
-    TargetLoadBalancerStatus, condition_types,
+    Bind, Condition, ConditionStatus, Conditions, LoadBalancerDriver, StringMap,
+    TargetLoadBalancer, TargetLoadBalancerStatus, condition_types,
 };
 use crate::bind::status;
 use crate::index::Lookup;
@@ -180,10 +180,9 @@ pub(super) fn has_begun(entry: &TargetLoadBalancerStatus) -> bool {
 /// How long a load balancer waits that failed (u29). A change of the Bind ends the wait.
 fn wait(view: &View, entry: &TargetLoadBalancerStatus) -> Option<Duration> {
     let retry_after: Timestamp = entry.retry_after.as_ref()?.parse().ok()?;
-    let is_older = |condition: &crate::api::Condition| {
-        condition.observed_generation != view.bind.metadata.generation
-    };
-    if entry.conditions.iter().any(is_older) && view.bind.metadata.deletion_timestamp.is_none() {
+    let generation = view.bind.metadata.generation;
+    let is_current = |condition: &Condition| condition.observed_generation == generation;
+    if !entry.conditions.iter().any(is_current) {
         return None;
     }
     let left = retry_after.duration_since(view.now);
