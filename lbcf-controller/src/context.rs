@@ -1,16 +1,17 @@
 //! What acting needs: the index, the two rooms of I/O, and the few things that are remembered.
 
-use crate::api::NamespacedKind as Kind;
+use crate::api::{LoadBalancerDriver, NamespacedKind as Kind};
 use crate::backends::Answer;
 use crate::bind::StatusLocks;
 use crate::cluster::{EventSink, EventType, WriteError, Writer};
 use crate::drivers::{AddressLocks, Drivers};
 use crate::error_text::in_full;
 use crate::index::{Change, Index};
-use crate::key::{ObjectKey, Owner};
+use crate::key::{ObjectKey, Owner, WorkKey};
+use crate::names::ANNOTATION_ONE_CALL;
 use crate::options::Options;
 use crate::periodic::Periods;
-use crate::queue::{Queue, jitter};
+use crate::queue::{Lane, Queue, jitter};
 use crate::work::{Progress, Work};
 use kube::Resource;
 use serde::Serialize;
@@ -63,7 +64,7 @@ impl Context {
         drivers: Drivers,
     ) -> Self {
         Self {
-            cluster: Writer::new(client.clone(), options.write_timeout),
+            cluster: Writer::new(client.clone(), options.write_timeout, options.dry_run),
             client,
             drivers,
             events,
@@ -82,6 +83,21 @@ impl Context {
     /// The index, for a short look: nothing is awaited while it is held.
     pub(crate) fn index(&self) -> MutexGuard<'_, Index> {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The lane that a key needs, and how many may be in it at a time.
+    pub(crate) fn lane_of(&self, key: &WorkKey) -> Option<(Lane, usize)> {
+        let index = self.index();
+        let (driver, load_balancer) = index.target_of(key)?;
+        let is_serial = index
+            .get_driver(&driver)
+            .found()
+            .is_some_and(|driver| is_serial(&driver));
+        Some(if is_serial {
+            (Lane::LoadBalancer(driver, load_balancer), 1)
+        } else {
+            (Lane::Driver(driver), self.options.calls_per_driver)
+        })
     }
 
     /// Takes in the answer to a write of ours, and queues what it means for others.
@@ -142,6 +158,10 @@ impl Context {
         message: impl Into<String>,
     ) {
         let message = message.into();
+        if self.options.dry_run {
+            tracing::info!(reason, message, "dry run: would report an event");
+            return;
+        }
         let uid = object.meta().uid.clone().unwrap_or_default();
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         let is_known = reported
@@ -207,10 +227,18 @@ impl Context {
     }
 }
 
+/// Whether a driver asks for one call at a time for each load balancer.
+fn is_serial(driver: &LoadBalancerDriver) -> bool {
+    let annotations = driver.metadata.annotations.as_ref();
+    let said = annotations.and_then(|annotations| annotations.get(ANNOTATION_ONE_CALL));
+    said.is_some_and(|said| said.eq_ignore_ascii_case("true"))
+}
+
 /// What a write that did not happen means for its key.
 pub(crate) fn after_failed_write(error: &WriteError) -> Progress {
     match error {
         WriteError::Stale => Progress::After(STALE_PAUSE),
+        WriteError::DryRun => Progress::Settled,
         WriteError::Timeout(_) | WriteError::Refused(_) => {
             tracing::warn!(error = in_full(error), "a write failed; trying again");
             Progress::Retry(None)

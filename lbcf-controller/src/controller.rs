@@ -112,7 +112,7 @@ impl Controller {
                     tracing::error!("watching or writing events broke off; this is a defect");
                     break;
                 }
-                key = queue.next() => key,
+                key = queue.next(|key| context.lane_of(key)) => key,
             };
             while workers.try_join_next().is_some() {}
             let context = Arc::clone(&context);

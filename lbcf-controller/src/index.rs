@@ -29,9 +29,10 @@ pub(crate) use services::ServiceView;
 
 use crate::api::{
     BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, PodSelection,
-    SelectPodByLabel,
+    SelectPodByLabel, StringMap,
 };
 use crate::key::{BindLoadBalancerKey, ObjectKey, Owner, WorkKey};
+use crate::names;
 use crate::work::Work;
 use binds::Binds;
 use groups::Groups;
@@ -378,6 +379,42 @@ impl Index {
     #[must_use]
     pub(crate) fn get_node(&self, name: &str) -> Option<Arc<NodeView>> {
         self.nodes.peek(&ObjectKey::new("", name)).cloned()
+    }
+
+    /// The driver that work on an object calls, and what the driver knows the load balancer by;
+    /// none where it calls nobody.
+    #[must_use]
+    pub(crate) fn target_of(&self, key: &WorkKey) -> Option<(ObjectKey, StringMap)> {
+        match key {
+            WorkKey::Driver(_) | WorkKey::Group(_) | WorkKey::Bind(_) => None,
+            WorkKey::LoadBalancer(key) => {
+                let lb = self.load_balancers.get(key).found()?;
+                let status = lb.status.as_ref();
+                let known = status.map(|status| &status.lb_info);
+                let known = known.filter(|lb_info| !lb_info.is_empty());
+                let driver = names::resolve(&key.namespace, &lb.spec.lb_driver);
+                Some((driver, known.unwrap_or(&lb.spec.lb_spec).clone()))
+            }
+            WorkKey::BindLoadBalancer(key) => {
+                let bind = self.binds.peek(&key.bind)?;
+                let mut wanted = bind.spec.load_balancers.iter();
+                let wanted = wanted.find(|lb| lb.name == key.name);
+                let mut there = bind
+                    .status
+                    .iter()
+                    .flat_map(|status| &status.load_balancer_statuses);
+                let (driver, known) = match there.find(|lb| lb.name == key.name) {
+                    Some(there) => (&there.driver, &there.lb_info),
+                    None => wanted.map(|lb| (&lb.driver, &lb.spec))?,
+                };
+                Some((names::resolve(&key.bind.namespace, driver), known.clone()))
+            }
+            WorkKey::Record(key) => {
+                let record = self.records.get(key).found()?;
+                let driver = names::resolve(&key.namespace, &record.spec.lb_driver);
+                Some((driver, record.spec.lb_info.clone()))
+            }
+        }
     }
 
     /// The next units of an owner that have to be looked at, at most `limit`: pods, nodes or

@@ -37,6 +37,8 @@ pub const LABEL_DO_NOT_DELETE: &str = "lbcf.tkestack.io/do-not-delete";
 /// On a group: `optional` lets it be made before its load balancers (b61).
 pub const ANNOTATION_VALIDATION_POLICY: &str = "lbcf.tkestack.io/validation-policy";
 
+/// On a driver: `true` lets only one of its calls be under way for each load balancer (b159).
+pub const ANNOTATION_ONE_CALL: &str = "lbcf.tkestack.io/one-call-per-load-balancer";
 /// On a record: what its address was made of, so that a pod's or node's new address is noticed.
 pub const ANNOTATION_SOURCE: &str = "lbcf.tkestack.io/backend-source";
 

@@ -7,7 +7,7 @@ use crate::error_text::in_full;
 use crate::key::ObjectKey;
 use crate::work::Progress;
 use kube::Resource;
-use lbcf_driver_sdk::webhook::{OperationResponse, Status, Webhook};
+use lbcf_driver_sdk::webhook::{OperationRequest, OperationResponse, Status, Webhook};
 
 /// The reasons under which the ends other than success stand in an object's events. They are the
 /// original's, which do not all follow one rule (b102 to b104, b120 to b123).
@@ -75,9 +75,13 @@ pub(crate) async fn operate<W, K>(
     request: &W::Request,
 ) -> Result<W::Response, NotDone>
 where
-    W: Webhook<Response: OperationResponse>,
+    W: Webhook<Request: OperationRequest + Clone, Response: OperationResponse>,
     K: Resource<DynamicType = ()>,
 {
+    if context.options.dry_run {
+        rehearse::<W>(context, driver, request).await;
+        return Err(NotDone::Running(Progress::Settled));
+    }
     let response = match context.drivers.call::<W>(driver, request).await {
         Ok(response) => response,
         Err(error) => {
@@ -113,6 +117,30 @@ where
                 message: message.to_owned(),
                 then: Progress::Retry(response.min_retry_delay()),
             })
+        }
+    }
+}
+
+/// In a dry run a driver is called only if it accepts that, and nothing follows from its answer
+/// (b148).
+async fn rehearse<W>(context: &Context, driver: &LoadBalancerDriver, request: &W::Request)
+where
+    W: Webhook<Request: OperationRequest + Clone, Response: OperationResponse>,
+{
+    let (webhook, key) = (W::INFO.name, ObjectKey::of(driver));
+    if !driver.spec.accept_dry_run_call {
+        tracing::info!(webhook, driver = %key, "dry run: would call the driver, which accepts no dry-run calls");
+        return;
+    }
+    let request = request.clone().as_dry_run();
+    match context.drivers.call::<W>(driver, &request).await {
+        Ok(response) => {
+            let (status, message) = (response.status(), response.message());
+            tracing::info!(webhook, driver = %key, ?status, message, "dry run: called the driver");
+        }
+        Err(error) => {
+            let error = in_full(&error);
+            tracing::warn!(webhook, driver = %key, error, "dry run: no answer");
         }
     }
 }

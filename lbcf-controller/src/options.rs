@@ -17,6 +17,9 @@ pub struct Options {
     pub resync_period: Duration,
     /// The least time between two calls under `ensurePolicy: Always`, whatever the object says.
     pub min_ensure_period: Duration,
+    /// Whether nothing is written anywhere: what would be done is logged, and only drivers that
+    /// accept it are called, with `dryRun: true` (d23).
+    pub dry_run: bool,
     /// How many objects are worked on at a time.
     pub workers: usize,
     /// How many calls to one driver may be in flight (u38).
@@ -39,6 +42,7 @@ impl Default for Options {
             poll_interval: Duration::from_secs(10),
             resync_period: Duration::from_secs(60),
             min_ensure_period: Duration::from_secs(10),
+            dry_run: false,
             workers: 256,
             calls_per_driver: 64,
             connect_to: BTreeMap::new(),

@@ -6,10 +6,12 @@
 //! lock and wakes whoever waits.
 
 mod backoff;
+mod lanes;
 mod state;
 
 pub use backoff::Backoff;
 pub(crate) use backoff::jitter;
+pub(crate) use lanes::Lane;
 
 use crate::key::WorkKey;
 use crate::work::{Progress, Work};
@@ -48,12 +50,18 @@ impl Queue {
     }
 
     /// Waits for the next key. It is the caller's until [`Queue::done`] is told of it.
-    pub(crate) async fn next(&self) -> WorkKey {
+    ///
+    /// `lane_of` says which lane a key needs and how many may be in it. It is asked while the
+    /// queue is locked, so it must not come back to the queue.
+    pub(crate) async fn next(
+        &self,
+        lane_of: impl Fn(&WorkKey) -> Option<(Lane, usize)>,
+    ) -> WorkKey {
         loop {
             let changed = self.changed.notified();
             let due = {
                 let mut state = self.lock();
-                if let Some(key) = state.take(Instant::now()) {
+                if let Some(key) = state.take(Instant::now(), &lane_of) {
                     return key;
                 }
                 state.next_due()
@@ -128,21 +136,21 @@ mod tests {
         let queue = Arc::new(Queue::new(Backoff::default()));
         let key = WorkKey::Record(ObjectKey::new("ns", "a"));
         queue.add([Work::in_turn(key.clone())]);
-        let held = Arc::clone(&queue).hold(queue.next().await);
+        let held = Arc::clone(&queue).hold(queue.next(|_| None).await);
         let work = tokio::spawn(async move {
             let _held = held;
             panic!("on purpose");
         });
         assert!(work.await.unwrap_err().is_panic());
         let began = Instant::now();
-        assert_eq!(queue.next().await, key);
+        assert_eq!(queue.next(|_| None).await, key);
         assert!(
             began.elapsed() >= Duration::from_secs(8),
             "it waits as after any failure"
         );
         Arc::clone(&queue).hold(key).done(Progress::Settled);
         assert!(
-            tokio::time::timeout(Duration::from_secs(600), queue.next())
+            tokio::time::timeout(Duration::from_secs(600), queue.next(|_| None))
                 .await
                 .is_err()
         );

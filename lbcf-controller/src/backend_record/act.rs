@@ -19,6 +19,7 @@ use lbcf_driver_sdk::webhook::{
     DeregisterBackend, DeregisterBackendRequest, EnsureBackend, EnsureBackendRequest,
     GenerateBackendAddr, GenerateBackendAddrRequest,
 };
+use std::sync::Arc;
 use std::time::Duration;
 
 const GENERATING: EventReasons = EventReasons {
@@ -91,7 +92,13 @@ pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
 
 fn look(context: &Context, key: &ObjectKey) -> Option<View> {
     let index = context.index();
-    let record = index.get_record(key).found()?;
+    let mut record = index.get_record(key).found()?;
+    if context.options.dry_run && record.metadata.deletion_timestamp.is_none() {
+        // A dry run goes on as if what is stored before the first call were stored.
+        let metadata = &mut Arc::make_mut(&mut record).metadata;
+        let finalizers = metadata.finalizers.get_or_insert_default();
+        finalizers.push(FINALIZER_BACKEND_RECORD.to_owned());
+    }
     let backend_is_available = if let Some(pod) = &record.spec.pod_backend {
         let pod = index.get_pod(&ObjectKey::new(key.namespace.clone(), pod.name.clone()));
         pod.is_some_and(|pod| pod.is_available())

@@ -26,8 +26,9 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     fn note(&mut self, (unit, result): (String, Result<(), WriteError>)) {
-        let Err(error) = result else {
-            return;
+        let error = match result {
+            Ok(()) | Err(WriteError::DryRun) => return,
+            Err(error) => error,
         };
         self.failed.insert(unit);
         let progress = after_failed_write(&error);

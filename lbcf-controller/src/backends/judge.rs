@@ -137,9 +137,13 @@ async fn ask(
         return Ok((Vec::new(), Vec::new()));
     }
     let asked = pods.iter().map(PodView::of).collect();
+    let dry_run = context.options.dry_run;
+    if dry_run && !driver.spec.accept_dry_run_call {
+        return Err(format!("driver {key} accepts no dry-run calls"));
+    }
     let request = JudgePodDeregisterRequest {
+        dry_run,
         not_ready_pods: pods,
-        ..JudgePodDeregisterRequest::default()
     };
     let answer = context
         .drivers

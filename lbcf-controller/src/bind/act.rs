@@ -20,7 +20,7 @@ pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
         return Progress::Settled;
     };
     let is_going = bind.metadata.deletion_timestamp.is_some();
-    if !is_going && !has_finalizer(&bind) {
+    if !is_going && !has_finalizer(&bind) && !context.options.dry_run {
         let mut finalizers = bind.metadata.finalizers.clone().unwrap_or_default();
         finalizers.push(FINALIZER_LOAD_BALANCER.to_owned());
         let then = Progress::Again;

@@ -5,6 +5,7 @@
 //! decides anew. Each has a time limit of its own, as the client alone would retry for minutes.
 
 use crate::api::NamespacedKind as Kind;
+use crate::key::ObjectKey;
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::{Client, Resource};
 use serde::Serialize;
@@ -28,6 +29,9 @@ pub(crate) enum WriteError {
     /// The API server refused.
     #[error(transparent)]
     Refused(kube::Error),
+    /// Nothing is written in a dry run.
+    #[error("nothing is written in a dry run")]
+    DryRun,
 }
 
 /// Writes to the API server.
@@ -35,6 +39,7 @@ pub(crate) enum WriteError {
 pub(crate) struct Writer {
     client: Client,
     timeout: Duration,
+    dry_run: bool,
 }
 
 impl Debug for Writer {
@@ -46,8 +51,12 @@ impl Debug for Writer {
 }
 
 impl Writer {
-    pub(crate) const fn new(client: Client, timeout: Duration) -> Self {
-        Self { client, timeout }
+    pub(crate) const fn new(client: Client, timeout: Duration, dry_run: bool) -> Self {
+        Self {
+            client,
+            timeout,
+            dry_run,
+        }
     }
 
     pub(crate) async fn create<K: Kind>(&self, object: &K) -> Result<K, WriteError> {
@@ -55,6 +64,7 @@ impl Writer {
             field_manager: Some(FIELD_MANAGER.into()),
             ..PostParams::default()
         };
+        self.unless_dry_run("create", object, &json!({}))?;
         self.within(self.api(object).create(&params, object)).await
     }
 
@@ -73,6 +83,7 @@ impl Writer {
             }),
             ..DeleteParams::default()
         };
+        self.unless_dry_run("delete", object, &json!({}))?;
         let api = self.api(object);
         let deleted = self.within(api.delete(name(object), &params)).await?;
         Ok(deleted.left())
@@ -86,6 +97,7 @@ impl Writer {
         new: &S,
     ) -> Result<K, WriteError> {
         let patch = json!({ "status": difference(&value(&old)?, &value(new)?) });
+        self.unless_dry_run("change the status of", object, &patch)?;
         let patch = Patch::Merge(guarded(object, patch));
         let api = self.api(object);
         self.within(api.patch_status(name(object), &params(), &patch))
@@ -114,10 +126,27 @@ impl Writer {
     }
 
     async fn patch<K: Kind>(&self, object: &K, patch: Value) -> Result<K, WriteError> {
+        self.unless_dry_run("change", object, &patch)?;
         let patch = Patch::Merge(guarded(object, patch));
         let api = self.api(object);
         self.within(api.patch(name(object), &params(), &patch))
             .await
+    }
+
+    /// d23: in a dry run, what would be written is logged and nothing else.
+    fn unless_dry_run<K: Kind>(
+        &self,
+        what: &str,
+        object: &K,
+        patch: &Value,
+    ) -> Result<(), WriteError> {
+        if !self.dry_run {
+            return Ok(());
+        }
+        let kind = K::kind(&());
+        let object = ObjectKey::of(object);
+        tracing::info!(%kind, %object, %patch, "dry run: would {what} it");
+        Err(WriteError::DryRun)
     }
 
     fn api<K: Kind>(&self, object: &K) -> Api<K> {

@@ -18,6 +18,7 @@ use lbcf_driver_sdk::webhook::{
     CreateLoadBalancer, CreateLoadBalancerRequest, DeleteLoadBalancer, DeleteLoadBalancerRequest,
     EnsureLoadBalancer, EnsureLoadBalancerRequest,
 };
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How soon a load balancer looks again whether all records can be understood.
@@ -25,9 +26,12 @@ const UNREADABLE_PAUSE: Duration = Duration::from_secs(10);
 
 /// Looks at a load balancer and does what comes next.
 pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
-    let Some(view) = look(context, key) else {
+    let Some(mut view) = look(context, key) else {
         return Progress::Settled;
     };
+    if context.options.dry_run {
+        assume_stored(&mut view);
+    }
     let lb = &*view.lb;
     match (decide(&view), &view.driver) {
         (Step::Nothing, _) if is_going(lb) => Progress::Settled,
@@ -66,6 +70,21 @@ pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
         }
         // No webhook is decided on without a driver to call.
         (_, Lookup::Missing | Lookup::Unreadable) => Progress::Settled,
+    }
+}
+
+/// A dry run goes on as if what is stored before the first call were stored.
+fn assume_stored(view: &mut View) {
+    let lb = Arc::make_mut(&mut view.lb);
+    if is_going(lb) {
+        return;
+    }
+    let finalizers = lb.metadata.finalizers.get_or_insert_default();
+    finalizers.push(FINALIZER_LOAD_BALANCER.to_owned());
+    let status = status_of(lb);
+    if status.conditions.find(condition_types::CREATED).is_none() {
+        let creating = unmet(lb, condition_types::CREATED, reasons::CREATING, "");
+        lb.status = Some(with(lb, creating));
     }
 }
 

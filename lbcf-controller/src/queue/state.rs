@@ -1,9 +1,10 @@
 //! The queue's rules, without locks and with the time as an argument.
 
 use super::Backoff;
+use super::lanes::{Lane, Lanes};
 use crate::key::WorkKey;
 use crate::work::{Progress, Urgency, Work};
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -17,7 +18,9 @@ pub(super) struct State {
     in_turn: VecDeque<WorkKey>,
     /// What stands in `first` or `in_turn`.
     queued: HashMap<WorkKey, Urgency>,
-    running: HashSet<WorkKey>,
+    /// What is worked on, and in which lane.
+    running: HashMap<WorkKey, Option<Lane>>,
+    lanes: Lanes,
     /// What was added while it was running.
     again: HashMap<WorkKey, Urgency>,
     /// What waits for a time. The number tells equal times apart.
@@ -34,7 +37,8 @@ impl State {
             first: VecDeque::new(),
             in_turn: VecDeque::new(),
             queued: HashMap::new(),
-            running: HashSet::new(),
+            running: HashMap::new(),
+            lanes: Lanes::default(),
             again: HashMap::new(),
             timers: BTreeMap::new(),
             timer_of: HashMap::new(),
@@ -45,7 +49,7 @@ impl State {
 
     pub(super) fn add(&mut self, work: Work, now: Instant) {
         let Work { key, urgency } = work;
-        if self.running.contains(&key) {
+        if self.running.contains_key(&key) {
             let again = self.again.entry(key).or_insert(urgency);
             *again = (*again).max(urgency);
         } else if urgency == Urgency::Soon {
@@ -57,7 +61,13 @@ impl State {
         }
     }
 
-    pub(super) fn take(&mut self, now: Instant) -> Option<WorkKey> {
+    /// The next key whose lane has a place. `lane_of` says which lane a key needs and how many may
+    /// be in it.
+    pub(super) fn take(
+        &mut self,
+        now: Instant,
+        lane_of: impl Fn(&WorkKey) -> Option<(Lane, usize)>,
+    ) -> Option<WorkKey> {
         while let Some(entry) = self.timers.first_entry() {
             if entry.key().0 > now {
                 break;
@@ -73,10 +83,19 @@ impl State {
                 .first
                 .pop_front()
                 .or_else(|| self.in_turn.pop_front())?;
-            if self.queued.remove(&key).is_some() {
-                self.running.insert(key.clone());
-                return Some(key);
+            let Some(urgency) = self.queued.get(&key).copied() else {
+                continue;
+            };
+            let lane = lane_of(&key);
+            if let Some((lane, limit)) = &lane
+                && !self.lanes.enter(lane, *limit)
+            {
+                self.lanes.wait(lane, key, urgency == Urgency::First);
+                continue;
             }
+            self.queued.remove(&key);
+            self.running.insert(key.clone(), lane.map(|(lane, _)| lane));
+            return Some(key);
         }
     }
 
@@ -90,7 +109,10 @@ impl State {
     }
 
     pub(super) fn done(&mut self, key: WorkKey, progress: Progress, now: Instant, jitter: f64) {
-        self.running.remove(&key);
+        if let Some(Some(lane)) = self.running.remove(&key) {
+            self.lanes.leave(&lane);
+            self.call_next(&lane);
+        }
         let wait = match progress {
             Progress::Again => Some(Duration::ZERO),
             Progress::Settled => None,
@@ -120,6 +142,19 @@ impl State {
             Some(Duration::ZERO) => self.push(key, Urgency::InTurn),
             Some(wait) => self.set_timer(key, now + wait),
             None => {}
+        }
+    }
+
+    /// Puts the next key that waited for a lane at the head of its line.
+    fn call_next(&mut self, lane: &Lane) {
+        while let Some(key) = self.lanes.next(lane) {
+            match self.queued.get(&key) {
+                Some(Urgency::First) => self.first.push_front(key),
+                Some(_) => self.in_turn.push_front(key),
+                // It was called earlier, from another line.
+                None => continue,
+            }
+            return;
         }
     }
 
@@ -172,6 +207,10 @@ mod tests {
         WorkKey::Record(ObjectKey::new("ns", name))
     }
 
+    fn no_lane(_: &WorkKey) -> Option<(Lane, usize)> {
+        None
+    }
+
     fn state() -> State {
         State::new(Backoff::default())
     }
@@ -181,13 +220,17 @@ mod tests {
         let (mut state, now) = (state(), Instant::now());
         state.add(Work::in_turn(key("a")), now);
         state.add(Work::in_turn(key("a")), now);
-        assert_eq!(state.take(now), Some(key("a")));
+        assert_eq!(state.take(now, no_lane), Some(key("a")));
         state.add(Work::in_turn(key("a")), now);
-        assert_eq!(state.take(now), None, "it is being worked on");
+        assert_eq!(state.take(now, no_lane), None, "it is being worked on");
         state.done(key("a"), Progress::Settled, now, 0.0);
-        assert_eq!(state.take(now), Some(key("a")), "it was added meanwhile");
+        assert_eq!(
+            state.take(now, no_lane),
+            Some(key("a")),
+            "it was added meanwhile"
+        );
         state.done(key("a"), Progress::Settled, now, 0.0);
-        assert_eq!(state.take(now), None);
+        assert_eq!(state.take(now, no_lane), None);
     }
 
     #[test]
@@ -197,7 +240,7 @@ mod tests {
         state.add(Work::in_turn(key("both")), now);
         state.add(Work::first(key("take")), now);
         state.add(Work::first(key("both")), now);
-        let order: Vec<_> = std::iter::from_fn(|| state.take(now)).collect();
+        let order: Vec<_> = std::iter::from_fn(|| state.take(now, no_lane)).collect();
         assert_eq!(order, [key("take"), key("both"), key("add")]);
     }
 
@@ -206,15 +249,15 @@ mod tests {
         let (mut state, mut now) = (state(), Instant::now());
         state.add(Work::in_turn(key("a")), now);
         for seconds in [10, 20, 40] {
-            assert_eq!(state.take(now), Some(key("a")));
+            assert_eq!(state.take(now, no_lane), Some(key("a")));
             state.done(key("a"), Progress::Retry(None), now, 0.0);
             assert_eq!(state.next_due(), Some(now + Duration::from_secs(seconds)));
             now += Duration::from_secs(seconds);
         }
-        assert_eq!(state.take(now), Some(key("a")));
+        assert_eq!(state.take(now, no_lane), Some(key("a")));
         state.done(key("a"), Progress::After(Duration::from_secs(1)), now, 0.0);
         now += Duration::from_secs(1);
-        assert_eq!(state.take(now), Some(key("a")));
+        assert_eq!(state.take(now, no_lane), Some(key("a")));
         state.done(key("a"), Progress::Retry(None), now, 0.0);
         assert_eq!(state.next_due(), Some(now + Duration::from_secs(10)));
     }
@@ -223,7 +266,7 @@ mod tests {
     fn d22_a_drivers_own_delay_is_kept_exactly() {
         let (mut state, now) = (state(), Instant::now());
         state.add(Work::in_turn(key("a")), now);
-        state.take(now);
+        state.take(now, no_lane);
         let asked = Duration::from_secs(300);
         state.done(key("a"), Progress::Retry(Some(asked)), now, 1.0);
         assert_eq!(state.next_due(), Some(now + asked));
@@ -233,11 +276,11 @@ mod tests {
     fn a_change_of_the_object_ends_the_wait() {
         let (mut state, now) = (state(), Instant::now());
         state.add(Work::in_turn(key("a")), now);
-        state.take(now);
+        state.take(now, no_lane);
         state.done(key("a"), Progress::Retry(None), now, 0.0);
-        assert_eq!(state.take(now), None);
+        assert_eq!(state.take(now, no_lane), None);
         state.add(Work::in_turn(key("a")), now);
-        assert_eq!(state.take(now), Some(key("a")));
+        assert_eq!(state.take(now, no_lane), Some(key("a")));
         assert_eq!(state.next_due(), None, "the timer is gone with it");
     }
 
@@ -247,11 +290,65 @@ mod tests {
         for _ in 0..3 {
             state.add(Work::soon(key("a")), now);
         }
-        assert_eq!(state.take(now), None);
-        assert_eq!(state.take(now + GATHER), Some(key("a")));
+        assert_eq!(state.take(now, no_lane), None);
+        assert_eq!(state.take(now + GATHER, no_lane), Some(key("a")));
         state.add(Work::soon(key("a")), now + GATHER);
         state.done(key("a"), Progress::Settled, now + GATHER, 0.0);
-        assert_eq!(state.take(now + GATHER), None);
-        assert_eq!(state.take(now + GATHER * 2), Some(key("a")));
+        assert_eq!(state.take(now + GATHER, no_lane), None);
+        assert_eq!(state.take(now + GATHER * 2, no_lane), Some(key("a")));
+    }
+
+    /// Keys whose names begin with `slow` belong to one driver, which takes two at a time.
+    fn slow_lane(key: &WorkKey) -> Option<(Lane, usize)> {
+        let lane = Lane::Driver(ObjectKey::new("kube-system", "slow"));
+        key.object().name.starts_with("slow").then_some((lane, 2))
+    }
+
+    #[test]
+    fn u38_a_driver_that_is_busy_holds_up_no_other() {
+        let (mut state, now) = (state(), Instant::now());
+        for name in ["slow-1", "slow-2", "slow-3", "slow-4", "other"] {
+            state.add(Work::in_turn(key(name)), now);
+        }
+        let order: Vec<_> = std::iter::from_fn(|| state.take(now, slow_lane)).collect();
+        assert_eq!(order, [key("slow-1"), key("slow-2"), key("other")]);
+        state.done(key("slow-1"), Progress::Settled, now, 0.0);
+        assert_eq!(state.take(now, slow_lane), Some(key("slow-3")));
+        assert_eq!(state.take(now, slow_lane), None);
+        for name in ["slow-2", "slow-3"] {
+            state.done(key(name), Progress::Settled, now, 0.0);
+        }
+        assert_eq!(state.take(now, slow_lane), Some(key("slow-4")));
+        assert_eq!(state.take(now, slow_lane), None);
+        state.done(key("slow-4"), Progress::Settled, now, 0.0);
+        state.done(key("other"), Progress::Settled, now, 0.0);
+        assert!(state.lanes.is_empty(), "nothing is kept of it");
+    }
+
+    #[test]
+    fn what_takes_away_comes_first_in_a_lane_too_even_if_it_waited_already() {
+        let (mut state, now) = (state(), Instant::now());
+        for name in ["slow-1", "slow-2", "slow-3", "slow-4"] {
+            state.add(Work::in_turn(key(name)), now);
+        }
+        while state.take(now, slow_lane).is_some() {}
+        state.add(Work::first(key("slow-4")), now);
+        assert_eq!(state.take(now, slow_lane), None);
+        state.done(key("slow-1"), Progress::Settled, now, 0.0);
+        assert_eq!(state.take(now, slow_lane), Some(key("slow-4")));
+        state.done(key("slow-2"), Progress::Settled, now, 0.0);
+        assert_eq!(state.take(now, slow_lane), Some(key("slow-3")));
+        assert_eq!(state.take(now, slow_lane), None, "slow-4 is taken once");
+    }
+
+    #[test]
+    fn a_key_that_changed_its_lane_frees_the_one_that_it_was_in() {
+        let (mut state, now) = (state(), Instant::now());
+        state.add(Work::in_turn(key("slow-1")), now);
+        state.take(now, slow_lane);
+        // The lane that was entered is left, whatever the key belongs to by then.
+        state.done(key("slow-1"), Progress::Again, now, 0.0);
+        assert_eq!(state.take(now, no_lane), Some(key("slow-1")));
+        assert!(state.lanes.is_empty());
     }
 }

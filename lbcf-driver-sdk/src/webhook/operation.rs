@@ -36,6 +36,9 @@ pub trait OperationRequest {
     /// The request as one of another try: without what differs between tries.
     #[must_use]
     fn without_retry_id(self) -> Self;
+    /// The request as one that only asks for a check: nothing may change.
+    #[must_use]
+    fn as_dry_run(self) -> Self;
 }
 
 /// The response of an operation.
@@ -100,6 +103,10 @@ macro_rules! operation_request {
             })?
             fn without_retry_id(mut self) -> Self {
                 self.retry_id.clear();
+                self
+            }
+            fn as_dry_run(mut self) -> Self {
+                self.dry_run = true;
                 self
             }
         }

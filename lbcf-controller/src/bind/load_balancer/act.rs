@@ -11,7 +11,7 @@ use crate::cluster::EventType::{Normal, Warning};
 use crate::context::Context;
 use crate::index::{LoadBalancerOf, Lookup};
 use crate::key::{BindLoadBalancerKey, WorkKey};
-use crate::names;
+use crate::names::{self, FINALIZER_LOAD_BALANCER};
 use crate::operation::{CREATING, DELETING, ENSURING, NotDone, operate, retry_id};
 use crate::periodic::{Due, period};
 use crate::work::Progress;
@@ -20,6 +20,7 @@ use lbcf_driver_sdk::webhook::{
     CreateLoadBalancer, CreateLoadBalancerRequest, DeleteLoadBalancer, DeleteLoadBalancerRequest,
     EnsureLoadBalancer, EnsureLoadBalancerRequest,
 };
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How soon a load balancer looks again whether all records can be understood.
@@ -27,10 +28,24 @@ const UNREADABLE_PAUSE: Duration = Duration::from_secs(10);
 
 /// Looks at one load balancer of a Bind and does what comes next.
 pub(crate) async fn act(context: &Context, key: &BindLoadBalancerKey) -> Progress {
-    let Some(view) = look(context, key) else {
+    let Some(mut view) = look(context, key) else {
         return Progress::Settled;
     };
-    let step = decide(&view);
+    if context.options.dry_run && view.bind.metadata.deletion_timestamp.is_none() {
+        let metadata = &mut Arc::make_mut(&mut view.bind).metadata;
+        let finalizers = metadata.finalizers.get_or_insert_default();
+        finalizers.push(FINALIZER_LOAD_BALANCER.to_owned());
+    }
+    let mut step = decide(&view);
+    if context.options.dry_run
+        && let Step::MarkCreating(entry) = step
+    {
+        // A dry run goes on as if what is stored before the first call were stored.
+        let creating = Condition::unmet(condition_types::CREATED, reasons::CREATING, "", None);
+        let status = Arc::make_mut(&mut view.bind).status.get_or_insert_default();
+        status.load_balancer_statuses.push(with(entry, creating));
+        step = decide(&view);
+    }
     let turn = Turn { context, key, view };
     match (step, &turn.view.driver) {
         (Step::Nothing, _) if turn.is_going() => Progress::Settled,

@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod cost;
+mod dry_run;
 mod examples;
 mod faults;
 mod interrupted;

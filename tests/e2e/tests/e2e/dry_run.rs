@@ -1,0 +1,89 @@
+//! A dry run writes nothing anywhere, and calls only drivers that accept it (d23, b148, u10).
+
+use lbcf_controller::Options;
+use lbcf_controller::api::{BackendGroup, BackendRecord, Bind, LoadBalancer};
+use lbcf_e2e::manifests::{self, DRIVER, GROUP, LB, NAMESPACE, SYSTEM};
+use lbcf_e2e::{World, until};
+use serde_json::{Value, json};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d23_b148_u10_a_dry_run_writes_nothing_and_calls_only_who_accepts_it() {
+    let world = World::new().await;
+    let controller = world.start_controller();
+    world.apply_basics(2).await;
+    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_settled().await;
+    controller.abort();
+    let _ = controller.await;
+
+    // Something to do of every kind.
+    let accepts = json!({"spec": {"acceptDryRunCall": true}});
+    world
+        .patch::<lbcf_controller::api::LoadBalancerDriver>(SYSTEM, DRIVER, accepts)
+        .await;
+    let mut refuses = manifests::driver(&world.driver_url());
+    refuses.metadata.name = Some("lbcf-refuses".into());
+    world.create(&refuses).await;
+    let mut not_called = manifests::load_balancer("not-called");
+    not_called.spec.lb_driver = "lbcf-refuses".into();
+    world.create(&not_called).await;
+    world.create(&manifests::load_balancer("new")).await;
+    let attributes = json!({"spec": {"attributes": {"chargeType": "MONTHLY"}}});
+    world.patch::<LoadBalancer>(NAMESPACE, LB, attributes).await;
+    world.create(&manifests::group("another", &[LB])).await;
+    let bind: Bind = serde_json::from_value(json!({
+        "metadata": {"name": "bind", "namespace": NAMESPACE},
+        "spec": {
+            "loadBalancers": [{"name": "lb", "driver": DRIVER, "spec": {
+                "lbVpcID": "vpc-12345678", "lbListenerPort": "81", "lbListenerProtocol": "TCP",
+            }}],
+            "pods": {"ports": [{"port": 80, "protocol": "tcp"}], "byName": ["web-0"]},
+        },
+    }))
+    .unwrap();
+    world.create(&bind).await;
+    world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
+    until("the records are going", async || {
+        let records: Vec<BackendRecord> = world.all().await;
+        let is_going = |record: &BackendRecord| record.metadata.deletion_timestamp.is_some();
+        records.iter().all(is_going).then_some(())
+    })
+    .await;
+    let (before, calls, state) = (
+        everything(&world).await,
+        world.cloud.calls(),
+        world.targets(),
+    );
+    let requests = world.cluster.requests();
+
+    let options = Options {
+        dry_run: true,
+        ..World::options()
+    };
+    let controller = world.start_controller_with(world.cluster.client_as("dry"), options);
+    until("the driver was asked about everything", async || {
+        let called = world.cloud.calls().difference(&calls);
+        (called.get("createLoadBalancer") >= 2
+            && called.get("ensureLoadBalancer") >= 1
+            && called.get("deregisterBackend") >= 2)
+            .then_some(())
+    })
+    .await;
+    let called = world.cloud.calls().difference(&calls);
+    assert_eq!(called.total(), 5, "each once: {called:?}");
+    let written = world.cluster.requests().since(&requests);
+    assert_eq!(written.writes_by("dry"), 0, "{written:?}");
+    assert_eq!(everything(&world).await, before);
+    assert_eq!(world.targets(), state);
+    assert!(!controller.is_finished());
+}
+
+async fn everything(world: &World) -> Value {
+    json!([
+        world.all::<LoadBalancer>().await,
+        world.all::<BackendGroup>().await,
+        world.all::<BackendRecord>().await,
+        world.all::<Bind>().await,
+        world.all::<k8s_openapi::api::core::v1::Event>().await.len(),
+    ])
+}
