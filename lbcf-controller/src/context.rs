@@ -25,6 +25,16 @@ use tokio::time::Instant;
 /// sooner.
 const STALE_PAUSE: Duration = Duration::from_millis(200);
 
+type ObjectKind = String;
+
+/// What was reported of something last.
+#[derive(Debug, PartialEq, Eq)]
+struct Reported {
+    uid: String,
+    reason: &'static str,
+    message: String,
+}
+
 /// How the index takes in what became of an object.
 type TakeIn<K> = fn(&mut Index, Change<K>) -> Vec<Work>;
 
@@ -42,7 +52,7 @@ pub(crate) struct Context {
     /// When a group's status was written last.
     status_written: Mutex<HashMap<ObjectKey, Instant>>,
     /// What was reported of an object last, so that nothing is told twice in a row (u37).
-    reported: Mutex<HashMap<String, (&'static str, String)>>,
+    reported: Mutex<HashMap<(ObjectKind, ObjectKey), HashMap<String, Reported>>>,
     /// What was last said of an owner's pods that are not ready.
     answers: Mutex<HashMap<Owner, Answer>>,
 }
@@ -157,30 +167,56 @@ impl Context {
         reason: &'static str,
         message: impl Into<String>,
     ) {
-        let message = message.into();
+        self.report_part(object, "", event_type, reason, message);
+    }
+
+    /// Reports of one part of an object, unless it is what was reported of that part last.
+    pub(crate) fn report_part<K: Resource<DynamicType = ()>>(
+        &self,
+        object: &K,
+        part: &str,
+        event_type: EventType,
+        reason: &'static str,
+        message: impl Into<String>,
+    ) {
+        let mut message = message.into();
+        if !part.is_empty() {
+            message = format!("{part}: {message}");
+        }
         if self.options.dry_run {
             tracing::info!(reason, message, "dry run: would report an event");
             return;
         }
-        let uid = object.meta().uid.clone().unwrap_or_default();
+        let of = (K::kind(&()).into_owned(), ObjectKey::of(object));
+        let news = Reported {
+            uid: object.meta().uid.clone().unwrap_or_default(),
+            reason,
+            message: message.clone(),
+        };
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_known = reported
-            .get(&uid)
-            .is_some_and(|(known, text)| *known == reason && *text == message);
-        if !is_known {
-            reported.insert(uid, (reason, message.clone()));
+        let parts = reported.entry(of).or_default();
+        if parts.get(part) != Some(&news) {
+            parts.insert(part.to_owned(), news);
             drop(reported);
             self.events.report(object, event_type, reason, message);
         }
     }
 
     /// Forgets what was remembered of an object that is gone.
-    pub(crate) fn forget(&self, uid: Option<&str>) {
-        if let Some(uid) = uid {
+    pub(crate) fn forget(&self, key: &WorkKey) {
+        if !matches!(key, WorkKey::BindLoadBalancer(_)) {
+            let of = (key.kind().to_owned(), key.object().clone());
             let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
-            reported.remove(uid);
-            drop(reported);
-            self.periods.forget(uid);
+            reported.remove(&of);
+        }
+        self.periods.forget(key);
+        match key {
+            WorkKey::Group(group) => self.set_answer(&Owner::Group(group.clone()), None),
+            WorkKey::Bind(bind) => {
+                self.set_answer(&Owner::Bind(bind.clone()), None);
+                self.status_locks.forget(bind);
+            }
+            _ => {}
         }
     }
 

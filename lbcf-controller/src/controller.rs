@@ -142,6 +142,10 @@ impl Controller {
 
 /// Looks at one object until there is nothing more to do at once.
 async fn act(context: &Context, key: &WorkKey) -> Progress {
+    if !context.index().has(key) {
+        context.forget(key);
+        return Progress::Settled;
+    }
     loop {
         let progress = match key {
             WorkKey::Driver(key) => act_on_driver(context, key).await,

@@ -333,6 +333,22 @@ impl Index {
         group.is_some_and(|group| service_of(group).is_some())
     }
 
+    /// Whether there is something to work on.
+    #[must_use]
+    pub(crate) fn has(&self, key: &WorkKey) -> bool {
+        match key {
+            WorkKey::Driver(key) => self.drivers.peek(key).is_some(),
+            WorkKey::LoadBalancer(key) => self.load_balancers.get(key).found().is_some(),
+            WorkKey::Group(key) => self.groups.peek(key).is_some(),
+            WorkKey::Record(key) => self.records.get(key).found().is_some(),
+            WorkKey::Bind(key) => self.binds.peek(key).is_some(),
+            WorkKey::BindLoadBalancer(key) => {
+                let bind = self.binds.peek(&key.bind);
+                bind.is_some_and(|bind| binds::names_of(bind).contains(&key.name))
+            }
+        }
+    }
+
     /// A driver.
     #[must_use]
     pub(crate) fn get_driver(&self, key: &ObjectKey) -> Lookup<Arc<LoadBalancerDriver>> {

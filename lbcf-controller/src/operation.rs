@@ -65,11 +65,11 @@ impl NotDone {
     }
 }
 
-/// Calls an operation's webhook once. Success is the caller's to tell; every other end is told in
+/// Calls an operation's webhook once, about an object or, where it is named, one part of it. Success is the caller's to tell; every other end is told in
 /// the object's events.
 pub(crate) async fn operate<W, K>(
     context: &Context,
-    object: &K,
+    (object, part): (&K, &str),
     driver: &LoadBalancerDriver,
     events: EventReasons,
     request: &W::Request,
@@ -87,7 +87,7 @@ where
         Err(error) => {
             let message = in_full(&error);
             tracing::warn!(webhook = W::INFO.name, error = message, "no answer");
-            context.report(object, Warning, events.invalid, message.clone());
+            context.report_part(object, part, Warning, events.invalid, message.clone());
             let then = Progress::Retry(None);
             return Err(NotDone::Failed {
                 reason: reasons::WEBHOOK_ERROR,
@@ -102,7 +102,13 @@ where
     match response.status() {
         Status::Succ => Ok(response),
         Status::Running => {
-            context.report(object, Normal, events.running, format!("msg: {message}"));
+            context.report_part(
+                object,
+                part,
+                Normal,
+                events.running,
+                format!("msg: {message}"),
+            );
             // d22: a driver's own delay is kept exactly.
             let delay = response.min_retry_delay();
             Err(NotDone::Running(Progress::After(
@@ -111,7 +117,13 @@ where
         }
         Status::Fail => {
             tracing::warn!(webhook = W::INFO.name, %driver, message, "the driver failed");
-            context.report(object, Warning, events.failed, format!("msg: {message}"));
+            context.report_part(
+                object,
+                part,
+                Warning,
+                events.failed,
+                format!("msg: {message}"),
+            );
             Err(NotDone::Failed {
                 reason: reasons::OPERATION_FAILED,
                 message: message.to_owned(),
@@ -132,7 +144,7 @@ where
         tracing::info!(webhook, driver = %key, "dry run: would call the driver, which accepts no dry-run calls");
         return;
     }
-    let request = request.clone().as_dry_run();
+    let request = request.clone().into_dry_run();
     match context.drivers.call::<W>(driver, &request).await {
         Ok(response) => {
             let (status, message) = (response.status(), response.message());

@@ -3,6 +3,7 @@
 use crate::api::{EnsurePolicy, EnsurePolicyType};
 use crate::context::Context;
 use crate::go_duration;
+use crate::key::WorkKey;
 use crate::queue::jitter;
 use crate::work::Progress;
 use std::collections::HashMap;
@@ -49,15 +50,15 @@ impl Due {
 /// When what is ensured again and again is due. Nothing of it is stored: after a start everything
 /// comes at a time of its own within one period, and not all at once.
 #[derive(Debug, Default)]
-pub(crate) struct Periods(Mutex<HashMap<String, Instant>>);
+pub(crate) struct Periods(Mutex<HashMap<WorkKey, Instant>>);
 
 impl Periods {
     /// When an object is due.
-    pub(crate) fn due(&self, uid: &str, period: Duration) -> Due {
+    pub(crate) fn due(&self, key: &WorkKey, period: Duration) -> Due {
         let now = Instant::now();
         let mut due = self.lock();
         let due = due
-            .entry(uid.to_owned())
+            .entry(key.clone())
             .or_insert_with(|| now + period.mul_f64(jitter()));
         // A period that was made shorter counts from now on.
         *due = (*due).min(now + period.mul_f64(1.1));
@@ -68,18 +69,18 @@ impl Periods {
     }
 
     /// Notes that an object was ensured; gives how long it waits now.
-    pub(crate) fn restart(&self, uid: &str, period: Duration) -> Duration {
+    pub(crate) fn restart(&self, key: &WorkKey, period: Duration) -> Duration {
         let wait = Context::spread(period);
-        self.lock().insert(uid.to_owned(), Instant::now() + wait);
+        self.lock().insert(key.clone(), Instant::now() + wait);
         wait
     }
 
     /// Forgets an object.
-    pub(crate) fn forget(&self, uid: &str) {
-        self.lock().remove(uid);
+    pub(crate) fn forget(&self, key: &WorkKey) {
+        self.lock().remove(key);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Instant>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<WorkKey, Instant>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -87,6 +88,10 @@ impl Periods {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn key(name: &str) -> WorkKey {
+        WorkKey::Record(crate::key::ObjectKey::new("ns", name))
+    }
 
     fn policy(policy: EnsurePolicyType, min_period: Option<&str>) -> EnsurePolicy {
         EnsurePolicy {
@@ -115,13 +120,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn b139_what_was_ensured_waits_its_period_and_a_tenth_more_at_most() {
         let (periods, period) = (Periods::default(), Duration::from_secs(60));
-        let wait = periods.restart("a", period);
+        let wait = periods.restart(&key("a"), period);
         assert!((60..=66).contains(&wait.as_secs()), "{wait:?}");
-        assert_eq!(periods.due("a", period), Due::In(wait));
+        assert_eq!(periods.due(&key("a"), period), Due::In(wait));
         tokio::time::advance(wait).await;
-        assert_eq!(periods.due("a", period), Due::Now);
-        periods.restart("a", period);
-        let shorter = periods.due("a", Duration::from_secs(10));
+        assert_eq!(periods.due(&key("a"), period), Due::Now);
+        periods.restart(&key("a"), period);
+        let shorter = periods.due(&key("a"), Duration::from_secs(10));
         assert!(
             matches!(shorter, Due::In(wait) if wait <= Duration::from_secs(11)),
             "{shorter:?}"
@@ -132,7 +137,7 @@ mod tests {
     async fn after_a_start_not_everything_is_due_at_once() {
         let (periods, period) = (Periods::default(), Duration::from_secs(600));
         let waits: std::collections::HashSet<_> = (0..20)
-            .filter_map(|n| match periods.due(&n.to_string(), period) {
+            .filter_map(|n| match periods.due(&key(&n.to_string()), period) {
                 Due::In(wait) => Some(wait),
                 Due::Now | Due::Never => None,
             })

@@ -18,7 +18,6 @@ pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
     let owner = Owner::Group(key.clone());
     let taken = Taken::next(context, &owner);
     let Some(view) = look(context, &owner, taken.units()) else {
-        context.set_answer(&owner, None);
         taken.done_but(BTreeSet::new());
         return Progress::Settled;
     };

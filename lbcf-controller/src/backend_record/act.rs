@@ -121,8 +121,7 @@ fn due(context: &Context, record: &BackendRecord) -> Due {
     let Some(period) = period_of(context, record) else {
         return Due::Never;
     };
-    let uid = record.metadata.uid.as_deref().unwrap_or_default();
-    context.periods.due(uid, period)
+    context.periods.due(&work_key(record), period)
 }
 
 fn period_of(context: &Context, record: &BackendRecord) -> Option<Duration> {
@@ -171,7 +170,7 @@ async fn generate(
     }
     request.retry_id = retry_id();
     let generated =
-        operate::<GenerateBackendAddr, _>(context, record, driver, GENERATING, &request);
+        operate::<GenerateBackendAddr, _>(context, (record, ""), driver, GENERATING, &request);
     let not_done = match generated.await {
         Ok(response) if !response.backend_addr.is_empty() => {
             let message = format!("addr: {}", response.backend_addr);
@@ -205,7 +204,7 @@ async fn ensure(
     mut request: EnsureBackendRequest,
 ) -> Progress {
     request.retry_id = retry_id();
-    match operate::<EnsureBackend, _>(context, record, driver, ENSURING, &request).await {
+    match operate::<EnsureBackend, _>(context, (record, ""), driver, ENSURING, &request).await {
         Ok(response) => {
             let status = status_of(record);
             if !status.conditions.is_true(condition_types::REGISTERED) {
@@ -238,10 +237,14 @@ async fn ensure(
 
 /// What comes after a record was ensured.
 fn restart(context: &Context, record: &BackendRecord) -> Progress {
-    match (period_of(context, record), &record.metadata.uid) {
-        (Some(period), Some(uid)) => Progress::After(context.periods.restart(uid, period)),
-        _ => Progress::Settled,
+    match period_of(context, record) {
+        Some(period) => Progress::After(context.periods.restart(&work_key(record), period)),
+        None => Progress::Settled,
     }
+}
+
+fn work_key(record: &BackendRecord) -> WorkKey {
+    WorkKey::Record(ObjectKey::of(record))
 }
 
 async fn deregister(
@@ -251,7 +254,9 @@ async fn deregister(
     mut request: DeregisterBackendRequest,
 ) -> Progress {
     request.retry_id = retry_id();
-    match operate::<DeregisterBackend, _>(context, record, driver, DEREGISTERING, &request).await {
+    match operate::<DeregisterBackend, _>(context, (record, ""), driver, DEREGISTERING, &request)
+        .await
+    {
         Ok(_) => let_go(context, record).await,
         Err(not_done) => not_done.then(),
     }
@@ -306,7 +311,6 @@ async fn tell(context: &Context, record: &BackendRecord, not_done: NotDone) -> P
 async fn let_go(context: &Context, record: &BackendRecord) -> Progress {
     let mut finalizers = record.metadata.finalizers.clone().unwrap_or_default();
     finalizers.retain(|finalizer| finalizer != FINALIZER_BACKEND_RECORD);
-    context.forget(record.metadata.uid.as_deref());
     context
         .write_finalizers(record, &finalizers, Index::record, Progress::Settled)
         .await

@@ -15,8 +15,6 @@ pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
     let owner = Owner::Bind(key.clone());
     let bind = context.index().get_bind(key).found();
     let Some(bind) = bind else {
-        context.set_answer(&owner, None);
-        context.status_locks.forget(key);
         return Progress::Settled;
     };
     let is_going = bind.metadata.deletion_timestamp.is_some();
@@ -118,7 +116,6 @@ async fn let_go(context: &Context, owner: &Owner) -> Progress {
     }
     let mut finalizers = bind.metadata.finalizers.clone().unwrap_or_default();
     finalizers.retain(|finalizer| finalizer != FINALIZER_LOAD_BALANCER);
-    context.forget(bind.metadata.uid.as_deref());
     let then = Progress::Settled;
     context
         .write_finalizers(&*bind, &finalizers, Index::bind, then)

@@ -143,7 +143,8 @@ fn wake(diff: &Diff<Bind>) -> Wake {
     }
 }
 
-fn names_of(bind: &Bind) -> BTreeSet<String> {
+/// The names of a Bind's load balancers: those that it wants, and those that are still there.
+pub(super) fn names_of(bind: &Bind) -> BTreeSet<String> {
     let wanted = bind.spec.load_balancers.iter().map(|lb| lb.name.clone());
     wanted.chain(status_names(bind)).collect()
 }

@@ -8,7 +8,7 @@ use crate::api::{
 use crate::cluster::EventType::{Normal, Warning};
 use crate::context::Context;
 use crate::index::{Index, LoadBalancerOf, Lookup};
-use crate::key::ObjectKey;
+use crate::key::{ObjectKey, WorkKey};
 use crate::names::{self, FINALIZER_LOAD_BALANCER};
 use crate::operation::{CREATING, DELETING, ENSURING, NotDone, operate, retry_id};
 use crate::periodic::{Due, period};
@@ -102,10 +102,14 @@ fn look(context: &Context, key: &ObjectKey) -> Option<View> {
 
 /// When a load balancer whose attributes are synced is ensured again (b18, u1).
 fn due(context: &Context, lb: &LoadBalancer) -> Due {
-    match (period_of(context, lb), &lb.metadata.uid) {
-        (Some(period), Some(uid)) => context.periods.due(uid, period),
-        _ => Due::Never,
+    match period_of(context, lb) {
+        Some(period) => context.periods.due(&work_key(lb), period),
+        None => Due::Never,
     }
+}
+
+fn work_key(lb: &LoadBalancer) -> WorkKey {
+    WorkKey::LoadBalancer(ObjectKey::of(lb))
 }
 
 fn period_of(context: &Context, lb: &LoadBalancer) -> Option<Duration> {
@@ -115,8 +119,8 @@ fn period_of(context: &Context, lb: &LoadBalancer) -> Option<Duration> {
 
 /// Counts the period from now on.
 fn restart(context: &Context, lb: &LoadBalancer) {
-    if let (Some(period), Some(uid)) = (period_of(context, lb), &lb.metadata.uid) {
-        context.periods.restart(uid, period);
+    if let Some(period) = period_of(context, lb) {
+        context.periods.restart(&work_key(lb), period);
     }
 }
 
@@ -155,7 +159,7 @@ async fn create(
     mut request: CreateLoadBalancerRequest,
 ) -> Progress {
     request.retry_id = retry_id();
-    match operate::<CreateLoadBalancer, _>(context, lb, driver, CREATING, &request).await {
+    match operate::<CreateLoadBalancer, _>(context, (lb, ""), driver, CREATING, &request).await {
         Ok(response) => {
             let message = "Successfully created load balancer";
             context.report(lb, Normal, "SuccCreateLoadBalancer", message);
@@ -174,7 +178,7 @@ async fn ensure(
     mut request: EnsureLoadBalancerRequest,
 ) -> Progress {
     request.retry_id = retry_id();
-    match operate::<EnsureLoadBalancer, _>(context, lb, driver, ENSURING, &request).await {
+    match operate::<EnsureLoadBalancer, _>(context, (lb, ""), driver, ENSURING, &request).await {
         Ok(_) => {
             let message = "Successfully ensured load balancer";
             context.report(lb, Normal, "SuccEnsureLoadBalancer", message);
@@ -199,7 +203,7 @@ async fn finish_creating(
     mut request: CreateLoadBalancerRequest,
 ) -> Progress {
     request.retry_id = retry_id();
-    match operate::<CreateLoadBalancer, _>(context, lb, driver, CREATING, &request).await {
+    match operate::<CreateLoadBalancer, _>(context, (lb, ""), driver, CREATING, &request).await {
         Ok(response) => {
             let status = created(lb, &request, response.lb_info.into());
             write(context, lb, status, Progress::Again).await
@@ -228,13 +232,12 @@ async fn delete(
 ) -> Progress {
     request.retry_id = retry_id();
     if let Err(not_done) =
-        operate::<DeleteLoadBalancer, _>(context, lb, driver, DELETING, &request).await
+        operate::<DeleteLoadBalancer, _>(context, (lb, ""), driver, DELETING, &request).await
     {
         return not_done.then();
     }
     let mut finalizers = lb.metadata.finalizers.clone().unwrap_or_default();
     finalizers.retain(|finalizer| finalizer != FINALIZER_LOAD_BALANCER);
-    context.forget(lb.metadata.uid.as_deref());
     let then = Progress::Settled;
     context
         .write_finalizers(lb, &finalizers, Index::load_balancer, then)

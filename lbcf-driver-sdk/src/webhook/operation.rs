@@ -38,7 +38,7 @@ pub trait OperationRequest {
     fn without_retry_id(self) -> Self;
     /// The request as one that only asks for a check: nothing may change.
     #[must_use]
-    fn as_dry_run(self) -> Self;
+    fn into_dry_run(self) -> Self;
 }
 
 /// The response of an operation.
@@ -105,7 +105,7 @@ macro_rules! operation_request {
                 self.retry_id.clear();
                 self
             }
-            fn as_dry_run(mut self) -> Self {
+            fn into_dry_run(mut self) -> Self {
                 self.dry_run = true;
                 self
             }

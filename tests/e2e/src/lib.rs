@@ -32,4 +32,4 @@ mod world;
 pub use faulty::{Faults, faulty};
 pub use held::{Release, hold_list};
 pub use interrupt::{Interrupted, Moment, interrupt_at};
-pub use world::{World, until};
+pub use world::{World, until, until_within};

@@ -263,6 +263,13 @@ impl World {
         targets
     }
 
+    /// How many backends the cloud has.
+    #[must_use]
+    pub fn targets_count(&self) -> usize {
+        let lbs = self.cloud.observe().load_balancers;
+        lbs.iter().map(|lb| lb.backends.len()).sum()
+    }
+
     /// Waits until just these pods are targets, each with this weight.
     pub async fn until_targets(&self, pods: &[&str], weight: &str) {
         let mut expected = Vec::new();
@@ -373,7 +380,16 @@ async fn start_mock(cloud: &Cloud, addr: SocketAddr, options: MockOptions) -> Mo
 
 /// Waits until something is there.
 pub async fn until<T>(what: &str, look: impl AsyncFn() -> Option<T>) -> T {
-    let deadline = Instant::now() + DEADLINE;
+    until_within(DEADLINE, what, look).await
+}
+
+/// Waits until something is there, but no longer than this.
+pub async fn until_within<T>(
+    patience: Duration,
+    what: &str,
+    look: impl AsyncFn() -> Option<T>,
+) -> T {
+    let deadline = Instant::now() + patience;
     loop {
         if let Some(found) = look().await {
             return found;
@@ -381,7 +397,7 @@ pub async fn until<T>(what: &str, look: impl AsyncFn() -> Option<T>) -> T {
         assert!(
             Instant::now() < deadline,
             "not within {}s: {what}",
-            DEADLINE.as_secs()
+            patience.as_secs()
         );
         tokio::time::sleep(Duration::from_millis(2)).await;
     }

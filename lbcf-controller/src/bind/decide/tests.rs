@@ -88,7 +88,7 @@ fn entry(bind: &mut Bind, number: usize) -> &mut TargetLoadBalancerStatus {
 fn b35_each_port_is_registered_to_each_load_balancer_once() {
     let plan = decide(&view(bind(), vec![pod("p0")], vec![]));
     assert_eq!(counts(&plan), (4, 0, 0), "tcp and TCP are one");
-    let records = plan.create.clone();
+    let records = plan.create;
     let plan = decide(&view(bind(), vec![pod("p0")], records));
     assert_eq!(counts(&plan), (0, 0, 0));
 }

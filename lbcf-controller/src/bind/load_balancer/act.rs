@@ -7,7 +7,7 @@ use crate::api::{
 };
 use crate::bind::decide::load_balancer_policy;
 use crate::bind::status;
-use crate::cluster::EventType::{Normal, Warning};
+use crate::cluster::EventType::{self, Normal, Warning};
 use crate::context::Context;
 use crate::index::{LoadBalancerOf, Lookup};
 use crate::key::{BindLoadBalancerKey, WorkKey};
@@ -60,8 +60,7 @@ pub(crate) async fn act(context: &Context, key: &BindLoadBalancerKey) -> Progres
         (Step::AwaitUnreadable, _) => {
             let message =
                 "waiting: a BackendRecord cannot be understood and might be registered here";
-            let bind = &*turn.view.bind;
-            context.report(bind, Warning, "UnreadableBackendRecord", message);
+            turn.report(Warning, "UnreadableBackendRecord", message);
             Progress::After(UNREADABLE_PAUSE)
         }
         (Step::ReportDriverMissing, _) => turn.report_driver_missing().await,
@@ -84,7 +83,9 @@ fn look(context: &Context, key: &BindLoadBalancerKey) -> Option<View> {
         index.get_driver(&names::resolve(&key.bind.namespace, driver))
     });
     let due = match period_of(context, &bind) {
-        Some(period) => context.periods.due(&period_key(&bind, &key.name), period),
+        Some(period) => context
+            .periods
+            .due(&WorkKey::BindLoadBalancer(key.clone()), period),
         None => Due::Never,
     };
     Some(View {
@@ -101,11 +102,6 @@ fn look(context: &Context, key: &BindLoadBalancerKey) -> Option<View> {
 fn period_of(context: &Context, bind: &Bind) -> Option<Duration> {
     let policy = load_balancer_policy(bind);
     period(policy.as_ref(), context.options.min_ensure_period)
-}
-
-fn period_key(bind: &Bind, name: &str) -> String {
-    let uid = bind.metadata.uid.as_deref().unwrap_or_default();
-    format!("{uid}-{name}")
 }
 
 /// One look at one load balancer.
@@ -142,13 +138,17 @@ impl Turn<'_> {
         Condition::unmet(type_, reason, message, self.generation())
     }
 
+    fn report(&self, event_type: EventType, reason: &'static str, message: &str) {
+        let (bind, name) = (&*self.view.bind, &self.key.name);
+        self.context
+            .report_part(bind, name, event_type, reason, message);
+    }
+
     async fn write(&self, entry: TargetLoadBalancerStatus, then: Progress) -> Progress {
         status::write(self.context, &self.view.bind, self.key, Some(&entry), then).await
     }
 
     async fn drop_entry(&self, then: Progress) -> Progress {
-        let period_key = period_key(&self.view.bind, &self.key.name);
-        self.context.periods.forget(&period_key);
         status::write(self.context, &self.view.bind, self.key, None, then).await
     }
 
@@ -168,7 +168,7 @@ impl Turn<'_> {
         let message =
             format!("spec.loadBalancers[name={lb}].driver: LoadBalancerDriver {driver} not found");
         let reason = reasons::DRIVER_NOT_FOUND;
-        self.context.report(bind, Warning, reason, message.clone());
+        self.report(Warning, reason, &message);
         let entry = self.entry();
         if self.is_going() || entry.deletion_timestamp.is_some() {
             // A condition that says Created tells what there is to delete; it stays.
@@ -194,13 +194,13 @@ impl Turn<'_> {
         mut request: CreateLoadBalancerRequest,
     ) -> Progress {
         request.retry_id = retry_id();
-        let bind = &*self.view.bind;
-        match operate::<CreateLoadBalancer, _>(self.context, bind, driver, CREATING, &request).await
+        let about = (&*self.view.bind, self.key.name.as_str());
+        match operate::<CreateLoadBalancer, _>(self.context, about, driver, CREATING, &request)
+            .await
         {
             Ok(response) => {
-                let message = format!("Successfully created load balancer {}", self.key.name);
-                self.context
-                    .report(bind, Normal, "SuccCreateLoadBalancer", message);
+                let message = "Successfully created load balancer";
+                self.report(Normal, "SuccCreateLoadBalancer", message);
                 self.restart();
                 let entry = self.created(request, response.lb_info.into());
                 self.write(entry, Progress::Again).await
@@ -228,13 +228,13 @@ impl Turn<'_> {
         mut request: EnsureLoadBalancerRequest,
     ) -> Progress {
         request.retry_id = retry_id();
-        let bind = &*self.view.bind;
-        match operate::<EnsureLoadBalancer, _>(self.context, bind, driver, ENSURING, &request).await
+        let about = (&*self.view.bind, self.key.name.as_str());
+        match operate::<EnsureLoadBalancer, _>(self.context, about, driver, ENSURING, &request)
+            .await
         {
             Ok(_) => {
-                let message = format!("Successfully ensured load balancer {}", self.key.name);
-                self.context
-                    .report(bind, Normal, "SuccEnsureLoadBalancer", message);
+                let message = "Successfully ensured load balancer";
+                self.report(Normal, "SuccEnsureLoadBalancer", message);
                 self.restart();
                 let ready = Condition::met(condition_types::READY, self.generation());
                 let entry = TargetLoadBalancerStatus {
@@ -274,8 +274,9 @@ impl Turn<'_> {
         mut request: CreateLoadBalancerRequest,
     ) -> Progress {
         request.retry_id = retry_id();
-        let bind = &*self.view.bind;
-        match operate::<CreateLoadBalancer, _>(self.context, bind, driver, CREATING, &request).await
+        let about = (&*self.view.bind, self.key.name.as_str());
+        match operate::<CreateLoadBalancer, _>(self.context, about, driver, CREATING, &request)
+            .await
         {
             Ok(response) => {
                 let entry = self.created(request, response.lb_info.into());
@@ -307,8 +308,9 @@ impl Turn<'_> {
         mut request: DeleteLoadBalancerRequest,
     ) -> Progress {
         request.retry_id = retry_id();
-        let bind = &*self.view.bind;
-        match operate::<DeleteLoadBalancer, _>(self.context, bind, driver, DELETING, &request).await
+        let about = (&*self.view.bind, self.key.name.as_str());
+        match operate::<DeleteLoadBalancer, _>(self.context, about, driver, DELETING, &request)
+            .await
         {
             // One of the same name may be wanted again.
             Ok(_) => self.drop_entry(Progress::Again).await,
@@ -370,7 +372,7 @@ impl Turn<'_> {
     /// Counts the period of `Always` from now on.
     fn restart(&self) {
         if let Some(period) = period_of(self.context, &self.view.bind) {
-            let key = period_key(&self.view.bind, &self.key.name);
+            let key = WorkKey::BindLoadBalancer(self.key.clone());
             self.context.periods.restart(&key, period);
         }
     }

@@ -1,0 +1,117 @@
+//! Measures how fast a group of many pods is registered, and how that grows with the group.
+//!
+//! `cargo run --release -p lbcf-e2e --example scale -- 500 1000 2000`
+//!
+//! Cluster, cloud, driver and controller share this process and the machine's cores; the driver is
+//! called over HTTP. Memory is the whole process's; the last column is what it grew by from the
+//! moment before the controller started, so the records that the cluster keeps are in it too.
+
+// A measurement that cannot be taken ends.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
+
+use lbcf_controller::Options;
+use lbcf_controller::api::BackendGroup;
+use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
+use lbcf_e2e::{World, until_within};
+use std::time::{Duration, Instant};
+
+/// How long one measurement may take.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+#[tokio::main]
+async fn main() {
+    let mut sizes: Vec<usize> = std::env::args()
+        .skip(1)
+        .map(|size| size.parse().expect("the sizes are numbers of pods"))
+        .collect();
+    if sizes.is_empty() {
+        sizes = vec![500, 1000, 2000];
+    }
+    println!(
+        "  pods  registered  backends/s  deregistered  backends/s  writes/pod  webhooks/pod  memory  grown by"
+    );
+    let mut first: Option<(usize, f64)> = None;
+    for pods in sizes {
+        let took = measure(pods).await;
+        match first {
+            None => first = Some((pods, took.as_secs_f64())),
+            Some((few, before)) => println!(
+                "        {:.1} times the pods took {:.1} times as long to register",
+                pods as f64 / few as f64,
+                took.as_secs_f64() / before,
+            ),
+        }
+    }
+}
+
+async fn measure(pods: usize) -> Duration {
+    let world = World::new().await;
+    world.create(&manifests::driver(&world.driver_url())).await;
+    world.create(&manifests::load_balancer(LB)).await;
+    for number in 0..pods {
+        world
+            .create(&manifests::pod(&format!("web-{number}")))
+            .await;
+    }
+    let memory = resident_mib();
+    let writes = world.cluster.requests();
+    let controller = world.start_controller_with(
+        world.cluster.client_as("lbcf-controller"),
+        Options {
+            poll_interval: Duration::from_millis(20),
+            ..Options::default()
+        },
+    );
+    let began = Instant::now();
+    world.create(&manifests::group(GROUP, &[LB])).await;
+    until_within(PATIENCE, "all are registered", async || {
+        // Looking at the cloud costs more the more there is; counting its calls does not.
+        let is_near = world.cloud.calls().get("ensureBackend") >= pods as u64;
+        (is_near && world.targets_count() == pods).then_some(())
+    })
+    .await;
+    let registered = began.elapsed();
+    let grown = resident_mib();
+    until_within(PATIENCE, "the group counts them", async || {
+        let group: BackendGroup = world.api(NAMESPACE).get(GROUP).await.ok()?;
+        let count = group.status?.registered_backends;
+        (usize::try_from(count) == Ok(pods)).then_some(())
+    })
+    .await;
+    let per_pod = |count: u64| count as f64 / pods as f64;
+    let written = world.cluster.requests().since(&writes);
+    let written = written.count(|key| {
+        key.user_agent == "lbcf-controller" && key.is_write() && !key.resource.contains("events")
+    });
+    let calls = world.cloud.calls().total();
+
+    let began = Instant::now();
+    world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
+    until_within(PATIENCE, "all are deregistered", async || {
+        let is_near = world.cloud.calls().get("deregisterBackend") >= pods as u64;
+        (is_near && world.targets_count() == 0).then_some(())
+    })
+    .await;
+    let deregistered = began.elapsed();
+    let rate = |took: Duration| pods as f64 / took.as_secs_f64();
+    println!(
+        "{pods:>6}  {:>9.2}s  {:>10.0}  {:>11.2}s  {:>10.0}  {:>10.2}  {:>12.2}  {grown:>3} MiB  {:>4} MiB",
+        registered.as_secs_f64(),
+        rate(registered),
+        deregistered.as_secs_f64(),
+        rate(deregistered),
+        per_pod(written),
+        per_pod(calls),
+        grown.saturating_sub(memory),
+    );
+    controller.abort();
+    registered
+}
+
+/// What the process holds in memory, in MiB; 0 where the system does not say.
+fn resident_mib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
+    kib.unwrap_or(0) / 1024
+}
