@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn b54_the_prefix_decides_the_namespace() {
+    fn b54_b57_the_prefix_decides_the_namespace() {
         assert_eq!(
             resolve("ns", "lbcf-x"),
             ObjectKey::new("kube-system", "lbcf-x")

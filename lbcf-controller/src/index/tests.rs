@@ -1,7 +1,8 @@
 use super::*;
 use crate::api::{
-    BackendGroupSpec, BackendRecordSpec, BackendRecordStatus, Condition, LoadBalancerSpec,
-    PodBackendRecord, PodSelection, SelectPodByLabel, condition_types,
+    BackendGroupSpec, BackendRecordSpec, BackendRecordStatus, BindSpec, Condition,
+    LoadBalancerSpec, PodBackendRecord, PodSelection, SelectPodByLabel, ServiceSelection,
+    TargetLoadBalancer, TargetLoadBalancerStatus, condition_types,
 };
 use crate::work::Urgency;
 use jiff::Timestamp;
@@ -162,7 +163,7 @@ fn a_changed_selection_finds_its_pods_anew() {
 }
 
 #[test]
-fn u31_only_what_deciding_can_tell_apart_is_work_and_leaving_comes_first() {
+fn u31_b116_b117_only_what_deciding_can_tell_apart_is_work_and_leaving_comes_first() {
     let mut index = Index::default();
     index.group(Change::Applied(group("web", &[("app", "web")], 1)));
     index.pod(Change::Applied(pod("p0", &[("app", "web")], 2)));
@@ -251,7 +252,7 @@ fn u9_what_cannot_be_understood_is_not_missing() {
 }
 
 #[test]
-fn b125_a_records_own_status_wakes_its_group_only() {
+fn b118_b125_a_records_own_status_wakes_its_group_only() {
     let mut index = Index::default();
     index.record(Change::Applied(with_address(record("r", 1))));
     let mut registered = with_address(record("r", 2));
@@ -307,7 +308,7 @@ fn b120_a_pod_wakes_its_records_without_an_address() {
 }
 
 #[test]
-fn a_load_balancers_own_status_wakes_its_groups_when_they_see_a_difference() {
+fn b118_u35_a_load_balancers_own_status_wakes_its_groups_when_they_see_a_difference() {
     let mut index = Index::default();
     index.group(Change::Applied(group("web", &[("app", "web")], 1)));
     let lb = |version: u64| {
@@ -362,4 +363,242 @@ fn a_driver_that_comes_wakes_who_waited_for_it() {
         keys(index.driver(Change::Applied(labelled))),
         ["LoadBalancerDriver ns/driver"]
     );
+}
+
+fn service(version: u64) -> ServiceView {
+    ServiceView {
+        key: key("svc"),
+        version,
+        has_node_ports: true,
+        ports: vec![ServicePortView {
+            port: 80,
+            protocol: "TCP".into(),
+            node_port: 30080,
+        }],
+        selector: BTreeMap::from([("app".into(), "web".into())]),
+        is_local: false,
+        deleting: false,
+    }
+}
+
+fn service_group(node_selector: &[(&str, &str)], version: u64) -> BackendGroup {
+    let mut group = group("web", &[], version);
+    group.spec.pods = None;
+    group.spec.service = Some(ServiceSelection {
+        name: "svc".into(),
+        node_selector: node_selector
+            .iter()
+            .map(|&(label, value)| (label.into(), value.into()))
+            .collect(),
+        ..ServiceSelection::default()
+    });
+    group
+}
+
+fn node(name: &str, pool: &str, version: u64) -> NodeView {
+    NodeView {
+        key: ObjectKey::new("", name),
+        version,
+        labels: BTreeMap::from([("pool".into(), pool.into())]),
+        addresses: Vec::new(),
+        usable: true,
+    }
+}
+
+/// The units that a group has to look at.
+fn pending(index: &mut Index) -> Vec<String> {
+    let units = index.take_units(&of_group("web"), 100);
+    units.into_iter().collect()
+}
+
+#[test]
+fn u40_a_pods_change_is_work_on_that_pod_only() {
+    let mut index = Index::default();
+    index.group(Change::Applied(group("web", &[("app", "web")], 1)));
+    for number in 0..5 {
+        let name = format!("p{number}");
+        index.pod(Change::Applied(pod(&name, &[("app", "web")], 2 + number)));
+    }
+    assert_eq!(pending(&mut index).len(), 5);
+    let mut not_ready = pod("p3", &[("app", "web")], 9);
+    not_ready.ready = false;
+    index.pod(Change::Applied(not_ready));
+    assert_eq!(pending(&mut index), ["p3"]);
+    // A changed group is looked at whole, with the pods of records that it no longer selects.
+    index.record(Change::Applied(record("r", 10)));
+    index.group(Change::Applied(group("web", &[("app", "none")], 11)));
+    assert_eq!(pending(&mut index), ["p0"]);
+}
+
+#[test]
+fn u14_b118_a_service_is_known_by_what_it_says() {
+    let mut index = Index::default();
+    index.node(Change::Applied(node("n0", "a", 1)));
+    index.service(Change::Applied(service(2)));
+    index.group(Change::Applied(service_group(&[], 3)));
+    assert_eq!(pending(&mut index), ["n0"]);
+    assert!(index.service(Change::Applied(service(4))).is_empty());
+    let mut moved = service(5);
+    moved.ports[0].node_port = 30081;
+    let work = index.service(Change::Applied(moved));
+    assert_eq!(work, [Work::first(WorkKey::Group(key("web")))]);
+    assert_eq!(pending(&mut index), ["n0"]);
+    assert_eq!(index.service(Change::Deleted(service(6))).len(), 1);
+}
+
+#[test]
+fn u15_b22_nodes_concern_the_groups_that_may_take_them() {
+    let mut index = Index::default();
+    index.service(Change::Applied(service(1)));
+    index.group(Change::Applied(service_group(&[("pool", "a")], 2)));
+    assert!(index.node(Change::Applied(node("n0", "b", 3))).is_empty());
+    assert_eq!(index.node(Change::Applied(node("n0", "a", 4))).len(), 1);
+    assert!(
+        index.node(Change::Applied(node("n0", "a", 5))).is_empty(),
+        "a heartbeat"
+    );
+    let mut cordoned = node("n0", "a", 6);
+    cordoned.usable = false;
+    let work = index.node(Change::Applied(cordoned));
+    assert_eq!(work, [Work::first(WorkKey::Group(key("web")))]);
+    assert_eq!(
+        index.node(Change::Applied(node("n0", "b", 7))).len(),
+        1,
+        "it leaves the group"
+    );
+}
+
+#[test]
+fn u16_where_pods_of_a_local_service_run_is_known() {
+    let mut index = Index::default();
+    let owner = of_group("web");
+    index.group(Change::Applied(service_group(&[], 1)));
+    index.pod(Change::Applied(pod("p0", &[("app", "web")], 2)));
+    index.service(Change::Applied(service(3)));
+    assert!(
+        !index.has_available_on(&owner, "n0"),
+        "nobody needs to know"
+    );
+    let mut local = service(4);
+    local.is_local = true;
+    index.service(Change::Applied(local));
+    assert!(index.has_available_on(&owner, "n0"));
+    pending(&mut index);
+    let mut not_ready = pod("p0", &[("app", "web")], 5);
+    not_ready.ready = false;
+    let work = index.pod(Change::Applied(not_ready));
+    assert_eq!(work, [Work::first(WorkKey::Group(key("web")))]);
+    assert_eq!(pending(&mut index), ["n0"], "the node, not the pod");
+    assert!(!index.has_available_on(&owner, "n0"));
+}
+
+#[test]
+fn u17_a_shared_load_balancer_concerns_groups_in_every_namespace() {
+    let mut index = Index::default();
+    let mut shared = group("web", &[("app", "web")], 1);
+    shared.spec.load_balancers = vec!["lbcf-shared".into()];
+    index.group(Change::Applied(shared));
+    let mut lb = placed(
+        LoadBalancer::new("lbcf-shared", LoadBalancerSpec::default()),
+        2,
+    );
+    lb.metadata.namespace = Some("kube-system".into());
+    let work = keys(index.load_balancer(Change::Applied(lb)));
+    assert!(work.contains(&"BackendGroup ns/web".to_owned()), "{work:?}");
+}
+
+#[test]
+fn b110_pods_that_are_asked_about_are_there_to_stay_not_available_and_have_records() {
+    let mut index = Index::default();
+    let owner = of_group("web");
+    index.group(Change::Applied(group("web", &[("app", "web")], 1)));
+    index.record(Change::Applied(record("r", 2)));
+    for name in ["p0", "no-records"] {
+        let mut not_ready = pod(name, &[("app", "web")], 3);
+        not_ready.ready = false;
+        index.pod(Change::Applied(not_ready));
+    }
+    let unready = |index: &Index| index.unready_pods_of(&owner).len();
+    assert_eq!(unready(&index), 1);
+    assert_eq!(index.count_pods_of(&owner), 2);
+    let mut going = pod("p0", &[("app", "web")], 4);
+    going.deleting = true;
+    index.pod(Change::Applied(going));
+    assert_eq!(unready(&index), 0);
+    assert_eq!(index.count_pods_of(&owner), 1);
+}
+
+fn bind(version: u64, change: impl FnOnce(&mut Bind)) -> Bind {
+    let mut bind = placed(Bind::new("bind", BindSpec::default()), version);
+    bind.spec.load_balancers = ["a", "b"]
+        .map(|name| TargetLoadBalancer {
+            name: name.into(),
+            driver: "driver".into(),
+            ..TargetLoadBalancer::default()
+        })
+        .to_vec();
+    let entries = ["a", "b"].map(|name| TargetLoadBalancerStatus {
+        name: name.into(),
+        driver: "driver".into(),
+        ..TargetLoadBalancerStatus::default()
+    });
+    bind.status.get_or_insert_default().load_balancer_statuses = entries.to_vec();
+    change(&mut bind);
+    bind
+}
+
+fn entries(bind: &mut Bind) -> &mut Vec<TargetLoadBalancerStatus> {
+    &mut bind.status.get_or_insert_default().load_balancer_statuses
+}
+
+#[test]
+fn u5_each_load_balancer_of_a_bind_has_work_of_its_own() {
+    let mut index = Index::default();
+    let work = keys(index.bind(Change::Applied(bind(1, |_| {}))));
+    assert_eq!(
+        work,
+        ["Bind ns/bind", "Bind ns/bind (a)", "Bind ns/bind (b)"]
+    );
+    let driver = placed(LoadBalancerDriver::new("driver", Default::default()), 2);
+    let work = keys(index.driver(Change::Applied(driver)));
+    assert!(work.contains(&"Bind ns/bind (a)".to_owned()), "{work:?}");
+}
+
+#[test]
+fn a_bind_load_balancers_own_status_does_not_wake_it() {
+    let mut index = Index::default();
+    index.bind(Change::Applied(bind(1, |_| {})));
+    let failed = bind(2, |bind| {
+        entries(bind)[0].retry_after = Some("2026-01-01T00:00:00Z".into());
+    });
+    assert_eq!(
+        keys(index.bind(Change::Written(failed))),
+        Vec::<String>::new()
+    );
+    let created = bind(3, |bind| {
+        entries(bind)[0].conditions = vec![Condition::met(condition_types::CREATED, Some(1))];
+    });
+    assert_eq!(keys(index.bind(Change::Written(created))), ["Bind ns/bind"]);
+    let gone = bind(4, |bind| drop(entries(bind).remove(0)));
+    assert_eq!(
+        keys(index.bind(Change::Written(gone))),
+        ["Bind ns/bind", "Bind ns/bind (a)"],
+        "it may be wanted again"
+    );
+}
+
+#[test]
+fn a_binds_records_are_not_those_of_a_load_balancer_of_that_name() {
+    let mut index = Index::default();
+    let mut of_bind = record("r", 1);
+    let owners = of_bind.metadata.owner_references.as_mut().unwrap();
+    owners[0].kind = "Bind".into();
+    index.record(Change::Applied(of_bind));
+    let lb = LoadBalancerOf::LoadBalancer(key("lb"));
+    assert_eq!(index.records_of_load_balancer(&lb), 0);
+    let lb = LoadBalancerOf::Bind(BindLoadBalancerKey {
+        bind: key("web"),
+        name: "lb".into(),
+    });
+    assert_eq!(index.records_of_load_balancer(&lb), 1);
 }

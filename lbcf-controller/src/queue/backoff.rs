@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn b138_d22_waits_double_up_to_the_longest() {
+    fn b137_b138_d22_waits_double_up_to_the_longest() {
         let backoff = Backoff::default();
         let seconds: Vec<u64> = (1..=6).map(|n| backoff.after(n, 0.0).as_secs()).collect();
         assert_eq!(seconds, [10, 20, 40, 80, 120, 120]);

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_away_comes_before_what_adds() {
+    fn u42_what_takes_away_comes_before_what_adds() {
         let (mut state, now) = (state(), Instant::now());
         state.add(Work::in_turn(key("add")), now);
         state.add(Work::in_turn(key("both")), now);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn d22_failures_wait_longer_each_time_and_a_success_forgets_them() {
+    fn b136_d22_failures_wait_longer_each_time_and_a_success_forgets_them() {
         let (mut state, mut now) = (state(), Instant::now());
         state.add(Work::in_turn(key("a")), now);
         for seconds in [10, 20, 40] {

@@ -229,7 +229,7 @@ fn b31_each_pod_port_and_load_balancer_gets_a_record() {
 }
 
 #[test]
-fn b41_b45_b49_a_record_is_named_labelled_and_owned_as_documented() {
+fn b41_b45_b49_b51_a_record_is_named_labelled_and_owned_as_documented() {
     let plan = Case::new(&["p0"]).plan();
     let record = &plan.create[0];
     assert_eq!(
@@ -290,7 +290,7 @@ fn b109_policy_if_not_running_keeps_running_pods_but_never_terminating_ones() {
 }
 
 #[test]
-fn policy_webhook_keeps_what_nobody_judged() {
+fn b110_policy_webhook_keeps_what_nobody_judged() {
     let mut case = Case::new(&["p0"]).registered();
     case.group.spec.deregister_policy = Some(DeregisterPolicy::Webhook);
     case.pod_mut("p0").ready = false;
@@ -329,7 +329,7 @@ fn u36_changed_attributes_of_the_load_balancer_touch_no_record() {
 }
 
 #[test]
-fn b107_what_is_registered_at_an_unusable_load_balancer_goes() {
+fn b105_b107_what_is_registered_at_an_unusable_load_balancer_goes() {
     let mut case = Case::new(&["p0"]).registered();
     case.load_balancers
         .insert("lb-a".into(), LoadBalancerState::Unusable);
@@ -554,7 +554,7 @@ fn b20_b23_the_earlier_editions_fields_work() {
 }
 
 #[test]
-fn d8_a_backend_counts_when_all_its_records_are_registered() {
+fn d8_b29_b30_a_backend_counts_when_all_its_records_are_registered() {
     let mut case = Case::new(&["p0", "p1"]);
     case.group
         .spec

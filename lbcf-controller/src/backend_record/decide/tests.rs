@@ -54,7 +54,7 @@ fn beside(record: BackendRecord, neighbour: BackendRecord) -> View {
 }
 
 #[test]
-fn b120_d4_the_address_is_asked_for_with_parameters() {
+fn b120_d4_u11_the_address_is_asked_for_with_parameters() {
     let Step::Generate(request) = decide(&view(record("a"))) else {
         panic!()
     };
@@ -84,7 +84,7 @@ fn b26_an_address_that_a_user_wrote_down_is_taken_as_it_is() {
 }
 
 #[test]
-fn b121_an_address_is_ensured_with_what_was_injected() {
+fn b119_b121_b126_an_address_is_ensured_with_what_was_injected() {
     let mut record = with_address(record("a"));
     record.status.as_mut().unwrap().injected_info = StringMap::from([("k", "v")]);
     let Step::Ensure(request) = decide(&view(record)) else {
@@ -96,7 +96,7 @@ fn b121_an_address_is_ensured_with_what_was_injected() {
 }
 
 #[test]
-fn a_registered_one_needs_nothing_until_its_spec_changes() {
+fn b119_a_registered_one_needs_nothing_until_its_spec_changes() {
     assert_eq!(
         decide(&view(registered(record("a"), Some(2)))),
         Step::Nothing
@@ -113,7 +113,7 @@ fn d27_what_the_original_registered_is_not_registered_anew() {
 }
 
 #[test]
-fn u19_an_address_that_another_record_takes_away_is_waited_for() {
+fn b122_u19_an_address_that_another_record_takes_away_is_waited_for() {
     let view = beside(
         with_address(record("a")),
         leaving(registered(record("b"), Some(2))),

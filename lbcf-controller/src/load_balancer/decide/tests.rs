@@ -67,7 +67,7 @@ fn d30_the_finalizer_comes_before_everything() {
 }
 
 #[test]
-fn creating_is_noted_before_the_first_call() {
+fn b101_creating_is_noted_before_the_first_call() {
     assert_eq!(decide(&view()), Step::MarkCreating);
 }
 
@@ -85,7 +85,7 @@ fn one_whose_driver_was_missing_all_along_was_never_begun() {
 }
 
 #[test]
-fn b102_create_sends_spec_and_attributes() {
+fn b15_b102_create_sends_spec_and_attributes() {
     let Step::Create(request) = decide(&view().creating()) else {
         panic!()
     };
@@ -100,7 +100,7 @@ fn a_created_one_with_its_attributes_needs_nothing() {
 }
 
 #[test]
-fn u1_d6_changed_attributes_are_ensured_with_the_identity_d5() {
+fn u1_d6_b16_b18_b103_changed_attributes_are_ensured_with_the_identity_d5() {
     let mut view = view().created();
     view.lb_mut().spec.attributes = StringMap::from([("chargeType", "MONTHLY")]);
     let Step::Ensure(request) = decide(&view) else {
@@ -156,7 +156,7 @@ fn u34_a_missing_driver_is_reported_and_an_unreadable_one_waited_for() {
 }
 
 #[test]
-fn u18_deleting_waits_for_its_records() {
+fn u18_b105_deleting_waits_for_its_records() {
     let mut view = view().created().deleting();
     view.records = 1;
     assert_eq!(decide(&view), Step::Nothing);
