@@ -10,7 +10,7 @@ mod calls;
 pub(crate) use addresses::AddressLocks;
 pub use calls::CallCounts;
 
-use crate::api::LoadBalancerDriver;
+use crate::api::{LoadBalancerDriver, reasons};
 use crate::go_duration;
 use crate::key::ObjectKey;
 use crate::options::Options;
@@ -48,6 +48,19 @@ pub(crate) enum DriverError {
         #[source]
         source: CallError,
     },
+}
+
+impl DriverError {
+    /// Why, for a condition (b39): there was an answer that cannot be used, or there was none.
+    pub(crate) const fn reason(&self) -> &'static str {
+        match self {
+            Self::Call {
+                source: CallError::Malformed(_) | CallError::TooLarge { .. },
+                ..
+            } => reasons::INVALID_RESPONSE,
+            Self::Url { .. } | Self::Call { .. } => reasons::WEBHOOK_ERROR,
+        }
+    }
 }
 
 /// Calls drivers.

@@ -90,7 +90,7 @@ where
             context.report_part(object, part, Warning, events.invalid, message.clone());
             let then = Progress::Retry(None);
             return Err(NotDone::Failed {
-                reason: reasons::WEBHOOK_ERROR,
+                reason: error.reason(),
                 message,
                 then,
             });

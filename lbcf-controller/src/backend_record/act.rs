@@ -185,7 +185,7 @@ async fn generate(
         Ok(_) => {
             let message = "the driver answered Succ without a backendAddr";
             context.report(record, Warning, GENERATING.invalid, message);
-            let (reason, then) = (reasons::WEBHOOK_ERROR, Progress::Retry(None));
+            let (reason, then) = (reasons::INVALID_RESPONSE, Progress::Retry(None));
             NotDone::Failed {
                 reason,
                 message: message.to_owned(),

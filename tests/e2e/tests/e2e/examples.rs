@@ -1,7 +1,7 @@
 //! The manifests of `deploy/examples/` are what they say they are, and work.
 
 use k8s_openapi::api::core::v1::{Namespace, Pod};
-use lbcf_controller::api::{BackendGroup, LoadBalancer, LoadBalancerDriver};
+use lbcf_controller::api::{BackendGroup, Bind, LoadBalancer, LoadBalancerDriver};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fs;
@@ -51,9 +51,10 @@ fn every_example_is_understood_to_the_last_field() {
             "LoadBalancerDriver" => read::<LoadBalancerDriver>(&yaml),
             "LoadBalancer" => read::<LoadBalancer>(&yaml),
             "BackendGroup" => read::<BackendGroup>(&yaml),
+            "Bind" => read::<Bind>(&yaml),
             other => panic!("{other} is not known here"),
         }
         seen += 1;
     }
-    assert!(seen >= 9, "{seen}");
+    assert!(seen >= 12, "{seen}");
 }
