@@ -56,7 +56,7 @@ fn look(context: &Context, owner: &Owner, units: &BTreeSet<String>) -> Option<Vi
     let group = index.get_group(owner.key()).found()?;
     let candidates = match (&group.spec.pods, &group.spec.service) {
         (Some(_), _) => {
-            let judgement = answer.map(|answer| answer.judgement().clone());
+            let judgement = answer.map(|answer| answer.judgement());
             Candidates::Pods(index.pods_of(owner, units), judgement.unwrap_or_default())
         }
         (None, Some(service)) => {

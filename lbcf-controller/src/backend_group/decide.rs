@@ -28,7 +28,7 @@ pub(crate) struct View {
 #[derive(Debug)]
 pub(crate) enum Candidates {
     /// Pods that it selects, and what was said of those that are not ready.
-    Pods(Vec<Arc<PodView>>, Judgement),
+    Pods(Vec<Arc<PodView>>, Arc<Judgement>),
     /// Nodes that a service has ports on.
     Nodes {
         /// The service, if there is one of that name.

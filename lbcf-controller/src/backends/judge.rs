@@ -14,6 +14,7 @@ use kube::Resource;
 use kube::api::{Api, ListParams};
 use lbcf_driver_sdk::webhook::{JudgePodDeregister, JudgePodDeregisterRequest};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -26,7 +27,7 @@ const PAGE: u32 = 500;
 /// An answer, and when it was given.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
-    judgement: Judgement,
+    judgement: Arc<Judgement>,
     at: Instant,
     /// When it is asked again though no further pod stopped being ready.
     due: Instant,
@@ -36,8 +37,8 @@ pub(crate) struct Answer {
 
 impl Answer {
     /// What was said.
-    pub(crate) const fn judgement(&self) -> &Judgement {
-        &self.judgement
+    pub(crate) fn judgement(&self) -> Arc<Judgement> {
+        Arc::clone(&self.judgement)
     }
 }
 
@@ -60,22 +61,24 @@ pub(crate) async fn judge<K: Resource<DynamicType = ()>>(
     selection: &PodSelection,
     webhook: Option<&DeregisterWebhook>,
 ) -> Turn {
+    let now = Instant::now();
+    let last = context.answer(owner);
+    if let Some(last) = &last {
+        // Nothing is gone through for each of many changes in a row.
+        let least = last.at + LEAST_PAUSE;
+        if least > now {
+            return Turn::Wait(least - now);
+        }
+    }
     let unready = context.index().unready_pods_of(owner);
     if unready.is_empty() {
         context.set_answer(owner, None);
         return Turn::Nothing;
     }
-    let now = Instant::now();
-    let last = context.answer(owner);
     if let Some(last) = &last {
         let is_complete = unready.iter().all(|pod| last.judgement.is_about(pod));
-        let due = if is_complete {
-            last.due
-        } else {
-            last.at + LEAST_PAUSE
-        };
-        if due > now {
-            return Turn::Wait(due - now);
+        if is_complete && last.due > now {
+            return Turn::Wait(last.due - now);
         }
     }
     let (asked, said) = match ask(context, owner, selection, webhook, &unready).await {
@@ -101,7 +104,7 @@ pub(crate) async fn judge<K: Resource<DynamicType = ()>>(
     };
     let at = Instant::now();
     let answer = Answer {
-        judgement: Judgement::new(&asked, said),
+        judgement: Arc::new(Judgement::new(&asked, said)),
         at,
         due: at + wait,
         failures,
@@ -118,7 +121,7 @@ async fn ask(
     owner: &Owner,
     selection: &PodSelection,
     webhook: Option<&DeregisterWebhook>,
-    unready: &[std::sync::Arc<PodView>],
+    unready: &[Arc<PodView>],
 ) -> Result<(Vec<PodView>, Vec<Pod>), String> {
     let Some(webhook) = webhook else {
         return Err("spec.deregisterWebhook: missing, though the policy is Webhook".to_owned());
@@ -164,7 +167,7 @@ async fn fetch(
     context: &Context,
     owner: &Owner,
     selection: &PodSelection,
-    unready: &[std::sync::Arc<PodView>],
+    unready: &[Arc<PodView>],
 ) -> Result<Vec<Pod>, String> {
     let namespace = &owner.key().namespace;
     let api: Api<Pod> = Api::namespaced(context.client.clone(), namespace);

@@ -78,7 +78,7 @@ fn look(context: &Context, owner: &Owner, units: &BTreeSet<String>) -> Option<Vi
     Some(View {
         bind: index.get_bind(owner.key()).found()?,
         pods: index.pods_of(owner, units),
-        judgement: answer.map_or_else(Default::default, |answer| answer.judgement().clone()),
+        judgement: answer.map_or_else(Default::default, |answer| answer.judgement()),
         records: index.records_of(owner, units),
     })
 }

@@ -19,7 +19,7 @@ pub(crate) struct View {
     /// Pods that it selects.
     pub pods: Vec<Arc<PodView>>,
     /// What was said of those that are not ready.
-    pub judgement: Judgement,
+    pub judgement: Arc<Judgement>,
     /// The records that it owns.
     pub records: Vec<Arc<BackendRecord>>,
 }

@@ -170,7 +170,7 @@ impl Case {
         let spec = &self.group.spec;
         if spec.pods.is_some() {
             let pods = self.pods.iter().cloned().map(Arc::new).collect();
-            Candidates::Pods(pods, self.judgement.clone())
+            Candidates::Pods(pods, Arc::new(self.judgement.clone()))
         } else if spec.service.is_some() {
             let nodes = self.nodes.iter().cloned();
             Candidates::Nodes {

@@ -71,7 +71,7 @@ fn view(bind: Bind, pods: Vec<PodView>, records: Vec<BackendRecord>) -> View {
     View {
         bind: Arc::new(bind),
         pods: pods.into_iter().map(Arc::new).collect(),
-        judgement: Judgement::default(),
+        judgement: Arc::default(),
         records: records.into_iter().map(Arc::new).collect(),
     }
 }
@@ -169,7 +169,7 @@ fn d16_the_policies_are_a_groups() {
         let mut bind = bind();
         bind.spec.deregister_policy = policy;
         let mut view = view(bind, vec![not_ready.clone()], records.clone());
-        view.judgement = judgement.clone();
+        view.judgement = Arc::new(judgement.clone());
         decide(&view).delete.len()
     };
     let unasked = Judgement::default();
