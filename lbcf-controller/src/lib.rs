@@ -54,6 +54,9 @@ mod operation;
 mod options;
 mod periodic;
 mod queue;
+// Nothing has webhooks to serve yet.
+#[cfg_attr(not(test), expect(dead_code))]
+mod serving;
 mod work;
 
 pub use controller::Controller;

@@ -80,6 +80,28 @@ const ROWS: &[Row] = &[
     Row {
         categories: &["api-extensions"],
         ..row(
+            "admissionregistration.k8s.io",
+            "MutatingWebhookConfiguration",
+            "mutatingwebhookconfigurations",
+            "mutatingwebhookconfiguration",
+            &[],
+            &[Cluster, Generation],
+        )
+    },
+    Row {
+        categories: &["api-extensions"],
+        ..row(
+            "admissionregistration.k8s.io",
+            "ValidatingWebhookConfiguration",
+            "validatingwebhookconfigurations",
+            "validatingwebhookconfiguration",
+            &[],
+            &[Cluster, Generation],
+        )
+    },
+    Row {
+        categories: &["api-extensions"],
+        ..row(
             "apiextensions.k8s.io",
             "CustomResourceDefinition",
             "customresourcedefinitions",

@@ -1,0 +1,149 @@
+//! Tells API servers whom to trust: the CA certificates in webhook configurations.
+
+use super::api_server::{ApiError, ApiServer};
+use k8s_openapi::ByteString;
+use k8s_openapi::api::admissionregistration::v1::{
+    MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
+};
+use kube::Resource as _;
+use serde_json::{Value, json};
+
+/// How often a configuration that changes under our hands is looked at again.
+const ATTEMPTS: usize = 5;
+
+/// The webhook configurations that lead to this server, by their names. One that does not exist
+/// is looked for again each time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Configurations {
+    /// ValidatingWebhookConfigurations.
+    pub(crate) validating: Vec<String>,
+    /// MutatingWebhookConfigurations.
+    pub(crate) mutating: Vec<String>,
+}
+
+/// A configuration that does not have the CA certificates.
+#[derive(Debug, thiserror::Error)]
+#[error("{kind} {name}: {source}")]
+pub(crate) struct PublishError {
+    kind: &'static str,
+    name: String,
+    #[source]
+    source: ApiError,
+}
+
+/// Puts CA certificates into every webhook of the configurations, where they differ. Tells how
+/// many configurations had to be changed. One that fails holds up no other.
+pub(super) async fn publish(
+    api: &ApiServer,
+    configurations: &Configurations,
+    ca_bundle: &str,
+) -> Result<usize, PublishError> {
+    let mut changed = 0;
+    let mut failed = None;
+    for (kind, resource, name) in configurations.each() {
+        match publish_in(api, &resource, name, ca_bundle).await {
+            Ok(true) => {
+                tracing::info!(
+                    kind,
+                    name,
+                    "the webhook configuration has the CA certificates"
+                );
+                changed += 1;
+            }
+            Ok(false) => {}
+            Err(source) => {
+                let error = PublishError {
+                    kind,
+                    name: name.into(),
+                    source,
+                };
+                failed.get_or_insert(error);
+            }
+        }
+    }
+    failed.map_or(Ok(changed), Err)
+}
+
+impl Configurations {
+    fn each(&self) -> impl Iterator<Item = (&'static str, String, &str)> {
+        let validating = self.validating.iter().map(|name| {
+            let resource = ValidatingWebhookConfiguration::url_path(&(), None);
+            ("ValidatingWebhookConfiguration", resource, name.as_str())
+        });
+        let mutating = self.mutating.iter().map(|name| {
+            let resource = MutatingWebhookConfiguration::url_path(&(), None);
+            ("MutatingWebhookConfiguration", resource, name.as_str())
+        });
+        validating.chain(mutating)
+    }
+}
+
+/// Tells whether the configuration had to be changed.
+async fn publish_in(
+    api: &ApiServer,
+    resource: &str,
+    name: &str,
+    ca_bundle: &str,
+) -> Result<bool, ApiError> {
+    let mut left = ATTEMPTS;
+    loop {
+        // Untyped, as a list is replaced as a whole: fields that only newer clusters know stay.
+        let Some(configuration) = api.get::<Value>(resource, name).await? else {
+            return Ok(false);
+        };
+        let Some(webhooks) = with_ca_bundle(&configuration["webhooks"], ca_bundle) else {
+            return Ok(false);
+        };
+        let metadata = &configuration["metadata"];
+        let patch = json!({
+            "metadata": { "uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"] },
+            "webhooks": webhooks,
+        });
+        left -= 1;
+        match api.merge(resource, name, patch).await {
+            Err(ApiError::Stale) if left > 0 => {}
+            other => return other.map(|_| true),
+        }
+    }
+}
+
+/// The webhooks with the CA certificates; `None` where they have them.
+fn with_ca_bundle(webhooks: &Value, ca_bundle: &str) -> Option<Value> {
+    let ca_bundle = serde_json::to_value(ByteString(ca_bundle.as_bytes().to_vec())).ok()?;
+    let mut changed = webhooks.clone();
+    for webhook in changed.as_array_mut()? {
+        let client_config = webhook.get_mut("clientConfig")?.as_object_mut()?;
+        client_config.insert("caBundle".into(), ca_bundle.clone());
+    }
+    (changed != *webhooks).then_some(changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn u47_webhooks_that_differ_get_the_ca_certificates_and_keep_the_rest() {
+        let service = json!({"name": "lbcf", "namespace": "kube-system"});
+        let webhooks = json!([
+            {"name": "a", "clientConfig": {"service": service, "caBundle": "b2xk"}, "future": 1},
+            {"name": "b", "clientConfig": {"url": "https://x"}},
+        ]);
+        let changed = with_ca_bundle(&webhooks, "new").unwrap();
+        assert_eq!(
+            changed,
+            json!([
+                {"name": "a", "clientConfig": {"service": service, "caBundle": "bmV3"}, "future": 1},
+                {"name": "b", "clientConfig": {"url": "https://x", "caBundle": "bmV3"}},
+            ])
+        );
+        assert_eq!(with_ca_bundle(&changed, "new"), None);
+    }
+
+    #[test]
+    fn a_configuration_without_webhooks_is_left_alone() {
+        for webhooks in [Value::Null, json!([]), json!({}), json!([{"name": "a"}])] {
+            assert_eq!(with_ca_bundle(&webhooks, "new"), None, "{webhooks}");
+        }
+    }
+}
