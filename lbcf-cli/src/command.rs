@@ -1,8 +1,8 @@
 //! The command line: which subcommands there are, and how each ends.
 
-use crate::logging::{self, LogFormat};
 use crate::{demo, local_cluster};
 use clap::{Parser, Subcommand};
+use lbcf_controller::cli::LogArgs;
 use std::error::Error;
 use std::io::Write;
 use std::process::ExitCode;
@@ -18,20 +18,8 @@ use std::process::ExitCode;
     arg_required_else_help = true
 )]
 struct Lbcf {
-    /// What is logged, to stderr: a level, or a list such as warn,lbcf_controller=debug
-    /// [default: info; error for the demo]
-    #[arg(long, env = "LBCF_LOG", value_name = "FILTER", global = true)]
-    log: Option<String>,
-
-    /// Form of the log
-    #[arg(
-        long,
-        env = "LBCF_LOG_FORMAT",
-        value_name = "FORMAT",
-        global = true,
-        default_value = "text"
-    )]
-    log_format: LogFormat,
+    #[command(flatten)]
+    log: LogArgs,
 
     #[command(subcommand)]
     command: Command,
@@ -42,7 +30,7 @@ enum Command {
     /// Show a load balancer's whole life: cluster, cloud and controller in one process
     Demo(demo::DemoArgs),
     /// Run the controller against a cluster
-    Controller(lbcf_controller::cli::ControllerArgs),
+    Controller(Box<lbcf_controller::cli::ControllerArgs>),
     /// Run the mock cloud with its driver
     MockDriver(mock_driver::cli::MockDriverArgs),
     /// Run a small Kubernetes API, for kubectl and tests
@@ -61,8 +49,9 @@ pub fn main() -> ExitCode {
     } else {
         "info"
     };
-    let filter = lbcf.log.as_deref().unwrap_or(default_filter);
-    let outcome = logging::start(filter, lbcf.log_format)
+    let outcome = lbcf
+        .log
+        .start(default_filter)
         .map_err(Into::into)
         .and_then(|()| {
             let runtime = tokio::runtime::Runtime::new()?;
@@ -88,7 +77,13 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
                 ExitCode::FAILURE
             });
         }
-        Command::Controller(args) => lbcf_controller::cli::run(args).await?,
+        Command::Controller(args) => {
+            if let Err(error) = lbcf_controller::cli::run(*args).await {
+                // Nobody is left to tell if stderr is closed.
+                let _ = writeln!(std::io::stderr(), "lbcf: {error}");
+                return Ok(error.exit_code());
+            }
+        }
         Command::MockDriver(args) => mock_driver::cli::run(args).await?,
         Command::LocalCluster(args) => local_cluster::run(args).await?,
         Command::Crds => {

@@ -20,6 +20,5 @@
 mod command;
 pub mod demo;
 mod local_cluster;
-mod logging;
 
 pub use command::main;

@@ -1,84 +1,64 @@
 //! The controller as a command: its flags, and what it does until it is told to end. Whichever
 //! binary has the command calls this.
 
-use crate::{Backoff, Controller, Options, go_duration};
-use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
+mod admission;
+mod cluster;
+mod health;
+mod leader;
+mod listen;
+mod log;
+mod signals;
+mod work;
+
+pub use admission::AdmissionArgs;
+pub use cluster::ClusterArgs;
+pub use health::HealthArgs;
+pub use leader::LeaderArgs;
+pub use listen::{Listen, NoAddress};
+pub use log::{LogArgs, LogError, LogFormat};
+pub use work::WorkArgs;
+
+use crate::{Controller, HealthServer, InvalidLeaderElection, Options};
+use clap::Parser;
+use std::io::Write;
+use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::process::ExitCode;
+use tokio::task::JoinSet;
 
 /// Runs the LBCF controller against a cluster until Ctrl-C.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ControllerArgs {
-    /// Kubeconfig of the cluster; without it, what kubectl would take, or inside a pod the pod's
-    /// own account
-    #[arg(long, env = "LBCF_KUBECONFIG", value_name = "PATH")]
-    pub kubeconfig: Option<PathBuf>,
-
-    /// Least wait after a failure
-    #[arg(long, env = "LBCF_MIN_RETRY_DELAY", value_name = "DURATION", default_value = "5s", value_parser = go_duration::parse)]
-    pub min_retry_delay: Duration,
-
-    /// Wait after the first failure; it doubles with each further one
-    #[arg(long, env = "LBCF_RETRY_DELAY_STEP", value_name = "DURATION", default_value = "10s", value_parser = go_duration::parse)]
-    pub retry_delay_step: Duration,
-
-    /// Longest wait after a failure
-    #[arg(long, env = "LBCF_MAX_RETRY_DELAY", value_name = "DURATION", default_value = "2m", value_parser = go_duration::parse)]
-    pub max_retry_delay: Duration,
-
-    /// How soon a driver that answered Running is asked again, where it named no delay
-    #[arg(long, env = "LBCF_POLL_INTERVAL", value_name = "DURATION", default_value = "10s", value_parser = go_duration::parse)]
-    pub poll_interval: Duration,
-
-    /// Number of objects that are worked on at a time
-    #[arg(long, env = "LBCF_WORKERS", value_name = "N", default_value_t = Options::default().workers)]
-    pub workers: usize,
-
-    /// Number of calls to one driver that may be in flight
-    #[arg(long, env = "LBCF_CALLS_PER_DRIVER", value_name = "N", default_value_t = Options::default().calls_per_driver)]
-    pub calls_per_driver: usize,
-
-    /// Call drivers at HOST under this base URL instead, for a controller outside the cluster;
-    /// may be repeated
-    #[arg(long, env = "LBCF_CONNECT_TO", value_name = "HOST=URL", value_delimiter = ',', value_parser = host_and_url)]
-    pub connect_to: Vec<(String, String)>,
-}
-
-fn host_and_url(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((host, url)) if !host.is_empty() && url.contains("://") => {
-            Ok((host.into(), url.into()))
-        }
-        _ => Err(format!(
-            "{text:?}: not HOST=URL, such as my-driver.kube-system.svc=http://127.0.0.1:8080"
-        )),
-    }
+    /// Which cluster, and how hard it is asked.
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+    /// How it works.
+    #[command(flatten)]
+    pub work: WorkArgs,
+    /// How it takes turns with others.
+    #[command(flatten)]
+    pub leader: LeaderArgs,
+    /// Where it tells how it is.
+    #[command(flatten)]
+    pub health: HealthArgs,
+    /// Where it checks what users write.
+    #[command(flatten)]
+    pub admission: AdmissionArgs,
 }
 
 impl From<&ControllerArgs> for Options {
+    /// The options that need nothing but the flags: all but [`Options::leader_election`].
     fn from(args: &ControllerArgs) -> Self {
-        Self {
-            backoff: Backoff {
-                min: args.min_retry_delay,
-                step: args.retry_delay_step,
-                max: args.max_retry_delay,
-            },
-            poll_interval: args.poll_interval,
-            workers: args.workers,
-            calls_per_driver: args.calls_per_driver,
-            connect_to: args.connect_to.iter().cloned().collect(),
-            ..Self::default()
-        }
+        args.work.options()
     }
 }
 
-/// Why the command could not start.
+/// Why the command did not start, or ended by itself.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum RunError {
+pub enum CommandError {
     /// The kubeconfig cannot be read.
-    #[error("reading the kubeconfig {path}: {source}")]
+    #[error("--kubeconfig {path}: {source}")]
     Kubeconfig {
         /// The file.
         path: PathBuf,
@@ -97,54 +77,97 @@ pub enum RunError {
     /// The signals of the operating system cannot be listened to.
     #[error("listening for signals: {0}")]
     Signals(#[source] std::io::Error),
+    /// It cannot take part in the election like this.
+    #[error(transparent)]
+    LeaderElection(#[from] InvalidLeaderElection),
+    /// The address of health and metrics cannot be had.
+    #[error("--health-address {addr}: {source}; give another, with port 0 for any, or off")]
+    HealthAddress {
+        /// The address.
+        addr: SocketAddr,
+        /// Why not.
+        #[source]
+        source: std::io::Error,
+    },
+    /// It ran, and ended without having been asked to.
+    #[error(transparent)]
+    Run(#[from] crate::RunError),
+}
+
+impl CommandError {
+    /// 1 where the controller ran, 2 where it did not come to that.
+    #[must_use]
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(if matches!(self, Self::Run(_)) { 1 } else { 2 })
+    }
 }
 
 /// Runs the controller until Ctrl-C or SIGTERM; then it finishes what is in progress.
 ///
 /// # Errors
-/// [`RunError`], when it cannot start.
-pub async fn run(args: ControllerArgs) -> Result<(), RunError> {
-    let client = Client::try_from(config(&args).await?).map_err(RunError::Client)?;
-    let stop = stop_signal().map_err(RunError::Signals)?;
-    Controller::new(client, Options::from(&args))
-        .run(stop)
-        .await;
-    Ok(())
+/// [`CommandError`], when it cannot start, or ends by itself.
+pub async fn run(args: ControllerArgs) -> Result<(), CommandError> {
+    let stop = signals::until_told_to_end().map_err(CommandError::Signals)?;
+    let mut options = Options::from(&args);
+    options.leader_election = args.leader.election(&args)?;
+    let config = args.cluster.config().await?;
+    let controller = Controller::new(args.cluster.client(config.clone())?, options)
+        .with_election_client(cluster::election_client(config)?);
+    // The server ends with the controller.
+    let mut servers = JoinSet::new();
+    if let Some(addr) = args.health.health_address.addr() {
+        let server = HealthServer::bind(addr)
+            .await
+            .map_err(|source| CommandError::HealthAddress { addr, source })?;
+        tracing::info!(addr = %server.addr(), "serving /healthz, /readyz and /metrics");
+        servers.spawn(server.serve(controller.health()));
+    }
+    if let Listen::At(addr) = args.admission.admission_address {
+        tracing::warn!(%addr, "admission is not there yet");
+    }
+    let ended = controller.run(stop).await;
+    Ok(ended.inspect_err(|error| tracing::error!(%error, "the controller ends"))?)
 }
 
-async fn config(args: &ControllerArgs) -> Result<Config, RunError> {
-    let Some(path) = &args.kubeconfig else {
-        return Config::infer().await.map_err(RunError::NoCluster);
+/// The LBCF controller: it watches a cluster and tells drivers what to do
+///
+/// It works against the cluster of its kubeconfig or its pod, until Ctrl-C or SIGTERM.
+#[derive(Debug, Parser)]
+#[command(name = "lbcf-controller", version)]
+struct LbcfController {
+    #[command(flatten)]
+    controller: ControllerArgs,
+    #[command(flatten)]
+    log: LogArgs,
+}
+
+/// Runs the binary `lbcf-controller` as it was called.
+#[must_use]
+pub fn main() -> ExitCode {
+    let LbcfController { controller, log } = LbcfController::parse();
+    let tell = |error: &dyn std::fmt::Display| {
+        // Nobody is left to tell if stderr is closed.
+        let _ = writeln!(std::io::stderr(), "lbcf-controller: {error}");
     };
-    let wrong = |source| RunError::Kubeconfig {
-        path: path.clone(),
-        source,
+    if let Err(error) = log.start("info") {
+        tell(&error);
+        return ExitCode::from(2);
+    }
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            tell(&error);
+            return ExitCode::from(2);
+        }
     };
-    let kubeconfig = Kubeconfig::read_from(path).map_err(wrong)?;
-    Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
-        .await
-        .map_err(wrong)
+    match runtime.block_on(run(controller)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tell(&error);
+            error.exit_code()
+        }
+    }
 }
 
-/// Listens from the call on, so that no signal is lost before somebody waits.
-#[cfg(unix)]
-fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
-}
-
-#[cfg(not(unix))]
-fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
-    Ok(async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    })
-}
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ use crate::drivers::{AddressLocks, Drivers};
 use crate::error_text::in_full;
 use crate::index::{Change, Index};
 use crate::key::{ObjectKey, Owner, WorkKey};
+use crate::metrics::Metrics;
 use crate::names::ANNOTATION_ONE_CALL;
 use crate::options::Options;
 use crate::periodic::Periods;
@@ -44,6 +45,7 @@ pub(crate) struct Context {
     pub(crate) cluster: Writer,
     pub(crate) drivers: Drivers,
     pub(crate) events: EventSink,
+    pub(crate) metrics: Metrics,
     pub(crate) queue: Arc<Queue>,
     pub(crate) addresses: AddressLocks,
     pub(crate) periods: Periods,
@@ -72,9 +74,16 @@ impl Context {
         events: EventSink,
         queue: Arc<Queue>,
         drivers: Drivers,
+        metrics: Metrics,
     ) -> Self {
         Self {
-            cluster: Writer::new(client.clone(), options.write_timeout, options.dry_run),
+            cluster: Writer::new(
+                client.clone(),
+                options.write_timeout,
+                options.dry_run,
+                metrics.clone(),
+            ),
+            metrics,
             client,
             drivers,
             events,
@@ -211,6 +220,7 @@ impl Context {
         }
         self.periods.forget(key);
         match key {
+            WorkKey::Driver(driver) => self.drivers.forget_unless(|known| known != driver),
             WorkKey::Group(group) => self.set_answer(&Owner::Group(group.clone()), None),
             WorkKey::Bind(bind) => {
                 self.set_answer(&Owner::Bind(bind.clone()), None);

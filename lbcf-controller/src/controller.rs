@@ -3,8 +3,11 @@
 use crate::cluster::{Events, Observed, Watches};
 use crate::context::Context;
 use crate::drivers::{CallCounts, Drivers};
+use crate::health::{Health, Vitals};
 use crate::index::{Change, Index};
 use crate::key::{ObjectKey, WorkKey};
+use crate::leader::{InvalidLeaderElection, LostLease, Standing};
+use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::queue::Queue;
 use crate::work::{Progress, Work};
@@ -17,7 +20,23 @@ use std::pin::pin;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tracing::Instrument;
+
+/// Why a controller ended that was not asked to.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// It cannot take part in the election as its options say.
+    #[error(transparent)]
+    LeaderElection(#[from] InvalidLeaderElection),
+    /// Another controller works, or soon will.
+    #[error(transparent)]
+    LostLease(#[from] LostLease),
+    /// A part broke that it cannot do without.
+    #[error("{0} broke off; this is a defect")]
+    BrokeOff(&'static str),
+}
 
 /// The LBCF controller of one cluster.
 pub struct Controller {
@@ -26,6 +45,8 @@ pub struct Controller {
     watches: Watches,
     events: Events,
     counts: CallCounts,
+    vitals: Arc<Vitals>,
+    election_client: Client,
 }
 
 impl std::fmt::Debug for Controller {
@@ -48,14 +69,17 @@ impl Controller {
     pub fn with_counts(client: Client, options: Options, counts: CallCounts) -> Self {
         let (sink, events) = Events::new(client.clone());
         let queue = Arc::new(Queue::new(options.backoff));
-        let drivers = Drivers::new(&options, counts.clone());
+        let metrics = Metrics::new();
+        let drivers = Drivers::new(&options, counts.clone(), metrics.clone());
         let watches = Watches::new(client.clone());
+        let election_client = client.clone();
         let context = Arc::new(Context::new(
             options,
             client,
             sink,
             Arc::clone(&queue),
             drivers,
+            metrics,
         ));
         Self {
             context,
@@ -63,7 +87,23 @@ impl Controller {
             watches,
             events,
             counts,
+            vitals: Arc::default(),
+            election_client,
         }
+    }
+
+    /// Takes part in the election by a client of its own, so that renewing the lead waits behind
+    /// no other request.
+    #[must_use]
+    pub fn with_election_client(mut self, client: Client) -> Self {
+        self.election_client = client;
+        self
+    }
+
+    /// How the controller is, while it runs and after.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        Health::new(Arc::clone(&self.context), Arc::clone(&self.vitals))
     }
 
     /// How often each webhook was called.
@@ -73,43 +113,72 @@ impl Controller {
     }
 
     /// Works until `stop` is done, then finishes what is in progress, for as long as
-    /// [`Options::stop_timeout`] allows. Dropping the future ends everything at once; whatever
-    /// was in progress is then finished by the next controller.
-    pub async fn run(self, stop: impl Future<Output = ()> + Send) {
+    /// [`Options::stop_timeout`] allows, and lets the lead go. With [`Options::leader_election`] it
+    /// works only while it leads, and until then gets to know the cluster. Dropping the future ends
+    /// everything at once; whatever was in progress is then finished by the next controller.
+    ///
+    /// # Errors
+    /// [`RunError`], when it ends without having been asked to. What was in progress when the lead
+    /// was lost is not finished: somebody else may do so already.
+    pub async fn run(self, stop: impl Future<Output = ()> + Send) -> Result<(), RunError> {
         let Self {
             context,
             queue,
             watches,
             events,
+            vitals,
+            election_client,
             ..
         } = self;
         let mut tasks = JoinSet::new();
         tasks.spawn(events.run());
         let (synced, is_synced) = tokio::sync::oneshot::channel();
-        tasks.spawn(observe(Arc::clone(&context), watches, synced));
+        tasks.spawn(observe(
+            Arc::clone(&context),
+            watches,
+            Arc::clone(&vitals),
+            synced,
+        ));
 
         let mut workers = JoinSet::new();
         let mut stop = pin!(stop);
         // Nothing is decided on half a picture (u9).
         tokio::select! {
-            () = &mut stop => return,
+            () = &mut stop => return Ok(()),
             synced = is_synced => if synced.is_err() {
-                tracing::error!("watching broke off; this is a defect");
-                return;
+                return Err(broke_off(&vitals));
             },
+        }
+        // Who leads can work at once, so nobody stands who does not know the cluster.
+        let election = context.options.leader_election.clone();
+        let mut standing = Standing::start(election_client, election)?;
+        vitals.stands(standing.leadership());
+        tokio::select! {
+            () = &mut stop => {
+                standing.resign().await;
+                return Ok(());
+            }
+            _ = tasks.join_next() => {
+                standing.resign().await;
+                return Err(broke_off(&vitals));
+            }
+            leads = standing.until_leader() => leads?,
         }
         tracing::info!("the cluster is known; working");
         let places = Arc::new(Semaphore::new(context.options.workers.max(1)));
+        let mut ended = Ok(());
         loop {
             let place = tokio::select! {
                 () = &mut stop => break,
+                lost = standing.until_lost() => return Err(lost.into()),
                 place = Arc::clone(&places).acquire_owned() => place,
             };
             let key = tokio::select! {
                 () = &mut stop => break,
+                lost = standing.until_lost() => return Err(lost.into()),
                 _ = tasks.join_next() => {
                     // Without watches there would be nothing but old news to decide on.
-                    tracing::error!("watching or writing events broke off; this is a defect");
+                    ended = Err(broke_off(&vitals));
                     break;
                 }
                 key = queue.next(|key| context.lane_of(key)) => key,
@@ -121,23 +190,40 @@ impl Controller {
             workers.spawn(
                 async move {
                     let _place = place;
+                    let began = Instant::now();
                     let progress = act(&context, &key).await;
+                    context.metrics.processed(key.kind(), began.elapsed());
                     tracing::trace!(?progress, "looked");
                     held.done(progress);
                 }
                 .instrument(span),
             );
         }
+        vitals.stops();
         while workers.try_join_next().is_some() {}
         tracing::info!(in_progress = workers.len(), "stopping");
         let finished = async { while workers.join_next().await.is_some() {} };
-        if tokio::time::timeout(context.options.stop_timeout, finished)
-            .await
-            .is_err()
-        {
-            tracing::warn!("work in progress took too long; the next controller finishes it");
+        tokio::select! {
+            finished = tokio::time::timeout(context.options.stop_timeout, finished) => {
+                if finished.is_err() {
+                    tracing::warn!(
+                        "work in progress took too long; the next controller finishes it"
+                    );
+                }
+            }
+            lost = standing.until_lost() => return Err(lost.into()),
         }
+        // What took too long ends before another may begin.
+        workers.shutdown().await;
+        standing.resign().await;
+        ended
     }
+}
+
+fn broke_off(vitals: &Vitals) -> RunError {
+    let what = "watching or writing events";
+    vitals.broke(format!("{what} broke off"));
+    RunError::BrokeOff(what)
 }
 
 /// Looks at one object until there is nothing more to do at once.
@@ -179,6 +265,7 @@ async fn act_on_driver(context: &Context, key: &ObjectKey) -> Progress {
 async fn observe(
     context: Arc<Context>,
     watches: Watches,
+    vitals: Arc<Vitals>,
     synced: tokio::sync::oneshot::Sender<()>,
 ) {
     let mut observed = pin!(watches.run());
@@ -189,6 +276,7 @@ async fn observe(
             && let Some(kind) = completes(&observed)
         {
             complete.insert(kind);
+            vitals.listed(kind);
             if complete.len() == Watches::KINDS
                 && let Some(synced) = synced.take()
             {

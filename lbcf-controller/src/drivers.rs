@@ -1,8 +1,8 @@
 //! The room of webhooks: every call to a driver goes through here.
 //!
 //! One pool of connections for all drivers, a timeout for each webhook, a limit of calls in
-//! flight for each driver (u38), one call at a time for each backend address, and a count of
-//! what was called.
+//! flight for each driver (u38), one call at a time for each backend address, and metrics and a
+//! count of what was called.
 
 mod addresses;
 mod calls;
@@ -13,6 +13,7 @@ pub use calls::CallCounts;
 use crate::api::{LoadBalancerDriver, reasons};
 use crate::go_duration;
 use crate::key::ObjectKey;
+use crate::metrics::{Metrics, Outcome};
 use crate::options::Options;
 use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient, InvalidUrl};
 use lbcf_driver_sdk::webhook::Webhook;
@@ -20,6 +21,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use tracing::Instrument;
 
 /// How long a webhook may take when the driver's object names no other time (b10).
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -71,16 +74,18 @@ pub(crate) struct Drivers {
     connect_to: BTreeMap<String, String>,
     limits: Mutex<HashMap<ObjectKey, Arc<Semaphore>>>,
     counts: CallCounts,
+    metrics: Metrics,
 }
 
 impl Drivers {
-    pub(crate) fn new(options: &Options, counts: CallCounts) -> Self {
+    pub(crate) fn new(options: &Options, counts: CallCounts, metrics: Metrics) -> Self {
         Self {
             http: HttpClient::new(),
             calls_per_driver: options.calls_per_driver.max(1),
             connect_to: options.connect_to.clone(),
             limits: Mutex::default(),
             counts,
+            metrics,
         }
     }
 
@@ -101,14 +106,49 @@ impl Drivers {
         // The semaphore is never closed.
         let _permit = limit.acquire().await;
         self.counts.count(W::INFO.name);
-        client
+        let began = Instant::now();
+        let answer = client
             .call::<W>(request, timeout_of(driver, W::INFO.name))
-            .await
-            .map_err(|source| DriverError::Call {
-                driver: key,
-                webhook: W::INFO.name,
-                source,
-            })
+            .instrument(tracing::info_span!("call", webhook = W::INFO.name, driver = %key))
+            .await;
+        self.measure::<W>(&key, began.elapsed(), &answer);
+        answer.map_err(|source| DriverError::Call {
+            driver: key,
+            webhook: W::INFO.name,
+            source,
+        })
+    }
+
+    fn measure<W: Webhook>(
+        &self,
+        driver: &ObjectKey,
+        latency: Duration,
+        answer: &Result<W::Response, CallError>,
+    ) {
+        let outcome = match answer {
+            Err(_) => Outcome::Error,
+            Ok(response) if W::is_fail(response) => Outcome::Fail,
+            Ok(_) => Outcome::Ok,
+        };
+        let limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        // A driver that went meanwhile shall not leave a series behind.
+        if limits.contains_key(driver) {
+            let webhook = W::INFO.name;
+            self.metrics
+                .webhook_called(driver, webhook, latency, outcome);
+        }
+    }
+
+    /// Forgets the drivers that were called and are not there any more.
+    pub(crate) fn forget_unless(&self, is_there: impl Fn(&ObjectKey) -> bool) {
+        let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        limits.retain(|driver, _| {
+            let stays = is_there(driver);
+            if !stays {
+                self.metrics.forget_driver(driver);
+            }
+            stays
+        });
     }
 
     /// The driver's URL, or the one that its host is to be reached at.
@@ -158,6 +198,8 @@ fn timeout_of(driver: &LoadBalancerDriver, webhook: &str) -> Duration {
 mod tests {
     use super::*;
     use crate::api::{LoadBalancerDriverSpec, WebhookConfig};
+    use crate::metrics::Snapshot;
+    use lbcf_driver_sdk::webhook::{Healthz, HealthzResponse};
 
     #[test]
     fn b10_timeouts_are_per_webhook_ten_seconds_by_default_and_a_minute_at_most() {
@@ -180,6 +222,32 @@ mod tests {
         assert_eq!(timeout_of(&driver, "createLoadBalancer").as_secs(), 60);
         assert_eq!(timeout_of(&driver, "deregisterBackend"), DEFAULT_TIMEOUT);
         assert_eq!(timeout_of(&driver, "validateBackend"), DEFAULT_TIMEOUT);
+    }
+
+    #[test]
+    fn a_call_that_outlives_its_driver_leaves_no_series() {
+        let metrics = Metrics::new();
+        let counts = CallCounts::default();
+        let drivers = Drivers::new(&Options::default(), counts, metrics.clone());
+        let driver = |name: &str| ObjectKey::new("ns", name);
+        let end_calls = || {
+            for name in ["stays", "goes"] {
+                let answer = Ok(HealthzResponse { healthy: true });
+                drivers.measure::<Healthz>(&driver(name), Duration::ZERO, &answer);
+            }
+            let nothing = Snapshot {
+                queue: Vec::new(),
+                unregistered: 0,
+                leads: true,
+            };
+            let text = metrics.render(&nothing).unwrap();
+            ["stays", "goes"].map(|name| text.contains(&format!("\"ns/{name}\"")))
+        };
+        drivers.limit_of(&driver("stays"));
+        drivers.limit_of(&driver("goes"));
+        assert_eq!(end_calls(), [true, true]);
+        drivers.forget_unless(|known| *known == driver("stays"));
+        assert_eq!(end_calls(), [true, false]);
     }
 
     #[test]

@@ -556,6 +556,12 @@ impl Index {
         self.records.has_unreadable()
     }
 
+    /// How many records are not registered.
+    #[must_use]
+    pub(crate) const fn unregistered_records(&self) -> usize {
+        self.records.unregistered()
+    }
+
     /// How many records there are of a load balancer, the unreadable ones not counted.
     #[must_use]
     pub(crate) fn records_of_load_balancer(&self, lb: &LoadBalancerOf) -> usize {

@@ -114,6 +114,15 @@ impl Owner {
 }
 
 impl WorkKey {
+    /// The kinds that there is work for.
+    pub(crate) const KINDS: [&str; 5] = [
+        "LoadBalancerDriver",
+        "LoadBalancer",
+        "BackendGroup",
+        "BackendRecord",
+        "Bind",
+    ];
+
     /// The kind, as metrics and logs name it (b144).
     #[must_use]
     pub(crate) const fn kind(&self) -> &'static str {

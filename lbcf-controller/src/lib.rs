@@ -12,7 +12,7 @@
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let client = kube::Client::try_default().await?;
 //! let stop = async { tokio::signal::ctrl_c().await.unwrap_or_default() };
-//! Controller::new(client, Options::default()).run(stop).await;
+//! Controller::new(client, Options::default()).run(stop).await?;
 //! # Ok(())
 //! # }
 //! ```
@@ -29,9 +29,16 @@
 //! call, the mark that creating began before `createLoadBalancer`, an address before
 //! `ensureBackend`. So the process may end between any two lines, and the next one finishes.
 //!
+//! # How it is operated
+//!
+//! Several may run: with [`Options::leader_election`], one works and the others know the cluster
+//! and wait ([`Election`]). [`Controller::health`] tells whether it is alive and ready, and its
+//! metrics; [`HealthServer`] serves that over HTTP. [`cli`] has the flags, and the binary
+//! `lbcf-controller` is nothing but them.
+//!
 //! # What is not there yet
 //!
-//! Admission, leader election and metrics. Admission's place is a room beside [`cli`].
+//! Admission's place is a room beside [`cli`].
 
 pub mod api;
 mod backend_group;
@@ -45,22 +52,28 @@ mod controller;
 mod drivers;
 mod error_text;
 pub mod go_duration;
+mod health;
 mod index;
 mod key;
+mod leader;
 mod load_balancer;
 mod load_balancer_driver;
+mod metrics;
 pub mod names;
 mod operation;
 mod options;
 mod periodic;
 mod queue;
+mod request_rate;
 // Nothing has webhooks to serve yet.
 #[cfg_attr(not(test), expect(dead_code))]
 mod serving;
 mod work;
 
-pub use controller::Controller;
+pub use controller::{Controller, RunError};
 pub use drivers::CallCounts;
+pub use health::{Health, HealthServer};
 pub use key::ObjectKey;
+pub use leader::{Election, InvalidLeaderElection, LeaderElection, Leadership, LostLease};
 pub use options::Options;
 pub use queue::Backoff;

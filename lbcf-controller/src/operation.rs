@@ -86,7 +86,8 @@ where
         Ok(response) => response,
         Err(error) => {
             let message = in_full(&error);
-            tracing::warn!(webhook = W::INFO.name, error = message, "no answer");
+            let driver = ObjectKey::of(driver);
+            tracing::warn!(webhook = W::INFO.name, %driver, error = message, "no answer");
             context.report_part(object, part, Warning, events.invalid, message.clone());
             let then = Progress::Retry(None);
             return Err(NotDone::Failed {

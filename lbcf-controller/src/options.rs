@@ -1,5 +1,6 @@
 //! What can be set.
 
+use crate::leader::LeaderElection;
 use crate::queue::Backoff;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -33,6 +34,8 @@ pub struct Options {
     pub write_timeout: Duration,
     /// How long work in progress may take to finish when the controller is asked to stop.
     pub stop_timeout: Duration,
+    /// How this controller takes turns with others of its cluster; none where it is the only one.
+    pub leader_election: Option<LeaderElection>,
 }
 
 impl Default for Options {
@@ -49,6 +52,7 @@ impl Default for Options {
             status_interval: Duration::from_secs(1),
             write_timeout: Duration::from_secs(15),
             stop_timeout: Duration::from_secs(15),
+            leader_election: None,
         }
     }
 }

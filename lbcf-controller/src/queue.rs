@@ -87,6 +87,12 @@ impl Queue {
         self.lock().retry_delay(key, jitter())
     }
 
+    /// By kind: how many keys wait for their turn, and how many are worked on. Those that wait for
+    /// a time do not count.
+    pub(crate) fn sizes(&self) -> Vec<(&'static str, usize, usize)> {
+        self.lock().sizes()
+    }
+
     /// A key that [`Queue::next`] gave, held in a hand that cannot lose it.
     pub(crate) fn hold(self: Arc<Self>, key: WorkKey) -> Held {
         Held {

@@ -51,6 +51,10 @@ pub trait Webhook: Send + Sync + 'static {
     type Request: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
     /// What the driver answers.
     type Response: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
+
+    /// Whether an answer says that the driver failed, refused or is not healthy (b145). `Running`
+    /// does not.
+    fn is_fail(response: &Self::Response) -> bool;
 }
 
 /// What is known of a webhook without its types.

@@ -72,6 +72,15 @@ pub(crate) fn assign<'a>(
     Ok(())
 }
 
+/// Whether two services have an address in common.
+pub(crate) fn shared(one: &Object, other: &Object) -> bool {
+    let ip =
+        |service| text(service, &["spec", "clusterIP"]).filter(|ip| !matches!(*ip, "" | "None"));
+    let ports = node_ports(other);
+    ip(one).is_some_and(|own| ip(other) == Some(own))
+        || node_ports(one).iter().any(|port| ports.contains(port))
+}
+
 fn ports_by_number(service: &Object) -> Vec<(Value, u16)> {
     at(service, &["spec", "ports"])
         .and_then(Value::as_array)
@@ -106,6 +115,18 @@ mod tests {
         assert_ne!(first["spec"]["clusterIP"], second["spec"]["clusterIP"]);
         assert_eq!(node_ports(&first), [30_000, 30_001]);
         assert_eq!(node_ports(&second), [30_002]);
+    }
+
+    #[test]
+    fn shared_addresses_are_seen() {
+        let service = |ip: &str, port: u64| {
+            object(json!({"spec": {"clusterIP": ip, "ports": [{"port": 1, "nodePort": port}]}}))
+        };
+        let one = service("10.96.0.2", 30_000);
+        assert!(shared(&one, &service("10.96.0.2", 30_001)));
+        assert!(shared(&one, &service("10.96.0.3", 30_000)));
+        assert!(!shared(&one, &service("10.96.0.3", 30_001)));
+        assert!(!shared(&service("None", 1), &service("None", 2)));
     }
 
     #[test]

@@ -24,8 +24,11 @@ pub struct LocalCluster {
 impl LocalCluster {
     /// Starts a cluster. Its agents run on the current tokio runtime; nothing listens yet.
     pub async fn start(options: LocalClusterOptions) -> Result<Self, Error> {
-        let cluster = Arc::new(Cluster::new(options.event_history));
-        seed::seed(&cluster, &options).map_err(|e| Error::Setup(e.message().to_owned()))?;
+        let services = options.service_addresses.clone();
+        let cluster = Arc::new(Cluster::new(options.event_history, services));
+        seed::seed(&cluster, &options)
+            .await
+            .map_err(|e| Error::Setup(e.message().to_owned()))?;
         let tasks = TaskTracker::new();
         agents::spawn(&cluster, &options, &tasks);
         tasks.close();
@@ -55,6 +58,13 @@ impl LocalCluster {
     /// Serves the API over HTTP; port 0 lets the system choose one.
     pub async fn serve(&self, address: SocketAddr) -> Result<ServerHandle, Error> {
         ServerHandle::start(self.router(), address).await
+    }
+
+    /// Says where a service is from now on, for the admission webhooks that name it: its name as
+    /// `name.namespace.svc`, its address as `host:port`.
+    pub fn set_service_address(&self, service: impl Into<String>, address: impl Into<String>) {
+        let (service, address) = (service.into(), address.into());
+        self.cluster.admission.set_service(service, address);
     }
 
     /// The requests answered so far, of all clients. The cluster's own agents make none.

@@ -59,6 +59,15 @@ impl FieldError {
         }
     }
 
+    /// A value that must be unique occurs again.
+    pub(crate) fn duplicate(field: impl Into<String>, value: &Value) -> Self {
+        Self {
+            reason: "FieldValueDuplicate",
+            field: field.into(),
+            message: format!("Duplicate value: {value}"),
+        }
+    }
+
     /// The change is not allowed at all.
     pub(crate) fn forbidden(field: impl Into<String>, detail: &str) -> Self {
         Self {

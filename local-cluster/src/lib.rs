@@ -35,22 +35,26 @@
 //! # What is there
 //!
 //! * **Kinds**: namespaces, nodes, pods, services, config maps, secrets, service accounts, events
-//!   (`v1` and `events.k8s.io/v1`, one storage), leases, CustomResourceDefinitions, and the custom
-//!   resources these define.
+//!   (`v1` and `events.k8s.io/v1`, one storage), leases, configurations of admission webhooks,
+//!   CustomResourceDefinitions, and the custom resources these define.
 //! * **Reading**: get; list with selectors, `limit`/`continue` and exact versions; watch from any kept
 //!   version, with bookmarks, streaming lists and `410 Expired`; tables, metadata only, YAML.
 //! * **Writing**: create, update, JSON patch, merge patch, strategic merge patch (built-in kinds),
 //!   server-side apply; delete with finalizers, grace and propagation, collections; dry runs; the
 //!   status subresource; schemas of custom resources (types, required, enums, bounds, defaults,
 //!   pruning).
+//! * **Admission**: mutating and validating webhooks, called over HTTPS. A webhook behind a service is
+//!   where [`LocalClusterOptions::service_addresses`] or [`LocalCluster::set_service_address`] says.
 //! * **Agents**: a scheduler and kubelet for all nodes, the garbage collector, namespaces,
 //!   definitions.
 //!
 //! # What is not there
 //!
-//! Admission webhooks, Deployments and every other kind (404); scale, binding, eviction, logs and exec
+//! Deployments and every other kind (404); scale, binding, eviction, logs and exec
 //! (404); protobuf but for the kinds that `kubectl create` writes in it (415); authentication,
-//! authorisation, quotas. Of schemas: patterns, most formats, `anyOf` and friends, CEL rules.
+//! authorisation, quotas: reviews name every user `system:admin`. Of webhooks: match conditions
+//! (refused), reviews in `v1beta1`; what agents write is not reviewed. Of schemas: patterns, most
+//! formats, `anyOf` and friends, CEL rules.
 //! `metadata.managedFields` remembers those who apply, not those who update, so only the former
 //! conflict. Pod specs can be changed freely; readiness gates are not waited for. A version of the
 //! future is answered at once: 504 to a list, 410 to a watch, where a cluster would wait. Nothing
@@ -60,10 +64,12 @@
 //!
 //! `store` keeps objects and a log of changes per resource; an object is kept and serialised once,
 //! however many watch it. `rules` decides what a write may do, `patch`, `schema` and `selector` are
-//! its tools, `writer` carries decisions out; none of them knows HTTP. `http` turns requests into
-//! calls and answers into bytes. `agents` are state machines fed by the log.
+//! its tools, `admission` asks webhooks, `writer` carries decisions out; none of them knows the API's
+//! HTTP. `http` turns requests into calls and answers into bytes. `agents` are state machines fed by
+//! the log.
 
 mod addresses;
+mod admission;
 mod agents;
 mod client;
 mod clock;
@@ -84,6 +90,7 @@ mod selector;
 mod server;
 mod status;
 mod store;
+mod warnings;
 mod writer;
 
 pub use client::InProcess;

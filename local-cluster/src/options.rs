@@ -1,5 +1,6 @@
 //! How a local cluster is set up.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
@@ -24,6 +25,9 @@ pub struct LocalClusterOptions {
     /// How many changes are kept for each resource. A watch that asks for an older version, or falls
     /// further behind, is told `410 Expired`.
     pub event_history: usize,
+    /// Where the services are that admission webhooks name, as `name.namespace.svc` to `host:port`:
+    /// there is no service network here. The certificate must be valid for the service's name.
+    pub service_addresses: BTreeMap<String, String>,
 }
 
 impl Default for LocalClusterOptions {
@@ -37,6 +41,7 @@ impl Default for LocalClusterOptions {
             pod_termination_delay: Duration::from_millis(500),
             nodes: vec![node(1), node(2)],
             event_history: 10_000,
+            service_addresses: BTreeMap::new(),
         }
     }
 }

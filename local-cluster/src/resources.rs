@@ -7,6 +7,7 @@ mod events;
 mod kind;
 mod registry;
 mod typed;
+mod webhooks;
 
 pub(crate) use crd::{crd_defaults, crd_errors, kinds_of};
 pub(crate) use defaults::{fill_defaults, reset_status};
@@ -14,3 +15,4 @@ pub(crate) use events::{event_from_v1, event_to_v1};
 pub(crate) use kind::{Custom, Kind, PrinterColumn, View};
 pub(crate) use registry::Registry;
 pub(crate) use typed::{check_types, unknown_fields};
+pub(crate) use webhooks::{webhook_defaults, webhook_errors};

@@ -6,13 +6,15 @@ mod complete;
 mod create;
 mod delete;
 mod metadata;
+mod options;
 mod update;
 
-pub(crate) use complete::FieldValidation;
-pub(crate) use create::{Stamp, prepare_create};
+pub(crate) use complete::{FieldValidation, decode};
+pub(crate) use create::{Stamp, forget_past, prepare_create};
 pub(crate) use delete::{DeleteOptions, Deletion, Propagation, decide_deletion};
 pub(crate) use metadata::{check_name, clean_metadata};
-pub(crate) use update::{Part, Update, decide_update};
+pub(crate) use options::WriteOptions;
+pub(crate) use update::{Part, Update, decide_update, may_go};
 
 /// The finalizer of a foreground deletion: the collector removes it when the dependents are gone.
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";

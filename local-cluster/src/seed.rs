@@ -6,24 +6,25 @@ use crate::clock;
 use crate::object::{Object, object};
 use crate::options::{LocalClusterOptions, NodeSpec};
 use crate::resources::fill_defaults;
-use crate::rules::FieldValidation;
+use crate::rules::{FieldValidation, WriteOptions};
 use crate::status::ApiError;
 use crate::writer::Cluster;
 
 const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
 /// Creates namespaces, nodes and the API's own service.
-pub(crate) fn seed(cluster: &Cluster, options: &LocalClusterOptions) -> Result<(), ApiError> {
+pub(crate) async fn seed(cluster: &Cluster, options: &LocalClusterOptions) -> Result<(), ApiError> {
     for name in NAMESPACES {
         create(
             cluster,
             "namespaces",
             "",
             json!({"metadata": {"name": name}}),
-        )?;
+        )
+        .await?;
     }
     for node in &options.nodes {
-        create(cluster, "nodes", "", node_object(node))?;
+        create(cluster, "nodes", "", node_object(node)).await?;
     }
     let service = json!({
         "metadata": {
@@ -32,17 +33,27 @@ pub(crate) fn seed(cluster: &Cluster, options: &LocalClusterOptions) -> Result<(
         },
         "spec": {"ports": [{"name": "https", "port": 443, "targetPort": 6443}]},
     });
-    create(cluster, "services", "default", service)
+    create(cluster, "services", "default", service).await
 }
 
-fn create(cluster: &Cluster, plural: &str, namespace: &str, body: Value) -> Result<(), ApiError> {
+async fn create(
+    cluster: &Cluster,
+    plural: &str,
+    namespace: &str,
+    body: Value,
+) -> Result<(), ApiError> {
     let Some(kind) = cluster.registry.builtin("", plural) else {
         return Ok(());
     };
     let mut new: Object = kind.present_object(object(body));
     fill_defaults(&kind, &mut new);
+    let options = WriteOptions {
+        validation: FieldValidation::Ignore,
+        ..WriteOptions::default()
+    };
     cluster
-        .create(&kind, namespace, new, FieldValidation::Ignore, false)
+        .create(&kind, namespace, new, &options)
+        .await
         .map(|_| ())
 }
 

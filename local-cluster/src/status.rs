@@ -4,6 +4,8 @@
 //! so every refusal of this crate is an [`ApiError`], and each has one constructor here. The store
 //! and the rules return it too: a refusal is decided where the rule lives and only rendered by HTTP.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use crate::field_error::FieldError;
@@ -17,24 +19,37 @@ pub(crate) struct ApiError(Box<Failure>);
 #[derive(Clone, Debug, PartialEq)]
 struct Failure {
     code: u16,
-    reason: &'static str,
+    reason: Cow<'static, str>,
     message: String,
     details: Option<Object>,
+    warnings: Vec<String>,
 }
 
 impl ApiError {
-    fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
+    fn new(code: u16, reason: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self(Box::new(Failure {
             code,
-            reason,
+            reason: reason.into(),
             message: message.into(),
             details: None,
+            warnings: Vec::new(),
         }))
     }
 
     fn with(mut self, details: Value) -> Self {
         self.0.details = Some(object(details));
         self
+    }
+
+    /// The refusal together with what the user is told besides.
+    pub(crate) fn with_warnings(mut self, warnings: Vec<String>) -> Self {
+        self.0.warnings.splice(..0, warnings);
+        self
+    }
+
+    /// What the user is told besides.
+    pub(crate) fn warnings(&self) -> &[String] {
+        &self.0.warnings
     }
 
     /// The HTTP status code.
@@ -50,7 +65,7 @@ impl ApiError {
     /// The reason that clients decide by.
     #[cfg(test)]
     pub(crate) fn reason(&self) -> &str {
-        self.0.reason
+        &self.0.reason
     }
 
     /// The `Status` object.
@@ -60,7 +75,7 @@ impl ApiError {
             "message": self.0.message, "code": self.0.code,
         }));
         if !self.0.reason.is_empty() {
-            status.insert("reason".to_owned(), Value::from(self.0.reason));
+            status.insert("reason".to_owned(), Value::from(&*self.0.reason));
         }
         if let Some(details) = &self.0.details {
             status.insert("details".to_owned(), Value::Object(details.clone()));
@@ -298,6 +313,45 @@ impl ApiError {
         Self::new(500, "InternalError", "Internal error occurred")
     }
 
+    /// Something around the API failed, and the client may know what.
+    pub(crate) fn internal_because(why: &str) -> Self {
+        Self::new(
+            500,
+            "InternalError",
+            format!("Internal error occurred: {why}"),
+        )
+        .with(json!({"causes": [{"message": why}]}))
+    }
+
+    /// An admission webhook refused, with the status that it gave.
+    pub(crate) fn denied(webhook: &str, status: &Denial) -> Self {
+        let denied = format!("admission webhook {webhook:?} denied the request");
+        let message = match (status.message.as_str(), status.reason.as_str()) {
+            ("", "") => format!("{denied} without explanation"),
+            ("", reason) => format!("{denied}: {reason}"),
+            (message, _) => format!("{denied}: {message}"),
+        };
+        // A refusal that calls itself a success is one all the same.
+        let code = match u16::try_from(status.code) {
+            Ok(code) => code.max(400),
+            Err(_) if status.code < 0 => 400,
+            Err(_) => 500,
+        };
+        let mut error = Self::new(code, status.reason.clone(), message);
+        error.0.details.clone_from(&status.details);
+        error
+    }
+
+    /// The request took longer than requests may.
+    pub(crate) fn out_of_time() -> Self {
+        Self::new(
+            504,
+            "Timeout",
+            "Timeout: request did not complete within requested timeout",
+        )
+        .with(json!({}))
+    }
+
     /// The version asked for does not exist yet.
     pub(crate) fn version_too_large(asked: u64, current: u64) -> Self {
         Self::new(
@@ -310,6 +364,15 @@ impl ApiError {
             "retryAfterSeconds": 1,
         }))
     }
+}
+
+/// The status that comes with an admission webhook's refusal.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Denial {
+    pub(crate) message: String,
+    pub(crate) reason: String,
+    pub(crate) code: i64,
+    pub(crate) details: Option<Object>,
 }
 
 /// The answer to a deletion that left nothing behind.

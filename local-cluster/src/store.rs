@@ -9,5 +9,5 @@ mod stored;
 pub(crate) use follower::Follower;
 pub(crate) use journal::{Change, ChangeKind, Expired};
 pub(crate) use resource::Resource;
-pub(crate) use shelf::{InsertError, Store};
+pub(crate) use shelf::{InsertError, Stale, Store};
 pub(crate) use stored::Stored;

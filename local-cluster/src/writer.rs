@@ -3,20 +3,23 @@
 //!
 //! The HTTP side and the agents write through here, so both obey the same rules.
 
-use std::sync::{Arc, Mutex, PoisonError};
+mod delete;
+mod reviewed;
+mod services;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::addresses;
+use crate::admission::{Admission, Operation};
 use crate::clock;
-use crate::field_error::FieldError;
 use crate::object::{self, Object};
 use crate::patch::Apply;
 use crate::requests::Counters;
 use crate::resources::{Kind, Registry};
 use crate::rules::{
-    DeleteOptions, Deletion, FieldValidation, Part, Stamp, Update, clean_metadata, decide_deletion,
-    decide_update, prepare_create,
+    Part, Stamp, Update, WriteOptions, clean_metadata, decide_update, forget_past, prepare_create,
 };
 use crate::status::ApiError;
 use crate::store::{InsertError, Store, Stored};
@@ -30,6 +33,7 @@ pub(crate) struct Cluster {
     pub(crate) store: Arc<Store>,
     pub(crate) registry: Registry,
     pub(crate) counters: Counters,
+    pub(crate) admission: Admission,
     /// Ends watches and agents.
     pub(crate) stop: CancellationToken,
     /// Held from choosing a service's addresses until the service is stored.
@@ -66,9 +70,11 @@ pub(crate) enum Deleted {
 
 impl Cluster {
     /// An empty cluster.
-    pub(crate) fn new(history: usize) -> Self {
+    pub(crate) fn new(history: usize, services: BTreeMap<String, String>) -> Self {
+        let store = Store::new(history);
         Self {
-            store: Store::new(history),
+            admission: Admission::new(&store, services),
+            store,
             registry: Registry::new(),
             counters: Counters::default(),
             stop: CancellationToken::new(),
@@ -77,41 +83,65 @@ impl Cluster {
     }
 
     /// Creates an object, given in presented form.
-    pub(crate) fn create(
+    pub(crate) async fn create(
         &self,
         kind: &Kind,
         namespace: &str,
         object: Object,
-        validation: FieldValidation,
-        dry_run: bool,
+        options: &WriteOptions<'_>,
     ) -> Result<(Left, Vec<String>), ApiError> {
-        self.insert(kind, namespace, object, None, (validation, dry_run))
+        self.insert(kind, namespace, object, None, options).await
     }
 
-    fn insert(
+    async fn insert(
         &self,
         kind: &Kind,
         namespace: &str,
         mut object: Object,
         managed: Option<Vec<serde_json::Value>>,
-        (validation, dry_run): (FieldValidation, bool),
+        options: &WriteOptions<'_>,
     ) -> Result<(Left, Vec<String>), ApiError> {
         clean_metadata(kind, &mut object)?;
         place(kind, namespace, &mut object)?;
+        let name = object::name(&object).to_owned();
+        let asked = (kind, Part::Main, Operation::Create);
+        let mut review = self.review(asked, (namespace, &name), options);
+        if review.mutates() || review.validates() {
+            // Where nothing can be created nobody need be asked.
+            self.check_namespace(kind, namespace)
+                .map_err(|error| self.no_insert(error, kind, (namespace, &name)))?;
+        }
+        if review.mutates() {
+            forget_past(object::child(&mut object, "metadata"));
+            object = review.mutate(object, None, options.validation).await?;
+            place(kind, namespace, &mut object)?;
+        }
         let generated = object::name(&object).is_empty();
         for attempt in 0..ATTEMPTS {
             let stamp = Stamp {
                 uid: uuid::Uuid::new_v4().to_string(),
                 now: clock::now(),
             };
-            let (mut new, warnings) = prepare_create(kind, object.clone(), &stamp, validation)?;
+            let (mut new, warnings) =
+                prepare_create(kind, object.clone(), &stamp, options.validation)?;
+            review.warn(warnings);
             let name = object::name(&new).to_owned();
             if let Some(managed) = &managed {
                 object::child(&mut new, "metadata")
                     .insert("managedFields".to_owned(), managed.clone().into());
             }
-            let _held = self.assign_addresses(kind, &mut new, None)?;
-            let inserted = if dry_run {
+            let mut held = self.assign_addresses(kind, &mut new, None)?;
+            if review.validates() {
+                let clashed = self.clashes(kind, &new);
+                drop(held);
+                let judged = self.judged(&mut review, kind, (&new, None), clashed);
+                let Some(again) = judged.await? else {
+                    continue;
+                };
+                held = again;
+            }
+            let _held = held;
+            let inserted = if options.dry_run {
                 self.check_insert(kind, namespace, &name)
                     .map(|()| Left::Loose(new))
             } else {
@@ -120,31 +150,29 @@ impl Cluster {
                     .map(Left::Stored)
             };
             match inserted {
-                Ok(left) => return Ok((left, warnings)),
+                Ok(left) => return Ok((left, review.into_warnings())),
                 Err(InsertError::Exists) if generated && attempt + 1 < ATTEMPTS => {}
-                Err(InsertError::Exists) => return Err(ApiError::already_exists(kind, &name)),
-                Err(InsertError::NamespaceMissing) => return Err(self.no_namespace(namespace)),
-                Err(InsertError::NamespaceTerminating) => {
-                    return Err(ApiError::namespace_terminating(kind, &name, namespace));
-                }
+                Err(error) => return Err(self.no_insert(error, kind, (namespace, &name))),
             }
         }
         Err(ApiError::already_exists(kind, object::name(&object)))
     }
 
     /// Applies to an object, or creates it; says whether it was created.
-    pub(crate) fn apply(
+    pub(crate) async fn apply(
         &self,
         kind: &Kind,
         (namespace, name): (&str, &str),
         apply: &Apply,
-        (validation, dry_run): (FieldValidation, bool),
+        options: &WriteOptions<'_>,
     ) -> Result<(Left, Vec<String>, bool), ApiError> {
         let part = if apply.subresource.is_empty() {
             Part::Main
         } else {
             Part::Status
         };
+        let asked = (kind, part, Operation::Update);
+        let mut review = self.review(asked, (namespace, name), options);
         for _ in 0..ATTEMPTS {
             let now = clock::now();
             let Some(current) = self.store.get(&kind.storage, namespace, name) else {
@@ -152,22 +180,23 @@ impl Cluster {
                     return Err(ApiError::not_found(kind, name));
                 }
                 let applied = apply.to(kind, &Object::new(), &now)?;
-                let options = (validation, dry_run);
-                let (left, warnings) = self.insert(
-                    kind,
-                    namespace,
-                    applied.object,
-                    Some(applied.managed),
-                    options,
-                )?;
+                let managed = Some(applied.managed);
+                let inserted = self.insert(kind, namespace, applied.object, managed, options);
+                let (left, warnings) = inserted.await?;
                 return Ok((left, warnings, true));
             };
             let applied = apply.to(kind, &kind.present(&current), &now)?;
             let mut next = applied.object;
             clean_metadata(kind, &mut next)?;
-            place(kind, namespace, &mut next)?;
-            let _held = self.assign_addresses(kind, &mut next, Some(&current.object))?;
-            let (update, warnings) = decide_update(kind, &current, next, part, validation)?;
+            place_named(kind, (namespace, name), &mut next)?;
+            if review.mutates() {
+                let changed = review.mutate(next, Some(&current), options.validation);
+                next = changed.await?;
+                place_named(kind, (namespace, name), &mut next)?;
+            }
+            let mut held = self.assign_addresses(kind, &mut next, Some(&current.object))?;
+            let (update, warnings) = decide_update(kind, &current, next, part, options.validation)?;
+            review.warn(warnings);
             let goes = matches!(update, Update::Remove(_));
             let mut next = match update {
                 Update::Unchanged => current.object.clone(),
@@ -175,11 +204,22 @@ impl Cluster {
             };
             object::child(&mut next, "metadata")
                 .insert("managedFields".to_owned(), applied.managed.into());
-            if next == current.object {
-                return Ok((Left::Stored(current), warnings, false));
+            if review.validates() {
+                let clashed = self.clashes(kind, &next);
+                drop(held);
+                let states = (&next, Some(&*current));
+                let judged = self.judged(&mut review, kind, states, clashed);
+                let Some(again) = judged.await? else {
+                    continue;
+                };
+                held = again;
             }
-            if dry_run {
-                return Ok((Left::Loose(next), warnings, false));
+            let _held = held;
+            if next == current.object {
+                return Ok((Left::Stored(current), review.into_warnings(), false));
+            }
+            if options.dry_run {
+                return Ok((Left::Loose(next), review.into_warnings(), false));
             }
             let done = if goes {
                 self.store.remove(&kind.storage, &current, next)
@@ -187,38 +227,56 @@ impl Cluster {
                 self.store.replace(&kind.storage, &current, next)
             };
             if let Ok(stored) = done {
-                return Ok((Left::Stored(stored), warnings, false));
+                return Ok((Left::Stored(stored), review.into_warnings(), false));
             }
         }
         Err(ApiError::modified(kind, name))
     }
 
     /// Changes an object. `change` gets it in presented form and may be called more than once.
-    pub(crate) fn update(
+    pub(crate) async fn update(
         &self,
         kind: &Kind,
-        namespace: &str,
-        name: &str,
+        (namespace, name): (&str, &str),
         part: Part,
-        (validation, dry_run): (FieldValidation, bool),
+        options: &WriteOptions<'_>,
         change: impl Fn(Object) -> Result<Object, ApiError>,
     ) -> Result<(Left, Vec<String>), ApiError> {
+        let asked = (kind, part, Operation::Update);
+        let mut review = self.review(asked, (namespace, name), options);
         for _ in 0..ATTEMPTS {
             let current = self.read(kind, namespace, name)?;
             let mut next = change(kind.present(&current))?;
             clean_metadata(kind, &mut next)?;
-            place(kind, namespace, &mut next)?;
-            if object::name(&next) != name {
-                return Err(ApiError::bad_request(format!(
-                    "the name of the object ({}) does not match the name on the URL ({name})",
-                    object::name(&next)
-                )));
+            place_named(kind, (namespace, name), &mut next)?;
+            if review.mutates() {
+                let changed = review.mutate(next, Some(&current), options.validation);
+                next = changed.await?;
+                place_named(kind, (namespace, name), &mut next)?;
             }
-            let _held = self.assign_addresses(kind, &mut next, Some(&current.object))?;
-            let (update, warnings) = decide_update(kind, &current, next, part, validation)?;
+            let mut held = self.assign_addresses(kind, &mut next, Some(&current.object))?;
+            let (update, warnings) = decide_update(kind, &current, next, part, options.validation)?;
+            review.warn(warnings);
+            if review.validates() {
+                let next = match &update {
+                    Update::Unchanged => &current.object,
+                    Update::Replace(next) | Update::Remove(next) => next,
+                };
+                let clashed = self.clashes(kind, next);
+                drop(held);
+                let states = (next, Some(&*current));
+                let judged = self.judged(&mut review, kind, states, clashed);
+                let Some(again) = judged.await? else {
+                    continue;
+                };
+                held = again;
+            }
+            let _held = held;
             let done = match update {
                 Update::Unchanged => Ok(Left::Stored(current)),
-                Update::Replace(next) | Update::Remove(next) if dry_run => Ok(Left::Loose(next)),
+                Update::Replace(next) | Update::Remove(next) if options.dry_run => {
+                    Ok(Left::Loose(next))
+                }
                 Update::Replace(next) => self
                     .store
                     .replace(&kind.storage, &current, next)
@@ -229,38 +287,7 @@ impl Cluster {
                     .map(|_| Left::Loose(last)),
             };
             if let Ok(left) = done {
-                return Ok((left, warnings));
-            }
-        }
-        Err(ApiError::modified(kind, name))
-    }
-
-    /// Deletes an object, or begins to.
-    pub(crate) fn delete(
-        &self,
-        kind: &Kind,
-        namespace: &str,
-        name: &str,
-        options: &DeleteOptions,
-    ) -> Result<Deleted, ApiError> {
-        for _ in 0..ATTEMPTS {
-            let current = self.read(kind, namespace, name)?;
-            let deletion = decide_deletion(kind, &current, options, clock::in_seconds)?;
-            let done = match deletion {
-                Deletion::Unchanged => Ok(Deleted::Waiting(Left::Stored(current))),
-                Deletion::Remove(last) if options.dry_run => Ok(Deleted::Gone(last)),
-                Deletion::Mark(next) if options.dry_run => Ok(Deleted::Waiting(Left::Loose(next))),
-                Deletion::Remove(last) => self
-                    .store
-                    .remove(&kind.storage, &current, last)
-                    .map(|gone| Deleted::Gone(gone.object.clone())),
-                Deletion::Mark(next) => self
-                    .store
-                    .replace(&kind.storage, &current, next)
-                    .map(|stored| Deleted::Waiting(Left::Stored(stored))),
-            };
-            if let Ok(deleted) = done {
-                return Ok(deleted);
+                return Ok((left, review.into_warnings()));
             }
         }
         Err(ApiError::modified(kind, name))
@@ -279,6 +306,15 @@ impl Cluster {
     }
 
     fn check_insert(&self, kind: &Kind, namespace: &str, name: &str) -> Result<(), InsertError> {
+        self.check_namespace(kind, namespace)?;
+        match self.store.get(&kind.storage, namespace, name) {
+            Some(_) => Err(InsertError::Exists),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether there is a place for a new object.
+    fn check_namespace(&self, kind: &Kind, namespace: &str) -> Result<(), InsertError> {
         if kind.namespaced {
             let namespaces = crate::store::Resource::new("", "namespaces");
             match self.store.get(&namespaces, "", namespace) {
@@ -289,44 +325,40 @@ impl Cluster {
                 Some(_) => {}
             }
         }
-        match self.store.get(&kind.storage, namespace, name) {
-            Some(_) => Err(InsertError::Exists),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
-    fn no_namespace(&self, namespace: &str) -> ApiError {
-        match self.registry.builtin("", "namespaces") {
-            Some(kind) => ApiError::not_found(&kind, namespace),
-            None => ApiError::bad_request(format!("namespace {namespace} not found")),
-        }
-    }
-
-    /// Gives a service its addresses; what is returned keeps others from taking the same.
-    fn assign_addresses(
+    fn no_insert(
         &self,
+        error: InsertError,
         kind: &Kind,
-        object: &mut Object,
-        before: Option<&Object>,
-    ) -> Result<Option<std::sync::MutexGuard<'_, ()>>, ApiError> {
-        if !kind.is("", "services") {
-            return Ok(None);
+        (namespace, name): (&str, &str),
+    ) -> ApiError {
+        match error {
+            InsertError::Exists => ApiError::already_exists(kind, name),
+            InsertError::NamespaceTerminating => {
+                ApiError::namespace_terminating(kind, name, namespace)
+            }
+            InsertError::NamespaceMissing => match self.registry.builtin("", "namespaces") {
+                Some(kind) => ApiError::not_found(&kind, namespace),
+                None => ApiError::bad_request(format!("namespace {namespace} not found")),
+            },
         }
-        let held = self
-            .service_addresses
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let (services, _) = self.store.list(&kind.storage, None);
-        let own = object::uid(before.unwrap_or(object)).to_owned();
-        let others = services
-            .iter()
-            .map(|s| &s.object)
-            .filter(|s| object::uid(s) != own);
-        addresses::assign(object, before, others).map_err(|(field, why)| {
-            let error = FieldError::forbidden(field, &why);
-            ApiError::invalid("", "Service", object::name(object), &[error])
-        })?;
-        Ok(Some(held))
+    }
+}
+
+/// The same for an object that has a name on the URL, and must not have another.
+fn place_named(
+    kind: &Kind,
+    (namespace, name): (&str, &str),
+    object: &mut Object,
+) -> Result<(), ApiError> {
+    place(kind, namespace, object)?;
+    match object::name(object) {
+        given if given == name => Ok(()),
+        given => Err(ApiError::bad_request(format!(
+            "the name of the object ({given}) does not match the name on the URL ({name})"
+        ))),
     }
 }
 

@@ -4,10 +4,12 @@ use std::path::Path;
 use std::process::Stdio;
 
 use local_cluster::LocalCluster;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
 use crate::fixture::{DEADLINE, quick, widget, widget_crd};
+use crate::webhook::{Webhooks, configuration};
 
 struct Kubectl {
     home: std::path::PathBuf,
@@ -61,19 +63,27 @@ fn write(path: &Path, content: impl AsRef<[u8]>) {
     std::fs::write(path, content).unwrap();
 }
 
-#[tokio::test]
-async fn kubectl_works() {
-    let installed = Command::new("kubectl")
+/// Whether there is a kubectl; says so when there is none.
+async fn is_installed() -> bool {
+    let version = Command::new("kubectl")
         .args(["version", "--client"])
         .output()
         .await;
-    if !installed.is_ok_and(|output| output.status.success()) {
+    let installed = version.is_ok_and(|output| output.status.success());
+    if !installed {
         // Not by a macro: what macros print of a test that passes is not shown.
         std::io::Write::write_all(
             &mut std::io::stderr(),
             b"SKIPPED: kubectl is not on the PATH\n",
         )
         .unwrap();
+    }
+    installed
+}
+
+#[tokio::test]
+async fn kubectl_works() {
+    if !is_installed().await {
         return;
     }
     let cluster = LocalCluster::start(quick()).await.unwrap();
@@ -240,6 +250,86 @@ async fn kubectl_works() {
     kubectl.says(&["delete", "-f", "one.json"], "deleted").await;
     assert!(next().await.starts_with("one"));
     kubectl.refuses(&["get", "wd", "one"], "NotFound").await;
+    std::fs::remove_dir_all(&kubectl.home).unwrap();
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn kubectl_shows_what_webhooks_say() {
+    if !is_installed().await {
+        return;
+    }
+    let cluster = crate::fixture::cluster(quick()).await;
+    let webhooks = Webhooks::start(|call| match call.at("/object/spec/colour") {
+        "blue" => call.deny(json!({"message": "no more blue", "code": 403})),
+        _ => call.answer(json!({"response": {"warnings": ["red is going out of fashion"]}})),
+    })
+    .await;
+    let server = cluster.serve("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let home = std::env::temp_dir().join(format!("local-cluster-{}", server.addr().port()));
+    std::fs::create_dir_all(&home).unwrap();
+    write(&home.join("kubeconfig"), server.kubeconfig());
+    let mut one = widget("one");
+    write(&home.join("red.json"), one.to_string());
+    one["spec"]["colour"] = "blue".into();
+    write(&home.join("blue.json"), one.to_string());
+    let install = |file: &str, change: Value| {
+        let webhook = webhooks.webhook("colour.example.com", "/v", change);
+        let body = configuration("Validating", "colours", &[webhook]);
+        write(&home.join(file), body.to_string());
+    };
+    install("webhooks.json", json!({}));
+    install("patient.json", json!({"timeoutSeconds": 20}));
+    let kubectl = Kubectl { home };
+
+    kubectl
+        .says(&["apply", "-f", "webhooks.json"], "colours created")
+        .await;
+    kubectl
+        .says(&["get", "validatingwebhookconfigurations"], "colours   1")
+        .await;
+    let denied = "admission webhook \"colour.example.com\" denied the request: no more blue";
+    for command in [
+        &["create", "-f", "blue.json"][..],
+        &["apply", "-f", "blue.json"],
+        &["apply", "-f", "blue.json", "--server-side"],
+        &["create", "-f", "blue.json", "--dry-run=server"],
+    ] {
+        kubectl.refuses(command, denied).await;
+    }
+    let warning = "Warning: red is going out of fashion";
+    kubectl.says(&["create", "-f", "red.json"], warning).await;
+    kubectl.refuses(&["apply", "-f", "blue.json"], denied).await;
+    kubectl
+        .refuses(
+            &[
+                "patch",
+                "wd",
+                "one",
+                "--type=merge",
+                "-p",
+                r#"{"spec":{"colour":"blue"}}"#,
+            ],
+            denied,
+        )
+        .await;
+    kubectl
+        .says(&["apply", "-f", "patient.json"], "colours configured")
+        .await;
+    let timeout = ["get", "validatingwebhookconfigurations", "colours", "-o"];
+    let timeout = [&timeout[..], &["jsonpath={.webhooks[*].timeoutSeconds}"]].concat();
+    kubectl.says(&timeout, "20").await;
+    webhooks.end().await;
+    kubectl
+        .refuses(
+            &["delete", "wd", "one"],
+            "failed calling webhook \"colour.example.com\": failed to call webhook: Post",
+        )
+        .await;
+    kubectl
+        .says(&["delete", "-f", "webhooks.json"], "deleted")
+        .await;
+    kubectl.says(&["delete", "wd", "one"], "deleted").await;
     std::fs::remove_dir_all(&kubectl.home).unwrap();
     server.shutdown().await;
 }

@@ -7,10 +7,12 @@
     reason = "tests say what they expect by unwrapping, helpers included"
 )]
 
+mod admission;
 mod agents;
 mod fixture;
 mod http;
 mod kube_client;
 mod kubectl;
 mod watch;
+mod webhook;
 mod writes;

@@ -185,9 +185,12 @@ fn start_controller(
         ..Options::default()
     };
     let client = cluster.client_as("lbcf-controller");
-    tokio::spawn(
-        Controller::with_counts(client, options, counts.clone()).run(std::future::pending()),
-    )
+    let controller = Controller::with_counts(client, options, counts.clone());
+    tokio::spawn(async move {
+        if let Err(error) = controller.run(std::future::pending()).await {
+            tracing::error!(%error, "the controller ended");
+        }
+    })
 }
 
 /// Writes the kubeconfig; the folder is given where it was made for that.

@@ -105,7 +105,14 @@ fn the_controller_runs_against_a_cluster_and_ends_on_ctrl_c() {
         kubeconfig.as_str(),
     ]);
     cluster.line_with("http://");
-    let controller = Running::start(&["controller", "--kubeconfig", kubeconfig.as_str()]);
+    let controller = Running::start(&[
+        "controller",
+        "--kubeconfig",
+        kubeconfig.as_str(),
+        "--health-address",
+        "127.0.0.1:0",
+    ]);
+    controller.line_with("serving /healthz, /readyz and /metrics addr=127.0.0.1:");
     controller.line_with("the cluster is known; working");
     assert_eq!(controller.interrupt().0, Some(0));
 }

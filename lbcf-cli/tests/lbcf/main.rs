@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod command_line;
+mod controller;
 mod demo;
 mod kubectl;
 mod process;

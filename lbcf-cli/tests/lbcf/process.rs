@@ -66,19 +66,25 @@ impl Running {
     }
 
     /// Presses Ctrl-C and waits for the end; gives the exit code and what was printed meanwhile.
-    pub(crate) fn interrupt(mut self) -> (Option<i32>, Vec<String>) {
+    pub(crate) fn interrupt(self) -> (Option<i32>, Vec<String>) {
         let pid = self.child.id().to_string();
         let sent = Command::new("kill").args(["-INT", &pid]).status().unwrap();
         assert!(sent.success());
+        self.end()
+    }
+
+    /// Waits for the end; gives the exit code and what was printed meanwhile.
+    pub(crate) fn end(mut self) -> (Option<i32>, Vec<String>) {
         let deadline = Instant::now() + DEADLINE;
         let code = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status.code();
             }
-            assert!(Instant::now() < deadline, "it goes on in spite of Ctrl-C");
+            assert!(Instant::now() < deadline, "it goes on and on");
             std::thread::sleep(Duration::from_millis(10));
         };
-        (code, self.lines.try_iter().collect())
+        // The pipes end with the process, and the lines with the pipes.
+        (code, self.lines.iter().collect())
     }
 }
 

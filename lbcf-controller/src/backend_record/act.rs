@@ -207,7 +207,8 @@ async fn ensure(
     match operate::<EnsureBackend, _>(context, (record, ""), driver, ENSURING, &request).await {
         Ok(response) => {
             let status = status_of(record);
-            if !status.conditions.is_true(condition_types::REGISTERED) {
+            let is_news = !status.conditions.is_true(condition_types::REGISTERED);
+            if is_news {
                 context.report(
                     record,
                     Normal,
@@ -228,8 +229,11 @@ async fn ensure(
                 injected_info,
                 ..status_of(record)
             };
-            let then = restart(context, record);
-            write(context, record, status, then).await
+            let then = write(context, record, status, restart(context, record)).await;
+            if is_news && matches!(then, Progress::Settled | Progress::After(_)) {
+                measure(context, record);
+            }
+            then
         }
         Err(not_done) => tell(context, record, not_done).await,
     }
@@ -259,6 +263,21 @@ async fn deregister(
     {
         Ok(_) => let_go(context, record).await,
         Err(not_done) => not_done.then(),
+    }
+}
+
+/// Measures how long a record took to be registered: the first time, so that one that failed after
+/// a change does not count from its beginning.
+fn measure(context: &Context, record: &BackendRecord) {
+    let is_first = record.metadata.generation.is_none_or(|number| number <= 1);
+    if let Some(made) = &record.metadata.creation_timestamp
+        && is_first
+    {
+        let since = Timestamp::now().duration_since(made.0);
+        // Another machine's clock may be ahead of ours.
+        context
+            .metrics
+            .registered(Duration::try_from(since).unwrap_or_default());
     }
 }
 

@@ -6,6 +6,7 @@
 
 use crate::api::NamespacedKind as Kind;
 use crate::key::ObjectKey;
+use crate::metrics::{Metrics, Operation};
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::{Client, Resource};
 use serde::Serialize;
@@ -13,6 +14,7 @@ use serde_json::{Map, Value, json};
 use std::fmt::Debug;
 use std::future::Future;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// Who writes, in `managedFields`.
 const FIELD_MANAGER: &str = "lbcf-controller";
@@ -40,6 +42,7 @@ pub(crate) struct Writer {
     client: Client,
     timeout: Duration,
     dry_run: bool,
+    metrics: Metrics,
 }
 
 impl Debug for Writer {
@@ -51,11 +54,17 @@ impl Debug for Writer {
 }
 
 impl Writer {
-    pub(crate) const fn new(client: Client, timeout: Duration, dry_run: bool) -> Self {
+    pub(crate) const fn new(
+        client: Client,
+        timeout: Duration,
+        dry_run: bool,
+        metrics: Metrics,
+    ) -> Self {
         Self {
             client,
             timeout,
             dry_run,
+            metrics,
         }
     }
 
@@ -65,13 +74,15 @@ impl Writer {
             ..PostParams::default()
         };
         self.unless_dry_run("create", object, &json!({}))?;
-        self.within(self.api(object).create(&params, object)).await
+        let api = self.api(object);
+        self.within::<K, _>(Operation::Create, api.create(&params, object))
+            .await
     }
 
     /// The object as it is now; none where it is gone.
     pub(crate) async fn get<K: Kind>(&self, object: &K) -> Result<Option<K>, WriteError> {
         let api = self.api(object);
-        self.within(api.get_opt(name(object))).await
+        self.limited(api.get_opt(name(object))).await
     }
 
     /// Asks for deletion of just this object; gives its state where it stays for its finalizers.
@@ -85,7 +96,8 @@ impl Writer {
         };
         self.unless_dry_run("delete", object, &json!({}))?;
         let api = self.api(object);
-        let deleted = self.within(api.delete(name(object), &params)).await?;
+        let deletion = api.delete(name(object), &params);
+        let deleted = self.within::<K, _>(Operation::Delete, deletion).await?;
         Ok(deleted.left())
     }
 
@@ -100,8 +112,9 @@ impl Writer {
         self.unless_dry_run("change the status of", object, &patch)?;
         let patch = Patch::Merge(guarded(object, patch));
         let api = self.api(object);
-        self.within(api.patch_status(name(object), &params(), &patch))
-            .await
+        let params = params();
+        let change = api.patch_status(name(object), &params, &patch);
+        self.within::<K, _>(Operation::UpdateStatus, change).await
     }
 
     /// Changes an object's spec from `old` to `new`.
@@ -129,8 +142,9 @@ impl Writer {
         self.unless_dry_run("change", object, &patch)?;
         let patch = Patch::Merge(guarded(object, patch));
         let api = self.api(object);
-        self.within(api.patch(name(object), &params(), &patch))
-            .await
+        let params = params();
+        let change = api.patch(name(object), &params, &patch);
+        self.within::<K, _>(Operation::Update, change).await
     }
 
     /// d23: in a dry run, what would be written is logged and nothing else.
@@ -154,7 +168,19 @@ impl Writer {
         Api::namespaced(self.client.clone(), namespace)
     }
 
-    async fn within<T>(
+    async fn within<K: Kind, T>(
+        &self,
+        operation: Operation,
+        call: impl Future<Output = kube::Result<T>> + Send,
+    ) -> Result<T, WriteError> {
+        let began = Instant::now();
+        let ended = self.limited(call).await;
+        self.metrics
+            .written(&K::kind(&()), operation, began.elapsed());
+        ended
+    }
+
+    async fn limited<T>(
         &self,
         call: impl Future<Output = kube::Result<T>> + Send,
     ) -> Result<T, WriteError> {

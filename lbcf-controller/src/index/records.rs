@@ -45,6 +45,7 @@ pub(super) struct Records {
     by_driver: MultiMap<ObjectKey, ObjectKey>,
     by_pod: MultiMap<ObjectKey, ObjectKey>,
     by_address: MultiMap<AddressKey, ObjectKey>,
+    unregistered: usize,
 }
 
 /// What a record's address is registered at.
@@ -133,6 +134,10 @@ impl Records {
         self.by_load_balancer.count(lb)
     }
 
+    pub(super) const fn unregistered(&self) -> usize {
+        self.unregistered
+    }
+
     /// Records of a pod that have no address yet.
     pub(super) fn waiting_for_pod(&self, pod: &ObjectKey) -> impl Iterator<Item = ObjectKey> {
         self.by_pod
@@ -156,6 +161,7 @@ impl Records {
     }
 
     fn learn(&mut self, key: &ObjectKey, record: &BackendRecord) {
+        self.unregistered += usize::from(!is_registered(record));
         if let Some(owner) = Owner::of(record) {
             let unit = unit_of(record);
             if counts(record) {
@@ -179,6 +185,9 @@ impl Records {
     }
 
     fn forget(&mut self, key: &ObjectKey, record: &BackendRecord) {
+        self.unregistered = self
+            .unregistered
+            .saturating_sub(usize::from(!is_registered(record)));
         if let Some(owner) = Owner::of(record) {
             let unit = unit_of(record);
             if counts(record) {
@@ -245,11 +254,14 @@ impl Records {
 
 /// Whether a record counts as registered: it is, and is to stay.
 fn counts(record: &BackendRecord) -> bool {
-    stays(record)
-        && record
-            .status
-            .as_ref()
-            .is_some_and(|status| status.conditions.is_true(condition_types::REGISTERED))
+    stays(record) && is_registered(record)
+}
+
+fn is_registered(record: &BackendRecord) -> bool {
+    record
+        .status
+        .as_ref()
+        .is_some_and(|status| status.conditions.is_true(condition_types::REGISTERED))
 }
 
 fn stays(record: &BackendRecord) -> bool {

@@ -99,6 +99,19 @@ impl State {
         }
     }
 
+    pub(super) fn sizes(&self) -> Vec<(&'static str, usize, usize)> {
+        let mut sizes = WorkKey::KINDS.map(|kind| (kind, 0, 0));
+        for (kind, pending, working) in &mut sizes {
+            *pending = self.queued.keys().filter(|key| key.kind() == *kind).count();
+            *working = self
+                .running
+                .keys()
+                .filter(|key| key.kind() == *kind)
+                .count();
+        }
+        sizes.to_vec()
+    }
+
     pub(super) fn next_due(&self) -> Option<Instant> {
         self.timers.first_key_value().map(|((due, _), _)| *due)
     }
@@ -282,6 +295,46 @@ mod tests {
         state.add(Work::in_turn(key("a")), now);
         assert_eq!(state.take(now, no_lane), Some(key("a")));
         assert_eq!(state.next_due(), None, "the timer is gone with it");
+    }
+
+    #[test]
+    fn b143_b144_sizes_are_told_by_kind() {
+        let (mut state, now) = (state(), Instant::now());
+        for name in ["a", "b", "c"] {
+            state.add(Work::in_turn(key(name)), now);
+        }
+        state.add(Work::first(key("a")), now);
+        state.add(
+            Work::in_turn(WorkKey::Group(ObjectKey::new("ns", "g"))),
+            now,
+        );
+        state.take(now, no_lane);
+        state.take(now, no_lane);
+        state.done(key("b"), Progress::Retry(None), now, 0.0);
+        assert_eq!(
+            state.sizes(),
+            [
+                ("LoadBalancerDriver", 0, 0),
+                ("LoadBalancer", 0, 0),
+                ("BackendGroup", 1, 0),
+                ("BackendRecord", 1, 1),
+                ("Bind", 0, 0),
+            ],
+            "what waits for its retry is neither"
+        );
+    }
+
+    #[test]
+    fn every_key_is_of_a_kind_that_is_counted() {
+        let name = ObjectKey::new("ns", "a");
+        for key in [
+            WorkKey::Driver(name.clone()),
+            WorkKey::LoadBalancer(name.clone()),
+            WorkKey::Group(name.clone()),
+            WorkKey::Record(name),
+        ] {
+            assert!(WorkKey::KINDS.contains(&key.kind()), "{key}");
+        }
     }
 
     #[test]

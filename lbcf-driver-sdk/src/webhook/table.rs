@@ -1,6 +1,6 @@
 //! The table of webhooks: the one place that lists them.
 
-use super::{Class, Obligation, Webhook, WebhookInfo};
+use super::{Class, Obligation, OperationResponse, Status, VerdictResponse, Webhook, WebhookInfo};
 
 /// Calls `$callback!` with every row: marker type, wire name, trait method, class, obligation.
 /// The request is the marker's name with `Request` behind it, the response likewise.
@@ -33,6 +33,19 @@ macro_rules! for_each_webhook {
 #[cfg(any(feature = "server", feature = "openapi"))]
 pub(crate) use for_each_webhook;
 
+/// Whether an answer of a class says no.
+macro_rules! is_fail {
+    (Health, $response:ident) => {
+        !$response.healthy
+    };
+    (Verdict, $response:ident) => {
+        !$response.succ()
+    };
+    (Operation, $response:ident) => {
+        $response.status() == Status::Fail
+    };
+}
+
 macro_rules! declare {
     ($($(#[$doc:meta])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $request:ident, $response:ident);)*) => {
         $(
@@ -48,6 +61,10 @@ macro_rules! declare {
                 };
                 type Request = super::$request;
                 type Response = super::$response;
+
+                fn is_fail(response: &Self::Response) -> bool {
+                    is_fail!($class, response)
+                }
             }
         )*
 
@@ -57,3 +74,26 @@ macro_rules! declare {
 }
 
 for_each_webhook!(declare);
+
+#[cfg(test)]
+mod tests {
+    use super::super::{EnsureBackendResponse, HealthzResponse, ValidateBackendResponse};
+    use super::*;
+
+    #[test]
+    fn b145_no_fail_and_not_healthy_are_fails_and_running_is_none() {
+        assert!(Healthz::is_fail(&HealthzResponse { healthy: false }));
+        assert!(!Healthz::is_fail(&HealthzResponse { healthy: true }));
+        let refused = ValidateBackendResponse::refused("no".into());
+        assert!(ValidateBackend::is_fail(&refused));
+        let accepted = ValidateBackendResponse {
+            succ: true,
+            ..refused
+        };
+        assert!(!ValidateBackend::is_fail(&accepted));
+        let failed = EnsureBackendResponse::fail("no".into(), None);
+        assert!(EnsureBackend::is_fail(&failed));
+        let running = EnsureBackendResponse::running("wait".into(), None);
+        assert!(!EnsureBackend::is_fail(&running));
+    }
+}

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::lineage::{Action, Lineage, disowned};
 use super::run::{Agent, rewrite};
 use crate::object::{finalizers, set_finalizers};
-use crate::rules::{DeleteOptions, Part};
+use crate::rules::DeleteOptions;
 use crate::store::{Change, ChangeKind, Resource, Stored};
 use crate::writer::Cluster;
 
@@ -78,27 +78,15 @@ impl Collector {
                 }
             }
             Action::Finish(finalizer) => {
-                let options = (crate::rules::FieldValidation::Ignore, false);
-                // Through the rules: with the last finalizer the object goes.
-                let _ = cluster.update(
-                    &kind,
-                    place.0,
-                    place.1,
-                    Part::Main,
-                    options,
-                    |mut object| {
-                        if crate::object::uid(&object) == uid {
-                            let left: Vec<String> = finalizers(&object)
-                                .into_iter()
-                                .filter(|f| f != finalizer)
-                                .map(str::to_owned)
-                                .collect();
-                            let left: Vec<&str> = left.iter().map(String::as_str).collect();
-                            set_finalizers(&mut object, &left);
-                        }
-                        Ok(object)
-                    },
-                );
+                rewrite(cluster, &member.resource, place, |object| {
+                    (crate::object::uid(object) == uid).then(|| {
+                        let mut next = object.clone();
+                        let mut left = finalizers(object);
+                        left.retain(|f| f != finalizer);
+                        set_finalizers(&mut next, &left);
+                        next
+                    })
+                });
             }
         }
     }

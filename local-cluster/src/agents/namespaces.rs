@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::run::{Agent, rewrite};
-use crate::object::{child, finalizers, is_deleting};
+use crate::object::{child, is_deleting};
 use crate::resources::Kind;
 use crate::rules::DeleteOptions;
 use crate::store::{Change, ChangeKind, Resource, Stored};
@@ -75,6 +75,7 @@ fn empty(cluster: &Cluster, namespace: &str) -> bool {
         .all(|resource| cluster.store.list(resource, Some(namespace)).0.is_empty())
 }
 
+/// Lets a namespace go, unless it has finalizers of its own.
 fn finish(cluster: &Cluster, namespace: &str) {
     let resource = Resource::new("", "namespaces");
     rewrite(cluster, &resource, ("", namespace), |object| {
@@ -82,16 +83,4 @@ fn finish(cluster: &Cluster, namespace: &str) {
         child(&mut next, "spec").insert("finalizers".to_owned(), Value::Array(Vec::new()));
         Some(next)
     });
-    while let Some(current) = cluster.store.get(&resource, "", namespace) {
-        // With finalizers of its own, it goes when the last of these is removed.
-        let held = !finalizers(&current.object).is_empty();
-        if held
-            || cluster
-                .store
-                .remove(&resource, &current, current.object.clone())
-                .is_ok()
-        {
-            return;
-        }
-    }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use crate::object::Object;
+use crate::rules::may_go;
 use crate::store::{Change, Follower, Resource, Stored};
 use crate::writer::Cluster;
 
@@ -46,7 +47,8 @@ pub(super) async fn run(cluster: Arc<Cluster>, mut agent: impl Agent) {
 
 /// Changes an object in its stored form, past the rules that bind clients.
 ///
-/// `change` says `None` when there is nothing to do (any more).
+/// `change` says `None` when there is nothing to do (any more). With the last that held it, an
+/// object that is being deleted goes.
 pub(super) fn rewrite(
     cluster: &Cluster,
     resource: &Resource,
@@ -57,7 +59,15 @@ pub(super) fn rewrite(
         let Some(next) = change(&current.object) else {
             return;
         };
-        if next == current.object || cluster.store.replace(resource, &current, next).is_ok() {
+        if next == current.object {
+            return;
+        }
+        let done = if may_go(&next) {
+            cluster.store.remove(resource, &current, next)
+        } else {
+            cluster.store.replace(resource, &current, next)
+        };
+        if done.is_ok() {
             return;
         }
     }

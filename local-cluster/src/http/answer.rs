@@ -12,6 +12,7 @@ use super::table;
 use crate::resources::{Kind, View};
 use crate::status::ApiError;
 use crate::store::Stored;
+use crate::warnings::told;
 use crate::writer::Left;
 
 /// A response of these bytes.
@@ -47,7 +48,7 @@ pub(super) fn json(code: StatusCode, value: &Value) -> Response {
 /// A refusal.
 pub(super) fn error(error: &ApiError) -> Response {
     let code = StatusCode::from_u16(error.code()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    json(code, &error.to_value())
+    with_warnings(json(code, &error.to_value()), error.warnings())
 }
 
 /// What the API server says of a path it has never heard of.
@@ -61,9 +62,11 @@ pub(super) fn page_not_found() -> Response {
 
 /// Adds warnings for the user.
 pub(super) fn with_warnings(mut response: Response, warnings: &[String]) -> Response {
-    for warning in warnings {
+    for warning in told(warnings) {
         let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
-        if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{quoted}\"")) {
+        let header = format!("299 - \"{quoted}\"");
+        // Bytes, as text may be in any language; control characters are refused.
+        if let Ok(value) = HeaderValue::from_bytes(header.as_bytes()) {
             response.headers_mut().append(WARNING, value);
         }
     }

@@ -159,6 +159,16 @@ pub(super) fn columns(kind: &Kind) -> Vec<Column> {
             type_name: "date",
             ..AGE
         }],
+        "mutatingwebhookconfigurations" | "validatingwebhookconfigurations" => vec![
+            Column {
+                type_name: "integer",
+                ..column(
+                    "Webhooks",
+                    "Webhooks indicates the number of webhooks registered in this configuration",
+                )
+            },
+            AGE,
+        ],
         _ => vec![AGE],
     }
 }
@@ -190,6 +200,9 @@ pub(super) fn cells(kind: &Kind, object: &Object) -> Vec<Value> {
         "secrets" => vec![word(&["type"], ""), count("data"), age(object)],
         "serviceaccounts" => vec![count("secrets"), age(object)],
         "customresourcedefinitions" => vec![word(&["metadata", "creationTimestamp"], "")],
+        "mutatingwebhookconfigurations" | "validatingwebhookconfigurations" => {
+            vec![count("webhooks"), age(object)]
+        }
         _ => vec![age(object)],
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use axum::extract::Query;
 use http::Uri;
 
-use crate::rules::FieldValidation;
+use crate::rules::{FieldValidation, WriteOptions};
 use crate::status::ApiError;
 
 /// Query parameters, the first of a name winning.
@@ -60,8 +60,18 @@ impl Params {
         }
     }
 
+    /// The options of a write.
+    pub(crate) fn write_options(&self) -> Result<WriteOptions<'_>, ApiError> {
+        Ok(WriteOptions {
+            validation: self.field_validation()?,
+            dry_run: self.dry_run()?,
+            field_manager: self.get("fieldManager"),
+            field_validation: self.get("fieldValidation"),
+        })
+    }
+
     /// What to do about unknown fields.
-    pub(crate) fn field_validation(&self) -> Result<FieldValidation, ApiError> {
+    fn field_validation(&self) -> Result<FieldValidation, ApiError> {
         match self.get("fieldValidation") {
             None | Some("Warn") => Ok(FieldValidation::Warn),
             Some("Ignore") => Ok(FieldValidation::Ignore),

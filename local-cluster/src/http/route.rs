@@ -174,12 +174,12 @@ async fn resource_request(
         ("create", Part::Main) if kind.namespaced && namespace.is_none() => {
             Err(ApiError::method_not_allowed())
         }
-        ("create", Part::Main) => write::create(cluster, kind, address.0, &change),
-        ("update", part) => write::update(cluster, kind, address, part, &change),
-        ("patch", part) => write::patch(cluster, kind, address, part, &change),
-        ("delete", Part::Main) => write::delete(cluster, kind, address, &change),
+        ("create", Part::Main) => write::create(cluster, kind, address.0, &change).await,
+        ("update", part) => write::update(cluster, kind, address, part, &change).await,
+        ("patch", part) => write::patch(cluster, kind, address, part, &change).await,
+        ("delete", Part::Main) => write::delete(cluster, kind, address, &change).await,
         ("deletecollection", Part::Main) if !kind.is("", "namespaces") => {
-            write::delete_collection(cluster, kind, namespace, &change)
+            write::delete_collection(cluster, kind, namespace, &change).await
         }
         _ => Err(ApiError::method_not_allowed()),
     }

@@ -15,6 +15,7 @@ use crate::patch::{Apply, Patch};
 use crate::resources::Kind;
 use crate::rules::{DeleteOptions, Part, Propagation, clean_metadata};
 use crate::status::{self, ApiError};
+use crate::warnings::note;
 use crate::writer::{Cluster, Deleted};
 
 const BUILTIN_PATCHES: &str = "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml";
@@ -31,60 +32,60 @@ pub(super) struct Change<'a> {
 }
 
 /// `POST`
-pub(super) fn create(
+pub(super) async fn create(
     cluster: &Cluster,
     kind: &Kind,
     namespace: &str,
     change: &Change<'_>,
 ) -> Result<Response, ApiError> {
     let object = body::decode(kind, change.headers, &change.body)?;
-    let validation = change.params.field_validation()?;
-    let dry_run = change.params.dry_run()?;
-    let (left, warnings) = cluster.create(kind, namespace, object, validation, dry_run)?;
+    let options = change.params.write_options()?;
+    let (left, warnings) = cluster.create(kind, namespace, object, &options).await?;
     let response = answer::object(StatusCode::CREATED, change.form, kind, &left);
     Ok(answer::with_warnings(response, &warnings))
 }
 
 /// `PUT`
-pub(super) fn update(
+pub(super) async fn update(
     cluster: &Cluster,
     kind: &Kind,
-    (namespace, name): (&str, &str),
+    address: (&str, &str),
     part: Part,
     change: &Change<'_>,
 ) -> Result<Response, ApiError> {
     let object = body::decode(kind, change.headers, &change.body)?;
-    let options = (change.params.field_validation()?, change.params.dry_run()?);
-    let (left, warnings) =
-        cluster.update(kind, namespace, name, part, options, |_| Ok(object.clone()))?;
+    let options = change.params.write_options()?;
+    let updated = cluster.update(kind, address, part, &options, |_| Ok(object.clone()));
+    let (left, warnings) = updated.await?;
     let response = answer::object(StatusCode::OK, change.form, kind, &left);
     Ok(answer::with_warnings(response, &warnings))
 }
 
 /// `PATCH`
-pub(super) fn patch(
+pub(super) async fn patch(
     cluster: &Cluster,
     kind: &Kind,
-    (namespace, name): (&str, &str),
+    address: (&str, &str),
     part: Part,
     change: &Change<'_>,
 ) -> Result<Response, ApiError> {
     if body::media_type(change.headers).starts_with("application/apply-patch") {
-        return apply(cluster, kind, (namespace, name), part, change);
+        return apply(cluster, kind, address, part, change).await;
     }
     let patch = decode_patch(kind, change)?;
-    let options = (change.params.field_validation()?, change.params.dry_run()?);
-    let (left, warnings) = cluster.update(kind, namespace, name, part, options, |current| {
+    let options = change.params.write_options()?;
+    let updated = cluster.update(kind, address, part, &options, |current| {
         let next = patch.apply(current)?;
         body::check_type(kind, &next)?;
         Ok(next)
-    })?;
+    });
+    let (left, warnings) = updated.await?;
     let response = answer::object(StatusCode::OK, change.form, kind, &left);
     Ok(answer::with_warnings(response, &warnings))
 }
 
 /// `PATCH` that applies: what is sent is what its manager wants of the object.
-fn apply(
+async fn apply(
     cluster: &Cluster,
     kind: &Kind,
     (namespace, name): (&str, &str),
@@ -133,8 +134,9 @@ fn apply(
         },
         wanted,
     };
-    let options = (change.params.field_validation()?, change.params.dry_run()?);
-    let (left, warnings, created) = cluster.apply(kind, (namespace, name), &request, options)?;
+    let options = change.params.write_options()?;
+    let applied = cluster.apply(kind, (namespace, name), &request, &options);
+    let (left, warnings, created) = applied.await?;
     let code = if created {
         StatusCode::CREATED
     } else {
@@ -174,15 +176,16 @@ fn decode_patch(kind: &Kind, change: &Change<'_>) -> Result<Patch, ApiError> {
 }
 
 /// `DELETE` of one object.
-pub(super) fn delete(
+pub(super) async fn delete(
     cluster: &Cluster,
     kind: &Kind,
     (namespace, name): (&str, &str),
     change: &Change<'_>,
 ) -> Result<Response, ApiError> {
     let options = delete_options(change)?;
-    let deleted = cluster.delete(kind, namespace, name, &options)?;
-    Ok(match deleted {
+    let deleted = cluster.delete_reviewed(kind, (namespace, name), &options, false);
+    let (deleted, warnings) = deleted.await?;
+    let response = match deleted {
         Deleted::Gone(last) if kind.returns_deleted => {
             let left = crate::writer::Left::Loose(last);
             answer::object(StatusCode::OK, change.form, kind, &left)
@@ -192,11 +195,12 @@ pub(super) fn delete(
             answer::value(StatusCode::OK, change.form.encoding, &status)
         }
         Deleted::Waiting(left) => answer::object(StatusCode::OK, change.form, kind, &left),
-    })
+    };
+    Ok(answer::with_warnings(response, &warnings))
 }
 
 /// `DELETE` of many objects: answers with what there was.
-pub(super) fn delete_collection(
+pub(super) async fn delete_collection(
     cluster: &Cluster,
     kind: &Kind,
     namespace: Option<&str>,
@@ -205,20 +209,18 @@ pub(super) fn delete_collection(
     let options = delete_options(change)?;
     let selection = Selection::of(kind, namespace, change.params)?;
     let page = read::page(&cluster.store, kind, &selection, change.params)?;
+    let mut warnings = Vec::new();
     for stored in &page.items {
-        match cluster.delete(kind, &stored.namespace, &stored.name, &options) {
-            Err(error) if error.code() != 404 => return Err(error),
-            _ => {}
+        let address = (stored.namespace.as_str(), stored.name.as_str());
+        match cluster.delete_reviewed(kind, address, &options, true).await {
+            Ok((_, more)) => note(&mut warnings, more),
+            Err(error) if error.code() != 404 => return Err(error.with_warnings(warnings)),
+            Err(_) => {}
         }
     }
     let meta = json!({"continue": "", "resourceVersion": page.revision.to_string()});
-    Ok(read::render_items(
-        kind,
-        &page.items,
-        meta,
-        change.params,
-        change.form,
-    ))
+    let response = read::render_items(kind, &page.items, meta, change.params, change.form);
+    Ok(answer::with_warnings(response, &warnings))
 }
 
 /// Options come in the body, in the query, or not at all.

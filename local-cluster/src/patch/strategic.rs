@@ -35,6 +35,7 @@ pub(super) fn list_rule(parent: &str, field: &str) -> ListRule {
         ("spec" | "loadBalancer", "ports") => ListRule::Keyed("port"),
         (_, "hostAliases" | "podIPs" | "hostIPs") => ListRule::Keyed("ip"),
         (_, "topologySpreadConstraints") => ListRule::Keyed("topologyKey"),
+        ("", "webhooks") | (_, "matchConditions") => ListRule::Keyed("name"),
         ("metadata", "ownerReferences") => ListRule::Keyed("uid"),
         ("metadata", "finalizers") => ListRule::Set,
         _ => ListRule::Atomic,

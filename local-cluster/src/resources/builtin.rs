@@ -85,7 +85,7 @@ const ROWS: &[Row] = &[
             "mutatingwebhookconfigurations",
             "mutatingwebhookconfiguration",
             &[],
-            &[Cluster, Generation],
+            &[Cluster, Generation, Versioned],
         )
     },
     Row {
@@ -96,7 +96,7 @@ const ROWS: &[Row] = &[
             "validatingwebhookconfigurations",
             "validatingwebhookconfiguration",
             &[],
-            &[Cluster, Generation],
+            &[Cluster, Generation, Versioned],
         )
     },
     Row {

@@ -28,6 +28,7 @@ pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
         }
         ("", "events") => events::event_defaults(object),
         ("apiextensions.k8s.io", _) => super::crd_defaults(object),
+        ("admissionregistration.k8s.io", plural) => super::webhook_defaults(plural, object),
         _ => {}
     }
 }

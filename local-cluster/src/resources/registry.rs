@@ -64,6 +64,14 @@ impl Registry {
             .cloned()
     }
 
+    /// The kinds that show the same objects as this one: its other versions.
+    pub(crate) fn equivalents(&self, kind: &Kind) -> Vec<Arc<Kind>> {
+        let other = |k: &Arc<Kind>| {
+            k.storage == kind.storage && (k.group != kind.group || k.version != kind.version)
+        };
+        self.all().into_iter().filter(other).collect()
+    }
+
     /// The built-in kind `plural` of `group`, for the agents' own use.
     pub(crate) fn builtin(&self, group: &str, plural: &str) -> Option<Arc<Kind>> {
         self.builtin.iter().find(|k| k.is(group, plural)).cloned()

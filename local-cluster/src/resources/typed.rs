@@ -4,6 +4,9 @@
 //! field that no pod has is pruned. Both are read off the generated types, so that no schema of
 //! built-in kinds is kept by hand.
 
+use k8s_openapi::api::admissionregistration::v1::{
+    MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
+};
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::api::events::v1::Event as EventV1;
@@ -32,6 +35,12 @@ fn round_trip(kind: &Kind, object: &Object) -> Option<Result<Value, serde_json::
         ("", "services") => through!(core::Service),
         ("events.k8s.io", "events") => through!(EventV1),
         ("coordination.k8s.io", "leases") => through!(Lease),
+        ("admissionregistration.k8s.io", "mutatingwebhookconfigurations") => {
+            through!(MutatingWebhookConfiguration)
+        }
+        ("admissionregistration.k8s.io", "validatingwebhookconfigurations") => {
+            through!(ValidatingWebhookConfiguration)
+        }
         ("apiextensions.k8s.io", "customresourcedefinitions") => {
             through!(CustomResourceDefinition)
         }

@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use crate::field_error::FieldError;
 use crate::object::{self, Object};
-use crate::resources::{Kind, check_types, crd_errors, fill_defaults, unknown_fields};
+use crate::resources::{
+    Kind, check_types, crd_errors, fill_defaults, unknown_fields, webhook_errors,
+};
 use crate::schema;
 use crate::status::ApiError;
 
@@ -19,6 +21,25 @@ pub(crate) enum FieldValidation {
 
 /// Completes an object (presented form) and checks it. Returns warnings for the client.
 pub(super) fn complete(
+    kind: &Kind,
+    object: &mut Object,
+    validation: FieldValidation,
+) -> Result<Vec<String>, ApiError> {
+    let warnings = decode(kind, object, validation)?;
+    let errors = complaints(kind, object);
+    if !errors.is_empty() {
+        return Err(ApiError::invalid(
+            &kind.group,
+            &kind.kind,
+            object::name(object),
+            &errors,
+        ));
+    }
+    Ok(warnings)
+}
+
+/// Reads an object as its kind: takes away what the kind does not have, and fills in defaults.
+pub(crate) fn decode(
     kind: &Kind,
     object: &mut Object,
     validation: FieldValidation,
@@ -48,15 +69,6 @@ pub(super) fn complete(
         return Err(ApiError::cannot_handle(kind, &why));
     }
     fill_defaults(kind, object);
-    let errors = complaints(kind, object);
-    if !errors.is_empty() {
-        return Err(ApiError::invalid(
-            &kind.group,
-            &kind.kind,
-            object::name(object),
-            &errors,
-        ));
-    }
     Ok(match validation {
         FieldValidation::Warn => unknown,
         _ => Vec::new(),
@@ -88,6 +100,9 @@ fn complaints(kind: &Kind, object: &Object) -> Vec<FieldError> {
             errors.push(FieldError::required("spec.ports", ""));
         }
         "customresourcedefinitions" => errors.extend(crd_errors(object)),
+        "mutatingwebhookconfigurations" | "validatingwebhookconfigurations" => {
+            errors.extend(webhook_errors(object));
+        }
         _ => {}
     }
     errors

@@ -30,16 +30,10 @@ pub(crate) fn prepare_create(
     }
     debug_assert!(!kind.namespaced || !object::namespace(&object).is_empty());
     let meta = child(&mut object, "metadata");
-    for key in [
-        "resourceVersion",
-        "selfLink",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-        "generation",
-        "managedFields",
-    ] {
+    for key in ["resourceVersion", "generation", "managedFields"] {
         meta.remove(key);
     }
+    forget_past(meta);
     let generate = meta
         .get("generateName")
         .and_then(Value::as_str)
@@ -65,6 +59,19 @@ pub(crate) fn prepare_create(
     let warnings = complete(kind, &mut object, validation)?;
     debug_assert!(!is_deleting(&object));
     Ok((kind.to_storage(object), warnings))
+}
+
+/// Removes from metadata what only an object that exists already can have.
+pub(crate) fn forget_past(meta: &mut Object) {
+    for key in [
+        "uid",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "selfLink",
+    ] {
+        meta.remove(key);
+    }
 }
 
 #[cfg(test)]

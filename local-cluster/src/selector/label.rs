@@ -1,5 +1,6 @@
 //! Label selectors: `a=b,c!=d,e in (x,y),f notin (z),g,!h`.
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use serde_json::Value;
 
 use crate::names;
@@ -40,6 +41,28 @@ impl LabelSelector {
             requirements.push(requirement(part)?);
         }
         Ok(Self(requirements))
+    }
+
+    /// The selector that an object holds. An operator that does not exist matches nothing.
+    pub(crate) fn of(selector: &meta::LabelSelector) -> Self {
+        let equal = selector.match_labels.iter().flatten();
+        let equal = equal.map(|(key, value)| (key, Rule::In(vec![value.clone()])));
+        let expressions = selector.match_expressions.iter().flatten().map(|given| {
+            let values = given.values.clone().unwrap_or_default();
+            let rule = match given.operator.as_str() {
+                "Exists" => Rule::Exists,
+                "DoesNotExist" => Rule::Missing,
+                "NotIn" => Rule::NotIn(values),
+                "In" => Rule::In(values),
+                _ => Rule::In(Vec::new()),
+            };
+            (&given.key, rule)
+        });
+        let requirement = |(key, rule): (&String, Rule)| Requirement {
+            key: key.clone(),
+            rule,
+        };
+        Self(equal.chain(expressions).map(requirement).collect())
     }
 
     /// Whether it matches everything.
@@ -211,6 +234,29 @@ mod tests {
             "n>5",
         ] {
             assert!(!matches(no), "{no}");
+        }
+    }
+
+    #[test]
+    fn selectors_in_objects_mean_the_same() {
+        let given = |value: Value| {
+            let selector = serde_json::from_value(value).unwrap();
+            LabelSelector::of(&selector)
+        };
+        for (value, text) in [
+            (json!({}), ""),
+            (json!({"matchLabels": {"app": "web"}}), "app in (web)"),
+            (
+                json!({"matchExpressions": [
+                    {"key": "app", "operator": "In", "values": ["a", "b"]},
+                    {"key": "app", "operator": "NotIn", "values": ["c"]},
+                    {"key": "app", "operator": "Exists"},
+                    {"key": "old", "operator": "DoesNotExist"},
+                ]}),
+                "app in (a,b),app notin (c),app,!old",
+            ),
+        ] {
+            assert_eq!(given(value), LabelSelector::parse(text).unwrap());
         }
     }
 

@@ -213,7 +213,7 @@ impl Store {
     }
 
     /// Wakes when a resource is written.
-    pub(super) fn head_of(&self, resource: &Resource) -> watch::Receiver<u64> {
+    pub(crate) fn head_of(&self, resource: &Resource) -> watch::Receiver<u64> {
         let mut inner = self.write();
         inner.shelf(resource, self.history).journal.subscribe()
     }

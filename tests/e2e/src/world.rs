@@ -143,7 +143,11 @@ impl World {
 
     /// Starts a controller on a client of its own.
     pub fn start_controller_with(&self, client: Client, options: Options) -> JoinHandle<()> {
-        tokio::spawn(Controller::new(client, options).run(std::future::pending()))
+        let controller = Controller::new(client, options);
+        tokio::spawn(async move {
+            let ended = controller.run(std::future::pending()).await;
+            ended.expect("the controller goes on");
+        })
     }
 
     /// Stops the driver: it refuses connections.

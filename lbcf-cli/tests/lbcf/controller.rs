@@ -1,0 +1,143 @@
+//! `lbcf controller` as a process: its logs, its ends, and several of them.
+
+use crate::process::{Running, TempFile, run, text};
+use kube::api::{Api, PostParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use lbcf_controller::api::{
+    LoadBalancer, LoadBalancerDriver, LoadBalancerDriverSpec, LoadBalancerSpec,
+};
+use serde_json::Value;
+
+/// A cluster of its own for controllers.
+struct Cluster {
+    server: Running,
+    kubeconfig: TempFile,
+}
+
+impl Cluster {
+    fn start() -> Self {
+        let kubeconfig = TempFile::new("kubeconfig");
+        let server = Running::start(&[
+            "local-cluster",
+            "--listen",
+            "127.0.0.1:0",
+            "--with-crds",
+            "--kubeconfig",
+            kubeconfig.as_str(),
+        ]);
+        server.line_with("http://");
+        Self { server, kubeconfig }
+    }
+
+    fn controller(&self, flags: &[&str]) -> Running {
+        let always = [
+            "controller",
+            "--kubeconfig",
+            self.kubeconfig.as_str(),
+            "--health-address",
+            "127.0.0.1:0",
+        ];
+        Running::start(&[&always, flags].concat())
+    }
+}
+
+#[tokio::test]
+async fn a_line_about_a_webhook_says_of_which_object_and_driver() {
+    let cluster = Cluster::start();
+    let kubeconfig = Kubeconfig::read_from(cluster.kubeconfig.path()).unwrap();
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+        .await
+        .unwrap();
+    let client = Client::try_from(config).unwrap();
+    let driver = LoadBalancerDriverSpec {
+        driver_type: "Webhook".into(),
+        url: "http://127.0.0.1:1".into(),
+        ..LoadBalancerDriverSpec::default()
+    };
+    let lb = LoadBalancerSpec {
+        lb_driver: "lbcf-d".into(),
+        ..LoadBalancerSpec::default()
+    };
+    let params = PostParams::default();
+    Api::namespaced(client.clone(), "kube-system")
+        .create(&params, &LoadBalancerDriver::new("lbcf-d", driver))
+        .await
+        .unwrap();
+    Api::namespaced(client, "default")
+        .create(&params, &LoadBalancer::new("lb", lb))
+        .await
+        .unwrap();
+    let controller = cluster.controller(&["--log-format", "json"]);
+    let line: Value = serde_json::from_str(&controller.line_with("no answer")).unwrap();
+    assert_eq!(line["level"], "WARN", "{line}");
+    assert_eq!(line["span"]["kind"], "LoadBalancer", "{line}");
+    assert_eq!(line["span"]["object"], "default/lb", "{line}");
+    assert_eq!(line["fields"]["driver"], "kube-system/lbcf-d", "{line}");
+    assert_eq!(line["fields"]["webhook"], "createLoadBalancer", "{line}");
+}
+
+#[test]
+fn of_two_controllers_the_second_goes_on_when_the_first_is_told_to_end() {
+    let cluster = Cluster::start();
+    let first = cluster.controller(&["--leader-elect-identity", "first"]);
+    first.line_with("the cluster is known; working");
+    let second = cluster.controller(&["--leader-elect-identity", "second"]);
+    assert!(second.line_with("another process leads").contains("first_"));
+    assert_eq!(first.interrupt().0, Some(0));
+    second.line_with("the cluster is known; working");
+    assert_eq!(second.interrupt().0, Some(0));
+}
+
+#[test]
+fn a_controller_whose_cluster_is_gone_ends_by_itself_and_says_why() {
+    let cluster = Cluster::start();
+    let controller = cluster.controller(&[
+        "--leader-elect-lease-duration=3s",
+        "--leader-elect-renew-deadline=2s",
+        "--leader-elect-retry-period=500ms",
+    ]);
+    controller.line_with("the cluster is known; working");
+    drop(cluster.server);
+    let (code, lines) = controller.end();
+    assert_eq!(code, Some(1));
+    let told = lines.last().unwrap();
+    assert!(
+        told.starts_with(
+            "lbcf: the lead is lost: lease kube-system/lbcf-controller: not renewed within 2s"
+        ),
+        "{told}"
+    );
+}
+
+#[test]
+fn without_an_election_it_works_beside_others() {
+    let cluster = Cluster::start();
+    let first = cluster.controller(&["--leader-elect=false"]);
+    first.line_with("the cluster is known; working");
+    let second = cluster.controller(&["--leader-elect=false"]);
+    second.line_with("the cluster is known; working");
+}
+
+#[test]
+fn a_health_address_that_is_taken_and_times_that_do_not_fit_are_named() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = taken.local_addr().unwrap().to_string();
+    let cluster = Cluster::start();
+    for (flags, named) in [
+        (
+            ["--health-address", addr.as_str()],
+            format!("--health-address {addr}"),
+        ),
+        (
+            ["--leader-elect-retry-period", "1h"],
+            "--leader-elect-retry-period 3600s".to_owned(),
+        ),
+    ] {
+        let kubeconfig = ["controller", "--kubeconfig", cluster.kubeconfig.as_str()];
+        let output = run(&[&kubeconfig[..], &flags].concat());
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(&named), "{stderr}");
+    }
+}

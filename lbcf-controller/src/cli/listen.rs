@@ -1,0 +1,81 @@
+//! Addresses to listen on, which may be switched off.
+
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::str::FromStr;
+
+/// An address to listen on, or nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listen {
+    /// Nothing is served.
+    Off,
+    /// It is served here.
+    At(SocketAddr),
+}
+
+/// A text that is no address to listen on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?}: not an address with a port, such as 127.0.0.1:8080 or [::]:8080, nor off")]
+pub struct NoAddress(String);
+
+impl Listen {
+    /// The address, if there is one.
+    #[must_use]
+    pub const fn addr(self) -> Option<SocketAddr> {
+        match self {
+            Self::Off => None,
+            Self::At(addr) => Some(addr),
+        }
+    }
+}
+
+impl FromStr for Listen {
+    type Err = NoAddress;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.is_empty() || text.eq_ignore_ascii_case("off") {
+            return Ok(Self::Off);
+        }
+        let wrong = |_| NoAddress(text.to_owned());
+        // As Go has it: a port on every address.
+        match text.strip_prefix(':').map(str::parse) {
+            Some(Ok(port)) => Ok(Self::At(SocketAddr::from((Ipv4Addr::UNSPECIFIED, port)))),
+            _ => text.parse().map(Self::At).map_err(wrong),
+        }
+    }
+}
+
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Off => f.write_str("off"),
+            Self::At(addr) => addr.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_and_told() {
+        for (text, told) in [
+            ("127.0.0.1:11029", "127.0.0.1:11029"),
+            ("[::1]:0", "[::1]:0"),
+            (":443", "0.0.0.0:443"),
+            ("off", "off"),
+            ("", "off"),
+        ] {
+            assert_eq!(text.parse::<Listen>().unwrap().to_string(), told);
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_named() {
+        for text in ["nowhere", "localhost:80", "127.0.0.1", ":", ":65536", "80"] {
+            let error = text.parse::<Listen>().unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{text:?}: ")), "{error}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The flags, and what becomes of them.
+
+use super::*;
+use crate::LeaderElection;
+use clap::CommandFactory;
+use std::time::Duration;
+
+fn parsed(flags: &[&str]) -> Result<ControllerArgs, clap::Error> {
+    let command = std::iter::once("lbcf-controller").chain(flags.iter().copied());
+    Ok(LbcfController::try_parse_from(command)?.controller)
+}
+
+#[test]
+fn every_flag_has_an_environment_variable_and_a_help_text() {
+    let command = LbcfController::command();
+    for flag in command.get_arguments() {
+        let name = flag.get_long().unwrap_or_default();
+        if ["help", "version"].contains(&name) {
+            continue;
+        }
+        let variable = flag
+            .get_env()
+            .unwrap_or_else(|| panic!("--{name} has no variable"));
+        let expected = format!("LBCF_{}", name.replace('-', "_").to_uppercase());
+        assert_eq!(variable.to_str(), Some(expected.as_str()));
+        assert!(flag.get_help().is_some(), "--{name} has no help");
+        assert!(flag.get_help_heading().is_some(), "--{name} has no heading");
+    }
+    LbcfController::command().debug_assert();
+}
+
+#[test]
+fn b147_the_originals_flags_are_taken_with_their_defaults() {
+    let args = parsed(&[]).unwrap();
+    let options = Options::from(&args);
+    assert_eq!(options.backoff.min, Duration::from_secs(5));
+    assert_eq!(options.backoff.step, Duration::from_secs(10));
+    assert_eq!(options.backoff.max, Duration::from_secs(120));
+    assert_eq!(options.resync_period, Duration::from_secs(60));
+    assert!(!options.dry_run);
+    assert_eq!(
+        (args.cluster.client_qps, args.cluster.client_burst),
+        (200, 400)
+    );
+    assert_eq!(options, Options::default(), "flags and library agree");
+    let originals = "--informer-resync-period=2m --min-retry-delay=1s --retry-delay-step=2s \
+        --max-retry-delay=3s --kubeconfig=/k --server-crt=/c --server-key=/s --dry-run \
+        --client-qps=1 --client-burst=2 --v=4";
+    let args = parsed(&originals.split_whitespace().collect::<Vec<_>>()).unwrap();
+    let options = Options::from(&args);
+    assert_eq!(options.resync_period, Duration::from_secs(120));
+    assert!(options.dry_run);
+    assert_eq!(args.admission.server_crt, Some("/c".into()));
+    assert_eq!(args.admission.server_key, Some("/s".into()));
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    for (flags, told) in [
+        ("--informer-resync-period 0s", "at least 1s"),
+        ("--client-burst 0", "client-burst"),
+        ("--client-qps many", "client-qps"),
+        ("--health-address nowhere", "\"nowhere\""),
+        ("--admission-address :x", "\":x\""),
+        ("--server-crt /c", "--server-key"),
+        ("--server-key /k", "--server-crt"),
+        ("--leader-elect=maybe", "maybe"),
+        ("--v=loud", "loud"),
+        ("--log-format=xml", "xml"),
+    ] {
+        let error = parsed(&flags.split(' ').collect::<Vec<_>>())
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(told), "{flags}: {error}");
+    }
+}
+
+#[test]
+fn there_is_an_election_unless_somebody_says_no_or_nothing_is_to_be_written() {
+    let election = |flags: &[&str]| {
+        let args = parsed(flags).unwrap();
+        args.leader.election(&args)
+    };
+    let of_no_pod = ["--kubeconfig", "/k", "--leader-elect-identity", "me"];
+    let one = election(&of_no_pod).unwrap().unwrap();
+    assert_eq!(one.namespace, "kube-system");
+    assert_eq!(one.name, "lbcf-controller");
+    assert!(one.identity.starts_with("me_"));
+    let other = election(&of_no_pod).unwrap().unwrap();
+    assert_ne!(one.identity, other.identity);
+    assert_eq!(
+        one,
+        LeaderElection::new("kube-system", one.identity.clone())
+    );
+    let elsewhere = election(&["--leader-elect", "--leader-elect-namespace", "lbcf"]);
+    assert_eq!(elsewhere.unwrap().unwrap().namespace, "lbcf");
+    assert_eq!(election(&["--leader-elect=false"]), Ok(None));
+    assert_eq!(
+        election(&["--dry-run"]),
+        Ok(None),
+        "d23: nothing is written"
+    );
+    let error = election(&["--leader-elect-renew-deadline", "20s"]).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("--leader-elect-renew-deadline 20s: "),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_controller_that_ran_ends_with_another_code_than_one_that_could_not_start() {
+    let broke = CommandError::Run(crate::RunError::BrokeOff("watching"));
+    let wrong = CommandError::Signals(std::io::Error::other("no"));
+    assert_eq!(
+        format!("{:?}", broke.exit_code()),
+        format!("{:?}", ExitCode::from(1))
+    );
+    assert_eq!(
+        format!("{:?}", wrong.exit_code()),
+        format!("{:?}", ExitCode::from(2))
+    );
+}

@@ -1,0 +1,187 @@
+//! Whose certificates webhooks may show.
+
+use std::sync::Arc;
+
+use hyper_rustls::ConfigBuilderExt as _;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
+};
+
+/// A configuration that trusts these authorities alone, or those of the system when there are none.
+pub(super) fn tls_config(authorities: &[u8]) -> Result<ClientConfig, String> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|e| e.to_string())?;
+    let builder = if authorities.is_empty() {
+        builder
+            .with_native_roots()
+            .map_err(|e| format!("unable to load the system's root certificates: {e}"))?
+    } else {
+        let verifier = Authorities::read(authorities, provider)
+            .map_err(|why| format!("unable to load root certificates: {why}"))?;
+        builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
+    };
+    let mut config = builder.with_no_client_auth();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+/// Trusts what the authorities signed, and the authorities themselves.
+///
+/// A self-signed certificate, as many tools make it, is its own authority and marked as one. The
+/// usual verifier refuses an authority that serves; Kubernetes does not.
+#[derive(Debug)]
+struct Authorities {
+    usual: Arc<WebPkiServerVerifier>,
+    certificates: Vec<CertificateDer<'static>>,
+}
+
+impl Authorities {
+    fn read(pem: &[u8], provider: Arc<CryptoProvider>) -> Result<Self, String> {
+        let certificates: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(pem)
+            .collect::<Result<_, _>>()
+            .map_err(|e| format!("unable to parse bytes as PEM block: {e}"))?;
+        if certificates.is_empty() {
+            return Err("unable to parse bytes as PEM block".to_owned());
+        }
+        let mut roots = RootCertStore::empty();
+        for certificate in &certificates {
+            roots
+                .add(certificate.clone())
+                .map_err(|e| format!("failed to parse certificate: {e}"))?;
+        }
+        let usual = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)
+            .build()
+            .map_err(|e| e.to_string())?;
+        Ok(Self {
+            usual,
+            certificates,
+        })
+    }
+}
+
+impl ServerCertVerifier for Authorities {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let found = self.usual.verify_server_cert(
+            end_entity,
+            intermediates,
+            server_name,
+            ocsp_response,
+            now,
+        );
+        match found {
+            // The certificate is in force: that is looked at before this.
+            Err(rustls::Error::InvalidCertificate(CertificateError::Other(why)))
+                if matches!(why.0.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
+                    && self.certificates.iter().any(|known| known == end_entity) =>
+            {
+                verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            found => found,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.usual.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.usual.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.usual.supported_verify_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rcgen::{BasicConstraints, Certificate, CertificateParams, IsCa, KeyPair};
+    use std::time::Duration;
+
+    /// A certificate for `localhost` that is its own authority.
+    fn own_authority(change: impl FnOnce(&mut CertificateParams)) -> Certificate {
+        let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        change(&mut params);
+        params.self_signed(&KeyPair::generate().unwrap()).unwrap()
+    }
+
+    fn trusting(certificate: &Certificate) -> Authorities {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        Authorities::read(certificate.pem().as_bytes(), provider).unwrap()
+    }
+
+    fn verify(authorities: &Authorities, shown: &Certificate, name: &str) -> Result<(), String> {
+        let name = ServerName::try_from(name).unwrap();
+        let now = UnixTime::since_unix_epoch(Duration::from_secs(1_800_000_000));
+        authorities
+            .verify_server_cert(shown.der(), &[], &name, &[], now)
+            .map(|_| ())
+            .map_err(|e| format!("{e:?}"))
+    }
+
+    #[test]
+    fn an_authority_may_serve_under_its_own_name_while_it_is_in_force() {
+        let certificate = own_authority(|_| {});
+        let authorities = trusting(&certificate);
+        assert_eq!(verify(&authorities, &certificate, "localhost"), Ok(()));
+        let other_name = verify(&authorities, &certificate, "example.com").unwrap_err();
+        assert!(other_name.contains("NotValidForName"), "{other_name}");
+        let stranger = own_authority(|_| {});
+        let unknown = verify(&authorities, &stranger, "localhost").unwrap_err();
+        assert!(unknown.contains("CaUsedAsEndEntity"), "{unknown}");
+        let old = own_authority(|params| params.not_after = rcgen::date_time_ymd(2020, 1, 1));
+        let expired = verify(&trusting(&old), &old, "localhost").unwrap_err();
+        assert!(expired.contains("Expired"), "{expired}");
+    }
+
+    #[test]
+    fn what_is_no_certificate_is_refused() {
+        for (pem, wanted) in [
+            (
+                "\n",
+                "unable to load root certificates: unable to parse bytes as PEM block",
+            ),
+            (
+                "nonsense",
+                "unable to load root certificates: unable to parse bytes as PEM block",
+            ),
+            (
+                "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+                "unable to load root certificates: failed to parse certificate",
+            ),
+        ] {
+            let refused = tls_config(pem.as_bytes()).unwrap_err();
+            assert!(refused.starts_with(wanted), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Several controllers of one cluster: one works, and the next one goes on where it ended.
+
+use axum::Router;
+use axum::routing::post;
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::api::{Patch, PatchParams};
+use lbcf_controller::api::{Conditions, LoadBalancer};
+use lbcf_controller::{Controller, Health, LeaderElection, Options, RunError};
+use lbcf_e2e::manifests::{self, LB, NAMESPACE, SYSTEM};
+use lbcf_e2e::{World, until};
+use serde_json::json;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+/// One of several controllers.
+struct Candidate {
+    health: Health,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<Result<(), RunError>>,
+}
+
+impl Candidate {
+    fn start(world: &World, name: &str) -> Self {
+        let options = Options {
+            leader_election: Some(LeaderElection {
+                // Time enough for a machine that is busy with other tests.
+                lease_duration: Duration::from_secs(3),
+                renew_deadline: Duration::from_millis(2500),
+                retry_period: Duration::from_millis(100),
+                ..LeaderElection::new(SYSTEM, name)
+            }),
+            ..World::options()
+        };
+        let controller = Controller::new(world.cluster.client_as(name), options);
+        let health = controller.health();
+        let (stop, stopped) = oneshot::channel();
+        let task = tokio::spawn(controller.run(async move {
+            let _ = stopped.await;
+        }));
+        Self { health, stop, task }
+    }
+
+    async fn until_ready(&self) {
+        until("the controller is ready", async || self.health.ready().ok()).await;
+    }
+
+    fn leads(&self) -> bool {
+        self.health
+            .metrics()
+            .expect("there are metrics")
+            .contains("lbcf_leader 1\n")
+    }
+
+    async fn until_leader(&self) {
+        until("the controller leads", async || self.leads().then_some(())).await;
+    }
+}
+
+async fn holder(world: &World) -> Option<String> {
+    let lease = world.api::<Lease>(SYSTEM).get("lbcf-controller").await;
+    lease.expect("there is a lease").spec?.holder_identity
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_the_leader_works_and_the_next_one_goes_on_where_it_was_killed() {
+    let world = World::new().await;
+    let one = Candidate::start(&world, "one");
+    one.until_leader().await;
+    let two = Candidate::start(&world, "two");
+    two.until_ready().await;
+    world.apply_basics(2).await;
+    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_settled().await;
+    assert!(one.leads() && !two.leads());
+    assert_eq!(world.cluster.requests().writes_by("two"), 0);
+
+    one.task.abort();
+    let _ = one.task.await;
+    world.create(&manifests::pod("web-2")).await;
+    world
+        .until_targets(&["web-0", "web-1", "web-2"], "50")
+        .await;
+    world.until_settled().await;
+    assert!(two.leads());
+    let calls = world.calls();
+    assert_eq!(
+        (calls["ensureBackend"], calls["createLoadBalancer"]),
+        (3, 1),
+        "nothing was done twice"
+    );
+    world.delete_basics().await;
+    two.stop.send(()).expect("it runs");
+    two.task.await.expect("no panic").expect("it was asked to");
+    assert_eq!(holder(&world).await.as_deref(), Some(""));
+}
+
+/// A driver whose `createLoadBalancer` is held until it is let go.
+struct HeldDriver {
+    url: String,
+    called: Arc<Semaphore>,
+    let_go: Arc<Semaphore>,
+    server: JoinHandle<()>,
+}
+
+impl HeldDriver {
+    async fn start() -> Self {
+        let (called, let_go) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+        let (calls, gate) = (Arc::clone(&called), Arc::clone(&let_go));
+        let create = async move || {
+            calls.add_permits(1);
+            let _ = gate.acquire().await;
+            json!({"status": "Succ", "msg": "", "lbInfo": {"id": "1"}}).to_string()
+        };
+        let router = Router::new().route("/createLoadBalancer", post(create));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let server = tokio::spawn(async move {
+            axum::serve(listener, router).await.unwrap();
+        });
+        Self {
+            url,
+            called,
+            let_go,
+            server,
+        }
+    }
+
+    /// A controller that has a call in flight, and the one that waits for its place.
+    async fn with_controllers(world: &World) -> (Self, Candidate, Candidate) {
+        let driver = Self::start().await;
+        let one = Candidate::start(world, "one");
+        one.until_leader().await;
+        let two = Candidate::start(world, "two");
+        two.until_ready().await;
+        world.create(&manifests::driver(&driver.url)).await;
+        world.create(&manifests::load_balancer(LB)).await;
+        driver.called.acquire().await.unwrap().forget();
+        (driver, one, two)
+    }
+}
+
+impl Drop for HeldDriver {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_leader_that_stops_finishes_what_it_does_before_the_next_begins() {
+    let world = World::new().await;
+    let (driver, one, two) = HeldDriver::with_controllers(&world).await;
+    one.stop.send(()).expect("it runs");
+    until("it says that it is stopping", async || {
+        one.health.ready().err()
+    })
+    .await;
+    // Longer than a lease lasts: it is renewed while the work goes on.
+    let before = world.cluster.requests();
+    until("it renews its lease again and again", async || {
+        let since = world.cluster.requests().since(&before);
+        let renewals =
+            since.count(|key| key.user_agent == "one" && key.resource.ends_with("leases"));
+        (renewals >= 35).then_some(())
+    })
+    .await;
+    assert_eq!(holder(&world).await.as_deref(), Some("one"));
+    assert!(!one.task.is_finished() && !two.leads());
+
+    driver.let_go.add_permits(1000);
+    one.task.await.expect("no panic").expect("it was asked to");
+    let lb: LoadBalancer = world.api(NAMESPACE).get(LB).await.unwrap();
+    let status = lb.status.expect("its status was written");
+    assert!(status.conditions.is_true("Created"), "by the first");
+    two.until_leader().await;
+    two.task.abort();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_leader_that_loses_the_lead_ends_at_once_whatever_it_does() {
+    let world = World::new().await;
+    let (_driver, one, _two) = HeldDriver::with_controllers(&world).await;
+    let theirs = json!({"spec": {"holderIdentity": "usurper", "leaseDurationSeconds": 600}});
+    world
+        .patch::<Lease>(SYSTEM, "lbcf-controller", theirs)
+        .await;
+    let began = Instant::now();
+    let ended = one.task.await.expect("no panic");
+    assert!(began.elapsed() < World::options().stop_timeout);
+    let error = ended.expect_err("nobody asked it to");
+    assert!(matches!(error, RunError::LostLease(_)), "{error:?}");
+    assert!(error.to_string().contains("usurper"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_election_that_cannot_be_is_an_error_by_name() {
+    let world = World::new().await;
+    let options = Options {
+        leader_election: Some(LeaderElection {
+            retry_period: Duration::from_secs(60),
+            ..LeaderElection::new(SYSTEM, "one")
+        }),
+        ..World::options()
+    };
+    let controller = Controller::new(world.cluster.client_as("one"), options);
+    let error = controller.run(std::future::pending()).await.unwrap_err();
+    assert!(
+        error.to_string().contains("--leader-elect-retry-period"),
+        "{error}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_writers_label_on_the_lease_does_no_harm() {
+    let world = World::new().await;
+    let one = Candidate::start(&world, "one");
+    one.until_leader().await;
+    for number in 0..20 {
+        let patch = json!({"metadata": {"labels": {"number": number.to_string()}}});
+        world
+            .api::<Lease>(SYSTEM)
+            .patch(
+                "lbcf-controller",
+                &PatchParams::default(),
+                &Patch::Merge(patch),
+            )
+            .await
+            .unwrap();
+    }
+    world.apply_basics(1).await;
+    world.until_targets(&["web-0"], "50").await;
+    assert!(one.leads() && !one.task.is_finished());
+    one.task.abort();
+}
