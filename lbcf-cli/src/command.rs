@@ -1,6 +1,6 @@
 //! The command line: which subcommands there are, and how each ends.
 
-use crate::{demo, local_cluster};
+use crate::{demo, local_cluster, webhooks};
 use clap::{Parser, Subcommand};
 use lbcf_controller::cli::LogArgs;
 use std::error::Error;
@@ -37,6 +37,9 @@ enum Command {
     LocalCluster(local_cluster::LocalClusterArgs),
     /// Print the CRDs, for `kubectl apply -f -`
     Crds,
+    /// Print the webhook configurations that have the API server ask the controller, for
+    /// `kubectl apply -f -`
+    Webhooks(webhooks::WebhooksArgs),
 }
 
 /// Runs the command that the process was called with.
@@ -89,6 +92,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
         Command::Crds => {
             std::io::stdout().write_all(lbcf_controller::api::crds_yaml()?.as_bytes())?;
         }
+        Command::Webhooks(args) => webhooks::print(args)?,
     }
     Ok(ExitCode::SUCCESS)
 }

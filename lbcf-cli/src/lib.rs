@@ -20,5 +20,6 @@
 mod command;
 pub mod demo;
 mod local_cluster;
+mod webhooks;
 
 pub use command::main;

@@ -10,6 +10,7 @@ mod backend_group;
 mod backend_record;
 mod bind;
 mod condition;
+mod crd_rules;
 mod crds;
 mod ensure_policy;
 mod kind;

@@ -6,3 +6,4 @@ mod expected;
 mod load_balancer_state;
 
 pub(crate) use act::act;
+pub(crate) use load_balancer_state::is_in_scope;

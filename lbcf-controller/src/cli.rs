@@ -89,6 +89,18 @@ pub enum CommandError {
         #[source]
         source: std::io::Error,
     },
+    /// The address of admission cannot be had.
+    #[error("--admission-address {addr}: {source}; give another, or off")]
+    AdmissionAddress {
+        /// The address.
+        addr: SocketAddr,
+        /// Why not.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Admission cannot be served as the flags say.
+    #[error("--admission-service, --admission-namespace: {0}")]
+    Admission(#[from] crate::admission::AdmissionError),
     /// It ran, and ended without having been asked to.
     #[error(transparent)]
     Run(#[from] crate::RunError),
@@ -122,9 +134,10 @@ pub async fn run(args: ControllerArgs) -> Result<(), CommandError> {
         tracing::info!(addr = %server.addr(), "serving /healthz, /readyz and /metrics");
         servers.spawn(server.serve(controller.health()));
     }
-    if let Listen::At(addr) = args.admission.admission_address {
-        tracing::warn!(%addr, "admission is not there yet");
-    }
+    let controller = match args.admission.server(&args.cluster).await? {
+        Some(server) => controller.with_admission(server),
+        None => controller,
+    };
     let ended = controller.run(stop).await;
     Ok(ended.inspect_err(|error| tracing::error!(%error, "the controller ends"))?)
 }

@@ -1,5 +1,6 @@
 //! The controller: watches feed the index, the index feeds the queue, workers act.
 
+use crate::admission::{AdmissionError, AdmissionServer};
 use crate::cluster::{Events, Observed, Watches};
 use crate::context::Context;
 use crate::drivers::{CallCounts, Drivers};
@@ -33,6 +34,9 @@ pub enum RunError {
     /// Another controller works, or soon will.
     #[error(transparent)]
     LostLease(#[from] LostLease),
+    /// Admission cannot be served.
+    #[error(transparent)]
+    Admission(#[from] AdmissionError),
     /// A part broke that it cannot do without.
     #[error("{0} broke off; this is a defect")]
     BrokeOff(&'static str),
@@ -47,6 +51,7 @@ pub struct Controller {
     counts: CallCounts,
     vitals: Arc<Vitals>,
     election_client: Client,
+    admission: Option<AdmissionServer>,
 }
 
 impl std::fmt::Debug for Controller {
@@ -89,7 +94,16 @@ impl Controller {
             counts,
             vitals: Arc::default(),
             election_client,
+            admission: None,
         }
+    }
+
+    /// Serves admission there from when the cluster is known, leader or not.
+    #[must_use]
+    pub fn with_admission(mut self, server: AdmissionServer) -> Self {
+        self.vitals.awaits_admission();
+        self.admission = Some(server);
+        self
     }
 
     /// Takes part in the election by a client of its own, so that renewing the lead waits behind
@@ -128,6 +142,7 @@ impl Controller {
             events,
             vitals,
             election_client,
+            admission,
             ..
         } = self;
         let mut tasks = JoinSet::new();
@@ -149,6 +164,8 @@ impl Controller {
                 return Err(broke_off(&vitals));
             },
         }
+        // Before that, nobody would know who uses a driver (b65).
+        let mut admitting = Admitting::start(admission, &context, &vitals);
         // Who leads can work at once, so nobody stands who does not know the cluster.
         let election = context.options.leader_election.clone();
         let mut standing = Standing::start(election_client, election)?;
@@ -161,6 +178,10 @@ impl Controller {
             _ = tasks.join_next() => {
                 standing.resign().await;
                 return Err(broke_off(&vitals));
+            }
+            failed = admitting.until_failed() => {
+                standing.resign().await;
+                return Err(failed);
             }
             leads = standing.until_leader() => leads?,
         }
@@ -176,6 +197,10 @@ impl Controller {
             let key = tokio::select! {
                 () = &mut stop => break,
                 lost = standing.until_lost() => return Err(lost.into()),
+                failed = admitting.until_failed() => {
+                    ended = Err(failed);
+                    break;
+                }
                 _ = tasks.join_next() => {
                     // Without watches there would be nothing but old news to decide on.
                     ended = Err(broke_off(&vitals));
@@ -216,7 +241,51 @@ impl Controller {
         // What took too long ends before another may begin.
         workers.shutdown().await;
         standing.resign().await;
+        admitting.stop(context.options.stop_timeout).await;
         ended
+    }
+}
+
+/// The admission webhooks being served.
+struct Admitting {
+    tasks: JoinSet<Result<(), AdmissionError>>,
+    stop: Option<tokio::sync::oneshot::Sender<()>>,
+}
+
+impl Admitting {
+    fn start(
+        server: Option<AdmissionServer>,
+        context: &Arc<Context>,
+        vitals: &Arc<Vitals>,
+    ) -> Self {
+        let mut tasks = JoinSet::new();
+        let stop = server.map(|server| {
+            let (stop, stopped) = tokio::sync::oneshot::channel();
+            let stopped = async {
+                // Dropping the other end stops it too.
+                let _ = stopped.await;
+            };
+            tasks.spawn(server.serve(Arc::clone(context), Arc::clone(vitals), stopped));
+            stop
+        });
+        Self { tasks, stop }
+    }
+
+    /// Waits until serving fails, for ever where nothing is served.
+    async fn until_failed(&mut self) -> RunError {
+        match self.tasks.join_next().await {
+            Some(Ok(Err(error))) => error.into(),
+            Some(Ok(Ok(())) | Err(_)) => RunError::BrokeOff("serving admission"),
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Finishes what is being answered.
+    async fn stop(mut self, patience: std::time::Duration) {
+        drop(self.stop.take());
+        let ended = async { while self.tasks.join_next().await.is_some() {} };
+        // What takes longer is dropped with the tasks.
+        let _ = tokio::time::timeout(patience, ended).await;
     }
 }
 

@@ -18,6 +18,7 @@ mod service_groups;
 mod services;
 mod table;
 mod tallies;
+mod users;
 
 pub(crate) use nodes::NodeView;
 pub(crate) use pods::PodView;

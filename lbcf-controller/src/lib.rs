@@ -34,12 +34,14 @@
 //! Several may run: with [`Options::leader_election`], one works and the others know the cluster
 //! and wait ([`Election`]). [`Controller::health`] tells whether it is alive and ready, and its
 //! metrics; [`HealthServer`] serves that over HTTP. [`cli`] has the flags, and the binary
-//! `lbcf-controller` is nothing but them.
+//! `lbcf-controller` is nothing but them. What users write is checked and completed before it is
+//! stored ([`admission`]).
 //!
-//! # What is not there yet
+//! # Where each item is tested
 //!
-//! Admission's place is a room beside [`cli`].
+#![doc = include_str!("../ITEMS.md")]
 
+pub mod admission;
 pub mod api;
 mod backend_group;
 mod backend_record;
@@ -65,8 +67,6 @@ mod options;
 mod periodic;
 mod queue;
 mod request_rate;
-// Nothing has webhooks to serve yet.
-#[cfg_attr(not(test), expect(dead_code))]
 mod serving;
 mod work;
 

@@ -17,8 +17,8 @@ mod server_certificate;
 mod tests;
 
 pub(crate) use ca_bundle::Configurations;
-pub(crate) use certificates::Names;
-pub(crate) use files::FilesError;
+pub(crate) use certificates::{NameError, Names};
+use files::FilesError;
 
 use crate::key::ObjectKey;
 use api_server::ApiServer;
@@ -95,6 +95,7 @@ pub(crate) struct Ready(watch::Receiver<bool>);
 
 impl Ready {
     /// Whether the server can be called.
+    #[cfg(test)]
     pub(crate) fn is_ready(&self) -> bool {
         *self.0.borrow()
     }

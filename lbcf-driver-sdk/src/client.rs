@@ -106,6 +106,16 @@ impl DriverClient {
         })
     }
 
+    /// Whether drivers can be called at a URL; gives it as it may be shown, without user and
+    /// password.
+    ///
+    /// # Errors
+    /// [`InvalidUrl`], unless it is an absolute `http` or `https` URL.
+    pub fn check_url(url: &str) -> Result<String, InvalidUrl> {
+        let url: DriverUrl = url.parse()?;
+        Ok(format!("{url:?}"))
+    }
+
     /// Where a webhook is called: the driver's URL with the webhook's name as last segment of its
     /// path; a query is kept (b149). Without user and password.
     #[must_use]

@@ -326,3 +326,14 @@ async fn a_dropped_call_hangs_up() {
         .unwrap()
         .unwrap();
 }
+
+#[test]
+fn a_url_can_be_checked_and_shown_without_its_password() {
+    let shown = DriverClient::check_url("http://user:secret@driver:8080/a/../b/").unwrap();
+    assert_eq!(shown, "http://driver:8080/b");
+    let error = DriverClient::check_url("driver").unwrap_err().to_string();
+    assert!(
+        error.contains("\"driver\"") && error.contains("http://HOST"),
+        "{error}"
+    );
+}

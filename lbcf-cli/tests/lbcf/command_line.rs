@@ -5,7 +5,14 @@ use crate::process::{Running, TempFile, run, text};
 #[test]
 fn help_says_what_each_command_is_for() {
     let help = text(&run(&["--help"]).stdout);
-    for command in ["demo", "controller", "mock-driver", "local-cluster", "crds"] {
+    for command in [
+        "demo",
+        "controller",
+        "mock-driver",
+        "local-cluster",
+        "crds",
+        "webhooks",
+    ] {
         assert!(help.contains(command), "{help}");
         let output = run(&[command, "--help"]);
         assert_eq!(output.status.code(), Some(0));
@@ -31,6 +38,8 @@ fn what_is_wrong_on_the_command_line_is_named() {
             "/nonexistent/kubeconfig",
         ),
         (vec!["crds", "--log", "all=loud"], "all=loud"),
+        (vec!["webhooks", "--port", "65536"], "65536"),
+        (vec!["webhooks", "--url", "http://plain"], "http://plain"),
     ] {
         let output = run(&args);
         let stderr = text(&output.stderr);
@@ -48,6 +57,7 @@ fn crds_prints_what_deploy_holds() {
         "loadbalancers",
         "backendgroups",
         "backendrecords",
+        "binds",
     ] {
         let file = format!(
             "{}/../deploy/crds/lbcf.tkestack.io_{plural}.yaml",
@@ -56,6 +66,24 @@ fn crds_prints_what_deploy_holds() {
         let deployed = std::fs::read_to_string(&file).unwrap();
         assert!(printed.contains(&deployed), "{file}");
     }
+}
+
+#[test]
+fn webhooks_prints_what_deploy_holds() {
+    let printed = text(&run(&["webhooks"]).stdout);
+    for name in ["lbcf-mutate", "lbcf-validate"] {
+        let file = format!(
+            "{}/../deploy/admission/{name}.yaml",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let deployed = std::fs::read_to_string(&file).unwrap();
+        assert!(printed.contains(&deployed), "{file}");
+    }
+    let elsewhere = text(&run(&["webhooks", "--url", "https://192.0.2.1:8443"]).stdout);
+    assert!(
+        elsewhere.contains("https://192.0.2.1:8443/validate-bind"),
+        "{elsewhere}"
+    );
 }
 
 #[test]

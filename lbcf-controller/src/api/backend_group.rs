@@ -42,6 +42,7 @@ use std::collections::BTreeMap;
     )
 )]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-validations" = super::crd_rules::BACKEND_GROUP.to_json()))]
 pub struct BackendGroupSpec {
     /// The load balancers. One that starts with `lbcf-` is looked up in kube-system.
     #[serde(
@@ -127,6 +128,11 @@ pub struct PodSelection {
 /// Pods by their labels.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+// What else stands here is kept for admission, which says that labels go into the selector.
+#[schemars(extend(
+    "x-kubernetes-preserve-unknown-fields" = true,
+    "x-kubernetes-validations" = super::crd_rules::SELECT_BY_LABEL.to_json()
+))]
 pub struct SelectPodByLabel {
     /// The labels that a pod must have.
     #[serde(default, deserialize_with = "null_as_default")]

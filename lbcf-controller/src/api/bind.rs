@@ -40,6 +40,7 @@ use serde::{Deserialize, Serialize};
     )
 )]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-validations" = super::crd_rules::BIND.to_json()))]
 pub struct BindSpec {
     /// The load balancers.
     pub load_balancers: Vec<TargetLoadBalancer>,

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
     derive = "Default",
     derive = "PartialEq",
     doc = "One load balancer: an existing one by its identity, or what a new one is made from.",
+    validation = super::crd_rules::scope_needs_a_system_name(),
     printcolumn(name = "Driver", type_ = "string", json_path = ".spec.lbDriver"),
     printcolumn(
         name = "Created",
@@ -45,6 +46,7 @@ use serde::{Deserialize, Serialize};
     )
 )]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-validations" = super::crd_rules::LOAD_BALANCER.to_json()))]
 pub struct LoadBalancerSpec {
     /// The driver's name. One that starts with `lbcf-` is looked up in kube-system.
     pub lb_driver: String,

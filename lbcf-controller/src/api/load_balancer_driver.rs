@@ -35,6 +35,7 @@ use serde::{Deserialize, Serialize};
     )
 )]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-validations" = super::crd_rules::DRIVER.to_json()))]
 pub struct LoadBalancerDriverSpec {
     /// How the driver is reached; `Webhook` is the only way there is.
     pub driver_type: String,

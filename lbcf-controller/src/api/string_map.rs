@@ -49,7 +49,7 @@ impl<const N: usize> From<[(&str, &str); N]> for StringMap {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a string or a number")]
 enum StringOrNumber {
     String(String),
     Integer(i64),

@@ -49,7 +49,7 @@ impl LoadBalancerState {
 }
 
 /// b56: `*` is every namespace; an empty scope is the load balancer's own.
-fn is_in_scope(lb: &LoadBalancer, namespace: &str) -> bool {
+pub(crate) fn is_in_scope(lb: &LoadBalancer, namespace: &str) -> bool {
     if lb.spec.scope.is_empty() {
         return lb.metadata.namespace.as_deref() == Some(namespace);
     }

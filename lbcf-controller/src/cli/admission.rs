@@ -1,7 +1,10 @@
 //! Where the controller checks what users write.
 
-use super::Listen;
+use super::{ClusterArgs, CommandError, Listen};
+use crate::admission::{AdmissionServer, Certificates};
+use crate::{ObjectKey, names};
 use std::path::PathBuf;
+use tokio::net::TcpListener;
 
 /// Where the controller checks what users write.
 #[derive(Debug, Clone, clap::Args)]
@@ -39,6 +42,16 @@ pub struct AdmissionArgs {
     )]
     pub admission_secret: String,
 
+    /// Further DNS names and IP addresses for that certificate, where the API server does not
+    /// come through the service
+    #[arg(
+        long,
+        env = "LBCF_ADMISSION_NAMES",
+        value_name = "NAME",
+        value_delimiter = ','
+    )]
+    pub admission_names: Vec<String>,
+
     /// Certificate to serve admission with, in PEM
     #[arg(
         long,
@@ -56,4 +69,40 @@ pub struct AdmissionArgs {
         requires = "server_crt"
     )]
     pub server_key: Option<PathBuf>,
+}
+
+impl AdmissionArgs {
+    /// The server that these flags ask for.
+    pub(super) async fn server(
+        &self,
+        cluster: &ClusterArgs,
+    ) -> Result<Option<AdmissionServer>, CommandError> {
+        let Some(addr) = self.admission_address.addr() else {
+            return Ok(None);
+        };
+        let namespace = self
+            .admission_namespace
+            .clone()
+            .or_else(|| cluster.pod_namespace())
+            .unwrap_or_else(|| names::SYSTEM_NAMESPACE.to_owned());
+        let certificates = match (&self.server_crt, &self.server_key) {
+            (Some(cert), Some(key)) => Certificates::Files {
+                cert: cert.clone(),
+                key: key.clone(),
+            },
+            _ => Certificates::SelfMade {
+                service: ObjectKey::new(namespace.clone(), self.admission_service.clone()),
+                secret: ObjectKey::new(namespace, self.admission_secret.clone()),
+                names: self.admission_names.clone(),
+            },
+        };
+        let listener = TcpListener::bind(addr)
+            .await
+            .map_err(|source| CommandError::AdmissionAddress { addr, source })?;
+        let server = AdmissionServer::new(listener, certificates)?;
+        if let Ok(addr) = server.addr() {
+            tracing::info!(%addr, "listening for admission");
+        }
+        Ok(Some(server))
+    }
 }

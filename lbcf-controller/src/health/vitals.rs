@@ -16,6 +16,8 @@ pub(crate) struct Vitals {
 struct State {
     /// The kinds whose watch has listed everything once.
     listed: BTreeSet<&'static str>,
+    /// Whether admission is to be served and cannot be yet.
+    awaits_admission: bool,
     is_stopping: bool,
     /// What broke that cannot be done without.
     broken: Option<String>,
@@ -31,6 +33,16 @@ impl Vitals {
     pub(crate) fn stands(&self, leadership: watch::Receiver<Leadership>) {
         // A controller stands once.
         let _ = self.leadership.set(leadership);
+    }
+
+    /// Admission is to be served.
+    pub(crate) fn awaits_admission(&self) {
+        self.lock().awaits_admission = true;
+    }
+
+    /// Admission is served.
+    pub(crate) fn admits(&self) {
+        self.lock().awaits_admission = false;
     }
 
     /// No more work is taken.
@@ -56,7 +68,11 @@ impl Vitals {
             return Err("the controller is stopping".into());
         }
         if state.listed.len() >= kinds {
-            return Ok(());
+            return if state.awaits_admission {
+                Err("admission is not served yet".into())
+            } else {
+                Ok(())
+            };
         }
         let listed = if state.listed.is_empty() {
             "none".to_owned()

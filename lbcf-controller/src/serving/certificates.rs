@@ -34,7 +34,7 @@ pub(super) use bundle::{Bundle, PrivatePem};
 pub(super) use decide::{Plan, decide};
 pub(super) use found::Found;
 pub(super) use make::{MakeError, carry_out};
-pub(crate) use names::Names;
+pub(crate) use names::{NameError, Names};
 pub(super) use validity::Validity;
 
 use jiff::SignedDuration;

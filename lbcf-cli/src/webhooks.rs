@@ -1,0 +1,56 @@
+//! The webhook configurations, printed.
+
+use lbcf_controller::admission::{Endpoint, configurations_yaml};
+use std::error::Error;
+use std::io::Write;
+
+/// Which place the configurations lead to.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct WebhooksArgs {
+    /// Service of the controller
+    #[arg(
+        long,
+        env = "LBCF_ADMISSION_SERVICE",
+        value_name = "NAME",
+        default_value = "lbcf-controller"
+    )]
+    service: String,
+
+    /// Namespace of that service
+    #[arg(
+        long,
+        env = "LBCF_ADMISSION_NAMESPACE",
+        value_name = "NAMESPACE",
+        default_value = "kube-system"
+    )]
+    namespace: String,
+
+    /// Port of that service
+    #[arg(
+        long,
+        env = "LBCF_ADMISSION_PORT",
+        value_name = "PORT",
+        default_value_t = 443
+    )]
+    port: u16,
+
+    /// Place outside the cluster instead, such as https://192.0.2.1:8443
+    #[arg(long, env = "LBCF_ADMISSION_URL", value_name = "URL", conflicts_with_all = ["service", "namespace", "port"])]
+    url: Option<String>,
+}
+
+pub(crate) fn print(args: WebhooksArgs) -> Result<(), Box<dyn Error>> {
+    let endpoint = match args.url {
+        Some(url) if url.starts_with("https://") => Endpoint::Url(url),
+        Some(url) => {
+            return Err(format!("--url {url:?}: must begin with https://").into());
+        }
+        None => Endpoint::Service {
+            namespace: args.namespace,
+            name: args.service,
+            port: args.port,
+        },
+    };
+    let yaml = configurations_yaml(&endpoint, None)?;
+    Ok(std::io::stdout().write_all(yaml.as_bytes())?)
+}

@@ -1,0 +1,155 @@
+//! Backend groups: the earlier edition's fields become the present edition's (b87 to b92).
+
+use super::is_blank;
+use crate::admission::rules::syntax;
+use crate::names;
+use serde_json::{Map, Value, json};
+
+/// Labels a group with its load balancers, so that it can be selected by them (b88). A name that
+/// is none gets no label: validation tells of it better than the API server does of a label.
+pub(super) fn label(group: &mut Value) {
+    let labels = labels_of(group.get("spec"));
+    let Some(metadata) = group.get_mut("metadata").and_then(Value::as_object_mut) else {
+        return;
+    };
+    if labels.is_empty() {
+        return;
+    }
+    let present = metadata.entry("labels").or_insert(Value::Null);
+    if present.is_null() {
+        *present = json!({});
+    }
+    if let Some(present) = present.as_object_mut() {
+        present.extend(labels);
+    }
+}
+
+fn labels_of(spec: Option<&Value>) -> Map<String, Value> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let legacy = spec.and_then(|spec| text(spec.get("lbName")?));
+    let listed = spec
+        .and_then(|spec| spec.get("loadBalancers")?.as_array())
+        .into_iter()
+        .flatten()
+        .filter_map(text);
+    // The first of the list is the group's one load balancer for whoever knows only one.
+    let names: Vec<String> = listed
+        .chain(legacy)
+        .filter(|name| syntax::is_object_name(name))
+        .collect();
+    let mut labels = Map::new();
+    if let Some(first) = names.first() {
+        labels.insert(
+            names::LABEL_LB_NAME.to_owned(),
+            json!(names::label_value(first)),
+        );
+    }
+    for name in &names {
+        // A label's key has the same limit as its value (u22).
+        let key = format!(
+            "{}{}",
+            names::LABEL_LB_NAME_PREFIX,
+            names::label_value(name)
+        );
+        labels.insert(key, json!("True"));
+    }
+    labels
+}
+
+pub(super) fn normalise(spec: &mut Map<String, Value>) {
+    list_load_balancer(spec);
+    if let Some(pods) = spec.get_mut("pods").and_then(Value::as_object_mut) {
+        list_port(pods);
+        let ports = pods.get_mut("ports").and_then(Value::as_array_mut);
+        for port in ports.into_iter().flatten() {
+            normalise_port(port);
+        }
+    }
+    if let Some(port) = spec
+        .get_mut("service")
+        .and_then(|service| service.get_mut("port"))
+    {
+        normalise_port(port);
+    }
+    let policy = spec.entry("deregisterPolicy").or_insert(Value::Null);
+    if is_blank(policy) {
+        *policy = json!("IfNotReady");
+    }
+}
+
+/// `lbName` goes into `loadBalancers` (b89).
+fn list_load_balancer(spec: &mut Map<String, Value>) {
+    let Some(name) = spec
+        .get("lbName")
+        .and_then(Value::as_str)
+        .map(str::to_owned)
+    else {
+        return;
+    };
+    if name.is_empty()
+        || move_into(spec, "loadBalancers", json!(name), |listed, name| {
+            listed == name
+        })
+    {
+        spec.remove("lbName");
+    }
+}
+
+/// `port` goes into `ports` (b90).
+fn list_port(pods: &mut Map<String, Value>) {
+    let Some(mut port) = pods.get("port").filter(|port| port.is_object()).cloned() else {
+        return;
+    };
+    normalise_port(&mut port);
+    let is_same = |listed: &Value, port: &Value| {
+        let mut listed = listed.clone();
+        normalise_port(&mut listed);
+        listed == *port
+    };
+    if move_into(pods, "ports", port, is_same) {
+        pods.remove("port");
+    }
+}
+
+/// Puts an item into a list that may not be there yet, unless it is in it. False, where what is
+/// there is no list.
+fn move_into(
+    parent: &mut Map<String, Value>,
+    list: &str,
+    item: Value,
+    is_same: impl Fn(&Value, &Value) -> bool,
+) -> bool {
+    let list = parent.entry(list).or_insert(Value::Null);
+    if list.is_null() {
+        *list = json!([]);
+    }
+    let Some(list) = list.as_array_mut() else {
+        return false;
+    };
+    if !list.iter().any(|listed| is_same(listed, &item)) {
+        list.push(item);
+    }
+    true
+}
+
+/// `portNumber` becomes `port`, where that is not given, and the protocol is TCP, where none is
+/// (b90, b91). With neither number there is nothing to fill in (u23).
+fn normalise_port(port: &mut Value) {
+    let Some(port) = port.as_object_mut() else {
+        return;
+    };
+    let is_given = port
+        .get("port")
+        .and_then(Value::as_i64)
+        .is_some_and(|port| port > 0);
+    if let Some(legacy) = port.remove("portNumber")
+        && !is_given
+        && !legacy.is_null()
+    {
+        port.insert("port".to_owned(), legacy);
+    }
+    let protocol = port.entry("protocol").or_insert(Value::Null);
+    if is_blank(protocol) {
+        *protocol = json!("TCP");
+    }
+}

@@ -1,0 +1,111 @@
+//! What Kubernetes takes as a name or a label.
+
+/// The longest label value, and the longest part of a label key behind its slash.
+const LABEL_MAX: usize = 63;
+/// The longest DNS name.
+const DNS_NAME_MAX: usize = 253;
+
+/// What [`is_object_name`] takes, in words.
+pub(in crate::admission) const OBJECT_NAME: &str = "must be an object's name: at most 253 of a-z, 0-9, '-' and '.', a letter or digit at both ends";
+/// What [`is_dns_label`] takes, in words.
+pub(super) const DNS_LABEL: &str =
+    "must be at most 63 of a-z, 0-9 and '-', a letter or digit at both ends";
+/// What [`is_label_key`] takes, in words.
+pub(super) const LABEL_KEY: &str = "not a label's key: [DOMAIN/]NAME, NAME at most 63 of A-Z, a-z, 0-9, '-', '_' and '.', a letter or digit at both ends";
+/// What [`is_label_value`] takes, in words.
+pub(super) const LABEL_VALUE: &str = "not a label's value: at most 63 of A-Z, a-z, 0-9, '-', '_' and '.', a letter or digit at both ends";
+
+/// Whether an object can have this name. What is none must not get into a request's path either.
+pub(in crate::admission) fn is_object_name(text: &str) -> bool {
+    text.len() <= DNS_NAME_MAX && !text.is_empty() && text.split('.').all(is_dns_word)
+}
+
+/// Whether a namespace, or a Bind's load balancer, can have this name.
+pub(super) fn is_dns_label(text: &str) -> bool {
+    text.len() <= LABEL_MAX && is_dns_word(text)
+}
+
+pub(super) fn is_label_key(text: &str) -> bool {
+    match text.split_once('/') {
+        Some((domain, name)) => is_object_name(domain) && is_label_word(name),
+        None => is_label_word(text),
+    }
+}
+
+pub(super) fn is_label_value(text: &str) -> bool {
+    text.is_empty() || is_label_word(text)
+}
+
+fn is_dns_word(text: &str) -> bool {
+    is_word(
+        text,
+        |c| c.is_ascii_lowercase() || c.is_ascii_digit(),
+        |c| c == '-',
+    )
+}
+
+fn is_label_word(text: &str) -> bool {
+    text.len() <= LABEL_MAX
+        && is_word(
+            text,
+            |c| c.is_ascii_alphanumeric(),
+            |c| matches!(c, '-' | '_' | '.'),
+        )
+}
+
+fn is_word(text: &str, anywhere: impl Fn(char) -> bool, inside: impl Fn(char) -> bool) -> bool {
+    !text.is_empty()
+        && text.chars().all(|c| anywhere(c) || inside(c))
+        && text.starts_with(&anywhere)
+        && text.ends_with(anywhere)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_objects() {
+        for good in ["a", "lb-1", "a.b-c.d", "0", &"a".repeat(253)] {
+            assert!(is_object_name(good), "{good}");
+        }
+        for bad in [
+            "",
+            "A",
+            "a_b",
+            "-a",
+            "a-",
+            "a..b",
+            "../x",
+            "a/b",
+            "ä",
+            "a ",
+            &"a".repeat(254),
+        ] {
+            assert!(!is_object_name(bad), "{bad}");
+        }
+        assert!(is_dns_label(&"a".repeat(63)) && !is_dns_label(&"a".repeat(64)));
+        assert!(!is_dns_label("a.b") && !is_dns_label("a-"));
+    }
+
+    #[test]
+    fn b80_labels() {
+        for good in ["app", "k8s-app", "example.com/App_1.x", &"a".repeat(63)] {
+            assert!(is_label_key(good), "{good}");
+        }
+        for bad in [
+            "",
+            "/a",
+            "a/",
+            "a/b/c",
+            "-a",
+            "A.com/b",
+            "a b",
+            &"a".repeat(64),
+        ] {
+            assert!(!is_label_key(bad), "{bad}");
+        }
+        assert!(is_label_value("") && is_label_value("A.b_c-1") && !is_label_value("a/b"));
+        assert!(!is_label_value(&"a".repeat(64)) && !is_label_value("-"));
+    }
+}

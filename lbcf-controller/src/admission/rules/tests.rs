@@ -1,0 +1,69 @@
+use super::*;
+use crate::admission::object::Spec;
+use crate::admission::table::Kind;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+mod backend_group;
+mod bind;
+mod driver;
+mod load_balancer;
+
+fn key_of(object: &Value) -> ObjectKey {
+    let text = |field: &str| object["metadata"][field].as_str().unwrap().to_owned();
+    ObjectKey::new(text("namespace"), text("name"))
+}
+
+fn spec<S: DeserializeOwned>(kind: Kind, object: &Value) -> Spec<S> {
+    Spec::read(kind, object).unwrap()
+}
+
+fn texts(refusals: &[Refusal]) -> Vec<String> {
+    refusals.iter().map(Refusal::to_string).collect()
+}
+
+/// Asserts that one refusal is about this field, and says all of this.
+#[track_caller]
+fn assert_refused(refusals: &[String], field: &str, says: &[&str]) {
+    let [refusal] = refusals else {
+        panic!("not one refusal about {field}: {refusals:#?}");
+    };
+    assert!(
+        refusal.starts_with(&format!("{field}: ")),
+        "{field}: {refusal}"
+    );
+    for text in says {
+        assert!(refusal.contains(text), "{text}: {refusal}");
+    }
+}
+
+#[test]
+fn b13_only_true_in_any_case_means_draining() {
+    let labels = |value: &str| Labels::from([(names::LABEL_DRIVER_DRAINING.into(), value.into())]);
+    for (value, expected) in [
+        ("true", true),
+        ("TRUE", true),
+        ("True", true),
+        ("yes", false),
+        ("", false),
+    ] {
+        assert_eq!(is_draining(Some(&labels(value))), expected, "{value}");
+    }
+    assert!(!is_draining(None));
+}
+
+#[test]
+fn b76_b86_what_is_labelled_stays() {
+    let key = ObjectKey::new("ns", "lb");
+    for value in ["", "false", "true"] {
+        let labels = Labels::from([(names::LABEL_DO_NOT_DELETE.into(), value.into())]);
+        let denial = validate_deletion("LoadBalancer", &key, &labels).unwrap_err();
+        for text in ["LoadBalancer ns/lb", "lbcf.tkestack.io/do-not-delete"] {
+            assert!(denial.message().contains(text), "{denial:?}");
+        }
+    }
+    assert_eq!(
+        validate_deletion("LoadBalancer", &key, &Labels::new()),
+        Ok(())
+    );
+}
