@@ -23,12 +23,14 @@
     clippy::missing_panics_doc
 )]
 
+mod admitting;
 mod faulty;
 mod held;
 mod interrupt;
 pub mod manifests;
 mod world;
 
+pub use admitting::Admitting;
 pub use faulty::{Faults, faulty};
 pub use held::{Release, hold_list};
 pub use interrupt::{Interrupted, Moment, interrupt_at};

@@ -67,7 +67,7 @@ async fn holder(world: &World) -> Option<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn only_the_leader_works_and_the_next_one_goes_on_where_it_was_killed() {
+async fn u43_only_the_leader_works_and_the_next_one_goes_on_where_it_was_killed() {
     let world = World::new().await;
     let one = Candidate::start(&world, "one");
     one.until_leader().await;

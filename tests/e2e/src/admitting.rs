@@ -1,0 +1,62 @@
+//! Controllers that admission goes through, as on a cluster where everything is installed.
+
+use crate::world::{World, until};
+use kube::api::{Api, PostParams};
+use lbcf_controller::admission::{AdmissionServer, Certificates, Endpoint, configurations};
+use lbcf_controller::{Controller, Health, ObjectKey, Options, RunError};
+use std::net::Ipv4Addr;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// The controller's service, and its Secret.
+const CONTROLLER: &str = "lbcf-controller";
+const NAMESPACE: &str = "kube-system";
+
+/// A controller that serves admission.
+#[derive(Debug)]
+pub struct Admitting {
+    /// How it is.
+    pub health: Health,
+    /// The controller. Aborting the task kills it.
+    pub task: JoinHandle<Result<(), RunError>>,
+}
+
+impl World {
+    /// Installs the webhook configurations: from now on nothing of LBCF's is stored without a
+    /// controller that serves admission.
+    pub async fn install_admission(&self) {
+        let both = configurations(&Endpoint::default(), None);
+        let client = self.cluster.client_as("test");
+        Api::all(client.clone())
+            .create(&PostParams::default(), &both.mutating)
+            .await
+            .expect("the configuration is accepted");
+        Api::all(client)
+            .create(&PostParams::default(), &both.validating)
+            .await
+            .expect("the configuration is accepted");
+    }
+
+    /// Starts a controller that serves admission with certificates of its own making, as the
+    /// cluster's service, and waits until it does.
+    pub async fn start_admitting(&self, name: &str, options: Options) -> Admitting {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .await
+            .expect("a free port");
+        let certificates = Certificates::SelfMade {
+            service: ObjectKey::new(NAMESPACE, CONTROLLER),
+            secret: ObjectKey::new(NAMESPACE, "lbcf-controller-admission"),
+            names: Vec::new(),
+        };
+        let server = AdmissionServer::new(listener, certificates).expect("the names are names");
+        let addr = server.addr().expect("it has an address").to_string();
+        self.cluster
+            .set_service_address(&format!("{CONTROLLER}.{NAMESPACE}.svc"), &addr);
+        let controller =
+            Controller::new(self.cluster.client_as(name), options).with_admission(server);
+        let health = controller.health();
+        let task = tokio::spawn(controller.run(std::future::pending()));
+        until("admission is served", async || health.ready().ok()).await;
+        Admitting { health, task }
+    }
+}
