@@ -321,6 +321,16 @@ impl World {
         .await;
     }
 
+    /// Waits until a group says that all its backends are registered.
+    pub async fn until_settled_group(&self, name: &str) {
+        until(&format!("{name} is settled"), async || {
+            let group: BackendGroup = self.api(NAMESPACE).get(name).await.ok()?;
+            let status = group.status?;
+            (status.backends > 0 && status.backends == status.registered_backends).then_some(())
+        })
+        .await;
+    }
+
     /// Waits until an object is gone.
     pub async fn until_gone<K: Kind>(&self, namespace: &str, name: &str) {
         until(&format!("{name} is gone"), async || {

@@ -14,5 +14,6 @@ mod leader;
 mod life;
 mod metrics;
 mod order;
+mod permissions;
 mod start;
 mod whole_life;

@@ -1,0 +1,142 @@
+//! The controller may do what it does, and nothing else (b160, u51).
+
+use lbcf_controller::api::{BackendGroup, Bind, DeregisterPolicy, DeregisterWebhook, LoadBalancer};
+use lbcf_controller::{LeaderElection, Options};
+use lbcf_e2e::manifests::{self, DRIVER, GROUP, LB, NAMESPACE, SYSTEM};
+use lbcf_e2e::{World, until};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// A verb and what it is for: `group/resource/subresource`, without the empty ones.
+type Permission = (String, String);
+
+/// What the manifests in `deploy/controller/` allow.
+fn allowed() -> BTreeSet<Permission> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../deploy/controller/rbac.yaml");
+    let yaml = std::fs::read_to_string(path).unwrap();
+    let mut allowed = BTreeSet::new();
+    for document in yaml.split("\n---\n") {
+        let document: Value = serde_saphyr::from_str(document).unwrap();
+        for rule in document["rules"].as_array().into_iter().flatten() {
+            let words = |field: &str| {
+                let words = rule[field].as_array().cloned().unwrap_or_default();
+                words
+                    .into_iter()
+                    .map(|word| word.as_str().unwrap().to_owned())
+                    .collect::<Vec<_>>()
+            };
+            for group in words("apiGroups") {
+                for resource in words("resources") {
+                    let what = [group.as_str(), &resource]
+                        .into_iter()
+                        .filter(|word| !word.is_empty());
+                    let what = what.collect::<Vec<_>>().join("/");
+                    allowed.extend(words("verbs").into_iter().map(|verb| (verb, what.clone())));
+                }
+            }
+        }
+    }
+    allowed
+}
+
+/// What a controller did.
+fn used(world: &World) -> BTreeSet<Permission> {
+    let mut used = BTreeSet::new();
+    world.cluster.requests().count(|key| {
+        if key.user_agent == "lbcf-controller" {
+            let what = [key.resource.as_str(), &key.subresource].into_iter();
+            let what = what
+                .filter(|word| !word.is_empty())
+                .collect::<Vec<_>>()
+                .join("/");
+            used.insert((key.verb.to_owned(), what));
+        }
+        false
+    });
+    used
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn u51_b160_the_controller_may_do_what_it_does_and_nothing_else() {
+    let world = World::new().await;
+    world.install_admission().await;
+    let options = Options {
+        leader_election: Some(LeaderElection::new(SYSTEM, "one")),
+        ..World::options()
+    };
+    let _controller = world.start_admitting("lbcf-controller", options).await;
+    // Something of everything.
+    world.create(&manifests::driver(&world.driver_url())).await;
+    world.create(&manifests::load_balancer(LB)).await;
+    for pod in ["web-0", "web-1"] {
+        world.create(&manifests::pod(pod)).await;
+    }
+    let mut group = manifests::group(GROUP, &[LB]);
+    group.spec.deregister_policy = Some(DeregisterPolicy::Webhook);
+    group.spec.deregister_webhook = Some(DeregisterWebhook {
+        driver_name: DRIVER.into(),
+        failure_policy: None,
+    });
+    world.create(&group).await;
+    let bind: Bind = serde_json::from_value(json!({
+        "metadata": {"name": "bind", "namespace": NAMESPACE},
+        "spec": {
+            "loadBalancers": [{"name": "a", "driver": DRIVER, "spec": {
+                "lbVpcID": "vpc-12345678", "lbListenerPort": "81", "lbListenerProtocol": "TCP",
+            }}],
+            "pods": {"ports": [{"port": 80, "protocol": "tcp"}], "byName": ["web-0"]},
+        },
+    }))
+    .unwrap();
+    world.create(&bind).await;
+    until("everything is registered", async || {
+        (world.targets_count() == 3).then_some(())
+    })
+    .await;
+    world.until_settled_group(GROUP).await;
+    world.set_ready("web-1", false).await;
+    until("the driver was asked about a pod", async || {
+        world
+            .calls()
+            .contains_key("judgePodDeregister")
+            .then_some(())
+    })
+    .await;
+    let weight = json!({"spec": {"parameters": {"weight": "70"}}});
+    world.patch::<BackendGroup>(NAMESPACE, GROUP, weight).await;
+    world.delete::<Bind>(NAMESPACE, "bind").await;
+    world.until_gone::<Bind>(NAMESPACE, "bind").await;
+    world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
+    world.delete::<LoadBalancer>(NAMESPACE, LB).await;
+    world.until_gone::<LoadBalancer>(NAMESPACE, LB).await;
+
+    let (allowed, used) = (allowed(), used(&world));
+    let forbidden: Vec<_> = used.difference(&allowed).collect();
+    assert!(
+        forbidden.is_empty(),
+        "the manifests must allow {forbidden:?}"
+    );
+    // Not met here: conflicts, repeated events, a lease and certificates that are renewed, a service's backend,
+    // what is asked of the API server where the watch has not told of it yet; and owner references,
+    // for which API servers ask a permission that is no request.
+    let rare: BTreeSet<Permission> = [
+        ("get", "lbcf.tkestack.io/binds"),
+        ("get", "lbcf.tkestack.io/loadbalancers"),
+        ("get", "lbcf.tkestack.io/loadbalancerdrivers"),
+        ("patch", "events"),
+        ("patch", "lbcf.tkestack.io/binds"),
+        ("update", "secrets"),
+        ("update", "coordination.k8s.io/leases"),
+        ("get", "services"),
+        ("update", "lbcf.tkestack.io/backendgroups/finalizers"),
+        ("update", "lbcf.tkestack.io/binds/finalizers"),
+    ]
+    .map(|(verb, what)| (verb.to_owned(), what.to_owned()))
+    .into();
+    let unused: Vec<_> = allowed
+        .difference(&used)
+        .filter(|one| !rare.contains(*one))
+        .collect();
+    assert!(unused.is_empty(), "nothing needs {unused:?}");
+}
