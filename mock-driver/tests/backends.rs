@@ -60,7 +60,7 @@ async fn wire_10_a_large_pod_is_read() {
 }
 
 #[tokio::test]
-async fn ens_02_repeated_and_changed_parameters() {
+async fn ens_02_b124_repeated_and_changed_parameters() {
     let mock = Mock::new();
     for weight in ["50", "50", "80"] {
         let parameters = json!({"weight": weight, "zone": "a"});
@@ -142,7 +142,7 @@ async fn ens_07_foreign_targets_stay_as_they_are() {
 }
 
 #[tokio::test]
-async fn drg_02_03_what_is_not_registered_is_deregistered() {
+async fn drg_02_03_b124_what_is_not_registered_is_deregistered() {
     let mock = Mock::new();
     for lb_info in [
         sample(),

@@ -173,7 +173,7 @@ async fn asyn_06_deleting_while_it_is_created_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn asyn_07_a_restarted_driver_finds_what_was_begun() {
+async fn asyn_07_b158_a_restarted_driver_finds_what_was_begun() {
     let second = Duration::from_secs(1);
     let mut mock = Mock::with_stages_of(second);
     mock.call("createLoadBalancer", create("1", order())).await;

@@ -358,6 +358,20 @@ mod tests {
     }
 
     #[test]
+    fn u39_thousands_that_are_polled_all_come_when_their_time_is_there() {
+        let (mut state, now) = (state(), Instant::now());
+        let second = Duration::from_secs(1);
+        for number in 0..5000 {
+            state.add(Work::in_turn(key(&number.to_string())), now);
+        }
+        while let Some(key) = state.take(now, no_lane) {
+            state.done(key, Progress::After(second), now, 0.0);
+        }
+        let due = std::iter::from_fn(|| state.take(now + second, no_lane));
+        assert_eq!(due.count(), 5000);
+    }
+
+    #[test]
     fn u38_a_driver_that_is_busy_holds_up_no_other() {
         let (mut state, now) = (state(), Instant::now());
         for name in ["slow-1", "slow-2", "slow-3", "slow-4", "other"] {

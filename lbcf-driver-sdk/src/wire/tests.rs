@@ -213,7 +213,7 @@ fn d3_node_addresses_have_two_names() {
 }
 
 #[test]
-fn d7_pods_are_objects_or_strings_that_hold_them() {
+fn d7_b153_pods_are_objects_or_strings_that_hold_them() {
     let pod = json!({"metadata": {"name": "p", "creationTimestamp": null}});
     for wire in [pod.clone(), Value::String(pod.to_string())] {
         let request: GenerateBackendAddrRequest =

@@ -205,6 +205,15 @@ impl World {
             .expect("the patch is accepted")
     }
 
+    /// Changes an object's status by a merge patch.
+    pub async fn patch_status<K: Kind>(&self, namespace: &str, name: &str, status: Value) -> K {
+        let patch = Patch::Merge(json!({ "status": status }));
+        self.api::<K>(namespace)
+            .patch_status(name, &PatchParams::default(), &patch)
+            .await
+            .expect("the patch is accepted")
+    }
+
     /// Deletes an object, if it is there.
     pub async fn delete<K: Kind>(&self, namespace: &str, name: &str) {
         match self

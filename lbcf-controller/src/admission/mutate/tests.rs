@@ -87,7 +87,7 @@ fn b77_b99_u33_the_finalizer_is_added_once_and_on_creation_only() {
 }
 
 #[test]
-fn b88_a_group_is_labelled_with_its_load_balancers() {
+fn b87_b88_a_group_is_labelled_with_its_load_balancers() {
     let object = with(
         with_spec(json!({"loadBalancers": ["a", "b"], "lbName": "c"})),
         [(

@@ -90,7 +90,7 @@ fn d30_nothing_is_done_before_the_finalizer_is_stored() {
 }
 
 #[test]
-fn what_creating_begins_from_is_stored_before_anybody_is_called() {
+fn u12_d28_what_creating_begins_from_is_stored_before_anybody_is_called() {
     let Step::MarkCreating(entry) = decide(&view()) else {
         panic!()
     };

@@ -1,0 +1,101 @@
+//! What people and other controllers left behind.
+
+use k8s_openapi::api::core::v1::Event;
+use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer};
+use lbcf_e2e::manifests::{GROUP, LB, NAMESPACE};
+use lbcf_e2e::{World, until};
+use serde_json::json;
+
+/// Makes everything look as the original controller left it: it stored no generation, did not say
+/// what it had synced, and not what an address was made of.
+async fn as_the_original_left_it(world: &World) {
+    for record in world.all::<BackendRecord>().await {
+        let name = record.metadata.name.as_deref().unwrap();
+        let annotations = json!({"metadata": {"annotations": null}});
+        world
+            .patch::<BackendRecord>(NAMESPACE, name, annotations)
+            .await;
+        let mut status = serde_json::to_value(record.status.unwrap()).unwrap();
+        for condition in status["conditions"].as_array_mut().unwrap() {
+            condition
+                .as_object_mut()
+                .unwrap()
+                .remove("observedGeneration");
+        }
+        world
+            .patch_status::<BackendRecord>(NAMESPACE, name, status)
+            .await;
+    }
+    let lb: LoadBalancer = world.api(NAMESPACE).get(LB).await.unwrap();
+    let mut status = serde_json::to_value(lb.status.unwrap()).unwrap();
+    status["lastSyncedAttributes"] = json!(null);
+    world
+        .patch_status::<LoadBalancer>(NAMESPACE, LB, status)
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d27_b157_controllers_can_be_swapped_and_nothing_is_registered_anew() {
+    let world = World::new().await;
+    let controller = world.start_controller();
+    world.apply_basics(3).await;
+    let pods = ["web-0", "web-1", "web-2"];
+    world.until_targets(&pods, "50").await;
+    world.until_settled().await;
+    controller.abort();
+    let _ = controller.await;
+    as_the_original_left_it(&world).await;
+
+    let calls = world.cloud.calls();
+    let _controller = world.start_controller();
+    until("the load balancer was ensured", async || {
+        let lb: LoadBalancer = world.api(NAMESPACE).get(LB).await.unwrap();
+        lb.status.unwrap().last_synced_attributes.map(drop)
+    })
+    .await;
+    let called = world.cloud.calls().difference(&calls);
+    assert_eq!(
+        (called.total(), called.get("ensureLoadBalancer")),
+        (1, 1),
+        "{called:?}"
+    );
+    // From then on everything is as ever: a change reaches every backend, once.
+    let weight = json!({"spec": {"parameters": {"weight": "70"}}});
+    world.patch::<BackendGroup>(NAMESPACE, GROUP, weight).await;
+    world.until_targets(&pods, "70").await;
+    world.until_settled().await;
+    let called = world.cloud.calls().difference(&calls);
+    assert_eq!(
+        (called.total(), called.get("ensureBackend")),
+        (4, 3),
+        "{called:?}"
+    );
+    world.delete_basics().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn b62_a_record_whose_finalizer_is_removed_by_hand_goes_without_a_call() {
+    let mut world = World::new().await;
+    let _controller = world.start_controller();
+    world.apply_basics(1).await;
+    world.until_targets(&["web-0"], "50").await;
+    world.until_settled().await;
+    world.stop_driver().await;
+    world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
+    let record = until("deregistering fails", async || {
+        let events: Vec<Event> = world.all().await;
+        let failed = |event: &&Event| event.reason.as_deref() == Some("InvalidDeregister");
+        events.iter().find(failed)?.involved_object.name.clone()
+    })
+    .await;
+    let by_hand = json!({"metadata": {"finalizers": null}});
+    world
+        .patch::<BackendRecord>(NAMESPACE, &record, by_hand)
+        .await;
+    world.until_gone::<BackendRecord>(NAMESPACE, &record).await;
+    world.start_driver().await;
+    // The load balancer does not wait for it any more.
+    world.delete::<LoadBalancer>(NAMESPACE, LB).await;
+    world.until_gone::<LoadBalancer>(NAMESPACE, LB).await;
+    assert!(!world.calls().contains_key("deregisterBackend"));
+}
