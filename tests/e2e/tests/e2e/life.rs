@@ -256,7 +256,7 @@ async fn u7_a_load_balancer_deleted_while_it_is_being_created_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn b134_b142_people_see_events() {
+async fn b115_b134_b142_people_see_events() {
     let world = World::new().await;
     let _controller = world.start_controller();
     world.apply_basics(1).await;
