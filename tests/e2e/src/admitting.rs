@@ -51,7 +51,7 @@ impl World {
         let server = AdmissionServer::new(listener, certificates).expect("the names are names");
         let addr = server.addr().expect("it has an address").to_string();
         self.cluster
-            .set_service_address(&format!("{CONTROLLER}.{NAMESPACE}.svc"), &addr);
+            .set_service_address(format!("{CONTROLLER}.{NAMESPACE}.svc"), &addr);
         let controller =
             Controller::new(self.cluster.client_as(name), options).with_admission(server);
         let health = controller.health();
