@@ -11,7 +11,7 @@ mod taken;
 
 pub(crate) use carry_out::carry_out;
 pub(crate) use expected::{node_source, pod_source, ports, record};
-pub(crate) use judge::{Answer, Turn, judge};
+pub(crate) use judge::{Answer, judge, wake_judge};
 pub(crate) use judgement::{Judged, Judgement};
 pub(crate) use plan::{Expected, Plan, Settings, compare};
 pub(crate) use standing::{Standing, standing_of_pod};

@@ -6,7 +6,7 @@ use crate::bind::StatusLocks;
 use crate::cluster::{EventSink, EventType, WriteError, Writer};
 use crate::drivers::{AddressLocks, Drivers};
 use crate::error_text::in_full;
-use crate::index::{Change, Index};
+use crate::index::{Change, Index, PodView};
 use crate::key::{ObjectKey, Owner, WorkKey};
 use crate::metrics::Metrics;
 use crate::names::ANNOTATION_ONE_CALL;
@@ -234,6 +234,19 @@ impl Context {
     pub(crate) fn answer(&self, owner: &Owner) -> Option<Answer> {
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         answers.get(owner).cloned()
+    }
+
+    /// What was last said of an owner's pods that are not ready, but not of those that are ready
+    /// now.
+    pub(crate) fn answer_on<'a>(
+        &self,
+        owner: &Owner,
+        pods: impl IntoIterator<Item = &'a PodView>,
+    ) -> Option<Answer> {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = answers.get_mut(owner)?;
+        answer.forget_available(pods);
+        Some(answer.clone())
     }
 
     /// Remembers what was said, or forgets it.

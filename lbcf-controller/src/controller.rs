@@ -12,7 +12,7 @@ use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::queue::Queue;
 use crate::work::{Progress, Work};
-use crate::{backend_group, backend_record, bind, load_balancer, load_balancer_driver};
+use crate::{backend_group, backend_record, backends, bind, load_balancer, load_balancer_driver};
 use futures::StreamExt;
 use jiff::Timestamp;
 use kube::Client;
@@ -210,7 +210,8 @@ impl Controller {
             };
             while workers.try_join_next().is_some() {}
             let context = Arc::clone(&context);
-            let span = tracing::info_span!("work", kind = key.kind(), object = %key.object());
+            let (kind, part) = (key.kind(), key.part());
+            let span = tracing::info_span!("work", kind, object = %key.object(), part);
             let held = Arc::clone(&queue).hold(key.clone());
             workers.spawn(
                 async move {
@@ -309,6 +310,7 @@ async fn act(context: &Context, key: &WorkKey) -> Progress {
             WorkKey::Record(key) => backend_record::act(context, key).await,
             WorkKey::Bind(key) => bind::act(context, key).await,
             WorkKey::BindLoadBalancer(key) => bind::load_balancer::act(context, key).await,
+            WorkKey::Judgement(owner) => backends::judge(context, owner).await,
         };
         if progress != Progress::Again {
             return progress;

@@ -136,8 +136,12 @@ impl Index {
     /// Takes in what became of a load balancer.
     pub(crate) fn load_balancer(&mut self, change: Change<LoadBalancer>) -> Vec<Work> {
         let mut work = Vec::new();
+        // Whoever wrote it goes on by itself. Woken by its own write it would look twice, and so
+        // call a driver again that has just said when it wants to be called.
+        let is_own = matches!(change, Change::Written(_));
         for wake in self.load_balancers.change(change) {
-            if wake.itself {
+            let is_gone = self.load_balancers.get(&wake.key) == Lookup::Missing;
+            if wake.itself && (!is_own || is_gone) {
                 work.push(Work::in_turn(WorkKey::LoadBalancer(wake.key.clone())));
             }
             if wake.users {
@@ -224,7 +228,8 @@ impl Index {
                 Some(LoadBalancerOf::LoadBalancer(lb)) if self.load_balancers.is_deleting(&lb) => {
                     work.push(Work::in_turn(WorkKey::LoadBalancer(lb)));
                 }
-                Some(LoadBalancerOf::Bind(lb)) => {
+                // One that stays is not woken: it may be waiting for the time that its driver named.
+                Some(LoadBalancerOf::Bind(lb)) if self.binds.is_leaving(&lb) => {
                     work.push(Work::in_turn(WorkKey::BindLoadBalancer(lb)));
                 }
                 _ => {}
@@ -343,6 +348,7 @@ impl Index {
             WorkKey::Group(key) => self.groups.peek(key).is_some(),
             WorkKey::Record(key) => self.records.get(key).found().is_some(),
             WorkKey::Bind(key) => self.binds.peek(key).is_some(),
+            WorkKey::Judgement(owner) => self.knows(owner),
             WorkKey::BindLoadBalancer(key) => {
                 let bind = self.binds.peek(&key.bind);
                 bind.is_some_and(|bind| binds::names_of(bind).contains(&key.name))
@@ -403,7 +409,9 @@ impl Index {
     #[must_use]
     pub(crate) fn target_of(&self, key: &WorkKey) -> Option<(ObjectKey, StringMap)> {
         match key {
-            WorkKey::Driver(_) | WorkKey::Group(_) | WorkKey::Bind(_) => None,
+            WorkKey::Driver(_) | WorkKey::Group(_) | WorkKey::Bind(_) | WorkKey::Judgement(_) => {
+                None
+            }
             WorkKey::LoadBalancer(key) => {
                 let lb = self.load_balancers.get(key).found()?;
                 let status = lb.status.as_ref();
@@ -490,6 +498,12 @@ impl Index {
     #[must_use]
     pub(crate) fn count_pods_of(&self, owner: &Owner) -> usize {
         self.selections.count_staying(owner)
+    }
+
+    /// Whether an owner selects a pod that is to stay and is not available.
+    #[must_use]
+    pub(crate) fn has_unready_pods(&self, owner: &Owner) -> bool {
+        self.selections.unready(owner).next().is_some()
     }
 
     /// The pods that an owner selects, that are to stay and are not available, and that have

@@ -53,6 +53,9 @@ pub(crate) enum WorkKey {
     /// One load balancer of a Bind. Each has work of its own, so that a slow one holds up no
     /// other (u5).
     BindLoadBalancer(BindLoadBalancerKey),
+    /// Asking a driver about an owner's pods that are not ready. It has work of its own, so that
+    /// what is certain does not wait for a driver that thinks.
+    Judgement(Owner),
 }
 
 /// A Bind and the name of one of its load balancers.
@@ -129,9 +132,19 @@ impl WorkKey {
         match self {
             Self::Driver(_) => "LoadBalancerDriver",
             Self::LoadBalancer(_) => "LoadBalancer",
-            Self::Group(_) => "BackendGroup",
+            Self::Group(_) | Self::Judgement(Owner::Group(_)) => "BackendGroup",
             Self::Record(_) => "BackendRecord",
-            Self::Bind(_) | Self::BindLoadBalancer(_) => "Bind",
+            Self::Bind(_) | Self::BindLoadBalancer(_) | Self::Judgement(Owner::Bind(_)) => "Bind",
+        }
+    }
+
+    /// Which part of the object, where it is not the whole.
+    #[must_use]
+    pub(crate) fn part(&self) -> Option<&str> {
+        match self {
+            Self::BindLoadBalancer(key) => Some(&key.name),
+            Self::Judgement(_) => Some("judgement"),
+            _ => None,
         }
     }
 
@@ -145,15 +158,17 @@ impl WorkKey {
             | Self::Record(key)
             | Self::Bind(key) => key,
             Self::BindLoadBalancer(key) => &key.bind,
+            Self::Judgement(owner) => owner.key(),
         }
     }
 }
 
 impl fmt::Display for WorkKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::BindLoadBalancer(key) => write!(f, "{} {key}", self.kind()),
-            _ => write!(f, "{} {}", self.kind(), self.object()),
+        write!(f, "{} {}", self.kind(), self.object())?;
+        match self.part() {
+            Some(part) => write!(f, " ({part})"),
+            None => Ok(()),
         }
     }
 }

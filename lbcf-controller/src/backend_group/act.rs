@@ -3,8 +3,8 @@
 use super::decide::{Candidate, Candidates, Counts, View, decide, decide_status};
 use super::expected::usable;
 use super::load_balancer_state::LoadBalancerState;
-use crate::api::{BackendGroup, DeregisterPolicy};
-use crate::backends::{Taken, Turn, carry_out, judge};
+use crate::api::BackendGroup;
+use crate::backends::{Taken, carry_out, wake_judge};
 use crate::cluster::EventType::Normal;
 use crate::context::{Context, after_failed_write};
 use crate::index::Index;
@@ -24,6 +24,7 @@ pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
     let is_full = taken.is_full();
     let outcome = carry_out(context, decide(&view)).await;
     taken.done_but(outcome.failed);
+    wake_judge(context, &owner, view.group.spec.deregister_policy);
     if let Some(progress) = outcome.progress {
         // The counts are true all the same.
         return write_status(context, &owner).await.and(progress);
@@ -31,33 +32,18 @@ pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
     if is_full {
         return Progress::Again;
     }
-    let turn = judge_pods(context, &owner, &view.group).await;
-    let then = match turn {
-        Turn::Answered => return Progress::Again,
-        Turn::Wait(wait) => Progress::After(wait),
-        Turn::Nothing => Progress::Settled,
-    };
-    write_status(context, &owner).await.and(then)
-}
-
-async fn judge_pods(context: &Context, owner: &Owner, group: &BackendGroup) -> Turn {
-    match &group.spec.pods {
-        Some(pods) if group.spec.deregister_policy == Some(DeregisterPolicy::Webhook) => {
-            let webhook = group.spec.deregister_webhook.as_ref();
-            judge(context, owner, group, pods, webhook).await
-        }
-        _ => Turn::Nothing,
-    }
+    write_status(context, &owner).await
 }
 
 fn look(context: &Context, owner: &Owner, units: &BTreeSet<String>) -> Option<View> {
-    let answer = context.answer(owner);
     let index = context.index();
     let group = index.get_group(owner.key()).found()?;
     let candidates = match (&group.spec.pods, &group.spec.service) {
         (Some(_), _) => {
+            let pods = index.pods_of(owner, units);
+            let answer = context.answer_on(owner, pods.iter().map(|pod| &**pod));
             let judgement = answer.map(|answer| answer.judgement());
-            Candidates::Pods(index.pods_of(owner, units), judgement.unwrap_or_default())
+            Candidates::Pods(pods, judgement.unwrap_or_default())
         }
         (None, Some(service)) => {
             let key = ObjectKey::new(owner.key().namespace.clone(), service.name.clone());

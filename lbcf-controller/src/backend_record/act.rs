@@ -165,7 +165,8 @@ async fn generate(
 ) -> Progress {
     match fetch(context, record, &mut request).await {
         Ok(true) => {}
-        Ok(false) => return Progress::Settled,
+        // The watch tells too; but what changed and changed back may wake nobody.
+        Ok(false) => return Progress::Retry(None),
         Err(progress) => return progress,
     }
     request.retry_id = retry_id();

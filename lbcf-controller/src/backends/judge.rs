@@ -1,14 +1,15 @@
 //! Asking a driver which pods that are not ready keep their place (b110, b111).
 
 use super::{Judged, Judgement};
-use crate::api::{DeregisterWebhook, PodSelection};
+use crate::api::{DeregisterPolicy, DeregisterWebhook, LoadBalancerDriver, PodSelection};
 use crate::cluster::EventType::Warning;
 use crate::context::Context;
 use crate::error_text::in_full;
 use crate::index::{Lookup, PodView};
-use crate::key::{ObjectKey, Owner};
+use crate::key::{ObjectKey, Owner, WorkKey};
 use crate::names;
 use crate::queue::jitter;
+use crate::work::{Progress, Work};
 use k8s_openapi::api::core::v1::Pod;
 use kube::Resource;
 use kube::api::{Api, ListParams};
@@ -33,34 +34,122 @@ pub(crate) struct Answer {
     due: Instant,
     /// How many questions in a row went without an answer.
     failures: u32,
+    /// Who was asked; none where the driver was not there.
+    driver: Option<DriverId>,
 }
+
+/// A driver's uid and generation: another one may answer where this one did not.
+type DriverId = (Option<String>, Option<i64>);
 
 impl Answer {
     /// What was said.
     pub(crate) fn judgement(&self) -> Arc<Judgement> {
         Arc::clone(&self.judgement)
     }
+
+    /// Forgets what was said of pods that are ready again: the next time that they are not is
+    /// another matter.
+    pub(crate) fn forget_available<'a>(&mut self, pods: impl IntoIterator<Item = &'a PodView>) {
+        let available = pods.into_iter().filter(|pod| pod.is_available());
+        for pod in available
+            .filter(|pod| self.judgement.is_about(pod))
+            .collect::<Vec<_>>()
+        {
+            Arc::make_mut(&mut self.judgement).forget(pod);
+        }
+    }
+}
+
+/// Has a driver asked about an owner's pods, where there may be somebody to ask about.
+pub(crate) fn wake_judge(context: &Context, owner: &Owner, policy: Option<DeregisterPolicy>) {
+    let is_judged =
+        policy == Some(DeregisterPolicy::Webhook) && context.index().has_unready_pods(owner);
+    if is_judged || context.answer(owner).is_some() {
+        let judge = WorkKey::Judgement(owner.clone());
+        context.queue.add([Work::in_turn(judge)]);
+    }
+}
+
+/// Asks the driver of an owner, if somebody is to be asked about now.
+pub(crate) async fn judge(context: &Context, owner: &Owner) -> Progress {
+    let turn = match owner {
+        Owner::Group(key) => {
+            let group = context.index().get_group(key).found();
+            match group.as_deref() {
+                Some(group) if group.metadata.deletion_timestamp.is_none() => {
+                    let (spec, pods) = (&group.spec, group.spec.pods.as_ref());
+                    let rules = Rules::new(spec.deregister_policy, pods, &spec.deregister_webhook);
+                    take_turn(context, owner, group, rules).await
+                }
+                _ => Turn::Nothing,
+            }
+        }
+        Owner::Bind(key) => {
+            let bind = context.index().get_bind(key).found();
+            match bind.as_deref() {
+                Some(bind) if bind.metadata.deletion_timestamp.is_none() => {
+                    let (spec, pods) = (&bind.spec, Some(&bind.spec.pods));
+                    let rules = Rules::new(spec.deregister_policy, pods, &spec.deregister_webhook);
+                    take_turn(context, owner, bind, rules).await
+                }
+                _ => Turn::Nothing,
+            }
+        }
+    };
+    match turn {
+        Turn::Nothing => {
+            context.set_answer(owner, None);
+            Progress::Settled
+        }
+        Turn::Answered(wait) => {
+            // What was answered may take pods away.
+            context.queue.add([Work::first(owner.work())]);
+            Progress::After(wait)
+        }
+        Turn::Wait(wait) => Progress::After(wait),
+    }
 }
 
 /// What came of asking.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+enum Turn {
     /// There is nobody to ask about.
     Nothing,
-    /// There is a new answer: decide on the pods anew.
-    Answered,
+    /// There is a new answer; ask again after this time.
+    Answered(Duration),
     /// What was answered stands; ask again after this time.
     Wait(Duration),
 }
 
-/// Asks the driver, if somebody is to be asked about now.
-pub(crate) async fn judge<K: Resource<DynamicType = ()>>(
+/// What an owner says about pods that are not ready.
+struct Rules<'a> {
+    selection: &'a PodSelection,
+    webhook: Option<&'a DeregisterWebhook>,
+}
+
+impl<'a> Rules<'a> {
+    /// The rules, where a driver decides.
+    fn new(
+        policy: Option<DeregisterPolicy>,
+        selection: Option<&'a PodSelection>,
+        webhook: &'a Option<DeregisterWebhook>,
+    ) -> Option<Self> {
+        let selection = selection.filter(|_| policy == Some(DeregisterPolicy::Webhook))?;
+        Some(Self {
+            selection,
+            webhook: webhook.as_ref(),
+        })
+    }
+}
+
+async fn take_turn<K: Resource<DynamicType = ()>>(
     context: &Context,
     owner: &Owner,
     object: &K,
-    selection: &PodSelection,
-    webhook: Option<&DeregisterWebhook>,
+    rules: Option<Rules<'_>>,
 ) -> Turn {
+    let Some(Rules { selection, webhook }) = rules else {
+        return Turn::Nothing;
+    };
     let now = Instant::now();
     let last = context.answer(owner);
     if let Some(last) = &last {
@@ -72,25 +161,34 @@ pub(crate) async fn judge<K: Resource<DynamicType = ()>>(
     }
     let unready = context.index().unready_pods_of(owner);
     if unready.is_empty() {
-        context.set_answer(owner, None);
         return Turn::Nothing;
     }
+    let driver = driver_of(context, owner, webhook);
+    let asked = driver.as_ref().ok().map(|driver| {
+        let meta = &driver.metadata;
+        (meta.uid.clone(), meta.generation)
+    });
     if let Some(last) = &last {
         let is_complete = unready.iter().all(|pod| last.judgement.is_about(pod));
-        if is_complete && last.due > now {
+        let is_another = last.failures > 0 && last.driver != asked;
+        if is_complete && !is_another && last.due > now {
             return Turn::Wait(last.due - now);
         }
     }
-    let (asked, said) = match ask(context, owner, selection, webhook, &unready).await {
-        Ok((asked, kept)) => {
+    let answered = match driver {
+        Ok(driver) => ask(context, owner, selection, &driver, &unready).await,
+        Err(message) => Err(message),
+    };
+    let (pods, said) = match answered {
+        Ok((pods, kept)) => {
             let said = Judged::answered(&owner.key().namespace, &kept);
-            (asked, said)
+            (pods, said)
         }
         Err(message) => {
             context.report(object, Warning, "WebhookFailed", message);
             let policy = webhook.and_then(|webhook| webhook.failure_policy);
-            let asked = unready.iter().map(|pod| (**pod).clone()).collect();
-            (asked, Judged::Failed(policy.unwrap_or_default()))
+            let pods = unready.iter().map(|pod| (**pod).clone()).collect();
+            (pods, Judged::Failed(policy.unwrap_or_default()))
         }
     };
     let failures = match &said {
@@ -104,15 +202,34 @@ pub(crate) async fn judge<K: Resource<DynamicType = ()>>(
     };
     let at = Instant::now();
     let answer = Answer {
-        judgement: Arc::new(Judgement::new(&asked, said)),
+        judgement: Arc::new(Judgement::new(&pods, said)),
         at,
         due: at + wait,
         failures,
+        driver: asked,
     };
     context.set_answer(owner, Some(answer));
     let names: Vec<String> = unready.iter().map(|pod| pod.key.name.clone()).collect();
     context.index().put_back(owner, names.iter());
-    Turn::Answered
+    Turn::Answered(wait)
+}
+
+/// The driver that is to be asked.
+fn driver_of(
+    context: &Context,
+    owner: &Owner,
+    webhook: Option<&DeregisterWebhook>,
+) -> Result<Arc<LoadBalancerDriver>, String> {
+    let Some(webhook) = webhook else {
+        return Err("spec.deregisterWebhook: missing, though the policy is Webhook".to_owned());
+    };
+    let key = names::resolve(&owner.key().namespace, &webhook.driver_name);
+    match context.index().get_driver(&key) {
+        Lookup::Found(driver) => Ok(driver),
+        Lookup::Missing | Lookup::Unreadable => Err(format!(
+            "spec.deregisterWebhook.driverName: LoadBalancerDriver {key} not found"
+        )),
+    }
 }
 
 /// Asks; gives the pods that were asked about and those that stay.
@@ -120,21 +237,9 @@ async fn ask(
     context: &Context,
     owner: &Owner,
     selection: &PodSelection,
-    webhook: Option<&DeregisterWebhook>,
+    driver: &LoadBalancerDriver,
     unready: &[Arc<PodView>],
 ) -> Result<(Vec<PodView>, Vec<Pod>), String> {
-    let Some(webhook) = webhook else {
-        return Err("spec.deregisterWebhook: missing, though the policy is Webhook".to_owned());
-    };
-    let key = names::resolve(&owner.key().namespace, &webhook.driver_name);
-    let driver = match context.index().get_driver(&key) {
-        Lookup::Found(driver) => driver,
-        Lookup::Missing | Lookup::Unreadable => {
-            return Err(format!(
-                "spec.deregisterWebhook.driverName: LoadBalancerDriver {key} not found"
-            ));
-        }
-    };
     let pods = fetch(context, owner, selection, unready).await?;
     if pods.is_empty() {
         return Ok((Vec::new(), Vec::new()));
@@ -142,6 +247,7 @@ async fn ask(
     let asked = pods.iter().map(PodView::of).collect();
     let dry_run = context.options.dry_run;
     if dry_run && !driver.spec.accept_dry_run_call {
+        let key = ObjectKey::of(driver);
         return Err(format!("driver {key} accepts no dry-run calls"));
     }
     let request = JudgePodDeregisterRequest {
@@ -150,12 +256,13 @@ async fn ask(
     };
     let answer = context
         .drivers
-        .call::<JudgePodDeregister>(&driver, &request)
+        .call::<JudgePodDeregister>(driver, &request)
         .await;
     match answer {
         Ok(answer) if answer.succ => Ok((asked, answer.do_not_deregister)),
         Ok(answer) => Err(format!(
-            "driver {key}: webhook judgePodDeregister: succ=false, msg: {}",
+            "driver {}: webhook judgePodDeregister: succ=false, msg: {}",
+            ObjectKey::of(driver),
             answer.msg
         )),
         Err(error) => Err(in_full(&error)),

@@ -58,6 +58,11 @@ impl Judgement {
         Self { asked, said }
     }
 
+    /// Forgets what was said of a pod.
+    pub(crate) fn forget(&mut self, pod: &PodView) {
+        self.asked.remove(&pod.key.name);
+    }
+
     /// Whether it is about this pod, and not its namesake.
     #[must_use]
     pub(crate) fn is_about(&self, pod: &PodView) -> bool {

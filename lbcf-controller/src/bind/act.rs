@@ -1,13 +1,13 @@
 //! Carrying out a Bind's plan, and letting the Bind go.
 
 use super::decide::{View, decide, renamed};
-use crate::api::{BackendRecord, Bind, DeregisterPolicy};
-use crate::backends::{Taken, Turn, carry_out, judge};
+use crate::api::{BackendRecord, Bind};
+use crate::backends::{Taken, carry_out, wake_judge};
 use crate::context::Context;
 use crate::index::{Index, Lookup};
-use crate::key::{ObjectKey, Owner};
+use crate::key::{BindLoadBalancerKey, ObjectKey, Owner, WorkKey};
 use crate::names::{ANNOTATION_SOURCE, FINALIZER_LOAD_BALANCER};
-use crate::work::Progress;
+use crate::work::{Progress, Work};
 use std::collections::BTreeSet;
 
 /// Looks at a batch of a Bind's pods and does what its plan says, then goes on with the next.
@@ -18,7 +18,16 @@ pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
         return Progress::Settled;
     };
     let is_going = bind.metadata.deletion_timestamp.is_some();
-    if !is_going && !has_finalizer(&bind) && !context.options.dry_run {
+    if !is_going && !has_finalizer(&bind) && context.options.dry_run {
+        // Storing it would wake them.
+        let lbs = bind.spec.load_balancers.iter();
+        let lbs = lbs.map(|lb| BindLoadBalancerKey {
+            bind: key.clone(),
+            name: lb.name.clone(),
+        });
+        let lbs = lbs.map(WorkKey::BindLoadBalancer).map(Work::in_turn);
+        context.queue.add(lbs);
+    } else if !is_going && !has_finalizer(&bind) {
         let mut finalizers = bind.metadata.finalizers.clone().unwrap_or_default();
         finalizers.push(FINALIZER_LOAD_BALANCER.to_owned());
         let then = Progress::Again;
@@ -48,6 +57,7 @@ pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
         .collect();
     let outcome = carry_out(context, plan).await;
     taken.done_but(outcome.failed);
+    wake_judge(context, &owner, view.bind.spec.deregister_policy);
     if let Some(progress) = outcome.progress {
         return progress;
     }
@@ -57,27 +67,16 @@ pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
     if is_going {
         return let_go(context, &owner).await;
     }
-    match judge_pods(context, &owner, &view.bind).await {
-        Turn::Answered => Progress::Again,
-        Turn::Wait(wait) => Progress::After(wait),
-        Turn::Nothing => Progress::Settled,
-    }
-}
-
-async fn judge_pods(context: &Context, owner: &Owner, bind: &Bind) -> Turn {
-    if bind.spec.deregister_policy != Some(DeregisterPolicy::Webhook) {
-        return Turn::Nothing;
-    }
-    let webhook = bind.spec.deregister_webhook.as_ref();
-    judge(context, owner, bind, &bind.spec.pods, webhook).await
+    Progress::Settled
 }
 
 fn look(context: &Context, owner: &Owner, units: &BTreeSet<String>) -> Option<View> {
-    let answer = context.answer(owner);
     let index = context.index();
+    let pods = index.pods_of(owner, units);
+    let answer = context.answer_on(owner, pods.iter().map(|pod| &**pod));
     Some(View {
         bind: index.get_bind(owner.key()).found()?,
-        pods: index.pods_of(owner, units),
+        pods,
         judgement: answer.map_or_else(Default::default, |answer| answer.judgement()),
         records: index.records_of(owner, units),
     })

@@ -64,6 +64,16 @@ impl Binds {
         self.table.peek(key)
     }
 
+    /// Whether a load balancer may be waiting for the last of its records to go.
+    pub(super) fn is_leaving(&self, lb: &BindLoadBalancerKey) -> bool {
+        self.table.peek(&lb.bind).is_some_and(|bind| {
+            let there = bind.status.iter();
+            let mut there = there.flat_map(|status| &status.load_balancer_statuses);
+            bind.metadata.deletion_timestamp.is_some()
+                || there.any(|there| there.name == lb.name && there.deletion_timestamp.is_some())
+        })
+    }
+
     pub(super) fn of_driver(
         &self,
         driver: &ObjectKey,
@@ -108,10 +118,16 @@ fn wake(diff: &Diff<Bind>) -> Wake {
     let (old, new) = match (&diff.old, &diff.new) {
         (Some(old), Some(new)) if old.metadata.uid == new.metadata.uid => (old, new),
         (_, Some(new)) => {
+            // Without its finalizer nothing is begun; storing that wakes them.
+            let load_balancers = if has_finalizer(new) {
+                names_of(new)
+            } else {
+                BTreeSet::new()
+            };
             return Wake {
                 records: true,
                 itself: true,
-                load_balancers: names_of(new),
+                load_balancers,
             };
         }
         (Some(old), None) => {
@@ -141,6 +157,11 @@ fn wake(diff: &Diff<Bind>) -> Wake {
         itself: !gone.is_empty(),
         load_balancers: gone,
     }
+}
+
+fn has_finalizer(bind: &Bind) -> bool {
+    let mut finalizers = bind.metadata.finalizers.iter().flatten();
+    finalizers.any(|finalizer| finalizer == names::FINALIZER_LOAD_BALANCER)
 }
 
 /// The names of a Bind's load balancers: those that it wants, and those that are still there.

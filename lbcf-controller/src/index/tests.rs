@@ -530,6 +530,7 @@ fn b110_pods_that_are_asked_about_are_there_to_stay_not_available_and_have_recor
 
 fn bind(version: u64, change: impl FnOnce(&mut Bind)) -> Bind {
     let mut bind = placed(Bind::new("bind", BindSpec::default()), version);
+    bind.metadata.finalizers = Some(vec![crate::names::FINALIZER_LOAD_BALANCER.into()]);
     bind.spec.load_balancers = ["a", "b"]
         .map(|name| TargetLoadBalancer {
             name: name.into(),
@@ -562,6 +563,14 @@ fn u5_each_load_balancer_of_a_bind_has_work_of_its_own() {
     let driver = placed(LoadBalancerDriver::new("driver", Default::default()), 2);
     let work = keys(index.driver(Change::Applied(driver)));
     assert!(work.contains(&"Bind ns/bind (a)".to_owned()), "{work:?}");
+    let mut index = Index::default();
+    let unprotected = bind(1, |bind| bind.metadata.finalizers = None);
+    let work = keys(index.bind(Change::Applied(unprotected)));
+    assert_eq!(
+        work,
+        ["Bind ns/bind"],
+        "nothing is begun without the finalizer"
+    );
 }
 
 #[test]

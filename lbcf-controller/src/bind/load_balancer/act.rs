@@ -319,6 +319,7 @@ impl Turn<'_> {
                 message,
                 then,
             }) => {
+                // That it was created stays: it tells what there is to delete.
                 let failed = self.unmet(condition_types::READY, reason, &message);
                 self.fail(with(self.entry(), failed), then).await
             }
@@ -335,11 +336,12 @@ impl Turn<'_> {
                 self.context.queue.retry_delay(&key)
             }
         };
-        // Whole seconds, and never too early.
-        let seconds = i64::try_from(wait.as_secs_f64().ceil() as u64).unwrap_or(i64::MAX);
-        let at = Timestamp::now().as_second().saturating_add(seconds);
+        // To the millisecond and never too early: in whole seconds it could not be kept exactly.
+        let millis = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
+        let at = Timestamp::now().as_millisecond().saturating_add(millis);
+        let at = Timestamp::from_millisecond(at.saturating_add(1)).ok();
         let entry = TargetLoadBalancerStatus {
-            retry_after: Timestamp::from_second(at).ok().map(|at| at.to_string()),
+            retry_after: at.map(|at| format!("{at:.3}")),
             ..entry
         };
         self.write(entry, Progress::Retry(Some(wait))).await

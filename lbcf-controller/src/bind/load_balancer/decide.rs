@@ -1,8 +1,8 @@
 //! What a Bind's load balancer needs next. No I/O; the time is an argument.
 
 use crate::api::{
-    Bind, Condition, ConditionStatus, Conditions, LoadBalancerDriver, StringMap,
-    TargetLoadBalancer, TargetLoadBalancerStatus, condition_types,
+    Bind, ConditionStatus, Conditions, LoadBalancerDriver, StringMap, TargetLoadBalancer,
+    TargetLoadBalancerStatus, condition_types,
 };
 use crate::bind::status;
 use crate::index::Lookup;
@@ -177,12 +177,15 @@ pub(super) fn has_begun(entry: &TargetLoadBalancerStatus) -> bool {
     created.is_some_and(|created| created.status == ConditionStatus::False)
 }
 
-/// How long a load balancer waits that failed (u29). A change of the Bind ends the wait.
+/// How long a load balancer waits that failed (u29). A change of the Bind ends the wait, its
+/// deletion too: the condition that tells of the failure is then of an earlier generation.
 fn wait(view: &View, entry: &TargetLoadBalancerStatus) -> Option<Duration> {
     let retry_after: Timestamp = entry.retry_after.as_ref()?.parse().ok()?;
     let generation = view.bind.metadata.generation;
-    let is_current = |condition: &Condition| condition.observed_generation == generation;
-    if !entry.conditions.iter().any(is_current) {
+    let has_failed = entry.conditions.iter().any(|condition| {
+        condition.status == ConditionStatus::False && condition.observed_generation == generation
+    });
+    if !has_failed {
         return None;
     }
     let left = retry_after.duration_since(view.now);
