@@ -8,6 +8,7 @@ mod act;
 mod decide;
 pub(crate) mod load_balancer;
 mod status;
+mod status_locks;
 
 pub(crate) use act::act;
-pub(crate) use status::StatusLocks;
+pub(crate) use status_locks::StatusLocks;

@@ -12,7 +12,7 @@ use crate::metrics::Metrics;
 use crate::names::ANNOTATION_ONE_CALL;
 use crate::options::Options;
 use crate::periodic::Periods;
-use crate::queue::{Lane, Queue, jitter};
+use crate::queue::{Lane, Queue};
 use crate::work::{Progress, Work};
 use kube::Resource;
 use serde::Serialize;
@@ -256,11 +256,6 @@ impl Context {
             Some(answer) => drop(answers.insert(owner.clone(), answer)),
             None => drop(answers.remove(owner)),
         }
-    }
-
-    /// A time that is up to a tenth longer, so that what began together does not stay together.
-    pub(crate) fn spread(time: Duration) -> Duration {
-        time.mul_f64(0.1_f64.mul_add(jitter(), 1.0))
     }
 
     /// How long a group's status has to wait until it may be written again.

@@ -1,10 +1,9 @@
 //! Ensuring again and again: `ensurePolicy: Always` (b17, b139).
 
 use crate::api::{EnsurePolicy, EnsurePolicyType};
-use crate::context::Context;
 use crate::go_duration;
 use crate::key::WorkKey;
-use crate::queue::jitter;
+use crate::queue::{jitter, spread};
 use crate::work::Progress;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -70,7 +69,7 @@ impl Periods {
 
     /// Notes that an object was ensured; gives how long it waits now.
     pub(crate) fn restart(&self, key: &WorkKey, period: Duration) -> Duration {
-        let wait = Context::spread(period);
+        let wait = spread(period);
         self.lock().insert(key.clone(), Instant::now() + wait);
         wait
     }

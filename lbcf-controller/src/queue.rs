@@ -10,7 +10,7 @@ mod lanes;
 mod state;
 
 pub use backoff::Backoff;
-pub(crate) use backoff::jitter;
+pub(crate) use backoff::{jitter, spread};
 pub(crate) use lanes::Lane;
 
 use crate::key::WorkKey;

@@ -1,6 +1,6 @@
 //! Asking a driver which pods that are not ready keep their place (b110, b111).
 
-use super::{Judged, Judgement};
+use super::{Answer, Judged, Judgement};
 use crate::api::{DeregisterPolicy, DeregisterWebhook, LoadBalancerDriver, PodSelection};
 use crate::cluster::EventType::Warning;
 use crate::context::Context;
@@ -8,7 +8,7 @@ use crate::error_text::in_full;
 use crate::index::{Lookup, PodView};
 use crate::key::{ObjectKey, Owner, WorkKey};
 use crate::names;
-use crate::queue::jitter;
+use crate::queue::{jitter, spread};
 use crate::work::{Progress, Work};
 use k8s_openapi::api::core::v1::Pod;
 use kube::Resource;
@@ -24,41 +24,6 @@ use tokio::time::Instant;
 const LEAST_PAUSE: Duration = Duration::from_secs(1);
 /// How many pods are fetched with one request.
 const PAGE: u32 = 500;
-
-/// An answer, and when it was given.
-#[derive(Debug, Clone)]
-pub(crate) struct Answer {
-    judgement: Arc<Judgement>,
-    at: Instant,
-    /// When it is asked again though no further pod stopped being ready.
-    due: Instant,
-    /// How many questions in a row went without an answer.
-    failures: u32,
-    /// Who was asked; none where the driver was not there.
-    driver: Option<DriverId>,
-}
-
-/// A driver's uid and generation: another one may answer where this one did not.
-type DriverId = (Option<String>, Option<i64>);
-
-impl Answer {
-    /// What was said.
-    pub(crate) fn judgement(&self) -> Arc<Judgement> {
-        Arc::clone(&self.judgement)
-    }
-
-    /// Forgets what was said of pods that are ready again: the next time that they are not is
-    /// another matter.
-    pub(crate) fn forget_available<'a>(&mut self, pods: impl IntoIterator<Item = &'a PodView>) {
-        let available = pods.into_iter().filter(|pod| pod.is_available());
-        for pod in available
-            .filter(|pod| self.judgement.is_about(pod))
-            .collect::<Vec<_>>()
-        {
-            Arc::make_mut(&mut self.judgement).forget(pod);
-        }
-    }
-}
 
 /// Has a driver asked about an owner's pods, where there may be somebody to ask about.
 pub(crate) fn wake_judge(context: &Context, owner: &Owner, policy: Option<DeregisterPolicy>) {
@@ -198,7 +163,7 @@ async fn take_turn<K: Resource<DynamicType = ()>>(
     let wait = if failures > 0 {
         context.options.backoff.after(failures, jitter())
     } else {
-        Context::spread(context.options.resync_period)
+        spread(context.options.resync_period)
     };
     let at = Instant::now();
     let answer = Answer {

@@ -8,30 +8,11 @@ use crate::api::{Bind, BindStatus, TargetLoadBalancerStatus};
 use crate::cluster::WriteError;
 use crate::context::{Context, after_failed_write};
 use crate::index::Index;
-use crate::key::{BindLoadBalancerKey, ObjectKey};
+use crate::key::BindLoadBalancerKey;
 use crate::work::Progress;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// How often a write is tried on the newest state before the whole step is.
 const TRIES: usize = 5;
-
-/// One writer at a time for each Bind.
-#[derive(Debug, Default)]
-pub(crate) struct StatusLocks(Mutex<HashMap<ObjectKey, Arc<tokio::sync::Mutex<()>>>>);
-
-impl StatusLocks {
-    fn of(&self, bind: &ObjectKey) -> Arc<tokio::sync::Mutex<()>> {
-        let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(locks.entry(bind.clone()).or_default())
-    }
-
-    /// Forgets a Bind that is gone.
-    pub(crate) fn forget(&self, bind: &ObjectKey) {
-        let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        locks.remove(bind);
-    }
-}
 
 /// The entry of a load balancer.
 pub(super) fn entry<'a>(bind: &'a Bind, name: &str) -> Option<&'a TargetLoadBalancerStatus> {

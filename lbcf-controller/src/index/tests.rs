@@ -1,14 +1,18 @@
 use super::*;
 use crate::api::{
-    BackendGroupSpec, BackendRecordSpec, BackendRecordStatus, BindSpec, Condition,
-    LoadBalancerSpec, PodBackendRecord, PodSelection, SelectPodByLabel, ServiceSelection,
-    TargetLoadBalancer, TargetLoadBalancerStatus, condition_types,
+    BackendGroup, BackendGroupSpec, BackendRecord, BackendRecordSpec, BackendRecordStatus, Bind,
+    BindSpec, Condition, LoadBalancer, LoadBalancerSpec, PodBackendRecord, PodSelection,
+    SelectPodByLabel, ServiceSelection, TargetLoadBalancer, TargetLoadBalancerStatus,
+    condition_types,
 };
+use crate::key::{BindLoadBalancerKey, Owner, WorkKey};
 use crate::work::Urgency;
+use crate::work::Work;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 use kube::Resource;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 fn key(name: &str) -> ObjectKey {
     ObjectKey::new("ns", name)

@@ -39,6 +39,11 @@ impl Backoff {
     }
 }
 
+/// A time that is up to a tenth longer, so that what began together does not stay together.
+pub(crate) fn spread(time: Duration) -> Duration {
+    time.mul_f64(0.1_f64.mul_add(jitter(), 1.0))
+}
+
 /// A number from 0 to 1 that nobody can foresee.
 pub(crate) fn jitter() -> f64 {
     f64::from(uuid::Uuid::new_v4().as_bytes()[0]) / 255.0
