@@ -229,7 +229,7 @@ impl Index {
         self.selections.set(&owner, rule.as_ref(), &self.pods);
     }
 
-    fn knows(&self, owner: &Owner) -> bool {
+    pub(super) fn knows(&self, owner: &Owner) -> bool {
         match owner {
             Owner::Group(key) => self.groups.peek(key).is_some(),
             Owner::Bind(key) => self.binds.peek(key).is_some(),

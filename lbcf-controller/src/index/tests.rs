@@ -12,7 +12,6 @@ use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 use kube::Resource;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 fn key(name: &str) -> ObjectKey {
     ObjectKey::new("ns", name)
