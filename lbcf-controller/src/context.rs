@@ -16,7 +16,7 @@ use crate::queue::{Lane, Queue};
 use crate::work::{Progress, Work};
 use kube::Resource;
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -55,6 +55,9 @@ pub(crate) struct Context {
     status_written: Mutex<HashMap<ObjectKey, Instant>>,
     /// What was reported of an object last, so that nothing is told twice in a row (u37).
     reported: Mutex<HashMap<(ObjectKind, ObjectKey), HashMap<String, Reported>>>,
+    /// Objects of which it is not known what they are like: a write failed, and may have been done
+    /// all the same, or what it was decided on was old news.
+    unsure: Mutex<HashSet<(ObjectKind, ObjectKey)>>,
     /// What was last said of an owner's pods that are not ready.
     answers: Mutex<HashMap<Owner, Answer>>,
 }
@@ -94,6 +97,7 @@ impl Context {
             index: Mutex::default(),
             status_written: Mutex::default(),
             reported: Mutex::default(),
+            unsure: Mutex::default(),
             answers: Mutex::default(),
             options,
         }
@@ -138,7 +142,7 @@ impl Context {
             return then;
         }
         let written = self.cluster.status(object, old, new).await;
-        self.after_write(written, take_in, then)
+        self.after_write(object, written, take_in, then)
     }
 
     /// Changes an object's finalizers and goes on as `then` says.
@@ -150,22 +154,57 @@ impl Context {
         then: Progress,
     ) -> Progress {
         let written = self.cluster.finalizers(object, finalizers).await;
-        self.after_write(written, take_in, then)
+        self.after_write(object, written, take_in, then)
     }
 
-    fn after_write<K>(
+    /// Takes in what became of a write to an object, and goes on as `then` says if it was done.
+    pub(crate) fn after_write<K: Kind>(
         &self,
+        object: &K,
         written: Result<K, WriteError>,
         take_in: TakeIn<K>,
         then: Progress,
     ) -> Progress {
         match written {
-            Ok(object) => {
-                self.written(object, take_in);
+            Ok(written) => {
+                self.written(written, take_in);
                 then
             }
-            Err(error) => after_failed_write(&error),
+            Err(error @ WriteError::DryRun) => after_failed_write(&error),
+            Err(error) => {
+                let unsure = (K::kind(&()).into_owned(), ObjectKey::of(object));
+                self.unsure().insert(unsure);
+                after_failed_write(&error)
+            }
         }
+    }
+
+    /// Asks the API server what an object is like, if that is not known for sure: the watch may
+    /// take long to tell. Gives how to go on where it gives no answer.
+    pub(crate) async fn make_sure<K: Kind>(
+        &self,
+        key: &ObjectKey,
+        take_in: TakeIn<K>,
+    ) -> Result<(), Progress> {
+        let unsure = (K::kind(&()).into_owned(), key.clone());
+        if !self.unsure().contains(&unsure) {
+            return Ok(());
+        }
+        match self.cluster.get::<K>(key).await {
+            Ok(newest) => {
+                // Where it is gone the watch tells.
+                if let Some(newest) = newest {
+                    self.written(newest, take_in);
+                }
+                self.unsure().remove(&unsure);
+                Ok(())
+            }
+            Err(error) => Err(after_failed_write(&error)),
+        }
+    }
+
+    fn unsure(&self) -> MutexGuard<'_, HashSet<(ObjectKind, ObjectKey)>> {
+        self.unsure.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reports to the object's events, unless it is what was reported of it last.
@@ -215,6 +254,7 @@ impl Context {
     pub(crate) fn forget(&self, key: &WorkKey) {
         if !matches!(key, WorkKey::BindLoadBalancer(_)) {
             let of = (key.kind().to_owned(), key.object().clone());
+            self.unsure().remove(&of);
             let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
             reported.remove(&of);
         }

@@ -319,6 +319,9 @@ async fn act(context: &Context, key: &WorkKey) -> Progress {
 }
 
 async fn act_on_driver(context: &Context, key: &ObjectKey) -> Progress {
+    if let Err(progress) = context.make_sure(key, Index::driver).await {
+        return progress;
+    }
     let driver = context.index().get_driver(key).found();
     let Some(driver) = driver else {
         return Progress::Settled;

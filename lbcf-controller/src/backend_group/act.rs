@@ -6,7 +6,7 @@ use super::load_balancer_state::LoadBalancerState;
 use crate::api::BackendGroup;
 use crate::backends::{Taken, carry_out, wake_judge};
 use crate::cluster::EventType::Normal;
-use crate::context::{Context, after_failed_write};
+use crate::context::Context;
 use crate::index::Index;
 use crate::key::{ObjectKey, Owner};
 use crate::names;
@@ -16,6 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Looks at a batch of a group's backends and does what its plan says, then goes on with the next.
 pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
     let owner = Owner::Group(key.clone());
+    if let Err(progress) = context.make_sure(key, Index::group).await {
+        return progress;
+    }
     let taken = Taken::next(context, &owner);
     let Some(view) = look(context, &owner, taken.units()) else {
         taken.done_but(BTreeSet::new());
@@ -113,14 +116,11 @@ async fn write_status(context: &Context, owner: &Owner) -> Progress {
     }
     context.status_is_written(key.clone());
     let old = group.status.as_ref();
-    match context.cluster.status(&*group, old, &status).await {
-        Ok(written) => {
-            report_synced(context, &group, &written);
-            context.written(written, Index::group);
-            Progress::Settled
-        }
-        Err(error) => after_failed_write(&error),
+    let written = context.cluster.status(&*group, old, &status).await;
+    if let Ok(written) = &written {
+        report_synced(context, &group, written);
     }
+    context.after_write(&*group, written, Index::group, Progress::Settled)
 }
 
 /// Tells when all are registered that were not before (b115, without repeating it: u37).

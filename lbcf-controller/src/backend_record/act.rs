@@ -43,6 +43,9 @@ const ADDRESS_PAUSE: Duration = Duration::from_secs(1);
 
 /// Looks at a record and does what comes next.
 pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
+    if let Err(progress) = context.make_sure(key, Index::record).await {
+        return progress;
+    }
     let Some(view) = look(context, key) else {
         return Progress::Settled;
     };

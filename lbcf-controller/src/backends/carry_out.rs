@@ -5,6 +5,7 @@ use crate::api::{BackendRecord, BackendRecordStatus, Condition, Conditions, cond
 use crate::cluster::WriteError;
 use crate::context::{Context, after_failed_write};
 use crate::index::{Index, unit_of};
+use crate::key::ObjectKey;
 use crate::work::Progress;
 use futures::StreamExt;
 use futures::stream;
@@ -65,11 +66,32 @@ pub(crate) async fn carry_out(context: &Context, plan: Plan) -> Outcome {
     outcome
 }
 
+/// Takes in what became of a write. Where the record is not as it was known, it is read again: the
+/// watch may take long to tell, and until then the same write would fail again and again.
+async fn take_in(
+    context: &Context,
+    record: &BackendRecord,
+    written: Result<BackendRecord, WriteError>,
+) -> Result<BackendRecord, WriteError> {
+    if matches!(written, Err(WriteError::Stale)) {
+        let newest = context.cluster.get(&ObjectKey::of(record)).await?;
+        // Where it is gone the watch tells.
+        if let Some(newest) = newest {
+            context.written(newest, Index::record);
+        }
+    }
+    let written = written?;
+    context.written(written.clone(), Index::record);
+    Ok(written)
+}
+
 async fn delete(context: &Context, record: &BackendRecord) -> Result<(), WriteError> {
-    if let Some(going) = context.cluster.delete(record).await? {
-        context.written(going, Index::record);
-    } // Otherwise the watch tells that it is gone.
-    Ok(())
+    match context.cluster.delete(record).await {
+        // It is gone at once, of which the watch tells.
+        Ok(None) => Ok(()),
+        Ok(Some(going)) => take_in(context, record, Ok(going)).await.map(drop),
+        Err(error) => take_in(context, record, Err(error)).await.map(drop),
+    }
 }
 
 async fn update(
@@ -81,19 +103,15 @@ async fn update(
     // changes, as afterwards nobody could tell that the change was never ensured (d27).
     let adopted = match adopted(old) {
         Some(status) => {
-            let adopted = context
-                .cluster
-                .status(&**old, old.status.as_ref(), &status)
-                .await?;
-            context.written(adopted.clone(), Index::record);
-            Some(adopted)
+            let known = old.status.as_ref();
+            let adopted = context.cluster.status(&**old, known, &status).await;
+            Some(take_in(context, old, adopted).await?)
         }
         None => None,
     };
     let current = adopted.as_ref().unwrap_or(old);
-    let updated = context.cluster.spec(current, &old.spec, &new.spec).await?;
-    context.written(updated, Index::record);
-    Ok(())
+    let updated = context.cluster.spec(current, &old.spec, &new.spec).await;
+    take_in(context, old, updated).await.map(drop)
 }
 
 fn adopted(record: &BackendRecord) -> Option<BackendRecordStatus> {
@@ -114,7 +132,6 @@ fn adopted(record: &BackendRecord) -> Option<BackendRecordStatus> {
 }
 
 async fn create(context: &Context, record: &BackendRecord) -> Result<(), WriteError> {
-    let created = context.cluster.create(record).await?;
-    context.written(created, Index::record);
-    Ok(())
+    let created = context.cluster.create(record).await;
+    take_in(context, record, created).await.map(drop)
 }

@@ -13,6 +13,9 @@ use std::collections::BTreeSet;
 /// Looks at a batch of a Bind's pods and does what its plan says, then goes on with the next.
 pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
     let owner = Owner::Bind(key.clone());
+    if let Err(progress) = context.make_sure(key, Index::bind).await {
+        return progress;
+    }
     let bind = context.index().get_bind(key).found();
     let Some(bind) = bind else {
         return Progress::Settled;

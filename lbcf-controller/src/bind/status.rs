@@ -6,7 +6,7 @@
 
 use crate::api::{Bind, BindStatus, TargetLoadBalancerStatus};
 use crate::cluster::WriteError;
-use crate::context::{Context, after_failed_write};
+use crate::context::Context;
 use crate::index::Index;
 use crate::key::BindLoadBalancerKey;
 use crate::work::Progress;
@@ -33,31 +33,35 @@ pub(super) async fn write(
 ) -> Progress {
     let lock = context.status_locks.of(&key.bind);
     let _held = lock.lock().await;
-    for _ in 0..TRIES {
+    let decided_on = entry(bind, &key.name);
+    let mut tries = 1;
+    loop {
         let current = context.index().get_bind(&key.bind).found();
         let Some(current) = current.filter(|current| current.metadata.uid == bind.metadata.uid)
         else {
             return Progress::Settled;
         };
+        // In a dry run it was decided on what was never stored.
+        if entry(&current, &key.name) != decided_on && !context.options.dry_run {
+            // A write of ours was done that seemed to have failed: what was decided is out of date.
+            return Progress::Again;
+        }
         let status = with(&current, &key.name, new);
         if current.status.as_ref() == Some(&status) {
             return then;
         }
         let old = current.status.as_ref();
-        match context.cluster.status(&*current, old, &status).await {
-            Ok(written) => {
-                context.written(written, Index::bind);
-                return then;
-            }
-            Err(WriteError::Stale) => match context.cluster.get(&*current).await {
-                Ok(Some(newest)) => context.written(newest, Index::bind),
-                Ok(None) => return Progress::Settled,
-                Err(error) => return after_failed_write(&error),
-            },
-            Err(error) => return after_failed_write(&error),
+        let written = context.cluster.status(&*current, old, &status).await;
+        let is_stale = matches!(written, Err(WriteError::Stale));
+        let progress = context.after_write(&*current, written, Index::bind, then);
+        if !is_stale || tries == TRIES {
+            return progress;
+        }
+        tries += 1;
+        if let Err(progress) = context.make_sure(&key.bind, Index::bind).await {
+            return progress;
         }
     }
-    after_failed_write(&WriteError::Stale)
 }
 
 /// The status with this entry; entries stand in the order in which they came.

@@ -80,9 +80,9 @@ impl Writer {
     }
 
     /// The object as it is now; none where it is gone.
-    pub(crate) async fn get<K: Kind>(&self, object: &K) -> Result<Option<K>, WriteError> {
-        let api = self.api(object);
-        self.limited(api.get_opt(name(object))).await
+    pub(crate) async fn get<K: Kind>(&self, key: &ObjectKey) -> Result<Option<K>, WriteError> {
+        let api: Api<K> = Api::namespaced(self.client.clone(), &key.namespace);
+        self.limited(api.get_opt(&key.name)).await
     }
 
     /// Asks for deletion of just this object; gives its state where it stays for its finalizers.

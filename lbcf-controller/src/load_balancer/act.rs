@@ -26,6 +26,9 @@ const UNREADABLE_PAUSE: Duration = Duration::from_secs(10);
 
 /// Looks at a load balancer and does what comes next.
 pub(crate) async fn act(context: &Context, key: &ObjectKey) -> Progress {
+    if let Err(progress) = context.make_sure(key, Index::load_balancer).await {
+        return progress;
+    }
     let Some(mut view) = look(context, key) else {
         return Progress::Settled;
     };

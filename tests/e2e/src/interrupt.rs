@@ -1,4 +1,4 @@
-//! A client whose process dies at a chosen write.
+//! A client whose process dies at a chosen write, or whenever it is told to.
 
 use http::{Method, Request};
 use kube::Client;
@@ -7,7 +7,7 @@ use local_cluster::{InProcess, LocalCluster};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use tokio::sync::Notify;
 use tower::Service;
@@ -21,10 +21,11 @@ pub enum Moment {
     After,
 }
 
-/// What is seen of the client from outside.
+/// What is seen of the client from outside. Clones see the same client.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupted {
     writes: Arc<AtomicUsize>,
+    dead: Arc<AtomicBool>,
     reached: Arc<Notify>,
 }
 
@@ -35,14 +36,26 @@ impl Interrupted {
         self.writes.load(Ordering::SeqCst)
     }
 
-    /// Waits until the chosen write is reached. From then on none of the client's requests ends.
+    /// From now on none of the client's requests ends.
+    pub fn die(&self) {
+        self.dead.store(true, Ordering::SeqCst);
+        self.reached.notify_one();
+    }
+
+    /// Whether it has died.
+    #[must_use]
+    pub fn is_dead(&self) -> bool {
+        self.dead.load(Ordering::SeqCst)
+    }
+
+    /// Waits until it dies.
     pub async fn reached(&self) {
         self.reached.notified().await;
     }
 }
 
 /// A client that never hears of its write number `at` (from 0), nor of anything after it. Without
-/// a number it only counts.
+/// a number it lives until it is told to [die](Interrupted::die).
 #[must_use]
 pub fn interrupt_at(
     cluster: &LocalCluster,
@@ -84,29 +97,36 @@ impl Service<Request<Body>> for Interrupting {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let is_write = request.method() != Method::GET && !request.uri().path().contains("/events");
-        if !is_write {
-            let is_dead = self.at.is_some_and(|at| self.seen.writes() > at);
-            if is_dead {
-                return Box::pin(std::future::pending());
-            }
-            return Box::pin(self.inner.call(request));
+        if self.seen.is_dead() {
+            return Box::pin(std::future::pending());
         }
-        let number = self.seen.writes.fetch_add(1, Ordering::SeqCst);
-        match self.at {
-            Some(at) if number > at => Box::pin(std::future::pending()),
-            Some(at) if number == at => {
+        let seen = self.seen.clone();
+        let is_write = request.method() != Method::GET && !request.uri().path().contains("/events");
+        let number = is_write.then(|| seen.writes.fetch_add(1, Ordering::SeqCst));
+        match (number, self.at) {
+            (Some(number), Some(at)) if number > at => Box::pin(std::future::pending()),
+            (Some(number), Some(at)) if number == at => {
+                seen.dead.store(true, Ordering::SeqCst);
                 let done = (self.moment == Moment::After).then(|| self.inner.call(request));
-                let reached = Arc::clone(&self.seen.reached);
                 Box::pin(async move {
                     if let Some(done) = done {
                         let _ = done.await;
                     }
-                    reached.notify_one();
+                    seen.die();
                     std::future::pending().await
                 })
             }
-            _ => Box::pin(self.inner.call(request)),
+            _ => {
+                let answer = self.inner.call(request);
+                Box::pin(async move {
+                    let answer = answer.await;
+                    if seen.is_dead() {
+                        std::future::pending().await
+                    } else {
+                        answer
+                    }
+                })
+            }
         }
     }
 }

@@ -24,14 +24,24 @@
 )]
 
 mod admitting;
+mod doctored;
 mod faulty;
+mod front;
 mod held;
 mod interrupt;
 pub mod manifests;
+mod nodes;
+mod outages;
+mod seed;
+mod view;
 mod world;
 
 pub use admitting::Admitting;
+pub use doctored::doctored;
 pub use faulty::{Faults, faulty};
+pub use front::{Call, Front, Gate, Reaction};
 pub use held::{Release, hold_list};
 pub use interrupt::{Interrupted, Moment, interrupt_at};
-pub use world::{World, until, until_within};
+pub use outages::Outages;
+pub use seed::scrambled;
+pub use world::{World, until, until_is, until_within};

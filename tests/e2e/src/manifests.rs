@@ -1,4 +1,11 @@
-//! The objects of the tests: one driver, one load balancer, one group, some pods.
+//! The objects of the tests: one driver, one load balancer, one group, some pods; and a service or a
+//! Bind.
+
+mod bind;
+mod service;
+
+pub use bind::{BIND, bind, target};
+pub use service::{SERVICE, node, node_status, service, service_group};
 
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use kube::api::ObjectMeta;

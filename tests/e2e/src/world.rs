@@ -1,6 +1,6 @@
 //! A cluster, a cloud with its driver, and controllers.
 
-use crate::faulty::{Faults, flaky};
+use crate::front::Front;
 use crate::manifests::{self, GROUP, LB, NAMESPACE, SYSTEM};
 use http::Request;
 use http_body_util::BodyExt;
@@ -10,9 +10,11 @@ use kube::Client;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::runtime::wait::{await_condition, conditions};
 use lbcf_controller::api::{
-    BackendGroup, BackendRecord, LoadBalancer, LoadBalancerDriver, NamespacedKind as Kind, crds,
+    BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind as Kind,
+    WebhookConfig, crds,
 };
-use lbcf_controller::{Backoff, Controller, Options};
+use lbcf_controller::{Backoff, CallCounts, Controller, Options};
+use lbcf_driver_sdk::webhook::{ALL, WebhookInfo};
 use local_cluster::{LocalCluster, LocalClusterOptions};
 use mock_driver::{ClbDriver, Cloud, MockOptions, MockServer};
 use serde_json::{Value, json};
@@ -21,12 +23,15 @@ use std::fmt::Debug;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 use tower::ServiceExt;
 
 /// How long anything may take. Nothing does, unless it is broken or the machine is very busy.
 const DEADLINE: Duration = Duration::from_secs(30);
+/// How long a look waits for the next one: the first time, and at the most.
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
 /// A cluster with LBCF's kinds, a cloud, and the cloud's driver.
 pub struct World {
@@ -38,6 +43,10 @@ pub struct World {
     pub mock: Option<MockServer>,
     /// Where the driver is served, also when it is down.
     pub driver_addr: SocketAddr,
+    /// How long each of the driver's webhooks may take; 10 s where it is not set.
+    pub webhook_timeout: Option<Duration>,
+    /// The servers of drivers that have a front.
+    fronts: JoinSet<std::io::Result<()>>,
     client: Client,
 }
 
@@ -95,6 +104,8 @@ impl World {
             cluster,
             cloud,
             driver_addr: mock.addr(),
+            webhook_timeout: None,
+            fronts: JoinSet::new(),
             mock: Some(mock),
             client,
         }
@@ -106,19 +117,30 @@ impl World {
         format!("http://{}", self.driver_addr)
     }
 
-    /// Puts a driver of the same cloud in the driver's place, of which every third answer goes
-    /// wrong.
-    pub async fn make_driver_flaky(&mut self, seed: u64) -> Faults {
+    /// Puts a driver of the same cloud in the driver's place, with a front before it.
+    pub async fn put_front(&mut self) -> Front {
+        self.put_front_with(MockOptions::default()).await
+    }
+
+    /// The same, for a cloud of another pace.
+    pub async fn put_front_with(&mut self, options: MockOptions) -> Front {
         self.stop_driver().await;
-        let faults = Faults::default();
-        let driver = ClbDriver::new(self.cloud.clone(), MockOptions::default());
-        let router = flaky(mock_driver::router(driver), seed, faults.clone());
+        let front = Front::default();
+        let driver = ClbDriver::new(self.cloud.clone(), options);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .await
             .expect("a free port");
         self.driver_addr = listener.local_addr().expect("it has an address");
-        tokio::spawn(async move { axum::serve(listener, router).await });
-        faults
+        let router = front.before(mock_driver::router(driver));
+        self.fronts
+            .spawn(async move { axum::serve(listener, router).await });
+        front
+    }
+
+    /// The test's own client.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        self.client.clone()
     }
 
     /// The options of the tests' controllers: a cluster's, with short waits.
@@ -136,6 +158,15 @@ impl World {
         }
     }
 
+    /// The same with shorter waits still, for tests that wait for the group's counts.
+    #[must_use]
+    pub fn quick() -> Options {
+        Options {
+            status_interval: Duration::from_millis(20),
+            ..Self::options()
+        }
+    }
+
     /// Starts a controller. Aborting the task kills it; dropping the handle leaves it running.
     pub fn start_controller(&self) -> JoinHandle<()> {
         self.start_controller_with(self.cluster.client_as("lbcf-controller"), Self::options())
@@ -150,6 +181,18 @@ impl World {
         })
     }
 
+    /// Starts a controller that counts the calls that it tries.
+    pub fn start_counting_controller(&self, options: Options) -> (JoinHandle<()>, CallCounts) {
+        let counts = CallCounts::default();
+        let client = self.cluster.client_as("lbcf-controller");
+        let controller = Controller::with_counts(client, options, counts.clone());
+        let running = tokio::spawn(async move {
+            let ended = controller.run(std::future::pending()).await;
+            ended.expect("the controller goes on");
+        });
+        (running, counts)
+    }
+
     /// Stops the driver: it refuses connections.
     pub async fn stop_driver(&mut self) {
         if let Some(mock) = self.mock.take() {
@@ -162,9 +205,22 @@ impl World {
         self.mock = Some(start_mock(&self.cloud, self.driver_addr, MockOptions::default()).await);
     }
 
+    /// Creates the driver's object.
+    pub async fn create_driver(&self) {
+        let mut driver = manifests::driver(&self.driver_url());
+        if let Some(timeout) = self.webhook_timeout {
+            let config = |webhook: &WebhookInfo| WebhookConfig {
+                name: webhook.name.to_owned(),
+                timeout: Some(format!("{}ms", timeout.as_millis())),
+            };
+            driver.spec.webhooks = ALL.iter().map(config).collect();
+        }
+        self.create(&driver).await;
+    }
+
     /// Creates the driver, the load balancer, `web-0` and so on, and the group.
     pub async fn apply_basics(&self, pods: usize) {
-        self.create(&manifests::driver(&self.driver_url())).await;
+        self.create_driver().await;
         self.create(&manifests::load_balancer(LB)).await;
         for number in 0..pods {
             self.create(&manifests::pod(&format!("web-{number}"))).await;
@@ -360,6 +416,7 @@ impl World {
                 && self.all::<BackendRecord>().await.is_empty()
                 && self.all::<BackendGroup>().await.is_empty()
                 && self.all::<LoadBalancer>().await.is_empty()
+                && self.all::<Bind>().await.is_empty()
                 && self.all::<LoadBalancerDriver>().await.is_empty();
             is_empty.then_some(())
         })
@@ -401,6 +458,24 @@ async fn start_mock(cloud: &Cloud, addr: SocketAddr, options: MockOptions) -> Mo
         .expect("the mock starts")
 }
 
+/// Waits until what is seen is what is expected.
+pub async fn until_is<T: PartialEq + Debug>(what: &str, expected: T, look: impl AsyncFn() -> T) {
+    let (deadline, mut pause) = (Instant::now() + DEADLINE, FIRST_PAUSE);
+    loop {
+        let seen = look().await;
+        if seen == expected {
+            return;
+        }
+        assert!(
+            Instant::now() < deadline,
+            "not within {}s: {what}\n expected: {expected:?}\n      seen: {seen:?}",
+            DEADLINE.as_secs()
+        );
+        tokio::time::sleep(pause).await;
+        pause = (pause * 3 / 2).min(LONGEST_PAUSE);
+    }
+}
+
 /// Waits until something is there.
 pub async fn until<T>(what: &str, look: impl AsyncFn() -> Option<T>) -> T {
     until_within(DEADLINE, what, look).await
@@ -412,7 +487,7 @@ pub async fn until_within<T>(
     what: &str,
     look: impl AsyncFn() -> Option<T>,
 ) -> T {
-    let deadline = Instant::now() + patience;
+    let (deadline, mut pause) = (Instant::now() + patience, FIRST_PAUSE);
     loop {
         if let Some(found) = look().await {
             return found;
@@ -422,6 +497,7 @@ pub async fn until_within<T>(
             "not within {}s: {what}",
             patience.as_secs()
         );
-        tokio::time::sleep(Duration::from_millis(2)).await;
+        tokio::time::sleep(pause).await;
+        pause = (pause * 3 / 2).min(LONGEST_PAUSE);
     }
 }

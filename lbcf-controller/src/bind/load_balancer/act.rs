@@ -9,7 +9,7 @@ use crate::bind::decide::load_balancer_policy;
 use crate::bind::status;
 use crate::cluster::EventType::{self, Normal, Warning};
 use crate::context::Context;
-use crate::index::{LoadBalancerOf, Lookup};
+use crate::index::{Index, LoadBalancerOf, Lookup};
 use crate::key::{BindLoadBalancerKey, WorkKey};
 use crate::names::{self, FINALIZER_LOAD_BALANCER};
 use crate::operation::{CREATING, DELETING, ENSURING, NotDone, operate, retry_id};
@@ -28,6 +28,9 @@ const UNREADABLE_PAUSE: Duration = Duration::from_secs(10);
 
 /// Looks at one load balancer of a Bind and does what comes next.
 pub(crate) async fn act(context: &Context, key: &BindLoadBalancerKey) -> Progress {
+    if let Err(progress) = context.make_sure(&key.bind, Index::bind).await {
+        return progress;
+    }
     let Some(mut view) = look(context, key) else {
         return Progress::Settled;
     };

@@ -5,17 +5,22 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod admission;
+mod bind;
 mod cost;
 mod dry_run;
 mod examples;
 mod faults;
 mod interrupted;
+mod judge;
 mod leader;
 mod life;
 mod metrics;
 mod one_call;
 mod order;
+mod periodic;
 mod permissions;
+mod services;
+mod side_by_side;
 mod start;
 mod takeover;
 mod whole_life;

@@ -121,6 +121,8 @@ async fn u51_b160_the_controller_may_do_what_it_does_and_nothing_else() {
     // what is asked of the API server where the watch has not told of it yet; and owner references,
     // for which API servers ask a permission that is no request.
     let rare: BTreeSet<Permission> = [
+        ("get", "lbcf.tkestack.io/backendgroups"),
+        ("get", "lbcf.tkestack.io/backendrecords"),
         ("get", "lbcf.tkestack.io/binds"),
         ("get", "lbcf.tkestack.io/loadbalancers"),
         ("get", "lbcf.tkestack.io/loadbalancerdrivers"),

@@ -1,13 +1,53 @@
-//! Everything that happens to a load balancer, for tests in which something else goes wrong.
+//! Everything that happens to load balancers and their backends, for tests in which something else
+//! goes wrong. Each life has phases that wait for each other, and ends with nothing left.
 
-use lbcf_controller::api::{BackendGroup, LoadBalancer};
-use lbcf_e2e::manifests::{GROUP, LB, NAMESPACE};
-use lbcf_e2e::{World, until};
+use k8s_openapi::api::core::v1::{Pod, Service};
+use lbcf_controller::api::{
+    BackendGroup, Bind, DeregisterPolicy, DeregisterWebhook, LoadBalancer, LoadBalancerDriver,
+};
+use lbcf_e2e::manifests::{self, BIND, DRIVER, GROUP, LB, NAMESPACE, SERVICE, SYSTEM};
+use lbcf_e2e::{World, until, until_is};
+use mock_driver::KEEP_REGISTERED;
 use serde_json::json;
 
-/// What happens while the controller works: everything there is, in phases that wait for each
-/// other.
-pub(crate) async fn live(world: &World) {
+/// A life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// A load balancer and a group of pods.
+    Pods,
+    /// A group on a service's node port.
+    Service,
+    /// A group of addresses.
+    Static,
+    /// A Bind.
+    Bind,
+    /// A group whose driver decides about pods that are not ready.
+    Judged,
+}
+
+impl Life {
+    /// All of them.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Pods,
+        Self::Service,
+        Self::Static,
+        Self::Bind,
+        Self::Judged,
+    ];
+
+    /// Lives it.
+    pub(crate) async fn live(self, world: &World) {
+        match self {
+            Self::Pods => live_with_pods(world).await,
+            Self::Service => live_with_a_service(world).await,
+            Self::Static => live_with_addresses(world).await,
+            Self::Bind => live_with_a_bind(world).await,
+            Self::Judged => live_under_judgement(world).await,
+        }
+    }
+}
+
+async fn live_with_pods(world: &World) {
     world.apply_basics(2).await;
     world.until_targets(&["web-0", "web-1"], "50").await;
     world.set_ready("web-0", false).await;
@@ -25,5 +65,145 @@ pub(crate) async fn live(world: &World) {
         (seen.len() == 1 && seen[0].attributes["chargeType"] == "MONTHLY").then_some(())
     })
     .await;
+    world.delete_basics().await;
+}
+
+async fn live_with_a_service(world: &World) {
+    world.create_driver().await;
+    world.create(&manifests::load_balancer(LB)).await;
+    world.create(&manifests::service(SERVICE, 30080)).await;
+    let group = manifests::service_group(GROUP, SERVICE, &[LB]);
+    world.create(&group).await;
+    let (one, two) = ("192.168.100.11", "192.168.100.12");
+    world
+        .until_bound(&[&format!("{one}:30080"), &format!("{two}:30080")])
+        .await;
+    world.until_counts(GROUP, [1, 1, 2, 2]).await;
+    let moved = json!({"spec": {"ports": [
+        {"name": "http", "port": 80, "protocol": "TCP", "nodePort": 30081},
+    ]}});
+    world.patch::<Service>(NAMESPACE, SERVICE, moved).await;
+    world
+        .until_bound(&[&format!("{one}:30081"), &format!("{two}:30081")])
+        .await;
+    world.set_node("node-2", two, false).await;
+    world.until_bound(&[&format!("{one}:30081")]).await;
+    world.set_node("node-2", "192.168.100.99", true).await;
+    world
+        .until_bound(&[&format!("{one}:30081"), "192.168.100.99:30081"])
+        .await;
+    world.delete::<Service>(NAMESPACE, SERVICE).await;
+    world.until_bound(&[]).await;
+    world.create(&manifests::service(SERVICE, 30082)).await;
+    world
+        .until_bound(&[&format!("{one}:30082"), "192.168.100.99:30082"])
+        .await;
+    world.until_counts(GROUP, [1, 1, 2, 2]).await;
+    world.delete_basics().await;
+}
+
+async fn live_with_addresses(world: &World) {
+    world.create_driver().await;
+    world.create(&manifests::load_balancer(LB)).await;
+    let mut group = manifests::group(GROUP, &[LB]);
+    group.spec.pods = None;
+    group.spec.static_addresses = vec!["1.1.1.1:80".into(), "2.2.2.2:80".into()];
+    world.create(&group).await;
+    world.until_bound(&["1.1.1.1:80", "2.2.2.2:80"]).await;
+    world.until_counts(GROUP, [2; 4]).await;
+    let others = json!({"spec": {"static": ["2.2.2.2:80", "three.example:80"]}});
+    world.patch::<BackendGroup>(NAMESPACE, GROUP, others).await;
+    world.until_bound(&["2.2.2.2:80", "three.example:80"]).await;
+    world.until_counts(GROUP, [2; 4]).await;
+    world.delete_basics().await;
+}
+
+async fn live_with_a_bind(world: &World) {
+    world.create_driver().await;
+    for pod in ["web-0", "web-1"] {
+        world.create(&manifests::pod(pod)).await;
+    }
+    world
+        .create(&manifests::bind(BIND, &["left", "right"]))
+        .await;
+    let until_bound = async |left: usize, right: usize| {
+        until_is("what is bound", [left, right], async || {
+            ["left", "right"].map(|lb| world.bound_to(lb).len())
+        })
+        .await;
+    };
+    until_bound(2, 2).await;
+    world.until_records(4).await;
+    world.set_ready("web-0", false).await;
+    until_bound(1, 1).await;
+    world.set_ready("web-0", true).await;
+    until_bound(2, 2).await;
+    let heavier = json!({"spec": {"parameters": {"weight": "80"}}});
+    world.patch::<Bind>(NAMESPACE, BIND, heavier).await;
+    until("all have the weight", async || {
+        let targets = world.targets();
+        (targets.len() == 4 && targets.iter().all(|(_, weight)| weight == "80")).then_some(())
+    })
+    .await;
+    // One goes, one changes, one comes.
+    let mut left = manifests::target("left");
+    left.attributes = [("name", "left"), ("max-bandwidth-out", "1")].into();
+    let targets = [left, manifests::target("third")];
+    let patch = json!({"spec": {"loadBalancers": targets}});
+    world.patch::<Bind>(NAMESPACE, BIND, patch).await;
+    until_bound(2, 0).await;
+    until_is("what is bound", 2, async || world.bound_to("third").len()).await;
+    until("the cloud is as the Bind says", async || {
+        let left = world.cloud_load_balancer("left")?;
+        let is_wider = left.attributes.get("max-bandwidth-out")? == "1";
+        let is_gone = world.cloud_load_balancer("right").is_none();
+        (is_wider && is_gone).then_some(())
+    })
+    .await;
+    world.until_records(4).await;
+    for lb in ["left", "third"] {
+        world.until_entry(BIND, lb, "Created", ("True", "")).await;
+        world.until_entry(BIND, lb, "Ready", ("True", "")).await;
+    }
+    until("the old one's entry is gone", async || {
+        world.entry(BIND, "right").await.is_none().then_some(())
+    })
+    .await;
+    world.delete::<Bind>(NAMESPACE, BIND).await;
+    world.until_gone::<Bind>(NAMESPACE, BIND).await;
+    world.delete::<LoadBalancerDriver>(SYSTEM, DRIVER).await;
+    world.until_nothing_left().await;
+}
+
+async fn live_under_judgement(world: &World) {
+    world.create_driver().await;
+    world.create(&manifests::load_balancer(LB)).await;
+    for name in ["web-0", "web-1", "web-2"] {
+        let mut pod = manifests::pod(name);
+        if name == "web-0" {
+            let keep = [(KEEP_REGISTERED.to_owned(), "true".to_owned())];
+            pod.metadata.annotations = Some(keep.into());
+        }
+        world.create(&pod).await;
+    }
+    let mut group = manifests::group(GROUP, &[LB]);
+    group.spec.deregister_policy = Some(DeregisterPolicy::Webhook);
+    group.spec.deregister_webhook = Some(DeregisterWebhook {
+        driver_name: DRIVER.to_owned(),
+        failure_policy: None,
+    });
+    world.create(&group).await;
+    world
+        .until_targets(&["web-0", "web-1", "web-2"], "50")
+        .await;
+    world.until_counts(GROUP, [3; 4]).await;
+    world.set_ready("web-0", false).await;
+    world.set_ready("web-1", false).await;
+    world.until_targets(&["web-0", "web-2"], "50").await;
+    world.delete::<Pod>(NAMESPACE, "web-0").await;
+    world.until_targets(&["web-2"], "50").await;
+    world.set_ready("web-1", true).await;
+    world.until_targets(&["web-1", "web-2"], "50").await;
+    world.until_counts(GROUP, [2; 4]).await;
     world.delete_basics().await;
 }

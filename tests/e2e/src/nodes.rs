@@ -1,0 +1,47 @@
+//! The cluster's nodes, which have no namespace.
+
+use crate::World;
+use crate::manifests;
+use k8s_openapi::api::core::v1::Node;
+use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
+use serde_json::Value;
+
+impl World {
+    fn nodes(&self) -> Api<Node> {
+        Api::all(self.client())
+    }
+
+    /// Creates a node that is ready and has this address.
+    pub async fn create_node(&self, name: &str, ip: &str) {
+        self.nodes()
+            .create(&PostParams::default(), &manifests::node(name))
+            .await
+            .expect("the node is accepted");
+        self.set_node(name, ip, true).await;
+    }
+
+    /// Says of a node whether it is ready, and at which address.
+    pub async fn set_node(&self, name: &str, ip: &str, ready: bool) {
+        let status = manifests::node_status(ip, ready);
+        self.nodes()
+            .patch_status(name, &PatchParams::default(), &Patch::Merge(status))
+            .await
+            .expect("the node's status is accepted");
+    }
+
+    /// Changes a node by a merge patch.
+    pub async fn patch_node(&self, name: &str, patch: Value) {
+        self.nodes()
+            .patch(name, &PatchParams::default(), &Patch::Merge(patch))
+            .await
+            .expect("the patch is accepted");
+    }
+
+    /// Deletes a node.
+    pub async fn delete_node(&self, name: &str) {
+        self.nodes()
+            .delete(name, &DeleteParams::default())
+            .await
+            .expect("the node is deleted");
+    }
+}

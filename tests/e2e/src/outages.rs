@@ -1,0 +1,64 @@
+//! A driver that is down again and again.
+
+use crate::World;
+use crate::seed::scrambled;
+use lbcf_controller::CallCounts;
+use mock_driver::{MockOptions, MockServer};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+/// A driver that goes down after a few calls, refuses connections until the controller has tried a
+/// few times, and comes back, for as long as this lives. How many calls those are depends on the
+/// seed alone.
+#[derive(Debug)]
+pub struct Outages {
+    happened: Arc<AtomicUsize>,
+    running: JoinHandle<()>,
+}
+
+impl Outages {
+    /// Takes the world's driver over. `calls` counts what the controller tries.
+    #[must_use]
+    pub fn of(world: &mut World, calls: CallCounts, seed: u64) -> Self {
+        let mut driver = world.mock.take();
+        let (cloud, addr) = (world.cloud.clone(), world.driver_addr);
+        let happened = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&happened);
+        let running = tokio::spawn(async move {
+            for number in 0.. {
+                until_called(&calls, 1 + scrambled(seed, number) % 4).await;
+                if let Some(driver) = driver.take() {
+                    driver.stop().await;
+                }
+                counted.fetch_add(1, Ordering::SeqCst);
+                until_called(&calls, 1 + scrambled(seed, number) / 4 % 4).await;
+                driver = MockServer::start(cloud.clone(), addr, MockOptions::default())
+                    .await
+                    .ok();
+            }
+        });
+        Self { happened, running }
+    }
+
+    /// How often the driver was down by now.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.happened.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Outages {
+    fn drop(&mut self) {
+        self.running.abort();
+    }
+}
+
+async fn until_called(calls: &CallCounts, times: u64) {
+    let total = || calls.snapshot().values().sum::<u64>();
+    let goal = total() + times;
+    while total() < goal {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}

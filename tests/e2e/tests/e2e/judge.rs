@@ -1,0 +1,155 @@
+//! A driver decides which pods that are not ready keep their place (`deregisterPolicy: Webhook`),
+//! for groups and for Binds alike.
+
+mod asking;
+mod failing;
+mod keeping;
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{Patch, PatchParams};
+use lbcf_controller::Options;
+use lbcf_controller::api::{
+    BackendGroup, Bind, DeregisterPolicy, DeregisterWebhook, FailurePolicy, LoadBalancer,
+};
+use lbcf_e2e::manifests::{self, BIND, DRIVER, GROUP, LB, NAMESPACE};
+use lbcf_e2e::{Front, Reaction, World, until};
+use serde_json::json;
+use tokio::task::JoinHandle;
+
+const CONTROLLER: &str = "lbcf-controller";
+const JUDGE: &str = "judgePodDeregister";
+
+/// Who selects the pods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    Group,
+    Bind,
+}
+
+impl Owner {
+    const ALL: [Self; 2] = [Self::Group, Self::Bind];
+
+    const fn kind(self) -> &'static str {
+        match self {
+            Self::Group => "BackendGroup",
+            Self::Bind => "Bind",
+        }
+    }
+
+    async fn create(self, world: &World, webhook: DeregisterWebhook) {
+        let policy = Some(DeregisterPolicy::Webhook);
+        match self {
+            Self::Group => {
+                world.create(&manifests::load_balancer(LB)).await;
+                let mut group = manifests::group(GROUP, &[LB]);
+                group.spec.deregister_policy = policy;
+                group.spec.deregister_webhook = Some(webhook);
+                world.create(&group).await;
+            }
+            Self::Bind => {
+                let mut bind = manifests::bind(BIND, &["left"]);
+                bind.spec.deregister_policy = policy;
+                bind.spec.deregister_webhook = Some(webhook);
+                world.create(&bind).await;
+            }
+        }
+    }
+
+    async fn patch(self, world: &World, patch: serde_json::Value) {
+        match self {
+            Self::Group => drop(world.patch::<BackendGroup>(NAMESPACE, GROUP, patch).await),
+            Self::Bind => drop(world.patch::<Bind>(NAMESPACE, BIND, patch).await),
+        }
+    }
+}
+
+fn webhook(failure_policy: Option<FailurePolicy>) -> DeregisterWebhook {
+    DeregisterWebhook {
+        driver_name: DRIVER.to_owned(),
+        failure_policy,
+    }
+}
+
+/// A world in which an owner has registered some pods.
+struct Stage {
+    world: World,
+    front: Front,
+    controller: JoinHandle<()>,
+}
+
+impl Stage {
+    async fn new(owner: Owner, pods: usize) -> Self {
+        Self::with(owner, pods, webhook(None), World::quick()).await
+    }
+
+    async fn with(owner: Owner, pods: usize, webhook: DeregisterWebhook, options: Options) -> Self {
+        println!("{owner:?}"); // A panic says with whom.
+        let mut world = World::new().await;
+        let front = world.put_front().await;
+        let client = world.cluster.client_as(CONTROLLER);
+        let controller = world.start_controller_with(client, options);
+        world.create(&manifests::driver(&world.driver_url())).await;
+        let names: Vec<String> = (0..pods).map(|number| format!("web-{number}")).collect();
+        for name in &names {
+            world.create(&manifests::pod(name)).await;
+        }
+        owner.create(&world, webhook).await;
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        world.until_targets(&names, "50").await;
+        world.until_records(pods).await;
+        Self {
+            world,
+            front,
+            controller,
+        }
+    }
+
+    /// The pods that each question was about.
+    fn questions(&self) -> Vec<Vec<String>> {
+        let calls = self.front.calls_of(JUDGE);
+        calls.iter().map(|call| call.pods()).collect()
+    }
+
+    async fn until_asked(&self, times: usize) {
+        until(&format!("the driver was asked {times} times"), async || {
+            (self.questions().len() >= times).then_some(())
+        })
+        .await;
+    }
+
+    /// From now on the driver keeps these pods, of which it says no more than the names.
+    fn keep(&self, pods: &'static [&'static str]) {
+        let kept: Vec<_> = pods
+            .iter()
+            .map(|name| json!({"metadata": {"name": name}}))
+            .collect();
+        let answer = json!({"succ": true, "doNotDeregister": kept});
+        self.front.rule(move |call| match call.webhook.as_str() {
+            JUDGE => Reaction::says(&answer),
+            _ => Reaction::Pass,
+        });
+    }
+
+    /// Makes a pod neither ready nor running.
+    async fn fail_pod(&self, pod: &str) {
+        let failed = json!({"status": {
+            "phase": "Failed", "conditions": [{"type": "Ready", "status": "False"}],
+        }});
+        self.world
+            .api::<Pod>(NAMESPACE)
+            .patch_status(pod, &PatchParams::default(), &Patch::Strategic(failed))
+            .await
+            .unwrap();
+    }
+
+    /// Deletes everything and sees that nothing is left.
+    async fn end(self) {
+        let world = &self.world;
+        world.delete::<Bind>(NAMESPACE, BIND).await;
+        world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
+        world.delete::<LoadBalancer>(NAMESPACE, LB).await;
+        world.until_gone::<Bind>(NAMESPACE, BIND).await;
+        world.delete_basics().await;
+        self.controller.abort();
+    }
+}

@@ -1,0 +1,415 @@
+//! A service's port on the cluster's nodes as backends.
+
+use k8s_openapi::api::core::v1::{Pod, Service};
+use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer};
+use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SERVICE};
+use lbcf_e2e::{Call, Front, World, doctored, until};
+use serde_json::json;
+use tokio::task::JoinHandle;
+
+const CONTROLLER: &str = "lbcf-controller";
+/// The addresses of the nodes that the cluster has from the start.
+const NODE_1: &str = "192.168.100.11";
+const NODE_2: &str = "192.168.100.12";
+
+/// A world with a group on a service of port 30080, and a controller.
+async fn stage() -> (World, Front, JoinHandle<()>) {
+    let mut world = World::new().await;
+    let front = world.put_front().await;
+    let controller = start(&world);
+    world.create(&manifests::driver(&world.driver_url())).await;
+    world.create(&manifests::load_balancer(LB)).await;
+    world.create(&manifests::service(SERVICE, 30080)).await;
+    let group = manifests::service_group(GROUP, SERVICE, &[LB]);
+    world.create(&group).await;
+    (world, front, controller)
+}
+
+fn start(world: &World) -> JoinHandle<()> {
+    world.start_controller_with(world.cluster.client_as(CONTROLLER), World::quick())
+}
+
+async fn both_nodes(world: &World, port: i32) {
+    let both = [format!("{NODE_1}:{port}"), format!("{NODE_2}:{port}")];
+    world.until_bound(&[&both[0], &both[1]]).await;
+}
+
+async fn patch_service(world: &World, patch: serde_json::Value) {
+    world.patch::<Service>(NAMESPACE, SERVICE, patch).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn b112_d8_every_node_is_registered_at_every_load_balancer_at_its_cost() {
+    let (world, _front, _controller) = stage().await;
+    world.create(&manifests::load_balancer("second-lb")).await;
+    let group = manifests::service_group("both", SERVICE, &[LB, "second-lb"]);
+    world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
+    world.until_gone::<BackendGroup>(NAMESPACE, GROUP).await;
+    world.until_records(0).await;
+    world.create(&group).await;
+    world.until_records(4).await;
+    // The service is one backend, at however many nodes and load balancers it is registered.
+    world.until_counts("both", [1, 1, 4, 4]).await;
+
+    const MORE: u64 = 6;
+    let records = 2 * MORE;
+    let names: Vec<String> = (0..MORE).map(|n| format!("more-{n}")).collect();
+    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    for (number, name) in names.iter().enumerate() {
+        let ip = format!("192.168.101.{number}");
+        world.create_node(name, &ip).await;
+    }
+    world.until_records(4 + 2 * names.len()).await;
+    let all = 4 + i32::try_from(records).unwrap();
+    world.until_counts("both", [1, 1, all, all]).await;
+    let (writes, called) = (
+        world.cluster.requests().since(&before),
+        world.cloud.calls().difference(&calls),
+    );
+    let of = |resource: &str| {
+        writes.count(|key| {
+            key.user_agent == CONTROLLER
+                && key.is_write()
+                && key.resource == format!("lbcf.tkestack.io/{resource}")
+        })
+    };
+    assert_eq!(of("backendrecords"), 3 * records, "{writes:?}");
+    assert_eq!(
+        writes.writes_by(CONTROLLER),
+        3 * records + of("backendgroups")
+    );
+    assert_eq!(
+        (
+            called.get("generateBackendAddr"),
+            called.get("ensureBackend"),
+            called.total()
+        ),
+        (records, records, 2 * records)
+    );
+
+    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    for name in &names {
+        world.delete_node(name).await;
+    }
+    world.until_records(4).await;
+    world.until_counts("both", [1, 1, 4, 4]).await;
+    let (writes, called) = (
+        world.cluster.requests().since(&before),
+        world.cloud.calls().difference(&calls),
+    );
+    let of_records = writes.count(|key| {
+        key.user_agent == CONTROLLER && key.is_write() && key.resource.ends_with("backendrecords")
+    });
+    assert_eq!(of_records, 2 * records, "{writes:?}");
+    assert_eq!(
+        (called.get("deregisterBackend"), called.total()),
+        (records, records)
+    );
+    world.delete::<BackendGroup>(NAMESPACE, "both").await;
+    world.delete::<LoadBalancer>(NAMESPACE, "second-lb").await;
+    world.delete_basics().await;
+}
+
+/// The webhooks that concern a node, with the port that they speak of.
+fn story_of(calls: &[Call], ip: &str) -> Vec<(String, i64)> {
+    let addr = |call: &Call| {
+        let text = match call.webhook.as_str() {
+            "generateBackendAddr" => call.answer["backendAddr"].as_str(),
+            _ => call.body["backendAddr"].as_str(),
+        };
+        serde_json::from_str::<serde_json::Value>(text?).ok()
+    };
+    let about = |call: &Call| {
+        let addr = addr(call)?;
+        (addr["ip"] == ip).then(|| (call.webhook.clone(), addr["port"].as_i64().unwrap()))
+    };
+    calls.iter().filter_map(about).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn u13_a_changed_node_port_takes_the_old_address_away_and_brings_the_new_one() {
+    let (world, front, _controller) = stage().await;
+    both_nodes(&world, 30080).await;
+    world.until_records(2).await;
+    let seen = front.count();
+    let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+    patch_service(
+        &world,
+        json!({"spec": {"ports": [
+            {"name": "http", "port": 80, "protocol": "TCP", "nodePort": 30081},
+        ]}}),
+    )
+    .await;
+    both_nodes(&world, 30081).await;
+    world.until_records(2).await;
+    for node in [NODE_1, NODE_2] {
+        let story = story_of(&front.calls()[seen..], node);
+        let expected = [
+            ("deregisterBackend", 30080),
+            ("generateBackendAddr", 30081),
+            ("ensureBackend", 30081),
+        ];
+        assert_eq!(story, expected.map(|(name, port)| (name.to_owned(), port)));
+    }
+    let writes = world.cluster.requests().since(&before);
+    let of_records = writes.count(|key| {
+        key.user_agent == CONTROLLER && key.is_write() && key.resource.ends_with("backendrecords")
+    });
+    assert_eq!(of_records, 2 * (2 + 3), "{writes:?}");
+    assert_eq!(world.cloud.calls().difference(&calls).total(), 2 * (1 + 2));
+    world.delete_basics().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn u13_a_nodes_new_address_takes_the_old_ones_place() {
+    let (world, front, _controller) = stage().await;
+    both_nodes(&world, 30080).await;
+    world.until_records(2).await;
+    let seen = front.count();
+    world.set_node("node-2", "192.168.100.99", true).await;
+    world
+        .until_bound(&[&format!("{NODE_1}:30080"), "192.168.100.99:30080"])
+        .await;
+    world.until_records(2).await;
+    let calls = front.calls();
+    assert_eq!(story_of(&calls[seen..], NODE_1), [], "nothing came of it");
+    // The same addresses in another order are the same addresses.
+    let seen = front.count();
+    world
+        .patch_node(
+            "node-1",
+            json!({"metadata": {"annotations": {"note": "1"}}}),
+        )
+        .await;
+    world.set_node("node-2", "192.168.100.98", true).await;
+    world
+        .until_bound(&[&format!("{NODE_1}:30080"), "192.168.100.98:30080"])
+        .await;
+    world.until_records(2).await;
+    assert_eq!(front.count() - seen, 3, "one away, one back");
+    world.delete_basics().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn u15_a_node_that_is_not_to_be_used_is_not_registered() {
+    let (world, _front, _controller) = stage().await;
+    both_nodes(&world, 30080).await;
+    let one = format!("{NODE_1}:30080");
+    let excluded = "node.kubernetes.io/exclude-from-external-load-balancers";
+
+    world.set_node("node-2", NODE_2, false).await;
+    world.until_bound(&[&one]).await;
+    world.until_counts(GROUP, [1, 1, 1, 1]).await;
+    world.set_node("node-2", NODE_2, true).await;
+    both_nodes(&world, 30080).await;
+
+    let cordoned = |yes: bool| json!({"spec": {"unschedulable": yes}});
+    world.patch_node("node-2", cordoned(true)).await;
+    world.until_bound(&[&one]).await;
+    world.patch_node("node-2", cordoned(false)).await;
+    both_nodes(&world, 30080).await;
+
+    // Whatever the label's value, its presence is enough.
+    let label = |value| json!({"metadata": {"labels": {excluded: value}}});
+    world.patch_node("node-2", label(Some("false"))).await;
+    world.until_bound(&[&one]).await;
+    world.patch_node("node-2", label(None)).await;
+    both_nodes(&world, 30080).await;
+
+    world.delete_node("node-2").await;
+    world.until_bound(&[&one]).await;
+    world.create_node("node-2", NODE_2).await;
+    both_nodes(&world, 30080).await;
+    world.until_counts(GROUP, [1, 1, 2, 2]).await;
+
+    // With none left the service is still one backend, and it is not registered.
+    world.delete_node("node-2").await;
+    world.delete_node("node-1").await;
+    world.until_bound(&[]).await;
+    world.until_counts(GROUP, [1, 0, 0, 0]).await;
+    world.delete_basics().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn u15_b22_nodes_come_and_go_with_the_labels_that_are_asked_for() {
+    let (world, _front, _controller) = stage().await;
+    both_nodes(&world, 30080).await;
+    let select = |labels: serde_json::Value| json!({"spec": {"service": {"nodeSelector": labels}}});
+    let label = |value: Option<&str>| json!({"metadata": {"labels": {"pool": value}}});
+    world
+        .patch::<BackendGroup>(NAMESPACE, GROUP, select(json!({"pool": "web"})))
+        .await;
+    world.until_bound(&[]).await;
+    world.patch_node("node-1", label(Some("web"))).await;
+    world.until_bound(&[&format!("{NODE_1}:30080")]).await;
+    world.create_node("labelled", "192.168.101.7").await;
+    world
+        .until_bound(&[&format!("{NODE_1}:30080"), "192.168.101.7:30080"])
+        .await;
+    world.patch_node("node-1", label(Some("other"))).await;
+    world.until_bound(&["192.168.101.7:30080"]).await;
+    world.patch_node("labelled", label(None)).await;
+    world.until_bound(&[]).await;
+    let any = json!({"pool": null});
+    world
+        .patch::<BackendGroup>(NAMESPACE, GROUP, select(any))
+        .await;
+    world
+        .until_bound(&[
+            &format!("{NODE_1}:30080"),
+            &format!("{NODE_2}:30080"),
+            "192.168.101.7:30080",
+        ])
+        .await;
+    world.delete_basics().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn u14_u16_b112_what_becomes_of_the_service_is_followed_at_once() {
+    let (world, _front, _controller) = stage().await;
+    both_nodes(&world, 30080).await;
+    // The API server takes the node ports of a service that has none away.
+    let inside = json!({"spec": {"type": "ClusterIP", "ports": [
+        {"name": "http", "port": 80, "protocol": "TCP", "nodePort": null},
+    ]}});
+    patch_service(&world, inside).await;
+    world.until_bound(&[]).await;
+    world.until_counts(GROUP, [1, 0, 0, 0]).await;
+    let outside = |kind: &str, port: i32, protocol: &str, node_port: i32| {
+        json!({"spec": {"type": kind, "ports": [
+            {"name": "http", "port": port, "protocol": protocol, "nodePort": node_port},
+        ]}})
+    };
+    patch_service(&world, outside("LoadBalancer", 80, "TCP", 30090)).await;
+    both_nodes(&world, 30090).await;
+    // Another port, or another protocol, is not the one that the group asks for.
+    patch_service(&world, outside("NodePort", 81, "TCP", 30090)).await;
+    world.until_bound(&[]).await;
+    patch_service(&world, outside("NodePort", 80, "TCP", 30091)).await;
+    both_nodes(&world, 30091).await;
+    patch_service(&world, outside("NodePort", 80, "UDP", 30091)).await;
+    world.until_bound(&[]).await;
+    patch_service(&world, outside("NodePort", 80, "TCP", 30092)).await;
+    both_nodes(&world, 30092).await;
+    world.delete::<Service>(NAMESPACE, SERVICE).await;
+    world.until_bound(&[]).await;
+    world.until_counts(GROUP, [1, 0, 0, 0]).await;
+    world.create(&manifests::service(SERVICE, 30093)).await;
+    both_nodes(&world, 30093).await;
+    world.until_counts(GROUP, [1, 1, 2, 2]).await;
+    world.delete_basics().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn u16_where_nodes_forward_to_their_own_pods_only_those_with_pods_are_registered() {
+    let (world, _front, _controller) = stage().await;
+    both_nodes(&world, 30080).await;
+    let on = |name: &str, node: &str| {
+        let mut pod = manifests::pod(name);
+        pod.spec.as_mut().unwrap().node_name = Some(node.to_owned());
+        pod
+    };
+    world.create(&on("on-1", "node-1")).await;
+    let policy = |value: &str| json!({"spec": {"externalTrafficPolicy": value}});
+    patch_service(&world, policy("Local")).await;
+    let (one, two) = (format!("{NODE_1}:30080"), format!("{NODE_2}:30080"));
+    world.until_bound(&[&one]).await;
+    world.until_counts(GROUP, [1, 1, 1, 1]).await;
+    world.create(&on("on-2", "node-2")).await;
+    world.until_bound(&[&one, &two]).await;
+    world.create(&on("also-on-2", "node-2")).await;
+    world.set_ready("on-1", false).await;
+    world.until_bound(&[&two]).await;
+    world.set_ready("on-1", true).await;
+    world.until_bound(&[&one, &two]).await;
+    // One of two pods goes: the node has another.
+    world.delete::<Pod>(NAMESPACE, "on-2").await;
+    world.delete::<Pod>(NAMESPACE, "on-1").await;
+    world.until_bound(&[&two]).await;
+    world.delete::<Pod>(NAMESPACE, "also-on-2").await;
+    world.until_bound(&[]).await;
+    // Pods of other services do not count.
+    let mut stranger = on("stranger", "node-1");
+    stranger.metadata.labels = Some([("app".to_owned(), "other".to_owned())].into());
+    world.create(&stranger).await;
+    world.create(&on("on-2", "node-2")).await;
+    world.until_bound(&[&two]).await;
+    // The service may come to mean other pods.
+    patch_service(&world, json!({"spec": {"selector": {"app": "other"}}})).await;
+    world.until_bound(&[&one]).await;
+    patch_service(&world, policy("Cluster")).await;
+    both_nodes(&world, 30080).await;
+    world.delete_basics().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d27_what_the_original_registered_of_a_service_is_not_registered_anew() {
+    let (world, front, controller) = stage().await;
+    both_nodes(&world, 30080).await;
+    world.until_records(2).await;
+    world.until_counts(GROUP, [1, 1, 2, 2]).await;
+    controller.abort();
+    let _ = controller.await;
+    // The original says neither what an address was made of nor for which generation it holds.
+    for record in world.all::<BackendRecord>().await {
+        let name = record.metadata.name.unwrap();
+        let mut status = serde_json::to_value(record.status).unwrap();
+        status["conditions"][0]["observedGeneration"] = json!(null);
+        world
+            .patch::<BackendRecord>(NAMESPACE, &name, json!({"metadata": {"annotations": null}}))
+            .await;
+        let api = world.api::<BackendRecord>(NAMESPACE);
+        let patch = kube::api::Patch::Merge(json!({ "status": status }));
+        api.patch_status(&name, &Default::default(), &patch)
+            .await
+            .unwrap();
+    }
+    let seen = front.count();
+    let before = world.cluster.requests();
+    let _controller = start(&world);
+    // What happens after the start shows that the start is done with.
+    world.create_node("more", "192.168.101.1").await;
+    let more = "192.168.101.1:30080";
+    world
+        .until_bound(&[&format!("{NODE_1}:30080"), &format!("{NODE_2}:30080"), more])
+        .await;
+    until("the third is registered", async || {
+        (world.counts(GROUP).await == [1, 1, 3, 3]).then_some(())
+    })
+    .await;
+    assert_eq!(front.count() - seen, 2, "the third node's");
+    let writes = world.cluster.requests().since(&before);
+    let of_records = writes.count(|key| {
+        key.user_agent == CONTROLLER && key.is_write() && key.resource.ends_with("backendrecords")
+    });
+    assert_eq!(of_records, 3, "{writes:?}");
+    world.delete_basics().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn b120_a_pod_that_was_seen_in_the_middle_of_a_change_is_looked_at_again() {
+    let world = World::new().await;
+    let client = doctored(&world.cluster, "/pods/web-0", 2, |pod| {
+        pod["status"]["conditions"] = json!([]);
+    });
+    let _controller = world.start_controller_with(client, World::quick());
+    world.apply_basics(1).await;
+    world.until_targets(&["web-0"], "50").await;
+    world.delete_basics().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn b120_a_service_that_was_seen_in_the_middle_of_a_change_is_looked_at_again() {
+    let world = World::new().await;
+    let client = doctored(&world.cluster, "/services/web-service", 2, |service| {
+        service["spec"]["ports"][0]["nodePort"] = json!(30079);
+    });
+    let _controller = world.start_controller_with(client, World::quick());
+    world.create(&manifests::driver(&world.driver_url())).await;
+    world.create(&manifests::load_balancer(LB)).await;
+    world.create(&manifests::service(SERVICE, 30080)).await;
+    let group = manifests::service_group(GROUP, SERVICE, &[LB]);
+    world.create(&group).await;
+    both_nodes(&world, 30080).await;
+    world.delete_basics().await;
+}
