@@ -1,6 +1,7 @@
 //! Controllers that admission goes through, as on a cluster where everything is installed.
 
 use crate::world::{World, until};
+use kube::Client;
 use kube::api::{Api, PostParams};
 use lbcf_controller::admission::{AdmissionServer, Certificates, Endpoint, configurations};
 use lbcf_controller::{Controller, Health, ObjectKey, Options, RunError};
@@ -40,6 +41,12 @@ impl World {
     /// Starts a controller that serves admission with certificates of its own making, as the
     /// cluster's service, and waits until it does.
     pub async fn start_admitting(&self, name: &str, options: Options) -> Admitting {
+        let client = self.cluster.client_as(name);
+        self.start_admitting_with(client, options).await
+    }
+
+    /// The same on a client of its own.
+    pub async fn start_admitting_with(&self, client: Client, options: Options) -> Admitting {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .await
             .expect("a free port");
@@ -52,8 +59,7 @@ impl World {
         let addr = server.addr().expect("it has an address").to_string();
         self.cluster
             .set_service_address(format!("{CONTROLLER}.{NAMESPACE}.svc"), &addr);
-        let controller =
-            Controller::new(self.cluster.client_as(name), options).with_admission(server);
+        let controller = Controller::new(client, options).with_admission(server);
         let health = controller.health();
         let task = tokio::spawn(controller.run(std::future::pending()));
         until("admission is served", async || health.ready().ok()).await;

@@ -13,6 +13,7 @@ use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind as Kind,
     WebhookConfig, crds,
 };
+use lbcf_controller::names;
 use lbcf_controller::{Backoff, CallCounts, Controller, Options};
 use lbcf_driver_sdk::webhook::{ALL, WebhookInfo};
 use local_cluster::{LocalCluster, LocalClusterOptions};
@@ -261,6 +262,20 @@ impl World {
             .expect("the patch is accepted")
     }
 
+    /// Lets nobody new use a driver, as admission asks for before it may be deleted.
+    async fn drain(&self, namespace: &str, name: &str) {
+        let label = json!({"metadata": {"labels": {names::LABEL_DRIVER_DRAINING: "true"}}});
+        let drivers = self.api::<LoadBalancerDriver>(namespace);
+        let patched = drivers
+            .patch(name, &PatchParams::default(), &Patch::Merge(label))
+            .await;
+        match patched {
+            Ok(_) => {}
+            Err(kube::Error::Api(status)) if status.is_not_found() => {}
+            Err(error) => panic!("draining {name}: {error}"),
+        }
+    }
+
     /// Changes an object's status by a merge patch.
     pub async fn patch_status<K: Kind>(&self, namespace: &str, name: &str, status: Value) -> K {
         let patch = Patch::Merge(json!({ "status": status }));
@@ -272,6 +287,9 @@ impl World {
 
     /// Deletes an object, if it is there.
     pub async fn delete<K: Kind>(&self, namespace: &str, name: &str) {
+        if K::kind(&()) == "LoadBalancerDriver" {
+            self.drain(namespace, name).await;
+        }
         match self
             .api::<K>(namespace)
             .delete(name, &DeleteParams::default())

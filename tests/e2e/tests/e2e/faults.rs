@@ -31,6 +31,23 @@ async fn the_api_server_goes_wrong_and_nothing_is_lost_or_left() {
     .await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_api_server_goes_wrong_with_admission_in_force_and_nothing_is_lost_or_left() {
+    side_by_side(
+        scenes().filter(|(_, seed)| *seed < 2),
+        |(life, seed)| async move {
+            let world = World::new().await;
+            world.install_admission().await;
+            let (client, faults) = faulty(&world.cluster, seed + 50);
+            let controller = world.start_admitting_with(client, World::quick()).await;
+            life.live(&world).await;
+            controller.task.abort();
+            assert!(faults.count() > 10, "{} faults", faults.count());
+        },
+    )
+    .await;
+}
+
 /// What a driver has to offer that is no proper answer.
 fn spoilt(seed: u64, number: u64) -> Reaction {
     let ok = |body: &str| (StatusCode::OK, body.to_owned());
@@ -116,7 +133,7 @@ async fn u39_the_driver_takes_long_over_everything_and_nothing_is_lost_or_left()
             let mut asked = asked.lock().unwrap();
             let times = asked.entry(call.record_id().to_owned()).or_default();
             *times += 1;
-            if *times % 6 == 0 {
+            if (*times).is_multiple_of(6) {
                 return Reaction::Pass;
             }
             Reaction::says(&json!({"status": "Running", "msg": "still at it"}))
