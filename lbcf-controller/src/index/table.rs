@@ -140,17 +140,21 @@ impl<T: Versioned> Table<T> {
                 self.take(key).into_iter().collect()
             }
             Change::Written(object) => {
-                let version = object.version();
+                let (key, version) = (object.key(), object.version());
+                let is_newer = |known: &Arc<T>| version != 0 && known.version() > version;
+                if object.is_gone() {
+                    // Gone it is, whatever version the answer bears: API servers give the last
+                    // one that was stored. Only a namesake may be newer.
+                    if self.objects.get(&key).is_some_and(is_newer) {
+                        return Vec::new();
+                    }
+                    self.removed.insert(key.clone(), version);
+                    return self.take(key).into_iter().collect();
+                }
                 if version != 0 && version <= self.seen {
                     return Vec::new(); // The watch has told of it, and maybe of more.
                 }
-                let key = object.key();
-                if object.is_gone() {
-                    self.removed.insert(key.clone(), version);
-                    self.take(key).into_iter().collect()
-                } else {
-                    self.store(key, object).into_iter().collect()
-                }
+                self.store(key, object).into_iter().collect()
             }
         }
     }

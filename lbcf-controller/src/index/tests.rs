@@ -227,6 +227,22 @@ fn what_our_write_removed_does_not_come_back() {
 }
 
 #[test]
+fn what_our_write_removed_is_gone_although_the_answer_bears_an_old_version() {
+    let mut index = Index::default();
+    index.record(Change::Applied(leaving(record("r", 5))));
+    let mut gone = leaving(record("r", 5));
+    gone.metadata.finalizers = None;
+    let work = keys(index.record(Change::Written(gone.clone())));
+    assert!(work.contains(&"BackendRecord ns/r".to_owned()), "{work:?}");
+    assert_eq!(index.get_record(&key("r")), Lookup::Missing);
+    assert!(index.record(Change::Deleted(gone.clone())).is_empty());
+    // A namesake made since stays.
+    index.record(Change::Applied(record("r", 8)));
+    index.record(Change::Written(gone));
+    assert!(index.get_record(&key("r")).found().is_some());
+}
+
+#[test]
 fn a_new_list_removes_what_it_does_not_name_but_nothing_made_since() {
     let mut index = Index::default();
     index.record(Change::Applied(record("old", 1)));

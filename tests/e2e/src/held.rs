@@ -15,6 +15,10 @@ use tower::Service;
 pub struct Release(watch::Sender<bool>);
 
 impl Release {
+    pub(crate) const fn new(release: watch::Sender<bool>) -> Self {
+        Self(release)
+    }
+
     /// Lets the list through.
     pub fn release(&self) {
         self.0.send_replace(true);

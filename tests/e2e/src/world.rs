@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::LazyLock;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
@@ -76,12 +77,14 @@ impl World {
         .expect("the cluster starts");
         let client = cluster.client_as("test");
         let kinds: Api<CustomResourceDefinition> = Api::all(client.clone());
-        for crd in crds() {
+        // Making them is a good part of a world's cost.
+        static CRDS: LazyLock<Vec<CustomResourceDefinition>> = LazyLock::new(crds);
+        for crd in &*CRDS {
             kinds
-                .create(&PostParams::default(), &crd)
+                .create(&PostParams::default(), crd)
                 .await
                 .expect("the CRD is accepted");
-            let name = crd.metadata.name.expect("it has a name");
+            let name = crd.metadata.name.clone().expect("it has a name");
             let established =
                 await_condition(kinds.clone(), &name, conditions::is_crd_established());
             tokio::time::timeout(DEADLINE, established)

@@ -1,9 +1,11 @@
 //! The controller is killed at every write in turn, before and after it, and at every webhook, when
 //! it was received and when it was answered: the next one ends with the same cloud, and nothing is
-//! left behind.
+//! left behind, also where everything was deleted before it came.
 
 use crate::side_by_side::side_by_side;
-use crate::whole_life::Life;
+use crate::whole_life::{Life, end_at_once};
+use lbcf_controller::api::Bind;
+use lbcf_e2e::manifests::{BIND, NAMESPACE};
 use lbcf_e2e::{Front, Interrupted, Moment, Reaction, World, interrupt_at};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,6 +25,15 @@ enum Death {
     AtAnswer(usize),
 }
 
+/// What happens before the next controller starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meanwhile {
+    /// Nothing: life goes on.
+    Nothing,
+    /// Everything is deleted, pods too.
+    TheEnd,
+}
+
 /// What came of a life.
 struct Lived {
     has_died: bool,
@@ -31,7 +42,7 @@ struct Lived {
 }
 
 /// Lives through it with a controller that dies then, and the next one after it.
-async fn live_and_die(life: Life, death: Death) -> Lived {
+async fn live_and_die(life: Life, death: Death, meanwhile: Meanwhile) -> Lived {
     let mut world = World::new().await;
     let front = world.put_front().await;
     let (at, moment) = match death {
@@ -42,6 +53,11 @@ async fn live_and_die(life: Life, death: Death) -> Lived {
     let is_succeeded = Arc::new(AtomicBool::new(false));
     die_at_webhook(&front, &interrupted, &is_succeeded, death);
     let first = world.start_controller_with(client, World::quick());
+    let start_next = || {
+        is_succeeded.store(true, Ordering::SeqCst);
+        let client = world.cluster.client_as("lbcf-controller");
+        world.start_controller_with(client, World::quick())
+    };
     let mut successor: Option<JoinHandle<()>> = None;
     {
         let mut life = std::pin::pin!(life.live(&world));
@@ -51,14 +67,21 @@ async fn live_and_die(life: Life, death: Death) -> Lived {
                 () = &mut life => break,
                 () = &mut reached, if successor.is_none() => {
                     first.abort();
-                    is_succeeded.store(true, Ordering::SeqCst);
-                    let client = world.cluster.client_as("lbcf-controller");
-                    successor = Some(world.start_controller_with(client, World::quick()));
+                    if meanwhile == Meanwhile::TheEnd {
+                        break;
+                    }
+                    successor = Some(start_next());
                 }
             }
         }
     }
-    // The life has seen to it: cloud and cluster are empty, and each phase reached its state.
+    if interrupted.is_dead() && meanwhile == Meanwhile::TheEnd {
+        end_at_once(&world).await;
+        successor = Some(start_next());
+        world.until_gone::<Bind>(NAMESPACE, BIND).await;
+        world.delete_basics().await;
+    }
+    // The life, or its end, has seen to it that cloud and cluster are empty.
     let has_died = successor.inspect(JoinHandle::abort).is_some();
     first.abort();
     Lived {
@@ -96,21 +119,27 @@ fn die_at_webhook(
 async fn killed_everywhere(life: Life, least_writes: usize, least_webhooks: usize) {
     let Lived {
         writes, webhooks, ..
-    } = live_and_die(life, Death::Never).await;
+    } = live_and_die(life, Death::Never, Meanwhile::Nothing).await;
     assert!(
         writes >= least_writes && webhooks >= least_webhooks,
         "the life has points to be killed at: {writes} writes, {webhooks} webhooks"
     );
-    let at_writes = (0..writes).flat_map(|at| {
-        [
-            Death::AtWrite(at, Moment::Before),
-            Death::AtWrite(at, Moment::After),
-        ]
-    });
-    let at_webhooks = (0..webhooks).flat_map(|at| [Death::AtReceipt(at), Death::AtAnswer(at)]);
-    let deaths: Vec<Death> = at_writes.chain(at_webhooks).collect();
+    let at_receipts = || (0..webhooks).map(Death::AtReceipt);
+    let at_writes = |moment| (0..writes).map(move |at| Death::AtWrite(at, moment));
+    let live_on = at_writes(Moment::Before)
+        .chain(at_writes(Moment::After))
+        .chain(at_receipts())
+        .chain((0..webhooks).map(Death::AtAnswer))
+        .map(|death| (death, Meanwhile::Nothing));
+    let end = at_writes(Moment::After)
+        .chain(at_receipts())
+        .map(|death| (death, Meanwhile::TheEnd));
+    let deaths: Vec<_> = live_on.chain(end).collect();
     let points = deaths.len();
-    let lived = side_by_side(deaths, |death| live_and_die(life, death)).await;
+    let lived = side_by_side(deaths, |(death, meanwhile)| {
+        live_and_die(life, death, meanwhile)
+    })
+    .await;
     let killed = lived.iter().filter(|lived| lived.has_died).count();
     println!("{life:?}: killed {killed} times at {writes} writes and {webhooks} webhooks");
     // How many points there are varies by a status write or two.

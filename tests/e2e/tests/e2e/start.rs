@@ -1,13 +1,19 @@
 //! A controller that starts where everything is registered already.
 
-use lbcf_e2e::{World, hold_list, until};
+use k8s_openapi::api::core::v1::Pod;
+use lbcf_controller::api::{BackendGroup, Bind};
+use lbcf_e2e::manifests::{self, BIND, LB, NAMESPACE, SERVICE};
+use lbcf_e2e::{World, hold_list, until, until_is};
 
-const RESOURCES: [&str; 5] = [
+const RESOURCES: [&str; 8] = [
     "loadbalancerdrivers",
     "loadbalancers",
     "backendgroups",
     "backendrecords",
+    "binds",
     "pods",
+    "services",
+    "nodes",
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -55,4 +61,62 @@ async fn u9_nothing_is_decided_on_half_a_picture() {
         controller.abort();
         let _ = controller.await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn u9_nothing_of_a_service_or_a_bind_is_decided_on_half_a_picture() {
+    let world = World::new().await;
+    let client = || world.cluster.client_as("lbcf-controller");
+    let first = world.start_controller_with(client(), World::quick());
+    world.apply_basics(1).await;
+    world.create(&manifests::service(SERVICE, 30080)).await;
+    let nodes = manifests::service_group("nodes", SERVICE, &[LB]);
+    world.create(&nodes).await;
+    world.create(&manifests::bind(BIND, &["left"])).await;
+    // The pod at two load balancers, and both nodes.
+    world.until_records(4).await;
+    world.until_counts("nodes", [1, 1, 2, 2]).await;
+    first.abort();
+    let _ = first.await;
+
+    for held in RESOURCES {
+        let (before, calls) = (world.cluster.requests(), world.cloud.calls());
+        let (client, release) = hold_list(&world.cluster, held);
+        let controller = world.start_controller_with(client, World::quick());
+        let watched = |resource: &str| {
+            let since = world.cluster.requests().since(&before);
+            since.count(|key| key.verb == "watch" && key.resource.ends_with(resource)) > 0
+        };
+        let others = || RESOURCES.iter().filter(|resource| **resource != held);
+        until("everything else is listed and watched", async || {
+            others().all(|resource| watched(resource)).then_some(())
+        })
+        .await;
+        release.release();
+        until("the rest is, too", async || watched(held).then_some(())).await;
+        // A change that goes all the way through shows that what came before it is done with.
+        world.create(&manifests::pod("web-1")).await;
+        world.until_records(6).await;
+        world.delete::<Pod>(NAMESPACE, "web-1").await;
+        world.until_records(4).await;
+        let called = world.cloud.calls().difference(&calls);
+        assert_eq!(
+            (
+                called.get("deregisterBackend"),
+                called.get("ensureBackend"),
+                called.total()
+            ),
+            (2, 2, 6),
+            "{held} came late"
+        );
+        controller.abort();
+        let _ = controller.await;
+    }
+    let client = client();
+    let _controller = world.start_controller_with(client, World::quick());
+    world.delete::<Bind>(NAMESPACE, BIND).await;
+    world.delete::<BackendGroup>(NAMESPACE, "nodes").await;
+    until_is("what is bound", 1, async || world.bound().len()).await;
+    world.until_gone::<Bind>(NAMESPACE, BIND).await;
+    world.delete_basics().await;
 }

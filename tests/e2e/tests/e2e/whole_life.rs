@@ -47,6 +47,17 @@ impl Life {
     }
 }
 
+/// Deletes whatever a life has made so far, but for the driver.
+pub(crate) async fn end_at_once(world: &World) {
+    world.delete::<Bind>(NAMESPACE, BIND).await;
+    world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
+    world.delete::<LoadBalancer>(NAMESPACE, LB).await;
+    world.delete::<Service>(NAMESPACE, SERVICE).await;
+    for pod in ["web-0", "web-1", "web-2"] {
+        world.delete::<Pod>(NAMESPACE, pod).await;
+    }
+}
+
 async fn live_with_pods(world: &World) {
     world.apply_basics(2).await;
     world.until_targets(&["web-0", "web-1"], "50").await;
