@@ -163,7 +163,8 @@ impl<T: Versioned> Table<T> {
         if version > self.seen {
             self.seen = version;
             if !self.removed.is_empty() {
-                self.removed.retain(|_, removed| *removed > version);
+                // The state that the removal's answer bore may be told of just now.
+                self.removed.retain(|_, removed| *removed >= version);
             }
         }
     }

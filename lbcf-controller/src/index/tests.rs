@@ -236,6 +236,17 @@ fn what_our_write_removed_is_gone_although_the_answer_bears_an_old_version() {
     assert!(work.contains(&"BackendRecord ns/r".to_owned()), "{work:?}");
     assert_eq!(index.get_record(&key("r")), Lookup::Missing);
     assert!(index.record(Change::Deleted(gone.clone())).is_empty());
+    // The watch tells of that version after the answer: it does not bring the record back.
+    let mut index = Index::default();
+    index.record(Change::Applied(record("r", 4)));
+    index.record(Change::Written(leaving(record("r", 5))));
+    index.record(Change::Written(gone.clone()));
+    assert!(
+        index
+            .record(Change::Applied(leaving(record("r", 5))))
+            .is_empty()
+    );
+    assert_eq!(index.get_record(&key("r")), Lookup::Missing);
     // A namesake made since stays.
     index.record(Change::Applied(record("r", 8)));
     index.record(Change::Written(gone));

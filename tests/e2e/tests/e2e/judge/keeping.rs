@@ -1,7 +1,7 @@
 //! Who stays and who goes.
 
 use super::{JUDGE, Owner, Stage};
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Pod, PodCondition};
 use lbcf_controller::api::{BackendRecord, LoadBalancer};
 use lbcf_e2e::manifests::{self, LB, NAMESPACE};
 use lbcf_e2e::{Gate, Reaction, until, until_is};
@@ -159,12 +159,21 @@ async fn b110_a_pod_that_is_kept_is_registered_nowhere_anew() {
         let stage = Stage::new(owner, 2).await;
         let world = &stage.world;
         stage.keep(&["web-0", "never"]);
-        // One that never was ready is nobody's to keep.
+        // One that never was ready while it was selected is nobody's to keep.
         let mut never = manifests::pod("never");
-        never.spec.as_mut().unwrap().node_name = Some("no-such-node".into());
-        never.metadata.finalizers = Some(vec!["test/never".into()]);
+        never.metadata.labels = Some([("app".to_owned(), "other".to_owned())].into());
         world.create(&never).await;
+        until("it runs", async || {
+            let pod = world.api::<Pod>(NAMESPACE).get("never").await.ok()?;
+            let conditions = pod.status?.conditions?;
+            let is_ready =
+                |condition: &PodCondition| condition.type_ == "Ready" && condition.status == "True";
+            conditions.iter().any(is_ready).then_some(())
+        })
+        .await;
         world.set_ready("never", false).await;
+        let selected = json!({"metadata": {"labels": {"app": "web"}}});
+        world.patch::<Pod>(NAMESPACE, "never", selected).await;
         world.set_ready("web-0", false).await;
         stage.until_asked(1).await;
         assert_eq!(stage.questions()[0], ["web-0"]);
@@ -195,8 +204,6 @@ async fn b110_a_pod_that_is_kept_is_registered_nowhere_anew() {
             (targets.len() == 3 && targets.iter().all(|(_, weight)| weight == "80")).then_some(())
         })
         .await;
-        let free = json!({"metadata": {"finalizers": null}});
-        world.patch::<Pod>(NAMESPACE, "never", free).await;
         if owner == Owner::Group {
             world.delete::<LoadBalancer>(NAMESPACE, "more-lb").await;
             world.until_gone::<LoadBalancer>(NAMESPACE, "more-lb").await;
