@@ -4,14 +4,17 @@ mod builtin;
 mod crd;
 mod defaults;
 mod events;
+mod initial_status;
 mod kind;
 mod registry;
 mod typed;
 mod webhooks;
 
+pub(crate) use builtin::Typed;
 pub(crate) use crd::{crd_defaults, crd_errors, kinds_of};
-pub(crate) use defaults::{fill_defaults, reset_status};
+pub(crate) use defaults::fill_defaults;
 pub(crate) use events::{event_from_v1, event_to_v1};
+pub(crate) use initial_status::reset_status;
 pub(crate) use kind::{Custom, Kind, PrinterColumn, View};
 pub(crate) use registry::Registry;
 pub(crate) use typed::{check_types, unknown_fields};

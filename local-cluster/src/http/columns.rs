@@ -1,5 +1,9 @@
 //! The columns of built-in kinds.
 
+mod kept;
+mod network;
+mod workloads;
+
 use serde_json::{Value, json};
 
 use crate::clock;
@@ -38,6 +42,13 @@ const AGE: Column = column(
     "Age",
     "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
 );
+
+const fn integer(name: &'static str, description: &'static str) -> Column {
+    Column {
+        type_name: "integer",
+        ..column(name, description)
+    }
+}
 
 impl Column {
     /// The column as a table defines it.
@@ -106,47 +117,95 @@ pub(super) fn columns(kind: &Kind) -> Vec<Column> {
             column("Version", "Kubelet Version reported by the node."),
             wide(
                 "Internal-IP",
-                "Addresses reachable from inside the cluster.",
+                "List of addresses reachable to the node. Queried from cloud provider, if available. More info: https://kubernetes.io/docs/reference/node/node-status/#addresses Note: This field is declared as mergeable, but the merge key is not sufficiently unique, which can cause data corruption when it is merged. Callers should instead use a full-replacement patch. See https://pr.k8s.io/79391 for an example. Consumers should assume that addresses can change during the lifetime of a Node. However, there are some exceptions where this may not be possible, such as Pods that inherit a Node's address in its own status or consumers of the downward API (status.hostIP).",
             ),
             wide(
                 "External-IP",
-                "Addresses reachable from outside the cluster.",
+                "List of addresses reachable to the node. Queried from cloud provider, if available. More info: https://kubernetes.io/docs/reference/node/node-status/#addresses Note: This field is declared as mergeable, but the merge key is not sufficiently unique, which can cause data corruption when it is merged. Callers should instead use a full-replacement patch. See https://pr.k8s.io/79391 for an example. Consumers should assume that addresses can change during the lifetime of a Node. However, there are some exceptions where this may not be possible, such as Pods that inherit a Node's address in its own status or consumers of the downward API (status.hostIP).",
             ),
-            wide("OS-Image", "OS image reported by the node."),
-            wide("Kernel-Version", "Kernel version reported by the node."),
+            wide(
+                "OS-Image",
+                "OS Image reported by the node from /etc/os-release (e.g. Debian GNU/Linux 7 (wheezy)).",
+            ),
+            wide(
+                "Kernel-Version",
+                "Kernel Version reported by the node from 'uname -r' (e.g. 3.16.0-0.bpo.4-amd64).",
+            ),
             wide(
                 "Container-Runtime",
-                "Container runtime version reported by the node.",
+                "ContainerRuntime Version reported by the node through runtime remote API (e.g. containerd://1.4.2).",
             ),
         ],
         "services" => vec![
-            column("Type", "How the service is exposed."),
-            column("Cluster-IP", "The address inside the cluster."),
-            column("External-IP", "Addresses outside the cluster."),
-            column("Port(s)", "The ports that the service exposes."),
+            column(
+                "Type",
+                "type determines how the Service is exposed. Defaults to ClusterIP. Valid options are ExternalName, ClusterIP, NodePort, and LoadBalancer. \"ClusterIP\" allocates a cluster-internal IP address for load-balancing to endpoints. Endpoints are determined by the selector or if that is not specified, by manual construction of an Endpoints object or EndpointSlice objects. If clusterIP is \"None\", no virtual IP is allocated and the endpoints are published as a set of endpoints rather than a virtual IP. \"NodePort\" builds on ClusterIP and allocates a port on every node which routes to the same endpoints as the clusterIP. \"LoadBalancer\" builds on NodePort and creates an external load-balancer (if supported in the current cloud) which routes to the same endpoints as the clusterIP. \"ExternalName\" aliases this service to the specified externalName. Several other fields do not apply to ExternalName services. More info: https://kubernetes.io/docs/concepts/services-networking/service/#publishing-services-service-types",
+            ),
+            column(
+                "Cluster-IP",
+                "clusterIP is the IP address of the service and is usually assigned randomly. If an address is specified manually, is in-range (as per system configuration), and is not in use, it will be allocated to the service; otherwise creation of the service will fail. This field may not be changed through updates unless the type field is also being changed to ExternalName (which requires this field to be blank) or the type field is being changed from ExternalName (in which case this field may optionally be specified, as describe above).  Valid values are \"None\", empty string (\"\"), or a valid IP address. Setting this to \"None\" makes a \"headless service\" (no virtual IP), which is useful when direct endpoint connections are preferred and proxying is not required.  Only applies to types ClusterIP, NodePort, and LoadBalancer. If this field is specified when creating a Service of type ExternalName, creation will fail. This field will be wiped when updating a Service to type ExternalName. More info: https://kubernetes.io/docs/concepts/services-networking/service/#virtual-ips-and-service-proxies",
+            ),
+            column(
+                "External-IP",
+                "externalIPs is a list of IP addresses for which nodes in the cluster will also accept traffic for this service.  These IPs are not managed by Kubernetes.  The user is responsible for ensuring that traffic arrives at a node with this IP.  A common example is external load-balancers that are not part of the Kubernetes system.",
+            ),
+            column(
+                "Port(s)",
+                "The list of ports that are exposed by this service. More info: https://kubernetes.io/docs/concepts/services-networking/service/#virtual-ips-and-service-proxies",
+            ),
             AGE,
-            wide("Selector", "The pods that the service sends traffic to."),
+            wide(
+                "Selector",
+                "Route service traffic to pods with label keys and values matching this selector. If empty or not present, the service is assumed to have an external process managing its endpoints, which Kubernetes will not modify. Only applies to types ClusterIP, NodePort, and LoadBalancer. Ignored if type is ExternalName. More info: https://kubernetes.io/docs/concepts/services-networking/service/",
+            ),
         ],
         "namespaces" => vec![column("Status", "The status of the namespace"), AGE],
         "events" => vec![
-            column("Last Seen", "When the event was last seen."),
-            column("Type", "Normal or Warning."),
-            column("Reason", "Why the event happened, as one word."),
-            column("Object", "The object that the event is about."),
+            column(
+                "Last Seen",
+                "The time at which the most recent occurrence of this event was recorded.",
+            ),
+            column(
+                "Type",
+                "Type of this event (Normal, Warning), new types could be added in the future",
+            ),
+            column(
+                "Reason",
+                "This should be a short, machine understandable string that gives the reason for the transition into the object's current status.",
+            ),
+            column("Object", "The object that this event is about."),
             wide(
                 "Subobject",
-                "The part of the object that the event is about.",
+                "If referring to a piece of an object instead of an entire object, this string should contain a valid JSON/Go field access statement, such as desiredState.manifest.containers[2]. For example, if the object reference is to a container within a pod, this would take on a value like: \"spec.containers{name}\" (where \"name\" refers to the name of the container that triggered the event) or if no container name is specified \"spec.containers[2]\" (container with index 2 in this pod). This syntax is chosen only to have some well-defined way of referencing a part of an object.",
             ),
-            wide("Source", "Who reports the event."),
-            column("Message", "What happened."),
-            wide("First Seen", "When the event was first seen."),
-            wide("Count", "How often the event was seen."),
+            wide(
+                "Source",
+                "The component reporting this event. Should be a short machine understandable string.",
+            ),
+            column(
+                "Message",
+                "A human-readable description of the status of this operation.",
+            ),
+            wide(
+                "First Seen",
+                "The time at which the event was first recorded. (Time of server receipt is in TypeMeta.)",
+            ),
+            wide("Count", "The number of times this event has occurred."),
             Column {
                 format: "name",
-                ..wide("Name", "The event's own name.")
+                ..wide(
+                    "Name",
+                    "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names",
+                )
             },
         ],
-        "leases" => vec![column("Holder", "Who holds the lease."), AGE],
+        "leases" => vec![
+            column(
+                "Holder",
+                "holderIdentity contains the identity of the holder of a current lease. If Coordinated Leader Election is used, the holder identity must be equal to the elected LeaseCandidate.metadata.name field.",
+            ),
+            AGE,
+        ],
         "configmaps" => vec![column("Data", "The number of entries."), AGE],
         "secrets" => vec![
             column("Type", "What the secret is for."),
@@ -169,7 +228,10 @@ pub(super) fn columns(kind: &Kind) -> Vec<Column> {
             },
             AGE,
         ],
-        _ => vec![AGE],
+        plural => workloads::columns(plural)
+            .or_else(|| network::columns(plural))
+            .or_else(|| kept::columns(plural))
+            .unwrap_or_else(|| vec![AGE]),
     }
 }
 
@@ -203,7 +265,34 @@ pub(super) fn cells(kind: &Kind, object: &Object) -> Vec<Value> {
         "mutatingwebhookconfigurations" | "validatingwebhookconfigurations" => {
             vec![count("webhooks"), age(object)]
         }
-        _ => vec![age(object)],
+        plural => workloads::cells(plural, object)
+            .or_else(|| network::cells(plural, object))
+            .or_else(|| kept::cells(plural, object))
+            .unwrap_or_else(|| vec![age(object)]),
+    }
+}
+
+/// A word or number as a cell.
+fn words(value: Option<&Value>, otherwise: &str) -> Value {
+    match value {
+        Some(Value::String(text)) if !text.is_empty() => Value::from(text.as_str()),
+        Some(Value::Number(number)) => Value::from(number.to_string()),
+        _ => Value::from(otherwise),
+    }
+}
+
+/// `a=1,b=2`, as selectors are shown.
+fn labels(map: Option<&Value>) -> String {
+    let pairs: Vec<String> = map
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
+        .collect();
+    if pairs.is_empty() {
+        "<none>".to_owned()
+    } else {
+        pairs.join(",")
     }
 }
 
@@ -323,13 +412,6 @@ fn service(object: &Object) -> Vec<Value> {
             text
         }
     };
-    let mut selector: Vec<String> = at(object, &["spec", "selector"])
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-        .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
-        .collect();
-    selector.sort();
     let external = match text(object, &["spec", "type"]) {
         Some("LoadBalancer") => {
             let addresses: Vec<&str> = list(object, &["status", "loadBalancer", "ingress"])
@@ -353,7 +435,7 @@ fn service(object: &Object) -> Vec<Value> {
         Value::from(external),
         Value::from(or_none(ports.join(","))),
         age(object),
-        Value::from(or_none(selector.join(","))),
+        Value::from(labels(at(object, &["spec", "selector"]))),
     ]
 }
 
@@ -414,4 +496,65 @@ fn age(object: &Object) -> Value {
     Value::from(
         meta(object, "creationTimestamp").map_or_else(|| "<unknown>".to_owned(), clock::age),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::object::object;
+    use crate::resources::Registry;
+
+    #[test]
+    fn rows_of_every_kind_have_a_cell_for_each_column() {
+        let bare = object(json!({"metadata": {"name": "a"}}));
+        for kind in Registry::new().all() {
+            let (columns, cells) = (columns(&kind), cells(&kind, &bare));
+            assert_eq!(columns.len(), cells.len(), "{}", kind.plural);
+        }
+    }
+
+    #[test]
+    fn cells_say_how_far_workloads_are() {
+        let registry = Registry::new();
+        let shown = |group: &str, plural: &str, body: Value| {
+            cells(&registry.builtin(group, plural).unwrap(), &object(body))
+        };
+        let template = json!({"spec": {"containers": [{"name": "c", "image": "i"}]}});
+        let selector = json!({"matchLabels": {"a": "b"}});
+        let deployment = json!({
+            "spec": {"replicas": 3, "selector": selector, "template": template},
+            "status": {"readyReplicas": 2, "updatedReplicas": 1, "availableReplicas": 2},
+        });
+        let wanted = json!(["2/3", 1, 2, "<unknown>", "c", "i", "a=b"]);
+        assert_eq!(
+            Value::from(shown("apps", "deployments", deployment)),
+            wanted
+        );
+        let job = json!({
+            "spec": {"completions": 2, "selector": selector, "template": template},
+            "status": {
+                "succeeded": 2, "startTime": "2026-01-01T00:00:00Z",
+                "completionTime": "2026-01-01T00:00:07Z",
+                "conditions": [{"type": "Complete", "status": "True"}],
+            },
+        });
+        let wanted = json!(["Complete", "2/2", "7s", "<unknown>", "c", "i", "a=b"]);
+        assert_eq!(Value::from(shown("batch", "jobs", job)), wanted);
+        let endpoints: Vec<Value> = (1..=5)
+            .map(|n| json!({"addresses": [format!("10.0.0.{n}")]}))
+            .collect();
+        let slice = json!({"addressType": "IPv4", "ports": [{"port": 80}, {"name": "all"}], "endpoints": endpoints});
+        let wanted = json!([
+            "IPv4",
+            "80,*",
+            "10.0.0.1,10.0.0.2,10.0.0.3 + 2 more...",
+            "<unknown>"
+        ]);
+        assert_eq!(
+            Value::from(shown("discovery.k8s.io", "endpointslices", slice)),
+            wanted
+        );
+    }
 }

@@ -3,6 +3,8 @@
 //! kubectl's typed clients write protobuf and take JSON back. Only writing needs a decoder then, and
 //! only of plain kinds; their fields stand in tables here. Anything else is 415, as before.
 
+mod messages;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -17,12 +19,19 @@ const MAGIC: &[u8] = b"k8s\0";
 enum Holds {
     Text,
     Integer,
+    /// Kept when it is false: that may differ from its not being there.
     Bool,
+    /// Left out when it is false.
+    Flag,
     Message(&'static [Field]),
+    /// The same inside a message that JSON does not show, as its field 1.
+    Wrapped(&'static [Field]),
     /// A map of strings.
     TextMap,
     /// A map of bytes, which JSON writes in base64.
     BytesMap,
+    /// A map of quantities, messages around a string.
+    QuantityMap,
     /// Seconds since 1970, inside a message.
     Time,
     /// A number or a string, inside a message that says which.
@@ -52,83 +61,10 @@ const fn many(number: u64, name: &'static str, holds: Holds) -> Field {
     }
 }
 
-use Holds::{Bool, BytesMap, IntOrString, Integer, Message, Text, TextMap, Time};
-
-const OWNER: &[Field] = &[
-    one(1, "kind", Text),
-    one(3, "name", Text),
-    one(4, "uid", Text),
-    one(5, "apiVersion", Text),
-    one(6, "controller", Bool),
-    one(7, "blockOwnerDeletion", Bool),
-];
-
-const METADATA: &[Field] = &[
-    one(1, "name", Text),
-    one(2, "generateName", Text),
-    one(3, "namespace", Text),
-    one(5, "uid", Text),
-    one(6, "resourceVersion", Text),
-    one(8, "creationTimestamp", Time),
-    one(11, "labels", TextMap),
-    one(12, "annotations", TextMap),
-    many(13, "ownerReferences", Message(OWNER)),
-    many(14, "finalizers", Text),
-];
-
-const NAMED: &[Field] = &[one(1, "name", Text)];
-
-const PORT: &[Field] = &[
-    one(1, "name", Text),
-    one(2, "protocol", Text),
-    one(3, "port", Integer),
-    one(4, "targetPort", IntOrString),
-    one(5, "nodePort", Integer),
-];
-
-const SERVICE_SPEC: &[Field] = &[
-    many(1, "ports", Message(PORT)),
-    one(2, "selector", TextMap),
-    one(3, "clusterIP", Text),
-    one(4, "type", Text),
-    one(7, "sessionAffinity", Text),
-    one(10, "externalName", Text),
-];
-
-/// The fields of a kind's message; `None` for kinds that are not decoded.
-fn message_of(api_version: &str, kind: &str) -> Option<&'static [Field]> {
-    const NAMESPACE: &[Field] = &[one(1, "metadata", Message(METADATA))];
-    const CONFIG_MAP: &[Field] = &[
-        one(1, "metadata", Message(METADATA)),
-        one(2, "data", TextMap),
-        one(3, "binaryData", BytesMap),
-        one(4, "immutable", Bool),
-    ];
-    const SECRET: &[Field] = &[
-        one(1, "metadata", Message(METADATA)),
-        one(2, "data", BytesMap),
-        one(3, "type", Text),
-        one(4, "stringData", TextMap),
-        one(5, "immutable", Bool),
-    ];
-    const SERVICE_ACCOUNT: &[Field] = &[
-        one(1, "metadata", Message(METADATA)),
-        many(3, "imagePullSecrets", Message(NAMED)),
-        one(4, "automountServiceAccountToken", Bool),
-    ];
-    const SERVICE: &[Field] = &[
-        one(1, "metadata", Message(METADATA)),
-        one(2, "spec", Message(SERVICE_SPEC)),
-    ];
-    match (api_version, kind) {
-        ("v1", "Namespace") => Some(NAMESPACE),
-        ("v1", "ConfigMap") => Some(CONFIG_MAP),
-        ("v1", "Secret") => Some(SECRET),
-        ("v1", "ServiceAccount") => Some(SERVICE_ACCOUNT),
-        ("v1", "Service") => Some(SERVICE),
-        _ => None,
-    }
-}
+use Holds::{
+    Bool, BytesMap, Flag, IntOrString, Integer, Message, QuantityMap, Text, TextMap, Time, Wrapped,
+};
+use messages::message_of;
 
 /// The object in a body; `None` when it is of a kind not known here, or not well-formed.
 pub(super) fn decode(body: &[u8]) -> Option<Object> {
@@ -213,10 +149,21 @@ fn message(bytes: &[u8], fields: &[Field]) -> Option<Object> {
                 child(&mut object, field.name).insert(key, value);
                 continue;
             }
+            (QuantityMap, Raw::Bytes(entry)) => {
+                let (key, value) = quantity_entry(entry)?;
+                child(&mut object, field.name).insert(key, value);
+                continue;
+            }
             (Text, Raw::Bytes(text)) => Value::from(std::str::from_utf8(text).ok()?),
             (Integer, Raw::Number(number)) => Value::from(number.cast_signed()),
             (Bool, Raw::Number(flag)) => Value::from(flag != 0),
+            (Flag, Raw::Number(0)) => continue,
+            (Flag, Raw::Number(_)) => Value::Bool(true),
             (Message(fields), Raw::Bytes(inner)) => Value::Object(message(inner, fields)?),
+            (Wrapped(fields), Raw::Bytes(outer)) => {
+                let mut outer = message(outer, &[one(1, "inner", Message(fields))])?;
+                outer.remove("inner").unwrap_or_default()
+            }
             (Time, Raw::Bytes(inner)) => time(inner)?,
             (IntOrString, Raw::Bytes(inner)) => int_or_string(inner)?,
             _ => return None,
@@ -250,6 +197,17 @@ fn map_entry(bytes: &[u8], in_base64: bool) -> Option<(String, Value)> {
         }
     }
     Some((key, value))
+}
+
+fn quantity_entry(bytes: &[u8]) -> Option<(String, Value)> {
+    const QUANTITY: &[Field] = &[one(1, "string", Text)];
+    let mut entry = message(
+        bytes,
+        &[one(1, "key", Text), one(2, "value", Message(QUANTITY))],
+    )?;
+    let key = entry.get("key").and_then(Value::as_str)?.to_owned();
+    let quantity = entry.get_mut("value").map(|v| v["string"].take());
+    Some((key, quantity.unwrap_or_default()))
 }
 
 fn time(bytes: &[u8]) -> Option<Value> {
@@ -297,6 +255,22 @@ mod tests {
         assert_eq!(object["metadata"]["labels"], json!({"a": "b"}));
         assert_eq!(object["metadata"]["finalizers"], json!(["f1"]));
         assert_eq!(object["spec"]["ports"][0]["port"], 80);
+    }
+
+    #[test]
+    fn quantities_and_hidden_messages_are_read() {
+        let quota = b"\x12\x0e\x0a\x0c\x0a\x04pods\x12\x04\x0a\x0210";
+        let object = message(quota, message_of("v1", "ResourceQuota").unwrap()).unwrap();
+        assert_eq!(object["spec"]["hard"], json!({"pods": "10"}));
+        let ingress = b"\x12\x0a\x1a\x08\x12\x06\x0a\x04\x0a\x02\x0a\x00";
+        let object = message(
+            ingress,
+            message_of("networking.k8s.io/v1", "Ingress").unwrap(),
+        );
+        assert_eq!(
+            object.unwrap()["spec"]["rules"][0]["http"]["paths"],
+            json!([{}])
+        );
     }
 
     #[test]

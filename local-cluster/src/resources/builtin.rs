@@ -1,26 +1,42 @@
 //! The built-in kinds.
 //!
 //! A kind that only has to be kept and watched costs a line here. What else a cluster does with
-//! pods, namespaces or definitions is in `agents`.
+//! pods, namespaces or definitions is in `agents`; kinds without an agent are kept as an API server
+//! without controllers keeps them.
+
+mod access;
+mod core;
+mod extension;
+mod network;
+mod storage;
+mod workloads;
+
+use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope, Resource as Named};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::{Kind, View};
 use crate::store::Resource;
 
+/// A kind as its file describes it; names and scope are read off its type.
 struct Row {
     group: &'static str,
     version: &'static str,
     kind: &'static str,
     plural: &'static str,
-    singular: &'static str,
+    namespaced: bool,
     short: &'static [&'static str],
-    categories: &'static [&'static str],
+    category: Option<&'static str>,
     traits: &'static [Trait],
+    typed: Typed,
 }
+
+/// Decodes an object as its type and encodes it again.
+pub(crate) type Typed = fn(Value) -> Result<Value, serde_json::Error>;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trait {
-    /// Not in a namespace.
-    Cluster,
     /// Has a status subresource.
     Status,
     /// Counts generations.
@@ -31,124 +47,72 @@ enum Trait {
     Versioned,
 }
 
-use Trait::{Cluster, Generation, ReturnsDeleted, Status, Versioned};
+/// Whether objects are in namespaces, read off a type's scope.
+trait Scope {
+    const NAMESPACED: bool;
+}
 
-const ROWS: &[Row] = &[
-    row("", "ConfigMap", "configmaps", "configmap", &["cm"], &[]),
-    row("", "Event", "events", "event", &["ev"], &[]),
-    row(
-        "",
-        "Namespace",
-        "namespaces",
-        "namespace",
-        &["ns"],
-        &[Cluster, Status],
-    ),
-    row("", "Node", "nodes", "node", &["no"], &[Cluster, Status]),
-    Row {
-        categories: &["all"],
-        ..row(
-            "",
-            "Pod",
-            "pods",
-            "pod",
-            &["po"],
-            &[Status, Generation, ReturnsDeleted],
-        )
-    },
-    row("", "Secret", "secrets", "secret", &[], &[]),
-    row(
-        "",
-        "ServiceAccount",
-        "serviceaccounts",
-        "serviceaccount",
-        &["sa"],
-        &[ReturnsDeleted],
-    ),
-    Row {
-        categories: &["all"],
-        ..row(
-            "",
-            "Service",
-            "services",
-            "service",
-            &["svc"],
-            &[Status, ReturnsDeleted],
-        )
-    },
-    row("events.k8s.io", "Event", "events", "event", &["ev"], &[]),
-    Row {
-        categories: &["api-extensions"],
-        ..row(
-            "admissionregistration.k8s.io",
-            "MutatingWebhookConfiguration",
-            "mutatingwebhookconfigurations",
-            "mutatingwebhookconfiguration",
-            &[],
-            &[Cluster, Generation, Versioned],
-        )
-    },
-    Row {
-        categories: &["api-extensions"],
-        ..row(
-            "admissionregistration.k8s.io",
-            "ValidatingWebhookConfiguration",
-            "validatingwebhookconfigurations",
-            "validatingwebhookconfiguration",
-            &[],
-            &[Cluster, Generation, Versioned],
-        )
-    },
-    Row {
-        categories: &["api-extensions"],
-        ..row(
-            "apiextensions.k8s.io",
-            "CustomResourceDefinition",
-            "customresourcedefinitions",
-            "customresourcedefinition",
-            &["crd", "crds"],
-            &[Cluster, Status, Generation, Versioned],
-        )
-    },
-    row(
-        "coordination.k8s.io",
-        "Lease",
-        "leases",
-        "lease",
-        &[],
-        &[Versioned],
-    ),
-];
+impl Scope for ClusterResourceScope {
+    const NAMESPACED: bool = false;
+}
 
-const fn row(
-    group: &'static str,
-    kind: &'static str,
-    plural: &'static str,
-    singular: &'static str,
-    short: &'static [&'static str],
-    traits: &'static [Trait],
-) -> Row {
+impl Scope for NamespaceResourceScope {
+    const NAMESPACED: bool = true;
+}
+
+const fn row<T>(traits: &'static [Trait]) -> Row
+where
+    T: Named<Scope: Scope> + DeserializeOwned + Serialize,
+{
     Row {
-        group,
-        version: "v1",
-        kind,
-        plural,
-        singular,
-        short,
-        categories: &[],
+        group: T::GROUP,
+        version: T::VERSION,
+        kind: T::KIND,
+        plural: T::URL_PATH_SEGMENT,
+        namespaced: <T::Scope as Scope>::NAMESPACED,
+        short: &[],
+        category: None,
         traits,
+        typed: through::<T>,
     }
 }
 
-/// All built-in kinds.
+fn through<T: DeserializeOwned + Serialize>(value: Value) -> Result<Value, serde_json::Error> {
+    serde_json::from_value::<T>(value).and_then(|typed| serde_json::to_value(&typed))
+}
+
+/// All built-in kinds, in the order in which discovery lists their groups.
 pub(super) fn kinds() -> Vec<Kind> {
-    ROWS.iter().map(Row::kind).collect()
+    let files = [
+        core::ROWS,
+        workloads::ROWS,
+        network::ROWS,
+        access::ROWS,
+        storage::ROWS,
+        extension::ROWS,
+    ];
+    files
+        .iter()
+        .flat_map(|rows| rows.iter())
+        .map(Row::kind)
+        .collect()
 }
 
 impl Row {
+    const fn short(self, short: &'static [&'static str]) -> Self {
+        Self { short, ..self }
+    }
+
+    const fn category(self, category: &'static str) -> Self {
+        Self {
+            category: Some(category),
+            ..self
+        }
+    }
+
     fn kind(&self) -> Kind {
         let is = |t: Trait| self.traits.contains(&t);
-        let owned = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect();
+        let owned = |s: &str| s.to_owned();
         let events_v1 = self.group == "events.k8s.io";
         Kind {
             group: self.group.to_owned(),
@@ -156,14 +120,14 @@ impl Row {
             kind: self.kind.to_owned(),
             list_kind: format!("{}List", self.kind),
             plural: self.plural.to_owned(),
-            singular: self.singular.to_owned(),
-            short_names: owned(self.short),
-            categories: owned(self.categories),
-            namespaced: !is(Cluster),
-            has_status: is(Status),
-            has_generation: is(Generation),
-            returns_deleted: is(ReturnsDeleted),
-            unconditional_update: !is(Versioned),
+            singular: self.kind.to_lowercase(),
+            short_names: self.short.iter().copied().map(owned).collect(),
+            categories: self.category.into_iter().map(owned).collect(),
+            namespaced: self.namespaced,
+            has_status: is(Trait::Status),
+            has_generation: is(Trait::Generation),
+            returns_deleted: is(Trait::ReturnsDeleted),
+            unconditional_update: !is(Trait::Versioned),
             view: if events_v1 {
                 View::EventsV1
             } else {
@@ -171,6 +135,7 @@ impl Row {
             },
             // Both event APIs read and write the same objects.
             storage: Resource::new(if events_v1 { "" } else { self.group }, self.plural),
+            typed: Some(self.typed),
             custom: None,
         }
     }

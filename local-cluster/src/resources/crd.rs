@@ -141,6 +141,7 @@ fn kind_of(crd: &Object, version: &Object) -> Option<Kind> {
         unconditional_update: false,
         view: View::Plain,
         storage: Resource::new(&group, &plural),
+        typed: None,
         custom: Some(Custom {
             schema: at(version, &["schema", "openAPIV3Schema"]).cloned(),
             columns: columns(version),

@@ -28,34 +28,18 @@ pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
         }
         ("", "events") => events::event_defaults(object),
         ("apiextensions.k8s.io", _) => super::crd_defaults(object),
+        ("storage.k8s.io", "storageclasses") => {
+            or(object, "reclaimPolicy", json!("Delete"));
+            or(object, "volumeBindingMode", json!("Immediate"));
+        }
+        ("scheduling.k8s.io", _) => {
+            or(object, "preemptionPolicy", json!("PreemptLowerPriority"));
+        }
+        ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => {
+            binding_defaults(object);
+        }
         ("admissionregistration.k8s.io", plural) => super::webhook_defaults(plural, object),
         _ => {}
-    }
-}
-
-/// The status that a new object starts with, whatever the client wrote there.
-pub(crate) fn reset_status(kind: &Kind, object: &mut Object) {
-    if !kind.has_status {
-        return;
-    }
-    match (kind.is_custom(), kind.plural.as_str()) {
-        (false, "pods") => {
-            object.insert(
-                "status".to_owned(),
-                json!({"phase": "Pending", "qosClass": "BestEffort"}),
-            );
-        }
-        (false, "services") => {
-            object.insert("status".to_owned(), json!({"loadBalancer": {}}));
-        }
-        (false, "namespaces") => {
-            object.insert("status".to_owned(), json!({"phase": "Active"}));
-        }
-        // Nodes report their own status when they register.
-        (false, "nodes") => {}
-        _ => {
-            object.remove("status");
-        }
     }
 }
 
@@ -70,6 +54,22 @@ fn encode_string_data(secret: &mut Object) {
         for (key, text) in texts {
             let encoded = STANDARD.encode(text.as_str().unwrap_or_default());
             data.insert(key, Value::from(encoded));
+        }
+    }
+}
+
+/// Who is bound is named by the group that users, groups and roles belong to.
+fn binding_defaults(binding: &mut Object) {
+    const GROUP: &str = "rbac.authorization.k8s.io";
+    or(child(binding, "roleRef"), "apiGroup", json!(GROUP));
+    let subjects = binding.get_mut("subjects").and_then(Value::as_array_mut);
+    for subject in subjects
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object_mut)
+    {
+        if text(subject, &["kind"]) != Some("ServiceAccount") {
+            or(subject, "apiGroup", json!(GROUP));
         }
     }
 }

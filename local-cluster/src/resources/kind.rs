@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::Typed;
 use crate::object::Object;
 use crate::store::{Resource, Stored};
 
@@ -29,6 +30,8 @@ pub(crate) struct Kind {
     pub(crate) view: View,
     /// Where the objects are; shared with other versions of the same resource.
     pub(crate) storage: Resource,
+    /// How a built-in kind's type reads an object; `None` for a custom kind.
+    pub(crate) typed: Option<Typed>,
     /// What a definition said; `None` for a built-in kind.
     pub(crate) custom: Option<Custom>,
 }

@@ -4,48 +4,13 @@
 //! field that no pod has is pruned. Both are read off the generated types, so that no schema of
 //! built-in kinds is kept by hand.
 
-use k8s_openapi::api::admissionregistration::v1::{
-    MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
-};
-use k8s_openapi::api::coordination::v1::Lease;
-use k8s_openapi::api::core::v1 as core;
-use k8s_openapi::api::events::v1::Event as EventV1;
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::Value;
 
 use super::Kind;
 use crate::object::Object;
 
-/// Decodes an object as its kind and encodes it again; `None` for kinds without types.
 fn round_trip(kind: &Kind, object: &Object) -> Option<Result<Value, serde_json::Error>> {
-    let value = Value::Object(object.clone());
-    macro_rules! through {
-        ($type:ty) => {
-            serde_json::from_value::<$type>(value).and_then(|typed| serde_json::to_value(&typed))
-        };
-    }
-    Some(match (kind.group.as_str(), kind.plural.as_str()) {
-        ("", "configmaps") => through!(core::ConfigMap),
-        ("", "events") => through!(core::Event),
-        ("", "namespaces") => through!(core::Namespace),
-        ("", "nodes") => through!(core::Node),
-        ("", "pods") => through!(core::Pod),
-        ("", "secrets") => through!(core::Secret),
-        ("", "serviceaccounts") => through!(core::ServiceAccount),
-        ("", "services") => through!(core::Service),
-        ("events.k8s.io", "events") => through!(EventV1),
-        ("coordination.k8s.io", "leases") => through!(Lease),
-        ("admissionregistration.k8s.io", "mutatingwebhookconfigurations") => {
-            through!(MutatingWebhookConfiguration)
-        }
-        ("admissionregistration.k8s.io", "validatingwebhookconfigurations") => {
-            through!(ValidatingWebhookConfiguration)
-        }
-        ("apiextensions.k8s.io", "customresourcedefinitions") => {
-            through!(CustomResourceDefinition)
-        }
-        _ => return None,
-    })
+    Some(kind.typed?(Value::Object(object.clone())))
 }
 
 /// Says what has the wrong type in a built-in object.

@@ -121,6 +121,8 @@ fn supported<'a>(kind: &Kind, field: &'a str) -> Option<&'a str> {
         "namespaces" => &["status.phase"],
         "services" => &["spec.clusterIP", "spec.type"],
         "secrets" => &["type"],
+        "replicasets" | "replicationcontrollers" => &["status.replicas"],
+        "jobs" => &["status.successful"],
         _ => &[],
     };
     fields.iter().find(|f| **f == field).copied()

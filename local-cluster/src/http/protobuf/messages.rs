@@ -1,0 +1,258 @@
+//! The messages of the kinds that `kubectl create` writes, as far as it fills them.
+
+use super::Field;
+use super::Holds::{
+    Bool, BytesMap, Flag, IntOrString, Integer, Message, QuantityMap, Text, TextMap, Time, Wrapped,
+};
+use super::{many, one};
+
+const OWNER: &[Field] = &[
+    one(1, "kind", Text),
+    one(3, "name", Text),
+    one(4, "uid", Text),
+    one(5, "apiVersion", Text),
+    one(6, "controller", Bool),
+    one(7, "blockOwnerDeletion", Bool),
+];
+
+const METADATA: &[Field] = &[
+    one(1, "name", Text),
+    one(2, "generateName", Text),
+    one(3, "namespace", Text),
+    one(5, "uid", Text),
+    one(6, "resourceVersion", Text),
+    one(8, "creationTimestamp", Time),
+    one(11, "labels", TextMap),
+    one(12, "annotations", TextMap),
+    many(13, "ownerReferences", Message(OWNER)),
+    many(14, "finalizers", Text),
+];
+
+/// What most kinds begin with.
+const NAMED_OBJECT: Field = one(1, "metadata", Message(METADATA));
+
+const NAMED: &[Field] = &[one(1, "name", Text)];
+
+const PORT: &[Field] = &[
+    one(1, "name", Text),
+    one(2, "protocol", Text),
+    one(3, "port", Integer),
+    one(4, "targetPort", IntOrString),
+    one(5, "nodePort", Integer),
+];
+
+const SERVICE_SPEC: &[Field] = &[
+    many(1, "ports", Message(PORT)),
+    one(2, "selector", TextMap),
+    one(3, "clusterIP", Text),
+    one(4, "type", Text),
+    one(7, "sessionAffinity", Text),
+    one(10, "externalName", Text),
+];
+
+const SELECTOR: &[Field] = &[
+    one(1, "matchLabels", TextMap),
+    many(2, "matchExpressions", Message(EXPRESSION)),
+];
+
+const EXPRESSION: &[Field] = &[
+    one(1, "key", Text),
+    one(2, "operator", Text),
+    many(3, "values", Text),
+];
+
+const CONTAINER_PORT: &[Field] = &[
+    one(1, "name", Text),
+    one(2, "hostPort", Integer),
+    one(3, "containerPort", Integer),
+    one(4, "protocol", Text),
+    one(5, "hostIP", Text),
+];
+
+const VARIABLE: &[Field] = &[one(1, "name", Text), one(2, "value", Text)];
+
+const RESOURCES: &[Field] = &[
+    one(1, "limits", QuantityMap),
+    one(2, "requests", QuantityMap),
+];
+
+const CONTAINER: &[Field] = &[
+    one(1, "name", Text),
+    one(2, "image", Text),
+    many(3, "command", Text),
+    many(4, "args", Text),
+    one(5, "workingDir", Text),
+    many(6, "ports", Message(CONTAINER_PORT)),
+    many(7, "env", Message(VARIABLE)),
+    one(8, "resources", Message(RESOURCES)),
+    one(14, "imagePullPolicy", Text),
+    one(16, "stdin", Flag),
+    one(18, "tty", Flag),
+];
+
+const POD_SPEC: &[Field] = &[
+    many(2, "containers", Message(CONTAINER)),
+    one(3, "restartPolicy", Text),
+    one(4, "terminationGracePeriodSeconds", Integer),
+    one(5, "activeDeadlineSeconds", Integer),
+    one(6, "dnsPolicy", Text),
+    one(7, "nodeSelector", TextMap),
+    one(8, "serviceAccountName", Text),
+    one(10, "nodeName", Text),
+    many(20, "initContainers", Message(CONTAINER)),
+];
+
+const TEMPLATE: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(POD_SPEC))];
+
+const DEPLOYMENT: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(DEPLOYMENT_SPEC))];
+
+const DEPLOYMENT_SPEC: &[Field] = &[
+    one(1, "replicas", Integer),
+    one(2, "selector", Message(SELECTOR)),
+    one(3, "template", Message(TEMPLATE)),
+    one(5, "minReadySeconds", Integer),
+    one(6, "revisionHistoryLimit", Integer),
+    one(7, "paused", Flag),
+    one(9, "progressDeadlineSeconds", Integer),
+];
+
+const JOB: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(JOB_SPEC))];
+
+const JOB_SPEC: &[Field] = &[
+    one(1, "parallelism", Integer),
+    one(2, "completions", Integer),
+    one(3, "activeDeadlineSeconds", Integer),
+    one(6, "template", Message(TEMPLATE)),
+    one(7, "backoffLimit", Integer),
+    one(8, "ttlSecondsAfterFinished", Integer),
+];
+
+const CRON_JOB: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(CRON_JOB_SPEC))];
+
+const CRON_JOB_SPEC: &[Field] = &[
+    one(1, "schedule", Text),
+    one(2, "startingDeadlineSeconds", Integer),
+    one(3, "concurrencyPolicy", Text),
+    one(4, "suspend", Bool),
+    one(5, "jobTemplate", Message(JOB)),
+    one(8, "timeZone", Text),
+];
+
+const ROLE: &[Field] = &[NAMED_OBJECT, many(2, "rules", Message(RULE))];
+
+const RULE: &[Field] = &[
+    many(1, "verbs", Text),
+    many(2, "apiGroups", Text),
+    many(3, "resources", Text),
+    many(4, "resourceNames", Text),
+    many(5, "nonResourceURLs", Text),
+];
+
+const ROLE_BINDING: &[Field] = &[
+    NAMED_OBJECT,
+    many(2, "subjects", Message(SUBJECT)),
+    one(3, "roleRef", Message(ROLE_REFERENCE)),
+];
+
+const SUBJECT: &[Field] = &[
+    one(1, "kind", Text),
+    one(2, "apiGroup", Text),
+    one(3, "name", Text),
+    one(4, "namespace", Text),
+];
+
+const ROLE_REFERENCE: &[Field] = &[
+    one(1, "apiGroup", Text),
+    one(2, "kind", Text),
+    one(3, "name", Text),
+];
+
+const BUDGET: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(BUDGET_SPEC))];
+
+const BUDGET_SPEC: &[Field] = &[
+    one(1, "minAvailable", IntOrString),
+    one(2, "selector", Message(SELECTOR)),
+    one(3, "maxUnavailable", IntOrString),
+];
+
+const QUOTA: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(QUOTA_SPEC))];
+
+const QUOTA_SPEC: &[Field] = &[one(1, "hard", QuantityMap), many(2, "scopes", Text)];
+
+const PRIORITY_CLASS: &[Field] = &[
+    NAMED_OBJECT,
+    one(2, "value", Integer),
+    one(3, "globalDefault", Flag),
+    one(4, "description", Text),
+    one(5, "preemptionPolicy", Text),
+];
+
+const INGRESS: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(INGRESS_SPEC))];
+
+const INGRESS_SPEC: &[Field] = &[
+    one(1, "defaultBackend", Message(INGRESS_BACKEND)),
+    many(2, "tls", Message(INGRESS_TLS)),
+    many(3, "rules", Message(INGRESS_RULE)),
+    one(4, "ingressClassName", Text),
+];
+
+const INGRESS_TLS: &[Field] = &[many(1, "hosts", Text), one(2, "secretName", Text)];
+
+const INGRESS_RULE: &[Field] = &[one(1, "host", Text), one(2, "http", Wrapped(INGRESS_PATHS))];
+
+const INGRESS_PATHS: &[Field] = &[many(1, "paths", Message(INGRESS_PATH))];
+
+const INGRESS_PATH: &[Field] = &[
+    one(1, "path", Text),
+    one(2, "backend", Message(INGRESS_BACKEND)),
+    one(3, "pathType", Text),
+];
+
+const INGRESS_BACKEND: &[Field] = &[one(4, "service", Message(INGRESS_SERVICE))];
+
+const INGRESS_SERVICE: &[Field] = &[one(1, "name", Text), one(2, "port", Message(INGRESS_PORT))];
+
+const INGRESS_PORT: &[Field] = &[one(1, "name", Text), one(2, "number", Integer)];
+
+/// The fields of a kind's message; `None` for kinds that are not decoded.
+pub(super) fn message_of(api_version: &str, kind: &str) -> Option<&'static [Field]> {
+    const NAMESPACE: &[Field] = &[NAMED_OBJECT];
+    const CONFIG_MAP: &[Field] = &[
+        NAMED_OBJECT,
+        one(2, "data", TextMap),
+        one(3, "binaryData", BytesMap),
+        one(4, "immutable", Bool),
+    ];
+    const SECRET: &[Field] = &[
+        NAMED_OBJECT,
+        one(2, "data", BytesMap),
+        one(3, "type", Text),
+        one(4, "stringData", TextMap),
+        one(5, "immutable", Bool),
+    ];
+    const SERVICE_ACCOUNT: &[Field] = &[
+        NAMED_OBJECT,
+        many(3, "imagePullSecrets", Message(NAMED)),
+        one(4, "automountServiceAccountToken", Bool),
+    ];
+    const SERVICE: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(SERVICE_SPEC))];
+    match (api_version, kind) {
+        ("v1", "Namespace") => Some(NAMESPACE),
+        ("v1", "ConfigMap") => Some(CONFIG_MAP),
+        ("v1", "Secret") => Some(SECRET),
+        ("v1", "ServiceAccount") => Some(SERVICE_ACCOUNT),
+        ("v1", "Service") => Some(SERVICE),
+        ("v1", "ResourceQuota") => Some(QUOTA),
+        ("apps/v1", "Deployment") => Some(DEPLOYMENT),
+        ("batch/v1", "Job") => Some(JOB),
+        ("batch/v1", "CronJob") => Some(CRON_JOB),
+        ("networking.k8s.io/v1", "Ingress") => Some(INGRESS),
+        ("policy/v1", "PodDisruptionBudget") => Some(BUDGET),
+        ("rbac.authorization.k8s.io/v1", "Role" | "ClusterRole") => Some(ROLE),
+        ("rbac.authorization.k8s.io/v1", "RoleBinding" | "ClusterRoleBinding") => {
+            Some(ROLE_BINDING)
+        }
+        ("scheduling.k8s.io/v1", "PriorityClass") => Some(PRIORITY_CLASS),
+        _ => None,
+    }
+}

@@ -1,0 +1,49 @@
+//! The status that a new object starts with.
+
+use serde_json::{Value, json};
+
+use super::Kind;
+use crate::object::Object;
+
+/// Gives a new object the status that its kind starts with, whatever the client wrote there.
+pub(crate) fn reset_status(kind: &Kind, object: &mut Object) {
+    if !kind.has_status {
+        return;
+    }
+    match initial_status(kind) {
+        // Nodes report their own status when they register.
+        _ if kind.is("", "nodes") => {}
+        Some(status) => {
+            object.insert("status".to_owned(), status);
+        }
+        None => {
+            object.remove("status");
+        }
+    }
+}
+
+/// What Kubernetes' types write of a status that nobody has filled yet.
+fn initial_status(kind: &Kind) -> Option<Value> {
+    if kind.is_custom() {
+        return None;
+    }
+    Some(match (kind.group.as_str(), kind.plural.as_str()) {
+        ("", "pods") => json!({"phase": "Pending", "qosClass": "BestEffort"}),
+        ("", "services") | ("networking.k8s.io", "ingresses") => json!({"loadBalancer": {}}),
+        ("", "namespaces") => json!({"phase": "Active"}),
+        ("", "persistentvolumes" | "persistentvolumeclaims") => json!({"phase": "Pending"}),
+        ("", "replicationcontrollers") | ("apps", "replicasets") => json!({"replicas": 0}),
+        ("apps", "statefulsets") => json!({"availableReplicas": 0, "replicas": 0}),
+        ("apps", "daemonsets") => json!({
+            "currentNumberScheduled": 0, "desiredNumberScheduled": 0,
+            "numberMisscheduled": 0, "numberReady": 0,
+        }),
+        ("autoscaling", _) => json!({"currentMetrics": null, "desiredReplicas": 0}),
+        ("policy", "poddisruptionbudgets") => json!({
+            "currentHealthy": 0, "desiredHealthy": 0, "disruptionsAllowed": 0, "expectedPods": 0,
+        }),
+        ("storage.k8s.io", _) => json!({"attached": false}),
+        ("apps" | "batch", _) | ("", "resourcequotas") => json!({}),
+        _ => return None,
+    })
+}
