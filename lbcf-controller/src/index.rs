@@ -29,6 +29,7 @@ pub(crate) use service_groups::takes_node;
 #[cfg(test)]
 pub(crate) use services::ServicePortView;
 pub(crate) use services::ServiceView;
+pub(crate) use users::{User, UserKind};
 
 use crate::api::LoadBalancerDriver;
 use crate::key::ObjectKey;

@@ -64,7 +64,7 @@ async fn validated<S: Known>(
     ask: &Asking<'_, S>,
 ) -> Result<(), Denial> {
     if operation == Operation::Delete {
-        return deleted(kind, request, ask);
+        return deleted(kind, request, ask).await;
     }
     let Some(object) = &request.object else {
         return Err(invalid(Refusal::field("request.object", "missing")));
@@ -95,14 +95,18 @@ async fn validated<S: Known>(
 
 /// Looks at the object that goes, not at what is stored under the request's name: that is empty
 /// when a whole collection goes (u27).
-fn deleted<S: Known>(kind: Kind, request: &Request, ask: &Asking<'_, S>) -> Result<(), Denial> {
+async fn deleted<S: Known>(
+    kind: Kind,
+    request: &Request,
+    ask: &Asking<'_, S>,
+) -> Result<(), Denial> {
     let Some(object) = &request.old_object else {
         return Ok(()); // b70
     };
     let metadata = Metadata::read(object).map_err(invalid)?;
     let key = metadata.key(request);
     match kind {
-        Kind::Driver => driver::deleted(&key, metadata, request, ask)?,
+        Kind::Driver => driver::deleted(&key, metadata, request, ask).await?,
         Kind::LoadBalancer | Kind::BackendGroup => {
             rules::validate_deletion(&kind.names().kind, &key, &metadata.labels())?;
         }

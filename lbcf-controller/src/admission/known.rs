@@ -37,7 +37,7 @@ pub(crate) trait Known: Send + Sync + 'static {
 
     /// All that uses a driver, each as `KIND NAMESPACE/NAME`. Users of a driver of kube-system
     /// are in any namespace (d12).
-    fn users_of_driver(&self, key: &ObjectKey) -> Vec<String>;
+    fn users_of_driver(&self, key: &ObjectKey) -> impl Future<Output = Vec<String>> + Send;
 
     /// Asks a driver.
     fn call<W: Webhook>(

@@ -195,7 +195,7 @@ impl Known for World {
         self.lookup(&self.load_balancers, key).await
     }
 
-    fn users_of_driver(&self, _: &ObjectKey) -> Vec<String> {
+    async fn users_of_driver(&self, _: &ObjectKey) -> Vec<String> {
         self.users.clone()
     }
 

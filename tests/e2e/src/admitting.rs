@@ -62,7 +62,11 @@ impl World {
         let controller = Controller::new(client, options).with_admission(server);
         let health = controller.health();
         let task = tokio::spawn(controller.run(std::future::pending()));
-        until("admission is served", async || health.ready().ok()).await;
+        until("admission is served", async || {
+            assert!(!task.is_finished(), "the controller ended");
+            health.ready().ok()
+        })
+        .await;
         Admitting { health, task }
     }
 }

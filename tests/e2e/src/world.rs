@@ -1,9 +1,11 @@
 //! A cluster, a cloud with its driver, and controllers.
 
+use crate::admitting::Admitting;
 use crate::front::Front;
 use crate::manifests::{self, GROUP, LB, NAMESPACE, SYSTEM};
 use http::Request;
 use http_body_util::BodyExt;
+use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Client;
@@ -14,7 +16,7 @@ use lbcf_controller::api::{
     WebhookConfig, crds,
 };
 use lbcf_controller::names;
-use lbcf_controller::{Backoff, CallCounts, Controller, Options};
+use lbcf_controller::{Backoff, CallCounts, Controller, LeaderElection, Options};
 use lbcf_driver_sdk::webhook::{ALL, WebhookInfo};
 use local_cluster::{LocalCluster, LocalClusterOptions};
 use mock_driver::{ClbDriver, Cloud, MockOptions, MockServer};
@@ -35,7 +37,7 @@ const DEADLINE: Duration = Duration::from_secs(30);
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// A cluster with LBCF's kinds, a cloud, and the cloud's driver.
+/// A cluster with LBCF's kinds and admission webhooks, a cloud, and the cloud's driver.
 pub struct World {
     /// The cluster.
     pub cluster: LocalCluster,
@@ -49,6 +51,8 @@ pub struct World {
     pub webhook_timeout: Option<Duration>,
     /// The servers of drivers that have a front.
     fronts: JoinSet<std::io::Result<()>>,
+    /// A replica that never leads and goes on admitting whatever becomes of the controllers.
+    standby: Option<Admitting>,
     client: Client,
 }
 
@@ -68,6 +72,20 @@ impl World {
 
     /// A world with a cloud of another pace.
     pub async fn with(mock_options: MockOptions) -> Self {
+        let mut world = Self::bare_with(mock_options).await;
+        world.install_admission().await;
+        world.standby = Some(world.start_standby().await);
+        world
+    }
+
+    /// A world in which nobody has installed the admission webhooks: for tests that count every call
+    /// of the driver, have it fail from the start, or want what admission refuses.
+    pub async fn bare() -> Self {
+        Self::bare_with(MockOptions::default()).await
+    }
+
+    /// The same with a cloud of another pace.
+    pub async fn bare_with(mock_options: MockOptions) -> Self {
         let cluster = LocalCluster::start(LocalClusterOptions {
             pod_ready_delay: Duration::from_millis(1),
             pod_termination_delay: Duration::from_millis(1),
@@ -110,6 +128,7 @@ impl World {
             driver_addr: mock.addr(),
             webhook_timeout: None,
             fronts: JoinSet::new(),
+            standby: None,
             mock: Some(mock),
             client,
         }
@@ -169,6 +188,36 @@ impl World {
             status_interval: Duration::from_millis(20),
             ..Self::options()
         }
+    }
+
+    /// Starts a replica that serves admission and waits for a lead that nobody gives up.
+    async fn start_standby(&self) -> Admitting {
+        const LONG: Duration = Duration::from_secs(3600);
+        let election = LeaderElection {
+            name: "standby".to_owned(),
+            lease_duration: LONG,
+            renew_deadline: LONG / 2,
+            retry_period: LONG / 4,
+            ..LeaderElection::new(SYSTEM, "standby")
+        };
+        let lease = json!({
+            "metadata": {"name": election.name, "namespace": SYSTEM},
+            "spec": {
+                "holderIdentity": "nobody", "leaseDurationSeconds": LONG.as_secs(),
+                "acquireTime": "2026-01-01T00:00:00.000000Z", "renewTime": "2026-01-01T00:00:00.000000Z",
+            },
+        });
+        let leases: Api<Lease> = Api::namespaced(self.client(), SYSTEM);
+        let lease = serde_json::from_value(lease).expect("it is a lease");
+        leases
+            .create(&PostParams::default(), &lease)
+            .await
+            .expect("the lease is accepted");
+        let options = Options {
+            leader_election: Some(election),
+            ..Self::options()
+        };
+        self.start_admitting("standby", options).await
     }
 
     /// Starts a controller. Aborting the task kills it; dropping the handle leaves it running.
@@ -520,5 +569,13 @@ pub async fn until_within<T>(
         );
         tokio::time::sleep(pause).await;
         pause = (pause * 3 / 2).min(LONGEST_PAUSE);
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if let Some(standby) = &self.standby {
+            standby.task.abort();
+        }
     }
 }

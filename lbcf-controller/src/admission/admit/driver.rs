@@ -18,7 +18,7 @@ pub(super) fn stored(change: &Change<LoadBalancerDriverSpec>) -> Result<(), Deni
     unless_none(&validate_driver(&change.key, &change.new.read, old))
 }
 
-pub(super) fn deleted<S: Known>(
+pub(super) async fn deleted<S: Known>(
     key: &ObjectKey,
     metadata: Metadata,
     request: &Request,
@@ -27,7 +27,7 @@ pub(super) fn deleted<S: Known>(
     validate_driver_deletion(
         key,
         &metadata.labels(),
-        &ask.state.users_of_driver(key),
+        &ask.state.users_of_driver(key).await,
         request.user_info.username == NAMESPACE_CONTROLLER,
     )
 }

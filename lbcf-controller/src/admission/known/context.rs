@@ -6,10 +6,12 @@
 
 use super::{Known, LookupError};
 use crate::admission::rules::{is_draining, syntax};
-use crate::api::{LoadBalancer, LoadBalancerDriver, NamespacedKind};
+use crate::api::{
+    BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind,
+};
 use crate::context::Context;
 use crate::drivers::DriverError;
-use crate::index::Lookup;
+use crate::index::{Lookup, User, UserKind};
 use crate::key::ObjectKey;
 use kube::Client;
 use kube::api::Api;
@@ -19,6 +21,16 @@ use std::time::Duration;
 
 /// How long the API server may take to answer. The client alone would try for minutes.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// With more users than this, one at least is surely there.
+const CONFIRMED_USERS: usize = 8;
+
+/// Before a look-up that failed is tried again.
+const LOOKUP_PAUSES: [Duration; 3] = [
+    Duration::from_millis(20),
+    Duration::from_millis(100),
+    Duration::from_millis(500),
+];
 
 impl Known for Context {
     async fn driver(
@@ -42,8 +54,17 @@ impl Known for Context {
         known_or_fresh(&self.client, key, known, is_fit).await
     }
 
-    fn users_of_driver(&self, key: &ObjectKey) -> Vec<String> {
-        self.index().users_of_driver(key)
+    async fn users_of_driver(&self, key: &ObjectKey) -> Vec<String> {
+        let users = self.index().users_of_driver(key);
+        if users.len() > CONFIRMED_USERS {
+            return users.iter().map(User::to_string).collect();
+        }
+        let confirmed = users.iter().map(|user| async {
+            let is_gone = is_gone(&self.client, user).await;
+            (!is_gone).then(|| user.to_string())
+        });
+        let confirmed = futures::future::join_all(confirmed).await;
+        confirmed.into_iter().flatten().collect()
     }
 
     async fn call<W: Webhook>(
@@ -56,6 +77,19 @@ impl Known for Context {
 
     fn is_dry_run(&self) -> bool {
         self.options.dry_run
+    }
+}
+
+/// Whether the index was late: who deletes a driver's last user and then the driver is not refused.
+async fn is_gone(client: &Client, user: &User) -> bool {
+    async fn absent<K: NamespacedKind>(client: &Client, key: &ObjectKey) -> bool {
+        matches!(fresh::<K>(client, key).await, Ok(None))
+    }
+    match user.kind {
+        UserKind::LoadBalancer => absent::<LoadBalancer>(client, &user.key).await,
+        UserKind::BackendGroup => absent::<BackendGroup>(client, &user.key).await,
+        UserKind::Bind => absent::<Bind>(client, &user.key).await,
+        UserKind::BackendRecord => absent::<BackendRecord>(client, &user.key).await,
     }
 }
 
@@ -82,9 +116,28 @@ async fn fresh<K: NamespacedKind>(
         return Ok(None);
     }
     let api: Api<K> = Api::namespaced(client.clone(), &key.namespace);
-    match tokio::time::timeout(LOOKUP_TIMEOUT, api.get_opt(&key.name)).await {
+    let found = async {
+        let mut pauses = LOOKUP_PAUSES.into_iter();
+        loop {
+            match (api.get_opt(&key.name).await, pauses.next()) {
+                (Err(error), Some(pause)) if may_pass(&error) => tokio::time::sleep(pause).await,
+                (answer, _) => return answer,
+            }
+        }
+    };
+    match tokio::time::timeout(LOOKUP_TIMEOUT, found).await {
         Ok(answer) => answer.map_err(LookupError::Refused),
         Err(_) => Err(LookupError::Timeout(LOOKUP_TIMEOUT)),
+    }
+}
+
+/// Whether the same question may be answered the next time: a user's object is not refused because
+/// one API server of several stumbled.
+fn may_pass(error: &kube::Error) -> bool {
+    match error {
+        kube::Error::Api(status) => status.code >= 500,
+        kube::Error::HyperError(_) | kube::Error::Service(_) => true,
+        _ => false,
     }
 }
 

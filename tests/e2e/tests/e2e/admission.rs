@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const CONTROLLER: &str = "lbcf-controller";
 
 async fn world() -> (World, lbcf_e2e::Admitting) {
-    let world = World::new().await;
+    let world = World::bare().await;
     world.install_admission().await;
     let controller = world.start_admitting(CONTROLLER, World::options()).await;
     (world, controller)
@@ -273,7 +273,7 @@ async fn u47_a_second_replica_serves_with_the_same_certificates() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d23_u10_in_a_dry_run_admission_of_ones_own_making_is_not_served() {
-    let world = World::new().await;
+    let world = World::bare().await;
     let options = Options {
         dry_run: true,
         ..World::options()

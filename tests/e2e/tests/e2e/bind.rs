@@ -17,7 +17,15 @@ const RIGHT: &str = "right";
 
 /// A world with a driver behind a front, some pods, and a controller.
 async fn stage(pods: usize) -> (World, Front, JoinHandle<()>) {
-    let mut world = World::new().await;
+    stage_in(World::new().await, pods).await
+}
+
+/// The same without admission, where every call of the driver is counted.
+async fn bare_stage(pods: usize) -> (World, Front, JoinHandle<()>) {
+    stage_in(World::bare().await, pods).await
+}
+
+async fn stage_in(mut world: World, pods: usize) -> (World, Front, JoinHandle<()>) {
     let front = world.put_front().await;
     let controller = start(&world);
     world.create(&manifests::driver(&world.driver_url())).await;
@@ -29,9 +37,20 @@ async fn stage(pods: usize) -> (World, Front, JoinHandle<()>) {
     (world, front, controller)
 }
 
-/// The same, with a Bind whose load balancers have all the pods.
+/// A stage with a Bind whose load balancers have all the pods.
 async fn bound(pods: usize) -> (World, Front, JoinHandle<()>) {
-    let (world, front, controller) = stage(pods).await;
+    bound_on(stage(pods).await, pods).await
+}
+
+/// The same without admission.
+async fn bare_bound(pods: usize) -> (World, Front, JoinHandle<()>) {
+    bound_on(bare_stage(pods).await, pods).await
+}
+
+async fn bound_on(
+    (world, front, controller): (World, Front, JoinHandle<()>),
+    pods: usize,
+) -> (World, Front, JoinHandle<()>) {
     world.create(&manifests::bind(BIND, &[LEFT, RIGHT])).await;
     world.until_records(2 * pods).await;
     until_is("both have all", [pods; 2], async || {

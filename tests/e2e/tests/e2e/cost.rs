@@ -79,7 +79,7 @@ async fn registering_costs_three_writes_and_two_webhooks_deregistering_two_and_o
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_of_parameters_costs_two_writes_and_one_webhook_a_backend() {
-    let world = World::new().await;
+    let world = World::bare().await;
     let _controller = world.start_controller();
     world.apply_basics(5).await;
     let pods = ["web-0", "web-1", "web-2", "web-3", "web-4"];

@@ -36,7 +36,7 @@ async fn the_api_server_goes_wrong_with_admission_in_force_and_nothing_is_lost_o
     side_by_side(
         scenes().filter(|(_, seed)| *seed < 2),
         |(life, seed)| async move {
-            let world = World::new().await;
+            let world = World::bare().await;
             world.install_admission().await;
             let (client, faults) = faulty(&world.cluster, seed + 50);
             let controller = world.start_admitting_with(client, World::quick()).await;
@@ -83,7 +83,7 @@ fn spoilt(seed: u64, number: u64) -> Reaction {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_drivers_answers_go_wrong_and_nothing_is_lost_or_left() {
     side_by_side(scenes(), |(life, seed)| async move {
-        let mut world = World::new().await;
+        let mut world = World::bare().await;
         // Answers that never come are given up after this.
         world.webhook_timeout = Some(Duration::from_secs(1));
         let front = world.put_front().await;
@@ -109,7 +109,7 @@ async fn the_drivers_answers_go_wrong_and_nothing_is_lost_or_left() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_driver_is_down_again_and_again_and_nothing_is_lost_or_left() {
     side_by_side(scenes(), |(life, seed)| async move {
-        let mut world = World::new().await;
+        let mut world = World::bare().await;
         let (controller, calls) = world.start_counting_controller(World::quick());
         let outages = Outages::of(&mut world, calls, seed);
         life.live(&world).await;
@@ -150,7 +150,7 @@ async fn u39_the_driver_takes_long_over_everything_and_nothing_is_lost_or_left()
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn both_go_wrong_and_nothing_is_lost_or_left() {
     side_by_side(scenes(), |(life, seed)| async move {
-        let mut world = World::new().await;
+        let mut world = World::bare().await;
         world.webhook_timeout = Some(Duration::from_secs(1));
         let front = world.put_front().await;
         front.rule(move |call| spoilt(seed + 100, call.number as u64));

@@ -43,7 +43,7 @@ struct Lived {
 
 /// Lives through it with a controller that dies then, and the next one after it.
 async fn live_and_die(life: Life, death: Death, meanwhile: Meanwhile) -> Lived {
-    let mut world = World::new().await;
+    let mut world = World::bare().await;
     let front = world.put_front().await;
     let (at, moment) = match death {
         Death::AtWrite(at, moment) => (Some(at), moment),

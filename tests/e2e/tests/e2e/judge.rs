@@ -83,8 +83,17 @@ impl Stage {
     }
 
     async fn with(owner: Owner, pods: usize, webhook: DeregisterWebhook, options: Options) -> Self {
+        Self::on(World::new().await, owner, pods, webhook, options).await
+    }
+
+    async fn on(
+        mut world: World,
+        owner: Owner,
+        pods: usize,
+        webhook: DeregisterWebhook,
+        options: Options,
+    ) -> Self {
         println!("{owner:?}"); // A panic says with whom.
-        let mut world = World::new().await;
         let front = world.put_front().await;
         let client = world.cluster.client_as(CONTROLLER);
         let controller = world.start_controller_with(client, options);

@@ -152,7 +152,7 @@ impl Drop for HeldDriver {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_leader_that_stops_finishes_what_it_does_before_the_next_begins() {
-    let world = World::new().await;
+    let world = World::bare().await;
     let (driver, one, two) = HeldDriver::with_controllers(&world).await;
     one.stop.send(()).expect("it runs");
     until("it says that it is stopping", async || {
@@ -182,7 +182,7 @@ async fn a_leader_that_stops_finishes_what_it_does_before_the_next_begins() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_leader_that_loses_the_lead_ends_at_once_whatever_it_does() {
-    let world = World::new().await;
+    let world = World::bare().await;
     let (_driver, one, _two) = HeldDriver::with_controllers(&world).await;
     let theirs = json!({"spec": {"holderIdentity": "usurper", "leaseDurationSeconds": 600}});
     world

@@ -185,7 +185,7 @@ async fn u34_a_driver_that_is_down_is_told_of_and_caught_up_with() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn u34_a_driver_that_does_not_exist_is_told_of_and_waited_for() {
-    let world = World::new().await;
+    let world = World::bare().await;
     let _controller = world.start_controller();
     world.create(&manifests::load_balancer(LB)).await;
     world.create(&manifests::pod("web-0")).await;
@@ -209,7 +209,7 @@ async fn u34_a_driver_that_does_not_exist_is_told_of_and_waited_for() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b102_a_refused_creation_is_told_of_and_a_corrected_one_succeeds() {
-    let world = World::new().await;
+    let world = World::bare().await;
     let _controller = world.start_controller();
     world.create(&manifests::driver(&world.driver_url())).await;
     let mut lb = manifests::load_balancer(LB);

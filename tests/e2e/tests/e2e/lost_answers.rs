@@ -66,7 +66,7 @@ async fn a_write_whose_answer_is_lost_costs_no_second_call() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b129_a_failure_does_not_undo_a_success_whose_answer_was_lost() {
-    let mut world = World::new().await;
+    let mut world = World::bare().await;
     let front = world.put_front().await;
     world.create_driver().await;
     world.create(&manifests::pod("web-0")).await;

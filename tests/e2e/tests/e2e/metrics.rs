@@ -28,7 +28,7 @@ fn scraped(health: &Health) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b143_b144_b145_metrics_say_what_cluster_and_cloud_saw() {
-    let mut world = World::new().await;
+    let mut world = World::bare().await;
     let controller = Controller::new(world.cluster.client_as(CONTROLLER), World::options());
     let health = controller.health();
     let running = tokio::spawn(controller.run(pending()));

@@ -26,7 +26,7 @@ fn options() -> Options {
 }
 
 async fn stage() -> (World, Front, JoinHandle<()>) {
-    let mut world = World::new().await;
+    let mut world = World::bare().await;
     let front = world.put_front().await;
     let client = world.cluster.client_as(CONTROLLER);
     let controller = world.start_controller_with(client, options());

@@ -59,7 +59,7 @@ fn used(world: &World) -> BTreeSet<Permission> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn u51_b160_the_controller_may_do_what_it_does_and_nothing_else() {
-    let world = World::new().await;
+    let world = World::bare().await;
     world.install_admission().await;
     let options = Options {
         leader_election: Some(LeaderElection::new(SYSTEM, "one")),

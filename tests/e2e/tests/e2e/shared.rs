@@ -16,7 +16,7 @@ fn scope(namespaces: &[&str]) -> serde_json::Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn u17_b56_what_becomes_of_a_shared_load_balancer_reaches_every_namespace_at_once() {
-    let world = World::new().await;
+    let world = World::bare().await;
     let client = world.cluster.client_as("lbcf-controller");
     let _controller = world.start_controller_with(client, World::quick());
     let other = Namespace {

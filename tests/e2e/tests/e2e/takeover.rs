@@ -36,7 +36,7 @@ async fn as_the_original_left_it(world: &World) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d27_b157_controllers_can_be_swapped_and_nothing_is_registered_anew() {
-    let world = World::new().await;
+    let world = World::bare().await;
     let controller = world.start_controller();
     world.apply_basics(3).await;
     let pods = ["web-0", "web-1", "web-2"];

@@ -36,7 +36,8 @@ fn answering(status: Option<u16>) -> Client {
         let Some(status) = status else {
             return std::future::pending().await;
         };
-        let body = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "broken", "code": status});
+        let body = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "broken", "code": status,
+            "reason": if status == 404 { "NotFound" } else { "" }});
         axum::http::Response::builder()
             .status(status)
             .body(Full::new(axum::body::Bytes::from(body.to_string())))
@@ -174,11 +175,46 @@ async fn d12_load_balancers_and_records_of_a_driver_are_its_users() {
         "spec": {"lbDriver": "lbcf-d", "lbName": "lb"},
     }))));
     assert_eq!(
-        context.users_of_driver(&ObjectKey::new("kube-system", "lbcf-d")),
+        context
+            .users_of_driver(&ObjectKey::new("kube-system", "lbcf-d"))
+            .await,
         ["LoadBalancer ns/lb", "BackendRecord other/r"]
     );
     assert_eq!(
-        context.users_of_driver(&ObjectKey::new("ns", "lbcf-d")),
+        context
+            .users_of_driver(&ObjectKey::new("ns", "lbcf-d"))
+            .await,
         [""; 0]
     );
+}
+
+#[tokio::test]
+async fn a_user_that_is_gone_before_the_index_knows_does_not_keep_its_driver() {
+    let context = context(answering(Some(404)));
+    context.index().load_balancer(Change::Applied(lb()));
+    let driver = ObjectKey::new("kube-system", "lbcf-d");
+    assert_eq!(context.users_of_driver(&driver).await, [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_up_that_fails_once_is_tried_again() {
+    let asked = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let service = tower::service_fn(move |_: axum::http::Request<Body>| {
+        let first = count.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 0;
+        async move {
+            let (status, body) = if first {
+                let body = json!({"kind": "Status", "status": "Failure", "message": "broken", "code": 500});
+                (500, body)
+            } else {
+                (200, load_balancer("lb"))
+            };
+            axum::http::Response::builder()
+                .status(status)
+                .body(Full::new(axum::body::Bytes::from(body.to_string())))
+        }
+    });
+    let context = context(Client::new(service, "default"));
+    assert!(context.load_balancer(&key()).await.unwrap().is_some());
+    assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 2);
 }

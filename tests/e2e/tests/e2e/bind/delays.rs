@@ -1,6 +1,6 @@
 //! How long a load balancer waits that failed (u29).
 
-use super::{LEFT, RIGHT, bound, delete_all, stage, start};
+use super::{LEFT, RIGHT, bare_stage, bound, delete_all, stage, start};
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::jiff::Timestamp;
 use lbcf_controller::api::{BackendGroup, Bind, LoadBalancer};
@@ -181,7 +181,7 @@ async fn u29_a_deletion_does_not_wait_for_the_end_of_another_wait() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b138_d22_a_driver_that_is_still_at_it_is_asked_when_it_said() {
-    let (world, front, _controller) = stage(1).await;
+    let (world, front, _controller) = bare_stage(1).await;
     let asked: Mutex<HashMap<String, usize>> = Mutex::default();
     front.rule(move |call| {
         let mut asked = asked.lock().unwrap();

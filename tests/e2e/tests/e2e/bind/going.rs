@@ -1,6 +1,6 @@
 //! Load balancers are taken out of a Bind, and Binds are deleted.
 
-use super::{LEFT, RIGHT, bound, delete_all, stage, webhooks};
+use super::{LEFT, RIGHT, bare_bound, bare_stage, bound, delete_all, stage, webhooks};
 use lbcf_controller::api::{BackendRecord, Bind, LoadBalancerDriver};
 use lbcf_e2e::manifests::{self, BIND, DRIVER, NAMESPACE, SYSTEM};
 use lbcf_e2e::{Gate, Reaction, World, until, until_is};
@@ -99,7 +99,7 @@ async fn d15_one_that_comes_back_while_it_goes_is_made_anew() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d13_another_driver_under_the_same_name_is_another_load_balancer() {
-    let (world, _front, _controller) = bound(1).await;
+    let (world, _front, _controller) = bare_bound(1).await;
     // Admission refuses this; where it was off, nothing leaks.
     let mut other = manifests::driver(&world.driver_url());
     other.metadata.name = Some("lbcf-other".into());
@@ -218,7 +218,7 @@ async fn u3_a_deletion_that_fails_is_told_of_and_tried_again() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn u7_a_bind_of_which_nothing_was_made_goes_at_once() {
-    let (world, front, _controller) = stage(1).await;
+    let (world, front, _controller) = bare_stage(1).await;
     world.delete::<LoadBalancerDriver>(SYSTEM, DRIVER).await;
     world.create(&manifests::bind(BIND, &[LEFT, RIGHT])).await;
     for lb in [LEFT, RIGHT] {
@@ -298,7 +298,7 @@ async fn u7_a_load_balancer_that_goes_while_it_is_being_made_leaves_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn u27_a_bind_whose_driver_is_gone_says_so_and_goes_when_it_is_back() {
-    let (world, _front, _controller) = bound(1).await;
+    let (world, _front, _controller) = bare_bound(1).await;
     world.delete::<LoadBalancerDriver>(SYSTEM, DRIVER).await;
     world.delete::<Bind>(NAMESPACE, BIND).await;
     world.until_event("BackendRecord", "DriverNotFound").await;

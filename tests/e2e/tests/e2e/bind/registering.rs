@@ -1,6 +1,6 @@
 //! Pods come, go and change.
 
-use super::{CONTROLLER, LEFT, RIGHT, bound, delete_all, stage, writes};
+use super::{CONTROLLER, LEFT, RIGHT, bare_stage, bound, delete_all, stage, writes};
 use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::api::{Patch, PatchParams};
 use lbcf_controller::Options;
@@ -36,7 +36,7 @@ async fn at(world: &World, pods: &[&str], port: i32) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b34_b35_each_port_of_each_pod_is_registered_at_each_load_balancer_at_its_cost() {
-    let (world, front, _controller) = stage(2).await;
+    let (world, front, _controller) = bare_stage(2).await;
     let (before, calls) = (world.cluster.requests(), world.cloud.calls());
     let mut bind = manifests::bind(BIND, &[LEFT, RIGHT]);
     // One that exists, beside one that is made.
@@ -191,7 +191,7 @@ async fn b109_u31_a_pod_that_is_not_ready_stays_as_long_as_it_runs_where_that_is
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn u21_two_binds_whose_names_run_together_share_no_record() {
-    let (world, _front, _controller) = stage(1).await;
+    let (world, _front, _controller) = bare_stage(1).await;
     // The original's name of the record is the same: "a-b-c-web-0-…".
     let mut one = manifests::bind("a-b", &["c"]);
     one.spec.load_balancers[0].attributes = [("name", "one")].into();
@@ -306,7 +306,7 @@ async fn a_pod_of_the_same_name_and_another_address_is_another_backend() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn u22_d26_long_names_are_no_trouble() {
-    let (world, _front, _controller) = stage(0).await;
+    let (world, _front, _controller) = bare_stage(0).await;
     let long = |name: &str| format!("{name}-{}", "x".repeat(70));
     world.create(&manifests::pod(&long("pod"))).await;
     world

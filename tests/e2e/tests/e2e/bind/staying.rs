@@ -1,6 +1,9 @@
 //! Load balancers come, change, and do not hold each other up.
 
-use super::{CONTROLLER, LEFT, RIGHT, bound, delete_all, stage, start, webhooks, writes};
+use super::{
+    CONTROLLER, LEFT, RIGHT, bare_bound, bare_stage, bound, delete_all, stage, start, webhooks,
+    writes,
+};
 use http::StatusCode;
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::api::{Bind, LoadBalancerDriver};
@@ -32,7 +35,7 @@ fn both(attributes: [Value; 2]) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b38_u1_u4_u36_changed_attributes_are_one_ensure_with_the_identity() {
-    let (world, front, _controller) = bound(2).await;
+    let (world, front, _controller) = bare_bound(2).await;
     for round in 1..=3 {
         let (seen, before) = (front.count(), world.cluster.requests());
         let width = round.to_string();
@@ -63,7 +66,7 @@ async fn b38_u1_u4_u36_changed_attributes_are_one_ensure_with_the_identity() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b127_a_load_balancer_that_is_added_gets_the_backends_and_leaves_the_others_alone() {
-    let (world, front, _controller) = stage(2).await;
+    let (world, front, _controller) = bare_stage(2).await;
     world.create(&manifests::bind(BIND, &[LEFT])).await;
     world.until_records(2).await;
     let seen = front.count();
@@ -235,7 +238,7 @@ async fn u30_b39_b129_an_answer_that_is_none_is_told_of_and_asked_for_again() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn u12_d28_each_load_balancer_and_each_record_is_a_task_of_its_own() {
-    let (world, front, _controller) = bound(1).await;
+    let (world, front, _controller) = bare_bound(1).await;
     let wider = both([LEFT, RIGHT].map(|lb| json!({"name": lb, "max-bandwidth-out": "1"})));
     world.patch::<Bind>(NAMESPACE, BIND, wider).await;
     until("both are ensured", async || {
@@ -284,7 +287,7 @@ async fn u12_d28_each_load_balancer_and_each_record_is_a_task_of_its_own() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn u34_a_driver_that_comes_later_is_waited_for() {
-    let (world, _front, _controller) = stage(1).await;
+    let (world, _front, _controller) = bare_stage(1).await;
     world.delete::<LoadBalancerDriver>(SYSTEM, DRIVER).await;
     let before = world.cluster.requests();
     world.create(&manifests::bind(BIND, &[LEFT, RIGHT])).await;

@@ -87,7 +87,7 @@ async fn b111_the_failure_policy_answers_for_a_driver_that_is_not_there() {
             // Nothing but the driver's coming makes it be asked.
             let mut options = World::quick();
             options.backoff.min = Duration::from_secs(600);
-            let stage = Stage::with(owner, 3, missing, options).await;
+            let stage = Stage::on(World::bare().await, owner, 3, missing, options).await;
             stage.world.set_ready("web-0", false).await;
             stage.fail_pod("web-1").await;
             stage.world.until_targets(expected, "50").await;
