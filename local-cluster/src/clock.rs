@@ -19,6 +19,14 @@ fn seconds(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
+/// A year from now, as HTTP writes dates.
+pub(crate) fn http_date_in_a_year() -> String {
+    let then = Timestamp::now().as_second() + 365 * 86_400;
+    Timestamp::from_second(then)
+        .map(|time| time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string())
+        .unwrap_or_default()
+}
+
 /// The age of a timestamp as kubectl prints it (`5s`, `3m10s`, `2d4h`).
 pub(crate) fn age(timestamp: &str) -> String {
     match timestamp.parse::<Timestamp>() {

@@ -6,13 +6,17 @@ mod body;
 mod columns;
 mod continuation;
 mod discovery;
+mod health;
 mod openapi;
+mod patched;
 mod path;
 mod protobuf;
 mod query;
 mod read;
+mod reviews;
 mod route;
 mod table;
+mod tagged;
 mod watch;
 mod write;
 

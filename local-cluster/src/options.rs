@@ -22,6 +22,10 @@ pub struct LocalClusterOptions {
     pub pod_termination_delay: Duration,
     /// The nodes that exist from the start.
     pub nodes: Vec<NodeSpec>,
+    /// Whether pods are bound to nodes and run. Without, they stay as clients leave them, like on a
+    /// cluster without scheduler and kubelets: a pod with a node that is deleted waits for ever,
+    /// unless it is given no grace.
+    pub run_pods: bool,
     /// How many changes are kept for each resource. A watch that asks for an older version, or falls
     /// further behind, is told `410 Expired`.
     pub event_history: usize,
@@ -40,6 +44,7 @@ impl Default for LocalClusterOptions {
             pod_ready_delay: Duration::from_millis(300),
             pod_termination_delay: Duration::from_millis(500),
             nodes: vec![node(1), node(2)],
+            run_pods: true,
             event_history: 10_000,
             service_addresses: BTreeMap::new(),
         }

@@ -8,3 +8,4 @@ mod strategic;
 
 pub(crate) use apply::Apply;
 pub(crate) use change::Patch;
+pub(crate) use strategic::{ListRule, list_rule};

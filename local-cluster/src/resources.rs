@@ -3,6 +3,7 @@
 mod builtin;
 mod crd;
 mod defaults;
+mod documents;
 mod events;
 mod initial_status;
 mod kind;
@@ -10,9 +11,10 @@ mod registry;
 mod typed;
 mod webhooks;
 
-pub(crate) use builtin::Typed;
+pub(crate) use builtin::{Schema, Typed};
 pub(crate) use crd::{crd_defaults, crd_errors, kinds_of};
 pub(crate) use defaults::fill_defaults;
+pub(crate) use documents::{Document, Documents};
 pub(crate) use events::{event_from_v1, event_to_v1};
 pub(crate) use initial_status::reset_status;
 pub(crate) use kind::{Custom, Kind, PrinterColumn, View};

@@ -149,6 +149,7 @@ impl ApiError {
             .map(|e| json!({"reason": e.reason, "message": e.message, "field": e.field}))
             .collect();
         let mut details = object(kind_details(group, kind, name));
+        details.retain(|_, said| *said != "");
         details.insert("causes".to_owned(), Value::from(causes));
         Self::new(422, "Invalid", message).with(Value::Object(details))
     }
@@ -269,6 +270,11 @@ impl ApiError {
                 "the body of the request was in an unknown format - accepted media types include: {accepted}"
             ),
         )
+    }
+
+    /// The object has not the shape that is asked for.
+    pub(crate) fn not_acceptable_because(why: &str) -> Self {
+        Self::new(406, "NotAcceptable", why)
     }
 
     /// No acceptable form of answer.

@@ -274,7 +274,6 @@ async fn every_bad_request_gets_a_status() {
         );
     }
     for path in [
-        "/",
         "/nope",
         "/api/v1/nope",
         "/apis/nope/v1/x",

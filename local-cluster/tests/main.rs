@@ -9,10 +9,13 @@
 
 mod admission;
 mod agents;
+mod discovery;
+mod documents;
 mod fixture;
 mod http;
 mod kube_client;
 mod kubectl;
+mod recorded;
 mod watch;
 mod webhook;
 mod writes;

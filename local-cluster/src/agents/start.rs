@@ -15,7 +15,9 @@ use crate::writer::Cluster;
 /// Starts all agents; they end with the cluster.
 pub(crate) fn spawn(cluster: &Arc<Cluster>, options: &LocalClusterOptions, tasks: &TaskTracker) {
     tasks.spawn(run(Arc::clone(cluster), Definitions::default()));
-    tasks.spawn(run(Arc::clone(cluster), NodeAgent::new(options)));
+    if options.run_pods {
+        tasks.spawn(run(Arc::clone(cluster), NodeAgent::new(options)));
+    }
     tasks.spawn(run(Arc::clone(cluster), Collector::default()));
     tasks.spawn(run(Arc::clone(cluster), Namespaces::default()));
 }

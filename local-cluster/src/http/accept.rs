@@ -3,6 +3,8 @@
 use http::HeaderMap;
 use http::header::ACCEPT;
 
+use super::table::Include;
+use crate::resources::Kind;
 use crate::status::ApiError;
 
 /// How an answer is written.
@@ -19,10 +21,23 @@ pub(crate) enum Shape {
     Full,
     /// Rows for people.
     Table,
-    /// Metadata only.
+    /// Metadata only, of one object.
     Partial,
-    /// All resources of all groups at once, in this version of the format.
-    Aggregated(&'static str),
+    /// Metadata only, of a list.
+    PartialList,
+    /// All resources of all groups at once.
+    Aggregated,
+}
+
+/// What is asked: not every shape is to be had everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Endpoint {
+    /// Objects.
+    Objects,
+    /// What groups there are.
+    Groups,
+    /// Anything else.
+    Plain,
 }
 
 /// A form of answer.
@@ -30,20 +45,45 @@ pub(crate) enum Shape {
 pub(crate) struct Form {
     pub(crate) encoding: Encoding,
     pub(crate) shape: Shape,
+    /// What comes along with the rows of a table.
+    pub(crate) include: Include,
+}
+
+impl Form {
+    /// Whether this verb's answer has the shape; one shape is then as good as the other.
+    pub(crate) fn fitting(mut self, kind: &Kind, verb: &str) -> Result<Self, ApiError> {
+        let lists = verb == "list";
+        let (wanted, is) = match (self.shape, lists) {
+            (Shape::Partial, true) => ("PartialObjectMetadata", "is a list"),
+            (Shape::PartialList, false) if !matches!(verb, "watch" | "deletecollection") => {
+                ("PartialObjectMetadataList", "is not a list")
+            }
+            (Shape::PartialList, _) => {
+                self.shape = Shape::Partial;
+                return Ok(self);
+            }
+            _ => return Ok(self),
+        };
+        Err(ApiError::not_acceptable_because(&format!(
+            "you requested {wanted}, but the requested object {is} ({})",
+            kind.internal_type(lists)
+        )))
+    }
 }
 
 /// The first form that the client accepts and this server writes.
-pub(crate) fn negotiate(headers: &HeaderMap, discovery: bool) -> Result<Form, ApiError> {
+pub(crate) fn negotiate(headers: &HeaderMap, endpoint: Endpoint) -> Result<Form, ApiError> {
     let json = Form {
         encoding: Encoding::Json,
         shape: Shape::Full,
+        include: Include::Metadata,
     };
     let mut any = false;
     for value in headers.get_all(ACCEPT) {
         let Ok(text) = value.to_str() else { continue };
         for range in text.split(',').map(str::trim).filter(|r| !r.is_empty()) {
             any = true;
-            if let Some(form) = form_of(range, discovery) {
+            if let Some(form) = form_of(range, endpoint) {
                 return Ok(form);
             }
         }
@@ -55,7 +95,7 @@ pub(crate) fn negotiate(headers: &HeaderMap, discovery: bool) -> Result<Form, Ap
     }
 }
 
-fn form_of(range: &str, discovery: bool) -> Option<Form> {
+fn form_of(range: &str, endpoint: Endpoint) -> Option<Form> {
     let mut parts = range.split(';').map(str::trim);
     let encoding = match parts.next()? {
         "application/json" | "application/*" | "*/*" => Encoding::Json,
@@ -73,23 +113,29 @@ fn form_of(range: &str, discovery: bool) -> Option<Form> {
     }
     let shape = match (kind, group, version) {
         (None, _, _) => Shape::Full,
-        (Some("Table"), Some("meta.k8s.io"), Some("v1" | "v1beta1")) => Shape::Table,
-        (
-            Some("PartialObjectMetadata" | "PartialObjectMetadataList"),
-            Some("meta.k8s.io"),
-            Some("v1" | "v1beta1"),
-        ) => Shape::Partial,
-        (Some("APIGroupDiscoveryList"), Some("apidiscovery.k8s.io"), Some("v2")) if discovery => {
-            Shape::Aggregated("v2")
-        }
-        (Some("APIGroupDiscoveryList"), Some("apidiscovery.k8s.io"), Some("v2beta1"))
-            if discovery =>
+        (Some(kind), Some("meta.k8s.io"), Some("v1" | "v1beta1"))
+            if endpoint == Endpoint::Objects =>
         {
-            Shape::Aggregated("v2beta1")
+            match kind {
+                "Table" => Shape::Table,
+                "PartialObjectMetadata" => Shape::Partial,
+                "PartialObjectMetadataList" => Shape::PartialList,
+                _ => return None,
+            }
+        }
+        // The beta version of the format is no longer written by this version of Kubernetes.
+        (Some("APIGroupDiscoveryList"), Some("apidiscovery.k8s.io"), Some("v2"))
+            if endpoint == Endpoint::Groups =>
+        {
+            Shape::Aggregated
         }
         _ => return None,
     };
-    Some(Form { encoding, shape })
+    Some(Form {
+        encoding,
+        shape,
+        include: Include::Metadata,
+    })
 }
 
 #[cfg(test)]
@@ -100,7 +146,9 @@ mod tests {
     fn shape(accept: &str) -> Option<Shape> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_str(accept).unwrap());
-        negotiate(&headers, true).ok().map(|form| form.shape)
+        negotiate(&headers, Endpoint::Objects)
+            .ok()
+            .map(|form| form.shape)
     }
 
     #[test]
@@ -117,6 +165,6 @@ mod tests {
             Some(Shape::Full)
         );
         assert_eq!(shape("text/html"), None);
-        assert!(negotiate(&HeaderMap::new(), false).is_ok());
+        assert!(negotiate(&HeaderMap::new(), Endpoint::Plain).is_ok());
     }
 }

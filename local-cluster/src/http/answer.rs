@@ -45,10 +45,10 @@ pub(super) fn json(code: StatusCode, value: &Value) -> Response {
     bytes(code, "application/json", value.to_string())
 }
 
-/// A refusal.
-pub(super) fn error(error: &ApiError) -> Response {
+/// A refusal, written the way an answer would have been.
+pub(super) fn error(encoding: Encoding, error: &ApiError) -> Response {
     let code = StatusCode::from_u16(error.code()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    with_warnings(json(code, &error.to_value()), error.warnings())
+    with_warnings(value(code, encoding, &error.to_value()), error.warnings())
 }
 
 /// What the API server says of a path it has never heard of.
@@ -76,12 +76,12 @@ pub(super) fn with_warnings(mut response: Response, warnings: &[String]) -> Resp
 /// One object.
 pub(super) fn object(code: StatusCode, form: Form, kind: &Kind, left: &Left) -> Response {
     match (form.shape, form.encoding, left) {
-        (Shape::Full | Shape::Aggregated(_), Encoding::Json, Left::Stored(stored)) => {
+        (Shape::Full | Shape::Aggregated, Encoding::Json, Left::Stored(stored)) => {
             let mut body = Vec::new();
             write_object(&mut body, &kind.type_prefix(), kind, stored);
             bytes(code, "application/json", body)
         }
-        (Shape::Full | Shape::Aggregated(_), encoding, left) => {
+        (Shape::Full | Shape::Aggregated, encoding, left) => {
             let object = kind.present_object(left.object().clone());
             value(code, encoding, &Value::Object(object))
         }
@@ -89,10 +89,12 @@ pub(super) fn object(code: StatusCode, form: Form, kind: &Kind, left: &Left) -> 
             let version = crate::object::meta(left.object(), "resourceVersion");
             let meta = serde_json::json!({"resourceVersion": version.unwrap_or_default()});
             let rows = [left.object()];
-            let whole = table::whole(kind, rows.into_iter(), meta, table::Include::Metadata);
+            let whole = table::whole(kind, rows.into_iter(), meta, form.include);
             value(code, encoding, &whole)
         }
-        (Shape::Partial, encoding, left) => value(code, encoding, &table::partial(left.object())),
+        (Shape::Partial | Shape::PartialList, encoding, left) => {
+            value(code, encoding, &table::partial(left.object()))
+        }
     }
 }
 

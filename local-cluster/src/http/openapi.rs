@@ -1,174 +1,208 @@
-//! As much of the OpenAPI documents as kubectl asks for.
+//! The OpenAPI documents.
 //!
 //! kubectl reads them for three things: whether the server checks unknown fields itself (then it
-//! does not), the schema of custom resources for `explain`, and merge keys, for which it has its own
-//! tables when the document names none.
+//! does not), what there is to explain, and which lists are merged by which key. The documents of a
+//! cluster's own kinds never change; they are made once in a process, when somebody asks. Those of
+//! definitions are made anew when a definition changes.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+mod document;
+mod merge_keys;
+mod operation;
+mod page;
+mod schemas;
 
+use std::sync::{Arc, LazyLock};
+
+use axum::body::Body;
 use axum::response::Response;
-use http::header::ACCEPT;
-use http::{HeaderMap, StatusCode};
+use http::header::{ACCEPT, CACHE_CONTROL, EXPIRES, LOCATION, VARY};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
-use super::answer;
-use super::discovery::{group_names, kinds_of, versions_of};
+use super::discovery::{group_names, versions_of};
+use super::query::Params;
+use super::{answer, tagged};
+use crate::clock;
 use crate::object::Object;
-use crate::resources::{Kind, Registry};
+use crate::resources::{Document, Documents, Kind, Registry};
 
-/// `/openapi/v2`: an empty document, in the encoding that is asked for.
+/// Documents that are the same in every cluster.
+static BUILTIN: LazyLock<Documents> = LazyLock::new(Documents::default);
+
+/// Whether one of the wanted media types is this one.
+fn accepts(headers: &HeaderMap, found: impl Fn(&str) -> bool) -> bool {
+    let mut ranges = headers
+        .get_all(ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|range| range.split(';').next())
+        .map(str::trim);
+    ranges.any(found)
+}
+
+fn accepts_json(headers: &HeaderMap) -> bool {
+    let is_json = |range: &str| matches!(range, "*/*" | "application/*" | "application/json");
+    !headers.contains_key(ACCEPT) || accepts(headers, is_json)
+}
+
+fn not_acceptable() -> Response {
+    answer::bytes(StatusCode::NOT_ACCEPTABLE, "text/plain; charset=utf-8", "")
+}
+
+/// `/openapi/v2`: an empty document, in the encoding that is asked for. kubectl prefers the third
+/// version, and knows the merge keys of what it has types for.
 pub(super) fn v2(headers: &HeaderMap) -> Response {
-    let protobuf = headers
-        .get(ACCEPT)
-        .and_then(|v| v.to_str().ok())
-        .is_some_and(|accept| accept.contains("protobuf"));
-    if protobuf {
+    let (document, content_type) = if accepts(headers, |range| range.ends_with("+protobuf")) {
         // Field 1 of the document, `swagger`, is the string "2.0"; nothing else is there.
-        let document: &'static [u8] = b"\x0a\x032.0";
-        return answer::bytes(
-            StatusCode::OK,
-            "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
-            document,
-        );
-    }
-    let document = json!({
-        "swagger": "2.0", "info": {"title": "Kubernetes", "version": "v1.36.2"},
-        "paths": {}, "definitions": {},
-    });
-    answer::json(StatusCode::OK, &document)
+        let document = BUILTIN.get("v2 protobuf", || b"\x0a\x032.0".to_vec());
+        let content_type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+        (document, content_type)
+    } else if accepts_json(headers) {
+        let document = BUILTIN.get("v2", || {
+            let document = json!({
+                "swagger": "2.0", "info": {"title": "Kubernetes", "version": "v1.36.2"},
+                "paths": {}, "definitions": {},
+            });
+            document.to_string().into_bytes()
+        });
+        (document, "application/json")
+    } else {
+        return not_acceptable();
+    };
+    let mut response = tagged::answer(headers, &document, content_type);
+    let headers = response.headers_mut();
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    response
 }
 
 /// `/openapi/v3`: which documents there are.
-pub(super) fn v3(registry: &Registry) -> Response {
-    let mut paths = Object::new();
-    let mut groups = group_names(registry);
-    groups.insert(0, String::new());
-    for group in groups {
-        for version in versions_of(registry, &group) {
-            let path = document_path(&group, &version);
-            let document = document(&kinds_of(registry, &group, &version), &path).to_string();
-            let mut hasher = DefaultHasher::new();
-            document.hash(&mut hasher);
-            let url = format!("/openapi/v3/{path}?hash={:016X}", hasher.finish());
-            paths.insert(path, json!({"serverRelativeURL": url}));
+pub(super) fn v3(registry: &Registry, headers: &HeaderMap) -> Response {
+    let list = registry.documents.get("openapi/v3", || {
+        let paths: Object = names(registry)
+            .into_iter()
+            .filter_map(|name| {
+                let url = url(&name, &named(registry, &name)?.tag);
+                Some((name, json!({"serverRelativeURL": url})))
+            })
+            .collect();
+        json!({"paths": paths}).to_string().into_bytes()
+    });
+    // Kubernetes lets the content say what it is, and JSON looks like text.
+    tagged::answer(headers, &list, "text/plain; charset=utf-8")
+}
+
+/// `/openapi/v3/…`: one document.
+pub(super) fn v3_group(
+    registry: &Registry,
+    headers: &HeaderMap,
+    name: &str,
+    params: &Params,
+) -> Response {
+    let Some(document) = named(registry, name) else {
+        return answer::page_not_found();
+    };
+    if !accepts_json(headers) {
+        return not_acceptable();
+    }
+    let hash = params.get("hash");
+    if hash.is_some_and(|hash| hash != document.tag) {
+        return moved(&url(name, &document.tag));
+    }
+    let mut response = tagged::answer(headers, &document, "application/json");
+    let headers = response.headers_mut();
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    if hash.is_some() {
+        // An address with a hash stands for its content for ever.
+        let forever = HeaderValue::from_static("public, immutable");
+        headers.insert(CACHE_CONTROL, forever);
+        if let Ok(expires) = HeaderValue::from_str(&clock::http_date_in_a_year()) {
+            headers.insert(EXPIRES, expires);
         }
     }
+    response
+}
+
+/// `/`: what else there is.
+pub(super) fn index(registry: &Registry) -> Response {
+    let mut paths: Vec<String> = names(registry)
+        .iter()
+        .map(|name| format!("/{name}"))
+        .filter(|path| !page::is_only_described(path))
+        .collect();
+    let others = ["healthz", "livez", "openapi/v2", "openapi/v3", "readyz"];
+    paths.extend(others.map(|path| format!("/{path}")));
+    paths.sort();
     answer::json(StatusCode::OK, &json!({"paths": paths}))
 }
 
-/// `/openapi/v3/…`: the document of one group version.
-pub(super) fn v3_group(registry: &Registry, of: &str) -> Response {
-    let words: Vec<&str> = of.split('/').collect();
-    let kinds = match words.as_slice() {
-        ["api", version] => kinds_of(registry, "", version),
-        ["apis", group, version] => kinds_of(registry, group, version),
-        _ => Vec::new(),
+fn moved(url: &str) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::MOVED_PERMANENTLY;
+    if let Ok(url) = HeaderValue::from_str(url) {
+        response.headers_mut().insert(LOCATION, url);
+    }
+    response
+}
+
+fn url(name: &str, tag: &str) -> String {
+    format!("/openapi/v3/{name}?hash={tag}")
+}
+
+/// The names of all documents, which are the paths that they are about.
+fn names(registry: &Registry) -> Vec<String> {
+    let mut names: Vec<String> = page::NAMES.map(str::to_owned).into();
+    names.push("api/v1".to_owned());
+    for group in group_names(registry) {
+        let versions = versions_of(registry, &group);
+        if versions.iter().all(|v| !is_custom(registry, &group, v)) {
+            names.push(format!("apis/{group}"));
+        }
+        names.extend(versions.iter().map(|v| format!("apis/{group}/{v}")));
+    }
+    names.sort();
+    names
+}
+
+/// The document of this name.
+fn named(registry: &Registry, name: &str) -> Option<Arc<Document>> {
+    let words: Vec<&str> = name.split('/').collect();
+    let (group, version) = match words.as_slice() {
+        ["api", version] => ("", *version),
+        ["apis", group, version] => (*group, *version),
+        _ if names(registry).iter().any(|n| n == name) => {
+            return Some(BUILTIN.get(name, || written(&page::document(name))));
+        }
+        _ => return None,
     };
+    let kinds = kinds_of(registry, group, version);
     if kinds.is_empty() {
-        return answer::page_not_found();
+        return None;
     }
-    answer::json(StatusCode::OK, &document(&kinds, of))
-}
-
-fn document_path(group: &str, version: &str) -> String {
-    if group.is_empty() {
-        format!("api/{version}")
+    let documents = if is_custom(registry, group, version) {
+        &registry.documents
     } else {
-        format!("apis/{group}/{version}")
-    }
-}
-
-fn document(kinds: &[impl AsRef<Kind>], path: &str) -> Value {
-    let (mut paths, mut schemas) = (Object::new(), Object::new());
-    for kind in kinds {
-        let kind = kind.as_ref();
-        let scope = if kind.namespaced {
-            "namespaces/{namespace}/"
-        } else {
-            ""
-        };
-        let name = schema_name(kind);
-        let reference = json!({"$ref": format!("#/components/schemas/{name}")});
-        let collection = format!("/{path}/{scope}{}", kind.plural);
-        paths.insert(
-            collection.clone(),
-            json!({
-                "get": operation(kind, "list", &reference),
-                "post": operation(kind, "post", &reference),
-            }),
-        );
-        paths.insert(
-            format!("{collection}/{{name}}"),
-            json!({
-                "get": operation(kind, "get", &reference),
-                "put": operation(kind, "put", &reference),
-                "patch": operation(kind, "patch", &reference),
-                "delete": operation(kind, "delete", &reference),
-            }),
-        );
-        schemas.insert(name, schema(kind));
-    }
-    json!({
-        "openapi": "3.0.0",
-        "info": {"title": "Kubernetes", "version": "v1.36.2"},
-        "paths": paths,
-        "components": {"schemas": schemas},
-    })
-}
-
-fn operation(kind: &Kind, action: &str, reference: &Value) -> Value {
-    let parameter = |name: &str| json!({"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": true}});
-    let writes = !matches!(action, "get" | "list");
-    let mut operation = crate::object::object(json!({
-        "x-kubernetes-action": action,
-        "x-kubernetes-group-version-kind": {
-            "group": kind.group, "version": kind.version, "kind": kind.kind,
-        },
-        "responses": {"200": {"description": "OK", "content": {"application/json": {"schema": reference}}}},
-    }));
-    if writes {
-        let parameters: Vec<Value> = ["dryRun", "fieldManager", "fieldValidation"]
-            .into_iter()
-            .map(parameter)
-            .collect();
-        operation.insert("parameters".to_owned(), Value::from(parameters));
-    }
-    Value::Object(operation)
-}
-
-/// `io.example.v1.Kind` for `v1.Kind` of `example.io`, as documents name schemas.
-fn schema_name(kind: &Kind) -> String {
-    let mut words: Vec<&str> = match kind.group.as_str() {
-        "" => vec!["io", "k8s", "api", "core"],
-        group => group.split('.').rev().collect(),
+        &BUILTIN
     };
-    words.push(&kind.version);
-    words.push(&kind.kind);
-    words.join(".")
+    Some(documents.get(name, || written(&document::document(&kinds, name))))
 }
 
-fn schema(kind: &Kind) -> Value {
-    let given = kind
-        .custom
-        .as_ref()
-        .and_then(|custom| custom.schema.clone());
-    let mut schema = match given {
-        Some(Value::Object(schema)) => schema,
-        _ => crate::object::object(json!({
-            "type": "object", "x-kubernetes-preserve-unknown-fields": true,
-        })),
-    };
-    let properties = crate::object::child(&mut schema, "properties");
-    for (key, value) in [
-        ("apiVersion", json!({"type": "string"})),
-        ("kind", json!({"type": "string"})),
-        ("metadata", json!({"type": "object"})),
-    ] {
-        properties.insert(key.to_owned(), value);
-    }
-    schema.insert(
-        "x-kubernetes-group-version-kind".to_owned(),
-        json!([{"group": kind.group, "version": kind.version, "kind": kind.kind}]),
-    );
-    Value::Object(schema)
+fn written(document: &Value) -> Vec<u8> {
+    document.to_string().into_bytes()
+}
+
+fn kinds_of(registry: &Registry, group: &str, version: &str) -> Vec<Arc<Kind>> {
+    let kinds = registry.all();
+    kinds
+        .iter()
+        .chain(registry.reviews())
+        .filter(|k| k.group == group && k.version == version)
+        .cloned()
+        .collect()
+}
+
+fn is_custom(registry: &Registry, group: &str, version: &str) -> bool {
+    kinds_of(registry, group, version)
+        .iter()
+        .any(|kind| kind.is_custom())
 }

@@ -19,8 +19,10 @@ pub(crate) enum Path {
     OpenapiV3Group(String),
     /// `/version`
     Version,
-    /// `/healthz`, `/readyz`, `/livez`
-    Health,
+    /// `/healthz`, `/readyz`, `/livez`, or a check of theirs.
+    Health { endpoint: String, check: String },
+    /// `/`
+    Root,
     /// Objects.
     Resource(ResourcePath),
     /// Anything else.
@@ -61,7 +63,11 @@ pub(crate) fn parse(path: &str) -> Path {
         ["openapi", "v3"] => Path::OpenapiV3,
         ["openapi", "v3", rest @ ..] => Path::OpenapiV3Group(rest.join("/")),
         ["version"] => Path::Version,
-        ["healthz" | "readyz" | "livez", ..] => Path::Health,
+        [endpoint @ ("healthz" | "readyz" | "livez"), check @ ..] => Path::Health {
+            endpoint: (*endpoint).to_owned(),
+            check: check.join("/"),
+        },
+        [] => Path::Root,
         _ => Path::Unknown,
     }
 }
@@ -157,9 +163,13 @@ mod tests {
     fn everything_else() {
         assert_eq!(parse("/api"), Path::CoreVersions);
         assert_eq!(parse("/apis/"), Path::Groups);
-        assert_eq!(parse("/readyz/ping"), Path::Health);
+        let ping = Path::Health {
+            endpoint: "readyz".into(),
+            check: "ping".into(),
+        };
+        assert_eq!(parse("/readyz/ping"), ping);
+        assert_eq!(parse("/"), Path::Root);
         for unknown in [
-            "/",
             "/nope",
             "/api/v1/a/b/c/d/e/f",
             "/apis/g/v/%zz",

@@ -19,6 +19,8 @@ const MAGIC: &[u8] = b"k8s\0";
 enum Holds {
     Text,
     Integer,
+    /// A number that says something when it is zero, too.
+    Count,
     /// Kept when it is false: that may differ from its not being there.
     Bool,
     /// Left out when it is false.
@@ -62,7 +64,8 @@ const fn many(number: u64, name: &'static str, holds: Holds) -> Field {
 }
 
 use Holds::{
-    Bool, BytesMap, Flag, IntOrString, Integer, Message, QuantityMap, Text, TextMap, Time, Wrapped,
+    Bool, BytesMap, Count, Flag, IntOrString, Integer, Message, QuantityMap, Text, TextMap, Time,
+    Wrapped,
 };
 use messages::message_of;
 
@@ -155,7 +158,7 @@ fn message(bytes: &[u8], fields: &[Field]) -> Option<Object> {
                 continue;
             }
             (Text, Raw::Bytes(text)) => Value::from(std::str::from_utf8(text).ok()?),
-            (Integer, Raw::Number(number)) => Value::from(number.cast_signed()),
+            (Integer | Count, Raw::Number(number)) => Value::from(number.cast_signed()),
             (Bool, Raw::Number(flag)) => Value::from(flag != 0),
             (Flag, Raw::Number(0)) => continue,
             (Flag, Raw::Number(_)) => Value::Bool(true),
@@ -169,8 +172,10 @@ fn message(bytes: &[u8], fields: &[Field]) -> Option<Object> {
             _ => return None,
         };
         // Protobuf writes what is not set as zero.
-        let unset =
-            value == json!("") || value == json!(0) || value == json!({}) || value.is_null();
+        let unset = value == json!("")
+            || value == json!({})
+            || value.is_null()
+            || (value == json!(0) && !matches!(field.holds, Count));
         match (field.repeated, object.get_mut(field.name)) {
             (true, Some(Value::Array(list))) => list.push(value),
             (true, _) => {
@@ -271,6 +276,17 @@ mod tests {
             object.unwrap()["spec"]["rules"][0]["http"]["paths"],
             json!([{}])
         );
+    }
+
+    #[test]
+    fn a_grace_of_nothing_is_something() {
+        let options = message_of("apps/v1", "DeleteOptions").unwrap();
+        let object = message(b"\x08\x00\x12\x03\n\x01u\x22\nForeground", options).unwrap();
+        let wanted = json!({
+            "gracePeriodSeconds": 0, "preconditions": {"uid": "u"},
+            "propagationPolicy": "Foreground",
+        });
+        assert_eq!(Value::Object(object), wanted);
     }
 
     #[test]

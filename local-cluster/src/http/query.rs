@@ -29,6 +29,17 @@ impl Params {
             .filter(|value| !value.is_empty())
     }
 
+    /// Whether a parameter is there, whatever it says.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(key, _)| key == name)
+    }
+
+    /// All values of a parameter.
+    pub(crate) fn all(&self, name: &str) -> Vec<&str> {
+        let pairs = self.0.iter().filter(|(key, _)| key == name);
+        pairs.map(|(_, value)| value.as_str()).collect()
+    }
+
     /// Whether a parameter says yes.
     pub(crate) fn flag(&self, name: &str) -> bool {
         matches!(

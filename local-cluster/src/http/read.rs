@@ -10,7 +10,7 @@ use super::accept::{Encoding, Form, Shape};
 use super::answer;
 use super::continuation::Continuation;
 use super::query::Params;
-use super::table::{self, Include};
+use super::table;
 use crate::object::Object;
 use crate::resources::Kind;
 use crate::selector::{FieldSelector, LabelSelector};
@@ -95,7 +95,7 @@ pub(super) fn list(
 ) -> Result<Response, ApiError> {
     let selection = Selection::of(kind, namespace, params)?;
     let page = page(&cluster.store, kind, &selection, params)?;
-    Ok(render(kind, &page, params, form))
+    Ok(render(kind, &page, form))
 }
 
 /// Finds the page that a request asks for.
@@ -174,7 +174,7 @@ pub(super) fn page(
 }
 
 /// A list as the client wants it.
-pub(super) fn render(kind: &Kind, page: &Page, params: &Params, form: Form) -> Response {
+pub(super) fn render(kind: &Kind, page: &Page, form: Form) -> Response {
     let mut meta = Object::new();
     meta.insert(
         "resourceVersion".to_owned(),
@@ -193,7 +193,7 @@ pub(super) fn render(kind: &Kind, page: &Page, params: &Params, form: Form) -> R
     if let Some(remaining) = page.remaining {
         meta.insert("remainingItemCount".to_owned(), Value::from(remaining));
     }
-    render_items(kind, &page.items, Value::Object(meta), params, form)
+    render_items(kind, &page.items, Value::Object(meta), form)
 }
 
 /// Objects as a list with this metadata.
@@ -201,17 +201,15 @@ pub(super) fn render_items(
     kind: &Kind,
     items: &[Arc<Stored>],
     meta: Value,
-    params: &Params,
     form: Form,
 ) -> Response {
     let objects = items.iter().map(|stored| &stored.object);
     match (form.shape, form.encoding) {
         (Shape::Table, encoding) => {
-            let include = Include::of(params.get("includeObject"));
-            let table = table::whole(kind, objects, meta, include);
+            let table = table::whole(kind, objects, meta, form.include);
             answer::value(StatusCode::OK, encoding, &table)
         }
-        (Shape::Partial, encoding) => {
+        (Shape::Partial | Shape::PartialList, encoding) => {
             let items: Vec<Value> = objects.map(table::partial).collect();
             let list = json!({
                 "kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1",

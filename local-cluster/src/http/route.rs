@@ -11,11 +11,12 @@ use http::header::USER_AGENT;
 use http::{Method, StatusCode};
 use tokio_util::sync::CancellationToken;
 
-use super::accept::negotiate;
+use super::accept::{Encoding, Endpoint, Shape, negotiate};
 use super::path::{Path, ResourcePath, parse};
 use super::query::Params;
+use super::table::Include;
 use super::write::Change;
-use super::{answer, body, discovery, openapi, read, watch, write};
+use super::{answer, body, discovery, health, openapi, read, reviews, watch, write};
 use crate::resources::Kind;
 use crate::rules::Part;
 use crate::status::ApiError;
@@ -34,15 +35,17 @@ pub(crate) fn router(cluster: Arc<Cluster>) -> Router {
 async fn handle(State(cluster): State<Arc<Cluster>>, request: Request) -> Response {
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
+    let encoding =
+        negotiate(request.headers(), Endpoint::Plain).map_or(Encoding::Json, |f| f.encoding);
     // No request is known to cause a panic. Should one, it costs that answer and not a client's
     // connection, which in process is the whole client.
     let answered = AssertUnwindSafe(answer_to(&cluster, request)).catch_unwind();
     let response = match answered.await {
         Ok(Ok(response)) => response,
-        Ok(Err(error)) => answer::error(&error),
+        Ok(Err(error)) => answer::error(encoding, &error),
         Err(_) => {
             tracing::error!(%method, path, "a request caused a panic");
-            answer::error(&ApiError::internal())
+            answer::error(encoding, &ApiError::internal())
         }
     };
     tracing::debug!(%method, path, status = response.status().as_u16(), "request");
@@ -56,34 +59,47 @@ async fn answer_to(cluster: &Arc<Cluster>, request: Request) -> Result<Response,
     let plain = |path: Path| match path {
         Path::Unknown => Ok(answer::page_not_found()),
         _ if !reads => Err(ApiError::method_not_allowed()),
-        Path::Health => Ok(answer::bytes(
-            StatusCode::OK,
-            "text/plain; charset=utf-8",
-            "ok",
-        )),
+        Path::Health { endpoint, check } => {
+            let params = Params::of(request.uri())?;
+            Ok(health::answer(&endpoint, &check, &params))
+        }
+        Path::Root => Ok(openapi::index(&cluster.registry)),
         Path::Version => Ok(answer::json(StatusCode::OK, &discovery::version())),
         Path::CoreVersions => Ok(discovery::core_versions(
             &cluster.registry,
-            negotiate(headers, true)?,
+            headers,
+            negotiate(headers, Endpoint::Groups)?,
         )),
         Path::Groups => Ok(discovery::groups(
             &cluster.registry,
-            negotiate(headers, true)?,
+            headers,
+            negotiate(headers, Endpoint::Groups)?,
         )),
-        Path::Group(group) => Ok(discovery::group(&cluster.registry, &group)),
+        Path::Group(group) => Ok(discovery::group(
+            &cluster.registry,
+            &group,
+            negotiate(headers, Endpoint::Plain)?,
+        )),
         Path::GroupVersion { group, version } => Ok(discovery::group_version(
             &cluster.registry,
             &group,
             &version,
+            negotiate(headers, Endpoint::Plain)?,
         )),
         Path::OpenapiV2 => Ok(openapi::v2(headers)),
-        Path::OpenapiV3 => Ok(openapi::v3(&cluster.registry)),
-        Path::OpenapiV3Group(of) => Ok(openapi::v3_group(&cluster.registry, &of)),
+        Path::OpenapiV3 => Ok(openapi::v3(&cluster.registry, headers)),
+        Path::OpenapiV3Group(of) => {
+            let params = Params::of(request.uri())?;
+            Ok(openapi::v3_group(&cluster.registry, headers, &of, &params))
+        }
         Path::Resource(_) => Ok(answer::page_not_found()),
     };
     let Path::Resource(resource) = path else {
         return plain(path);
     };
+    if let Some(kind) = reviews::find(&cluster.registry, &resource) {
+        return reviews::answer(cluster, &kind, &resource, request).await;
+    }
     match find(cluster, &resource) {
         Some(kind) => resource_request(cluster, &kind, &resource, request).await,
         None => Ok(answer::page_not_found()),
@@ -138,7 +154,10 @@ async fn resource_request(
     let subresource = path.subresource.as_deref().unwrap_or_default();
     cluster.counters.add(agent, verb, resource, subresource);
 
-    let form = negotiate(&parts.headers, false)?;
+    let mut form = negotiate(&parts.headers, Endpoint::Objects)?.fitting(kind, verb)?;
+    if form.shape == Shape::Table {
+        form.include = Include::of(params.get("includeObject"))?;
+    }
     let namespace = path.namespace.as_deref();
     let address = (
         namespace.unwrap_or_default(),

@@ -7,10 +7,11 @@ use super::columns::{self, Column};
 use crate::clock;
 use crate::object::Object;
 use crate::resources::{Kind, PrinterColumn};
+use crate::status::ApiError;
 
 /// What of each object comes along with its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Include {
+pub(crate) enum Include {
     Nothing,
     Metadata,
     Object,
@@ -18,11 +19,14 @@ pub(super) enum Include {
 
 impl Include {
     /// Reads the `includeObject` parameter.
-    pub(super) fn of(parameter: Option<&str>) -> Self {
+    pub(super) fn of(parameter: Option<&str>) -> Result<Self, ApiError> {
         match parameter {
-            Some("None") => Self::Nothing,
-            Some("Object") => Self::Object,
-            _ => Self::Metadata,
+            None | Some("Metadata") => Ok(Self::Metadata),
+            Some("None") => Ok(Self::Nothing),
+            Some("Object") => Ok(Self::Object),
+            Some(other) => Err(ApiError::bad_request(format!(
+                "Unable to convert to Table as requested: includeObject: Invalid value: {other:?}: must be 'Metadata', 'Object', 'None', or empty"
+            ))),
         }
     }
 }

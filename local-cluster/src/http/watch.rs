@@ -72,7 +72,7 @@ pub(super) fn watch(
         kind: Arc::clone(kind),
         selection,
         shape: form.shape,
-        include: Include::of(params.get("includeObject")),
+        include: form.include,
         columns_sent: false,
         initial: first.into(),
         end_initial: streaming_list && bookmarks,
@@ -219,14 +219,14 @@ impl Watch {
 
     fn send(&mut self, event: &str, stored: &Stored) {
         match self.shape {
-            Shape::Full | Shape::Aggregated(_) => {
+            Shape::Full | Shape::Aggregated => {
                 self.frames.push_back(opening(event));
                 self.frames.push_back(self.prefix.clone());
                 self.frames
                     .push_back(answer::object_rest(&self.kind, stored));
                 self.frames.push_back(Bytes::from_static(b"}\n"));
             }
-            Shape::Partial => {
+            Shape::Partial | Shape::PartialList => {
                 let object = table::partial(&stored.object);
                 self.line(&json!({"type": event, "object": object}));
             }
@@ -254,7 +254,7 @@ impl Watch {
                 "kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": meta,
                 "columnDefinitions": null, "rows": [],
             }),
-            Shape::Partial => json!({
+            Shape::Partial | Shape::PartialList => json!({
                 "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": meta,
             }),
             _ => json!({

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::accept::Form;
 use super::query::Params;
 use super::read::{self, Selection};
-use super::{answer, body};
+use super::{answer, body, patched, protobuf};
 use crate::field_error::FieldError;
 use crate::object::{self, Object};
 use crate::patch::{Apply, Patch};
@@ -76,6 +76,9 @@ pub(super) async fn patch(
     let options = change.params.write_options()?;
     let updated = cluster.update(kind, address, part, &options, |current| {
         let next = patch.apply(current)?;
+        if let Patch::Strategic(fields) = &patch {
+            patched::check(kind, fields, &next, options.validation)?;
+        }
         body::check_type(kind, &next)?;
         Ok(next)
     });
@@ -219,7 +222,7 @@ pub(super) async fn delete_collection(
         }
     }
     let meta = json!({"continue": "", "resourceVersion": page.revision.to_string()});
-    let response = read::render_items(kind, &page.items, meta, change.params, change.form);
+    let response = read::render_items(kind, &page.items, meta, change.form);
     Ok(answer::with_warnings(response, &warnings))
 }
 
@@ -227,6 +230,10 @@ pub(super) async fn delete_collection(
 fn delete_options(change: &Change<'_>) -> Result<DeleteOptions, ApiError> {
     let body = if change.body.is_empty() {
         Object::new()
+    } else if body::media_type(change.headers) == "application/vnd.kubernetes.protobuf" {
+        protobuf::decode(&change.body).ok_or_else(|| {
+            ApiError::bad_request("the body of the request is no DeleteOptions in protobuf")
+        })?
     } else {
         let value = body::parse(body::media_type(change.headers), &change.body).map_err(|why| {
             ApiError::bad_request(format!(

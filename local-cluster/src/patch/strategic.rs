@@ -12,7 +12,7 @@ const DELETE_PRIMITIVE: &str = "$deleteFromPrimitiveList/";
 
 /// How a list is merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ListRule {
+pub(crate) enum ListRule {
     /// Replaced as a whole.
     Atomic,
     /// A set of plain values.
@@ -22,7 +22,7 @@ pub(super) enum ListRule {
 }
 
 /// The rule of the list `field` inside the object that is found under `parent`.
-pub(super) fn list_rule(parent: &str, field: &str) -> ListRule {
+pub(crate) fn list_rule(parent: &str, field: &str) -> ListRule {
     match (parent, field) {
         (_, "conditions") | ("status", "addresses") => ListRule::Keyed("type"),
         (_, "containers" | "initContainers" | "ephemeralContainers" | "volumes") => {

@@ -8,10 +8,14 @@ mod access;
 mod core;
 mod extension;
 mod network;
+mod reviews;
 mod storage;
 mod workloads;
 
+use std::borrow::Cow;
+
 use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope, Resource as Named};
+use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -30,10 +34,20 @@ struct Row {
     category: Option<&'static str>,
     traits: &'static [Trait],
     typed: Typed,
+    schema: Schema,
 }
 
 /// Decodes an object as its type and encodes it again.
 pub(crate) type Typed = fn(Value) -> Result<Value, serde_json::Error>;
+
+/// How documents describe a type.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Schema {
+    /// The type's name in documents.
+    pub(crate) name: fn() -> Cow<'static, str>,
+    /// Adds the type and all that it is made of.
+    pub(crate) add: fn(&mut SchemaGenerator),
+}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trait {
@@ -62,7 +76,7 @@ impl Scope for NamespaceResourceScope {
 
 const fn row<T>(traits: &'static [Trait]) -> Row
 where
-    T: Named<Scope: Scope> + DeserializeOwned + Serialize,
+    T: Named<Scope: Scope> + DeserializeOwned + Serialize + JsonSchema,
 {
     Row {
         group: T::GROUP,
@@ -74,11 +88,19 @@ where
         category: None,
         traits,
         typed: through::<T>,
+        schema: Schema {
+            name: T::schema_name,
+            add: described::<T>,
+        },
     }
 }
 
 fn through<T: DeserializeOwned + Serialize>(value: Value) -> Result<Value, serde_json::Error> {
     serde_json::from_value::<T>(value).and_then(|typed| serde_json::to_value(&typed))
+}
+
+fn described<T: JsonSchema>(generator: &mut SchemaGenerator) {
+    generator.subschema_for::<T>();
 }
 
 /// All built-in kinds, in the order in which discovery lists their groups.
@@ -96,6 +118,11 @@ pub(super) fn kinds() -> Vec<Kind> {
         .flat_map(|rows| rows.iter())
         .map(Row::kind)
         .collect()
+}
+
+/// The kinds that are answered and not kept.
+pub(super) fn reviews() -> Vec<Kind> {
+    reviews::ROWS.iter().map(Row::kind).collect()
 }
 
 impl Row {
@@ -136,6 +163,7 @@ impl Row {
             // Both event APIs read and write the same objects.
             storage: Resource::new(if events_v1 { "" } else { self.group }, self.plural),
             typed: Some(self.typed),
+            schema: Some(self.schema),
             custom: None,
         }
     }

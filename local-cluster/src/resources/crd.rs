@@ -142,13 +142,22 @@ fn kind_of(crd: &Object, version: &Object) -> Option<Kind> {
         view: View::Plain,
         storage: Resource::new(&group, &plural),
         typed: None,
+        schema: None,
         custom: Some(Custom {
             schema: at(version, &["schema", "openAPIV3Schema"]).cloned(),
             columns: columns(version),
+            storage_version: storage_version(crd),
         }),
         group,
         plural,
     })
+}
+
+/// The version that objects are stored in, as far as clients are told.
+fn storage_version(crd: &Object) -> String {
+    let stored = versions(crd).find(|v| v.get("storage") == Some(&Value::Bool(true)));
+    let name = stored.and_then(|version| text(version, &["name"]));
+    name.unwrap_or_default().to_owned()
 }
 
 fn columns(version: &Object) -> Vec<PrinterColumn> {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Kind;
-use crate::object::Object;
+use crate::object::{self, Object, child};
 
 /// Gives a new object the status that its kind starts with, whatever the client wrote there.
 pub(crate) fn reset_status(kind: &Kind, object: &mut Object) {
@@ -12,7 +12,12 @@ pub(crate) fn reset_status(kind: &Kind, object: &mut Object) {
     }
     match initial_status(kind) {
         // Nodes report their own status when they register.
-        _ if kind.is("", "nodes") => {}
+        _ if kind.is("", "nodes") => {
+            let status = child(object, "status");
+            for (key, value) in blank_node() {
+                status.entry(key).or_insert(value);
+            }
+        }
         Some(status) => {
             object.insert("status".to_owned(), status);
         }
@@ -20,6 +25,29 @@ pub(crate) fn reset_status(kind: &Kind, object: &mut Object) {
             object.remove("status");
         }
     }
+}
+
+/// What a node says of itself that says nothing.
+fn blank_node() -> Object {
+    let names = [
+        "architecture",
+        "bootID",
+        "containerRuntimeVersion",
+        "kernelVersion",
+        "kubeProxyVersion",
+        "kubeletVersion",
+        "machineID",
+        "operatingSystem",
+        "osImage",
+        "systemUUID",
+    ];
+    let info: Object = names
+        .map(|name| (name.to_owned(), json!("")))
+        .into_iter()
+        .collect();
+    object::object(json!({
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": 0}}, "nodeInfo": info,
+    }))
 }
 
 /// What Kubernetes' types write of a status that nobody has filled yet.

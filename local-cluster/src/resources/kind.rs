@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Typed;
+use super::{Schema, Typed};
 use crate::object::Object;
 use crate::store::{Resource, Stored};
 
@@ -32,6 +32,8 @@ pub(crate) struct Kind {
     pub(crate) storage: Resource,
     /// How a built-in kind's type reads an object; `None` for a custom kind.
     pub(crate) typed: Option<Typed>,
+    /// How documents describe that type; `None` for a custom kind.
+    pub(crate) schema: Option<Schema>,
     /// What a definition said; `None` for a built-in kind.
     pub(crate) custom: Option<Custom>,
 }
@@ -50,6 +52,8 @@ pub(crate) enum View {
 pub(crate) struct Custom {
     pub(crate) schema: Option<Value>,
     pub(crate) columns: Vec<PrinterColumn>,
+    /// The version that objects are stored in.
+    pub(crate) storage_version: String,
 }
 
 /// A column that kubectl shows for a custom resource.
@@ -92,9 +96,29 @@ impl Kind {
         }
     }
 
+    /// The type that holds an object, or a list of them, inside Kubernetes' own server: some
+    /// messages name it.
+    pub(crate) fn internal_type(&self, list: bool) -> String {
+        if self.is_custom() {
+            let suffix = if list { "List" } else { "" };
+            return format!("*unstructured.Unstructured{suffix}");
+        }
+        let package = match self.storage.group.split('.').next() {
+            None | Some("") => "core",
+            Some(first) => first,
+        };
+        let kind = if list { &self.list_kind } else { &self.kind };
+        format!("*{package}.{kind}")
+    }
+
     /// Whether it comes from a definition.
     pub(crate) fn is_custom(&self) -> bool {
         self.custom.is_some()
+    }
+
+    /// Whether it is a question that is answered and not kept.
+    pub(crate) fn is_review(&self) -> bool {
+        !self.is_custom() && self.kind.ends_with("Review")
     }
 
     /// Whether this is the built-in kind `plural` of `group`.

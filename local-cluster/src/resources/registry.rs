@@ -2,13 +2,17 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::{Kind, builtin};
+use super::{Documents, Kind, builtin};
 
 /// The served kinds: the built-in ones, and those of established definitions.
 #[derive(Debug)]
 pub(crate) struct Registry {
     builtin: Vec<Arc<Kind>>,
-    /// By definition, in order of arrival: discovery lists them so.
+    /// The kinds that are answered and not kept.
+    reviews: Vec<Arc<Kind>>,
+    /// What was written about the kinds that are served now.
+    pub(crate) documents: Documents,
+    /// By definition, in order of arrival.
     custom: RwLock<Vec<(String, Vec<Arc<Kind>>)>>,
 }
 
@@ -17,6 +21,8 @@ impl Registry {
     pub(crate) fn new() -> Self {
         Self {
             builtin: builtin::kinds().into_iter().map(Arc::new).collect(),
+            reviews: builtin::reviews().into_iter().map(Arc::new).collect(),
+            documents: Documents::default(),
             custom: RwLock::default(),
         }
     }
@@ -29,6 +35,8 @@ impl Registry {
             Some((_, served)) => *served = kinds,
             None => custom.push((definition.to_owned(), kinds)),
         }
+        drop(custom);
+        self.documents.clear();
     }
 
     /// No longer serves the kinds of a definition.
@@ -37,6 +45,12 @@ impl Registry {
             .write()
             .unwrap_or_else(PoisonError::into_inner)
             .retain(|(name, _)| name != definition);
+        self.documents.clear();
+    }
+
+    /// The kinds that are answered and not kept; they are no part of the others.
+    pub(crate) fn reviews(&self) -> &[Arc<Kind>] {
+        &self.reviews
     }
 
     /// All served kinds.

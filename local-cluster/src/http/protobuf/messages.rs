@@ -2,7 +2,8 @@
 
 use super::Field;
 use super::Holds::{
-    Bool, BytesMap, Flag, IntOrString, Integer, Message, QuantityMap, Text, TextMap, Time, Wrapped,
+    Bool, BytesMap, Count, Flag, IntOrString, Integer, Message, QuantityMap, Text, TextMap, Time,
+    Wrapped,
 };
 use super::{many, one};
 
@@ -214,6 +215,42 @@ const INGRESS_SERVICE: &[Field] = &[one(1, "name", Text), one(2, "port", Message
 
 const INGRESS_PORT: &[Field] = &[one(1, "name", Text), one(2, "number", Integer)];
 
+const DELETE_OPTIONS: &[Field] = &[
+    one(1, "gracePeriodSeconds", Count),
+    one(2, "preconditions", Message(PRECONDITIONS)),
+    one(3, "orphanDependents", Bool),
+    one(4, "propagationPolicy", Text),
+    many(5, "dryRun", Text),
+];
+
+const PRECONDITIONS: &[Field] = &[one(1, "uid", Text), one(2, "resourceVersion", Text)];
+
+const ACCESS: &[Field] = &[
+    one(1, "resourceAttributes", Message(RESOURCE_ACCESS)),
+    one(2, "nonResourceAttributes", Message(PATH_ACCESS)),
+];
+
+/// The same about somebody else.
+const ACCESS_OF: &[Field] = &[
+    one(1, "resourceAttributes", Message(RESOURCE_ACCESS)),
+    one(2, "nonResourceAttributes", Message(PATH_ACCESS)),
+    one(3, "user", Text),
+    many(4, "groups", Text),
+    one(6, "uid", Text),
+];
+
+const RESOURCE_ACCESS: &[Field] = &[
+    one(1, "namespace", Text),
+    one(2, "verb", Text),
+    one(3, "group", Text),
+    one(4, "version", Text),
+    one(5, "resource", Text),
+    one(6, "subresource", Text),
+    one(7, "name", Text),
+];
+
+const PATH_ACCESS: &[Field] = &[one(1, "path", Text), one(2, "verb", Text)];
+
 /// The fields of a kind's message; `None` for kinds that are not decoded.
 pub(super) fn message_of(api_version: &str, kind: &str) -> Option<&'static [Field]> {
     const NAMESPACE: &[Field] = &[NAMED_OBJECT];
@@ -236,7 +273,21 @@ pub(super) fn message_of(api_version: &str, kind: &str) -> Option<&'static [Fiel
         one(4, "automountServiceAccountToken", Bool),
     ];
     const SERVICE: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(SERVICE_SPEC))];
+    const SELF_ACCESS: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(ACCESS))];
+    const SUBJECT_ACCESS: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(ACCESS_OF))];
+    const SELF_RULES: &[Field] = &[
+        NAMED_OBJECT,
+        one(2, "spec", Message(&[one(1, "namespace", Text)])),
+    ];
     match (api_version, kind) {
+        ("authentication.k8s.io/v1", "SelfSubjectReview") => Some(NAMESPACE),
+        ("authorization.k8s.io/v1", "SelfSubjectAccessReview") => Some(SELF_ACCESS),
+        ("authorization.k8s.io/v1", "SelfSubjectRulesReview") => Some(SELF_RULES),
+        ("authorization.k8s.io/v1", "SubjectAccessReview" | "LocalSubjectAccessReview") => {
+            Some(SUBJECT_ACCESS)
+        }
+        // Clients name the version of what they delete.
+        (_, "DeleteOptions") => Some(DELETE_OPTIONS),
         ("v1", "Namespace") => Some(NAMESPACE),
         ("v1", "ConfigMap") => Some(CONFIG_MAP),
         ("v1", "Secret") => Some(SECRET),

@@ -1,0 +1,227 @@
+//! The types of a group version, and all types that these are made of.
+//!
+//! Those of a cluster's own kinds come from the types that Kubernetes generates, descriptions
+//! included; those of custom resources from their definitions.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, ListMeta, ObjectMeta, Status};
+use schemars::JsonSchema as _;
+use schemars::generate::SchemaSettings;
+use serde_json::{Value, json};
+
+use super::merge_keys;
+use super::operation::{META_DELETE, META_PATCH, META_STATUS, reference};
+use crate::object::{Object, child, object};
+use crate::resources::Kind;
+
+/// All types that the document of these kinds needs.
+pub(super) fn schemas(kinds: &[Arc<Kind>]) -> Object {
+    let mut generator = SchemaSettings::openapi3().into_generator();
+    for schema in kinds.iter().filter_map(|kind| kind.schema) {
+        (schema.add)(&mut generator);
+    }
+    generator.subschema_for::<DeleteOptions>();
+    generator.subschema_for::<Status>();
+    generator.subschema_for::<ObjectMeta>();
+    generator.subschema_for::<ListMeta>();
+    // The generated form of any kind shows what all kinds have.
+    let mut sample = SchemaSettings::openapi3().into_generator();
+    sample.subschema_for::<ConfigMap>();
+    let sample = match sample
+        .take_definitions(true)
+        .remove(&*ConfigMap::schema_name())
+    {
+        Some(Value::Object(schema)) => schema,
+        _ => Object::new(),
+    };
+
+    let mut all = generator.take_definitions(true);
+    for kind in kinds {
+        let name = schema_name(kind);
+        let schema = match all.remove(&name) {
+            Some(Value::Object(schema)) => builtin(kind, schema),
+            _ => custom(kind, &sample),
+        };
+        all.insert(name.clone(), Value::Object(schema));
+        if !kind.is_review() {
+            let list = list(kind, &name, &sample);
+            all.insert(format!("{name}List"), Value::Object(list));
+        }
+    }
+    as_kubernetes_writes(&mut all);
+    for (name, schema) in &mut all {
+        if let (true, Value::Object(schema)) = (name.starts_with("io.k8s."), schema) {
+            required(schema);
+            if ATOMIC.iter().any(|atomic| name.ends_with(atomic)) {
+                schema.insert("x-kubernetes-map-type".to_owned(), "atomic".into());
+            }
+        }
+    }
+    let tops: Vec<String> = kinds.iter().map(|kind| schema_name(kind)).collect();
+    merge_keys::add(&mut all, &tops);
+    all
+}
+
+/// What Kubernetes' generator writes differently.
+fn as_kubernetes_writes(all: &mut Object) {
+    for (name, kind) in [(META_DELETE, "DeleteOptions"), (META_STATUS, "Status")] {
+        if let Some(Value::Object(schema)) = all.get_mut(name) {
+            schema.insert(GVK.to_owned(), json!([gvk("", "v1", kind)]));
+        }
+    }
+    // A patch may be anything.
+    all.insert(
+        META_PATCH.to_owned(),
+        json!({
+            "description": "A change of an object, in the form that its media type says.",
+            "type": "object",
+        }),
+    );
+    for (name, format, number) in [
+        (
+            "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+            Some("int-or-string"),
+            "integer",
+        ),
+        (
+            "io.k8s.apimachinery.pkg.api.resource.Quantity",
+            None,
+            "number",
+        ),
+    ] {
+        if let Some(Value::Object(schema)) = all.get_mut(name) {
+            schema.remove("x-kubernetes-int-or-string");
+            if let Some(format) = format {
+                schema.insert("format".to_owned(), format.into());
+            }
+            let either = json!([{"type": "string"}, {"type": number}]);
+            schema.insert("oneOf".to_owned(), either);
+        }
+    }
+}
+
+const CONVENTIONS: &str =
+    "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
+const META_LIST: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
+const GVK: &str = "x-kubernetes-group-version-kind";
+
+/// Types that are replaced as a whole.
+const ATOMIC: [&str; 14] = [
+    ".ConfigMapKeySelector",
+    ".LabelSelector",
+    ".LocalObjectReference",
+    ".NodeSelector",
+    ".NodeSelectorTerm",
+    ".ObjectFieldSelector",
+    ".ObjectReference",
+    ".OwnerReference",
+    ".ResourceFieldSelector",
+    ".SecretKeySelector",
+    ".SecretReference",
+    ".TopologySelectorTerm",
+    ".TypedLocalObjectReference",
+    ".ScopeSelector",
+];
+
+/// What must be there, and what it is when nothing is said.
+fn required(schema: &mut Object) {
+    let Some(Value::Array(required)) = schema.get_mut("required") else {
+        return;
+    };
+    // The generated types cannot be without metadata; the API can.
+    required.retain(|field| field != "metadata");
+    let fields: Vec<String> = required
+        .iter()
+        .filter_map(|field| Some(field.as_str()?.to_owned()))
+        .collect();
+    if fields.is_empty() {
+        schema.remove("required");
+    }
+    let properties = child(schema, "properties");
+    for field in fields {
+        let Some(Value::Object(property)) = properties.get_mut(&field) else {
+            continue;
+        };
+        let zero = match property.get("type").and_then(Value::as_str) {
+            Some("string") if !property.contains_key("format") => json!(""),
+            Some("integer" | "number") => json!(0),
+            Some("boolean") => json!(false),
+            _ => continue,
+        };
+        property.insert("default".to_owned(), zero);
+    }
+    if let Some(Value::Object(metadata)) = properties.get_mut("metadata") {
+        metadata.insert("default".to_owned(), json!({}));
+    }
+}
+
+fn gvk(group: &str, version: &str, kind: &str) -> Value {
+    json!({"group": group, "version": version, "kind": kind})
+}
+
+fn builtin(kind: &Kind, mut schema: Object) -> Object {
+    let named = json!([gvk(&kind.group, &kind.version, &kind.kind)]);
+    schema.insert(GVK.to_owned(), named);
+    schema
+}
+
+fn custom(kind: &Kind, sample: &Object) -> Object {
+    let given = kind
+        .custom
+        .as_ref()
+        .and_then(|custom| custom.schema.clone());
+    let mut schema = match given {
+        Some(Value::Object(schema)) => schema,
+        _ => object(json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true})),
+    };
+    let properties = child(&mut schema, "properties");
+    for key in ["apiVersion", "kind", "metadata"] {
+        properties.insert(key.to_owned(), property(sample, key));
+    }
+    let named = json!([gvk(&kind.group, &kind.version, &kind.kind)]);
+    schema.insert(GVK.to_owned(), named);
+    schema
+}
+
+fn property(sample: &Object, key: &str) -> Value {
+    let found = sample.get("properties").and_then(|p| p.get(key));
+    found.cloned().unwrap_or_default()
+}
+
+fn list(kind: &Kind, name: &str, sample: &Object) -> Object {
+    let plural = &kind.plural;
+    let items = if kind.is_custom() {
+        format!("List of {plural}. More info: {CONVENTIONS}")
+    } else {
+        format!("items is the list of {plural}")
+    };
+    object(json!({
+        "description": format!("{} is a list of {}", kind.list_kind, kind.kind),
+        "type": "object",
+        "required": ["items"],
+        "properties": {
+            "apiVersion": property(sample, "apiVersion"),
+            "kind": property(sample, "kind"),
+            "metadata": {
+                "description": format!("Standard list metadata. More info: {CONVENTIONS}#types-kinds"),
+                "allOf": [reference(META_LIST)],
+            },
+            "items": {"description": items, "type": "array", "items": reference(name)},
+        },
+        GVK: [gvk(&kind.group, &kind.version, &kind.list_kind)],
+    }))
+}
+
+/// The name of a kind's type: `io.k8s.api.core.v1.Pod`, or `io.example.v1.Kind` for `v1` of
+/// `example.io`.
+pub(super) fn schema_name(kind: &Kind) -> String {
+    if let Some(schema) = kind.schema {
+        return (schema.name)().into_owned();
+    }
+    let mut words: Vec<&str> = kind.group.split('.').rev().collect();
+    words.push(&kind.version);
+    words.push(&kind.kind);
+    words.join(".")
+}

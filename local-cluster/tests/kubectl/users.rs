@@ -1,0 +1,213 @@
+//! What else people do with kubectl.
+
+use local_cluster::{LocalCluster, ServerHandle};
+use serde_json::json;
+
+use super::{Kubectl, is_installed, said, write};
+use crate::fixture::{eventually, quick};
+
+const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: web, labels: {app: web}}\nspec:\n  containers:\n  - {name: c, image: nginx, ports: [{containerPort: 80}], env: [{name: A, value: \"1\"}]}\n  - {name: d, image: busybox}\n";
+
+/// A cluster with the pod `web`, and kubectl for it.
+async fn with_pod() -> Option<(LocalCluster, ServerHandle, Kubectl)> {
+    if !is_installed().await {
+        return None;
+    }
+    let cluster = LocalCluster::start(quick()).await.unwrap();
+    let server = cluster.serve("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let kubectl = Kubectl::of(&server);
+    write(&kubectl.home.join("pod.yaml"), POD);
+    let created = kubectl.says(&["apply", "-f", "pod.yaml"], "pod/web created");
+    created.await;
+    let ready = ["wait", "--for=condition=Ready", "pod/web", "--timeout=5s"];
+    kubectl.says(&ready, "condition met").await;
+    Some((cluster, server, kubectl))
+}
+
+#[tokio::test]
+async fn fields_are_explained() {
+    let Some((_cluster, server, kubectl)) = with_pod().await else {
+        return;
+    };
+    for (what, wanted) in [
+        ("pod.spec.containers", "image\t<string>"),
+        (
+            "pod.spec.containers.env.valueFrom",
+            "<ConfigMapKeySelector>",
+        ),
+        ("deployment.spec", "replicas\t<integer>"),
+        ("service.spec.ports.targetPort", "<IntOrString>"),
+        ("hpa.spec", "maxReplicas\t<integer> -required-"),
+        ("endpointslice", "addressType\t<string> -required-"),
+        (
+            "ingress.spec.rules.http",
+            "paths\t<[]HTTPIngressPath> -required-",
+        ),
+        ("crd.spec.versions", "served\t<boolean> -required-"),
+    ] {
+        kubectl.says(&["explain", what], wanted).await;
+    }
+    let all = ["explain", "deployment", "--recursive"];
+    kubectl
+        .says(&all, "containerPort\t<integer> -required-")
+        .await;
+    let unknown = ["explain", "pod.spec.nope"];
+    kubectl
+        .refuses(&unknown, "field \"nope\" does not exist")
+        .await;
+    kubectl.end();
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_pod_is_looked_at_and_changed() {
+    let Some((_cluster, server, kubectl)) = with_pod().await else {
+        return;
+    };
+    for (command, wanted) in [
+        (&["get", "all"][..], "pod/web   2/2     Running"),
+        (
+            &["get", "pods", "-o", "custom-columns=N:.metadata.name"],
+            "N\nweb\n",
+        ),
+        (
+            &[
+                "get",
+                "pod",
+                "web",
+                "-o",
+                "jsonpath={.spec.containers[*].image}",
+            ],
+            "nginx busybox",
+        ),
+        (&["get", "pods", "-o", "name"], "pod/web"),
+        (&["get", "pods", "--show-labels"], "app=web"),
+        (&["get", "pods", "-L", "app"], "APP"),
+        (&["get", "pods", "--sort-by=.metadata.name"], "web"),
+        (&["get", "nodes", "-o", "wide"], "INTERNAL-IP"),
+        (
+            &["describe", "node", "node-1"],
+            "default                     web",
+        ),
+        (&["describe", "svc", "kubernetes"], "10.96.0.1"),
+        (&["label", "pod", "web", "a=b"], "labeled"),
+        (&["label", "pod", "web", "a-"], "unlabeled"),
+        (&["annotate", "pod", "web", "x=y"], "annotated"),
+        (&["set", "image", "pod/web", "d=busybox:2"], "image updated"),
+        (
+            &["expose", "pod", "web", "--port=80"],
+            "service/web exposed",
+        ),
+        (
+            &["wait", "--for=jsonpath={.status.phase}=Running", "pod/web"],
+            "condition met",
+        ),
+        (&["api-versions"], "apps/v1"),
+        (
+            &["api-resources", "--verbs=list", "-o", "name"],
+            "deployments.apps",
+        ),
+        (&["cluster-info"], "control plane"),
+        (&["get", "--raw", "/livez/ping"], "ok"),
+        (
+            &["get", "--raw", "/readyz?verbose&exclude=etcd"],
+            "[+]etcd excluded: ok\n",
+        ),
+        (&["version"], "Server Version: v1.36.2"),
+    ] {
+        kubectl.says(command, wanted).await;
+    }
+    let mut edit = kubectl.command(&["edit", "pod", "web"]);
+    edit.env("EDITOR", "sed -i s/app:.web/app:\\ site/");
+    let (success, said) = said(edit).await;
+    assert!(success && said.contains("pod/web edited"), "{said}");
+    kubectl
+        .says(&["get", "pods", "-l", "app=site"], "web")
+        .await;
+    let delete = ["delete", "pods", "--all", "--cascade=background"];
+    kubectl.says(&delete, "pod \"web\" deleted").await;
+    let gone = ["wait", "--for=delete", "pod/web", "--timeout=5s"];
+    assert!(kubectl.run(&gone).await.0);
+    kubectl.end();
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn lists_are_merged_by_their_keys() {
+    let Some((_cluster, server, kubectl)) = with_pod().await else {
+        return;
+    };
+    // Somebody else adds a variable; applying again changes one and leaves the other.
+    let add =
+        json!({"spec": {"containers": [{"name": "c", "env": [{"name": "B", "value": "2"}]}]}});
+    let patch = ["patch", "pod", "web", "-p", &add.to_string()];
+    kubectl.says(&patch, "patched").await;
+    let changed = POD.replace("value: \"1\"", "value: \"3\"");
+    write(&kubectl.home.join("pod2.yaml"), changed);
+    let (differs, said) = kubectl.run(&["diff", "-f", "pod2.yaml"]).await;
+    assert!(!differs && said.contains("+      value: \"3\""), "{said}");
+    kubectl
+        .says(&["apply", "-f", "pod2.yaml"], "configured")
+        .await;
+    let path = "jsonpath={.spec.containers[0].env[*].value} {.spec.containers[*].name}";
+    let (_, values) = kubectl.run(&["get", "pod", "web", "-o", path]).await;
+    let mut values: Vec<&str> = values.split_whitespace().collect();
+    values.sort_unstable();
+    assert_eq!(values, ["2", "3", "c", "d"]);
+    kubectl.says(&["diff", "-f", "pod2.yaml"], "").await;
+    let wrong = POD.replace("image: nginx", "imagee: nginx");
+    write(
+        &kubectl.home.join("wrong.yaml"),
+        wrong.replace("name: web", "name: wrong"),
+    );
+    let create = ["create", "-f", "wrong.yaml"];
+    kubectl
+        .refuses(&create, "unknown field \"spec.containers[0].imagee\"")
+        .await;
+    kubectl.end();
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn nodes_are_emptied() {
+    let Some((_cluster, server, kubectl)) = with_pod().await else {
+        return;
+    };
+    for (command, wanted) in [
+        (&["cordon", "node-1"][..], "node/node-1 cordoned"),
+        (&["get", "nodes"], "Ready,SchedulingDisabled"),
+        (&["uncordon", "node-1"], "uncordoned"),
+        (&["taint", "nodes", "node-1", "k=v:NoSchedule"], "tainted"),
+        (&["taint", "nodes", "node-1", "k-"], "untainted"),
+    ] {
+        kubectl.says(command, wanted).await;
+    }
+    for node in ["node-1", "node-2"] {
+        let drain = ["drain", node, "--force", "--timeout=8s"];
+        kubectl.says(&drain, "drained").await;
+    }
+    let gone = || async {
+        let (_, said) = kubectl.run(&["get", "pods"]).await;
+        said.contains("No resources found").then_some(())
+    };
+    eventually("the pod has gone", gone).await;
+    kubectl.end();
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn everybody_may_do_everything() {
+    let Some((_cluster, server, kubectl)) = with_pod().await else {
+        return;
+    };
+    for (command, wanted) in [
+        (&["auth", "can-i", "create", "pods"][..], "yes"),
+        (&["auth", "can-i", "get", "/healthz"], "yes"),
+        (&["auth", "can-i", "--list"], "*.*"),
+        (&["auth", "whoami"], "system:admin"),
+    ] {
+        kubectl.says(command, wanted).await;
+    }
+    kubectl.end();
+    server.shutdown().await;
+}
