@@ -6,6 +6,7 @@
 
 mod access;
 mod core;
+mod devices;
 mod extension;
 mod network;
 mod reviews;
@@ -111,6 +112,7 @@ pub(super) fn kinds() -> Vec<Kind> {
         network::ROWS,
         access::ROWS,
         storage::ROWS,
+        devices::ROWS,
         extension::ROWS,
     ];
     files

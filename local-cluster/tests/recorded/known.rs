@@ -28,12 +28,7 @@ const fn not_served(path: &'static str) -> Known {
 /// What discovery and the list of documents do not name, in all recordings.
 pub(super) const EVERYWHERE: &[Known] = &[
     not_served(r"\.(items|groups|paths)\.(apis/)?apiregistration\.k8s\.io(/v1)?"),
-    not_served(r"\.(items|groups|paths)\.(apis/)?certificates\.k8s\.io(/v1)?"),
-    not_served(r"\.(items|groups|paths)\.(apis/)?flowcontrol\.apiserver\.k8s\.io(/v1)?"),
-    not_served(r"\.(items|groups|paths)\.(apis/)?resource\.k8s\.io(/v1)?"),
     not_served(r"\.(items|groups)\.autoscaling\.versions|\.paths\.apis/autoscaling/v1"),
-    not_served(r"\.items\.networking\..*\.resources\.(servicecidrs|ipaddresses)"),
-    not_served(r"\.items\.storage\..*\.resources\.volumeattributesclasses"),
     not_served(r"\.items\.admissionregistration\..*\.resources\.\w+admissionpolic\w+"),
     not_served(r"(\.items\.\.versions\[0\])?\.resources\.(bindings|componentstatuses)"),
     not_served(r"\.items\..*\.resources\.\w+\.subresources(\.\w+)?"),

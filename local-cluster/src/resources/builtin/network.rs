@@ -9,5 +9,7 @@ pub(super) const ROWS: &[Row] = &[
     row::<discovery::EndpointSlice>(&[Generation, Versioned]),
     row::<networking::IngressClass>(&[Generation]),
     row::<networking::Ingress>(&[Status, Generation]).short(&["ing"]),
+    row::<networking::IPAddress>(&[Generation]).short(&["ip"]),
+    row::<networking::ServiceCIDR>(&[Status, Generation]),
     row::<networking::NetworkPolicy>(&[Generation]).short(&["netpol"]),
 ];

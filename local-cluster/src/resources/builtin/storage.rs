@@ -11,6 +11,7 @@ pub(super) const ROWS: &[Row] = &[
     row::<storage::CSIStorageCapacity>(&[ReturnsDeleted, Versioned]),
     row::<storage::StorageClass>(&[ReturnsDeleted]).short(&["sc"]),
     row::<storage::VolumeAttachment>(&[Status, ReturnsDeleted]),
+    row::<storage::VolumeAttributesClass>(&[ReturnsDeleted, Generation]).short(&["vac"]),
     row::<scheduling::PriorityClass>(&[Generation]).short(&["pc"]),
     row::<node::RuntimeClass>(&[Versioned]),
 ];
