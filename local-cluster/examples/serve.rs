@@ -1,6 +1,7 @@
 //! Serves a local cluster until Ctrl-C: `cargo run -p local-cluster --example serve -- 127.0.0.1:8001`.
 //!
 //! The kubeconfig goes to stdout: `... > /tmp/kubeconfig`, then `kubectl --kubeconfig /tmp/kubeconfig get nodes`.
+//! With a directory behind the address, the cluster is kept there: `... -- 127.0.0.1:8001 ./cluster`.
 
 use std::io::Write as _;
 
@@ -8,9 +9,14 @@ use local_cluster::{LocalCluster, LocalClusterOptions};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let address = std::env::args().nth(1);
+    let mut arguments = std::env::args().skip(1);
+    let address = arguments.next();
     let address = address.as_deref().unwrap_or("127.0.0.1:0").parse()?;
-    let cluster = LocalCluster::start(LocalClusterOptions::default()).await?;
+    let options = LocalClusterOptions {
+        data_dir: arguments.next().map(Into::into),
+        ..LocalClusterOptions::default()
+    };
+    let cluster = LocalCluster::start(options).await?;
     let server = cluster.serve(address).await?;
     let mut out = std::io::stdout();
     out.write_all(server.kubeconfig().as_bytes())?;

@@ -11,13 +11,15 @@ use crate::error::Error;
 use crate::options::LocalClusterOptions;
 use crate::requests::RequestCounts;
 use crate::server::ServerHandle;
+use crate::store::{OpenError, Store};
 use crate::writer::Cluster;
 use crate::{agents, http, seed};
 
-/// A small Kubernetes cluster in this process. Dropping it ends its agents and all watches.
+/// A small Kubernetes cluster in this process. Dropping it ends its agents and all watches, and lets
+/// go of its data directory.
 #[derive(Debug)]
 pub struct LocalCluster {
-    cluster: Arc<Cluster>,
+    pub(crate) cluster: Arc<Cluster>,
     tasks: TaskTracker,
 }
 
@@ -25,7 +27,9 @@ impl LocalCluster {
     /// Starts a cluster. Its agents run on the current tokio runtime; nothing listens yet.
     pub async fn start(options: LocalClusterOptions) -> Result<Self, Error> {
         let services = options.service_addresses.clone();
-        let cluster = Arc::new(Cluster::new(options.event_history, services));
+        let store = open(&options).await?;
+        let cluster = Arc::new(Cluster::new(store, services));
+        seed::serve_definitions(&cluster);
         seed::seed(&cluster, &options)
             .await
             .map_err(|e| Error::Setup(e.message().to_owned()))?;
@@ -72,15 +76,44 @@ impl LocalCluster {
         self.cluster.counters.snapshot()
     }
 
-    /// Ends watches and agents and waits for the latter.
+    /// Ends watches and agents and waits for the latter. The data directory is free afterwards.
     pub async fn shutdown(self) {
         self.cluster.stop.cancel();
         self.tasks.wait().await;
+        self.cluster.store.close();
     }
 }
 
 impl Drop for LocalCluster {
     fn drop(&mut self) {
         self.cluster.stop.cancel();
+        // Servers and clients may hold the store for longer than it may hold the directory.
+        self.cluster.store.close();
     }
+}
+
+/// The store that the options ask for.
+async fn open(options: &LocalClusterOptions) -> Result<Arc<Store>, Error> {
+    let history = options.event_history;
+    let Some(directory) = options.data_dir.clone() else {
+        return Ok(Store::new(history));
+    };
+    let path = directory.clone();
+    let opened = tokio::task::spawn_blocking(move || Store::open(history, &path)).await;
+    let (store, unreadable) = match opened {
+        Ok(Ok(opened)) => opened,
+        Ok(Err(OpenError::InUse)) => return Err(Error::DataDirInUse { directory }),
+        Ok(Err(error)) => {
+            let why = error.to_string();
+            return Err(Error::DataDir { directory, why });
+        }
+        Err(error) => return Err(Error::Setup(error.to_string())),
+    };
+    for lost in unreadable {
+        tracing::error!(
+            directory = %directory.display(), object = lost.key, why = lost.why,
+            "an object in the data directory cannot be read and is left out"
+        );
+    }
+    Ok(store)
 }

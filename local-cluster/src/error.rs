@@ -1,6 +1,7 @@
 //! What can go wrong outside of requests.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// Why a local cluster cannot do what it was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +15,23 @@ pub enum Error {
         /// What the system says.
         #[source]
         source: std::io::Error,
+    },
+    /// Another cluster has the data directory.
+    #[error(
+        "the data directory {} is in use by another local cluster: stop that one, or choose another directory",
+        directory.display()
+    )]
+    DataDirInUse {
+        /// The directory that was asked for.
+        directory: PathBuf,
+    },
+    /// The data directory cannot be used.
+    #[error("cannot use the data directory {}: {why}", directory.display())]
+    DataDir {
+        /// The directory that was asked for.
+        directory: PathBuf,
+        /// What is wrong with it.
+        why: String,
     },
     /// What a cluster starts with was refused: a node's name, most likely.
     #[error("cannot set up the cluster: {0}")]

@@ -7,6 +7,7 @@ mod columns;
 mod continuation;
 mod discovery;
 mod health;
+mod list_options;
 mod openapi;
 mod patched;
 mod path;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// A node that exists from the start.
@@ -26,12 +27,29 @@ pub struct LocalClusterOptions {
     /// cluster without scheduler and kubelets: a pod with a node that is deleted waits for ever,
     /// unless it is given no grace.
     pub run_pods: bool,
-    /// How many changes are kept for each resource. A watch that asks for an older version, or falls
-    /// further behind, is told `410 Expired`.
+    /// How many changes are kept for each resource, as long as their objects take no more than 8 MiB
+    /// as JSON. A watch that asks for an older version, or falls further behind, is told
+    /// `410 Expired`.
     pub event_history: usize,
     /// Where the services are that admission webhooks name, as `name.namespace.svc` to `host:port`:
     /// there is no service network here. The certificate must be valid for the service's name.
     pub service_addresses: BTreeMap<String, String>,
+    /// Where the cluster is kept, so that it outlives its process; `None` keeps it in memory only.
+    ///
+    /// The directory is made when it is missing, and one process at a time has it. Every write is
+    /// given to the system before anybody can see it: what was acknowledged survives the end of the
+    /// process, also by `kill -9`. The system writes to the medium in its own time. So a power loss or
+    /// a crash of the machine can cost the last writes, those since about 4 MB of writes ago at most;
+    /// what is left then is the cluster as it was at one moment, and no version is given twice.
+    ///
+    /// A write that the disk does not take, because it is full, read-only or gone, is answered with
+    /// `500 InternalError`, and nothing changes.
+    ///
+    /// After a restart, what was there is there, and agents go on where they were. Versions go on
+    /// growing; watches from, and lists at, versions from before are told `410 Expired`. Namespaces
+    /// that every cluster has are made again if they were deleted, and so is the service
+    /// `kubernetes`. Nodes are not: of [`Self::nodes`], those are made that were never made before.
+    pub data_dir: Option<PathBuf>,
 }
 
 impl Default for LocalClusterOptions {
@@ -47,6 +65,7 @@ impl Default for LocalClusterOptions {
             run_pods: true,
             event_history: 10_000,
             service_addresses: BTreeMap::new(),
+            data_dir: None,
         }
     }
 }

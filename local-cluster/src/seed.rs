@@ -1,14 +1,21 @@
 //! What a cluster holds before anybody asks for anything.
+//!
+//! A cluster that was there before is not set up again: what every Kubernetes cluster has comes back
+//! when it was deleted, but a node that was deleted stays so.
 
 use serde_json::{Value, json};
 
 use crate::clock;
-use crate::object::{Object, object};
+use crate::object::{Object, condition, meta, object};
 use crate::options::{LocalClusterOptions, NodeSpec};
 use crate::resources::fill_defaults;
+use crate::resources::kinds_of;
 use crate::rules::{FieldValidation, WriteOptions};
 use crate::status::ApiError;
+use crate::store::Resource;
 use crate::writer::Cluster;
+
+const CREATED: &str = "creationTimestamp";
 
 const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
@@ -24,7 +31,11 @@ pub(crate) async fn seed(cluster: &Cluster, options: &LocalClusterOptions) -> Re
         .await?;
     }
     for node in &options.nodes {
-        create(cluster, "nodes", "", node_object(node)).await?;
+        let part = format!("nodes/{}", node.name);
+        if !cluster.store.is_seeded(&part) {
+            create(cluster, "nodes", "", node_object(node)).await?;
+            cluster.store.set_seeded(&part)?;
+        }
     }
     let service = json!({
         "metadata": {
@@ -36,6 +47,23 @@ pub(crate) async fn seed(cluster: &Cluster, options: &LocalClusterOptions) -> Re
     create(cluster, "services", "default", service).await
 }
 
+/// Serves the definitions that were served before, so that nobody finds their kinds missing.
+pub(crate) fn serve_definitions(cluster: &Cluster) {
+    let definitions = Resource::new("apiextensions.k8s.io", "customresourcedefinitions");
+    let (mut found, _) = cluster.store.list(&definitions, None);
+    // Discovery lists kinds in the order in which their definitions came.
+    found.sort_by(|a, b| meta(&a.object, CREATED).cmp(&meta(&b.object, CREATED)));
+    for definition in found {
+        let established = condition(&definition.object, "Established")
+            .and_then(|condition| condition.get("status")?.as_str());
+        if established == Some("True") {
+            let kinds = kinds_of(&definition.object);
+            cluster.registry.set_custom(&definition.name, kinds);
+        }
+    }
+}
+
+/// Creates an object, unless it is there.
 async fn create(
     cluster: &Cluster,
     plural: &str,
@@ -51,10 +79,11 @@ async fn create(
         validation: FieldValidation::Ignore,
         ..WriteOptions::default()
     };
-    cluster
-        .create(&kind, namespace, new, &options)
-        .await
-        .map(|_| ())
+    match cluster.create(&kind, namespace, new, &options).await {
+        // After a restart it may be there, or its namespace may be on its way out.
+        Err(error) if !matches!(error.code(), 403 | 409) => Err(error),
+        _ => Ok(()),
+    }
 }
 
 fn node_object(node: &NodeSpec) -> Value {

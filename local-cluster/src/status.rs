@@ -22,6 +22,8 @@ struct Failure {
     reason: Cow<'static, str>,
     message: String,
     details: Option<Object>,
+    /// Where a list can go on all the same.
+    continue_token: Option<String>,
     warnings: Vec<String>,
 }
 
@@ -32,6 +34,7 @@ impl ApiError {
             reason: reason.into(),
             message: message.into(),
             details: None,
+            continue_token: None,
             warnings: Vec::new(),
         }))
     }
@@ -57,6 +60,11 @@ impl ApiError {
         self.0.code
     }
 
+    /// After how many seconds a client may try again, if that makes sense.
+    pub(crate) fn retry_after(&self) -> Option<u64> {
+        self.0.details.as_ref()?.get("retryAfterSeconds")?.as_u64()
+    }
+
     /// The words for people.
     pub(crate) fn message(&self) -> &str {
         &self.0.message
@@ -79,6 +87,9 @@ impl ApiError {
         }
         if let Some(details) = &self.0.details {
             status.insert("details".to_owned(), Value::Object(details.clone()));
+        }
+        if let Some(token) = &self.0.continue_token {
+            status.insert("metadata".to_owned(), json!({"continue": token}));
         }
         Value::Object(status)
     }
@@ -305,13 +316,30 @@ impl ApiError {
         )
     }
 
-    /// A continue token points to a version that is no longer kept.
-    pub(crate) fn continue_expired() -> Self {
+    /// The version of a list is no longer kept.
+    pub(crate) fn list_expired() -> Self {
         Self::new(
             410,
             "Expired",
-            "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.",
+            "The resourceVersion for the provided list is too old.",
         )
+    }
+
+    /// A continue token points to a version that is no longer kept; with another the list can go on
+    /// with what is there now.
+    pub(crate) fn continue_expired(token: String) -> Self {
+        let mut error = Self::new(
+            410,
+            "Expired",
+            "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.",
+        );
+        error.0.continue_token = Some(token);
+        error
+    }
+
+    /// An error that the API server passes on without saying what kind it is.
+    pub(crate) fn unexplained(message: impl Into<String>) -> Self {
+        Self::new(500, "", message)
     }
 
     /// Something here is broken; only the log says what.
@@ -363,7 +391,7 @@ impl ApiError {
         Self::new(
             504,
             "Timeout",
-            format!("Too large resource version: {asked}, current: {current}"),
+            format!("Timeout: Too large resource version: {asked}, current: {current}"),
         )
         .with(json!({
             "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],

@@ -6,10 +6,12 @@
 mod delete;
 mod reviewed;
 mod services;
+mod settled;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use settled::settled;
 use tokio_util::sync::CancellationToken;
 
 use crate::admission::{Admission, Operation};
@@ -69,9 +71,8 @@ pub(crate) enum Deleted {
 }
 
 impl Cluster {
-    /// An empty cluster.
-    pub(crate) fn new(history: usize, services: BTreeMap<String, String>) -> Self {
-        let store = Store::new(history);
+    /// A cluster of what is in a store.
+    pub(crate) fn new(store: Arc<Store>, services: BTreeMap<String, String>) -> Self {
         Self {
             admission: Admission::new(&store, services),
             store,
@@ -226,7 +227,7 @@ impl Cluster {
             } else {
                 self.store.replace(&kind.storage, &current, next)
             };
-            if let Ok(stored) = done {
+            if let Some(stored) = settled(done)? {
                 return Ok((Left::Stored(stored), review.into_warnings(), false));
             }
         }
@@ -286,7 +287,7 @@ impl Cluster {
                     .remove(&kind.storage, &current, last.clone())
                     .map(|_| Left::Loose(last)),
             };
-            if let Ok(left) = done {
+            if let Some(left) = settled(done)? {
                 return Ok((left, review.into_warnings()));
             }
         }
@@ -336,6 +337,7 @@ impl Cluster {
     ) -> ApiError {
         match error {
             InsertError::Exists => ApiError::already_exists(kind, name),
+            InsertError::Disk(error) => error.into(),
             InsertError::NamespaceTerminating => {
                 ApiError::namespace_terminating(kind, name, namespace)
             }

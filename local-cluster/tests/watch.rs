@@ -1,6 +1,7 @@
 //! Watches: nothing is missed, nothing is told twice, and who is too late is told so.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use http::Request;
@@ -12,39 +13,45 @@ use tower::ServiceExt as _;
 use crate::fixture::{DEADLINE, WIDGETS, call, cluster, quick, widget};
 
 /// A running watch, read line by line.
-struct Lines {
+pub(crate) struct Lines {
     body: Body,
     buffer: Vec<u8>,
+    /// How long the next frame may take.
+    pub(crate) deadline: Duration,
 }
 
 impl Lines {
     async fn open(cluster: &LocalCluster, query: &str) -> Self {
-        let request = Request::get(format!("{WIDGETS}?watch=true&{query}"))
-            .body(Body::empty())
-            .unwrap();
+        Self::of(cluster, &format!("{WIDGETS}?watch=true&{query}")).await
+    }
+
+    /// The watch at a path.
+    pub(crate) async fn of(cluster: &LocalCluster, path: &str) -> Self {
+        let request = Request::get(path).body(Body::empty()).unwrap();
         let response = cluster.router().oneshot(request).await.unwrap();
         assert_eq!(response.status(), 200);
         Self {
             body: response.into_body(),
             buffer: Vec::new(),
+            deadline: DEADLINE,
         }
     }
 
     /// The next event; `None` when the watch has ended.
-    async fn next(&mut self) -> Option<Value> {
+    pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
             if let Some(end) = self.buffer.iter().position(|b| *b == b'\n') {
                 let line: Vec<u8> = self.buffer.drain(..=end).collect();
                 return Some(serde_json::from_slice(&line).unwrap());
             }
-            let frame = tokio::time::timeout(DEADLINE, self.body.frame())
+            let frame = tokio::time::timeout(self.deadline, self.body.frame())
                 .await
                 .unwrap();
             self.buffer.extend(frame?.unwrap().into_data().unwrap());
         }
     }
 
-    async fn expect(&mut self, kind: &str, name: &str) -> Value {
+    pub(crate) async fn expect(&mut self, kind: &str, name: &str) -> Value {
         let event = self.next().await.unwrap();
         assert_eq!(
             (

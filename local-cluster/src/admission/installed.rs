@@ -37,7 +37,9 @@ fn resources() -> [Resource; 2] {
 
 impl Installed {
     pub(super) fn new(store: &Arc<Store>) -> Self {
-        let heads = resources().map(|resource| store.head_of(&resource));
+        let mut heads = resources().map(|resource| store.head_of(&resource));
+        // There may be some from before a restart.
+        heads.iter_mut().for_each(watch::Receiver::mark_changed);
         Self {
             store: Arc::clone(store),
             read: RwLock::new(Read { heads, hooks: None }),

@@ -11,7 +11,7 @@ use crate::clock;
 use crate::object::{Object, at, child, condition, finalizers, is_deleting, set_finalizers};
 use crate::resources::kinds_of;
 use crate::rules::{DEFINITION_CLEANUP, DeleteOptions};
-use crate::store::{Change, ChangeKind, Resource, Stored};
+use crate::store::{Change, ChangeKind, Resource, Stored, WriteError};
 use crate::writer::Cluster;
 
 /// The definition agent.
@@ -99,7 +99,7 @@ impl Definitions {
             } else {
                 cluster.store.replace(&definitions(), &current, next)
             };
-            if done.is_ok() {
+            if !matches!(done, Err(WriteError::Stale)) {
                 return;
             }
         }

@@ -1,13 +1,17 @@
 //! The loop that feeds an agent from the journal of everything, and what agents share.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::time::Instant;
 
 use crate::object::Object;
 use crate::rules::may_go;
-use crate::store::{Change, Follower, Resource, Stored};
+use crate::store::{Change, Follower, Resource, Stored, WriteError};
 use crate::writer::Cluster;
+
+/// How long an agent leaves a disk alone that did not take a write.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// A state machine that reacts to changes.
 pub(super) trait Agent: Send + 'static {
@@ -25,7 +29,15 @@ pub(super) async fn run(cluster: Arc<Cluster>, mut agent: impl Agent) {
         let (objects, mut follower) = Follower::of_everything(&cluster.store);
         agent.reset(objects);
         loop {
+            let failures = cluster.store.failures();
             let wake = agent.act(&cluster, Instant::now());
+            if cluster.store.failures() != failures {
+                // What it did may be lost: it does that again when the disk may have recovered.
+                tokio::select! {
+                    () = cluster.stop.cancelled() => return,
+                    () = tokio::time::sleep(AFTER_FAILURE) => break,
+                }
+            }
             let sleep = async {
                 match wake {
                     Some(at) => tokio::time::sleep_until(at).await,
@@ -67,8 +79,12 @@ pub(super) fn rewrite(
         } else {
             cluster.store.replace(resource, &current, next)
         };
-        if done.is_ok() {
+        // When the disk does not take it, the agent looks at everything again later.
+        if !matches!(done, Err(WriteError::Stale)) {
             return;
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, WARNING};
+use http::header::{CONTENT_TYPE, RETRY_AFTER, WARNING};
 use http::{HeaderValue, StatusCode};
 use serde_json::Value;
 
@@ -48,7 +48,12 @@ pub(super) fn json(code: StatusCode, value: &Value) -> Response {
 /// A refusal, written the way an answer would have been.
 pub(super) fn error(encoding: Encoding, error: &ApiError) -> Response {
     let code = StatusCode::from_u16(error.code()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    with_warnings(value(code, encoding, &error.to_value()), error.warnings())
+    let mut response = value(code, encoding, &error.to_value());
+    if let Some(seconds) = error.retry_after() {
+        let seconds = HeaderValue::from(seconds);
+        response.headers_mut().insert(RETRY_AFTER, seconds);
+    }
+    with_warnings(response, error.warnings())
 }
 
 /// What the API server says of a path it has never heard of.

@@ -29,7 +29,7 @@ impl Params {
             .filter(|value| !value.is_empty())
     }
 
-    /// Whether a parameter is there, whatever it says.
+    /// Whether a parameter is there, empty or not.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
     }
@@ -40,12 +40,10 @@ impl Params {
         pairs.map(|(_, value)| value.as_str()).collect()
     }
 
-    /// Whether a parameter says yes.
+    /// Whether a parameter says yes: anything does but `0` and `false`.
     pub(crate) fn flag(&self, name: &str) -> bool {
-        matches!(
-            self.get(name),
-            Some("true" | "1" | "t" | "T" | "TRUE" | "True")
-        )
+        let given = self.0.iter().find(|(key, _)| key == name);
+        given.is_some_and(|(_, value)| value != "0" && !value.eq_ignore_ascii_case("false"))
     }
 
     /// A number; anything else is refused.

@@ -1,6 +1,7 @@
 //! Reading one object or many.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::response::Response;
 use http::StatusCode;
@@ -9,13 +10,14 @@ use serde_json::{Value, json};
 use super::accept::{Encoding, Form, Shape};
 use super::answer;
 use super::continuation::Continuation;
+use super::list_options::{ListOptions, When, revision};
 use super::query::Params;
 use super::table;
 use crate::object::Object;
 use crate::resources::Kind;
 use crate::selector::{FieldSelector, LabelSelector};
 use crate::status::ApiError;
-use crate::store::{Store, Stored};
+use crate::store::{Found, Range, Scan, Store, Stored};
 use crate::writer::{Cluster, Left};
 
 /// Which objects of a kind are meant.
@@ -50,6 +52,34 @@ impl Selection {
         self.labels.is_empty() && self.fields.is_empty()
     }
 
+    /// The namespace in which everything is that can be meant, if there is one.
+    pub(super) fn scope(&self) -> Option<&str> {
+        let named = || self.fields.only("metadata.namespace");
+        self.namespace
+            .as_deref()
+            .or_else(named)
+            .filter(|ns| !ns.is_empty())
+    }
+
+    /// The least part of the store that has everything that is meant.
+    pub(super) fn range(&self, kind: &Kind) -> Range<'_> {
+        let namespace = self.scope();
+        let is_placed = namespace.is_some() || !kind.namespaced;
+        Range {
+            namespace,
+            name: self.fields.only("metadata.name").filter(|_| is_placed),
+            from: "",
+        }
+    }
+
+    /// The key of an object within the scope.
+    pub(super) fn key(&self, stored: &Stored) -> String {
+        if stored.namespace.is_empty() || self.scope().is_some() {
+            return stored.name.clone();
+        }
+        format!("{}/{}", stored.namespace, stored.name)
+    }
+
     /// Whether an object is meant.
     pub(super) fn matches(&self, stored: &Stored) -> bool {
         self.namespace
@@ -60,13 +90,30 @@ impl Selection {
     }
 }
 
+/// How long a request waits for a version that there is not yet.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Waits until a version that a client knows of was reached: another server of the same cluster may
+/// have been faster. It is usually not of this cluster at all, so this has an end.
+pub(super) async fn reach(store: &Store, revision: u64) -> Result<(), ApiError> {
+    if revision <= store.revision() {
+        return Ok(());
+    }
+    let reached = tokio::time::timeout(PATIENCE, store.reached(revision)).await;
+    reached.map_err(|_| ApiError::version_too_large(revision, store.revision()))
+}
+
 /// `GET` of one object.
-pub(super) fn get(
+pub(super) async fn get(
     cluster: &Cluster,
     kind: &Kind,
     (namespace, name): (&str, &str),
+    params: &Params,
     form: Form,
 ) -> Result<Response, ApiError> {
+    let version = params.get("resourceVersion").unwrap_or_default();
+    let revision = revision(version).map_err(ApiError::unexplained)?;
+    reach(&cluster.store, revision).await?;
     let stored = cluster.read(kind, namespace, name)?;
     Ok(answer::object(
         StatusCode::OK,
@@ -86,91 +133,86 @@ pub(super) struct Page {
 }
 
 /// `GET` of many objects.
-pub(super) fn list(
+pub(super) async fn list(
     cluster: &Cluster,
     kind: &Kind,
     namespace: Option<&str>,
     params: &Params,
     form: Form,
 ) -> Result<Response, ApiError> {
+    let options = ListOptions::of_list(params)?;
     let selection = Selection::of(kind, namespace, params)?;
-    let page = page(&cluster.store, kind, &selection, params)?;
+    let page = page(&cluster.store, kind, &selection, &options).await?;
     Ok(render(kind, &page, form))
 }
 
 /// Finds the page that a request asks for.
-pub(super) fn page(
+pub(super) async fn page(
     store: &Store,
     kind: &Kind,
     selection: &Selection,
-    params: &Params,
+    options: &ListOptions,
 ) -> Result<Page, ApiError> {
-    let limit = params.number::<usize>("limit")?.filter(|limit| *limit > 0);
-    let asked = params.number::<u64>("resourceVersion")?.unwrap_or(0);
-    let namespace = selection.namespace.as_deref();
-    let exact = params.get("resourceVersionMatch") == Some("Exact");
-    if exact && asked == 0 {
-        return Err(ApiError::bad_request(
-            "resourceVersionMatch: Forbidden: resourceVersionMatch \"Exact\" is forbidden for resourceVersion \"0\"",
-        ));
+    let plan = options.list()?;
+    let (needed, at) = match plan.when {
+        When::Since(revision) => (revision, None),
+        When::At(revision) => (revision, Some(revision)),
+    };
+    reach(store, needed).await?;
+    let range = match &plan.from {
+        None => selection.range(kind),
+        // A page that goes on is not of one object.
+        Some(from) => Range {
+            namespace: selection.scope(),
+            name: None,
+            from,
+        },
+    };
+    let scan = Scan {
+        resource: &kind.storage,
+        range,
+        at,
+        take: plan.limit.filter(|_| selection.is_whole()),
+        counts: plan.limit.is_some(),
+    };
+    let found = store.find(&scan).map_err(|_| match &plan.from {
+        None => ApiError::list_expired(),
+        Some(start) => {
+            let anytime = Continuation {
+                revision: None,
+                start: start.clone(),
+            };
+            ApiError::continue_expired(anytime.encode())
+        }
+    })?;
+    Ok(select(found, selection, plan.limit))
+}
+
+/// The first of what was found that is selected, as many as there may be on a page.
+fn select(found: Found, selection: &Selection, limit: Option<usize>) -> Page {
+    let limit = limit.unwrap_or(usize::MAX);
+    let mut items = Vec::new();
+    let mut seen = 0;
+    for stored in found.objects {
+        seen += 1;
+        if selection.matches(&stored) {
+            items.push(stored);
+        }
+        // Whether any of the others is selected is not looked at: the next page may be empty.
+        if items.len() >= limit {
+            break;
+        }
     }
-    let continued = params
-        .get("continue")
-        .map(Continuation::decode)
-        .transpose()?;
-    let as_of = match &continued {
-        Some(continued) => Some(continued.revision),
-        None => exact.then_some(asked),
-    };
-    let (all, revision) = match as_of {
-        Some(revision) => {
-            let current = store.revision();
-            if revision > current {
-                return Err(match continued {
-                    // A token of another cluster, or made up.
-                    Some(_) => ApiError::continue_expired(),
-                    None => ApiError::version_too_large(revision, current),
-                });
-            }
-            let all = store
-                .list_at(&kind.storage, namespace, revision)
-                .map_err(|expired| match continued {
-                    Some(_) => ApiError::continue_expired(),
-                    None => ApiError::expired(revision, expired.oldest),
-                })?;
-            (all, revision)
-        }
-        None => {
-            let (all, revision) = store.list(&kind.storage, namespace);
-            if asked > revision {
-                return Err(ApiError::version_too_large(asked, revision));
-            }
-            (all, revision)
-        }
-    };
-    let after = continued.map(|c| c.after);
-    let mut items: Vec<Arc<Stored>> = all
-        .into_iter()
-        .filter(|o| {
-            after
-                .as_ref()
-                .is_none_or(|(ns, name)| (&o.namespace, &o.name) > (ns, name))
-        })
-        .filter(|o| selection.matches(o))
-        .collect();
-    let rest = limit.map_or(0, |limit| items.len().saturating_sub(limit));
-    items.truncate(items.len() - rest);
-    let next = items.last().filter(|_| rest > 0).map(|last| Continuation {
-        revision,
-        after: (last.namespace.clone(), last.name.clone()),
-    });
-    Ok(Page {
+    let left = found.total - seen;
+    let next = items.last().filter(|_| left > 0 && items.len() >= limit);
+    let next = next.map(|last| Continuation::behind(&selection.key(last), found.revision));
+    Page {
+        // Of a selection nobody knows how many are left.
+        remaining: next.as_ref().filter(|_| selection.is_whole()).map(|_| left),
         items,
-        revision,
+        revision: found.revision,
         next,
-        // How many are left is only told where counting is free on a cluster.
-        remaining: (rest > 0 && selection.is_whole()).then_some(rest),
-    })
+    }
 }
 
 /// A list as the client wants it.
@@ -236,12 +278,15 @@ fn full(kind: &Kind, items: &[Arc<Stored>], meta: &Value) -> Vec<u8> {
     } else {
         "{".to_owned()
     };
-    let mut out = format!(
+    let opening = format!(
         "{{\"kind\":{},\"apiVersion\":{},\"metadata\":{meta},\"items\":[",
         Value::from(kind.list_kind.as_str()),
         Value::from(kind.api_version()),
-    )
-    .into_bytes();
+    );
+    let length = |stored: &Arc<Stored>| prefix.len() + stored.size() + 1;
+    let items_length: usize = items.iter().map(length).sum();
+    let mut out = Vec::with_capacity(opening.len() + items_length + 2);
+    out.extend_from_slice(opening.as_bytes());
     for (index, stored) in items.iter().enumerate() {
         if index > 0 {
             out.push(b',');

@@ -164,11 +164,11 @@ async fn resource_request(
         path.name.as_deref().unwrap_or_default(),
     );
     match verb {
-        "get" => return read::get(cluster, kind, address, form),
-        "list" => return read::list(cluster, kind, namespace, &params, form),
+        "get" => return read::get(cluster, kind, address, &params, form).await,
+        "list" => return read::list(cluster, kind, namespace, &params, form).await,
         "watch" => {
             let stop = parts.extensions.get::<Stop>().cloned().unwrap_or_default();
-            return watch::watch(cluster, kind, namespace, &params, form, stop.0);
+            return watch::watch(cluster, kind, namespace, &params, form, stop.0).await;
         }
         _ => {}
     }

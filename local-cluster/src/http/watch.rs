@@ -1,7 +1,8 @@
 //! Watching: what there is, then what happens, as a stream of lines.
 //!
 //! A watch reads the resource's journal at its own pace. It shares the serialised objects with all
-//! other watches, so a watcher costs a position in the journal and the frames on their way out.
+//! other watches, so a watcher costs a position in the journal and what is on its way out: one that
+//! does not read grows no further, and is told so when it is too late.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -19,21 +20,27 @@ use tokio_util::sync::CancellationToken;
 
 use super::accept::{Form, Shape};
 use super::answer;
+use super::list_options::{ListOptions, WatchStart};
 use super::query::Params;
-use super::read::Selection;
+use super::read::{Selection, reach};
 use super::table::{self, Include};
 use crate::resources::Kind;
 use crate::status::ApiError;
-use crate::store::{Change, ChangeKind, Follower, Stored};
+use crate::store::{Change, ChangeKind, Follower, Range, Scan, Stored};
 use crate::writer::Cluster;
 
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
+/// The last bookmark comes so long before the end, so that who comes back comes with a young version.
+const LAST_BOOKMARK: Duration = Duration::from_secs(2);
 /// How many changes are turned into frames at a time.
 const BATCH: usize = 64;
+/// How many of the objects there are, are held at a time.
+const PIECE: usize = 512;
+/// An object as long as this is sent as it is kept; shorter ones are copied together.
+const LONG: usize = 4096;
 
 /// `GET` with `watch=true`.
-pub(super) fn watch(
+pub(super) async fn watch(
     cluster: &Arc<Cluster>,
     kind: &Arc<Kind>,
     namespace: Option<&str>,
@@ -41,45 +48,42 @@ pub(super) fn watch(
     form: Form,
     stop: CancellationToken,
 ) -> Result<Response, ApiError> {
+    let options = ListOptions::of_watch(params)?;
     let selection = Selection::of(kind, namespace, params)?;
-    let asked = params.number::<u64>("resourceVersion")?.unwrap_or(0);
-    let timeout = params
-        .number::<u64>("timeoutSeconds")?
-        .filter(|seconds| *seconds > 0)
-        .map_or(DEFAULT_TIMEOUT, |s| Duration::from_secs(s.min(86_400)));
-    let bookmarks = params.flag("allowWatchBookmarks");
-    let streaming_list = params.flag("sendInitialEvents");
-    if streaming_list && params.get("resourceVersionMatch") != Some("NotOlderThan") {
-        return Err(ApiError::bad_request(
-            "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
-        ));
-    }
-    // A version of the future means the client knew another cluster: it has to list anew.
-    let current = cluster.store.revision();
-    if asked > current {
-        return Err(ApiError::expired(asked, current));
-    }
-    let initial = streaming_list || (asked == 0 && params.get("sendInitialEvents").is_none());
-    let (first, position) = if initial {
-        let (all, revision) = cluster.store.list(&kind.storage, namespace);
-        (all, revision)
-    } else {
-        (Vec::new(), if asked == 0 { current } else { asked })
+    let store = &cluster.store;
+    let (mut initial, mut refusal) = (None, None);
+    let position = match options.watch()? {
+        WatchStart::Now => store.revision(),
+        // One of the future is waited for: nothing before it is told.
+        WatchStart::After(revision) => revision,
+        WatchStart::Objects(revision) => {
+            // The request is in order, so it gets a watch, and what is wrong is told in it.
+            refusal = reach(store, revision).await.err();
+            initial = Some(String::new());
+            store.revision()
+        }
     };
+    let now = Instant::now();
+    let deadline = now + options.timeout();
     let watch = Watch {
-        follower: Follower::of(&cluster.store, &kind.storage, position),
-        prefix: Bytes::from(kind.type_prefix()),
+        follower: Follower::of(store, &kind.storage, position),
+        cluster: Arc::clone(cluster),
+        prefix: kind.type_prefix(),
         kind: Arc::clone(kind),
         selection,
         shape: form.shape,
         include: form.include,
         columns_sent: false,
-        initial: first.into(),
-        end_initial: streaming_list && bookmarks,
+        began: position,
+        piece: VecDeque::new(),
+        rest: initial,
+        marks_initial_end: options.marks_initial_end(),
+        out: Vec::new(),
         frames: VecDeque::new(),
-        bookmarks,
-        deadline: Instant::now() + timeout,
-        next_bookmark: Instant::now() + BOOKMARK_EVERY,
+        deadline,
+        next_bookmark: bookmark_after(now, deadline).filter(|_| options.bookmarks),
+        bookmark_due: false,
+        refusal,
         ended: false,
         stops: [stop, cluster.stop.clone()],
     };
@@ -90,29 +94,35 @@ pub(super) fn watch(
     ))
 }
 
-/// The beginning of an event's line; the object's own bytes follow.
-fn opening(event: &str) -> Bytes {
-    Bytes::from_static(match event {
-        "ADDED" => b"{\"type\":\"ADDED\",\"object\":",
-        "DELETED" => b"{\"type\":\"DELETED\",\"object\":",
-        _ => b"{\"type\":\"MODIFIED\",\"object\":",
-    })
+/// When the next bookmark comes, if there is one more.
+fn bookmark_after(now: Instant, deadline: Instant) -> Option<Instant> {
+    let last = deadline.checked_sub(LAST_BOOKMARK)?;
+    (last > now).then(|| last.min(now + BOOKMARK_EVERY))
 }
 
 struct Watch {
     follower: Follower,
+    cluster: Arc<Cluster>,
     kind: Arc<Kind>,
-    prefix: Bytes,
+    prefix: String,
     selection: Selection,
     shape: Shape,
     include: Include,
     columns_sent: bool,
-    initial: VecDeque<Arc<Stored>>,
-    end_initial: bool,
+    /// The version from which on there is something to tell.
+    began: u64,
+    /// Some of the objects that there were at the beginning, to be told next.
+    piece: VecDeque<Arc<Stored>>,
+    /// The key where the others of them begin.
+    rest: Option<String>,
+    marks_initial_end: bool,
+    /// The frame that is being written.
+    out: Vec<u8>,
     frames: VecDeque<Bytes>,
-    bookmarks: bool,
     deadline: Instant,
-    next_bookmark: Instant,
+    next_bookmark: Option<Instant>,
+    bookmark_due: bool,
+    refusal: Option<ApiError>,
     ended: bool,
     stops: [CancellationToken; 2],
 }
@@ -133,7 +143,9 @@ impl Watch {
             if self.ended {
                 return None;
             }
-            if !self.fill() {
+            if self.fill() {
+                self.end_frame();
+            } else {
                 self.wait().await;
             }
         }
@@ -141,9 +153,13 @@ impl Watch {
 
     /// Turns what is known into frames, without waiting. Says whether there was anything.
     fn fill(&mut self) -> bool {
-        if !self.initial.is_empty() {
+        if let Some(refusal) = self.refusal.take() {
+            self.fail(&refusal);
+            return true;
+        }
+        if !self.piece.is_empty() {
             for _ in 0..BATCH {
-                let Some(stored) = self.initial.pop_front() else {
+                let Some(stored) = self.piece.pop_front() else {
                     break;
                 };
                 if self.selection.matches(&stored) {
@@ -152,8 +168,11 @@ impl Watch {
             }
             return true;
         }
-        if self.end_initial {
-            self.end_initial = false;
+        if let Some(from) = self.rest.take() {
+            self.next_piece(&from);
+            return true;
+        }
+        if std::mem::take(&mut self.marks_initial_end) {
             self.send_bookmark(true);
             return true;
         }
@@ -162,33 +181,66 @@ impl Watch {
                 for change in &changes {
                     self.send_change(change);
                 }
-                !changes.is_empty()
+                let any = !changes.is_empty();
+                // Everything up to the follower's position is told now.
+                let marks = !any && std::mem::take(&mut self.bookmark_due);
+                if marks && self.follower.position() > self.began {
+                    self.send_bookmark(false);
+                    return true;
+                }
+                any
             }
             Err(expired) => {
-                let error = ApiError::expired(self.follower.position(), expired.oldest);
-                self.line(&json!({"type": "ERROR", "object": error.to_value()}));
-                self.ended = true;
+                self.fail(&ApiError::expired(self.follower.position(), expired.oldest));
                 true
             }
         }
     }
 
-    async fn wait(&mut self) {
-        let bookmark_at = if self.bookmarks {
-            self.next_bookmark.min(self.deadline)
-        } else {
-            self.deadline
+    /// Gets some more of the objects that there were at the beginning.
+    fn next_piece(&mut self, from: &str) {
+        let range = Range {
+            from,
+            ..self.selection.range(&self.kind)
         };
+        let scan = Scan {
+            resource: &self.kind.storage,
+            range,
+            at: Some(self.began),
+            take: Some(PIECE),
+            counts: false,
+        };
+        match self.cluster.store.find(&scan) {
+            Ok(found) => {
+                let last = found.objects.last().filter(|_| found.total > PIECE);
+                self.rest = last.map(|last| format!("{}\0", self.selection.key(last)));
+                self.piece = found.objects.into();
+            }
+            // It read too slowly.
+            Err(expired) => self.fail(&ApiError::expired(self.began, expired.oldest)),
+        }
+    }
+
+    fn fail(&mut self, error: &ApiError) {
+        self.line(&json!({"type": "ERROR", "object": error.to_value()}));
+        self.ended = true;
+    }
+
+    async fn wait(&mut self) {
+        let wake_at = self
+            .next_bookmark
+            .map_or(self.deadline, |at| at.min(self.deadline));
         let [stop, cluster_stop] = &self.stops;
         tokio::select! {
             () = stop.cancelled() => self.ended = true,
             () = cluster_stop.cancelled() => self.ended = true,
             () = self.follower.wait() => {}
-            () = tokio::time::sleep_until(bookmark_at) => {
-                self.ended = Instant::now() >= self.deadline;
-                if self.bookmarks {
-                    self.next_bookmark = Instant::now() + BOOKMARK_EVERY;
-                    self.send_bookmark(false);
+            () = tokio::time::sleep_until(wake_at) => {
+                let now = Instant::now();
+                self.ended = now >= self.deadline;
+                if self.next_bookmark.is_some_and(|at| at <= now) {
+                    self.bookmark_due = true;
+                    self.next_bookmark = bookmark_after(now, self.deadline);
                 }
             }
         }
@@ -208,9 +260,8 @@ impl Watch {
             }
             (true, false) => {
                 // It left the selection: shown as it last was inside, at the version it left.
-                if let Some(previous) = &change.previous {
-                    let left = Stored::new(previous.object.clone(), change.revision());
-                    self.send("DELETED", &left);
+                if let Some(left) = change.left() {
+                    self.send("DELETED", left);
                 }
             }
             (false, false) => {}
@@ -220,11 +271,16 @@ impl Watch {
     fn send(&mut self, event: &str, stored: &Stored) {
         match self.shape {
             Shape::Full | Shape::Aggregated => {
-                self.frames.push_back(opening(event));
-                self.frames.push_back(self.prefix.clone());
-                self.frames
-                    .push_back(answer::object_rest(&self.kind, stored));
-                self.frames.push_back(Bytes::from_static(b"}\n"));
+                let object = answer::object_rest(&self.kind, stored);
+                self.write(&["{\"type\":\"", event, "\",\"object\":"]);
+                self.out.extend_from_slice(self.prefix.as_bytes());
+                if object.len() >= LONG {
+                    self.end_frame();
+                    self.frames.push_back(object);
+                } else {
+                    self.out.extend_from_slice(&object);
+                }
+                self.write(&["}\n"]);
             }
             Shape::Partial | Shape::PartialList => {
                 let object = table::partial(&stored.object);
@@ -265,6 +321,23 @@ impl Watch {
     }
 
     fn line(&mut self, value: &Value) {
-        self.frames.push_back(Bytes::from(format!("{value}\n")));
+        self.write(&[&value.to_string(), "\n"]);
+    }
+
+    fn write(&mut self, parts: &[&str]) {
+        for part in parts {
+            self.out.extend_from_slice(part.as_bytes());
+        }
+    }
+
+    /// What was written so far goes out.
+    fn end_frame(&mut self) {
+        if !self.out.is_empty() {
+            self.frames
+                .push_back(Bytes::from(std::mem::take(&mut self.out)));
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
 use super::accept::Form;
+use super::list_options::ListOptions;
 use super::query::Params;
 use super::read::{self, Selection};
 use super::{answer, body, patched, protobuf};
@@ -211,7 +212,8 @@ pub(super) async fn delete_collection(
 ) -> Result<Response, ApiError> {
     let options = delete_options(change)?;
     let selection = Selection::of(kind, namespace, change.params)?;
-    let page = read::page(&cluster.store, kind, &selection, change.params)?;
+    let list = ListOptions::of_list(change.params)?;
+    let page = read::page(&cluster.store, kind, &selection, &list).await?;
     let mut warnings = Vec::new();
     for stored in &page.items {
         let address = (stored.namespace.as_str(), stored.name.as_str());

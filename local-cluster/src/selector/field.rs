@@ -59,6 +59,13 @@ impl FieldSelector {
         self.0.is_empty()
     }
 
+    /// The only value that it allows a field, if it names one.
+    pub(crate) fn only(&self, field: &str) -> Option<&str> {
+        let is =
+            |r: &&Requirement| r.equal && r.path.iter().map(String::as_str).eq(field.split('.'));
+        self.0.iter().find(is).map(|r| r.value.as_str())
+    }
+
     /// Whether a stored object satisfies it.
     pub(crate) fn matches(&self, object: &Object) -> bool {
         self.0.iter().all(|r| {

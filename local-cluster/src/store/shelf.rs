@@ -1,329 +1,310 @@
-//! The store: a shelf of objects per resource, under one short lock.
-//!
-//! Every write is compare-and-swap: the caller decides on an object it read, without a lock, and
-//! [`Store::replace`] refuses when somebody wrote in between. Nothing is computed, serialised or
-//! awaited while the lock is held.
+//! The objects of one resource, in the order of their keys, and what happened to them lately.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Bound;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-
-use tokio::sync::watch;
+use std::sync::Arc;
 
 use super::journal::Journal;
-use super::{Change, ChangeKind, Expired, Resource, Stored};
-use crate::object::{self, Object};
+use super::key::Key;
+use super::scan::{Keys, Scan};
+use super::{Expired, Range, Stored};
 
-type Key = (String, String);
-
-type Everything = (Vec<(Resource, Arc<Stored>)>, u64, watch::Receiver<u64>);
-
-/// Why an object could not be inserted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum InsertError {
-    Exists,
-    NamespaceMissing,
-    NamespaceTerminating,
-}
-
-/// Somebody wrote the object since it was read; or removed it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stale;
-
-/// All objects, and what happened to them lately.
+/// The objects of one resource.
 #[derive(Debug)]
-pub(crate) struct Store {
-    inner: RwLock<Inner>,
-    history: usize,
-}
-
-#[derive(Debug)]
-struct Inner {
-    revision: u64,
-    shelves: HashMap<Resource, Shelf>,
-    everything: Journal,
-}
-
-#[derive(Debug)]
-struct Shelf {
+pub(super) struct Shelf {
     objects: BTreeMap<Key, Arc<Stored>>,
-    journal: Journal,
+    /// How many objects a namespace has.
+    counts: HashMap<String, usize>,
+    pub(super) journal: Journal,
 }
 
-impl Store {
-    /// An empty store that keeps `history` changes per resource.
-    pub(crate) fn new(history: usize) -> Arc<Self> {
-        Arc::new(Self {
-            inner: RwLock::new(Inner {
-                // Clients take version 0 for "any" and 1 is often a default: start above both.
-                revision: 1,
-                shelves: HashMap::new(),
-                everything: Journal::new(history.saturating_mul(4)),
-            }),
-            history,
-        })
+/// What was where at an earlier revision, as far as it was something else; `None` for nothing.
+type Past = BTreeMap<Key, Option<Arc<Stored>>>;
+
+impl Shelf {
+    pub(super) fn new(journal: Journal) -> Self {
+        Self {
+            objects: BTreeMap::new(),
+            counts: HashMap::new(),
+            journal,
+        }
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Inner> {
-        self.inner.read().unwrap_or_else(PoisonError::into_inner)
+    /// Puts an object in its place. Returns what was there.
+    pub(super) fn insert(&mut self, key: Key, object: Arc<Stored>) -> Option<Arc<Stored>> {
+        if let Some(place) = self.objects.get_mut(&key) {
+            return Some(std::mem::replace(place, object));
+        }
+        match self.counts.get_mut(&object.namespace) {
+            Some(count) => *count += 1,
+            None => {
+                self.counts.insert(object.namespace.clone(), 1);
+            }
+        }
+        self.objects.insert(key, object)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Inner> {
-        self.inner.write().unwrap_or_else(PoisonError::into_inner)
+    /// Takes an object away.
+    pub(super) fn remove(&mut self, key: &Key) -> Option<Arc<Stored>> {
+        let object = self.objects.remove(key)?;
+        if let Some(count) = self.counts.get_mut(&object.namespace) {
+            *count -= 1;
+            if *count == 0 {
+                self.counts.remove(&object.namespace);
+            }
+        }
+        Some(object)
     }
 
-    /// The revision of the last write.
-    pub(crate) fn revision(&self) -> u64 {
-        self.read().revision
+    /// All objects.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<Stored>> {
+        self.objects.values()
     }
 
     /// One object.
-    pub(crate) fn get(
-        &self,
-        resource: &Resource,
-        namespace: &str,
-        name: &str,
-    ) -> Option<Arc<Stored>> {
-        let key = (namespace.to_owned(), name.to_owned());
-        self.read()
-            .shelves
-            .get(resource)?
-            .objects
-            .get(&key)
-            .cloned()
+    pub(super) fn get(&self, key: &Key) -> Option<&Arc<Stored>> {
+        self.objects.get(key)
     }
 
-    /// The objects of a resource, of one namespace or of all, and the revision at which this was so.
-    pub(crate) fn list(
-        &self,
-        resource: &Resource,
-        namespace: Option<&str>,
-    ) -> (Vec<Arc<Stored>>, u64) {
-        let inner = self.read();
-        let objects = inner
-            .shelves
-            .get(resource)
-            .map(|shelf| shelf.range(namespace))
-            .unwrap_or_default();
-        (objects, inner.revision)
-    }
-
-    /// The objects as they were at an earlier revision, by undoing what came later.
-    pub(crate) fn list_at(
-        &self,
-        resource: &Resource,
-        namespace: Option<&str>,
-        revision: u64,
-    ) -> Result<Vec<Arc<Stored>>, Expired> {
-        let (objects, later) = {
-            let inner = self.read();
-            let Some(shelf) = inner.shelves.get(resource) else {
-                return Ok(Vec::new());
-            };
-            (
-                shelf.range(namespace),
-                shelf.journal.after(revision, usize::MAX)?,
-            )
+    /// The objects of a range, as many as are wanted, and how many there are.
+    pub(super) fn find(&self, scan: &Scan<'_>) -> Result<(Vec<Arc<Stored>>, usize), Expired> {
+        let keys = Keys::of(&scan.range);
+        let past = match scan.at {
+            Some(revision) => self.past(&keys, revision)?,
+            None => Past::new(),
         };
-        let key = |o: &Stored| (o.namespace.clone(), o.name.clone());
-        let mut then: BTreeMap<Key, Arc<Stored>> =
-            objects.into_iter().map(|o| (key(&o), o)).collect();
-        for change in later.iter().rev() {
-            if namespace.is_some_and(|ns| ns != change.object.namespace) {
-                continue;
-            }
-            match &change.previous {
-                Some(previous) => then.insert(key(previous), Arc::clone(previous)),
-                None => then.remove(&key(&change.object)),
-            };
+        let wanted = Wanted::of(scan);
+        if past.is_empty() {
+            let total = self.total(scan);
+            return Ok(self.present(&keys, wanted, total));
         }
-        Ok(then.into_values().collect())
+        Ok(self.merged(&keys, past, wanted))
     }
 
-    /// Stores a new object. The namespace of a namespaced one must exist and stay.
-    pub(crate) fn insert(
-        &self,
-        resource: &Resource,
-        new: Object,
-        namespaced: bool,
-    ) -> Result<Arc<Stored>, InsertError> {
-        let key = (
-            object::namespace(&new).to_owned(),
-            object::name(&new).to_owned(),
-        );
-        let mut inner = self.write();
-        if namespaced {
-            inner.check_namespace(&key.0)?;
+    /// How many objects a range has, where that is known without counting.
+    fn total(&self, scan: &Scan<'_>) -> Option<usize> {
+        match scan.range {
+            Range { name: Some(_), .. } => None,
+            Range { from, .. } if !from.is_empty() => None,
+            Range {
+                namespace: Some(namespace),
+                ..
+            } => Some(self.counts.get(namespace).copied().unwrap_or(0)),
+            Range { .. } => Some(self.objects.len()),
         }
-        if inner
-            .shelves
-            .get(resource)
-            .is_some_and(|shelf| shelf.objects.contains_key(&key))
+    }
+
+    fn present(
+        &self,
+        keys: &Keys,
+        mut wanted: Wanted,
+        total: Option<usize>,
+    ) -> (Vec<Arc<Stored>>, usize) {
+        let mut range = self.objects.range::<str, _>(keys.bounds());
+        while !wanted.is_enough() {
+            if let Some(total) = total.filter(|_| wanted.is_full()) {
+                return (wanted.found, total);
+            }
+            let Some((_, object)) = range.next() else {
+                break;
+            };
+            wanted.take(object);
+        }
+        (wanted.found, wanted.total)
+    }
+
+    /// What was different at a revision: what every later change replaced, the first one last.
+    fn past(&self, keys: &Keys, revision: u64) -> Result<Past, Expired> {
+        let mut past = Past::new();
+        for change in self.journal.after(revision, usize::MAX)?.iter().rev() {
+            let place = change.previous.as_ref().unwrap_or(&change.object);
+            let key = Key::new(&place.namespace, &place.name);
+            if keys.contains(key.as_str()) {
+                past.insert(key, change.previous.clone());
+            }
+        }
+        Ok(past)
+    }
+
+    fn merged(&self, keys: &Keys, past: Past, mut wanted: Wanted) -> (Vec<Arc<Stored>>, usize) {
+        let mut past = past.into_iter().peekable();
+        for (key, object) in self.objects.range::<str, _>(keys.bounds()) {
+            while let Some((_, gone)) = past.next_if(|(other, _)| other < key) {
+                gone.iter().for_each(|object| wanted.take(object));
+            }
+            match past.next_if(|(other, _)| other == key) {
+                Some((_, other)) => other.iter().for_each(|object| wanted.take(object)),
+                None => wanted.take(object),
+            }
+            if wanted.is_enough() {
+                break;
+            }
+        }
+        for (_, gone) in past {
+            gone.iter().for_each(|object| wanted.take(object));
+        }
+        (wanted.found, wanted.total)
+    }
+}
+
+/// Collects what is wanted, and counts it and the rest.
+struct Wanted {
+    found: Vec<Arc<Stored>>,
+    total: usize,
+    limit: usize,
+    counts: bool,
+}
+
+impl Wanted {
+    fn of(scan: &Scan<'_>) -> Self {
+        Self {
+            found: Vec::new(),
+            total: 0,
+            limit: scan.take.unwrap_or(usize::MAX),
+            counts: scan.counts,
+        }
+    }
+
+    fn take(&mut self, object: &Arc<Stored>) {
+        self.total += 1;
+        if self.found.len() < self.limit {
+            self.found.push(Arc::clone(object));
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.found.len() >= self.limit
+    }
+
+    /// Whether nothing that comes now makes a difference.
+    fn is_enough(&self) -> bool {
+        !self.counts && self.total > self.limit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::object;
+    use crate::store::journal::MAX_BYTES;
+    use crate::store::{Change, ChangeKind, Resource};
+    use serde_json::json;
+
+    fn stored(namespace: &str, name: &str, revision: u64) -> Arc<Stored> {
+        let object = object(json!({"metadata": {"namespace": namespace, "name": name}}));
+        Arc::new(Stored::new(object, revision))
+    }
+
+    fn write(shelf: &mut Shelf, namespace: &str, name: &str, revision: u64, goes: bool) {
+        let key = Key::new(namespace, name);
+        let object = stored(namespace, name, revision);
+        let previous = if goes {
+            shelf.remove(&key)
+        } else {
+            shelf.insert(key, Arc::clone(&object))
+        };
+        let kind = match (&previous, goes) {
+            (_, true) => ChangeKind::Deleted,
+            (Some(_), _) => ChangeKind::Modified,
+            (None, _) => ChangeKind::Added,
+        };
+        let things = Resource::new("", "things");
+        let change = Change::new(kind, things, object, previous);
+        shelf.journal.push(Arc::new(change));
+    }
+
+    fn shelf() -> Shelf {
+        let mut shelf = Shelf::new(Journal::new(100, MAX_BYTES, 0));
+        for (revision, (namespace, name)) in
+            [("a", "x"), ("a-b", "x"), ("a", "y"), ("b", "z"), ("a", "w")]
+                .into_iter()
+                .enumerate()
         {
-            return Err(InsertError::Exists);
+            write(&mut shelf, namespace, name, revision as u64 + 1, false);
         }
-        let stored = Arc::new(Stored::new(new, inner.advance()));
-        let shelf = inner.shelf(resource, self.history);
-        shelf.objects.insert(key, Arc::clone(&stored));
-        inner.record(resource, ChangeKind::Added, Arc::clone(&stored), None);
-        Ok(stored)
+        shelf
     }
 
-    /// Stores the next version of an object that was read as `current`.
-    pub(crate) fn replace(
-        &self,
-        resource: &Resource,
-        current: &Arc<Stored>,
-        next: Object,
-    ) -> Result<Arc<Stored>, Stale> {
-        let key = (current.namespace.clone(), current.name.clone());
-        let mut inner = self.write();
-        inner.check_current(resource, &key, current)?;
-        let stored = Arc::new(Stored::new(next, inner.advance()));
-        let shelf = inner.shelf(resource, self.history);
-        shelf.objects.insert(key, Arc::clone(&stored));
-        inner.record(
-            resource,
-            ChangeKind::Modified,
-            Arc::clone(&stored),
-            Some(Arc::clone(current)),
-        );
-        Ok(stored)
-    }
-
-    /// Removes an object that was read as `current`; its last state may differ from that.
-    pub(crate) fn remove(
-        &self,
-        resource: &Resource,
-        current: &Arc<Stored>,
-        last: Object,
-    ) -> Result<Arc<Stored>, Stale> {
-        let key = (current.namespace.clone(), current.name.clone());
-        let mut inner = self.write();
-        inner.check_current(resource, &key, current)?;
-        let stored = Arc::new(Stored::new(last, inner.advance()));
-        inner.shelf(resource, self.history).objects.remove(&key);
-        inner.record(
-            resource,
-            ChangeKind::Deleted,
-            Arc::clone(&stored),
-            Some(Arc::clone(current)),
-        );
-        Ok(stored)
-    }
-
-    /// Wakes when a resource is written.
-    pub(crate) fn head_of(&self, resource: &Resource) -> watch::Receiver<u64> {
-        let mut inner = self.write();
-        inner.shelf(resource, self.history).journal.subscribe()
-    }
-
-    /// Everything there is, as of which revision, and what wakes at any write.
-    pub(super) fn everything(&self) -> Everything {
-        let inner = self.read();
-        let mut objects = Vec::new();
-        for (resource, shelf) in &inner.shelves {
-            objects.extend(
-                shelf
-                    .objects
-                    .values()
-                    .map(|o| (resource.clone(), Arc::clone(o))),
-            );
-        }
-        (objects, inner.revision, inner.everything.subscribe())
-    }
-
-    /// The changes after a position, and the revision up to which these are all.
-    pub(super) fn changes_after(
-        &self,
-        resource: Option<&Resource>,
-        position: u64,
-        max: usize,
-    ) -> Result<(Vec<Arc<Change>>, u64), Expired> {
-        let inner = self.read();
-        let changes = match resource {
-            None => inner.everything.after(position, max)?,
-            Some(resource) => match inner.shelves.get(resource) {
-                Some(shelf) => shelf.journal.after(position, max)?,
-                None => Vec::new(),
-            },
+    fn find(
+        shelf: &Shelf,
+        range: Range<'_>,
+        at: Option<u64>,
+        take: Option<usize>,
+    ) -> (Vec<String>, usize) {
+        let resource = Resource::new("", "things");
+        let scan = Scan {
+            resource: &resource,
+            range,
+            at,
+            take,
+            counts: true,
         };
-        Ok((changes, inner.revision.max(position)))
-    }
-}
-
-impl Inner {
-    fn advance(&mut self) -> u64 {
-        self.revision += 1;
-        self.revision
+        let (found, total) = shelf.find(&scan).unwrap();
+        let text = |o: &Arc<Stored>| format!("{}/{}@{}", o.namespace, o.name, o.revision);
+        (found.iter().map(text).collect(), total)
     }
 
-    fn shelf(&mut self, resource: &Resource, history: usize) -> &mut Shelf {
-        self.shelves
-            .entry(resource.clone())
-            .or_insert_with(|| Shelf {
-                objects: BTreeMap::new(),
-                journal: Journal::new(history),
-            })
+    #[test]
+    fn ranges_end_where_their_namespace_ends() {
+        let shelf = shelf();
+        let all = find(&shelf, Range::default(), None, None);
+        let names = ["a-b/x@2", "a/w@5", "a/x@1", "a/y@3", "b/z@4"];
+        assert_eq!(all, (names.map(str::to_owned).to_vec(), 5));
+        let within = |namespace, name, from, take| {
+            let range = Range {
+                namespace: Some(namespace),
+                name,
+                from,
+            };
+            let (found, total) = find(&shelf, range, None, take);
+            (found.join(" "), total)
+        };
+        assert_eq!(
+            within("a", None, "", None),
+            ("a/w@5 a/x@1 a/y@3".to_owned(), 3)
+        );
+        assert_eq!(within("a", None, "w\0", Some(1)), ("a/x@1".to_owned(), 2));
+        assert_eq!(within("a", None, "z", None), (String::new(), 0));
+        assert_eq!(within("a", None, "", Some(1)), ("a/w@5".to_owned(), 3));
+        assert_eq!(within("a", Some("x"), "", None), ("a/x@1".to_owned(), 1));
+        assert_eq!(within("a", Some("v"), "", None), (String::new(), 0));
+        assert_eq!(within("c", None, "", None), (String::new(), 0));
     }
 
-    fn check_namespace(&self, namespace: &str) -> Result<(), InsertError> {
-        let key = (String::new(), namespace.to_owned());
-        let found = self
-            .shelves
-            .get(&Resource::new("", "namespaces"))
-            .and_then(|shelf| shelf.objects.get(&key));
-        match found {
-            None => Err(InsertError::NamespaceMissing),
-            Some(ns) if object::is_deleting(&ns.object) => Err(InsertError::NamespaceTerminating),
-            Some(_) => Ok(()),
-        }
-    }
-
-    fn check_current(
-        &self,
-        resource: &Resource,
-        key: &Key,
-        current: &Arc<Stored>,
-    ) -> Result<(), Stale> {
-        match self.shelves.get(resource).and_then(|s| s.objects.get(key)) {
-            Some(found) if Arc::ptr_eq(found, current) => Ok(()),
-            _ => Err(Stale),
-        }
-    }
-
-    fn record(
-        &mut self,
-        resource: &Resource,
-        kind: ChangeKind,
-        object: Arc<Stored>,
-        previous: Option<Arc<Stored>>,
-    ) {
-        let change = Arc::new(Change {
-            kind,
-            resource: resource.clone(),
-            object,
-            previous,
-        });
-        if let Some(shelf) = self.shelves.get_mut(resource) {
-            shelf.journal.push(Arc::clone(&change));
-        }
-        self.everything.push(change);
-    }
-}
-
-impl Shelf {
-    fn range(&self, namespace: Option<&str>) -> Vec<Arc<Stored>> {
-        match namespace {
-            None => self.objects.values().cloned().collect(),
-            Some(namespace) => {
-                let first = (namespace.to_owned(), String::new());
-                self.objects
-                    .range((Bound::Included(first), Bound::Unbounded))
-                    .take_while(|((ns, _), _)| ns == namespace)
-                    .map(|(_, object)| Arc::clone(object))
-                    .collect()
-            }
-        }
+    #[test]
+    fn the_past_is_what_later_changes_replaced() {
+        let mut shelf = shelf();
+        write(&mut shelf, "a", "x", 6, false);
+        write(&mut shelf, "a", "x", 7, false);
+        write(&mut shelf, "a", "y", 8, true);
+        write(&mut shelf, "a", "a", 9, false);
+        write(&mut shelf, "a", "zz", 10, false);
+        write(&mut shelf, "b", "z", 11, true);
+        let all = |at| find(&shelf, Range::default(), Some(at), None).0.join(" ");
+        assert_eq!(all(5), "a-b/x@2 a/w@5 a/x@1 a/y@3 b/z@4");
+        assert_eq!(all(6), "a-b/x@2 a/w@5 a/x@6 a/y@3 b/z@4");
+        assert_eq!(all(8), "a-b/x@2 a/w@5 a/x@7 b/z@4");
+        assert_eq!(all(11), "a-b/x@2 a/a@9 a/w@5 a/x@7 a/zz@10");
+        assert_eq!(all(0), "");
+        let count = |namespace| shelf.counts.get(namespace).copied();
+        assert_eq!(
+            (count("a"), count("a-b"), count("b")),
+            (Some(4), Some(1), None)
+        );
+        let range = Range {
+            namespace: Some("a"),
+            from: "x",
+            name: None,
+        };
+        assert_eq!(
+            find(&shelf, range, Some(5), Some(1)),
+            (vec!["a/x@1".to_owned()], 2)
+        );
+        let one = Range {
+            namespace: Some("a"),
+            name: Some("y"),
+            from: "",
+        };
+        assert_eq!(find(&shelf, one, Some(7), None).0, ["a/y@3"]);
+        assert_eq!(find(&shelf, one, None, None).0, Vec::<String>::new());
     }
 }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{ATTEMPTS, Cluster, Deleted, Left};
+use super::{ATTEMPTS, Cluster, Deleted, Left, settled};
 use crate::admission::{Asked, Operation, Options};
 use crate::clock;
 use crate::object::at;
 use crate::resources::Kind;
 use crate::rules::{DeleteOptions, Deletion, Part, decide_deletion};
 use crate::status::ApiError;
-use crate::store::{Stale, Stored};
+use crate::store::{Stored, WriteError};
 
 impl Cluster {
     /// Deletes an object, or begins to, as a request asks for; returns warnings too.
@@ -40,7 +40,8 @@ impl Cluster {
                 // Its time begins now.
                 deletion = decide_deletion(kind, &current, options, clock::in_seconds)?;
             }
-            if let Ok(deleted) = self.carry_out(kind, current, deletion, options.dry_run) {
+            let done = self.carry_out(kind, current, deletion, options.dry_run);
+            if let Some(deleted) = settled(done)? {
                 return Ok((deleted, review.into_warnings()));
             }
         }
@@ -58,7 +59,8 @@ impl Cluster {
         for _ in 0..ATTEMPTS {
             let current = self.read(kind, namespace, name)?;
             let deletion = decide_deletion(kind, &current, options, clock::in_seconds)?;
-            if let Ok(deleted) = self.carry_out(kind, current, deletion, options.dry_run) {
+            let done = self.carry_out(kind, current, deletion, options.dry_run);
+            if let Some(deleted) = settled(done)? {
                 return Ok(deleted);
             }
         }
@@ -71,7 +73,7 @@ impl Cluster {
         current: Arc<Stored>,
         deletion: Deletion,
         dry_run: bool,
-    ) -> Result<Deleted, Stale> {
+    ) -> Result<Deleted, WriteError> {
         match deletion {
             Deletion::Unchanged => Ok(Deleted::Waiting(Left::Stored(current))),
             Deletion::Remove(last) if dry_run => Ok(Deleted::Gone(last)),
