@@ -15,7 +15,8 @@ pub(crate) fn in_seconds(seconds_ahead: i64) -> String {
     seconds(now.checked_add(ahead.seconds()).unwrap_or(now))
 }
 
-fn seconds(time: Timestamp) -> String {
+/// A time in whole seconds.
+pub(crate) fn seconds(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 

@@ -71,6 +71,7 @@
 mod addresses;
 mod admission;
 mod agents;
+pub mod annotations;
 mod client;
 mod clock;
 mod cluster;

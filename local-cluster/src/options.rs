@@ -21,6 +21,9 @@ pub struct LocalClusterOptions {
     pub pod_ready_delay: Duration,
     /// From a running pod's deletion to its end; never longer than its grace period.
     pub pod_termination_delay: Duration,
+    /// How long the containers of a pod run that does not start them anew: one with the restart
+    /// policy `Never` or `OnFailure`, as Jobs have.
+    pub pod_run_time: Duration,
     /// The nodes that exist from the start.
     pub nodes: Vec<NodeSpec>,
     /// Whether pods are bound to nodes and run. Without, they stay as clients leave them, like on a
@@ -61,6 +64,7 @@ impl Default for LocalClusterOptions {
         Self {
             pod_ready_delay: Duration::from_millis(300),
             pod_termination_delay: Duration::from_millis(500),
+            pod_run_time: Duration::from_secs(1),
             nodes: vec![node(1), node(2)],
             run_pods: true,
             event_history: 10_000,

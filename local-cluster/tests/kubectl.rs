@@ -3,6 +3,7 @@
 mod transcript;
 mod users;
 mod webhooks;
+mod workloads;
 mod works;
 
 use std::path::Path;

@@ -1,7 +1,10 @@
 //! Plays scheduler and kubelet for all nodes.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+mod addresses;
+mod hosts;
+mod queue;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,30 +12,26 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::phase::{Step, bound, next_step, started};
+use self::addresses::Addresses;
+use self::hosts::{Hosts, News, Place, node_of};
+use self::queue::{Queue, Task};
+use super::kubelet::{Inputs, exited, judged, restarts, started};
+use super::phase::{Cause, Host, Step, bound, next_step, unbound};
+use super::placement::unschedulable;
+use super::pods::has_ended;
 use super::run::{Agent, rewrite};
 use crate::clock;
-use crate::object::{self, Object, at, condition, text};
+use crate::object::{self, Object, at, is_deleting, text};
 use crate::options::LocalClusterOptions;
 use crate::rules::DeleteOptions;
 use crate::store::{Change, ChangeKind, Resource, Stored};
 use crate::writer::Cluster;
 
-/// Pods get addresses from here on.
-const FIRST_IP: Ipv4Addr = Ipv4Addr::new(10, 244, 0, 2);
-const IP_COUNT: u32 = 65_000;
-
 /// Longer than any process lives, and short enough to be added to a time.
 const FOREVER: Duration = Duration::from_secs(10 * 365 * 86_400);
 
-/// A step to be taken at its time.
-#[derive(Clone, Debug)]
-struct Task {
-    namespace: String,
-    name: String,
-    uid: String,
-    step: Step,
-}
+/// How long containers rest that failed, at first and at most.
+const BACK_OFF: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(300)];
 
 /// The node agent.
 #[derive(Debug)]
@@ -40,19 +39,17 @@ pub(super) struct NodeAgent {
     pods: Resource,
     nodes: Resource,
     ready_delay: Duration,
+    run_time: Duration,
     termination_delay: Duration,
-    /// Node name and address of the nodes that take pods.
-    ready_nodes: BTreeMap<String, String>,
-    due: BTreeMap<(Instant, u64), Task>,
-    /// Where in `due` the next step of a pod is.
-    waiting: HashMap<(String, Step), (Instant, u64)>,
-    /// Pods that no node could take.
-    unbound: Vec<Task>,
-    addresses: HashMap<Ipv4Addr, String>,
-    /// Counts up: tasks, nodes in turn, addresses in turn.
-    sequence: u64,
-    next_node: usize,
-    next_ip: u32,
+    hosts: Hosts,
+    queue: Queue,
+    /// Pods that no node could take, by uid.
+    unbound: BTreeMap<String, Task>,
+    addresses: Addresses,
+    /// What the readiness of pods followed from when it was last looked at, by uid.
+    inputs: HashMap<String, Inputs>,
+    /// Pods to be looked at again, as their node has changed, and why.
+    again: BTreeSet<(Place, Option<Cause>)>,
 }
 
 impl NodeAgent {
@@ -61,48 +58,73 @@ impl NodeAgent {
             pods: Resource::new("", "pods"),
             nodes: Resource::new("", "nodes"),
             ready_delay: options.pod_ready_delay,
+            run_time: options.pod_run_time,
             termination_delay: options.pod_termination_delay,
-            ready_nodes: BTreeMap::new(),
-            due: BTreeMap::new(),
-            waiting: HashMap::new(),
-            unbound: Vec::new(),
-            addresses: HashMap::new(),
-            sequence: 0,
-            next_node: 0,
-            next_ip: 0,
+            hosts: Hosts::default(),
+            queue: Queue::default(),
+            unbound: BTreeMap::new(),
+            addresses: Addresses::default(),
+            inputs: HashMap::new(),
+            again: BTreeSet::new(),
         }
     }
 
-    fn see_node(&mut self, node: &Stored, gone: bool) {
-        let ready = condition(&node.object, "Ready").and_then(|c| c.get("status")?.as_str());
-        let closed = at(&node.object, &["spec", "unschedulable"]) == Some(&Value::Bool(true));
-        if gone || closed || ready != Some("True") {
-            self.ready_nodes.remove(&node.name);
-            return;
-        }
-        let address = internal_ip(&node.object).unwrap_or_default();
-        self.ready_nodes.insert(node.name.clone(), address);
-        for task in std::mem::take(&mut self.unbound) {
-            self.schedule(Instant::now(), task);
+    fn see_node(&mut self, node: &Arc<Stored>, gone: bool) {
+        let cause = match self.hosts.see_node(node, gone) {
+            News::Back => Some(Cause::Containers),
+            News::Lost => Some(Cause::NodeLost),
+            News::Gone => None,
+            News::Other => return self.try_again(),
+        };
+        let pods = self.hosts.pods_on(&node.name);
+        self.again
+            .extend(pods.into_iter().map(|place| (place, cause)));
+        self.try_again();
+    }
+
+    /// Nodes have changed: pods that none took may find one.
+    fn try_again(&mut self) {
+        for task in std::mem::take(&mut self.unbound).into_values() {
+            self.queue.plan(Instant::now(), task);
         }
     }
 
     fn see_pod(&mut self, pod: &Stored, gone: bool) {
+        let uid = pod.uid();
+        let place = (pod.namespace.clone(), pod.name.clone());
         if gone {
-            self.addresses.retain(|_, uid| uid != pod.uid());
-            self.unbound.retain(|task| task.uid != pod.uid());
+            self.addresses.forget(uid);
+            self.unbound.remove(uid);
+            self.inputs.remove(uid);
+            self.hosts.see_pod(uid, place, None);
             return;
         }
-        if let Some(ip) = text(&pod.object, &["status", "podIP"]).and_then(|ip| ip.parse().ok()) {
-            self.addresses.insert(ip, pod.uid().to_owned());
+        let ip = text(&pod.object, &["status", "podIP"]);
+        if let Some(ip) = ip.and_then(|ip| ip.parse::<Ipv4Addr>().ok()) {
+            self.addresses.see(uid, ip);
         }
-        let Some(step) = next_step(&pod.object) else {
-            return;
-        };
+        self.hosts.see_pod(uid, place, node_of(&pod.object));
+        let inputs = Inputs::of(&pod.object);
+        let before = self.inputs.insert(uid.to_owned(), inputs.clone());
+        if let Some(cause) = before.and_then(|before| inputs.cause(&before)) {
+            self.plan(pod, Step::Judge(cause));
+        }
+        if let Some(step) = next_step(&pod.object, self.host(&pod.object)) {
+            self.plan(pod, step);
+        }
+    }
+
+    fn host(&self, pod: &Object) -> Host {
+        node_of(pod).map_or(Host::Unknown, |node| self.hosts.host(node))
+    }
+
+    fn plan(&mut self, pod: &Stored, step: Step) {
         let delay = match step {
-            Step::Bind => Duration::ZERO,
+            Step::Bind | Step::Judge(_) => Duration::ZERO,
             Step::Start => self.ready_delay,
-            Step::End => self.termination_delay.min(grace(&pod.object)),
+            Step::Exit => self.run_time.max(rest(&pod.object)),
+            Step::End if is_deleting(&pod.object) => self.termination_delay.min(grace(&pod.object)),
+            Step::End => self.termination_delay,
         };
         let task = Task {
             namespace: pod.namespace.clone(),
@@ -110,52 +132,44 @@ impl NodeAgent {
             uid: pod.uid().to_owned(),
             step,
         };
-        self.schedule(Instant::now() + delay.min(FOREVER), task);
-    }
-
-    /// Plans a step; one that is planned already can only come earlier.
-    fn schedule(&mut self, at: Instant, task: Task) {
-        let key = (task.uid.clone(), task.step);
-        if let Some(planned) = self.waiting.get(&key) {
-            if planned.0 <= at {
-                return;
-            }
-            self.due.remove(planned);
-        }
-        self.sequence += 1;
-        self.waiting.insert(key, (at, self.sequence));
-        self.due.insert((at, self.sequence), task);
+        self.queue.plan(Instant::now() + delay.min(FOREVER), task);
     }
 
     fn take(&mut self, cluster: &Cluster, task: Task) {
         let Some(pod) = cluster.store.get(&self.pods, &task.namespace, &task.name) else {
             return;
         };
-        if pod.uid() != task.uid || next_step(&pod.object) != Some(task.step) {
+        let host = self.host(&pod.object);
+        let is_due = |pod: &Object| {
+            object::uid(pod) == task.uid
+                && match task.step {
+                    Step::Judge(cause) => is_judged(pod, host, cause),
+                    step => next_step(pod, host) == Some(step),
+                }
+        };
+        if !is_due(&pod.object) {
             return;
         }
         let place = (task.namespace.as_str(), task.name.as_str());
-        let still =
-            |pod: &Object| object::uid(pod) == task.uid && next_step(pod) == Some(task.step);
+        let now = clock::now();
+        let change = |to: &dyn Fn(&Object) -> Object| {
+            rewrite(cluster, &self.pods, place, |pod| {
+                is_due(pod).then(|| to(pod))
+            });
+        };
         match task.step {
-            Step::Bind => match self.choose_node() {
-                None => self.unbound.push(task.clone()),
-                Some(node) => rewrite(cluster, &self.pods, place, |pod| {
-                    still(pod).then(|| bound(pod, &node, &clock::now()))
-                }),
-            },
+            Step::Bind => self.bind(cluster, &task, &pod),
             Step::Start => {
-                let Some(ip) = self.choose_ip(&task.uid) else {
+                let Some(ip) = self.addresses.choose(&task.uid) else {
                     tracing::warn!(pod = task.name, "no pod address is left");
                     return;
                 };
-                let node = text(&pod.object, &["spec", "nodeName"]).unwrap_or_default();
-                let host = self.ready_nodes.get(node).cloned();
-                let host = host.unwrap_or_else(|| "127.0.0.1".to_owned());
-                rewrite(cluster, &self.pods, place, |pod| {
-                    still(pod).then(|| started(pod, &ip.to_string(), &host, &clock::now()))
-                });
+                let address = node_of(&pod.object).and_then(|node| self.hosts.address(node));
+                let (ip, address) = (ip.to_string(), address.unwrap_or("127.0.0.1"));
+                change(&|pod| started(pod, &ip, address, &now));
             }
+            Step::Judge(cause) => change(&|pod| judged(pod, cause, &now)),
+            Step::Exit => change(&|pod| exited(pod, &now)),
             Step::End => {
                 let Some(kind) = cluster.registry.builtin("", "pods") else {
                     return;
@@ -171,39 +185,62 @@ impl NodeAgent {
         }
     }
 
-    fn choose_node(&mut self) -> Option<String> {
-        let count = self.ready_nodes.len();
-        let index = self.next_node.checked_rem(count)?;
-        self.next_node = self.next_node.wrapping_add(1);
-        self.ready_nodes.keys().nth(index).cloned()
-    }
-
-    /// The next address in turn that no pod has, so that one is not soon used again.
-    fn choose_ip(&mut self, uid: &str) -> Option<Ipv4Addr> {
-        for _ in 0..IP_COUNT {
-            let ip = Ipv4Addr::from(u32::from(FIRST_IP) + self.next_ip);
-            self.next_ip = (self.next_ip + 1) % IP_COUNT;
-            if let Entry::Vacant(free) = self.addresses.entry(ip) {
-                free.insert(uid.to_owned());
-                return Some(ip);
+    fn bind(&mut self, cluster: &Cluster, task: &Task, pod: &Stored) {
+        let gates = at(&pod.object, &["spec", "schedulingGates"]).and_then(Value::as_array);
+        let chosen = if gates.is_some_and(|gates| !gates.is_empty()) {
+            let message = "Scheduling is blocked due to non-empty scheduling gates";
+            Err(("SchedulingGated", message.to_owned()))
+        } else {
+            let chosen = self.hosts.choose(&pod.object).map(str::to_owned);
+            chosen.map_err(|obstacles| ("Unschedulable", unschedulable(&obstacles)))
+        };
+        let now = clock::now();
+        let place = (task.namespace.as_str(), task.name.as_str());
+        rewrite(cluster, &self.pods, place, |pod| {
+            let is_due =
+                object::uid(pod) == task.uid && next_step(pod, Host::Unknown) == Some(Step::Bind);
+            is_due.then(|| match &chosen {
+                Ok(node) => bound(pod, node, &now),
+                Err((reason, message)) => unbound(pod, reason, message, &now),
+            })
+        });
+        match chosen {
+            // Counted at once, so that the next pod goes elsewhere.
+            Ok(node) => {
+                let place = (task.namespace.clone(), task.name.clone());
+                self.hosts.see_pod(&task.uid, place, Some(&node));
             }
+            Err(_) => _ = self.unbound.insert(task.uid.clone(), task.clone()),
         }
-        None
     }
+}
+
+/// Whether a pod's readiness is for its node to judge.
+fn is_judged(pod: &Object, host: Host, cause: Cause) -> bool {
+    let wanted = match cause {
+        Cause::NodeLost => Host::Silent,
+        Cause::Gates | Cause::Containers => Host::Ready,
+    };
+    host == wanted && text(pod, &["status", "phase"]) == Some("Running")
 }
 
 impl Agent for NodeAgent {
     fn reset(&mut self, objects: Vec<(Resource, Arc<Stored>)>) {
-        self.ready_nodes.clear();
-        self.addresses.clear();
+        // What was planned stays planned, and is checked when its time comes.
+        let before = std::mem::take(&mut self.hosts);
+        self.addresses = Addresses::default();
         self.unbound.clear();
-        for (resource, stored) in &objects {
-            if *resource == self.nodes {
-                self.see_node(stored, false);
-            } else if *resource == self.pods {
-                self.see_pod(stored, false);
-            }
-        }
+        let known: BTreeSet<&str> = objects.iter().map(|(_, o)| o.uid()).collect();
+        self.inputs.retain(|uid, _| known.contains(uid.as_str()));
+        let (pods, nodes) = (self.pods.clone(), self.nodes.clone());
+        let of = |wanted: Resource| objects.iter().filter(move |(r, _)| *r == wanted);
+        of(pods.clone()).for_each(|(_, pod)| {
+            let place = (pod.namespace.clone(), pod.name.clone());
+            self.hosts.see_pod(pod.uid(), place, node_of(&pod.object));
+        });
+        self.hosts.succeed(&before);
+        of(nodes).for_each(|(_, node)| _ = self.hosts.see_node(node, false));
+        of(pods).for_each(|(_, pod)| self.see_pod(pod, false));
     }
 
     fn observe(&mut self, change: &Change) {
@@ -216,15 +253,19 @@ impl Agent for NodeAgent {
     }
 
     fn act(&mut self, cluster: &Cluster, now: Instant) -> Option<Instant> {
-        while let Some(entry) = self.due.first_entry() {
-            if entry.key().0 > now {
-                return Some(entry.key().0);
+        for ((namespace, name), cause) in std::mem::take(&mut self.again) {
+            let Some(pod) = cluster.store.get(&self.pods, &namespace, &name) else {
+                continue;
+            };
+            if let Some(cause) = cause.filter(|_| !has_ended(&pod.object)) {
+                self.plan(&pod, Step::Judge(cause));
             }
-            let task = entry.remove();
-            self.waiting.remove(&(task.uid.clone(), task.step));
+            self.see_pod(&pod, false);
+        }
+        while let Some(task) = self.queue.take(now) {
             self.take(cluster, task);
         }
-        None
+        self.queue.next()
     }
 }
 
@@ -233,10 +274,11 @@ fn grace(pod: &Object) -> Duration {
     Duration::from_secs(seconds.unwrap_or(0).min(u64::from(u32::MAX)))
 }
 
-fn internal_ip(node: &Object) -> Option<String> {
-    at(node, &["status", "addresses"])?
-        .as_array()?
-        .iter()
-        .find(|a| a.get("type").and_then(Value::as_str) == Some("InternalIP"))
-        .and_then(|a| Some(a.get("address")?.as_str()?.to_owned()))
+/// How long containers rest before they run, and fail, again.
+fn rest(pod: &Object) -> Duration {
+    let [first, longest] = BACK_OFF;
+    match u32::try_from(restarts(pod)) {
+        Ok(0) | Err(_) => Duration::ZERO,
+        Ok(count) => first.saturating_mul(1 << (count - 1).min(16)).min(longest),
+    }
 }

@@ -1,7 +1,8 @@
-//! The life of a pod, as a node would lead it.
+//! The life of a pod, as scheduler and node would lead it: what is next.
 
 use serde_json::{Value, json};
 
+use super::conditions::{find, said, set_condition};
 use crate::object::{Object, at, child, is_deleting, text};
 
 /// What is next for a pod.
@@ -11,91 +12,111 @@ pub(super) enum Step {
     Bind,
     /// Its containers run, and it is ready.
     Start,
-    /// Its containers have ended.
+    /// Its readiness is judged anew.
+    Judge(Cause),
+    /// Its containers have done what they are for.
+    Exit,
+    /// It is no more.
     End,
+}
+
+/// Why a pod's readiness is judged anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Cause {
+    /// A condition that it waits for.
+    Gates,
+    /// Its containers, or its node after an absence.
+    Containers,
+    /// Nobody hears of its node any more.
+    NodeLost,
+}
+
+/// The node of a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Host {
+    /// It is well.
+    Ready,
+    /// Nobody hears of it: nothing can be done to its pods.
+    Silent,
+    /// It was there, and is no more.
+    Gone,
+    /// Nobody has seen it.
+    Unknown,
 }
 
 /// The next step of a pod, if it has one.
 ///
 /// A pod that has an address or has left `Pending` was started, by this agent or by somebody who
-/// wrote its status; from then on the status is left to whoever writes it.
-pub(super) fn next_step(pod: &Object) -> Option<Step> {
+/// wrote its status.
+pub(super) fn next_step(pod: &Object, host: Host) -> Option<Step> {
+    let is_bound = text(pod, &["spec", "nodeName"]).is_some_and(|node| !node.is_empty());
+    if is_bound && host == Host::Gone {
+        return Some(Step::End);
+    }
     if is_deleting(pod) {
         let grace = at(pod, &["metadata", "deletionGracePeriodSeconds"]).and_then(Value::as_i64);
         // Without grace the node has done its part, and finalizers hold the pod.
-        return (grace.unwrap_or(0) > 0).then_some(Step::End);
+        let ends = grace.unwrap_or(0) > 0 && host != Host::Silent;
+        return ends.then_some(Step::End);
     }
-    if text(pod, &["spec", "nodeName"])
-        .unwrap_or_default()
-        .is_empty()
-    {
-        return Some(Step::Bind);
+    if !is_bound {
+        let scheduler = text(pod, &["spec", "schedulerName"]);
+        return matches!(scheduler, None | Some("default-scheduler")).then_some(Step::Bind);
     }
-    let pending = matches!(text(pod, &["status", "phase"]), None | Some("Pending"));
-    (pending && text(pod, &["status", "podIP"]).is_none()).then_some(Step::Start)
+    if host != Host::Ready {
+        return None;
+    }
+    match text(pod, &["status", "phase"]) {
+        None | Some("Pending") => {
+            let started = text(pod, &["status", "podIP"]).is_some();
+            (!started).then_some(Step::Start)
+        }
+        Some("Running") => {
+            let policy = text(pod, &["spec", "restartPolicy"]);
+            matches!(policy, Some("Never" | "OnFailure")).then_some(Step::Exit)
+        }
+        Some(_) => None,
+    }
 }
 
 /// The pod on its node.
 pub(super) fn bound(pod: &Object, node: &str, now: &str) -> Object {
     let mut pod = pod.clone();
     child(&mut pod, "spec").insert("nodeName".to_owned(), Value::from(node));
-    set_condition(&mut pod, "PodScheduled", now);
+    change_conditions(&mut pod, |conditions| {
+        let scheduled = json!({"type": "PodScheduled", "status": "True", "lastProbeTime": null});
+        set_condition(conditions, scheduled, now);
+    });
     pod
 }
 
-/// The pod, running and ready.
-pub(super) fn started(pod: &Object, pod_ip: &str, host_ip: &str, now: &str) -> Object {
+/// The pod that no node takes.
+pub(super) fn unbound(pod: &Object, reason: &str, message: &str, now: &str) -> Object {
     let mut pod = pod.clone();
-    for condition in ["PodScheduled", "Initialized", "ContainersReady", "Ready"] {
-        set_condition(&mut pod, condition, now);
-    }
-    let containers = at(&pod, &["spec", "containers"])
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .map(|container| {
-            let image = container
-                .get("image")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
-            json!({
-                "name": container.get("name").cloned().unwrap_or_default(),
-                "image": image, "imageID": "", "containerID": "",
-                "ready": true, "started": true, "restartCount": 0,
-                "state": {"running": {"startedAt": now}}, "lastState": {},
-            })
-        })
-        .collect::<Vec<_>>();
-    let status = child(&mut pod, "status");
-    let fields = [
-        ("phase", json!("Running")),
-        ("podIP", json!(pod_ip)),
-        ("podIPs", json!([{"ip": pod_ip}])),
-        ("hostIP", json!(host_ip)),
-        ("hostIPs", json!([{"ip": host_ip}])),
-        ("startTime", json!(now)),
-        ("containerStatuses", json!(containers)),
-    ];
-    for (key, value) in fields {
-        status.insert(key.to_owned(), value);
-    }
+    change_conditions(&mut pod, |conditions| {
+        let same = find(conditions, "PodScheduled")
+            .is_some_and(|c| said(c, "reason") == reason && said(c, "message") == message);
+        if !same {
+            let scheduled = json!({
+                "type": "PodScheduled", "status": "False", "lastProbeTime": null,
+                "reason": reason, "message": message,
+            });
+            set_condition(conditions, scheduled, now);
+        }
+    });
     pod
 }
 
-/// Makes a condition true, unless somebody has written it already.
-fn set_condition(pod: &mut Object, kind: &str, now: &str) {
-    if crate::object::condition(pod, kind).is_some() {
-        return;
-    }
-    let status = child(pod, "status");
-    let list = status.entry("conditions").or_insert_with(|| json!([]));
-    if !list.is_array() {
-        *list = json!([]);
-    }
-    if let Value::Array(list) = list {
-        list.push(json!({
-            "type": kind, "status": "True", "lastProbeTime": null, "lastTransitionTime": now,
-        }));
+/// Changes the conditions of a status.
+pub(super) fn change_conditions(object: &mut Object, change: impl FnOnce(&mut Vec<Value>)) {
+    let status = child(object, "status");
+    let mut conditions = match status.remove("conditions") {
+        Some(Value::Array(list)) => list,
+        _ => Vec::new(),
+    };
+    change(&mut conditions);
+    if !conditions.is_empty() {
+        status.insert("conditions".to_owned(), conditions.into());
     }
 }
 
@@ -109,48 +130,67 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_is_bound_then_started_then_left_alone() {
-        let new = pod(
-            json!({}),
-            json!({"containers": [{"name": "c"}]}),
-            json!({"phase": "Pending"}),
+    fn a_pod_is_bound_then_started() {
+        let pending = json!({"phase": "Pending"});
+        let new = pod(json!({}), json!({}), pending.clone());
+        assert_eq!(next_step(&new, Host::Unknown), Some(Step::Bind));
+        let stuck = unbound(&new, "Unschedulable", "no room", "t0");
+        assert_eq!(
+            condition(&stuck, "PodScheduled").unwrap()["message"],
+            "no room"
         );
-        assert_eq!(next_step(&new), Some(Step::Bind));
-        let bound = bound(&new, "n", "t");
-        assert_eq!(next_step(&bound), Some(Step::Start));
-        let started = started(&bound, "10.0.0.1", "192.0.2.1", "t");
-        assert_eq!(next_step(&started), None);
-        assert_eq!(condition(&started, "Ready").unwrap()["status"], "True");
-        assert_eq!(started["status"]["containerStatuses"][0]["ready"], true);
+        assert_eq!(unbound(&stuck, "Unschedulable", "no room", "t1"), stuck);
+        let bound = bound(&stuck, "n", "t");
+        let scheduled = condition(&bound, "PodScheduled").unwrap();
+        assert_eq!(scheduled["status"], "True");
+        assert_eq!(scheduled.get("message"), None);
+        assert_eq!(next_step(&bound, Host::Ready), Some(Step::Start));
+        for host in [Host::Silent, Host::Unknown] {
+            assert_eq!(next_step(&bound, host), None);
+        }
+        let other = json!({"schedulerName": "mine"});
+        assert_eq!(
+            next_step(&pod(json!({}), other, pending), Host::Unknown),
+            None
+        );
     }
 
     #[test]
-    fn what_somebody_wrote_stays() {
-        let spec = json!({"nodeName": "n"});
-        let running = pod(json!({}), spec.clone(), json!({"phase": "Running"}));
-        assert_eq!(next_step(&running), None);
-        let unready = pod(
-            json!({}),
-            spec,
-            json!({"conditions": [{"type": "Ready", "status": "False"}]}),
-        );
-        let started = started(&unready, "10.0.0.1", "192.0.2.1", "t");
-        assert_eq!(condition(&started, "Ready").unwrap()["status"], "False");
+    fn a_pod_that_somebody_started_is_left_alone() {
+        for status in [json!({"phase": "Running"}), json!({"podIP": "10.0.0.1"})] {
+            let pod = pod(json!({}), json!({"nodeName": "n"}), status);
+            assert_eq!(next_step(&pod, Host::Ready), None);
+        }
+    }
+
+    #[test]
+    fn only_pods_that_do_not_start_anew_exit() {
+        let step = |policy: &str, phase: &str| {
+            let spec = json!({"nodeName": "n", "restartPolicy": policy});
+            next_step(&pod(json!({}), spec, json!({"phase": phase})), Host::Ready)
+        };
+        assert_eq!(step("Never", "Running"), Some(Step::Exit));
+        assert_eq!(step("OnFailure", "Running"), Some(Step::Exit));
+        assert_eq!(step("Always", "Running"), None);
+        assert_eq!(step("Never", "Succeeded"), None);
     }
 
     #[test]
     fn a_deleted_pod_ends_once() {
-        let ending = pod(
-            json!({"deletionTimestamp": "t", "deletionGracePeriodSeconds": 30}),
+        let deleted = |grace: i64| {
+            let meta = json!({"deletionTimestamp": "t", "deletionGracePeriodSeconds": grace});
+            pod(meta, json!({"nodeName": "n"}), json!({}))
+        };
+        assert_eq!(next_step(&deleted(30), Host::Ready), Some(Step::End));
+        assert_eq!(next_step(&deleted(0), Host::Ready), None);
+        // A node that nobody hears of cannot say that its pods have ended.
+        assert_eq!(next_step(&deleted(30), Host::Silent), None);
+        assert_eq!(next_step(&deleted(30), Host::Gone), Some(Step::End));
+        let running = pod(
             json!({}),
-            json!({}),
+            json!({"nodeName": "n"}),
+            json!({"phase": "Running"}),
         );
-        assert_eq!(next_step(&ending), Some(Step::End));
-        let held = pod(
-            json!({"deletionTimestamp": "t", "deletionGracePeriodSeconds": 0}),
-            json!({}),
-            json!({}),
-        );
-        assert_eq!(next_step(&held), None);
+        assert_eq!(next_step(&running, Host::Gone), Some(Step::End));
     }
 }

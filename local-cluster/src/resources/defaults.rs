@@ -1,5 +1,7 @@
 //! What the API server fills into built-in objects when they are created or updated.
 
+mod workloads;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -39,6 +41,9 @@ pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
             binding_defaults(object);
         }
         ("admissionregistration.k8s.io", plural) => super::webhook_defaults(plural, object),
+        ("apps" | "batch", plural) | ("", plural @ "replicationcontrollers") => {
+            workloads::workload_defaults(plural, object);
+        }
         _ => {}
     }
 }
@@ -90,18 +95,7 @@ fn namespace_defaults(namespace: &mut Object) {
 fn pod_defaults(pod: &mut Object) {
     pod_condition_defaults(pod);
     let spec = child(pod, "spec");
-    for list in ["containers", "initContainers"] {
-        if let Some(Value::Array(containers)) = spec.get_mut(list) {
-            for container in containers.iter_mut().filter_map(Value::as_object_mut) {
-                container_defaults(container);
-            }
-        }
-    }
-    or(spec, "restartPolicy", json!("Always"));
-    or(spec, "terminationGracePeriodSeconds", json!(30));
-    or(spec, "dnsPolicy", json!("ClusterFirst"));
-    or(spec, "securityContext", json!({}));
-    or(spec, "schedulerName", json!("default-scheduler"));
+    pod_spec_defaults(spec);
     or(spec, "priority", json!(0));
     or(spec, "enableServiceLinks", json!(true));
     or(spec, "preemptionPolicy", json!("PreemptLowerPriority"));
@@ -114,6 +108,22 @@ fn pod_defaults(pod: &mut Object) {
             toleration("node.kubernetes.io/unreachable")
         ]),
     );
+}
+
+/// What pods and templates of pods have in common.
+fn pod_spec_defaults(spec: &mut Object) {
+    for list in ["containers", "initContainers"] {
+        if let Some(Value::Array(containers)) = spec.get_mut(list) {
+            for container in containers.iter_mut().filter_map(Value::as_object_mut) {
+                container_defaults(container);
+            }
+        }
+    }
+    or(spec, "restartPolicy", json!("Always"));
+    or(spec, "terminationGracePeriodSeconds", json!(30));
+    or(spec, "dnsPolicy", json!("ClusterFirst"));
+    or(spec, "securityContext", json!({}));
+    or(spec, "schedulerName", json!("default-scheduler"));
 }
 
 /// Pod conditions show both times even when they were never set.

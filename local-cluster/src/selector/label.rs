@@ -70,6 +70,17 @@ impl LabelSelector {
         self.0.is_empty()
     }
 
+    /// The labels that it asks for with one value each: where to look first.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().filter_map(|r| match &r.rule {
+            Rule::In(values) => match values.as_slice() {
+                [value] => Some((r.key.as_str(), value.as_str())),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
     /// Whether an object's labels satisfy it.
     pub(crate) fn matches(&self, object: &Object) -> bool {
         if self.0.is_empty() {
@@ -258,6 +269,16 @@ mod tests {
         ] {
             assert_eq!(given(value), LabelSelector::parse(text).unwrap());
         }
+    }
+
+    #[test]
+    fn labels_asked_for_by_value_are_told() {
+        let pairs = |text: &str| {
+            let selector = LabelSelector::parse(text).unwrap();
+            selector.pairs().map(|(k, v)| format!("{k}={v}")).collect()
+        };
+        let found: Vec<String> = pairs("a=b,c!=d,e in (f),g in (h,i),j,!k,n>1");
+        assert_eq!(found, ["a=b", "e=f"]);
     }
 
     #[test]

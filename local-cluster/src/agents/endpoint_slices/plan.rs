@@ -1,0 +1,225 @@
+//! From the slices that there are to those that there should be, in as few writes as possible.
+//!
+//! An endpoint stays in its slice. New ones go where something is written anyway, then into the
+//! slice with the least room for them, then into new slices; and a slice that would go becomes one
+//! that would come.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::desired::{Group, slice_labels};
+use crate::object::{Object, child, name, namespace, text, uid};
+use crate::store::Stored;
+
+/// How many endpoints a slice has at most.
+pub(super) const MOST_ENDPOINTS: usize = 100;
+
+/// What is to be written.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Plan {
+    pub(super) create: Vec<Object>,
+    /// Names and next versions.
+    pub(super) update: Vec<(String, Object)>,
+    /// Names.
+    pub(super) delete: Vec<String>,
+}
+
+/// A slice as it comes to be.
+struct Draft<'a> {
+    /// What it was; `None` for a new one.
+    before: Option<&'a Stored>,
+    ports: Vec<Value>,
+    endpoints: Vec<Value>,
+    changed: bool,
+}
+
+/// What is to be written so that a service has these endpoints, given its slices.
+pub(super) fn plan(
+    service: &Object,
+    families: &[(&str, Vec<Group>)],
+    existing: &[Arc<Stored>],
+) -> Plan {
+    let mut plan = Plan::default();
+    for slice in existing {
+        let family = text(&slice.object, &["addressType"]).unwrap_or_default();
+        if !families.iter().any(|(wanted, _)| *wanted == family) {
+            plan.delete.push(slice.name.clone());
+        }
+    }
+    for (family, groups) in families {
+        let of_family: Vec<&Stored> = existing
+            .iter()
+            .map(Arc::as_ref)
+            .filter(|slice| text(&slice.object, &["addressType"]) == Some(family))
+            .collect();
+        plan_family(service, family, groups, &of_family, &mut plan);
+    }
+    plan
+}
+
+fn plan_family(
+    service: &Object,
+    family: &str,
+    groups: &[Group],
+    existing: &[&Stored],
+    plan: &mut Plan,
+) {
+    let mut drafts = Vec::new();
+    let mut spare: Vec<&Stored> = Vec::new();
+    for group in groups {
+        let own = existing
+            .iter()
+            .filter(|slice| list(&slice.object, "ports") == group.ports);
+        fill(group, own.copied(), &mut drafts, &mut spare);
+    }
+    let has_group = |slice: &&&Stored| {
+        let ports = list(&slice.object, "ports");
+        groups.iter().any(|group| group.ports == ports)
+    };
+    spare.extend(existing.iter().filter(|slice| !has_group(slice)));
+    if drafts.is_empty() {
+        // A service always has a slice, to show that somebody looked.
+        drafts.push(Draft {
+            before: None,
+            ports: Vec::new(),
+            endpoints: Vec::new(),
+            changed: true,
+        });
+    }
+    // Those that stand for nothing are kept where nothing is wanted.
+    for draft in drafts.iter_mut().filter(|draft| draft.before.is_none()) {
+        let same = spare.iter().position(|slice| {
+            list(&slice.object, "ports") == draft.ports
+                && list(&slice.object, "endpoints") == draft.endpoints
+        });
+        if let Some(index) = same {
+            draft.before = Some(spare.remove(index));
+            draft.changed = false;
+        } else if !spare.is_empty() {
+            draft.before = Some(spare.remove(0));
+        }
+    }
+    plan.delete
+        .extend(spare.iter().map(|slice| slice.name.clone()));
+    let labels = Value::Object(slice_labels(service));
+    for draft in drafts {
+        let Some(before) = draft.before else {
+            plan.create
+                .push(new_slice(service, family, &draft, labels.clone()));
+            continue;
+        };
+        let relabelled = before.object.get("metadata").and_then(|m| m.get("labels"));
+        if !draft.changed && relabelled == Some(&labels) {
+            continue;
+        }
+        let mut next = before.object.clone();
+        child(&mut next, "metadata").insert("labels".to_owned(), labels.clone());
+        set_lists(&mut next, &draft);
+        plan.update.push((before.name.clone(), next));
+    }
+}
+
+/// Puts a group's endpoints into its slices and new ones; slices left empty are spare.
+fn fill<'a>(
+    group: &Group,
+    slices: impl Iterator<Item = &'a Stored>,
+    drafts: &mut Vec<Draft<'a>>,
+    spare: &mut Vec<&'a Stored>,
+) {
+    let mut left: BTreeMap<String, &Value> = BTreeMap::new();
+    for endpoint in &group.endpoints {
+        left.insert(identity(endpoint), endpoint);
+    }
+    let mut own: Vec<Draft<'a>> = Vec::new();
+    for slice in slices {
+        let before = list(&slice.object, "endpoints");
+        let endpoints: Vec<Value> = before
+            .iter()
+            .filter_map(|endpoint| left.remove(&identity(endpoint)).cloned())
+            .take(MOST_ENDPOINTS)
+            .collect();
+        if endpoints.is_empty() {
+            spare.push(slice);
+            continue;
+        }
+        own.push(Draft {
+            before: Some(slice),
+            ports: group.ports.clone(),
+            changed: endpoints != before,
+            endpoints,
+        });
+    }
+    let mut left = left.into_values().cloned();
+    for draft in own.iter_mut().filter(|draft| draft.changed) {
+        let room = MOST_ENDPOINTS.saturating_sub(draft.endpoints.len());
+        draft.endpoints.extend(left.by_ref().take(room));
+    }
+    let mut left: Vec<Value> = left.collect();
+    while !left.is_empty() {
+        let count = left.len().min(MOST_ENDPOINTS);
+        let part: Vec<Value> = left.drain(..count).collect();
+        let fits = own
+            .iter_mut()
+            .filter(|draft| draft.endpoints.len() + count <= MOST_ENDPOINTS)
+            .max_by_key(|draft| draft.endpoints.len());
+        match fits {
+            Some(draft) => {
+                draft.endpoints.extend(part);
+                draft.changed = true;
+            }
+            None => own.push(Draft {
+                before: None,
+                ports: group.ports.clone(),
+                endpoints: part,
+                changed: true,
+            }),
+        }
+    }
+    drafts.extend(own);
+}
+
+/// Which endpoint it is, whatever its state.
+fn identity(endpoint: &Value) -> String {
+    let target = endpoint.get("targetRef").and_then(|t| t.get("uid"));
+    match target.and_then(Value::as_str) {
+        Some(uid) => uid.to_owned(),
+        None => endpoint.to_string(),
+    }
+}
+
+fn list(slice: &Object, key: &str) -> Vec<Value> {
+    let list = slice.get(key).and_then(Value::as_array);
+    list.cloned().unwrap_or_default()
+}
+
+fn set_lists(slice: &mut Object, draft: &Draft<'_>) {
+    // The server shows empty lists so.
+    let shown = |list: &[Value]| match list {
+        [] => Value::Null,
+        list => Value::from(list.to_vec()),
+    };
+    slice.insert("endpoints".to_owned(), shown(&draft.endpoints));
+    slice.insert("ports".to_owned(), shown(&draft.ports));
+}
+
+fn new_slice(service: &Object, family: &str, draft: &Draft<'_>, labels: Value) -> Object {
+    let mut slice = crate::object::object(json!({
+        "metadata": {
+            "generateName": format!("{}-", name(service)),
+            "namespace": namespace(service),
+            "labels": labels,
+            "ownerReferences": [{
+                "apiVersion": "v1", "kind": "Service", "name": name(service), "uid": uid(service),
+                "controller": true, "blockOwnerDeletion": true,
+            }],
+        },
+        "addressType": family,
+    }));
+    set_lists(&mut slice, draft);
+    slice
+}
+
+#[cfg(test)]
+mod tests;
