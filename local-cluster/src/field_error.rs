@@ -34,15 +34,6 @@ impl FieldError {
         }
     }
 
-    /// A value has the wrong type.
-    pub(crate) fn wrong_type(field: impl Into<String>, actual: &str, detail: &str) -> Self {
-        Self {
-            reason: "FieldValueTypeInvalid",
-            field: field.into(),
-            message: format!("Invalid value: \"{actual}\": {detail}"),
-        }
-    }
-
     /// A value is none of the permitted ones.
     pub(crate) fn not_supported(
         field: impl Into<String>,

@@ -11,13 +11,16 @@ mod registry;
 mod typed;
 mod webhooks;
 
-pub(crate) use builtin::{Schema, Typed};
-pub(crate) use crd::{crd_defaults, crd_errors, kinds_of};
+pub(crate) use builtin::{TypeSchema, Typed};
+pub(crate) use crd::{
+    Names, accept_names, crd_defaults, crd_errors, format_warnings, is_established, kinds_of,
+    replica_errors,
+};
 pub(crate) use defaults::fill_defaults;
 pub(crate) use documents::{Document, Documents};
 pub(crate) use events::{event_from_v1, event_to_v1};
 pub(crate) use initial_status::reset_status;
-pub(crate) use kind::{Custom, Kind, PrinterColumn, View};
+pub(crate) use kind::{Custom, Kind, PrinterColumn, Scale, View};
 pub(crate) use registry::Registry;
 pub(crate) use typed::{check_types, unknown_fields};
 pub(crate) use webhooks::{webhook_defaults, webhook_errors};

@@ -20,6 +20,7 @@ mod kubectl;
 mod lists;
 mod recorded;
 mod scale;
+mod schemas;
 mod watch;
 mod webhook;
 mod workloads;

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::run::{Agent, rewrite};
 use crate::clock;
-use crate::object::{Object, at, child, condition, finalizers, is_deleting, set_finalizers};
-use crate::resources::kinds_of;
+use crate::object::{Object, at, finalizers, is_deleting, set_finalizers, text};
+use crate::resources::{Names, accept_names, is_established, kinds_of};
 use crate::rules::{DEFINITION_CLEANUP, DeleteOptions};
 use crate::store::{Change, ChangeKind, Resource, Stored, WriteError};
 use crate::writer::Cluster;
@@ -49,28 +48,50 @@ impl Agent for Definitions {
     }
 
     fn act(&mut self, cluster: &Cluster, _now: Instant) -> Option<Instant> {
+        let mut waiting: Vec<Arc<Stored>> = Vec::new();
         for name in std::mem::take(&mut self.changed) {
             match cluster.store.get(&definitions(), "", &name) {
                 None => {
                     self.ending.remove(&name);
                     cluster.registry.remove_custom(&name);
+                    // Its names are free for others now.
+                    let (all, _) = cluster.store.list(&definitions(), None);
+                    waiting.extend(all.iter().filter(|d| !is_settled(&d.object)).cloned());
                 }
                 Some(definition) if is_deleting(&definition.object) => {
                     self.ending.insert(name);
                     self.clean_up(cluster, &definition);
                 }
-                Some(definition) => {
-                    cluster
-                        .registry
-                        .set_custom(&name, kinds_of(&definition.object));
-                    rewrite(cluster, &definitions(), ("", &name), |object| {
-                        (!is_established(object)).then(|| established(object, &clock::now()))
-                    });
-                }
+                Some(definition) => serve(cluster, &definition),
             }
+        }
+        for definition in waiting {
+            serve(cluster, &definition);
         }
         None
     }
+}
+
+/// Decides about a definition's names, and serves it under those that it has.
+fn serve(cluster: &Cluster, definition: &Stored) {
+    let mut taken = Names::default();
+    let group = text(&definition.object, &["spec", "group"]);
+    let (all, _) = cluster.store.list(&definitions(), None);
+    let others = all.iter().filter(|other| other.name != definition.name);
+    for other in others.filter(|other| text(&other.object, &["spec", "group"]) == group) {
+        taken.add(&other.object);
+    }
+    let now = clock::now();
+    let next = accept_names(&definition.object, &taken, &now);
+    let next = next.as_ref().unwrap_or(&definition.object);
+    // Whoever sees that it is served can use it.
+    if is_established(next) {
+        let kinds = kinds_of(next);
+        cluster.registry.set_custom(&definition.name, kinds);
+    }
+    rewrite(cluster, &definitions(), ("", &definition.name), |object| {
+        accept_names(object, &taken, &now)
+    });
 }
 
 impl Definitions {
@@ -106,36 +127,7 @@ impl Definitions {
     }
 }
 
-fn is_established(definition: &Object) -> bool {
-    let accepted = at(definition, &["status", "acceptedNames"]);
-    accepted == at(definition, &["spec", "names"])
-        && condition(definition, "Established").and_then(|c| c.get("status")?.as_str())
-            == Some("True")
-}
-
-fn established(definition: &Object, now: &str) -> Object {
-    let mut next = definition.clone();
-    let names = at(definition, &["spec", "names"])
-        .cloned()
-        .unwrap_or_default();
-    let status = child(&mut next, "status");
-    status.insert("acceptedNames".to_owned(), names);
-    let condition = |kind: &str, reason: &str, message: &str| {
-        json!({
-            "type": kind, "status": "True", "lastTransitionTime": now,
-            "reason": reason, "message": message,
-        })
-    };
-    status.insert(
-        "conditions".to_owned(),
-        Value::Array(vec![
-            condition("NamesAccepted", "NoConflicts", "no conflicts found"),
-            condition(
-                "Established",
-                "InitialNamesAccepted",
-                "the initial names have been accepted",
-            ),
-        ]),
-    );
-    next
+/// Whether a definition has the names that it wants.
+fn is_settled(definition: &Object) -> bool {
+    at(definition, &["status", "acceptedNames"]) == at(definition, &["spec", "names"])
 }

@@ -35,7 +35,7 @@ struct Row {
     category: Option<&'static str>,
     traits: &'static [Trait],
     typed: Typed,
-    schema: Schema,
+    schema: TypeSchema,
 }
 
 /// Decodes an object as its type and encodes it again.
@@ -43,7 +43,7 @@ pub(crate) type Typed = fn(Value) -> Result<Value, serde_json::Error>;
 
 /// How documents describe a type.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Schema {
+pub(crate) struct TypeSchema {
     /// The type's name in documents.
     pub(crate) name: fn() -> Cow<'static, str>,
     /// Adds the type and all that it is made of.
@@ -89,7 +89,7 @@ where
         category: None,
         traits,
         typed: through::<T>,
-        schema: Schema {
+        schema: TypeSchema {
             name: T::schema_name,
             add: described::<T>,
         },

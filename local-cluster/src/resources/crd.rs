@@ -1,20 +1,42 @@
 //! CustomResourceDefinitions: what they must say, what is filled in, and the kinds they make.
 
+mod accept;
+mod keywords;
+mod names;
+mod parts;
+mod place;
+mod replicas;
+mod rule;
+mod schema;
+mod spec;
+mod structural;
+
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use super::{Custom, Kind, PrinterColumn, View};
-use crate::field_error::FieldError;
-use crate::object::{self, Object, at, child, text};
+use super::{Custom, Kind, View};
+use crate::object::{Object, at, child, text};
+use crate::schema::Schema;
 use crate::store::Resource;
+
+pub(crate) use accept::{Names, accept_names, is_established};
+use parts::{columns_errors, scale_errors, selectable_errors};
+use place::versions;
+pub(crate) use replicas::replica_errors;
+pub(crate) use schema::format_warnings;
+use schema::schema_errors;
+pub(crate) use spec::crd_errors;
 
 /// Fills in the names and the parts of the status that follow from the rest.
 pub(crate) fn crd_defaults(crd: &mut Object) {
     let kind = text(crd, &["spec", "names", "kind"])
         .unwrap_or_default()
         .to_owned();
-    let stored: Vec<String> = versions(crd)
+    let stored: Vec<Value> = versions(crd)
         .filter(|v| v.get("storage").and_then(Value::as_bool) == Some(true))
-        .filter_map(|v| Some(v.get("name")?.as_str()?.to_owned()))
+        .filter_map(|v| v.get("name").cloned())
+        .take(1)
         .collect();
     let spec = child(crd, "spec");
     spec.entry("conversion")
@@ -37,67 +59,18 @@ pub(crate) fn crd_defaults(crd: &mut Object) {
     status
         .entry("acceptedNames")
         .or_insert_with(|| json!({"plural": "", "kind": ""}));
-    status.insert("storedVersions".to_owned(), Value::from(stored));
-}
-
-/// What is wrong with a definition.
-pub(crate) fn crd_errors(crd: &Object) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    let word = |path: &[&str]| text(crd, path).unwrap_or_default();
-    for path in [
-        &["spec", "group"][..],
-        &["spec", "names", "plural"],
-        &["spec", "names", "kind"],
-    ] {
-        if word(path).is_empty() {
-            errors.push(FieldError::required(path.join("."), ""));
-        }
+    // Once stored, objects may stay in that version until they are written again.
+    let kept = status.entry("storedVersions").or_insert_with(|| json!([]));
+    if !kept.is_array() {
+        *kept = json!([]);
     }
-    match word(&["spec", "scope"]) {
-        "Namespaced" | "Cluster" => {}
-        "" => errors.push(FieldError::required("spec.scope", "")),
-        other => errors.push(FieldError::not_supported(
-            "spec.scope",
-            &Value::from(other),
-            &["\"Cluster\"".to_owned(), "\"Namespaced\"".to_owned()],
-        )),
-    }
-    let expected = format!(
-        "{}.{}",
-        word(&["spec", "names", "plural"]),
-        word(&["spec", "group"])
-    );
-    if errors.is_empty() && object::name(crd) != expected {
-        errors.push(FieldError::invalid(
-            "metadata.name",
-            &Value::from(object::name(crd)),
-            "must be spec.names.plural+\".\"+spec.group",
-        ));
-    }
-    let storage = versions(crd)
-        .filter(|v| v.get("storage").and_then(Value::as_bool) == Some(true))
-        .count();
-    if storage != 1 {
-        let given = at(crd, &["spec", "versions"]).cloned().unwrap_or_default();
-        errors.push(FieldError::invalid(
-            "spec.versions",
-            &given,
-            "must have exactly one version marked as storage version",
-        ));
-    }
-    for (index, version) in versions(crd).enumerate() {
-        if version
-            .get("schema")
-            .and_then(|s| s.get("openAPIV3Schema"))
-            .is_none_or(|s| !s.is_object())
+    for version in stored {
+        if let Some(kept) = kept.as_array_mut()
+            && !kept.contains(&version)
         {
-            errors.push(FieldError::required(
-                format!("spec.versions[{index}].schema.openAPIV3Schema"),
-                "schemas are required",
-            ));
+            kept.push(version);
         }
     }
-    errors
 }
 
 /// The kinds that a valid definition makes: one for each served version.
@@ -108,30 +81,31 @@ pub(crate) fn kinds_of(crd: &Object) -> Vec<Kind> {
         .collect()
 }
 
-fn versions(crd: &Object) -> impl Iterator<Item = &Object> {
-    at(crd, &["spec", "versions"])
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_object)
+/// The names that it is served under: those that it was given, if that was decided.
+fn served_names(crd: &Object) -> [&'static str; 2] {
+    match text(crd, &["status", "acceptedNames", "plural"]) {
+        Some(plural) if !plural.is_empty() => ["status", "acceptedNames"],
+        _ => ["spec", "names"],
+    }
 }
 
 fn kind_of(crd: &Object, version: &Object) -> Option<Kind> {
+    let [at_names, names] = served_names(crd);
     let word = |path: &[&str]| text(crd, path).unwrap_or_default().to_owned();
     let words = |key: &str| -> Vec<String> {
-        at(crd, &["spec", "names", key])
+        at(crd, &[at_names, names, key])
             .and_then(Value::as_array)
             .into_iter()
             .flatten()
             .filter_map(|v| Some(v.as_str()?.to_owned()))
             .collect()
     };
-    let (group, plural) = (word(&["spec", "group"]), word(&["spec", "names", "plural"]));
+    let (group, plural) = (word(&["spec", "group"]), word(&[at_names, names, "plural"]));
     Some(Kind {
         version: version.get("name")?.as_str()?.to_owned(),
-        kind: word(&["spec", "names", "kind"]),
-        list_kind: word(&["spec", "names", "listKind"]),
-        singular: word(&["spec", "names", "singular"]),
+        kind: word(&[at_names, names, "kind"]),
+        list_kind: word(&[at_names, names, "listKind"]),
+        singular: word(&[at_names, names, "singular"]),
         short_names: words("shortNames"),
         categories: words("categories"),
         namespaced: word(&["spec", "scope"]) == "Namespaced",
@@ -145,8 +119,12 @@ fn kind_of(crd: &Object, version: &Object) -> Option<Kind> {
         schema: None,
         custom: Some(Custom {
             schema: at(version, &["schema", "openAPIV3Schema"]).cloned(),
-            columns: columns(version),
+            prepared: at(version, &["schema", "openAPIV3Schema"])
+                .map(|schema| Arc::new(Schema::read(schema))),
+            columns: parts::columns_of(version),
             storage_version: storage_version(crd),
+            scale: parts::scale_of(version),
+            selectable: parts::selectable_of(version),
         }),
         group,
         plural,
@@ -160,35 +138,5 @@ fn storage_version(crd: &Object) -> String {
     name.unwrap_or_default().to_owned()
 }
 
-fn columns(version: &Object) -> Vec<PrinterColumn> {
-    let given: Vec<PrinterColumn> = version
-        .get("additionalPrinterColumns")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_object)
-        .map(|column| {
-            let word = |key: &str| text(column, &[key]).unwrap_or_default().to_owned();
-            PrinterColumn {
-                name: word("name"),
-                type_name: word("type"),
-                format: word("format"),
-                description: word("description"),
-                priority: column.get("priority").and_then(Value::as_i64).unwrap_or(0),
-                path: word("jsonPath"),
-            }
-        })
-        .collect();
-    if !given.is_empty() {
-        return given;
-    }
-    // Without columns of its own, a kind shows its age.
-    vec![PrinterColumn {
-        name: "Age".to_owned(),
-        type_name: "date".to_owned(),
-        format: String::new(),
-        description: String::new(),
-        priority: 0,
-        path: ".metadata.creationTimestamp".to_owned(),
-    }]
-}
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,12 @@
 //! What the server knows about one kind in one version.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
-use super::{Schema, Typed};
+use super::{TypeSchema, Typed};
 use crate::object::Object;
+use crate::schema::Schema;
 use crate::store::{Resource, Stored};
 
 /// A kind in one served version.
@@ -33,7 +36,7 @@ pub(crate) struct Kind {
     /// How a built-in kind's type reads an object; `None` for a custom kind.
     pub(crate) typed: Option<Typed>,
     /// How documents describe that type; `None` for a custom kind.
-    pub(crate) schema: Option<Schema>,
+    pub(crate) schema: Option<TypeSchema>,
     /// What a definition said; `None` for a built-in kind.
     pub(crate) custom: Option<Custom>,
 }
@@ -50,10 +53,24 @@ pub(crate) enum View {
 /// What a CustomResourceDefinition says of one version.
 #[derive(Clone, Debug)]
 pub(crate) struct Custom {
+    /// As it is written.
     pub(crate) schema: Option<Value>,
+    /// In the form that objects are checked against.
+    pub(crate) prepared: Option<Arc<Schema>>,
     pub(crate) columns: Vec<PrinterColumn>,
     /// The version that objects are stored in.
     pub(crate) storage_version: String,
+    pub(crate) scale: Option<Scale>,
+    /// The fields besides name and namespace that objects can be selected by (`spec.colour`).
+    pub(crate) selectable: Vec<String>,
+}
+
+/// Where a custom resource has what its scale shows; as written in the definition (`.spec.replicas`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Scale {
+    pub(crate) spec_path: String,
+    pub(crate) status_path: String,
+    pub(crate) selector_path: Option<String>,
 }
 
 /// A column that kubectl shows for a custom resource.

@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
+use super::Part;
 use crate::field_error::FieldError;
 use crate::object::{self, Object};
 use crate::resources::{
-    Kind, check_types, crd_errors, fill_defaults, unknown_fields, webhook_errors,
+    Kind, check_types, crd_errors, fill_defaults, format_warnings, replica_errors, unknown_fields,
+    webhook_errors,
 };
-use crate::schema;
 use crate::status::ApiError;
 
 /// What to do about fields that a kind does not have.
@@ -19,14 +20,17 @@ pub(crate) enum FieldValidation {
     Strict,
 }
 
-/// Completes an object (presented form) and checks it. Returns warnings for the client.
+/// Completes an object (presented form) and checks it, against what it was if it is not new and
+/// with regard to the part that is written. Returns warnings for the client.
 pub(super) fn complete(
     kind: &Kind,
     object: &mut Object,
+    before: Option<(&Object, Part)>,
     validation: FieldValidation,
 ) -> Result<Vec<String>, ApiError> {
-    let warnings = decode(kind, object, validation)?;
-    let errors = complaints(kind, object);
+    let mut warnings = decode(kind, object, validation)?;
+    let (errors, more) = complaints(kind, object, before);
+    warnings.extend(more);
     if !errors.is_empty() {
         return Err(ApiError::invalid(
             &kind.group,
@@ -49,12 +53,12 @@ pub(crate) fn decode(
             check_types(kind, object).map_err(|why| ApiError::cannot_handle(kind, &why))?;
             unknown_fields(kind, object)
         }
-        Some(custom) => match &custom.schema {
+        Some(custom) => match &custom.prepared {
             None => Vec::new(),
             Some(schema) => {
                 let mut value = Value::Object(std::mem::take(object));
-                let unknown = schema::prune(schema, &mut value, true);
-                schema::fill(schema, &mut value);
+                let unknown = schema.prune(&mut value);
+                schema.fill(&mut value);
                 *object = object::object(value);
                 unknown
             }
@@ -75,13 +79,29 @@ pub(crate) fn decode(
     })
 }
 
-fn complaints(kind: &Kind, object: &Object) -> Vec<FieldError> {
+fn complaints(
+    kind: &Kind,
+    object: &Object,
+    before: Option<(&Object, Part)>,
+) -> (Vec<FieldError>, Vec<String>) {
     let mut errors = super::metadata::complaints(object);
     if let Some(custom) = &kind.custom {
-        if let Some(schema) = &custom.schema {
-            errors.extend(schema::validate(schema, &Value::Object(object.clone())));
+        let Some(schema) = &custom.prepared else {
+            return (errors, Vec::new());
+        };
+        let new = Value::Object(object.clone());
+        let old = before.map(|(old, part)| (Value::Object(old.clone()), part));
+        let checked = match &old {
+            None => schema.check_create(&new),
+            Some((old, Part::Status)) => schema.check_status(&new, old),
+            Some((old, Part::Main)) => schema.check_update(&new, old),
+        };
+        if let Some(scale) = &custom.scale {
+            let status_only = matches!(before, Some((_, Part::Status)));
+            errors.extend(replica_errors(scale, &new, status_only));
         }
-        return errors;
+        errors.extend(checked.errors);
+        return (errors, checked.warnings);
     }
     let list_is_empty = |path: &[&str]| {
         object::at(object, path)
@@ -99,11 +119,18 @@ fn complaints(kind: &Kind, object: &Object) -> Vec<FieldError> {
         {
             errors.push(FieldError::required("spec.ports", ""));
         }
-        "customresourcedefinitions" => errors.extend(crd_errors(object)),
+        "customresourcedefinitions" => {
+            let before = before.map(|(before, _)| before);
+            errors.extend(crd_errors(object, before));
+            let known = before.map(format_warnings).unwrap_or_default();
+            let mut warnings = format_warnings(object);
+            warnings.retain(|warning| !known.contains(warning));
+            return (errors, warnings);
+        }
         "mutatingwebhookconfigurations" | "validatingwebhookconfigurations" => {
             errors.extend(webhook_errors(object));
         }
         _ => {}
     }
-    errors
+    (errors, Vec::new())
 }

@@ -56,7 +56,7 @@ pub(crate) fn prepare_create(
     }
     check_name(kind, &object)?;
     reset_status(kind, &mut object);
-    let warnings = complete(kind, &mut object, validation)?;
+    let warnings = complete(kind, &mut object, None, validation)?;
     debug_assert!(!is_deleting(&object));
     Ok((kind.to_storage(object), warnings))
 }

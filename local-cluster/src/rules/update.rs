@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::FieldValidation;
-use super::complete::complete;
+use super::complete::{complete, decode};
 use crate::field_error::FieldError;
 use crate::object::{self, Object, at, child, finalizers, is_deleting};
 use crate::resources::Kind;
@@ -52,7 +52,11 @@ pub(crate) fn decide_update(
     validation: FieldValidation,
 ) -> Result<(Update, Vec<String>), ApiError> {
     check_preconditions(kind, current, &next)?;
-    let before = kind.present(current);
+    let mut before = kind.present(current);
+    if kind.is_custom() {
+        // What is stored is read by the schema of today.
+        decode(kind, &mut before, FieldValidation::Ignore)?;
+    }
     let mut merged = match part {
         // A status write takes the status and leaves the rest as it is.
         Part::Status => {
@@ -78,7 +82,7 @@ pub(crate) fn decide_update(
     let version = Value::from(current.revision.to_string());
     child(&mut merged, "metadata").insert("resourceVersion".to_owned(), version);
     check_new_finalizers(kind, &before, &merged)?;
-    let warnings = complete(kind, &mut merged, validation)?;
+    let warnings = complete(kind, &mut merged, Some((&before, part)), validation)?;
     if kind.has_generation && wanted(kind, &merged) != wanted(kind, &before) {
         let generation = object::generation(&before) + 1;
         child(&mut merged, "metadata").insert("generation".to_owned(), Value::from(generation));

@@ -2,56 +2,79 @@
 
 use serde_json::Value;
 
-use super::keyword::{flag, join};
+use super::node::{Additional, Node};
+use super::path::Path;
 
-/// Removes unknown fields and names them; `root` objects have type and metadata besides.
-pub(crate) fn prune(schema: &Value, value: &mut Value, root: bool) -> Vec<String> {
+/// Removes unknown fields and names them, sorted.
+pub(super) fn prune(node: &Node, value: &mut Value) -> Vec<String> {
     let mut unknown = Vec::new();
-    walk(schema, value, root, "", &mut unknown);
+    walk(Some(node), value, &Path::root(""), &mut unknown);
+    unknown.sort();
     unknown
 }
 
-fn walk(schema: &Value, value: &mut Value, whole: bool, path: &str, unknown: &mut Vec<String>) {
+/// Each resource has these, whatever its schema says.
+fn is_own(key: &str) -> bool {
+    matches!(key, "apiVersion" | "kind" | "metadata")
+}
+
+fn walk(node: Option<&Node>, value: &mut Value, path: &Path<'_>, unknown: &mut Vec<String>) {
+    if let Some(node) = node.filter(|node| node.preserve_unknown) {
+        return keep(node, value, path, unknown);
+    }
+    match value {
+        Value::Object(map) => map.retain(|key, inner| {
+            let Some(node) = node else {
+                unknown.push(path.field(key).dotted());
+                return false;
+            };
+            if node.embedded && is_own(key) {
+                return true;
+            }
+            if let Some(property) = node.properties.get(key) {
+                walk(Some(property), inner, &path.field(key), unknown);
+                return true;
+            }
+            match &node.additional {
+                Additional::Unsaid => {
+                    unknown.push(path.field(key).dotted());
+                    false
+                }
+                additional => {
+                    walk(additional.node(), inner, &path.field(key), unknown);
+                    true
+                }
+            }
+        }),
+        Value::Array(items) => {
+            let item_node = node.and_then(|node| node.items.as_deref());
+            for (index, item) in items.iter_mut().enumerate() {
+                walk(item_node, item, &path.index(index), unknown);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Keeps unknown fields, but looks into the known ones.
+fn keep(node: &Node, value: &mut Value, path: &Path<'_>, unknown: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
-            let keep_all = flag(schema, "x-kubernetes-preserve-unknown-fields");
-            let properties = schema.get("properties").and_then(Value::as_object);
-            let additional = schema.get("additionalProperties");
-            map.retain(|key, inner| {
-                let here = join(path, key);
-                if whole && matches!(key.as_str(), "apiVersion" | "kind" | "metadata") {
-                    return true;
+            for (key, inner) in map.iter_mut() {
+                if node.embedded && is_own(key) {
+                    continue;
                 }
-                if let Some(property) = properties.and_then(|p| p.get(key)) {
-                    let embedded = flag(property, "x-kubernetes-embedded-resource");
-                    walk(property, inner, embedded, &here, unknown);
-                    return true;
+                if let Some(property) = node.properties.get(key) {
+                    walk(Some(property), inner, &path.field(key), unknown);
+                } else if !matches!(node.additional, Additional::Unsaid) {
+                    walk(node.additional.node(), inner, &path.field(key), unknown);
                 }
-                match additional {
-                    Some(Value::Bool(true)) => true,
-                    Some(item @ Value::Object(_)) => {
-                        walk(item, inner, false, &here, unknown);
-                        true
-                    }
-                    _ if keep_all => true,
-                    _ => {
-                        unknown.push(here);
-                        false
-                    }
-                }
-            });
+            }
         }
         Value::Array(items) => {
-            if let Some(item_schema) = schema.get("items") {
-                let embedded = flag(item_schema, "x-kubernetes-embedded-resource");
-                for (index, item) in items.iter_mut().enumerate() {
-                    walk(
-                        item_schema,
-                        item,
-                        embedded,
-                        &format!("{path}[{index}]"),
-                        unknown,
-                    );
+            for (index, item) in items.iter_mut().enumerate() {
+                if let Some(item_node) = &node.items {
+                    keep(item_node, item, &path.index(index), unknown);
                 }
             }
         }
@@ -64,23 +87,61 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn pruned(schema: Value, mut value: Value) -> (Value, Vec<String>) {
+        let unknown = prune(&Node::read(&schema), &mut value);
+        (value, unknown)
+    }
+
     #[test]
     fn unknown_fields_go_and_are_named() {
         let schema = json!({"properties": {
             "spec": {"properties": {"a": {}, "list": {"items": {"properties": {"x": {}}}}}},
-            "free": {"x-kubernetes-preserve-unknown-fields": true},
+            "free": {"x-kubernetes-preserve-unknown-fields": true, "properties": {"known": {"properties": {"k": {}}}}},
             "map": {"additionalProperties": {"properties": {"y": {}}}},
+            "bare": {"type": "array"},
         }});
-        let mut value = json!({
-            "kind": "K", "metadata": {"name": "n"}, "extra": 1,
-            "spec": {"a": 1, "zzz": 1, "list": [{"x": 1, "q": 2}]},
-            "free": {"anything": {"goes": 1}},
-            "map": {"k": {"y": 1, "z": 2}},
-        });
-        let mut unknown = prune(&schema, &mut value, true);
-        unknown.sort();
-        assert_eq!(unknown, ["extra", "map.k.z", "spec.list[0].q", "spec.zzz"]);
+        let (value, unknown) = pruned(
+            schema,
+            json!({
+                "kind": "K", "metadata": {"name": "n"}, "extra": 1,
+                "spec": {"a": 1, "zzz": 1, "list": [{"x": 1, "q": 2}]},
+                "free": {"anything": {"goes": 1}, "known": {"k": 1, "l": 2}},
+                "map": {"k": {"y": 1, "z": 2}},
+                "bare": [{"x": 1}, 2],
+            }),
+        );
+        assert_eq!(
+            unknown,
+            [
+                "bare[0].x",
+                "extra",
+                "free.known.l",
+                "map.k.z",
+                "spec.list[0].q",
+                "spec.zzz"
+            ]
+        );
         assert_eq!(value["spec"], json!({"a": 1, "list": [{"x": 1}]}));
-        assert_eq!(value["free"], json!({"anything": {"goes": 1}}));
+        assert_eq!(
+            value["free"],
+            json!({"anything": {"goes": 1}, "known": {"k": 1}})
+        );
+        assert_eq!(value["bare"], json!([{}, 2]));
+    }
+
+    #[test]
+    fn embedded_resources_keep_their_type_and_metadata() {
+        let template = json!({"type": "object", "x-kubernetes-embedded-resource": true, "properties": {"spec": {"type": "object"}}});
+        let schema = json!({"properties": {
+            "template": template, "list": {"items": template}, "plain": {"properties": {"a": {}}},
+        }});
+        let whole = json!({"apiVersion": "v1", "kind": "K", "metadata": {"name": "n", "labels": {"a": "b"}}, "spec": {}, "odd": 1});
+        let (value, unknown) = pruned(
+            schema,
+            json!({"template": whole, "list": [whole], "plain": {"kind": "K"}}),
+        );
+        assert_eq!(unknown, ["list[0].odd", "plain.kind", "template.odd"]);
+        assert_eq!(value["template"]["metadata"]["labels"]["a"], "b");
+        assert_eq!(value["plain"], json!({}));
     }
 }

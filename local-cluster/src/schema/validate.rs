@@ -1,223 +1,236 @@
 //! Says what in a value its schema does not allow.
+//!
+//! One walk over value and schema. The order of the checks and what counts as a check that was
+//! passed are Kubernetes' own: of alternatives that all fail, it tells about the one that passed most.
 
-use serde_json::Value;
+mod number;
+mod one;
+mod several;
 
-use super::keyword::{flag, join};
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::correlate::Past;
+use super::node::{Additional, Node};
+use super::path::Path;
+use super::wording::{Fault, quoted, shown};
 use crate::field_error::FieldError;
 
-/// All complaints, in the order of the walk.
-pub(crate) fn validate(schema: &Value, value: &Value) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    walk(schema, value, "", &mut errors);
+/// More complaints help nobody.
+const MAX_COMPLAINTS: usize = 1000;
+
+/// All complaints about a value; what has a `past` is not told again where nothing changed.
+pub(super) fn validate(
+    node: &Node,
+    value: &Value,
+    past: Option<&Past<'_>>,
+    base: &str,
+) -> Vec<FieldError> {
+    let path = Path::root(base);
+    let mut errors = Findings::default();
+    walk(node, value, &path, past, &mut errors);
+    let mut seen = HashSet::new();
     errors
+        .list
+        .into_iter()
+        .filter(|error| seen.insert((error.field.clone(), error.message.clone())))
+        .collect()
 }
 
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(n) if n.is_i64() || n.is_u64() => "integer",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
+/// What a walk found.
+#[derive(Debug, Default)]
+struct Findings {
+    list: Vec<FieldError>,
+    /// How many checks were passed, more or less: as Kubernetes counts them.
+    passed: usize,
 }
 
-fn has_type(value: &Value, wanted: &str) -> bool {
-    match (type_of(value), wanted) {
-        ("integer", "number") => true,
-        // 1.0 is an integer to Kubernetes.
-        ("number", "integer") => value.as_f64().is_some_and(|n| n.fract() == 0.0),
-        (actual, wanted) => actual == wanted,
-    }
-}
-
-fn walk(schema: &Value, value: &Value, path: &str, errors: &mut Vec<FieldError>) {
-    if value.is_null() && flag(schema, "nullable") {
-        return;
-    }
-    if flag(schema, "x-kubernetes-int-or-string") {
-        if !matches!(type_of(value), "integer" | "string") {
-            let detail = format!(
-                "{path} in body must be of type integer or string: \"{}\"",
-                type_of(value)
-            );
-            errors.push(FieldError::wrong_type(path, type_of(value), &detail));
+impl Findings {
+    fn add(&mut self, error: FieldError) {
+        if self.list.len() < MAX_COMPLAINTS {
+            self.list.push(error);
         }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.passed += other.passed;
+        let room = MAX_COMPLAINTS.saturating_sub(self.list.len());
+        self.list.extend(other.list.into_iter().take(room));
+    }
+
+    fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// A complaint about the whole value that names the place only in its words.
+    fn add_about(&mut self, path: &Path<'_>, detail: &str) {
+        let field = path.root_field();
+        self.add(Fault::Invalid.at(field, Some("\"\""), detail));
+    }
+}
+
+/// Checks a value and forgets what was wrong with it before.
+fn walk(
+    node: &Node,
+    value: &Value,
+    path: &Path<'_>,
+    past: Option<&Past<'_>>,
+    found: &mut Findings,
+) {
+    let before = found.list.len();
+    check(node, value, path, past, found);
+    if found.list.len() > before && past.is_some_and(Past::is_unchanged) {
+        found.list.truncate(before);
+    }
+}
+
+/// Checks a value.
+fn check(
+    node: &Node,
+    value: &Value,
+    path: &Path<'_>,
+    past: Option<&Past<'_>>,
+    found: &mut Findings,
+) {
+    if value.is_null() {
+        found.passed += usize::from(one::check_type(node, value, path, found));
+        one::check_enum(node, value, path, found);
         return;
     }
-    if let Some(wanted) = schema.get("type").and_then(Value::as_str)
-        && !has_type(value, wanted)
-    {
-        let actual = type_of(value);
-        let detail = format!("{path} in body must be of type {wanted}: \"{actual}\"");
-        errors.push(FieldError::wrong_type(path, actual, &detail));
-        return;
+    if !node.types.is_empty() || node.format.is_some() {
+        found.passed += usize::from(one::check_type(node, value, path, found)) + 1;
     }
-    if let Some(allowed) = schema.get("enum").and_then(Value::as_array)
-        && !allowed.contains(value)
-    {
-        let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
-        errors.push(FieldError::not_supported(path, value, &allowed));
-    }
+    several::check_junctors(node, value, path, past, found);
+    found.passed += 1;
     match value {
-        Value::String(text) => check_text(schema, text, path, errors),
+        Value::String(text) => {
+            one::check_text(node, text, path, found);
+            found.passed += 1;
+            if let (Some(format), Some(name)) = (node.text.format, &node.format) {
+                if !format.fits(text) {
+                    let detail = format!(
+                        "{} in body must be of type {name}: {}",
+                        path.dotted(),
+                        quoted(text)
+                    );
+                    found.add(Fault::WrongType.at(path.as_field(), Some(&quoted(text)), &detail));
+                }
+                found.passed += 1;
+            }
+        }
         Value::Number(number) => {
-            check_number(schema, number.as_f64().unwrap_or(0.0), value, path, errors);
+            number::check_number(node, number, path, found);
+            found.passed += 2;
         }
         Value::Array(items) => {
-            check_count(
-                schema,
-                items.len(),
-                ("minItems", "maxItems", "items"),
-                value,
-                path,
-                errors,
-            );
-            if let Some(item_schema) = schema.get("items") {
-                for (index, item) in items.iter().enumerate() {
-                    walk(item_schema, item, &format!("{path}[{index}]"), errors);
-                }
-            }
-        }
-        Value::Object(map) => {
-            check_count(
-                schema,
-                map.len(),
-                ("minProperties", "maxProperties", "properties"),
-                value,
-                path,
-                errors,
-            );
-            let required = schema.get("required").and_then(Value::as_array);
-            for key in required.into_iter().flatten().filter_map(Value::as_str) {
-                if !map.contains_key(key) {
-                    errors.push(FieldError::required(join(path, key), ""));
-                }
-            }
-            let properties = schema.get("properties").and_then(Value::as_object);
-            for (key, inner) in map {
-                let known = properties.and_then(|p| p.get(key));
-                let inner_schema = known.or_else(|| schema.get("additionalProperties"));
-                // Type and metadata of the whole object have rules of their own.
-                let own =
-                    path.is_empty() && matches!(key.as_str(), "apiVersion" | "kind" | "metadata");
-                if let Some(inner_schema) = inner_schema.filter(|_| !own) {
-                    walk(inner_schema, inner, &join(path, key), errors);
-                }
-            }
+            check_items(node, items, path, past, found);
+            found.passed += 2;
         }
         _ => {}
     }
+    one::check_enum(node, value, path, found);
+    found.passed += 1;
+    if let Value::Object(map) = value {
+        check_object(node, map, path, past, found);
+        found.passed += 1;
+    }
+    found.passed += 1;
 }
 
-fn check_text(schema: &Value, text: &str, path: &str, errors: &mut Vec<FieldError>) {
-    let value = Value::from(text);
-    let length = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
-    if let Some(min) = schema.get("minLength").and_then(Value::as_u64)
-        && length < min
-    {
-        let detail = format!("{path} in body should be at least {min} chars long");
-        errors.push(FieldError::invalid(path, &value, &detail));
-    }
-    if let Some(max) = schema.get("maxLength").and_then(Value::as_u64)
-        && length > max
-    {
-        errors.push(FieldError {
-            reason: "FieldValueTooLong",
-            field: path.to_owned(),
-            message: format!("Too long: may not be more than {max} bytes"),
-        });
-    }
-    if schema.get("format").and_then(Value::as_str) == Some("date-time")
-        && text.parse::<jiff::Timestamp>().is_err()
-    {
-        let detail = format!("{path} in body must be of type date-time: {value}");
-        errors.push(FieldError::invalid(path, &value, &detail));
-    }
-}
-
-fn check_number(
-    schema: &Value,
-    number: f64,
-    value: &Value,
-    path: &str,
-    errors: &mut Vec<FieldError>,
+fn check_items(
+    node: &Node,
+    items: &[Value],
+    path: &Path<'_>,
+    past: Option<&Past<'_>>,
+    found: &mut Findings,
 ) {
-    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
-    let mut complain = |text: String| errors.push(FieldError::invalid(path, value, &text));
-    if let Some(min) = bound("minimum") {
-        let exclusive = flag(schema, "exclusiveMinimum");
-        if number < min || (exclusive && number <= min) {
-            let or_equal = if exclusive { "" } else { " or equal to" };
-            complain(format!(
-                "{path} in body should be greater than{or_equal} {min}"
-            ));
+    if let Some(item_node) = &node.items {
+        let pasts = past.and_then(Past::items);
+        for (index, item) in items.iter().enumerate() {
+            let past = pasts.as_ref().and_then(|pasts| pasts.get(index));
+            walk(item_node, item, &path.index(index), past.as_ref(), found);
         }
     }
-    if let Some(max) = bound("maximum") {
-        let exclusive = flag(schema, "exclusiveMaximum");
-        if number > max || (exclusive && number >= max) {
-            let or_equal = if exclusive { "" } else { " or equal to" };
-            complain(format!(
-                "{path} in body should be less than{or_equal} {max}"
-            ));
-        }
+    let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
+    if let Some(least) = node.item_count.least.filter(|least| count < *least) {
+        let detail = format!(
+            "{} in body should have at least {least} items",
+            path.dotted()
+        );
+        found.add(Fault::Invalid.at(path.as_field(), Some(&count.to_string()), &detail));
+    }
+    too_many(node.item_count.most, count, path, found);
+    let mut seen = HashSet::new();
+    if node.unique_items && !items.iter().all(|item| seen.insert(item.to_string())) {
+        let detail = format!("{} in body shouldn't contain duplicates", path.dotted());
+        found.add(Fault::Invalid.at(path.as_field(), Some("\"\""), &detail));
     }
 }
 
-fn check_count(
-    schema: &Value,
-    count: usize,
-    (min_key, max_key, what): (&str, &str, &str),
-    value: &Value,
-    path: &str,
-    errors: &mut Vec<FieldError>,
-) {
-    let count = u64::try_from(count).unwrap_or(u64::MAX);
-    if let Some(min) = schema.get(min_key).and_then(Value::as_u64)
-        && count < min
-    {
-        let detail = format!("{path} in body should have at least {min} {what}");
-        errors.push(FieldError::invalid(path, value, &detail));
+fn too_many(most: Option<i64>, count: i64, path: &Path<'_>, found: &mut Findings) {
+    if let Some(most) = most.filter(|most| count > *most) {
+        let items = if most == 1 { "item" } else { "items" };
+        let detail = format!("must have at most {most} {items}");
+        found.add(Fault::TooMany.at(path.as_field(), Some(&count.to_string()), &detail));
     }
-    if let Some(max) = schema.get(max_key).and_then(Value::as_u64)
-        && count > max
-    {
-        errors.push(FieldError {
-            reason: "FieldValueTooMany",
-            field: path.to_owned(),
-            message: format!("Too many: {count}: must have at most {max} items"),
-        });
+}
+
+fn check_object(
+    node: &Node,
+    map: &Map<String, Value>,
+    path: &Path<'_>,
+    past: Option<&Past<'_>>,
+    found: &mut Findings,
+) {
+    let count = i64::try_from(map.len()).unwrap_or(i64::MAX);
+    if let Some(least) = node.property_count.least.filter(|least| count < *least) {
+        let detail = format!(
+            "{} in body should have at least {least} properties",
+            path.dotted()
+        );
+        found.add(Fault::Invalid.at(path.as_field(), Some(&count.to_string()), &detail));
+    }
+    too_many(node.property_count.most, count, path, found);
+    // The type of the whole object never changes visibly.
+    let past_of = |key: &str| {
+        let typed = path.is_root() && matches!(key, "apiVersion" | "kind");
+        past.filter(|_| !typed).and_then(|past| past.field(key))
+    };
+    let others = || {
+        map.iter()
+            .filter(|(key, _)| !node.properties.contains_key(*key))
+    };
+    match &node.additional {
+        Additional::Allowed(false) => {
+            for (key, _) in others() {
+                let detail = format!("{}.{key} in body is a forbidden property", path.dotted());
+                let key = shown(&Value::from(key.as_str()));
+                found.add(Fault::Invalid.at(path.as_field(), Some(&key), &detail));
+            }
+        }
+        Additional::Like(other) => {
+            for (key, inner) in others() {
+                walk(other, inner, &path.key(key), past_of(key).as_ref(), found);
+            }
+        }
+        Additional::Unsaid | Additional::Allowed(true) => {}
+    }
+    for (key, property) in &node.properties {
+        if let Some(inner) = map.get(key) {
+            walk(
+                property,
+                inner,
+                &path.field(key),
+                past_of(key).as_ref(),
+                found,
+            );
+        }
+    }
+    for key in node.required.iter().filter(|key| !map.contains_key(*key)) {
+        found.add(Fault::Required.at(path.field(key).as_field(), None, ""));
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn complaints_are_worded_like_kubernetes() {
-        let schema = json!({"type": "object", "required": ["spec"], "properties": {"spec": {
-        "type": "object", "required": ["lbDriver"], "properties": {
-            "lbDriver": {"type": "string"},
-            "lbSpec": {"type": "object", "additionalProperties": {"type": "string"}},
-            "policy": {"type": "string", "enum": ["A", "B"]},
-            "weight": {"type": "integer", "minimum": 0, "maximum": 100},
-        }}}});
-        let value = json!({"spec": {"lbSpec": {"port": 80}, "policy": "C", "weight": 101}});
-        let found: Vec<String> = validate(&schema, &value)
-            .iter()
-            .map(|e| format!("{}: {}", e.field, e.message))
-            .collect();
-        assert!(found.contains(&"spec.lbDriver: Required value".to_owned()));
-        assert!(found.contains(&"spec.lbSpec.port: Invalid value: \"integer\": spec.lbSpec.port in body must be of type string: \"integer\"".to_owned()));
-        assert!(found.contains(
-            &"spec.policy: Unsupported value: \"C\": supported values: \"A\", \"B\"".to_owned()
-        ));
-        assert!(found.contains(&"spec.weight: Invalid value: 101: spec.weight in body should be less than or equal to 100".to_owned()));
-        assert_eq!(found.len(), 4);
-    }
-}
+mod tests;

@@ -98,8 +98,12 @@ fn supported<'a>(kind: &Kind, field: &'a str) -> Option<&'a str> {
     if field == "metadata.name" || (kind.namespaced && field == "metadata.namespace") {
         return Some(field);
     }
-    if kind.is_custom() {
-        return None;
+    if let Some(custom) = &kind.custom {
+        return custom
+            .selectable
+            .iter()
+            .any(|f| f == field)
+            .then_some(field);
     }
     let fields: &[&'static str] = match kind.plural.as_str() {
         "events" => {

@@ -1,0 +1,211 @@
+//! Checks a rule against its schema before there is an object: fields that do not exist, functions
+//! and variables that nobody knows, operators that do not fit their operands.
+//!
+//! Where a type cannot be told the rule has the benefit of the doubt, and fails when it is asked.
+
+mod calls;
+
+use kube_cel::cel::IdedExpr;
+use kube_cel::cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValue};
+
+use super::functions::TYPES;
+use super::types::Type;
+use crate::schema::node::Node;
+
+/// What an expression can see.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scope<'a> {
+    pub(super) node: &'a Node,
+    /// Whether that is the root of a resource.
+    pub(super) root: bool,
+    pub(super) optional_old_self: bool,
+}
+
+/// The type of an expression; the error has all complaints, with their places.
+pub(super) fn check<'a>(
+    expr: &IdedExpr,
+    source: &str,
+    scope: &Scope<'a>,
+) -> Result<Type<'a>, String> {
+    let this = Type::of(scope.node, scope.root).unwrap_or(Type::Dyn);
+    let past = if scope.optional_old_self {
+        Type::Optional(Box::new(this.clone()))
+    } else {
+        this.clone()
+    };
+    let mut checker = Checker {
+        source,
+        variables: vec![("self".to_owned(), this), ("oldSelf".to_owned(), past)],
+        errors: Vec::new(),
+    };
+    let found = checker.type_of(expr);
+    if checker.errors.is_empty() {
+        Ok(found)
+    } else {
+        Err(checker.errors.join("\n"))
+    }
+}
+
+/// A complaint with its place and the line it is in.
+pub(super) fn located(source: &str, offset: usize, why: &str) -> String {
+    let before = source.get(..offset).unwrap_or_default();
+    let number = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |l| l.chars().count());
+    let line = source.lines().nth(number - 1).unwrap_or_default();
+    let dots = ".".repeat(column);
+    format!(
+        "ERROR: <input>:{number}:{}: {why}\n | {line}\n | {dots}^",
+        column + 1
+    )
+}
+
+struct Checker<'a, 's> {
+    source: &'s str,
+    /// The innermost last.
+    variables: Vec<(String, Type<'a>)>,
+    errors: Vec<String>,
+}
+
+impl<'a> Checker<'a, '_> {
+    /// Complains about what is written so; the place is where that first occurs as a word.
+    fn complain(&mut self, written: &str, why: &str) -> Type<'a> {
+        let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        let wordy = word(written.chars().last());
+        let offset = self
+            .source
+            .match_indices(written)
+            .find(|(at, _)| {
+                let after = self.source.get(at + written.len()..).unwrap_or_default();
+                let before = self.source.get(..*at).unwrap_or_default();
+                let joined = word(written.chars().next()) && word(before.chars().last());
+                !(joined || wordy && word(after.chars().next()))
+            })
+            .map_or(0, |(at, _)| at);
+        let error = located(self.source, offset, why);
+        if !self.errors.contains(&error) {
+            self.errors.push(error);
+        }
+        Type::Dyn
+    }
+
+    fn variable(&self, name: &str) -> Option<&Type<'a>> {
+        let mut variables = self.variables.iter().rev();
+        variables.find(|(n, _)| n == name).map(|(_, found)| found)
+    }
+
+    fn type_of(&mut self, expr: &IdedExpr) -> Type<'a> {
+        match &expr.expr {
+            Expr::Literal(literal) => match literal {
+                LiteralValue::Boolean(_) => Type::Bool,
+                LiteralValue::Bytes(_) => Type::Bytes,
+                LiteralValue::Double(_) => Type::Double,
+                LiteralValue::Int(_) => Type::Int,
+                LiteralValue::Null => Type::Null,
+                LiteralValue::String(_) => Type::String,
+                LiteralValue::UInt(_) => Type::Uint,
+            },
+            Expr::Ident(name) => match self.variable(name) {
+                Some(found) => found.clone(),
+                None if TYPES.contains(&name.as_str()) => Type::Dyn,
+                None => self.undeclared(name, name),
+            },
+            Expr::Select(select) => {
+                let operand = self.type_of(&select.operand);
+                let field = self.field(&operand, &select.field);
+                if select.test { Type::Bool } else { field }
+            }
+            Expr::List(list) => {
+                let mut item = None;
+                for element in &list.elements {
+                    let found = self.type_of(element);
+                    item = Some(match item {
+                        Some(Type::Dyn) => Type::Dyn,
+                        Some(before) if !found.agrees(&before) => Type::Dyn,
+                        _ => found,
+                    });
+                }
+                Type::List(Box::new(item.unwrap_or(Type::Dyn)))
+            }
+            Expr::Map(map) => {
+                for entry in &map.entries {
+                    if let EntryExpr::MapEntry(entry) = &entry.expr {
+                        self.type_of(&entry.key);
+                        self.type_of(&entry.value);
+                    }
+                }
+                Type::Map(Box::new(Type::Dyn))
+            }
+            Expr::Call(call) => self.call(call),
+            Expr::Comprehension(made) => self.comprehension(made),
+            Expr::Struct(_) | Expr::Unspecified => Type::Dyn,
+        }
+    }
+
+    fn undeclared(&mut self, written: &str, name: &str) -> Type<'a> {
+        let why = format!("undeclared reference to '{name}' (in container '')");
+        self.complain(written, &why)
+    }
+
+    fn field(&mut self, operand: &Type<'a>, name: &str) -> Type<'a> {
+        match operand.field(name) {
+            Ok(found) => found,
+            Err(why) => self.complain(&format!(".{name}"), &why),
+        }
+    }
+
+    fn comprehension(&mut self, made: &ComprehensionExpr) -> Type<'a> {
+        let range = self.type_of(&made.iter_range);
+        let item = match range {
+            Type::List(items) => *items,
+            Type::Map(_) => Type::String,
+            Type::Dyn => Type::Dyn,
+            other => {
+                let why = format!(
+                    "expression of type '{}' cannot be range of a comprehension (must be list, map, or dynamic)",
+                    other.name()
+                );
+                self.complain("", &why)
+            }
+        };
+        let start = self.type_of(&made.accu_init);
+        let depth = self.variables.len();
+        self.variables.push((made.accu_var.clone(), start));
+        self.variables.push((made.iter_var.clone(), item));
+        self.type_of(&made.loop_cond);
+        self.type_of(&made.loop_step);
+        self.variables.truncate(depth + 1);
+        let result = self.type_of(&made.result);
+        self.variables.truncate(depth);
+        result
+    }
+
+    fn call(&mut self, call: &CallExpr) -> Type<'a> {
+        if let Some(found) = self.operator(call) {
+            return found;
+        }
+        let namespace = match call.target.as_deref().map(|target| &target.expr) {
+            Some(Expr::Ident(name)) if self.variable(name).is_none() => Some(name.as_str()),
+            _ => None,
+        };
+        let qualified = namespace.map(|namespace| format!("{namespace}.{}", call.func_name));
+        if let Some(name) = &qualified
+            && let Some(result) = calls::result_of(name, None)
+        {
+            for argument in &call.args {
+                self.type_of(argument);
+            }
+            return result;
+        }
+        let target = call.target.as_deref().map(|target| self.type_of(target));
+        for argument in &call.args {
+            self.type_of(argument);
+        }
+        match calls::result_of(&call.func_name, target.as_ref()) {
+            Some(result) => result,
+            None => self.undeclared(&format!("{}(", call.func_name), &call.func_name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

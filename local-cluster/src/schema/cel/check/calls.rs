@@ -1,0 +1,281 @@
+//! What operators and functions make of their operands.
+
+use kube_cel::cel::common::ast::{CallExpr, Expr, LiteralValue, operators};
+
+use super::super::repair::{OPTIONAL_FIELD, TICK};
+use super::{Checker, Type};
+
+impl<'a> Checker<'a, '_> {
+    /// The result of an operator; `None` when the call is none.
+    pub(super) fn operator(&mut self, call: &CallExpr) -> Option<Type<'a>> {
+        let name = call.func_name.as_str();
+        if name == OPTIONAL_FIELD {
+            return Some(self.optional_field(call));
+        }
+        let (symbol, arity) = symbol_of(name)?;
+        if call.target.is_some() || call.args.len() != arity {
+            return None;
+        }
+        let operands: Vec<Type<'a>> = call.args.iter().map(|a| self.type_of(a)).collect();
+        let result = match operands.as_slice() {
+            [] => Some(Type::Bool),
+            [one] => unary(name, one),
+            [left, right] => binary(name, left, right),
+            [condition, yes, no] => (condition.is_bool() && yes.agrees(no)).then(|| {
+                if matches!(yes, Type::Dyn | Type::Null) {
+                    no.clone()
+                } else {
+                    yes.clone()
+                }
+            }),
+            _ => None,
+        };
+        Some(result.unwrap_or_else(|| {
+            let types: Vec<String> = operands.iter().map(Type::name).collect();
+            let why = format!(
+                "found no matching overload for '{name}' applied to '({})'",
+                types.join(", ")
+            );
+            self.complain(symbol, &why)
+        }))
+    }
+
+    fn optional_field(&mut self, call: &CallExpr) -> Type<'a> {
+        let [operand, field] = call.args.as_slice() else {
+            return Type::Dyn;
+        };
+        let operand = self.type_of(operand);
+        let Expr::Literal(LiteralValue::String(name)) = &field.expr else {
+            return Type::Dyn;
+        };
+        match operand.field(name.inner()) {
+            Ok(found @ Type::Optional(_)) => found,
+            Ok(found) => Type::Optional(Box::new(found)),
+            Err(why) => self.complain(&format!("?{}", name.inner()), &why),
+        }
+    }
+}
+
+/// How an operator is written, and how many operands it takes.
+fn symbol_of(name: &str) -> Option<(&'static str, usize)> {
+    Some(match name {
+        TICK => ("", 0),
+        operators::NOT_STRICTLY_FALSE => ("", 1),
+        operators::LOGICAL_NOT => ("!", 1),
+        operators::NEGATE => ("-", 1),
+        operators::LOGICAL_AND => ("&&", 2),
+        operators::LOGICAL_OR => ("||", 2),
+        operators::EQUALS => ("==", 2),
+        operators::NOT_EQUALS => ("!=", 2),
+        operators::LESS => ("<", 2),
+        operators::LESS_EQUALS => ("<=", 2),
+        operators::GREATER => (">", 2),
+        operators::GREATER_EQUALS => (">=", 2),
+        operators::IN => (" in ", 2),
+        operators::ADD => ("+", 2),
+        operators::SUBSTRACT => ("-", 2),
+        operators::MULTIPLY => ("*", 2),
+        operators::DIVIDE => ("/", 2),
+        operators::MODULO => ("%", 2),
+        operators::INDEX | operators::OPT_INDEX => ("[", 2),
+        operators::CONDITIONAL => ("?", 3),
+        _ => return None,
+    })
+}
+
+fn unary<'a>(name: &str, operand: &Type<'a>) -> Option<Type<'a>> {
+    match name {
+        operators::LOGICAL_NOT | operators::NOT_STRICTLY_FALSE => {
+            operand.is_bool().then_some(Type::Bool)
+        }
+        _ => matches!(operand, Type::Dyn | Type::Int | Type::Double).then(|| operand.clone()),
+    }
+}
+
+fn binary<'a>(name: &str, left: &Type<'a>, right: &Type<'a>) -> Option<Type<'a>> {
+    let agree = left.agrees(right);
+    let known = || {
+        if matches!(left, Type::Dyn) {
+            right.clone()
+        } else {
+            left.clone()
+        }
+    };
+    match name {
+        operators::LOGICAL_AND | operators::LOGICAL_OR => {
+            (left.is_bool() && right.is_bool()).then_some(Type::Bool)
+        }
+        operators::EQUALS | operators::NOT_EQUALS => agree.then_some(Type::Bool),
+        operators::LESS
+        | operators::LESS_EQUALS
+        | operators::GREATER
+        | operators::GREATER_EQUALS => {
+            let ordered = |t: &Type<'_>| {
+                t.is_number()
+                    || matches!(
+                        t,
+                        Type::Bool | Type::String | Type::Bytes | Type::Duration | Type::Timestamp
+                    )
+            };
+            let numbers = left.is_number() && right.is_number();
+            (numbers || (agree && ordered(left) && ordered(right))).then_some(Type::Bool)
+        }
+        operators::IN => match right {
+            Type::List(items) => left.agrees(items).then_some(Type::Bool),
+            Type::Map(_) => left.agrees(&Type::String).then_some(Type::Bool),
+            Type::Dyn => Some(Type::Bool),
+            _ => None,
+        },
+        operators::INDEX | operators::OPT_INDEX => {
+            let found = index(left, right)?;
+            Some(match found {
+                found if name == operators::INDEX => found,
+                found => Type::Optional(Box::new(found)),
+            })
+        }
+        operators::ADD => match (left, right) {
+            (Type::Timestamp, Type::Duration) | (Type::Duration, Type::Timestamp) => {
+                Some(Type::Timestamp)
+            }
+            (Type::List(_), Type::List(_)) => Some(if agree {
+                known()
+            } else {
+                Type::List(Box::new(Type::Dyn))
+            }),
+            (Type::Bool | Type::Null | Type::Map(_) | Type::Object { .. }, _) => None,
+            _ => agree.then(known),
+        },
+        operators::SUBSTRACT => match (left, right) {
+            (Type::Timestamp, Type::Timestamp) => Some(Type::Duration),
+            (Type::Timestamp, Type::Duration) => Some(Type::Timestamp),
+            (Type::Duration, Type::Duration) => Some(Type::Duration),
+            _ => (agree && left.is_number() && right.is_number()).then(known),
+        },
+        _ => (agree && left.is_number() && right.is_number()).then(known),
+    }
+}
+
+fn index<'a>(left: &Type<'a>, right: &Type<'a>) -> Option<Type<'a>> {
+    match left {
+        Type::Dyn => Some(Type::Dyn),
+        Type::List(items) => right.agrees(&Type::Int).then(|| (**items).clone()),
+        Type::Map(values) => right.agrees(&Type::String).then(|| (**values).clone()),
+        Type::Optional(inner) => index(inner, right),
+        _ => None,
+    }
+}
+
+/// The result of a function, or of a method of a value of that type; `None` when there is none of
+/// that name.
+pub(super) fn result_of<'a>(name: &str, target: Option<&Type<'a>>) -> Option<Type<'a>> {
+    let inner = |target: Option<&Type<'a>>| match target {
+        Some(Type::Optional(inner)) => (**inner).clone(),
+        _ => Type::Dyn,
+    };
+    Some(match name {
+        "bool"
+        | "contains"
+        | "containsCIDR"
+        | "containsIP"
+        | "endsWith"
+        | "hasValue"
+        | "isCIDR"
+        | "isGreaterThan"
+        | "isGlobalUnicast"
+        | "isIP"
+        | "isInteger"
+        | "isLessThan"
+        | "isLinkLocalMulticast"
+        | "isLinkLocalUnicast"
+        | "isLoopback"
+        | "isQuantity"
+        | "isSemver"
+        | "isSorted"
+        | "isURL"
+        | "isUnspecified"
+        | "ip.isCanonical"
+        | "math.isFinite"
+        | "math.isInf"
+        | "math.isNaN"
+        | "matches"
+        | "sets.contains"
+        | "sets.equivalent"
+        | "sets.intersects"
+        | "startsWith" => Type::Bool,
+        "asInteger" | "compareTo" | "family" | "getDate" | "getDayOfMonth" | "getDayOfWeek"
+        | "getDayOfYear" | "getFullYear" | "getHours" | "getMilliseconds" | "getMinutes"
+        | "getMonth" | "getSeconds" | "int" | "lastIndexOf" | "major" | "minor" | "patch"
+        | "prefixLength" | "sign" | "size" | "indexOf" => Type::Int,
+        "uint" => Type::Uint,
+        "asApproximateFloat" | "double" => Type::Double,
+        "bytes" | "base64.decode" => Type::Bytes,
+        "duration" => Type::Duration,
+        "timestamp" => Type::Timestamp,
+        "base64.encode"
+        | "charAt"
+        | "find"
+        | "format"
+        | "getEscapedPath"
+        | "getHost"
+        | "getHostname"
+        | "getPort"
+        | "getScheme"
+        | "join"
+        | "jsonpatch.escapeKey"
+        | "lowerAscii"
+        | "quote"
+        | "replace"
+        | "string"
+        | "strings.quote"
+        | "substring"
+        | "trim"
+        | "upperAscii" => Type::String,
+        "findAll" | "split" => Type::List(Box::new(Type::String)),
+        "optional.none" => Type::Optional(Box::new(Type::Dyn)),
+        "or" => target.cloned().unwrap_or(Type::Dyn),
+        "value" | "orValue" => inner(target),
+        "abs"
+        | "add"
+        | "ceil"
+        | "cidr"
+        | "distinct"
+        | "dyn"
+        | "flatten"
+        | "floor"
+        | "format.named"
+        | "getQuery"
+        | "ip"
+        | "lists.range"
+        | "masked"
+        | "math.abs"
+        | "math.bitAnd"
+        | "math.bitNot"
+        | "math.bitOr"
+        | "math.bitShiftLeft"
+        | "math.bitShiftRight"
+        | "math.bitXor"
+        | "math.ceil"
+        | "math.floor"
+        | "math.greatest"
+        | "math.least"
+        | "math.round"
+        | "math.sign"
+        | "math.sqrt"
+        | "math.trunc"
+        | "max"
+        | "min"
+        | "optional.of"
+        | "optional.ofNonZeroValue"
+        | "quantity"
+        | "reverse"
+        | "semver"
+        | "slice"
+        | "sort"
+        | "sub"
+        | "sum"
+        | "type"
+        | "url"
+        | "validate" => Type::Dyn,
+        _ => return None,
+    })
+}

@@ -1,0 +1,149 @@
+//! A rule of a schema, compiled when its definition arrives.
+
+use kube_cel::cel::IdedExpr;
+use kube_cel::cel::parser::Parser;
+use serde_json::{Map, Value};
+
+use super::check::{self, Scope};
+use super::types::Type;
+use super::{find_field, repair, stack};
+use crate::schema::node::Node;
+use crate::schema::wording::Fault;
+
+/// More operators than any rule that a person wrote; parsing takes stack for each.
+const MAX_OPERATORS: usize = 1000;
+
+/// A rule.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    pub(super) source: String,
+    pub(super) message: String,
+    pub(super) fault: Fault,
+    /// Where the fault is, from the value that has the rule; empty when it is that.
+    pub(super) field_path: String,
+    /// Whether the rule is asked when there is no past, too.
+    pub(super) optional_old_self: bool,
+    /// `None` when the rule is empty.
+    pub(crate) program: Option<Result<Program, String>>,
+    pub(crate) message_program: Option<Result<Program, String>>,
+}
+
+/// A compiled expression.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(super) expr: IdedExpr,
+    pub(super) depth: usize,
+    pub(crate) uses_old_self: bool,
+}
+
+impl Rule {
+    /// The rules of a schema, which is read already but for them.
+    pub(crate) fn read_all(schema: &Map<String, Value>, node: &Node, root: bool) -> Vec<Self> {
+        let rules = schema
+            .get("x-kubernetes-validations")
+            .and_then(Value::as_array);
+        rules
+            .into_iter()
+            .flatten()
+            .map(|rule| Self::read(rule, node, root))
+            .collect()
+    }
+
+    fn read(rule: &Value, node: &Node, root: bool) -> Self {
+        let word = |key: &str| rule.get(key).and_then(Value::as_str).unwrap_or_default();
+        let optional_old_self = rule.get("optionalOldSelf").and_then(Value::as_bool) == Some(true);
+        let scope = Scope {
+            node,
+            root: root || node.embedded,
+            optional_old_self,
+        };
+        let source = word("rule").trim().to_owned();
+        let expression = word("messageExpression");
+        let field_path = find_field(word("fieldPath"), node, true);
+        Self {
+            message: word("message").trim().to_owned(),
+            fault: match word("reason") {
+                "FieldValueForbidden" => Fault::Forbidden,
+                "FieldValueRequired" => Fault::Required,
+                "FieldValueDuplicate" => Fault::Duplicate,
+                _ => Fault::Invalid,
+            },
+            field_path: field_path.map(|(path, _)| path).unwrap_or_default(),
+            optional_old_self,
+            program: (!source.is_empty()).then(|| {
+                let program = compile(word("rule"), &scope, "compilation failed: ")?;
+                match program.1 {
+                    Type::Bool | Type::Dyn => Ok(program.0),
+                    _ => Err("cel expression must evaluate to a bool".to_owned()),
+                }
+            }),
+            message_program: (!expression.is_empty()).then(|| {
+                let program =
+                    compile(expression, &scope, "messageExpression compilation failed: ")?;
+                match program.1 {
+                    Type::String | Type::Dyn => Ok(program.0),
+                    _ => Err("messageExpression must evaluate to a string".to_owned()),
+                }
+            }),
+            source,
+        }
+    }
+
+    /// How deep the rule nests.
+    pub(crate) fn depth(&self) -> usize {
+        let depth = |program: &Option<Result<Program, String>>| match program {
+            Some(Ok(program)) => program.depth,
+            _ => 0,
+        };
+        depth(&self.program).max(depth(&self.message_program))
+    }
+}
+
+/// Parses, mends and checks an expression.
+fn compile<'a>(
+    source: &str,
+    scope: &Scope<'a>,
+    failed: &str,
+) -> Result<(Program, Type<'a>), String> {
+    if operators(source) > MAX_OPERATORS {
+        let why = format!("{failed}ERROR: <input>:-1:0: expression has too many operators");
+        return Err(why);
+    }
+    let compiled = stack::with_room(|| {
+        let mut expr = Parser::new()
+            .enable_optional_syntax(true)
+            .parse(source)
+            .map_err(|errors| errors.to_string().replace("\n| ", "\n | "))?;
+        let at_start = |why: String| check::located(source, 0, &why);
+        let depth = repair::repair(&mut expr).map_err(at_start)?;
+        let found = check::check(&expr, source, scope)?;
+        let program = Program {
+            depth,
+            uses_old_self: repair::mentions(&expr, "oldSelf"),
+            expr,
+        };
+        Ok::<_, String>((program, found))
+    });
+    compiled
+        .unwrap_or_else(|| Err("ERROR: <input>:1:1: internal error".to_owned()))
+        .map_err(|why| format!("{failed}{why}"))
+}
+
+/// How many levels an expression can have at most: each takes a character that is not of a word.
+fn operators(source: &str) -> usize {
+    let mut quote = None;
+    let mut count = 0;
+    for c in source.chars() {
+        match (c, quote) {
+            ('"' | '\'', None) => quote = Some(c),
+            (c, Some(open)) if c == open => quote = None,
+            (_, Some(_)) => {}
+            (c, None) => count += usize::from(c.is_ascii_punctuation() && c != '_'),
+        }
+    }
+    // A quote that never closes, or one behind a backslash, hides what follows.
+    if source.contains('\\') || quote.is_some() {
+        return source.chars().filter(char::is_ascii_punctuation).count();
+    }
+    count
+}

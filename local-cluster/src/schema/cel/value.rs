@@ -1,0 +1,147 @@
+//! An object's parts as rules see them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta};
+use kube_cel::cel::Value;
+use kube_cel::cel::objects::Key;
+use serde_json::Value as Json;
+
+use crate::schema::format::{TextFormat, duration_nanos};
+use crate::schema::node::{Additional, Node};
+use crate::schema::wording::Num;
+
+/// The value of a part of an object; without a schema it is what it looks like.
+pub(super) fn value_of(node: Option<&Node>, json: &Json) -> Value {
+    match json {
+        Json::Null => Value::Null,
+        Json::Bool(flag) => Value::Bool(*flag),
+        Json::Number(number) => match (Num::of(number), node.map(Node::type_name)) {
+            (number, Some("number")) => Value::Float(number.float()),
+            (Num::Int(whole), _) => Value::Int(whole),
+            (Num::Float(float), _) => Value::Float(float),
+        },
+        Json::String(text) => text_value(node, text),
+        Json::Array(items) => {
+            let item_node = node.and_then(|node| node.items.as_deref());
+            let items = items.iter().map(|item| value_of(item_node, item));
+            Value::List(Arc::new(items.collect()))
+        }
+        Json::Object(map) => {
+            // The keys of maps are data, the names of fields are written in rules.
+            let is_map = node.is_none_or(|node| {
+                node.properties.is_empty() && !matches!(node.additional, Additional::Unsaid)
+            });
+            let entries = map.iter().map(|(name, inner)| {
+                let inner = value_of(node.and_then(|node| node.child(name)), inner);
+                let key = match escape(name) {
+                    Some(escaped) if !is_map => escaped,
+                    _ => name.clone(),
+                };
+                (Key::String(Arc::new(key)), inner)
+            });
+            Value::from(entries.collect::<HashMap<Key, Value>>())
+        }
+    }
+}
+
+fn text_value(node: Option<&Node>, text: &str) -> Value {
+    let format = node
+        .filter(|node| node.type_name() == "string")
+        .and_then(|node| node.text.format);
+    let special = match format {
+        Some(TextFormat::Byte) => STANDARD
+            .decode(text)
+            .ok()
+            .map(|bytes| Value::Bytes(Arc::new(bytes))),
+        Some(TextFormat::Duration) => {
+            duration_nanos(text).map(|nanos| Value::Duration(TimeDelta::nanoseconds(nanos)))
+        }
+        Some(TextFormat::DateTime) => DateTime::parse_from_rfc3339(&text.to_ascii_uppercase())
+            .ok()
+            .map(Value::Timestamp),
+        Some(TextFormat::Date) => text
+            .parse::<NaiveDate>()
+            .ok()
+            .map(|date| Value::Timestamp(date.and_time(NaiveTime::MIN).and_utc().fixed_offset())),
+        _ => None,
+    };
+    special.unwrap_or_else(|| Value::String(Arc::new(text.to_owned())))
+}
+
+const RESERVED: &[&str] = &[
+    "true",
+    "false",
+    "null",
+    "in",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+];
+
+/// A field's name as rules write it; `None` when no rule can.
+pub(super) fn escape(name: &str) -> Option<String> {
+    if RESERVED.contains(&name) {
+        return Some(format!("__{name}__"));
+    }
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(c) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("__") {
+            out.push_str("__underscores__");
+            rest = after;
+            continue;
+        }
+        match c {
+            '.' => out.push_str("__dot__"),
+            '-' => out.push_str("__dash__"),
+            '/' => out.push_str("__slash__"),
+            '_' => out.push('_'),
+            c if c.is_ascii_alphanumeric() => out.push(c),
+            _ => return None,
+        }
+        rest = rest.get(c.len_utf8()..)?;
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_escaped() {
+        for (name, escaped) in [
+            ("name", Some("name")),
+            ("namespace", Some("__namespace__")),
+            ("a-b.c/d", Some("a__dash__b__dot__c__slash__d")),
+            ("a__b", Some("a__underscores__b")),
+            ("a_b", Some("a_b")),
+            ("1a", None),
+            ("ä", None),
+            ("", None),
+        ] {
+            assert_eq!(escape(name).as_deref(), escaped, "{name}");
+        }
+    }
+}
