@@ -59,6 +59,33 @@ impl FieldError {
         }
     }
 
+    /// The same for a value that is shown in words of its own.
+    pub(crate) fn shown_duplicate(field: impl Into<String>, shown: &str) -> Self {
+        Self {
+            reason: "FieldValueDuplicate",
+            field: field.into(),
+            message: format!("Duplicate value: {shown}"),
+        }
+    }
+
+    /// A value names what is not there.
+    pub(crate) fn not_found(field: impl Into<String>, value: &Value) -> Self {
+        Self {
+            reason: "FieldValueNotFound",
+            field: field.into(),
+            message: format!("Not found: {value}"),
+        }
+    }
+
+    /// A value has more than it may have; it is too long to be shown, too.
+    pub(crate) fn too_long(field: impl Into<String>, detail: &str) -> Self {
+        Self {
+            reason: "FieldValueTooLong",
+            field: field.into(),
+            message: format!("Too long: {detail}"),
+        }
+    }
+
     /// The change is not allowed at all.
     pub(crate) fn forbidden(field: impl Into<String>, detail: &str) -> Self {
         Self {

@@ -75,6 +75,23 @@ pub(crate) fn set_finalizers(object: &mut Object, finalizers: &[&str]) {
     }
 }
 
+/// The entries that say who manages the object's fields.
+pub(crate) fn managers(object: &Object) -> &[Value] {
+    at(object, &["metadata", "managedFields"])
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
+}
+
+/// Sets them; where there are none, the field goes.
+pub(crate) fn set_managers(object: &mut Object, managers: Vec<Value>) {
+    let meta = child(object, "metadata");
+    if managers.is_empty() {
+        meta.remove("managedFields");
+    } else {
+        meta.insert("managedFields".to_owned(), Value::Array(managers));
+    }
+}
+
 /// Whether deletion of the object has begun.
 pub(crate) fn is_deleting(object: &Object) -> bool {
     meta(object, "deletionTimestamp").is_some()

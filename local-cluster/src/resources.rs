@@ -8,6 +8,7 @@ mod events;
 mod initial_status;
 mod kind;
 mod registry;
+mod scale;
 mod typed;
 mod webhooks;
 
@@ -20,7 +21,8 @@ pub(crate) use defaults::fill_defaults;
 pub(crate) use documents::{Document, Documents};
 pub(crate) use events::{event_from_v1, event_to_v1};
 pub(crate) use initial_status::reset_status;
-pub(crate) use kind::{Custom, Kind, PrinterColumn, Scale, View};
+pub(crate) use kind::{Custom, Kind, PrinterColumn, View};
 pub(crate) use registry::Registry;
+pub(crate) use scale::{Scale, scale_kind};
 pub(crate) use typed::{check_types, unknown_fields};
 pub(crate) use webhooks::{webhook_defaults, webhook_errors};

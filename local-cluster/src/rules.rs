@@ -2,6 +2,7 @@
 //!
 //! Each rule takes objects and returns an object or a refusal; `writer` carries the decision out.
 
+mod builtin;
 mod complete;
 mod create;
 mod delete;
@@ -9,6 +10,7 @@ mod metadata;
 mod options;
 mod update;
 
+pub(crate) use builtin::taken_addresses;
 pub(crate) use complete::{FieldValidation, decode};
 pub(crate) use create::{Stamp, forget_past, prepare_create};
 pub(crate) use delete::{DeleteOptions, Deletion, Propagation, decide_deletion};

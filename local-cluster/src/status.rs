@@ -5,6 +5,7 @@
 //! and the rules return it too: a refusal is decided where the rule lives and only rendered by HTTP.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
@@ -71,7 +72,6 @@ impl ApiError {
     }
 
     /// The reason that clients decide by.
-    #[cfg(test)]
     pub(crate) fn reason(&self) -> &str {
         &self.0.reason
     }
@@ -115,6 +115,12 @@ impl ApiError {
         Self::new(409, "Conflict", message).with(resource_details(kind, name))
     }
 
+    /// The pod cannot be bound.
+    pub(crate) fn binding_conflict(name: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on pods/binding \"{name}\": {why}");
+        Self::new(409, "Conflict", message).with(kind_details("", "pods/binding", name))
+    }
+
     /// Somebody else wrote in between.
     pub(crate) fn modified(kind: &Kind, name: &str) -> Self {
         Self::conflict(
@@ -144,9 +150,10 @@ impl ApiError {
 
     /// The object's fields are refused.
     pub(crate) fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Self {
+        let mut seen = HashSet::new();
         let mut lines: Vec<String> = Vec::new();
         for line in errors.iter().map(|e| format!("{}: {}", e.field, e.message)) {
-            if !lines.contains(&line) {
+            if seen.insert(line.clone()) {
                 lines.push(line);
             }
         }
@@ -183,6 +190,26 @@ impl ApiError {
             "the server rejected our request due to an error in our request",
         )
         .with(json!({}))
+    }
+
+    /// What a patch makes has fields that its kind does not have.
+    pub(crate) fn unknown_in_patch(shown: &str, why: &str) -> Self {
+        let error = FieldError::invalid(
+            "patch",
+            &Value::from(shown),
+            &format!("strict decoding error: {why}"),
+        );
+        let mut refused = Self::invalid("", "", "", &[error]);
+        if let Some(details) = &mut refused.0.details {
+            details.remove("kind");
+        }
+        refused
+    }
+
+    /// What was unknown in an object that was to be read strictly.
+    pub(crate) fn unknown(&self) -> Option<&str> {
+        let (_, unknown) = self.0.message.split_once(": strict decoding error: ")?;
+        (self.0.code == 400).then_some(unknown)
     }
 
     /// The request makes no sense.
@@ -260,6 +287,18 @@ impl ApiError {
             }
         };
         Self::new(409, "Conflict", message).with(json!({"causes": causes}))
+    }
+
+    /// What is applied does not fit its kind.
+    pub(crate) fn untyped_patch(kind: &Kind, wanted: &Object, why: &str) -> Self {
+        let message = format!(
+            "failed to create typed patch object ({}/{}; {}, Kind={}): {why}",
+            crate::object::namespace(wanted),
+            crate::object::name(wanted),
+            kind.api_version(),
+            kind.kind,
+        );
+        Self::new(500, "", message)
     }
 
     /// The resource exists, this method on it does not.
@@ -414,6 +453,11 @@ pub(crate) fn deleted(kind: &Kind, name: &str, uid: &str) -> Value {
     let mut details = object(resource_details(kind, name));
     details.insert("uid".to_owned(), Value::from(uid));
     json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details})
+}
+
+/// The answer to something that was done and has no object to show.
+pub(crate) fn done(code: u16) -> Value {
+    json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code})
 }
 
 fn qualified(name: &str, group: &str) -> String {

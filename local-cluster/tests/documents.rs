@@ -150,7 +150,11 @@ async fn documents_say_how_lists_are_merged() {
             "{schema}.{field}"
         );
         assert_eq!(found["x-kubernetes-patch-strategy"], "merge");
-        assert_eq!(found["x-kubernetes-list-map-keys"], json!([key]));
+        let keys = match field {
+            "ports" => json!([key, "protocol"]),
+            _ => json!([key]),
+        };
+        assert_eq!(found["x-kubernetes-list-map-keys"], keys);
     }
     let args = property("Container", "args");
     assert_eq!(args["x-kubernetes-list-type"], "atomic");

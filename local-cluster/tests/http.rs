@@ -170,7 +170,7 @@ async fn every_bad_request_gets_a_status() {
             one.clone(),
             json_type,
             r#"{"propagationPolicy":"Sideways"}"#,
-            400,
+            422,
         ),
         (
             "DELETE",

@@ -1,5 +1,6 @@
 //! kubectl, where it is installed.
 
+mod scale;
 mod transcript;
 mod users;
 mod webhooks;

@@ -117,7 +117,7 @@ async fn finalizers_hold_until_the_last_is_gone() {
 async fn a_pods_conditions_are_merged_strategically() {
     let cluster = cluster(quick()).await;
     let pods = "/api/v1/namespaces/default/pods";
-    let pod = json!({"metadata": {"name": "p"}, "spec": {"nodeName": "none", "containers": [{"name": "c"}]}});
+    let pod = json!({"metadata": {"name": "p"}, "spec": {"nodeName": "none", "containers": [{"name": "c", "image": "i"}]}});
     let (status, _) = call(&cluster, "POST", pods, Some(pod)).await;
     assert_eq!(status, StatusCode::CREATED);
     let patch = |status: &str| json!({"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": status}]}});
@@ -219,4 +219,108 @@ async fn a_list_goes_on_as_it_began() {
         second["metadata"]["resourceVersion"],
         first["metadata"]["resourceVersion"]
     );
+}
+
+#[tokio::test]
+async fn built_in_kinds_have_rules_of_their_own() {
+    let cluster = cluster(quick()).await;
+    let refused = |answer: (StatusCode, Value), wanted: &str| {
+        let message = answer.1["message"].as_str().unwrap_or_default();
+        assert!(
+            answer.0 == StatusCode::UNPROCESSABLE_ENTITY && message.starts_with(wanted),
+            "{message}"
+        );
+    };
+    let all = "/api/v1/namespaces/default";
+    let pods = format!("{all}/pods");
+    let pod =
+        json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    call(&cluster, "POST", &pods, Some(pod)).await;
+    let patch = json!({"spec": {"hostname": "h"}});
+    refused(
+        call(&cluster, "PATCH", &format!("{pods}/p"), Some(patch)).await,
+        "Pod \"p\" is invalid: spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,",
+    );
+    let patch = json!({"spec": {"containers": [{"name": "c", "image": "j"}]}});
+    let (status, _) = call(&cluster, "PATCH", &format!("{pods}/p"), Some(patch)).await;
+    assert_eq!(status, StatusCode::OK);
+
+    let services = format!("{all}/services");
+    let service = |name: &str| {
+        json!({"metadata": {"name": name}, "spec": {"type": "NodePort",
+            "ports": [{"port": 80, "nodePort": 30080}]}})
+    };
+    let (_, made) = call(&cluster, "POST", &services, Some(service("a"))).await;
+    refused(
+        call(&cluster, "POST", &services, Some(service("b"))).await,
+        "Service \"b\" is invalid: spec.ports[0].nodePort: Invalid value: 30080: provided port is already allocated",
+    );
+    let one = format!("{services}/a");
+    let patch = json!({"spec": {"clusterIP": "10.96.7.7"}});
+    refused(
+        call(&cluster, "PATCH", &one, Some(patch)).await,
+        "Service \"a\" is invalid: spec.clusterIPs[0]: Invalid value: [\"10.96.7.7\"]: may not change once set",
+    );
+    let patch = json!({"spec": {"type": "ClusterIP"}});
+    let (_, inside) = call(&cluster, "PATCH", &one, Some(patch)).await;
+    assert_eq!(inside["spec"]["ports"][0].get("nodePort"), None);
+    assert_eq!(inside["spec"]["clusterIP"], made["spec"]["clusterIP"]);
+
+    let maps = format!("{all}/configmaps");
+    let map = json!({"metadata": {"name": "m"}, "immutable": true, "data": {"a": "1"}});
+    call(&cluster, "POST", &maps, Some(map)).await;
+    refused(
+        call(
+            &cluster,
+            "PATCH",
+            &format!("{maps}/m"),
+            Some(json!({"data": {"a": "2"}})),
+        )
+        .await,
+        "ConfigMap \"m\" is invalid: data: Forbidden: field is immutable when `immutable` is set",
+    );
+    let secrets = format!("{all}/secrets");
+    call(
+        &cluster,
+        "POST",
+        &secrets,
+        Some(json!({"metadata": {"name": "s"}})),
+    )
+    .await;
+    refused(
+        call(
+            &cluster,
+            "PATCH",
+            &format!("{secrets}/s"),
+            Some(json!({"type": "x"})),
+        )
+        .await,
+        "Secret \"s\" is invalid: type: Invalid value: \"x\": field is immutable",
+    );
+    let deployments = "/apis/apps/v1/namespaces/default/deployments";
+    let deployment = json!({"metadata": {"name": "d"}, "spec": {
+        "selector": {"matchLabels": {"app": "a"}}, "template": {"metadata": {"labels": {"app": "b"}},
+        "spec": {"containers": [{"name": "c", "image": "i"}]}}}});
+    refused(
+        call(&cluster, "POST", deployments, Some(deployment)).await,
+        "Deployment.apps \"d\" is invalid: spec.template.metadata.labels: Invalid value: {\"app\":\"b\"}: `selector` does not match template `labels`",
+    );
+}
+
+#[tokio::test]
+async fn a_patch_that_is_read_strictly_is_shown() {
+    let cluster = cluster(quick()).await;
+    call(&cluster, "POST", WIDGETS, Some(widget("a"))).await;
+    let path = format!("{WIDGETS}/a?fieldValidation=Strict");
+    let (status, refused) =
+        call(&cluster, "PATCH", &path, Some(json!({"spec": {"colr": 1}}))).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    let message = refused["message"].as_str().unwrap();
+    assert!(
+        message.starts_with(" \"\" is invalid: patch: Invalid value: \"{")
+            && message.ends_with("}\": strict decoding error: unknown field \"spec.colr\""),
+        "{message}"
+    );
+    assert_eq!(refused["details"]["causes"][0]["field"], "patch");
+    assert_eq!(refused["details"]["kind"], Value::Null);
 }

@@ -57,7 +57,8 @@ pub(crate) struct Asked<'a> {
 impl Asked<'_> {
     /// Whether webhooks have no say: a bad configuration must not defend itself.
     pub(super) fn is_exempt(&self) -> bool {
-        self.kind.group == "admissionregistration.k8s.io"
+        // A scale is another kind of object than what it is about, which is what they would be shown.
+        self.kind.group == "admissionregistration.k8s.io" || self.part == Part::Scale
     }
 
     /// Whether it is about a namespace itself.
@@ -76,10 +77,7 @@ impl Asked<'_> {
 
     /// The part of the object as rules and reviews name it; empty for the object as a whole.
     pub(super) fn subresource(&self) -> &'static str {
-        match self.part {
-            Part::Main => "",
-            Part::Status => "status",
-        }
+        self.part.subresource()
     }
 }
 

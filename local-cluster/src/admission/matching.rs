@@ -85,6 +85,7 @@ mod tests {
     const OPTIONS: WriteOptions<'_> = WriteOptions {
         validation: FieldValidation::Warn,
         dry_run: false,
+        manager: None,
         field_manager: None,
         field_validation: None,
     };

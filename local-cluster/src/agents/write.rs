@@ -9,7 +9,7 @@ use crate::clock;
 use crate::object::{self, Object};
 use crate::resources::Kind;
 use crate::rules::{
-    DeleteOptions, FieldValidation, Part, Stamp, Update, decide_update, prepare_create,
+    DeleteOptions, FieldValidation, Part, Stamp, Update, decide_update, decode, prepare_create,
 };
 use crate::status::ApiError;
 use crate::store::{InsertError, Stored};
@@ -54,9 +54,7 @@ pub(super) fn create(
             uid: uuid::Uuid::new_v4().to_string(),
             now: clock::now(),
         };
-        let presented = kind.present_object(object.clone());
-        let (new, _) = prepare_create(kind, presented, &stamp, FieldValidation::Ignore)
-            .map_err(NotCreated::Refused)?;
+        let new = prepared(kind, object, &stamp).map_err(NotCreated::Refused)?;
         match cluster.store.insert(&kind.storage, new, kind.namespaced) {
             Ok(stored) => return Ok(stored),
             Err(InsertError::Exists) if generated => {}
@@ -70,6 +68,12 @@ pub(super) fn create(
     Err(NotCreated::Exists)
 }
 
+fn prepared(kind: &Kind, object: &Object, stamp: &Stamp) -> Result<Object, ApiError> {
+    let mut presented = kind.present_object(object.clone());
+    decode(kind, &mut presented, FieldValidation::Ignore)?;
+    Ok(prepare_create(kind, presented, stamp)?.0)
+}
+
 /// Replaces all but the status of what was read. `None` when there is no such version any more.
 pub(super) fn update(
     cluster: &Cluster,
@@ -77,9 +81,9 @@ pub(super) fn update(
     current: &Arc<Stored>,
     next: Object,
 ) -> Result<Option<Arc<Stored>>, ApiError> {
-    let next = kind.present_object(next);
-    let ignored = FieldValidation::Ignore;
-    let (update, _) = decide_update(kind, current, next, Part::Main, ignored)?;
+    let mut next = kind.present_object(next);
+    decode(kind, &mut next, FieldValidation::Ignore)?;
+    let (update, _) = decide_update(kind, current, next, Part::Main)?;
     Ok(match update {
         Update::Unchanged => Some(Arc::clone(current)),
         Update::Replace(next) => cluster.store.replace(&kind.storage, current, next).ok(),

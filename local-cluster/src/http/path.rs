@@ -40,6 +40,19 @@ pub(crate) struct ResourcePath {
     pub(crate) subresource: Option<String>,
 }
 
+impl ResourcePath {
+    /// Whether this is where pods are bound by name: there are no objects of the kind to be found.
+    pub(crate) fn is_bindings(&self) -> bool {
+        (
+            self.group.as_str(),
+            self.version.as_str(),
+            self.plural.as_str(),
+        ) == ("", "v1", "bindings")
+            && self.namespace.is_some()
+            && self.name.is_none()
+    }
+}
+
 /// Takes a path apart; percent-encoded segments are decoded.
 pub(crate) fn parse(path: &str) -> Path {
     let Some(segments) = path

@@ -4,9 +4,14 @@ use std::str::FromStr;
 
 use axum::extract::Query;
 use http::Uri;
+use serde_json::Value;
 
+use crate::field_error::FieldError;
 use crate::rules::{FieldValidation, WriteOptions};
 use crate::status::ApiError;
+
+/// How long the name of a manager may be, in bytes.
+pub(super) const MAX_MANAGER: usize = 128;
 
 /// Query parameters, the first of a name winning.
 #[derive(Clone, Debug, Default)]
@@ -74,9 +79,34 @@ impl Params {
         Ok(WriteOptions {
             validation: self.field_validation()?,
             dry_run: self.dry_run()?,
+            manager: None,
             field_manager: self.get("fieldManager"),
             field_validation: self.get("fieldValidation"),
         })
+    }
+
+    /// Refuses names of managers that are too long or cannot be shown, for options of this kind.
+    pub(crate) fn check_manager(&self, options: &str) -> Result<(), ApiError> {
+        let Some(manager) = self.get("fieldManager") else {
+            return Ok(());
+        };
+        let mut errors = Vec::new();
+        if manager.len() > MAX_MANAGER {
+            let why = format!("may not be more than {MAX_MANAGER} bytes");
+            errors.push(FieldError::too_long("fieldManager", &why));
+        }
+        for (index, sign) in manager.char_indices().filter(|(_, sign)| sign.is_control()) {
+            let why = format!(
+                "invalid character U+{:04X} (at position {index})",
+                u32::from(sign)
+            );
+            let manager = Value::from(manager);
+            errors.push(FieldError::invalid("fieldManager", &manager, &why));
+        }
+        if errors.is_empty() {
+            return Ok(());
+        }
+        Err(ApiError::invalid("meta.k8s.io", options, "", &errors))
     }
 
     /// What to do about unknown fields.

@@ -8,15 +8,17 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use futures::FutureExt as _;
 use http::header::USER_AGENT;
+use http::request::Parts;
 use http::{Method, StatusCode};
 use tokio_util::sync::CancellationToken;
 
 use super::accept::{Encoding, Endpoint, Shape, negotiate};
 use super::path::{Path, ResourcePath, parse};
 use super::query::Params;
+use super::subresource::Subresource;
 use super::table::Include;
 use super::write::Change;
-use super::{answer, body, discovery, health, openapi, read, reviews, watch, write};
+use super::{answer, body, discovery, health, openapi, pods, read, reviews, scale, watch, write};
 use crate::resources::Kind;
 use crate::rules::Part;
 use crate::status::ApiError;
@@ -100,10 +102,49 @@ async fn answer_to(cluster: &Arc<Cluster>, request: Request) -> Result<Response,
     if let Some(kind) = reviews::find(&cluster.registry, &resource) {
         return reviews::answer(cluster, &kind, &resource, request).await;
     }
+    if resource.is_bindings() {
+        return bindings(cluster, &resource, request).await;
+    }
     match find(cluster, &resource) {
         Some(kind) => resource_request(cluster, &kind, &resource, request).await,
         None => Ok(answer::page_not_found()),
     }
+}
+
+/// Bindings are only ever created, and then they are gone.
+async fn bindings(
+    cluster: &Arc<Cluster>,
+    path: &ResourcePath,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let (parts, request_body) = request.into_parts();
+    let (Some(pods), Some(namespace)) = (
+        cluster.registry.builtin("", "pods"),
+        path.namespace.as_deref(),
+    ) else {
+        return Ok(answer::page_not_found());
+    };
+    if parts.method != Method::POST {
+        return Err(ApiError::method_not_allowed());
+    }
+    count(cluster, &parts, ("create", "bindings".to_owned(), ""));
+    let params = Params::of(&parts.uri)?;
+    let change = Change {
+        params: &params,
+        headers: &parts.headers,
+        body: body::read(request_body).await?,
+        form: negotiate(&parts.headers, Endpoint::Objects)?,
+    };
+    pods::bind(cluster, &pods, (namespace, None), &change)
+}
+
+fn count(cluster: &Cluster, parts: &Parts, (verb, resource, part): (&'static str, String, &str)) {
+    let agent = parts
+        .headers
+        .get(USER_AGENT)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    cluster.counters.add(agent, verb, resource, part);
 }
 
 fn find(cluster: &Cluster, path: &ResourcePath) -> Option<Arc<Kind>> {
@@ -118,8 +159,7 @@ fn find(cluster: &Cluster, path: &ResourcePath) -> Option<Arc<Kind>> {
     };
     let part_exists = match path.subresource.as_deref() {
         None => true,
-        Some("status") => kind.has_status,
-        Some(_) => false,
+        Some(name) => Subresource::of(&kind, name).is_some(),
     };
     (placed && part_exists).then_some(kind)
 }
@@ -145,14 +185,10 @@ async fn resource_request(
         (&Method::DELETE, false) => "deletecollection",
         _ => return Err(ApiError::method_not_allowed()),
     };
-    let agent = parts
-        .headers
-        .get(USER_AGENT)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
     let resource = Resource::new(&kind.group, &kind.plural).to_string();
-    let subresource = path.subresource.as_deref().unwrap_or_default();
-    cluster.counters.add(agent, verb, resource, subresource);
+    let part_name = path.subresource.as_deref().unwrap_or_default();
+    count(cluster, &parts, (verb, resource, part_name));
+    let subresource = Subresource::of(kind, part_name);
 
     let mut form = negotiate(&parts.headers, Endpoint::Objects)?.fitting(kind, verb)?;
     if form.shape == Shape::Table {
@@ -163,8 +199,20 @@ async fn resource_request(
         namespace.unwrap_or_default(),
         path.name.as_deref().unwrap_or_default(),
     );
+    let scale = match subresource {
+        Some(Subresource::Scale) => kind.scale(),
+        _ => None,
+    };
     match verb {
-        "get" => return read::get(cluster, kind, address, &params, form).await,
+        _ if subresource.is_some_and(|part| !part.verbs().contains(&verb)) => {
+            return Err(ApiError::method_not_allowed());
+        }
+        "get" => {
+            return match &scale {
+                Some(scale) => scale::get(cluster, (kind, scale), address, form),
+                None => read::get(cluster, kind, address, &params, form).await,
+            };
+        }
         "list" => return read::list(cluster, kind, namespace, &params, form).await,
         "watch" => {
             let stop = parts.extensions.get::<Stop>().cloned().unwrap_or_default();
@@ -178,10 +226,23 @@ async fn resource_request(
         body: body::read(request_body).await?,
         form,
     };
-    let part = match path.subresource {
-        Some(_) => Part::Status,
+    let part = match subresource {
+        Some(Subresource::Binding) => {
+            return pods::bind(cluster, kind, (address.0, Some(address.1)), &change);
+        }
+        Some(Subresource::Eviction) => return pods::evict(cluster, kind, address, &change),
+        Some(Subresource::Scale) => Part::Scale,
+        Some(Subresource::Finalize) => Part::Finalize,
+        Some(Subresource::Status) => Part::Status,
         None => Part::Main,
     };
+    if let Some(scale) = &scale {
+        let of = (&**kind, scale);
+        return match verb {
+            "update" => scale::update(cluster, of, address, &change).await,
+            _ => scale::patch(cluster, of, address, &change).await,
+        };
+    }
     match (verb, part) {
         ("create", Part::Main) if named => {
             // Custom resources look at the body before they find the address wrong.

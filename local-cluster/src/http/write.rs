@@ -2,19 +2,20 @@
 
 use axum::response::Response;
 use bytes::Bytes;
+use http::header::USER_AGENT;
 use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
 use super::accept::Form;
 use super::list_options::ListOptions;
-use super::query::Params;
+use super::query::{MAX_MANAGER, Params};
 use super::read::{self, Selection};
 use super::{answer, body, patched, protobuf};
 use crate::field_error::FieldError;
 use crate::object::{self, Object};
 use crate::patch::{Apply, Patch};
 use crate::resources::Kind;
-use crate::rules::{DeleteOptions, Part, Propagation, clean_metadata};
+use crate::rules::{DeleteOptions, Part, Propagation, WriteOptions, clean_metadata};
 use crate::status::{self, ApiError};
 use crate::warnings::note;
 use crate::writer::{Cluster, Deleted};
@@ -32,6 +33,24 @@ pub(super) struct Change<'a> {
     pub(super) form: Form,
 }
 
+impl Change<'_> {
+    /// The options of the write, with the name of who writes.
+    pub(super) fn options(&self) -> Result<WriteOptions<'_>, ApiError> {
+        let options = self.params.write_options()?;
+        let agent = || self.headers.get(USER_AGENT)?.to_str().ok();
+        let manager = options
+            .field_manager
+            .or_else(|| Some(manager_of(agent().unwrap_or_default())));
+        Ok(WriteOptions { manager, ..options })
+    }
+}
+
+/// Who does not say as whom it writes is known by the program it is: `kubectl/v1.36 (linux)`.
+fn manager_of(agent: &str) -> &str {
+    let name = agent.split('/').next().unwrap_or_default();
+    name.get(..MAX_MANAGER).unwrap_or(name)
+}
+
 /// `POST`
 pub(super) async fn create(
     cluster: &Cluster,
@@ -39,8 +58,9 @@ pub(super) async fn create(
     namespace: &str,
     change: &Change<'_>,
 ) -> Result<Response, ApiError> {
+    change.params.check_manager("CreateOptions")?;
     let object = body::decode(kind, change.headers, &change.body)?;
-    let options = change.params.write_options()?;
+    let options = change.options()?;
     let (left, warnings) = cluster.create(kind, namespace, object, &options).await?;
     let response = answer::object(StatusCode::CREATED, change.form, kind, &left);
     Ok(answer::with_warnings(response, &warnings))
@@ -54,8 +74,9 @@ pub(super) async fn update(
     part: Part,
     change: &Change<'_>,
 ) -> Result<Response, ApiError> {
+    change.params.check_manager("UpdateOptions")?;
     let object = body::decode(kind, change.headers, &change.body)?;
-    let options = change.params.write_options()?;
+    let options = change.options()?;
     let updated = cluster.update(kind, address, part, &options, |_| Ok(object.clone()));
     let (left, warnings) = updated.await?;
     let response = answer::object(StatusCode::OK, change.form, kind, &left);
@@ -73,8 +94,9 @@ pub(super) async fn patch(
     if body::media_type(change.headers).starts_with("application/apply-patch") {
         return apply(cluster, kind, address, part, change).await;
     }
+    change.params.check_manager("PatchOptions")?;
     let patch = decode_patch(kind, change)?;
-    let options = change.params.write_options()?;
+    let options = change.options()?;
     let updated = cluster.update(kind, address, part, &options, |current| {
         let next = patch.apply(current)?;
         if let Patch::Strategic(fields) = &patch {
@@ -83,7 +105,17 @@ pub(super) async fn patch(
         body::check_type(kind, &next)?;
         Ok(next)
     });
-    let (left, warnings) = updated.await?;
+    let (left, warnings) = match updated.await {
+        Ok(updated) => updated,
+        Err(error) => {
+            let Some(unknown) = error.unknown() else {
+                return Err(error);
+            };
+            let current = cluster.read(kind, address.0, address.1)?;
+            let shown = patch.shown(kind.present(&current));
+            return Err(ApiError::unknown_in_patch(&shown, unknown));
+        }
+    };
     let response = answer::object(StatusCode::OK, change.form, kind, &left);
     Ok(answer::with_warnings(response, &warnings))
 }
@@ -96,6 +128,24 @@ async fn apply(
     part: Part,
     change: &Change<'_>,
 ) -> Result<Response, ApiError> {
+    let request = Apply {
+        subresource: part.subresource().to_owned(),
+        ..wanted(kind, name, change)?
+    };
+    let options = change.options()?;
+    let applied = cluster.apply(kind, (namespace, name), &request, &options);
+    let (left, warnings, created) = applied.await?;
+    let code = if created {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
+    let response = answer::object(code, change.form, kind, &left);
+    Ok(answer::with_warnings(response, &warnings))
+}
+
+/// What the request wants of the object as a whole, and as whom.
+pub(super) fn wanted(kind: &Kind, name: &str, change: &Change<'_>) -> Result<Apply, ApiError> {
     let Some(manager) = change.params.get("fieldManager") else {
         let error = FieldError::required("fieldManager", "is required for apply patch");
         return Err(ApiError::invalid(
@@ -105,6 +155,7 @@ async fn apply(
             &[error],
         ));
     };
+    change.params.check_manager("PatchOptions")?;
     let value = body::parse("application/yaml", &change.body)
         .map_err(|why| ApiError::bad_request(format!("error decoding YAML: {why}")))?;
     let Value::Object(mut wanted) = value else {
@@ -129,28 +180,16 @@ async fn apply(
         }
         _ => {}
     }
-    let request = Apply {
+    Ok(Apply {
         manager: manager.to_owned(),
         force: change.params.flag("force"),
-        subresource: match part {
-            Part::Main => String::new(),
-            Part::Status => "status".to_owned(),
-        },
+        subresource: String::new(),
         wanted,
-    };
-    let options = change.params.write_options()?;
-    let applied = cluster.apply(kind, (namespace, name), &request, &options);
-    let (left, warnings, created) = applied.await?;
-    let code = if created {
-        StatusCode::CREATED
-    } else {
-        StatusCode::OK
-    };
-    let response = answer::object(code, change.form, kind, &left);
-    Ok(answer::with_warnings(response, &warnings))
+    })
 }
 
-fn decode_patch(kind: &Kind, change: &Change<'_>) -> Result<Patch, ApiError> {
+/// Reads a patch that is no apply.
+pub(super) fn decode_patch(kind: &Kind, change: &Change<'_>) -> Result<Patch, ApiError> {
     let media_type = body::media_type(change.headers);
     let accepted = if kind.is_custom() {
         CUSTOM_PATCHES
@@ -165,6 +204,15 @@ fn decode_patch(kind: &Kind, change: &Change<'_>) -> Result<Patch, ApiError> {
         );
     if !known {
         return Err(ApiError::unsupported_media_type(accepted));
+    }
+    if change.params.get("force").is_some() {
+        let error = FieldError::forbidden("force", "may not be specified for non-apply patch");
+        return Err(ApiError::invalid(
+            "meta.k8s.io",
+            "PatchOptions",
+            "",
+            &[error],
+        ));
     }
     let value = body::parse(media_type, &change.body)
         .map_err(|why| ApiError::bad_request(format!("error decoding patch: {why}")))?;
@@ -251,33 +299,76 @@ fn delete_options(change: &Change<'_>) -> Result<DeleteOptions, ApiError> {
             }
         }
     };
-    let kind = object::text(&body, &["kind"]).unwrap_or("DeleteOptions");
+    options_of_deletion(&body, change)
+}
+
+/// The options that a body, or the part of it that has them, and the query give.
+pub(super) fn options_of_deletion(
+    body: &Object,
+    change: &Change<'_>,
+) -> Result<DeleteOptions, ApiError> {
+    let kind = object::text(body, &["kind"]).unwrap_or("DeleteOptions");
     if kind != "DeleteOptions" {
         return Err(ApiError::bad_request(format!(
             "decoded object cannot be converted to DeleteOptions: it is a {kind}"
         )));
     }
-    let propagation = object::text(&body, &["propagationPolicy"])
-        .or_else(|| change.params.get("propagationPolicy"));
-    let orphans = body.get("orphanDependents").and_then(Value::as_bool);
+    // Who sends a body says all of it there.
+    let query = change.body.is_empty().then_some(change.params);
+    let propagation =
+        object::text(body, &["propagationPolicy"]).or_else(|| query?.get("propagationPolicy"));
+    let orphans = body
+        .get("orphanDependents")
+        .and_then(Value::as_bool)
+        .or_else(|| {
+            Some(
+                query
+                    .filter(|q| q.get("orphanDependents").is_some())?
+                    .flag("orphanDependents"),
+            )
+        });
+    let mut errors = Vec::new();
+    if let (Some(policy), Some(_)) = (propagation, orphans) {
+        errors.push(FieldError::invalid(
+            "propagationPolicy",
+            &Value::from(policy),
+            "orphanDependents and deletionPropagation cannot be both set",
+        ));
+    }
     let propagation = match (propagation, orphans) {
-        (None, None | Some(false)) => None,
+        (None, None) => None,
         (None, Some(true)) | (Some("Orphan"), _) => Some(Propagation::Orphan),
-        (Some("Background"), _) => Some(Propagation::Background),
+        (None, Some(false)) | (Some("Background"), _) => Some(Propagation::Background),
         (Some("Foreground"), _) => Some(Propagation::Foreground),
         (Some(other), _) => {
-            return Err(ApiError::bad_request(format!(
-                "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Unsupported value: {other:?}: supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\""
-            )));
+            let known = ["Foreground", "Background", "Orphan", "nil"].map(|p| format!("{p:?}"));
+            let other = Value::from(other);
+            errors.push(FieldError::not_supported(
+                "propagationPolicy",
+                &other,
+                &known,
+            ));
+            None
         }
     };
+    if !errors.is_empty() {
+        return Err(ApiError::invalid(
+            "meta.k8s.io",
+            "DeleteOptions",
+            "",
+            &errors,
+        ));
+    }
     let grace = match body.get("gracePeriodSeconds") {
-        None | Some(Value::Null) => change.params.number::<i64>("gracePeriodSeconds")?,
+        None | Some(Value::Null) => match query {
+            Some(query) => query.number::<i64>("gracePeriodSeconds")?,
+            None => None,
+        },
         Some(value) => Some(value.as_i64().ok_or_else(|| {
             ApiError::bad_request("gracePeriodSeconds must be a whole number of seconds")
         })?),
     };
-    let precondition = |key: &str| object::text(&body, &["preconditions", key]).map(str::to_owned);
+    let precondition = |key: &str| object::text(body, &["preconditions", key]).map(str::to_owned);
     let dry_run_in_body = body
         .get("dryRun")
         .and_then(Value::as_array)
@@ -287,6 +378,9 @@ fn delete_options(change: &Change<'_>) -> Result<DeleteOptions, ApiError> {
         propagation,
         uid: precondition("uid"),
         resource_version: precondition("resourceVersion"),
-        dry_run: dry_run_in_body || change.params.dry_run()?,
+        dry_run: match query {
+            Some(query) => query.dry_run()?,
+            None => dry_run_in_body,
+        },
     })
 }

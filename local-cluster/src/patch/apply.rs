@@ -1,16 +1,20 @@
 //! Server-side apply: a manager says which fields it wants, and owns them from then on.
-//!
-//! Only managers that apply are remembered. A plain update takes no ownership here, so it never
-//! causes a conflict; on a cluster it can.
 
-use serde_json::{Value, json};
+mod last_applied;
 
-use super::fields::{Context, ListKind, difference, fields_of, is_leaf, item_key};
-use crate::object::{Object, at, child};
+use serde_json::Value;
+
+use super::field_set::FieldSet;
+use super::layout::{Layout, ListKind};
+use super::managers::{Entry, Manager, Managers};
+use super::merge::merge;
+use super::ownership::{changes, empty_object, manager_name, nobodys, refit, reset, updated};
+use crate::object::{Object, object, uid};
 use crate::resources::Kind;
 use crate::status::ApiError;
 
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+/// The manager of what was there before anybody applied.
+const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
 /// A request to apply.
 #[derive(Clone, Debug)]
@@ -32,415 +36,213 @@ pub(crate) struct Applied {
     pub(crate) managed: Vec<Value>,
 }
 
+/// A field that another manager owns with another value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Conflict {
+    /// As messages name the manager.
+    manager: String,
+    set: FieldSet,
+}
+
 impl Apply {
-    /// Applies to the object as it is; an empty one is created.
+    /// Applies to the object as it is, in presented form; an empty one is created.
     pub(crate) fn to(&self, kind: &Kind, live: &Object, now: &str) -> Result<Applied, ApiError> {
-        let schema = kind.custom.as_ref().map(|custom| custom.schema.as_ref());
-        let context = match schema {
-            Some(schema) => Context::Schema(schema),
-            None => Context::Builtin {
-                parent: "",
-                field: "",
-            },
-        };
-        let wanted = self.own_part(kind);
-        let mut set = fields_of(&wanted, context);
-        trim_metadata(&mut set);
-        let others: Vec<Value> = at(live, &["metadata", "managedFields"])
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default();
-        let (mine, mut others): (Vec<Value>, Vec<Value>) = others
-            .into_iter()
-            .partition(|entry| self.is_own(kind, entry));
-
-        let live_value = Value::Object(live.clone());
-        let mut conflicts = Vec::new();
-        for entry in &others {
-            let mut paths = Vec::new();
-            let owned = fields(entry);
-            collide(
-                &set,
-                &owned,
-                (&wanted, &live_value),
-                context,
-                "",
-                &mut paths,
-            );
-            conflicts.extend(paths.into_iter().map(|path| (owner(entry), path)));
+        let layout = Layout::of(kind);
+        let wanted = Value::Object(self.own_part(kind));
+        if let Some(twice) = repeated(&wanted, layout, "") {
+            return Err(ApiError::untyped_patch(kind, &self.wanted, &twice));
         }
-        if !conflicts.is_empty() && !self.force {
-            return Err(ApiError::apply_conflicts(&conflicts));
-        }
-        if !conflicts.is_empty() {
-            for entry in &mut others {
-                disown(entry, &set, (&wanted, &live_value), context);
-            }
-            others.retain(|entry| !fields(entry).is_empty());
-        }
-
-        let before = mine.first().map(fields).unwrap_or_default();
-        let mut dropped = difference(&before, &set);
-        for entry in &others {
-            dropped = difference(&dropped, &fields(entry));
-        }
-        let mut object = live_value;
-        remove(&mut object, &dropped, context);
-        merge(&mut object, &wanted, context);
-        self.remember_for_kubectl(&mut object);
-
-        let time = mine
-            .first()
-            .filter(|_| before == set)
-            .and_then(|entry| entry.get("time")?.as_str())
-            .unwrap_or(now);
-        if !set.is_empty() {
-            let mut entry = json!({
-                "apiVersion": kind.api_version(), "fieldsType": "FieldsV1", "fieldsV1": set,
-                "manager": self.manager, "operation": "Apply", "time": time,
-            });
-            if !self.subresource.is_empty() {
-                entry["subresource"] = Value::from(self.subresource.as_str());
-            }
-            others.push(entry);
-        }
-        others.sort_by_key(|entry| {
-            let word = |key: &str| {
-                let text = entry.get(key).and_then(Value::as_str);
-                text.unwrap_or_default().to_owned()
+        let mut live = live.clone();
+        let mut managers = Managers::read(&live).unwrap_or_default();
+        let is_new = uid(&live).is_empty();
+        if is_new {
+            live = empty_object(kind);
+        } else if managers.0.is_empty() {
+            let by = Manager {
+                name: BEFORE_FIRST_APPLY.to_owned(),
+                ..self.as_manager(kind, false)
             };
-            (word("manager"), word("apiVersion"), word("subresource"))
-        });
+            managers = updated(kind, managers, (None, &live), by, now);
+        }
+        if let Some(meta) = live.get_mut("metadata").and_then(Value::as_object_mut) {
+            meta.remove("managedFields");
+        }
+        refit(kind, &mut managers);
+        let (next, mut managers) = match self.merged(kind, &live, &wanted, &managers, self.force) {
+            Ok(merged) => merged,
+            Err(conflicts) => {
+                let left = match self.manager.as_str() {
+                    "kubectl" => last_applied::not_allowed(kind, &live, conflicts),
+                    _ => conflicts,
+                };
+                if !left.is_empty() {
+                    return Err(refused(left));
+                }
+                self.merged(kind, &live, &wanted, &managers, true)
+                    .map_err(refused)?
+            }
+        };
+        let own = self.as_manager(kind, true);
+        if let Some(mut entry) = managers.take(&own) {
+            entry.set = entry.set.difference(&nobodys());
+            if next != live {
+                entry.time = Some(now.to_owned());
+            }
+            if !entry.set.is_empty() {
+                managers.0.push(entry);
+            }
+        }
+        // A new object is what is wanted, without the empty fields that types bring.
+        let mut next = if is_new { object(wanted) } else { next };
+        if self.manager == "kubectl" && self.subresource.is_empty() {
+            last_applied::keep_true(&mut next, &self.wanted);
+        }
         Ok(Applied {
-            object: crate::object::object(object),
-            managed: others,
+            object: next,
+            managed: managers.write(),
         })
     }
 
+    fn as_manager(&self, kind: &Kind, applies: bool) -> Manager {
+        Manager {
+            name: manager_name(&self.manager),
+            applies,
+            api_version: kind.api_version(),
+            subresource: self.subresource.clone(),
+        }
+    }
+
     /// Only what this address lets the manager write.
-    fn own_part(&self, kind: &Kind) -> Value {
+    fn own_part(&self, kind: &Kind) -> Object {
         let mut wanted = self.wanted.clone();
-        if self.subresource.is_empty() {
-            if kind.has_status {
-                wanted.remove("status");
-            }
-        } else {
+        if self.subresource == "status" {
             wanted.retain(|key, _| matches!(key.as_str(), "apiVersion" | "kind" | "status"));
+        } else if kind.has_status {
+            wanted.remove("status");
         }
-        Value::Object(wanted)
+        wanted
     }
 
-    /// `kubectl apply` compares with what was applied last: an annotation that says so is kept true.
-    fn remember_for_kubectl(&self, object: &mut Value) {
-        let annotation = object
-            .get_mut("metadata")
-            .and_then(|m| m.get_mut("annotations"))
-            .and_then(|a| a.get_mut(LAST_APPLIED));
-        if self.manager == "kubectl"
-            && self.subresource.is_empty()
-            && let Some(annotation) = annotation
-        {
-            let wanted = Value::Object(self.wanted.clone());
-            *annotation = Value::from(format!("{wanted}\n"));
+    /// The object with what is wanted in it and without what is no longer, and who manages it then.
+    fn merged(
+        &self,
+        kind: &Kind,
+        live: &Object,
+        wanted: &Value,
+        managers: &Managers,
+        force: bool,
+    ) -> Result<(Object, Managers), Vec<Conflict>> {
+        let layout = Layout::of(kind);
+        let own = self.as_manager(kind, true);
+        let mut managers = managers.clone();
+        let before = managers.take(&own);
+        let mut next = Value::Object(live.clone());
+        merge(&mut next, wanted, layout);
+        let set = FieldSet::of(wanted, layout).without(&reset(kind, &self.subresource));
+        if let Some(before) = &before {
+            prune(&mut next, &before.set, &set, &managers, layout);
         }
-    }
-
-    fn is_own(&self, kind: &Kind, entry: &Value) -> bool {
-        let word = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
-        word("manager") == self.manager
-            && word("subresource") == self.subresource
-            && word("apiVersion") == kind.api_version()
-    }
-}
-
-fn fields(entry: &Value) -> Object {
-    entry
-        .get("fieldsV1")
-        .and_then(Value::as_object)
-        .cloned()
-        .unwrap_or_default()
-}
-
-fn owner(entry: &Value) -> String {
-    let word = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
-    let manager = Value::from(word("manager"));
-    match word("subresource") {
-        "" => manager.to_string(),
-        subresource => format!("{manager} with subresource {}", Value::from(subresource)),
-    }
-}
-
-/// Type and identity are nobody's to own.
-fn trim_metadata(set: &mut Object) {
-    set.remove("f:apiVersion");
-    set.remove("f:kind");
-    let metadata = child(set, "f:metadata");
-    metadata.retain(|key, _| {
-        matches!(
-            key.as_str(),
-            "f:labels" | "f:annotations" | "f:finalizers" | "f:ownerReferences"
-        )
-    });
-    if metadata.is_empty() {
-        set.remove("f:metadata");
-    }
-}
-
-/// The part of a value that a key of a set names, and how messages write it.
-fn part<'a>(value: &'a Value, key: &str, context: Context<'_>) -> (Option<&'a Value>, String) {
-    if let Some(name) = key.strip_prefix("f:") {
-        return (value.get(name), format!(".{name}"));
-    }
-    let keys = match context.list_kind() {
-        ListKind::Keyed(keys) => keys,
-        _ => Vec::new(),
-    };
-    let items = value.as_array();
-    let found = items
-        .into_iter()
-        .flatten()
-        .find(|item| match key.strip_prefix("v:") {
-            Some(member) => serde_json::from_str(member).is_ok_and(|m: Value| m == **item),
-            None => item_key(item, &keys) == key,
+        let next = object(next);
+        let changes = changes(kind, &self.subresource, live, &next);
+        let removed = changes.removed.clone();
+        let changed = changes.set();
+        let mut conflicts: Vec<Conflict> = Vec::new();
+        for entry in &managers.0 {
+            let set = entry.set.intersection(&changed);
+            if !set.is_empty() {
+                let manager = entry.shown();
+                conflicts.push(Conflict { manager, set });
+            }
+        }
+        if !conflicts.is_empty() && !force {
+            return Err(conflicts);
+        }
+        managers.lose(&changed);
+        managers.lose(&removed);
+        managers.0.push(Entry {
+            manager: own,
+            given: None,
+            time: before.and_then(|entry| entry.time),
+            set,
         });
-    let shown = match key.strip_prefix("v:") {
-        Some(member) => format!("[={member}]"),
-        None => {
-            let named: Value = key
-                .strip_prefix("k:")
-                .and_then(|k| serde_json::from_str(k).ok())
-                .unwrap_or_default();
-            let pairs: Vec<String> = named
-                .as_object()
-                .into_iter()
-                .flatten()
-                .map(|(k, v)| format!("{k}={v}"))
-                .collect();
-            format!("[{}]", pairs.join(","))
-        }
-    };
-    (found, shown)
-}
-
-fn inside<'a>(context: Context<'a>, key: &'a str) -> Context<'a> {
-    match key.strip_prefix("f:") {
-        Some(name) => context.of_field(name),
-        None => context.of_item(),
+        Ok((next, managers))
     }
 }
 
-/// The fields that both own and that would get another value.
-fn collide(
-    set: &Object,
-    owned: &Object,
-    (wanted, live): (&Value, &Value),
-    context: Context<'_>,
-    path: &str,
-    paths: &mut Vec<String>,
+/// Removes what a manager had and no longer wants, unless somebody else has it too.
+fn prune(
+    merged: &mut Value,
+    before: &FieldSet,
+    wanted: &FieldSet,
+    others: &Managers,
+    layout: Layout<'_>,
 ) {
-    for (key, mine) in set.iter().filter(|(key, _)| *key != ".") {
-        let (Some(mine), Some(theirs)) =
-            (mine.as_object(), owned.get(key).and_then(Value::as_object))
-        else {
-            continue;
-        };
-        let (wanted, shown) = part(wanted, key, context);
-        let (live, _) = part(live, key, context);
-        let here = format!("{path}{shown}");
-        match (wanted, live) {
-            _ if is_leaf(mine) && is_leaf(theirs) => {
-                paths.extend((wanted != live).then_some(here));
-            }
-            (Some(wanted), Some(live)) => {
-                collide(
-                    mine,
-                    theirs,
-                    (wanted, live),
-                    inside(context, key),
-                    &here,
-                    paths,
-                );
-            }
-            _ => {}
-        }
+    if before.is_empty() {
+        return;
     }
+    let fields = |value: &Value| FieldSet::of(value, layout).with_named(layout);
+    let before = before.with_named(layout);
+    let all = fields(merged);
+    let owned = others
+        .0
+        .iter()
+        .fold(wanted.clone(), |all, entry| all.union(&entry.set))
+        .with_named(layout);
+    let without = |set: &FieldSet| {
+        let mut left = merged.clone();
+        set.remove_from(&mut left, layout);
+        left
+    };
+    // What somebody owns stays, and what is left without it stays too; of the rest, only what this
+    // manager had goes.
+    let left = fields(&without(&before)).union(&owned);
+    let left = fields(&without(&all.difference(&left)));
+    let gone = all.difference(&left).intersection(&before);
+    *merged = without(&gone);
 }
 
-/// Takes from a manager the fields that are being forced.
-fn disown(entry: &mut Value, set: &Object, (wanted, live): (&Value, &Value), context: Context<'_>) {
-    fn strip(
-        owned: &mut Object,
-        set: &Object,
-        (wanted, live): (&Value, &Value),
-        context: Context<'_>,
-    ) {
-        owned.retain(|key, theirs| {
-            let (Some(mine), Value::Object(theirs)) =
-                (set.get(key).and_then(Value::as_object), theirs)
-            else {
-                return true;
-            };
-            let (wanted, _) = part(wanted, key, context);
-            let (live, _) = part(live, key, context);
-            if is_leaf(mine) && is_leaf(theirs) {
-                return wanted == live;
-            }
-            if let (Some(wanted), Some(live)) = (wanted, live) {
-                let had = !theirs.is_empty();
-                strip(theirs, mine, (wanted, live), inside(context, key));
-                return !(had && theirs.is_empty());
-            }
-            true
-        });
+fn refused(conflicts: Vec<Conflict>) -> ApiError {
+    let mut listed: Vec<(String, String)> = Vec::new();
+    for conflict in conflicts {
+        let paths = conflict.set.paths().into_iter();
+        listed.extend(paths.map(|path| (conflict.manager.clone(), path)));
     }
-    if let Some(Value::Object(owned)) = entry.get_mut("fieldsV1") {
-        strip(owned, set, (wanted, live), context);
-    }
+    listed.sort_by(|a, b| a.0.cmp(&b.0));
+    ApiError::apply_conflicts(&listed)
 }
 
-/// Removes the fields of a set.
-fn remove(value: &mut Value, set: &Object, context: Context<'_>) {
+/// Says which items of a list cannot be told apart: an apply would not know which it means.
+fn repeated(value: &Value, layout: Layout<'_>, path: &str) -> Option<String> {
     match value {
-        Value::Object(map) => {
-            for (key, gone) in set {
-                let (Some(name), Value::Object(gone)) = (key.strip_prefix("f:"), gone) else {
+        Value::Object(map) if !layout.is_atomic_map() => map.iter().find_map(|(name, value)| {
+            repeated(value, layout.of_field(name), &format!("{path}.{name}"))
+        }),
+        Value::Array(items) if layout.list_kind() != ListKind::Atomic => {
+            let kind = layout.list_kind();
+            let mut seen = FieldSet::default();
+            for item in items {
+                let Some(branch) = layout.item_name(&kind, item) else {
                     continue;
                 };
-                if is_leaf(gone) {
-                    map.remove(name);
-                } else if let Some(inner) = map.get_mut(name) {
-                    remove(inner, gone, context.of_field(name));
+                let mut one = FieldSet::default();
+                one.put(branch.clone(), FieldSet::leaf());
+                let shown = one.paths().concat();
+                if seen.children.contains_key(&branch) {
+                    return Some(format!("{path}: duplicate entries for key {shown}"));
+                }
+                seen.put(branch, FieldSet::leaf());
+                if !layout.has_atomic_items() {
+                    let inside = repeated(item, layout.of_item(), &format!("{path}{shown}"));
+                    if inside.is_some() {
+                        return inside;
+                    }
                 }
             }
+            None
         }
-        Value::Array(items) => {
-            let keys = match context.list_kind() {
-                ListKind::Keyed(keys) => keys,
-                _ => Vec::new(),
-            };
-            items.retain_mut(|item| {
-                if set.contains_key(&format!("v:{item}")) {
-                    return false;
-                }
-                match set.get(&item_key(item, &keys)).and_then(Value::as_object) {
-                    // An item that was only this manager's goes as a whole.
-                    Some(gone) if gone.contains_key(".") => false,
-                    Some(gone) => {
-                        remove(item, gone, context.of_item());
-                        true
-                    }
-                    None => true,
-                }
-            });
-        }
-        _ => {}
-    }
-}
-
-/// Puts what is wanted into the value.
-fn merge(value: &mut Value, wanted: &Value, context: Context<'_>) {
-    match (value, wanted) {
-        (Value::Object(map), Value::Object(wanted)) => {
-            for (name, inner) in wanted {
-                match map.get_mut(name) {
-                    Some(slot) => merge(slot, inner, context.of_field(name)),
-                    None => {
-                        map.insert(name.clone(), inner.clone());
-                    }
-                }
-            }
-        }
-        (Value::Array(items), Value::Array(wanted)) => match context.list_kind() {
-            ListKind::Atomic => items.clone_from(wanted),
-            ListKind::Set => {
-                for item in wanted {
-                    if !items.contains(item) {
-                        items.push(item.clone());
-                    }
-                }
-            }
-            ListKind::Keyed(keys) => {
-                for item in wanted {
-                    let key = item_key(item, &keys);
-                    match items.iter_mut().find(|i| item_key(i, &keys) == key) {
-                        Some(found) => merge(found, item, context.of_item()),
-                        None => items.push(item.clone()),
-                    }
-                }
-            }
-        },
-        (value, wanted) => value.clone_from(wanted),
+        _ => None,
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::object::object;
-    use crate::resources::Registry;
-
-    fn apply(live: &Object, manager: &str, force: bool, wanted: Value) -> Result<Object, ApiError> {
-        let kind = Registry::new().builtin("", "configmaps").unwrap();
-        let request = Apply {
-            manager: manager.to_owned(),
-            force,
-            subresource: String::new(),
-            wanted: object(wanted),
-        };
-        let applied = request.to(&kind, live, "now")?;
-        let mut object = applied.object;
-        child(&mut object, "metadata").insert("managedFields".to_owned(), applied.managed.into());
-        Ok(object)
-    }
-
-    fn managed(object: &Object) -> Vec<Value> {
-        at(object, &["metadata", "managedFields"])
-            .unwrap()
-            .as_array()
-            .unwrap()
-            .clone()
-    }
-
-    #[test]
-    fn a_manager_takes_back_what_it_no_longer_wants() {
-        let first = apply(
-            &Object::new(),
-            "m",
-            false,
-            json!({"data": {"a": "1", "b": "2"}}),
-        )
-        .unwrap();
-        let second = apply(&first, "m", false, json!({"data": {"a": "1"}})).unwrap();
-        assert_eq!(second["data"], json!({"a": "1"}));
-        assert_eq!(
-            managed(&second)[0]["fieldsV1"],
-            json!({"f:data": {"f:a": {}}})
-        );
-        assert_eq!(
-            apply(&second, "m", false, json!({"data": {"a": "1"}})).unwrap(),
-            second
-        );
-    }
-
-    #[test]
-    fn other_managers_conflict_unless_they_agree_or_force() {
-        let first = apply(
-            &Object::new(),
-            "m",
-            false,
-            json!({"data": {"a": "1", "b": "2"}}),
-        )
-        .unwrap();
-        let agreed = apply(&first, "n", false, json!({"data": {"a": "1"}})).unwrap();
-        assert_eq!(managed(&agreed).len(), 2);
-        let refused = apply(&first, "n", false, json!({"data": {"a": "9"}})).unwrap_err();
-        assert_eq!(
-            refused.message(),
-            "Apply failed with 1 conflict: conflict with \"m\": .data.a"
-        );
-        let forced = apply(&first, "n", true, json!({"data": {"a": "9"}})).unwrap();
-        assert_eq!(forced["data"], json!({"a": "9", "b": "2"}));
-        let of_m = managed(&forced).remove(0);
-        assert_eq!(of_m["fieldsV1"], json!({"f:data": {"f:b": {}}}));
-    }
-}
+mod tests;

@@ -22,6 +22,17 @@ impl Patch {
         super::json::parse(body).map(Self::Json)
     }
 
+    /// The patch, or the object that it makes, as messages show what could not be read.
+    pub(crate) fn shown(&self, object: Object) -> String {
+        match self {
+            Self::Strategic(patch) => printed(&Value::Object(patch.clone())),
+            _ => self
+                .apply(object)
+                .map(|patched| Value::Object(patched).to_string())
+                .unwrap_or_default(),
+        }
+    }
+
     /// The object after the change.
     pub(crate) fn apply(&self, object: Object) -> Result<Object, ApiError> {
         let mut value = Value::Object(object);
@@ -34,5 +45,43 @@ impl Patch {
             Value::Object(object) => Ok(object),
             _ => Err(ApiError::bad_request("the patch leaves no object")),
         }
+    }
+}
+
+/// A value as Go prints it.
+fn printed(value: &Value) -> String {
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(printed).collect();
+            format!("[{}]", items.join(" "))
+        }
+        Value::Object(map) => {
+            let fields = map.iter().map(|(k, v)| format!("{k}:{}", printed(v)));
+            format!("map[{}]", fields.collect::<Vec<_>>().join(" "))
+        }
+        plain => plain.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::object;
+    use serde_json::json;
+
+    #[test]
+    fn a_strategic_patch_is_shown_as_go_prints_it() {
+        let patch = json!({"spec": {"containers": null, "x": [{"port": 80, "on": true}, "a"]}});
+        assert_eq!(
+            Patch::Strategic(object(patch.clone())).shown(Object::new()),
+            "map[spec:map[containers:<nil> x:[map[on:true port:80] a]]]"
+        );
+        let merged = Patch::Merge(object(patch)).shown(object(json!({"a": 1})));
+        assert_eq!(
+            merged,
+            r#"{"a":1,"spec":{"x":[{"on":true,"port":80},"a"]}}"#
+        );
     }
 }

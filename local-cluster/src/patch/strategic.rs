@@ -1,46 +1,15 @@
 //! Strategic merge: a merge patch in which some lists are merged item by item.
 //!
 //! `kubectl apply` and `kubectl patch` send it for built-in kinds. Which lists are keyed, and by
-//! what, is part of Kubernetes' types; the few that matter here are in [`list_rule`].
+//! what, is part of Kubernetes' types.
 
 use serde_json::Value;
 
+use super::layout::{ListRule, strategic_rule};
 use crate::object::Object;
 
 const ORDER: &str = "$setElementOrder/";
 const DELETE_PRIMITIVE: &str = "$deleteFromPrimitiveList/";
-
-/// How a list is merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ListRule {
-    /// Replaced as a whole.
-    Atomic,
-    /// A set of plain values.
-    Set,
-    /// Items are objects told apart by this field.
-    Keyed(&'static str),
-}
-
-/// The rule of the list `field` inside the object that is found under `parent`.
-pub(crate) fn list_rule(parent: &str, field: &str) -> ListRule {
-    match (parent, field) {
-        (_, "conditions") | ("status", "addresses") => ListRule::Keyed("type"),
-        (_, "containers" | "initContainers" | "ephemeralContainers" | "volumes") => {
-            ListRule::Keyed("name")
-        }
-        (_, "env" | "imagePullSecrets" | "secrets" | "resourceClaims") => ListRule::Keyed("name"),
-        (_, "volumeMounts") => ListRule::Keyed("mountPath"),
-        (_, "volumeDevices") => ListRule::Keyed("devicePath"),
-        ("containers" | "initContainers", "ports") => ListRule::Keyed("containerPort"),
-        ("spec" | "loadBalancer", "ports") => ListRule::Keyed("port"),
-        (_, "hostAliases" | "podIPs" | "hostIPs") => ListRule::Keyed("ip"),
-        (_, "topologySpreadConstraints") => ListRule::Keyed("topologyKey"),
-        ("", "webhooks") | (_, "matchConditions") => ListRule::Keyed("name"),
-        ("metadata", "ownerReferences") => ListRule::Keyed("uid"),
-        ("metadata", "finalizers") => ListRule::Set,
-        _ => ListRule::Atomic,
-    }
-}
 
 /// Merges a patch into a built-in object.
 pub(crate) fn merge(document: &mut Value, patch: &Object) {
@@ -94,7 +63,7 @@ fn merge_map(document: &mut Value, patch: &Object, parent: &str) {
             Value::Array(items) => {
                 let order = patch.get(&format!("{ORDER}{key}"));
                 let slot = map.entry(key.as_str()).or_insert(Value::Null);
-                merge_list(slot, items, order, list_rule(parent, key), key);
+                merge_list(slot, items, order, strategic_rule(parent, key), key);
             }
             plain => {
                 map.insert(key.clone(), plain.clone());
@@ -143,7 +112,10 @@ fn merge_list(
             }
             set
         }
-        ListRule::Keyed(key) => merge_keyed(existing, items, order, key, field),
+        ListRule::Keyed(keys) => {
+            let key = keys.first().copied().unwrap_or_default();
+            merge_keyed(existing, items, order, key, field)
+        }
     };
     *slot = Value::Array(merged);
 }
@@ -218,8 +190,8 @@ fn in_order(merged: Vec<Value>, key: &str, patch: &[Value], server: &[Value]) ->
 }
 
 fn reorder(map: &mut Object, parent: &str, field: &str, order: &Value) {
-    let (ListRule::Keyed(key), Some(Value::Array(items)), Value::Array(order)) =
-        (list_rule(parent, field), map.get_mut(field), order)
+    let (ListRule::Keyed([key, ..]), Some(Value::Array(items)), Value::Array(order)) =
+        (strategic_rule(parent, field), map.get_mut(field), order)
     else {
         return;
     };
@@ -256,11 +228,11 @@ mod tests {
     #[test]
     fn new_items_come_first_without_an_order() {
         let out = merged(
-            json!({"conditions": [{"type": "Ready"}]}),
-            json!({"conditions": [{"type": "ContainersReady"}]}),
+            json!({"status": {"conditions": [{"type": "Ready"}]}}),
+            json!({"status": {"conditions": [{"type": "ContainersReady"}]}}),
         );
         assert_eq!(
-            out["conditions"],
+            out["status"]["conditions"],
             json!([{"type": "ContainersReady"}, {"type": "Ready"}])
         );
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::scale::Scale;
 use super::{TypeSchema, Typed};
 use crate::object::Object;
 use crate::schema::Schema;
@@ -60,17 +61,10 @@ pub(crate) struct Custom {
     pub(crate) columns: Vec<PrinterColumn>,
     /// The version that objects are stored in.
     pub(crate) storage_version: String,
+    /// Where the scale subresource finds its numbers, if there is one.
     pub(crate) scale: Option<Scale>,
     /// The fields besides name and namespace that objects can be selected by (`spec.colour`).
     pub(crate) selectable: Vec<String>,
-}
-
-/// Where a custom resource has what its scale shows; as written in the definition (`.spec.replicas`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Scale {
-    pub(crate) spec_path: String,
-    pub(crate) status_path: String,
-    pub(crate) selector_path: Option<String>,
 }
 
 /// A column that kubectl shows for a custom resource.

@@ -1,4 +1,4 @@
-//! What every write ends with: pruning, defaults, and the check of the whole object.
+//! What every write begins and ends with: pruning and defaults, and the check of the whole object.
 
 use serde_json::Value;
 
@@ -20,17 +20,21 @@ pub(crate) enum FieldValidation {
     Strict,
 }
 
-/// Completes an object (presented form) and checks it, against what it was if it is not new and
-/// with regard to the part that is written. Returns warnings for the client.
+/// Completes an object (decoded, in presented form) and checks it, against what it was if it is not
+/// new and with regard to the part that is written. Returns warnings for the client.
 pub(super) fn complete(
     kind: &Kind,
     object: &mut Object,
     before: Option<(&Object, Part)>,
-    validation: FieldValidation,
 ) -> Result<Vec<String>, ApiError> {
-    let mut warnings = decode(kind, object, validation)?;
-    let (errors, more) = complaints(kind, object, before);
-    warnings.extend(more);
+    fill_defaults(kind, object);
+    if let Some((before, _)) = before {
+        super::builtin::settle(kind, before, object);
+    }
+    let (mut errors, warnings) = complaints(kind, object, before);
+    if let Some((before, _)) = before.filter(|_| !kind.is_custom()) {
+        errors.extend(super::builtin::change_errors(kind, before, object));
+    }
     if !errors.is_empty() {
         return Err(ApiError::invalid(
             &kind.group,
@@ -94,7 +98,7 @@ fn complaints(
         let checked = match &old {
             None => schema.check_create(&new),
             Some((old, Part::Status)) => schema.check_status(&new, old),
-            Some((old, Part::Main)) => schema.check_update(&new, old),
+            Some((old, _)) => schema.check_update(&new, old),
         };
         if let Some(scale) = &custom.scale {
             let status_only = matches!(before, Some((_, Part::Status)));
@@ -103,22 +107,8 @@ fn complaints(
         errors.extend(checked.errors);
         return (errors, checked.warnings);
     }
-    let list_is_empty = |path: &[&str]| {
-        object::at(object, path)
-            .and_then(Value::as_array)
-            .is_none_or(Vec::is_empty)
-    };
+    errors.extend(super::builtin::object_errors(kind, object));
     match kind.plural.as_str() {
-        "pods" if list_is_empty(&["spec", "containers"]) => {
-            errors.push(FieldError::required("spec.containers", ""));
-        }
-        "services"
-            if list_is_empty(&["spec", "ports"])
-                && object::text(object, &["spec", "clusterIP"]) != Some("None")
-                && object::text(object, &["spec", "type"]) != Some("ExternalName") =>
-        {
-            errors.push(FieldError::required("spec.ports", ""));
-        }
         "customresourcedefinitions" => {
             let before = before.map(|(before, _)| before);
             errors.extend(crd_errors(object, before));

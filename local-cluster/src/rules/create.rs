@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::check_name;
 use super::complete::complete;
-use super::{FieldValidation, check_name};
 use crate::names;
 use crate::object::{self, Object, child, is_deleting};
 use crate::resources::{Kind, reset_status};
@@ -16,12 +16,11 @@ pub(crate) struct Stamp {
     pub(crate) now: String,
 }
 
-/// The object to store for a request to create (in presented form, metadata cleaned), and warnings.
+/// The object to store for a request to create (in presented form, metadata cleaned, decoded).
 pub(crate) fn prepare_create(
     kind: &Kind,
     mut object: Object,
     stamp: &Stamp,
-    validation: FieldValidation,
 ) -> Result<(Object, Vec<String>), ApiError> {
     if object::meta(&object, "resourceVersion").is_some_and(|v| v != "0") {
         return Err(ApiError::bad_request(
@@ -30,7 +29,7 @@ pub(crate) fn prepare_create(
     }
     debug_assert!(!kind.namespaced || !object::namespace(&object).is_empty());
     let meta = child(&mut object, "metadata");
-    for key in ["resourceVersion", "generation", "managedFields"] {
+    for key in ["resourceVersion", "generation"] {
         meta.remove(key);
     }
     forget_past(meta);
@@ -56,7 +55,7 @@ pub(crate) fn prepare_create(
     }
     check_name(kind, &object)?;
     reset_status(kind, &mut object);
-    let warnings = complete(kind, &mut object, None, validation)?;
+    let warnings = complete(kind, &mut object, None)?;
     debug_assert!(!is_deleting(&object));
     Ok((kind.to_storage(object), warnings))
 }
@@ -79,6 +78,7 @@ mod tests {
     use super::*;
     use crate::object::object;
     use crate::resources::Registry;
+    use crate::rules::{FieldValidation, decode};
     use serde_json::json;
 
     fn create(body: Value) -> Result<(Object, Vec<String>), ApiError> {
@@ -87,7 +87,9 @@ mod tests {
             uid: "u".into(),
             now: "2026-01-01T00:00:00Z".into(),
         };
-        prepare_create(&kind, object(body), &stamp, FieldValidation::Warn)
+        let mut object = object(body);
+        let warnings = decode(&kind, &mut object, FieldValidation::Warn)?;
+        Ok((prepare_create(&kind, object, &stamp)?.0, warnings))
     }
 
     #[test]

@@ -82,8 +82,9 @@ pub(crate) fn decide_deletion(
 
     let began_with =
         at(before, &["metadata", "deletionGracePeriodSeconds"]).and_then(Value::as_i64);
-    // A running deletion is only ever hurried.
-    if !deleting || grace < began_with.unwrap_or(0) {
+    // A running deletion is only ever hurried, and only by who says how much.
+    let hurries = options.grace_seconds.is_some() && grace < began_with.unwrap_or(0);
+    if !deleting || hurries {
         let meta = child(&mut next, "metadata");
         meta.insert(
             "deletionTimestamp".to_owned(),
@@ -190,6 +191,10 @@ mod tests {
         assert_eq!(marked["metadata"]["deletionTimestamp"], "+30");
         assert_eq!(marked["metadata"]["generation"], 2);
         let again = decide("pods", Value::Object(marked.clone()), with(None, Some(60)));
+        assert_eq!(again, Deletion::Unchanged);
+        let mut patient = marked.clone();
+        patient["spec"]["terminationGracePeriodSeconds"] = json!(5);
+        let again = decide("pods", Value::Object(patient), with(None, None));
         assert_eq!(again, Deletion::Unchanged);
         let hurried = decide("pods", Value::Object(marked), with(None, Some(0)));
         assert!(matches!(hurried, Deletion::Remove(_)));

@@ -96,7 +96,9 @@ pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), Api
             Value::Object(map) => map.is_empty(),
             _ => false,
         };
-        !empty && FIELDS.iter().any(|(name, _)| name == key)
+        // An empty list of managers forgets those there are.
+        let forgets = key == "managedFields" && value.is_array();
+        (!empty || forgets) && FIELDS.iter().any(|(name, _)| name == key)
     });
     for map in ["labels", "annotations"] {
         if let Some(Value::Object(map)) = metadata.get_mut(map) {

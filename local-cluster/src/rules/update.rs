@@ -17,6 +17,22 @@ pub(crate) enum Part {
     Main,
     /// Only the status.
     Status,
+    /// How many there are to be, by way of another kind of object.
+    Scale,
+    /// The finalizers of a namespace's own.
+    Finalize,
+}
+
+impl Part {
+    /// The name of the subresource, empty for the object as a whole.
+    pub(crate) fn subresource(self) -> &'static str {
+        match self {
+            Self::Main => "",
+            Self::Status => "status",
+            Self::Scale => "scale",
+            Self::Finalize => "finalize",
+        }
+    }
 }
 
 /// What an update comes to.
@@ -39,17 +55,16 @@ const SERVER_OWNED: &[&str] = &[
     "deletionTimestamp",
     "deletionGracePeriodSeconds",
     "generation",
-    "managedFields",
     "selfLink",
 ];
 
-/// Decides about the next version of an object (in presented form, metadata cleaned).
+/// Decides about the next version of an object (in presented form, metadata cleaned, decoded).
+/// Returns warnings for the client.
 pub(crate) fn decide_update(
     kind: &Kind,
     current: &Stored,
     mut next: Object,
     part: Part,
-    validation: FieldValidation,
 ) -> Result<(Update, Vec<String>), ApiError> {
     check_preconditions(kind, current, &next)?;
     let mut before = kind.present(current);
@@ -58,16 +73,27 @@ pub(crate) fn decide_update(
         decode(kind, &mut before, FieldValidation::Ignore)?;
     }
     let mut merged = match part {
-        // A status write takes the status and leaves the rest as it is.
+        // A status write takes the status and leaves the rest as it is; but Kubernetes' own kinds
+        // take what it says of labels and the like, too.
         Part::Status => {
             let mut merged = before.clone();
             merged.remove("status");
             if let Some(status) = next.remove("status") {
                 merged.insert("status".to_owned(), status);
             }
+            let managers = object::managers(&next).to_vec();
+            if !kind.is_custom() && kind.group != "apiextensions.k8s.io" {
+                keep_server_owned(&mut next, &before);
+                keep_from_status(kind, &mut next, &before);
+                merged.insert(
+                    "metadata".to_owned(),
+                    next.remove("metadata").unwrap_or_default(),
+                );
+            }
+            object::set_managers(&mut merged, managers);
             merged
         }
-        Part::Main => {
+        Part::Main | Part::Scale | Part::Finalize => {
             keep_server_owned(&mut next, &before);
             if kind.has_status {
                 next.remove("status");
@@ -75,19 +101,22 @@ pub(crate) fn decide_update(
                     next.insert("status".to_owned(), status.clone());
                 }
             }
-            keep_namespace_finalizers(kind, &mut next, &before);
+            if part != Part::Finalize {
+                keep_namespace_finalizers(kind, &mut next, &before);
+            }
             next
         }
     };
     let version = Value::from(current.revision.to_string());
     child(&mut merged, "metadata").insert("resourceVersion".to_owned(), version);
     check_new_finalizers(kind, &before, &merged)?;
-    let warnings = complete(kind, &mut merged, Some((&before, part)), validation)?;
+    let warnings = complete(kind, &mut merged, Some((&before, part)))?;
     if kind.has_generation && wanted(kind, &merged) != wanted(kind, &before) {
         let generation = object::generation(&before) + 1;
         child(&mut merged, "metadata").insert("generation".to_owned(), Value::from(generation));
     }
-    let next = kind.to_storage(merged);
+    let mut next = kind.to_storage(merged);
+    keep_times(&mut next, &current.object);
     let update = if next == current.object {
         Update::Unchanged
     } else if may_go(&next) {
@@ -96,6 +125,30 @@ pub(crate) fn decide_update(
         Update::Replace(next)
     };
     Ok((update, warnings))
+}
+
+/// Managers may have found that they changed something which the server put back since. Only their
+/// times differ then, and that is no change.
+fn keep_times(next: &mut Object, before: &Object) {
+    let (new, old) = (object::managers(next), object::managers(before));
+    let but_time = |entry: &Value| {
+        let mut entry = entry.clone();
+        if let Some(entry) = entry.as_object_mut() {
+            entry.remove("time");
+        }
+        entry
+    };
+    let only_times = new != old
+        && new.len() == old.len()
+        && new.iter().zip(old).all(|(a, b)| but_time(a) == but_time(b));
+    if !only_times {
+        return;
+    }
+    let (new, old) = (new.to_vec(), old.to_vec());
+    object::set_managers(next, old);
+    if next != before {
+        object::set_managers(next, new);
+    }
 }
 
 /// Whether nothing holds an object that is being deleted any more.
@@ -163,6 +216,20 @@ fn keep_server_owned(next: &mut Object, before: &Object) {
             None => meta.remove(*key),
         };
     }
+}
+
+/// What of the metadata cannot be written by way of the status either.
+fn keep_from_status(kind: &Kind, next: &mut Object, before: &Object) {
+    let key = match (kind.group.as_str(), kind.plural.as_str()) {
+        ("", "pods") => "ownerReferences",
+        ("apps", "deployments") => "labels",
+        _ => return,
+    };
+    let meta = child(next, "metadata");
+    match at(before, &["metadata", key]) {
+        Some(value) => meta.insert(key.to_owned(), value.clone()),
+        None => meta.remove(key),
+    };
 }
 
 /// A namespace's own finalizers are for its controller alone.
@@ -244,7 +311,7 @@ mod tests {
         let kind = widgets();
         let mut next = Value::Object(kind.present(current));
         json_patch::merge(&mut next, &change);
-        decide_update(&kind, current, object(next), part, FieldValidation::Warn).map(|(u, _)| u)
+        decide_update(&kind, current, object(next), part).map(|(update, _)| update)
     }
 
     #[test]

@@ -6,9 +6,10 @@
 use super::Cluster;
 use super::services::Held;
 use crate::admission::{Asked, Operation, Options, Review};
-use crate::object::Object;
+use crate::object::{Object, managers, set_managers};
+use crate::patch::managers_error;
 use crate::resources::Kind;
-use crate::rules::{Part, WriteOptions};
+use crate::rules::{FieldValidation, Part, WriteOptions};
 use crate::status::ApiError;
 use crate::store::Stored;
 
@@ -29,6 +30,26 @@ impl Cluster {
             options: Options::Write(options),
         };
         self.admission.review(asked, &self.registry)
+    }
+
+    /// Lets webhooks change an object in presented form. Who manages its fields is theirs to change as
+    /// well, if it makes sense afterwards.
+    pub(super) async fn mutated(
+        &self,
+        review: &mut Review<'_>,
+        object: Object,
+        before: Option<&Stored>,
+        validation: FieldValidation,
+    ) -> Result<Object, ApiError> {
+        let managers = managers(&object).to_vec();
+        let mut object = review.mutate(object, before, validation).await?;
+        if let Some(why) = managers_error(&object) {
+            set_managers(&mut object, managers);
+            review.warn(vec![format!(
+                ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: {why}"
+            )]);
+        }
+        Ok(object)
     }
 
     /// Lets webhooks judge an object in stored form, with what it was before, while others may give

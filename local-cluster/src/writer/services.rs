@@ -7,6 +7,7 @@ use crate::addresses;
 use crate::field_error::FieldError;
 use crate::object::{self, Object};
 use crate::resources::Kind;
+use crate::rules::taken_addresses;
 use crate::status::ApiError;
 
 /// What keeps others from giving addresses to services; nothing for any other kind.
@@ -38,6 +39,15 @@ impl Cluster {
             .iter()
             .map(|s| &s.object)
             .filter(|s| object::uid(s) != own);
+        let taken = taken_addresses(object, before, others.clone());
+        if !taken.is_empty() {
+            return Err(ApiError::invalid(
+                "",
+                "Service",
+                object::name(object),
+                &taken,
+            ));
+        }
         addresses::assign(object, before, others).map_err(|(field, why)| {
             let error = FieldError::forbidden(field, &why);
             ApiError::invalid("", "Service", object::name(object), &[error])

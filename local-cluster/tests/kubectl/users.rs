@@ -8,6 +8,12 @@ use crate::fixture::{eventually, quick};
 
 const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: web, labels: {app: web}}\nspec:\n  containers:\n  - {name: c, image: nginx, ports: [{containerPort: 80}], env: [{name: A, value: \"1\"}]}\n  - {name: d, image: busybox}\n";
 
+/// The pod as a template, of which nothing is made.
+fn template(pod: &str) -> String {
+    let spec = pod.split_once("spec:").unwrap().1.replace("\n", "\n  ");
+    format!("apiVersion: v1\nkind: PodTemplate\nmetadata: {{name: web}}\ntemplate:\n  spec:{spec}")
+}
+
 /// A cluster with the pod `web`, and kubectl for it.
 async fn with_pod() -> Option<(LocalCluster, ServerHandle, Kubectl)> {
     if !is_installed().await {
@@ -137,20 +143,27 @@ async fn lists_are_merged_by_their_keys() {
     let Some((_cluster, server, kubectl)) = with_pod().await else {
         return;
     };
+    // The spec of a pod stays as it is; that of a template changes.
+    write(&kubectl.home.join("web.yaml"), template(POD));
+    kubectl
+        .says(&["apply", "-f", "web.yaml"], "podtemplate/web created")
+        .await;
     // Somebody else adds a variable; applying again changes one and leaves the other.
-    let add =
-        json!({"spec": {"containers": [{"name": "c", "env": [{"name": "B", "value": "2"}]}]}});
-    let patch = ["patch", "pod", "web", "-p", &add.to_string()];
+    let add = json!({"template": {"spec": {"containers": [{"name": "c", "env": [{"name": "B", "value": "2"}]}]}}});
+    let patch = ["patch", "podtemplate", "web", "-p", &add.to_string()];
     kubectl.says(&patch, "patched").await;
-    let changed = POD.replace("value: \"1\"", "value: \"3\"");
+    let changed = template(&POD.replace("value: \"1\"", "value: \"3\""));
     write(&kubectl.home.join("pod2.yaml"), changed);
     let (differs, said) = kubectl.run(&["diff", "-f", "pod2.yaml"]).await;
-    assert!(!differs && said.contains("+      value: \"3\""), "{said}");
+    assert!(!differs && said.contains("value: \"3\"\n"), "{said}");
     kubectl
         .says(&["apply", "-f", "pod2.yaml"], "configured")
         .await;
-    let path = "jsonpath={.spec.containers[0].env[*].value} {.spec.containers[*].name}";
-    let (_, values) = kubectl.run(&["get", "pod", "web", "-o", path]).await;
+    let path =
+        "jsonpath={.template.spec.containers[0].env[*].value} {.template.spec.containers[*].name}";
+    let (_, values) = kubectl
+        .run(&["get", "podtemplate", "web", "-o", path])
+        .await;
     let mut values: Vec<&str> = values.split_whitespace().collect();
     values.sort_unstable();
     assert_eq!(values, ["2", "3", "c", "d"]);

@@ -1,5 +1,6 @@
 //! Which subresources there are.
 
+use crate::http::subresource as served;
 use crate::resources::Kind;
 
 /// A part of a resource with an address of its own.
@@ -12,9 +13,6 @@ pub(super) struct Subresource {
     pub(super) of: Option<(&'static str, &'static str)>,
     pub(super) verbs: &'static [&'static str],
 }
-
-/// Those that are served. The others of [`OTHERS`] are not listed, as who finds one listed uses it.
-const SERVED: &[&str] = &["status"];
 
 const CHANGE: &[&str] = &["get", "patch", "update"];
 const CREATE: &[&str] = &["create"];
@@ -95,16 +93,18 @@ const fn other(
 }
 
 impl Subresource {
-    /// The subresources of a kind that are served, by name.
+    /// The subresources of a kind, by name. Those that are not served are not listed, as who finds
+    /// one listed uses it.
     pub(super) fn of(kind: &Kind) -> Vec<Self> {
         let others = OTHERS
             .iter()
             .filter(|(group, plural, _)| kind.is(group, plural))
             .map(|(_, _, part)| *part);
-        let status = kind.has_status.then_some(STATUS);
+        let scale = kind.is_custom().then_some(SCALE);
         let mut found: Vec<Self> = others
-            .chain(status)
-            .filter(|part| SERVED.contains(&part.name))
+            .chain(scale)
+            .chain([STATUS])
+            .filter(|part| served::Subresource::of(kind, part.name).is_some())
             .collect();
         found.sort_by_key(|part| part.name);
         found

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::{Value, json};
 
 use crate::object::Object;
-use crate::patch::{ListRule, list_rule};
+use crate::patch::{ListRule, owned_rule, strategic_rule};
 
 /// Adds the rules to all generated types; `tops` are the kinds themselves.
 pub(super) fn add(schemas: &mut Object, tops: &[String]) {
@@ -29,33 +29,38 @@ pub(super) fn add(schemas: &mut Object, tops: &[String]) {
                 continue;
             };
             if property.get("type") == Some(&Value::from("array")) {
-                describe(property, rule(parents, field));
+                describe(property, parents, field);
             }
         }
     }
 }
 
 /// How a list is merged, wherever the object is that it is in.
-fn rule(parents: &BTreeSet<String>, field: &str) -> ListRule {
+fn rule(of: fn(&str, &str) -> ListRule, parents: &BTreeSet<String>, field: &str) -> ListRule {
     parents
         .iter()
-        .map(|parent| list_rule(parent, field))
+        .map(|parent| of(parent, field))
         .find(|rule| *rule != ListRule::Atomic)
         .unwrap_or(ListRule::Atomic)
 }
 
-fn describe(property: &mut Object, rule: ListRule) {
-    let (list_type, key) = match rule {
+/// The two ways to merge differ: whoever applies owns ports by port and protocol, a strategic patch
+/// finds them by port.
+fn describe(property: &mut Object, parents: &BTreeSet<String>, field: &str) {
+    let (list_type, keys) = match rule(owned_rule, parents, field) {
         ListRule::Atomic => ("atomic", None),
         ListRule::Set => ("set", None),
-        ListRule::Keyed(key) => ("map", Some(key)),
+        ListRule::Keyed(keys) => ("map", Some(keys)),
     };
     property.insert("x-kubernetes-list-type".to_owned(), list_type.into());
-    if let Some(key) = key {
-        property.insert("x-kubernetes-list-map-keys".to_owned(), json!([key]));
-        property.insert("x-kubernetes-patch-merge-key".to_owned(), key.into());
+    if let Some(keys) = keys {
+        property.insert("x-kubernetes-list-map-keys".to_owned(), json!(keys));
     }
-    if rule != ListRule::Atomic {
+    let strategic = rule(strategic_rule, parents, field);
+    if let ListRule::Keyed([key, ..]) = strategic {
+        property.insert("x-kubernetes-patch-merge-key".to_owned(), (*key).into());
+    }
+    if strategic != ListRule::Atomic {
         property.insert("x-kubernetes-patch-strategy".to_owned(), "merge".into());
     }
 }

@@ -1,0 +1,294 @@
+//! What changed between two states of an object, field by field.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::field_set::FieldSet;
+use super::layout::{Layout, ListKind};
+use crate::object::Object;
+
+/// The fields in which two states differ; none is in more than one of the sets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Comparison {
+    pub(super) added: FieldSet,
+    pub(super) modified: FieldSet,
+    pub(super) removed: FieldSet,
+}
+
+impl Comparison {
+    /// Leaves out what is in a set, and all below it.
+    pub(super) fn without(self, set: &FieldSet) -> Self {
+        Self {
+            added: self.added.without(set),
+            modified: self.modified.without(set),
+            removed: self.removed.without(set),
+        }
+    }
+
+    /// Everything that got another value.
+    pub(super) fn set(self) -> FieldSet {
+        self.added.union(&self.modified)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.modified.is_empty() && self.removed.is_empty()
+    }
+
+    fn put(&mut self, branch: impl FnOnce() -> String, inner: Self) {
+        // Most fields do not change, and need no name then.
+        if inner.is_empty() {
+            return;
+        }
+        let branch = branch();
+        self.added.put(branch.clone(), inner.added);
+        self.modified.put(branch.clone(), inner.modified);
+        self.removed.put(branch, inner.removed);
+    }
+}
+
+/// Compares what a place held with what it holds; `None` is nothing at all.
+pub(super) fn compare(
+    before: Option<&Value>,
+    after: Option<&Value>,
+    layout: Layout<'_>,
+) -> Comparison {
+    let mut found = Comparison::default();
+    let parted = |value: Option<&Value>| match value {
+        Some(Value::Object(map)) => !map.is_empty() && !layout.is_atomic_map(),
+        Some(Value::Array(list)) => !list.is_empty() && layout.list_kind() != ListKind::Atomic,
+        _ => false,
+    };
+    if !parted(before) && !parted(after) {
+        match (before, after) {
+            (None, Some(_)) => found.added.member = true,
+            (Some(_), None) => found.removed.member = true,
+            (Some(before), Some(after)) => found.modified.member = before != after,
+            (None, None) => {}
+        }
+        return found;
+    }
+    let maps = (
+        before.and_then(Value::as_object),
+        after.and_then(Value::as_object),
+    );
+    compare_fields(&mut found, maps, layout, &[]);
+    compare_items(&mut found, before, after, layout);
+    match (before, after) {
+        (None, _) => found.added.member = true,
+        (_, None) => found.removed.member = true,
+        (Some(before), Some(after)) => {
+            // One is in parts and the other is not, nor is it nothing.
+            let nothing = |value: &Value| match value {
+                Value::Null => true,
+                Value::Object(map) => map.is_empty(),
+                Value::Array(list) => list.is_empty(),
+                _ => false,
+            };
+            let same_type =
+                before.is_object() == after.is_object() && before.is_array() == after.is_array();
+            found.modified.member = !same_type && !nothing(before) && !nothing(after);
+        }
+    }
+    found
+}
+
+/// Compares two maps field by field, but for some fields.
+fn compare_fields(
+    found: &mut Comparison,
+    (before, after): (Option<&Object>, Option<&Object>),
+    layout: Layout<'_>,
+    but: &[&str],
+) {
+    for (name, value) in before.into_iter().flatten() {
+        if !but.contains(&name.as_str()) {
+            let other = after.and_then(|map| map.get(name));
+            let inner = compare(Some(value), other, layout.of_field(name));
+            found.put(|| format!("f:{name}"), inner);
+        }
+    }
+    for (name, value) in after.into_iter().flatten() {
+        if before.is_none_or(|map| !map.contains_key(name)) && !but.contains(&name.as_str()) {
+            let inner = compare(None, Some(value), layout.of_field(name));
+            found.put(|| format!("f:{name}"), inner);
+        }
+    }
+}
+
+/// Compares two objects, but for who manages them.
+pub(super) fn compare_objects(before: &Object, after: &Object, layout: Layout<'_>) -> Comparison {
+    let mut found = Comparison::default();
+    compare_fields(
+        &mut found,
+        (Some(before), Some(after)),
+        layout,
+        &["metadata"],
+    );
+    let (old, new) = (
+        before.get("metadata").and_then(Value::as_object),
+        after.get("metadata").and_then(Value::as_object),
+    );
+    let mut inner = Comparison::default();
+    let layout = layout.of_field("metadata");
+    compare_fields(&mut inner, (old, new), layout, &["managedFields"]);
+    inner.added.member = old.is_none() && new.is_some();
+    inner.removed.member = old.is_some() && new.is_none();
+    found.put(|| "f:metadata".to_owned(), inner);
+    found
+}
+
+/// The items of one name, before and after: usually one each.
+type Pair<'a> = (Vec<&'a Value>, Vec<&'a Value>);
+
+fn compare_items(
+    found: &mut Comparison,
+    before: Option<&Value>,
+    after: Option<&Value>,
+    layout: Layout<'_>,
+) {
+    let kind = layout.list_kind();
+    if kind == ListKind::Atomic {
+        return;
+    }
+    let before = before.and_then(Value::as_array);
+    let after = after.and_then(Value::as_array);
+    let mut named: BTreeMap<String, Pair<'_>> = BTreeMap::new();
+    for item in before.into_iter().flatten() {
+        if let Some(name) = layout.item_name(&kind, item) {
+            named.entry(name).or_default().0.push(item);
+        }
+    }
+    for item in after.into_iter().flatten() {
+        if let Some(name) = layout.item_name(&kind, item) {
+            named.entry(name).or_default().1.push(item);
+        }
+    }
+    let one = |before: Option<&Value>, after: Option<&Value>| {
+        if layout.has_atomic_items() {
+            whole(before, after)
+        } else {
+            compare(before, after, layout.of_item())
+        }
+    };
+    for (name, (before, after)) in named {
+        let inner = match (before.as_slice(), after.as_slice()) {
+            ([] | [_], [] | [_]) => one(before.first().copied(), after.first().copied()),
+            // Items that cannot be told apart count as one whole.
+            ([_, _, ..], [_, _, ..]) => {
+                let mut inner = Comparison::default();
+                inner.modified.member = before != after;
+                inner
+            }
+            (_, [_, _, ..]) => {
+                let mut inner = match before.first() {
+                    Some(before) => one(Some(before), None),
+                    None => Comparison::default(),
+                };
+                inner.added.member = true;
+                inner.removed.member = false;
+                inner
+            }
+            _ => {
+                let mut inner = match after.first() {
+                    Some(after) => one(None, Some(after)),
+                    None => Comparison::default(),
+                };
+                inner.removed.member = true;
+                inner.added.member = false;
+                inner
+            }
+        };
+        found.put(|| name, inner);
+    }
+}
+
+/// Compares values that are owned as wholes.
+fn whole(before: Option<&Value>, after: Option<&Value>) -> Comparison {
+    let mut found = Comparison::default();
+    match (before, after) {
+        (None, Some(_)) => found.added.member = true,
+        (Some(_), None) => found.removed.member = true,
+        _ => found.modified.member = before != after,
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const POD: Layout<'_> = Layout::Builtin {
+        parent: "",
+        field: "",
+    };
+
+    fn of(before: Value, after: Value) -> (Value, Value, Value) {
+        let found = compare(Some(&before), Some(&after), POD);
+        let json = |set: FieldSet| Value::Object(set.to_json());
+        (json(found.added), json(found.modified), json(found.removed))
+    }
+
+    #[test]
+    fn added_modified_and_removed_fields_are_told_apart() {
+        let (added, modified, removed) = of(
+            json!({"spec": {"a": 1, "b": 2}, "gone": {"x": 1}}),
+            json!({"spec": {"a": 2, "b": 2}, "new": {"x": {"y": 1}}}),
+        );
+        assert_eq!(
+            added,
+            json!({"f:new": {".": {}, "f:x": {".": {}, "f:y": {}}}})
+        );
+        assert_eq!(modified, json!({"f:spec": {"f:a": {}}}));
+        assert_eq!(removed, json!({"f:gone": {".": {}, "f:x": {}}}));
+    }
+
+    #[test]
+    fn items_are_compared_by_their_keys() {
+        let list = |items: Value| json!({"spec": {"containers": items, "tolerations": items}});
+        let (added, modified, removed) = of(
+            list(json!([{"name": "a", "image": "1"}, {"name": "b"}])),
+            list(json!([{"name": "c"}, {"name": "a", "image": "2"}])),
+        );
+        assert_eq!(
+            added,
+            json!({"f:spec": {"f:containers": {"k:{\"name\":\"c\"}": {".": {}, "f:name": {}}}}})
+        );
+        assert_eq!(
+            modified,
+            json!({"f:spec": {"f:containers": {"k:{\"name\":\"a\"}": {"f:image": {}}},
+                              "f:tolerations": {}}})
+        );
+        assert_eq!(
+            removed,
+            json!({"f:spec": {"f:containers": {"k:{\"name\":\"b\"}": {".": {}, "f:name": {}}}}})
+        );
+    }
+
+    #[test]
+    fn nothing_becomes_something_part_by_part() {
+        let (added, modified, removed) = of(
+            json!({"spec": {}, "list": null}),
+            json!({"spec": {"a": 1}, "list": [1]}),
+        );
+        assert_eq!(added, json!({"f:spec": {"f:a": {}}}));
+        assert_eq!(modified, json!({"f:list": {}}));
+        assert_eq!(removed, json!({}));
+    }
+
+    #[test]
+    fn items_of_one_name_count_as_one() {
+        let list = |items: Value| json!({"spec": {"containers": items}});
+        let one = json!([{"name": "a"}]);
+        let two = json!([{"name": "a"}, {"name": "a", "image": "i"}]);
+        let (added, _, removed) = of(list(one), list(two.clone()));
+        let whole = json!({"f:spec": {"f:containers": {"k:{\"name\":\"a\"}": {}}}});
+        assert_eq!(added, whole);
+        assert_eq!(
+            removed,
+            json!({"f:spec": {"f:containers": {"k:{\"name\":\"a\"}": {"f:name": {}}}}})
+        );
+        let (_, modified, _) = of(list(two.clone()), list(two));
+        assert_eq!(modified, json!({}));
+    }
+}

@@ -1,0 +1,210 @@
+//! How the parts of an object are owned and merged: which lists have keys, which values are one whole.
+//!
+//! Built-in kinds have it from a table, custom resources from their schema.
+
+mod builtin;
+
+use serde_json::{Value, json};
+
+pub(crate) use builtin::{ListRule, owned_rule, strategic_rule};
+
+use crate::object::Object;
+use crate::resources::Kind;
+
+/// What is known about a value by the place where it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Layout<'a> {
+    /// A whole custom resource, and what its schema says.
+    Custom(Option<&'a Value>),
+    /// Inside a custom resource; `None` where its schema says nothing.
+    Schema(Option<&'a Value>),
+    /// Part of a built-in kind: the field that holds the value, and the one that holds that.
+    Builtin { parent: &'a str, field: &'a str },
+}
+
+/// How a list is owned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ListKind<'a> {
+    /// As a whole.
+    Atomic,
+    /// Member by member.
+    Set,
+    /// Item by item, told apart by these fields.
+    Keyed(Vec<&'a str>),
+}
+
+impl<'a> Layout<'a> {
+    /// The layout of whole objects of a kind.
+    pub(super) fn of(kind: &'a Kind) -> Self {
+        match &kind.custom {
+            Some(custom) => Self::Custom(custom.schema.as_ref()),
+            None => Self::Builtin {
+                parent: "",
+                field: "",
+            },
+        }
+    }
+
+    /// The layout of a field of the value.
+    pub(super) fn of_field(self, name: &'a str) -> Self {
+        match self {
+            // All kinds have the same metadata, whatever their schema says of it.
+            Self::Custom(_) if name == "metadata" => Self::Builtin {
+                parent: "",
+                field: "metadata",
+            },
+            Self::Custom(schema) | Self::Schema(schema) => Self::Schema(schema.and_then(|s| {
+                property(s, name)
+                    .or_else(|| s.get("additionalProperties").filter(|s| s.is_object()))
+            })),
+            Self::Builtin { field, .. } => Self::Builtin {
+                parent: field,
+                field: name,
+            },
+        }
+    }
+
+    /// The layout of an item of the value.
+    pub(super) fn of_item(self) -> Self {
+        match self {
+            Self::Custom(schema) | Self::Schema(schema) => {
+                Self::Schema(schema.and_then(|s| s.get("items")))
+            }
+            // Items are found under the name of their list.
+            builtin @ Self::Builtin { .. } => builtin,
+        }
+    }
+
+    /// Whether the type of the value names this field, so that the field is there even when nobody
+    /// owns it as such; not so the keys of a map.
+    pub(super) fn names(self, field: &str) -> bool {
+        match self {
+            Self::Custom(schema) => {
+                matches!(field, "apiVersion" | "kind" | "metadata")
+                    || schema.is_some_and(|s| property(s, field).is_some())
+            }
+            Self::Schema(schema) => schema.is_some_and(|s| property(s, field).is_some()),
+            // The maps of built-in kinds hold plain values, which are owned by themselves.
+            Self::Builtin { .. } => true,
+        }
+    }
+
+    /// Whether the value is one whole when it is a map.
+    pub(super) fn is_atomic_map(self) -> bool {
+        match self {
+            Self::Custom(schema) | Self::Schema(schema) => {
+                word(schema, "x-kubernetes-map-type") == Some("atomic")
+            }
+            Self::Builtin { parent, field } => builtin::is_atomic_map(parent, field),
+        }
+    }
+
+    /// Whether the items of the value are wholes when it is a list of maps.
+    pub(super) fn has_atomic_items(self) -> bool {
+        match self {
+            Self::Builtin { parent, field } => builtin::has_atomic_items(parent, field),
+            schema => schema.of_item().is_atomic_map(),
+        }
+    }
+
+    /// How the value is owned when it is a list.
+    pub(super) fn list_kind(self) -> ListKind<'a> {
+        match self {
+            Self::Custom(schema) | Self::Schema(schema) => {
+                match word(schema, "x-kubernetes-list-type") {
+                    Some("set") => ListKind::Set,
+                    Some("map") => {
+                        let keys = schema.and_then(|s| s.get("x-kubernetes-list-map-keys"));
+                        let keys = keys.and_then(Value::as_array).into_iter().flatten();
+                        let mut keys: Vec<&str> = keys.filter_map(Value::as_str).collect();
+                        keys.sort_unstable();
+                        ListKind::Keyed(keys)
+                    }
+                    _ => ListKind::Atomic,
+                }
+            }
+            Self::Builtin { parent, field } => match builtin::owned_rule(parent, field) {
+                ListRule::Atomic => ListKind::Atomic,
+                ListRule::Set => ListKind::Set,
+                ListRule::Keyed(keys) => ListKind::Keyed(keys.to_vec()),
+            },
+        }
+    }
+
+    /// The name of an item of the value among its fellows; `None` when it cannot be told apart.
+    pub(super) fn item_name(self, kind: &ListKind<'_>, item: &Value) -> Option<String> {
+        match (kind, item) {
+            (ListKind::Set, Value::Null | Value::Array(_) | Value::Object(_)) => None,
+            (ListKind::Set, member) => Some(format!("v:{member}")),
+            (ListKind::Keyed(keys), Value::Object(item)) => {
+                let fields: Object = keys
+                    .iter()
+                    .filter_map(|key| {
+                        let value = item.get(*key).cloned().or_else(|| self.default_of(key));
+                        Some(((*key).to_owned(), value?))
+                    })
+                    .collect();
+                (!fields.is_empty()).then(|| format!("k:{}", Value::Object(fields)))
+            }
+            _ => None,
+        }
+    }
+
+    /// What a key field is when an item leaves it out.
+    fn default_of(self, key: &str) -> Option<Value> {
+        match self {
+            Self::Builtin { .. } => (key == "protocol").then(|| json!("TCP")),
+            schema => match schema.of_item() {
+                Self::Schema(Some(item)) => property(item, key)?.get("default").cloned(),
+                _ => None,
+            },
+        }
+    }
+}
+
+fn property<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
+    schema.get("properties")?.get(name)
+}
+
+fn word<'a>(schema: Option<&'a Value>, key: &str) -> Option<&'a str> {
+    schema?.get(key)?.as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemas_say_how_lists_are_owned() {
+        let schema = json!({"properties": {
+            "map": {
+                "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["port", "name"],
+                "items": {"properties": {"name": {"default": "n"}}},
+            },
+            "set": {"x-kubernetes-list-type": "set"},
+            "whole": {"x-kubernetes-map-type": "atomic"},
+        }});
+        let layout = Layout::Custom(Some(&schema));
+        let map = layout.of_field("map");
+        let kind = map.list_kind();
+        assert_eq!(kind, ListKind::Keyed(vec!["name", "port"]));
+        assert_eq!(
+            map.item_name(&kind, &json!({"port": 1, "x": 2})).as_deref(),
+            Some("k:{\"name\":\"n\",\"port\":1}")
+        );
+        assert_eq!(layout.of_field("set").list_kind(), ListKind::Set);
+        assert_eq!(layout.of_field("plain").list_kind(), ListKind::Atomic);
+        assert!(layout.of_field("whole").is_atomic_map());
+        assert!(layout.names("set") && layout.names("metadata") && !layout.names("other"));
+    }
+
+    #[test]
+    fn metadata_is_the_same_for_all_kinds() {
+        let schema = json!({"properties": {"metadata": {"type": "object"}}});
+        let metadata = Layout::Custom(Some(&schema)).of_field("metadata");
+        assert_eq!(metadata.of_field("finalizers").list_kind(), ListKind::Set);
+        let owners = metadata.of_field("ownerReferences");
+        assert_eq!(owners.list_kind(), ListKind::Keyed(vec!["uid"]));
+        assert!(owners.has_atomic_items());
+    }
+}

@@ -1,0 +1,347 @@
+//! Who manages what after a write that is no apply: who changes a field owns it from then on.
+
+use serde_json::{Value, json};
+
+use super::compare::{Comparison, compare_objects};
+use super::field_set::FieldSet;
+use super::layout::Layout;
+use super::managers::{Entry, Manager, Managers};
+use crate::object::{self, Object, at, child};
+use crate::resources::Kind;
+
+/// Type, identity and what the server counts are nobody's to own.
+const NOBODYS: [&[&str]; 11] = [
+    &["apiVersion"],
+    &["kind"],
+    &["metadata"],
+    &["metadata", "name"],
+    &["metadata", "namespace"],
+    &["metadata", "creationTimestamp"],
+    &["metadata", "selfLink"],
+    &["metadata", "uid"],
+    &["metadata", "generation"],
+    &["metadata", "managedFields"],
+    &["metadata", "resourceVersion"],
+];
+
+/// Fields of a new object that the server adds, where the client says nothing of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unsaid(FieldSet);
+
+impl Unsaid {
+    /// The fields that a request to create leaves to the server.
+    pub(crate) fn by(kind: &Kind, request: &Object) -> Self {
+        let added: &[&[&str]] = match (kind.group.as_str(), kind.plural.as_str()) {
+            ("", "pods") => &[
+                &["spec", "priority"],
+                &["spec", "preemptionPolicy"],
+                &["spec", "tolerations"],
+            ],
+            ("", "services") => &[
+                &["spec", "clusterIPs"],
+                &["spec", "ipFamilies"],
+                &["spec", "ipFamilyPolicy"],
+            ],
+            ("", "namespaces") => &[&["spec", "finalizers"]],
+            _ => &[],
+        };
+        let unsaid = added.iter().filter(|path| at(request, path).is_none());
+        Self(unsaid.fold(FieldSet::default(), |set, path| {
+            set.union(&FieldSet::path(path))
+        }))
+    }
+}
+
+/// The managers of an object that `manager` creates, in presented form.
+pub(crate) fn after_create(
+    kind: &Kind,
+    new: &Object,
+    unsaid: &Unsaid,
+    manager: &str,
+    now: &str,
+) -> Vec<Value> {
+    let managers = Managers::to_begin_with(&Object::new(), new, "");
+    let mut after = updated(kind, managers, (None, new), updater(kind, "", manager), now);
+    after.lose(&unsaid.0);
+    after.cap();
+    after.write()
+}
+
+/// The managers of an object after an update by `manager` from `live` to `next`, both in presented
+/// form.
+pub(crate) fn after_update(
+    kind: &Kind,
+    subresource: &str,
+    (live, next): (&Object, &Object),
+    manager: &str,
+    now: &str,
+) -> Vec<Value> {
+    let managers = Managers::to_begin_with(live, next, subresource);
+    if managers.0.is_empty() {
+        // Nobody looks after this object's managers, until somebody applies.
+        return Vec::new();
+    }
+    let by = updater(kind, subresource, manager);
+    let mut after = updated(kind, managers, (Some(live), next), by, now);
+    after.cap();
+    after.write()
+}
+
+fn updater(kind: &Kind, subresource: &str, manager: &str) -> Manager {
+    Manager {
+        name: manager_name(manager),
+        applies: false,
+        api_version: kind.api_version(),
+        subresource: subresource.to_owned(),
+    }
+}
+
+/// What is wrong with what an object says of its managers.
+pub(crate) fn managers_error(object: &Object) -> Option<&'static str> {
+    Managers::read(object)
+        .is_none()
+        .then_some("operation, apiVersion or fieldsType of an entry is not valid")
+}
+
+/// The managers after an update by one of them, however many they are.
+pub(super) fn updated(
+    kind: &Kind,
+    mut managers: Managers,
+    (live, next): (Option<&Object>, &Object),
+    by: Manager,
+    now: &str,
+) -> Managers {
+    let empty;
+    let live = match live {
+        Some(live) => live,
+        None => {
+            empty = empty_object(kind);
+            &empty
+        }
+    };
+    refit(kind, &mut managers);
+    let changes = changes(kind, &by.subresource, live, next);
+    managers.lose(&changes.removed);
+    let set = changes.set();
+    managers.lose(&set);
+    let set = set.difference(&nobodys());
+    if !set.is_empty() {
+        let before = managers.take(&by).map(|entry| entry.set);
+        managers.0.push(Entry {
+            manager: by,
+            given: None,
+            time: Some(now.to_owned()),
+            set: set.union(&before.unwrap_or_default()),
+        });
+    }
+    managers
+}
+
+/// What changed, as far as a write to this part of the object can change it.
+pub(super) fn changes(kind: &Kind, subresource: &str, live: &Object, next: &Object) -> Comparison {
+    let changes = compare_objects(live, next, Layout::of(kind));
+    changes.without(&reset(kind, subresource))
+}
+
+/// What a write to this part of the object cannot change: it is put back whatever the client says.
+pub(super) fn reset(kind: &Kind, subresource: &str) -> FieldSet {
+    let paths: &[&[&str]] = match subresource {
+        "" if kind.has_status => &[&["status"]],
+        "status" if kind.is_custom() || kind.is("apiextensions.k8s.io", kind.plural.as_str()) => {
+            &[&["metadata"], &["spec"]]
+        }
+        "status" if kind.is("", "pods") => &[
+            &["spec"],
+            &["metadata", "deletionTimestamp"],
+            &["metadata", "ownerReferences"],
+        ],
+        "status" if kind.is("apps", "deployments") => &[&["spec"], &["metadata", "labels"]],
+        "status" => &[&["spec"]],
+        _ => &[],
+    };
+    paths.iter().fold(FieldSet::default(), |set, path| {
+        set.union(&FieldSet::path(path))
+    })
+}
+
+/// What no manager ever owns.
+pub(super) fn nobodys() -> FieldSet {
+    NOBODYS.iter().fold(FieldSet::default(), |set, path| {
+        set.union(&FieldSet::path(path))
+    })
+}
+
+/// Fits what managers own to a definition that may have changed since.
+pub(super) fn refit(kind: &Kind, managers: &mut Managers) {
+    if kind.is_custom() {
+        for entry in &mut managers.0 {
+            let fitted = entry.set.fitted(Layout::of(kind));
+            if fitted != entry.set {
+                entry.set = fitted;
+                entry.given = None;
+            }
+        }
+    }
+}
+
+/// The name under which a manager is kept.
+pub(super) fn manager_name(given: &str) -> String {
+    match given {
+        "" => "unknown".to_owned(),
+        given => given.to_owned(),
+    }
+}
+
+/// What an object of the kind is before anything is said of it. Built-in kinds are types, and some of
+/// their fields are always there.
+pub(super) fn empty_object(kind: &Kind) -> Object {
+    let mut empty = Object::new();
+    empty.insert("apiVersion".to_owned(), Value::from(kind.api_version()));
+    empty.insert("kind".to_owned(), Value::from(kind.kind.as_str()));
+    if kind.is_custom() {
+        return empty;
+    }
+    child(&mut empty, "metadata");
+    let fields = match (kind.group.as_str(), kind.plural.as_str()) {
+        ("", "pods") => json!({"spec": {"containers": null}, "status": {}}),
+        ("", "services") => json!({"spec": {}, "status": {"loadBalancer": {}}}),
+        ("", "events") => json!({"involvedObject": {}, "source": {}}),
+        ("events.k8s.io", "events") => {
+            json!({"regarding": {}, "deprecatedSource": {}})
+        }
+        ("", "replicationcontrollers") => json!({"spec": {}, "status": {"replicas": 0}}),
+        ("apps", "deployments") => {
+            json!({"spec": {"selector": null, "strategy": {}, "template": template()}, "status": {}})
+        }
+        ("apps", "replicasets") => {
+            json!({"spec": {"selector": null, "template": template()}, "status": {}})
+        }
+        ("apps", "statefulsets" | "daemonsets") => json!({
+            "spec": {"selector": null, "updateStrategy": {}, "template": template()}, "status": {}
+        }),
+        ("batch", "jobs") => json!({"spec": {"template": template()}, "status": {}}),
+        ("batch", "cronjobs") => json!({
+            "spec": {"jobTemplate": {"metadata": {}, "spec": {"template": template()}}}, "status": {}
+        }),
+        ("apiextensions.k8s.io", _) => json!({
+            "spec": {"names": {}, "versions": null},
+            "status": {"conditions": null, "acceptedNames": {}, "storedVersions": null},
+        }),
+        ("coordination.k8s.io", _) => json!({"spec": {}}),
+        _ if kind.has_status => json!({"spec": {}, "status": {}}),
+        _ => json!({}),
+    };
+    empty.append(&mut object::object(fields));
+    empty
+}
+
+fn template() -> Value {
+    json!({"metadata": {}, "spec": {"containers": null}})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::object;
+    use crate::resources::Registry;
+
+    fn update(live: Option<&Object>, by: &str, subresource: &str, next: Value) -> Object {
+        let kind = Registry::new().builtin("", "pods").unwrap();
+        let mut next = kind.present_object(object(next));
+        let managed = match live {
+            Some(live) => after_update(&kind, subresource, (live, &next), by, "now"),
+            None => after_create(&kind, &next, &Unsaid::by(&kind, &next), by, "now"),
+        };
+        child(&mut next, "metadata").insert("managedFields".to_owned(), managed.into());
+        next
+    }
+
+    fn owned(object: &Object) -> Vec<(String, Value)> {
+        at(object, &["metadata", "managedFields"])
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .map(|e| {
+                (
+                    e["manager"].as_str().unwrap().to_owned(),
+                    e["fieldsV1"].clone(),
+                )
+            })
+            .collect()
+    }
+
+    fn pod(labels: Value, image: &str) -> Value {
+        json!({
+            "metadata": {"name": "p", "namespace": "d", "uid": "u", "labels": labels},
+            "spec": {"containers": [{"name": "c", "image": image}]}, "status": {"phase": "Pending"},
+        })
+    }
+
+    #[test]
+    fn who_creates_an_object_owns_what_it_says() {
+        let made = update(None, "kubectl", "", pod(json!({"a": "1"}), "i"));
+        assert_eq!(
+            owned(&made),
+            [(
+                "kubectl".to_owned(),
+                json!({
+                    "f:metadata": {"f:labels": {".": {}, "f:a": {}}},
+                    "f:spec": {"f:containers": {"k:{\"name\":\"c\"}": {".": {}, "f:image": {}, "f:name": {}}}},
+                })
+            )]
+        );
+    }
+
+    #[test]
+    fn fields_go_to_who_changes_them_and_from_all_when_they_are_removed() {
+        let first = update(None, "a", "", pod(json!({"x": "1", "y": "1"}), "i"));
+        let mut next = first.clone();
+        next["metadata"]["labels"] = json!({"x": "2"});
+        let second = update(Some(&first), "b", "", Value::Object(next));
+        assert_eq!(
+            owned(&second),
+            [
+                (
+                    "a".to_owned(),
+                    json!({
+                        "f:metadata": {"f:labels": {}},
+                        "f:spec": {"f:containers": {"k:{\"name\":\"c\"}": {".": {}, "f:image": {}, "f:name": {}}}},
+                    })
+                ),
+                (
+                    "b".to_owned(),
+                    json!({"f:metadata": {"f:labels": {"f:x": {}}}})
+                ),
+            ]
+        );
+        // Nothing changes: nobody is noted.
+        let third = update(Some(&second), "c", "", Value::Object(second.clone()));
+        assert_eq!(third, second);
+    }
+
+    #[test]
+    fn each_subresource_has_managers_of_its_own() {
+        let first = update(None, "a", "", pod(json!({}), "i"));
+        let mut next = first.clone();
+        next["status"] = json!({"phase": "Running"});
+        next["spec"] = json!({});
+        let by_main = update(Some(&first), "a", "status", Value::Object(next));
+        let entries = at(&by_main, &["metadata", "managedFields"]).unwrap();
+        assert_eq!(entries.as_array().unwrap().len(), 2);
+        assert_eq!(entries[1]["subresource"], "status");
+        assert_eq!(entries[1]["fieldsV1"], json!({"f:status": {"f:phase": {}}}));
+    }
+
+    #[test]
+    fn forgotten_managers_stay_forgotten_until_somebody_applies() {
+        let first = update(None, "a", "", pod(json!({}), "i"));
+        let mut next = first.clone();
+        next["metadata"]["managedFields"] = json!([{}]);
+        let second = update(Some(&first), "b", "", Value::Object(next));
+        assert_eq!(owned(&second), []);
+        let mut next = second.clone();
+        next["metadata"]["labels"] = json!({"l": "v"});
+        let third = update(Some(&second), "b", "", Value::Object(next));
+        assert_eq!(owned(&third), []);
+    }
+}

@@ -1,0 +1,190 @@
+//! Scales: how many there are of something and how many there are to be, whatever it is.
+
+use serde_json::{Value, json};
+
+use super::{Kind, View};
+use crate::object::{Object, at, child};
+use crate::store::Resource;
+
+/// Where an object says how often it is to be and is there; paths as definitions write them
+/// (`.spec.replicas`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Scale {
+    pub(crate) spec_path: String,
+    pub(crate) status_path: String,
+    /// Where a custom resource keeps its selector as text.
+    pub(crate) selector_path: Option<String>,
+}
+
+impl Kind {
+    /// The scale subresource, if there is one.
+    pub(crate) fn scale(&self) -> Option<Scale> {
+        if let Some(custom) = &self.custom {
+            return custom.scale.clone();
+        }
+        let scales = match self.group.as_str() {
+            "apps" => matches!(
+                self.plural.as_str(),
+                "deployments" | "replicasets" | "statefulsets"
+            ),
+            "" => self.plural == "replicationcontrollers",
+            _ => false,
+        };
+        scales.then(|| Scale {
+            spec_path: ".spec.replicas".to_owned(),
+            status_path: ".status.replicas".to_owned(),
+            selector_path: None,
+        })
+    }
+}
+
+impl Scale {
+    /// The names on the way to the number that is wanted.
+    pub(crate) fn wanted_at(&self) -> Vec<&str> {
+        names(&self.spec_path)
+    }
+
+    /// The scale of an object in presented form.
+    pub(crate) fn of(&self, object: &Object) -> Object {
+        let number = |path: &str| at(object, &names(path)).and_then(Value::as_i64);
+        let selector = match &self.selector_path {
+            Some(path) => at(object, &names(path))
+                .and_then(Value::as_str)
+                .map(str::to_owned),
+            None => at(object, &["spec", "selector"]).and_then(selector_text),
+        };
+        let mut scale = crate::object::object(json!({
+            "apiVersion": "autoscaling/v1", "kind": "Scale",
+            "spec": {}, "status": {"replicas": number(&self.status_path).unwrap_or(0)},
+        }));
+        for key in [
+            "name",
+            "namespace",
+            "uid",
+            "resourceVersion",
+            "creationTimestamp",
+        ] {
+            if let Some(value) = at(object, &["metadata", key]) {
+                child(&mut scale, "metadata").insert(key.to_owned(), value.clone());
+            }
+        }
+        // None at all is not written.
+        if let Some(replicas) = number(&self.spec_path).filter(|replicas| *replicas != 0) {
+            child(&mut scale, "spec").insert("replicas".to_owned(), replicas.into());
+        }
+        if let Some(selector) = selector.filter(|selector| !selector.is_empty()) {
+            child(&mut scale, "status").insert("selector".to_owned(), selector.into());
+        }
+        scale
+    }
+
+    /// Sets how many there are to be.
+    pub(crate) fn set(&self, object: &mut Object, replicas: i64) {
+        let path = self.wanted_at();
+        let Some((last, parents)) = path.split_last() else {
+            return;
+        };
+        let parent = parents
+            .iter()
+            .fold(object, |object, key| child(object, key));
+        parent.insert((*last).to_owned(), replicas.into());
+    }
+}
+
+/// The kind of scales themselves.
+pub(crate) fn scale_kind() -> Kind {
+    Kind {
+        group: "autoscaling".to_owned(),
+        version: "v1".to_owned(),
+        kind: "Scale".to_owned(),
+        list_kind: "ScaleList".to_owned(),
+        plural: "scales".to_owned(),
+        singular: "scale".to_owned(),
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        namespaced: true,
+        has_status: true,
+        has_generation: false,
+        returns_deleted: false,
+        unconditional_update: true,
+        view: View::Plain,
+        typed: None,
+        schema: None,
+        storage: Resource::new("autoscaling", "scales"),
+        custom: None,
+    }
+}
+
+fn names(path: &str) -> Vec<&str> {
+    path.trim_start_matches('.').split('.').collect()
+}
+
+/// A selector as text: `app=web,tier in (a,b)`.
+fn selector_text(selector: &Value) -> Option<String> {
+    let selector = selector.as_object()?;
+    let is_plain = !["matchLabels", "matchExpressions"]
+        .iter()
+        .any(|key| selector.contains_key(*key));
+    let labels = if is_plain {
+        Some(selector)
+    } else {
+        at(selector, &["matchLabels"]).and_then(Value::as_object)
+    };
+    let mut parts: Vec<String> = labels
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
+        .collect();
+    let expressions = at(selector, &["matchExpressions"]).and_then(Value::as_array);
+    for expression in expressions.into_iter().flatten() {
+        let word = |key: &str| expression.get(key).and_then(Value::as_str);
+        let values = expression.get("values").and_then(Value::as_array);
+        let mut values: Vec<&str> = values
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        values.sort_unstable();
+        let (key, values) = (word("key")?, values.join(","));
+        parts.push(match word("operator")? {
+            "In" => format!("{key} in ({values})"),
+            "NotIn" => format!("{key} notin ({values})"),
+            "Exists" => key.to_owned(),
+            "DoesNotExist" => format!("!{key}"),
+            _ => return None,
+        });
+    }
+    parts.sort();
+    Some(parts.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::object;
+
+    #[test]
+    fn a_scale_shows_numbers_and_selector() {
+        let scale = Scale {
+            spec_path: ".spec.size.wanted".to_owned(),
+            status_path: ".status.there".to_owned(),
+            selector_path: None,
+        };
+        let mut thing = object(json!({
+            "metadata": {"name": "t", "labels": {"l": "v"}, "uid": "u"},
+            "spec": {"size": {"wanted": 3}, "selector": {"matchLabels": {"b": "2", "a": "1"},
+                "matchExpressions": [{"key": "c", "operator": "In", "values": ["y", "x"]}]}},
+            "status": {"there": 2},
+        }));
+        let shown = scale.of(&thing);
+        assert_eq!(
+            Value::Object(shown),
+            json!({"apiVersion": "autoscaling/v1", "kind": "Scale",
+                   "metadata": {"name": "t", "uid": "u"}, "spec": {"replicas": 3},
+                   "status": {"replicas": 2, "selector": "a=1,b=2,c in (x,y)"}})
+        );
+        scale.set(&mut thing, 0);
+        assert_eq!(thing["spec"]["size"]["wanted"], 0);
+        assert_eq!(scale.of(&thing)["spec"], json!({}));
+    }
+}

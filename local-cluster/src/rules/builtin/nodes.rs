@@ -1,0 +1,45 @@
+//! What of a node stays once it is known.
+
+use serde_json::Value;
+
+use crate::field_error::FieldError;
+use crate::object::{Object, at};
+
+/// What is wrong with a change of a node.
+pub(super) fn change_errors(before: &Object, next: &Object) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (field, name) in [("podCIDRs", "podCIDR"), ("providerID", "providerID")] {
+        let value = |node| at(node, &["spec", field]).cloned().unwrap_or_default();
+        let (old, new): (Value, Value) = (value(before), value(next));
+        let is_set = old.as_str().is_some_and(|text| !text.is_empty())
+            || old.as_array().is_some_and(|list| !list.is_empty());
+        if is_set && old != new {
+            errors.push(FieldError::forbidden(
+                format!("spec.{field}"),
+                &format!("node updates may not change {name} except from \"\" to valid"),
+            ));
+        }
+    }
+    errors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::lines;
+    use super::*;
+    use crate::object::object;
+    use serde_json::json;
+
+    #[test]
+    fn who_provides_a_node_stays() {
+        let node =
+            |id: &str| object(json!({"spec": {"providerID": id, "unschedulable": id == "b"}}));
+        assert!(change_errors(&node(""), &node("a")).is_empty());
+        assert_eq!(
+            lines(&change_errors(&node("a"), &node("b"))),
+            [
+                "spec.providerID: Forbidden: node updates may not change providerID except from \"\" to valid"
+            ]
+        );
+    }
+}

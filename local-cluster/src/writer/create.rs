@@ -1,0 +1,139 @@
+//! New objects.
+
+use serde_json::Value;
+
+use super::{ATTEMPTS, Cluster, Left, place};
+use crate::admission::Operation;
+use crate::clock;
+use crate::object::{self, Object};
+use crate::patch::{Unsaid, after_create};
+use crate::resources::Kind;
+use crate::rules::{
+    Part, Stamp, WriteOptions, clean_metadata, decode, forget_past, prepare_create,
+};
+use crate::status::ApiError;
+use crate::store::InsertError;
+
+impl Cluster {
+    /// Creates an object, given in presented form.
+    pub(crate) async fn create(
+        &self,
+        kind: &Kind,
+        namespace: &str,
+        object: Object,
+        options: &WriteOptions<'_>,
+    ) -> Result<(Left, Vec<String>), ApiError> {
+        self.insert(kind, namespace, object, None, options).await
+    }
+
+    /// Creates an object; who manages it may be known already.
+    pub(super) async fn insert(
+        &self,
+        kind: &Kind,
+        namespace: &str,
+        mut object: Object,
+        managed: Option<Vec<Value>>,
+        options: &WriteOptions<'_>,
+    ) -> Result<(Left, Vec<String>), ApiError> {
+        clean_metadata(kind, &mut object)?;
+        place(kind, namespace, &mut object)?;
+        let name = object::name(&object).to_owned();
+        let asked = (kind, Part::Main, Operation::Create);
+        let mut review = self.review(asked, (namespace, &name), options);
+        let unsaid = Unsaid::by(kind, &object);
+        review.warn(decode(kind, &mut object, options.validation)?);
+        forget_past(object::child(&mut object, "metadata"));
+        let managed = managed.unwrap_or_else(|| match options.manager {
+            Some(manager) => after_create(kind, &object, &unsaid, manager, &clock::now()),
+            None => Vec::new(),
+        });
+        object::set_managers(&mut object, managed);
+        if review.mutates() || review.validates() {
+            // Where nothing can be created nobody need be asked.
+            self.check_namespace(kind, namespace)
+                .map_err(|error| self.no_insert(error, kind, (namespace, &name)))?;
+        }
+        if review.mutates() {
+            let mutated = self.mutated(&mut review, object, None, options.validation);
+            object = mutated.await?;
+            place(kind, namespace, &mut object)?;
+        }
+        let generated = object::name(&object).is_empty();
+        for attempt in 0..ATTEMPTS {
+            let stamp = Stamp {
+                uid: uuid::Uuid::new_v4().to_string(),
+                now: clock::now(),
+            };
+            let (mut new, warnings) = prepare_create(kind, object.clone(), &stamp)?;
+            review.warn(warnings);
+            let name = object::name(&new).to_owned();
+            let mut held = self.assign_addresses(kind, &mut new, None)?;
+            if review.validates() {
+                let clashed = self.clashes(kind, &new);
+                drop(held);
+                let judged = self.judged(&mut review, kind, (&new, None), clashed);
+                let Some(again) = judged.await? else {
+                    continue;
+                };
+                held = again;
+            }
+            let _held = held;
+            let inserted = if options.dry_run {
+                self.check_insert(kind, namespace, &name)
+                    .map(|()| Left::Loose(new))
+            } else {
+                self.store
+                    .insert(&kind.storage, new, kind.namespaced)
+                    .map(Left::Stored)
+            };
+            match inserted {
+                Ok(left) => return Ok((left, review.into_warnings())),
+                Err(InsertError::Exists) if generated && attempt + 1 < ATTEMPTS => {}
+                Err(error) => return Err(self.no_insert(error, kind, (namespace, &name))),
+            }
+        }
+        Err(ApiError::already_exists(kind, object::name(&object)))
+    }
+
+    fn check_insert(&self, kind: &Kind, namespace: &str, name: &str) -> Result<(), InsertError> {
+        self.check_namespace(kind, namespace)?;
+        match self.store.get(&kind.storage, namespace, name) {
+            Some(_) => Err(InsertError::Exists),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether there is a place for a new object.
+    fn check_namespace(&self, kind: &Kind, namespace: &str) -> Result<(), InsertError> {
+        if kind.namespaced {
+            let namespaces = crate::store::Resource::new("", "namespaces");
+            match self.store.get(&namespaces, "", namespace) {
+                None => return Err(InsertError::NamespaceMissing),
+                Some(ns) if object::is_deleting(&ns.object) => {
+                    return Err(InsertError::NamespaceTerminating);
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn no_insert(
+        &self,
+        error: InsertError,
+        kind: &Kind,
+        (namespace, name): (&str, &str),
+    ) -> ApiError {
+        match error {
+            InsertError::Exists => ApiError::already_exists(kind, name),
+            InsertError::Disk(error) => error.into(),
+            InsertError::NamespaceTerminating => {
+                ApiError::namespace_terminating(kind, name, namespace)
+            }
+            InsertError::NamespaceMissing => match self.registry.builtin("", "namespaces") {
+                Some(kind) => ApiError::not_found(&kind, namespace),
+                None => ApiError::bad_request(format!("namespace {namespace} not found")),
+            },
+        }
+    }
+}

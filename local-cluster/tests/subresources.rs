@@ -1,0 +1,331 @@
+//! The parts of objects that have addresses of their own, besides the status.
+
+use http::StatusCode;
+use local_cluster::LocalCluster;
+use serde_json::{Value, json};
+
+use crate::fixture::{call, cluster, eventually, quick, raw, widget_crd};
+
+const FLEETS: &str = "/apis/example.com/v1/namespaces/default/fleets";
+const PODS: &str = "/api/v1/namespaces/default/pods";
+
+/// A cluster with a kind that can be scaled.
+async fn with_fleets() -> LocalCluster {
+    let cluster = cluster(quick()).await;
+    let mut crd = widget_crd();
+    crd["metadata"]["name"] = json!("fleets.example.com");
+    crd["spec"]["names"] = json!({"kind": "Fleet", "plural": "fleets"});
+    let version = &mut crd["spec"]["versions"][0];
+    version["subresources"]["scale"] = json!({
+        "specReplicasPath": ".spec.ships", "statusReplicasPath": ".status.ships",
+        "labelSelectorPath": ".status.selector",
+    });
+    version["schema"]["openAPIV3Schema"] =
+        json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    call(&cluster, "POST", crds, Some(crd)).await;
+    let served = || async {
+        let (status, _) = call(&cluster, "GET", FLEETS, None).await;
+        (status == StatusCode::OK).then_some(())
+    };
+    eventually("fleets are served", served).await;
+    cluster
+}
+
+async fn new_fleet(cluster: &LocalCluster) -> Value {
+    let fleet = json!({"apiVersion": "example.com/v1", "kind": "Fleet",
+        "metadata": {"name": "f"}, "spec": {"ships": 2, "colour": "red"}});
+    let path = format!("{FLEETS}?fieldManager=maker");
+    let (status, fleet) = call(cluster, "POST", &path, Some(fleet)).await;
+    assert_eq!(status, StatusCode::CREATED);
+    let status = json!({"status": {"ships": 1, "selector": "app=f"}});
+    call(
+        cluster,
+        "PATCH",
+        &format!("{FLEETS}/f/status"),
+        Some(status),
+    )
+    .await;
+    fleet
+}
+
+#[tokio::test]
+async fn custom_resources_are_scaled() {
+    let cluster = with_fleets().await;
+    let fleet = new_fleet(&cluster).await;
+    let scale_of = format!("{FLEETS}/f/scale");
+    let (status, mut scale) = call(&cluster, "GET", &scale_of, None).await;
+    assert_eq!(status, StatusCode::OK);
+    let shown = json!({"replicas": 1, "selector": "app=f"});
+    assert_eq!(
+        (&scale["kind"], &scale["status"]),
+        (&json!("Scale"), &shown)
+    );
+    assert_eq!(scale["spec"], json!({"replicas": 2}));
+    assert_eq!(scale["metadata"]["uid"], fleet["metadata"]["uid"]);
+
+    scale["spec"]["replicas"] = json!(5);
+    let path = format!("{scale_of}?fieldManager=scaler");
+    let (status, scaled) = call(&cluster, "PUT", &path, Some(scale.clone())).await;
+    assert_eq!(
+        (status, &scaled["spec"]),
+        (StatusCode::OK, &json!({"replicas": 5}))
+    );
+    // The version is a precondition.
+    let (status, _) = call(&cluster, "PUT", &path, Some(scale)).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    let patch = Some(json!({"spec": {"replicas": 7}}));
+    let (_, scaled) = call(&cluster, "PATCH", &path, patch).await;
+    assert_eq!(scaled["spec"]["replicas"], 7);
+
+    let (_, fleet) = call(&cluster, "GET", &format!("{FLEETS}/f"), None).await;
+    assert_eq!(fleet["spec"], json!({"ships": 7, "colour": "red"}));
+    assert_eq!(fleet["metadata"]["generation"], 3);
+    let managers = fleet["metadata"]["managedFields"].as_array().unwrap();
+    let by = |name: &str| managers.iter().find(|e| e["manager"] == name).unwrap();
+    assert_eq!(by("scaler")["subresource"], "scale");
+    assert_eq!(by("scaler")["fieldsV1"], json!({"f:spec": {"f:ships": {}}}));
+    assert_eq!(by("scaler")["apiVersion"], "example.com/v1");
+    assert_eq!(
+        by("maker")["fieldsV1"],
+        json!({"f:spec": {".": {}, "f:colour": {}}})
+    );
+}
+
+#[tokio::test]
+async fn bad_scales_are_refused() {
+    let cluster = with_fleets().await;
+    new_fleet(&cluster).await;
+    let scale_of = format!("{FLEETS}/f/scale");
+    for (patch, code, why) in [
+        (
+            json!({"spec": {"replicas": -1}}),
+            422,
+            "must be greater than or equal to 0",
+        ),
+        (json!({"spec": {"replicas": "many"}}), 400, "of type int32"),
+        (
+            json!({"kind": "Widget"}),
+            400,
+            "cannot be handled as a Scale",
+        ),
+        (
+            json!({"metadata": {"name": "other"}}),
+            400,
+            "does not match the name on the URL",
+        ),
+    ] {
+        let (status, refused) = call(&cluster, "PATCH", &scale_of, Some(patch)).await;
+        let message = refused["message"].as_str().unwrap();
+        assert!(
+            status == code && message.contains(why),
+            "{status} {message}"
+        );
+    }
+    let missing = format!("{FLEETS}/none/scale");
+    let patch = Some(json!({"spec": {"replicas": 1}}));
+    assert_eq!(call(&cluster, "PATCH", &missing, patch).await.0, 404);
+    assert_eq!(call(&cluster, "DELETE", &scale_of, None).await.0, 405);
+    // Widgets have none.
+    let widgets = format!("{}/x/scale", crate::fixture::WIDGETS);
+    assert_eq!(call(&cluster, "GET", &widgets, None).await.0, 404);
+}
+
+#[tokio::test]
+async fn a_scale_can_be_applied() {
+    let cluster = with_fleets().await;
+    new_fleet(&cluster).await;
+    let wanted = json!({"apiVersion": "autoscaling/v1", "kind": "Scale",
+        "metadata": {"name": "f"}, "spec": {"replicas": 4}});
+    let apply = |query: &str| {
+        let path = format!("{FLEETS}/f/scale?fieldManager=a{query}");
+        let body = wanted.to_string().into_bytes();
+        let cluster = &cluster;
+        async move {
+            raw(
+                cluster,
+                "PATCH",
+                &path,
+                "application/apply-patch+yaml",
+                body,
+            )
+            .await
+        }
+    };
+    let (status, refused) = apply("").await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert_eq!(
+        refused["message"],
+        "Apply failed with 1 conflict: conflict with \"maker\" using autoscaling/v1: .spec.replicas"
+    );
+    let (status, scale) = apply("&force=true").await;
+    assert_eq!(
+        (status, &scale["spec"]["replicas"]),
+        (StatusCode::OK, &json!(4))
+    );
+}
+
+#[tokio::test]
+async fn deployments_are_scaled() {
+    let cluster = cluster(quick()).await;
+    let deployments = "/apis/apps/v1/namespaces/default/deployments";
+    let labels = json!({"app": "web"});
+    let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web"}, "spec": {"replicas": 1, "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels},
+                     "spec": {"containers": [{"name": "c", "image": "i"}]}}}});
+    let (status, made) = call(&cluster, "POST", deployments, Some(deployment)).await;
+    assert_eq!(status, StatusCode::CREATED, "{made}");
+    let patch = Some(json!({"spec": {"replicas": 3}}));
+    let path = format!("{deployments}/web/scale");
+    let (status, scale) = call(&cluster, "PATCH", &path, patch).await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(scale["status"]["selector"], "app=web");
+    let (_, web) = call(&cluster, "GET", &format!("{deployments}/web"), None).await;
+    assert_eq!(web["spec"]["replicas"], 3);
+    let (_, list) = call(&cluster, "GET", "/apis/apps/v1", None).await;
+    let entries = list["resources"].as_array().unwrap();
+    let scale = entries.iter().find(|e| e["name"] == "deployments/scale");
+    assert_eq!(scale.unwrap()["group"], "autoscaling");
+}
+
+fn pod(name: &str) -> Value {
+    json!({"metadata": {"name": name}, "spec": {"schedulerName": "mine",
+        "containers": [{"name": "c", "image": "i"}]}})
+}
+
+#[tokio::test]
+async fn pods_are_evicted() {
+    let cluster = cluster(quick()).await;
+    call(&cluster, "POST", PODS, Some(pod("p"))).await;
+    let evict = |body: Value| {
+        let path = format!("{PODS}/p/eviction");
+        let cluster = &cluster;
+        async move { call(cluster, "POST", &path, Some(body)).await }
+    };
+    let eviction = |uid: &str| {
+        json!({"apiVersion": "policy/v1", "kind": "Eviction",
+        "metadata": {"name": "p"}, "deleteOptions": {"gracePeriodSeconds": 0,
+        "preconditions": {"uid": uid}}})
+    };
+    assert_eq!(evict(eviction("other")).await.0, StatusCode::CONFLICT);
+    assert_eq!(
+        evict(json!({"kind": "Eviction"})).await.0,
+        StatusCode::BAD_REQUEST
+    );
+    assert_eq!(
+        evict(json!({"kind": "Pod"})).await.0,
+        StatusCode::BAD_REQUEST
+    );
+    let (_, there) = call(&cluster, "GET", &format!("{PODS}/p"), None).await;
+    let uid = there["metadata"]["uid"].as_str().unwrap();
+    let path = format!("{PODS}/p/eviction?dryRun=All");
+    let (status, _) = call(&cluster, "POST", &path, Some(eviction(uid))).await;
+    assert_eq!(status, StatusCode::CREATED);
+    let (_, there) = call(&cluster, "GET", &format!("{PODS}/p"), None).await;
+    assert_eq!(there["metadata"]["deletionTimestamp"], Value::Null);
+    let (status, done) = evict(eviction(uid)).await;
+    assert_eq!(
+        (status, &done["status"]),
+        (StatusCode::CREATED, &json!("Success"))
+    );
+    let gone = || async {
+        let (status, _) = call(&cluster, "GET", &format!("{PODS}/p"), None).await;
+        (status == StatusCode::NOT_FOUND).then_some(())
+    };
+    eventually("the pod is gone", gone).await;
+    assert_eq!(evict(eviction(uid)).await.0, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn pods_are_bound_once() {
+    let cluster = cluster(quick()).await;
+    let mut waiting = pod("p");
+    waiting["metadata"]["finalizers"] = json!(["a.b/c"]);
+    // No node takes it by itself, as there is no such node; so it stays unbound until it is bound.
+    let nodes = call(&cluster, "GET", "/api/v1/nodes", None).await.1;
+    for node in nodes["items"].as_array().unwrap() {
+        let name = node["metadata"]["name"].as_str().unwrap();
+        call(&cluster, "DELETE", &format!("/api/v1/nodes/{name}"), None).await;
+    }
+    call(&cluster, "POST", PODS, Some(waiting)).await;
+    let binding = |target: Value| {
+        json!({"apiVersion": "v1", "kind": "Binding",
+        "metadata": {"name": "p"}, "target": target})
+    };
+    let node = |name: &str| json!({"kind": "Node", "name": name});
+    let path = format!("{PODS}/p/binding");
+    for (target, why) in [
+        (
+            json!({"kind": "Pod", "name": "n"}),
+            "target.kind: Unsupported value: \"Pod\"",
+        ),
+        (json!({"kind": "Node"}), "target.name: Required value"),
+    ] {
+        let (status, refused) = call(&cluster, "POST", &path, Some(binding(target))).await;
+        let message = refused["message"].as_str().unwrap();
+        assert!(status == 422 && message.contains(why), "{message}");
+    }
+    let (status, done) = call(&cluster, "POST", &path, Some(binding(node("n")))).await;
+    assert_eq!(
+        (status, &done["status"]),
+        (StatusCode::CREATED, &json!("Success"))
+    );
+    let (_, bound) = call(&cluster, "GET", &format!("{PODS}/p"), None).await;
+    assert_eq!(bound["spec"]["nodeName"], "n");
+    let all = "/api/v1/namespaces/default/bindings";
+    let (status, refused) = call(&cluster, "POST", all, Some(binding(node("o")))).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert_eq!(
+        refused["message"],
+        "Operation cannot be fulfilled on pods/binding \"p\": pod p is already assigned to node \"n\""
+    );
+    assert_eq!(call(&cluster, "GET", all, None).await.0, 405);
+    assert_eq!(call(&cluster, "GET", &path, None).await.0, 405);
+}
+
+#[tokio::test]
+async fn namespaces_are_finalized() {
+    let cluster = cluster(quick()).await;
+    let spaces = "/api/v1/namespaces";
+    let space = json!({"apiVersion": "v1", "kind": "Namespace",
+        "metadata": {"name": "n"}, "spec": {"finalizers": ["kubernetes", "a.b/c"]}});
+    let (_, mut space) = call(&cluster, "POST", spaces, Some(space)).await;
+    let one = format!("{spaces}/n");
+    // Nobody else removes these.
+    let patch = json!({"spec": {"finalizers": []}});
+    let (_, kept) = call(&cluster, "PATCH", &one, Some(patch)).await;
+    assert_eq!(kept["spec"]["finalizers"], json!(["kubernetes", "a.b/c"]));
+    call(&cluster, "DELETE", &one, None).await;
+    space["metadata"]
+        .as_object_mut()
+        .unwrap()
+        .remove("resourceVersion");
+    space["spec"]["finalizers"] = json!([]);
+    let finalize = format!("{one}/finalize");
+    assert_eq!(call(&cluster, "GET", &finalize, None).await.0, 405);
+    let (status, _) = call(&cluster, "PUT", &finalize, Some(space)).await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(
+        call(&cluster, "GET", &one, None).await.0,
+        StatusCode::NOT_FOUND
+    );
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_not_found() {
+    let cluster = cluster(quick()).await;
+    call(&cluster, "POST", PODS, Some(pod("p"))).await;
+    for path in [
+        format!("{PODS}/p/ephemeralcontainers"),
+        format!("{PODS}/p/resize"),
+        format!("{PODS}/p/log"),
+        "/api/v1/namespaces/default/serviceaccounts/default/token".to_owned(),
+        "/api/v1/namespaces/default/configmaps/c/scale".to_owned(),
+    ] {
+        for method in ["GET", "POST", "PATCH"] {
+            let (status, _) = call(&cluster, method, &path, Some(json!({}))).await;
+            assert_eq!(status, StatusCode::NOT_FOUND, "{method} {path}");
+        }
+    }
+}
