@@ -34,7 +34,7 @@ enum Command {
     /// Run the mock cloud with its driver
     MockDriver(mock_driver::cli::MockDriverArgs),
     /// Run a small Kubernetes API, for kubectl and tests
-    LocalCluster(local_cluster::LocalClusterArgs),
+    LocalCluster(Box<local_cluster::LocalClusterArgs>),
     /// Print the CRDs, for `kubectl apply -f -`
     Crds,
     /// Print the webhook configurations that have the API server ask the controller, for
@@ -88,7 +88,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
             }
         }
         Command::MockDriver(args) => mock_driver::cli::run(args).await?,
-        Command::LocalCluster(args) => local_cluster::run(args).await?,
+        Command::LocalCluster(args) => local_cluster::run(*args).await?,
         Command::Crds => {
             std::io::stdout().write_all(lbcf_controller::api::crds_yaml()?.as_bytes())?;
         }

@@ -8,9 +8,10 @@ use tokio_util::task::TaskTracker;
 
 use crate::client::InProcess;
 use crate::error::Error;
+use crate::faults::Faults;
 use crate::options::LocalClusterOptions;
 use crate::requests::RequestCounts;
-use crate::server::ServerHandle;
+use crate::server::{ServeOptions, ServerHandle};
 use crate::store::{OpenError, Store};
 use crate::writer::Cluster;
 use crate::{agents, http, seed};
@@ -59,9 +60,24 @@ impl LocalCluster {
         http::router(Arc::clone(&self.cluster))
     }
 
-    /// Serves the API over HTTP; port 0 lets the system choose one.
+    /// Serves the API over plain HTTP to everybody; port 0 lets the system choose one.
     pub async fn serve(&self, address: SocketAddr) -> Result<ServerHandle, Error> {
-        ServerHandle::start(self.router(), address).await
+        let options = ServeOptions {
+            listen: address,
+            ..ServeOptions::default()
+        };
+        self.serve_with(options).await
+    }
+
+    /// Serves the API over HTTP or, with a certificate, HTTPS; to everybody or to those who show a
+    /// token.
+    pub async fn serve_with(&self, options: ServeOptions) -> Result<ServerHandle, Error> {
+        ServerHandle::start(self.router(), options).await
+    }
+
+    /// What goes wrong on purpose, for tests of clients.
+    pub fn faults(&self) -> Faults {
+        self.cluster.faults.clone()
     }
 
     /// Says where a service is from now on, for the admission webhooks that name it: its name as

@@ -36,4 +36,19 @@ pub enum Error {
     /// What a cluster starts with was refused: a node's name, most likely.
     #[error("cannot set up the cluster: {0}")]
     Setup(String),
+    /// A token that cannot be used; it is not shown.
+    #[error("the token cannot be used: {0}")]
+    Token(String),
+    /// A file cannot be read or written.
+    #[error("{}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// There is no certificate to serve with.
+    #[error("cannot serve over TLS: {0}")]
+    Tls(String),
 }

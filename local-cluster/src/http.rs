@@ -6,8 +6,16 @@ mod body;
 mod columns;
 mod continuation;
 mod discovery;
+#[cfg(any(test, feature = "fuzzing"))]
+#[allow(
+    unreachable_pub,
+    reason = "the feature makes it reachable, the tests do not"
+)]
+pub mod fuzzing;
+mod guarded;
 mod health;
 mod list_options;
+mod log;
 mod openapi;
 mod patched;
 mod path;
@@ -24,4 +32,7 @@ mod tagged;
 mod watch;
 mod write;
 
-pub(crate) use route::{Stop, router};
+pub(crate) use crate::faults::Cut;
+pub(crate) use body::BodyBudget;
+pub(crate) use guarded::with_guard;
+pub(crate) use route::{Stop, router, unauthorized};

@@ -76,6 +76,7 @@ mod client;
 mod clock;
 mod cluster;
 mod error;
+mod faults;
 mod field_error;
 mod http;
 mod names;
@@ -94,9 +95,14 @@ mod store;
 mod warnings;
 mod writer;
 
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub use http::fuzzing;
+
 pub use client::InProcess;
 pub use cluster::LocalCluster;
 pub use error::Error;
+pub use faults::{Fault, FaultGuard, Faults, Refusal, RequestFilter, Verb, WatchEnd};
 pub use options::{LocalClusterOptions, NodeSpec};
 pub use requests::{RequestCounts, RequestKey};
-pub use server::ServerHandle;
+pub use server::{ConnectionLimits, ServeOptions, ServerHandle, Tls, Token};

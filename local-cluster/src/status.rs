@@ -346,6 +346,21 @@ impl ApiError {
         .with(json!({}))
     }
 
+    /// The client did not show a token that is known.
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(401, "Unauthorized", "Unauthorized")
+    }
+
+    /// There is too much to do at the moment.
+    pub(crate) fn too_many_requests() -> Self {
+        Self::new(
+            429,
+            "TooManyRequests",
+            "Too many requests, please try again later.",
+        )
+        .with(json!({"retryAfterSeconds": 1}))
+    }
+
     /// The version asked for is no longer kept.
     pub(crate) fn expired(asked: u64, oldest: u64) -> Self {
         Self::new(

@@ -19,6 +19,7 @@ use settled::settled;
 use tokio_util::sync::CancellationToken;
 
 use crate::admission::Admission;
+use crate::faults::Faults;
 use crate::object::{self, Object};
 use crate::requests::Counters;
 use crate::resources::{Kind, Registry};
@@ -38,6 +39,7 @@ pub(crate) struct Cluster {
     pub(crate) registry: Registry,
     pub(crate) counters: Counters,
     pub(crate) admission: Admission,
+    pub(crate) faults: Faults,
     /// Ends watches and agents.
     pub(crate) stop: CancellationToken,
     /// Held from choosing a service's addresses until the service is stored.
@@ -80,6 +82,7 @@ impl Cluster {
             store,
             registry: Registry::new(),
             counters: Counters::default(),
+            faults: Faults::default(),
             stop: CancellationToken::new(),
             service_addresses: Mutex::new(()),
         }

@@ -2,6 +2,7 @@
 
 #![allow(
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
     reason = "tests say what they expect by unwrapping, helpers included"
@@ -9,21 +10,27 @@
 
 mod admission;
 mod agents;
+mod bad_input;
 mod discovery;
 mod documents;
 mod durability;
 mod endpoint_slices;
+mod faults;
 mod field_managers;
 mod fixture;
+mod foreign_clients;
 mod http;
 mod kube_client;
+mod kube_runtime;
 mod kubectl;
 mod lists;
 mod recorded;
 mod scale;
 mod schemas;
+mod serving;
 mod subresources;
 mod watch;
 mod webhook;
+mod wire;
 mod workloads;
 mod writes;

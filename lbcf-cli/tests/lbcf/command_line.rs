@@ -37,6 +37,36 @@ fn what_is_wrong_on_the_command_line_is_named() {
             vec!["controller", "--kubeconfig", "/nonexistent/kubeconfig"],
             "/nonexistent/kubeconfig",
         ),
+        (
+            vec!["local-cluster", "--listen", "0.0.0.0:0"],
+            "--listen 0.0.0.0:0: others can reach this address",
+        ),
+        (vec!["local-cluster", "--nodes", "5001"], "5001"),
+        (vec!["local-cluster", "--pod-ready-delay", "soon"], "soon"),
+        (vec!["local-cluster", "--tls-cert", "cert.pem"], "--tls-key"),
+        (
+            vec!["local-cluster", "--tls-cert", "/no/cert", "--tls-key", "k"],
+            "/no/cert",
+        ),
+        (
+            vec!["local-cluster", "--token-file", "/no/token"],
+            "--token-file /no/token",
+        ),
+        (
+            vec!["local-cluster", "--token", "x", "--token-file", "y"],
+            "--token-file",
+        ),
+        (vec!["local-cluster", "--tls-san", "a b"], "\"a b\""),
+        (
+            vec![
+                "local-cluster",
+                "--listen",
+                "127.0.0.1:0",
+                "--kubeconfig",
+                "/no/folder/k",
+            ],
+            "--kubeconfig /no/folder/k",
+        ),
         (vec!["crds", "--log", "all=loud"], "all=loud"),
         (vec!["webhooks", "--port", "65536"], "65536"),
         (vec!["webhooks", "--url", "http://plain"], "http://plain"),
@@ -104,6 +134,79 @@ fn local_cluster_serves_and_writes_a_kubeconfig() {
             .contains(&url)
     );
     assert_eq!(cluster.interrupt().0, Some(0));
+}
+
+#[test]
+fn local_cluster_serves_kubectl_over_tls_with_a_token_from_a_file() {
+    let kubeconfig = TempFile::new("kubeconfig");
+    let token = TempFile::new("token");
+    std::fs::write(token.path(), "s3cret-t0ken\n").unwrap();
+    let cluster = Running::start(&[
+        "--log",
+        "debug",
+        "local-cluster",
+        "--listen",
+        "127.0.0.1:0",
+        "--tls",
+        "--token-file",
+        token.as_str(),
+        "--nodes",
+        "3",
+        "--kubeconfig",
+        kubeconfig.as_str(),
+    ]);
+    cluster.line_with("https://127.0.0.1:");
+    let written = std::fs::read_to_string(kubeconfig.path()).unwrap();
+    assert!(
+        written.contains("certificate-authority-data: "),
+        "{written}"
+    );
+    assert!(written.contains("token: \"s3cret-t0ken\""), "{written}");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(kubeconfig.path())
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    if crate::kubectl::is_installed() {
+        let listed = std::process::Command::new("kubectl")
+            .env("KUBECONFIG", kubeconfig.path())
+            .env("HOME", kubeconfig.path().parent().unwrap())
+            .args(["get", "nodes", "-o", "name"])
+            .output()
+            .unwrap();
+        let said = text(&listed.stdout) + &text(&listed.stderr);
+        assert_eq!(said, "node/node-1\nnode/node-2\nnode/node-3\n");
+        let line = cluster.line_with("path=\"/api/v1/nodes\"");
+        for part in [
+            "request",
+            "method=GET",
+            "user_agent=\"kubectl/",
+            "status=200",
+            "ms=",
+        ] {
+            assert!(line.contains(part), "{line}");
+        }
+    }
+    let (code, rest) = cluster.interrupt();
+    assert_eq!(code, Some(0));
+    assert!(!rest.iter().any(|line| line.contains("s3cret")), "{rest:?}");
+}
+
+#[test]
+fn help_does_not_show_the_token_of_the_environment() {
+    let output = crate::process::lbcf(&["local-cluster", "--help"])
+        .env("LBCF_LOCAL_CLUSTER_TOKEN", "s3cret-t0ken")
+        .output()
+        .unwrap();
+    let help = text(&output.stdout);
+    assert!(
+        help.contains("LBCF_LOCAL_CLUSTER_TOKEN") && !help.contains("s3cret"),
+        "{help}"
+    );
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl Kubectl<'_> {
     }
 }
 
-fn is_installed() -> bool {
+pub(crate) fn is_installed() -> bool {
     let found = Command::new("kubectl")
         .args(["version", "--client"])
         .output();

@@ -1,59 +1,136 @@
 //! Reading bodies: their size, their media type, and what is wrong with them.
 
-use axum::body::Body;
-use bytes::Bytes;
+mod receive;
+mod value;
+
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde::de::DeserializeSeed as _;
 use serde_json::Value;
+use serde_saphyr::options::DuplicateKeyPolicy;
+
+use self::value::{MAX_DEPTH, Reading};
 
 use crate::field_error::FieldError;
 use crate::object::{self, Object};
 use crate::resources::Kind;
+use crate::rules::FieldValidation;
 use crate::status::ApiError;
+
+pub(crate) use self::receive::{BodyBudget, read};
+
+/// Enough for [`MAX_DEPTH`] levels of YAML, whatever the compiler makes of it.
+const YAML_STACK: usize = 32 * 1024 * 1024;
 
 /// What an object may measure, as on a cluster.
 pub(super) const LIMIT: usize = 3 * 1024 * 1024;
 
 const BODY_TYPES: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
-/// Reads a body that is not too big.
-pub(super) async fn read(body: Body) -> Result<Bytes, ApiError> {
-    match Limited::new(body, LIMIT).collect().await {
-        Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.downcast_ref::<LengthLimitError>().is_some() => {
-            Err(ApiError::too_large(LIMIT))
-        }
-        Err(error) => Err(ApiError::bad_request(format!("reading the body: {error}"))),
-    }
-}
+/// The media types of bodies.
+const KNOWN_TYPES: [&str; 8] = [
+    "application/json",
+    "application/yaml",
+    "application/vnd.kubernetes.protobuf",
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    "application/strategic-merge-patch+json",
+    "application/apply-patch+yaml",
+    "application/apply-patch+cbor",
+];
 
 /// The media type of a body, without parameters; JSON when nothing is said.
 pub(super) fn media_type(headers: &HeaderMap) -> &str {
-    headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split(';').next())
-        .map(str::trim)
-        .filter(|value| !value.is_empty())
-        .unwrap_or("application/json")
+    let Some(value) = headers.get(CONTENT_TYPE) else {
+        return "application/json";
+    };
+    // What cannot be read is a type that nobody knows.
+    let Ok(text) = value.to_str() else {
+        return "?";
+    };
+    let given = text.split(';').next().unwrap_or_default().trim();
+    match given {
+        "" if text.is_empty() => "application/json",
+        "" => "?",
+        _ => KNOWN_TYPES
+            .into_iter()
+            .find(|known| known.eq_ignore_ascii_case(given))
+            .unwrap_or(given),
+    }
 }
 
 /// A value in JSON, or in YAML where that is the media type; the error is only the reason.
 pub(super) fn parse(media_type: &str, bytes: &[u8]) -> Result<Value, String> {
-    if media_type.ends_with("yaml") {
-        return parse_yaml(bytes);
-    }
-    serde_json::from_slice(bytes).map_err(|error| json_reason(bytes, &error))
+    parse_strictly(media_type, bytes).map(|(value, _)| value)
 }
 
-/// YAML within the bounds that JSON has, so that no document can exhaust the stack.
-fn parse_yaml(bytes: &[u8]) -> Result<Value, String> {
+/// The same, and the fields that are there more than once.
+pub(super) fn parse_strictly(
+    media_type: &str,
+    bytes: &[u8],
+) -> Result<(Value, Vec<String>), String> {
+    if !media_type.ends_with("yaml") {
+        return parse_json(bytes).map_err(|error| json_reason(bytes, &error));
+    }
+    // JSON is YAML, too; and most programs that apply send it.
+    if let Ok(parsed) = parse_json(bytes) {
+        return Ok(parsed);
+    }
+    // The YAML library takes much more of a stack for each level.
+    let parsed = std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .stack_size(YAML_STACK)
+            .spawn_scoped(scope, || parse_yaml(bytes))
+            .map_err(|error| error.to_string())
+            .and_then(|thread| {
+                let broken = |_| "it cannot be read".to_owned();
+                thread.join().map_err(broken).and_then(|parsed| parsed)
+            })
+    });
+    parsed.map_err(|why| format!("error converting YAML to JSON: {why}"))
+}
+
+fn parse_json(bytes: &[u8]) -> Result<(Value, Vec<String>), serde_json::Error> {
+    let reading = Reading::new();
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let value = reading.root().deserialize(&mut json)?;
+    json.end()?;
+    Ok((value, reading.duplicates()))
+}
+
+/// YAML within the bounds that JSON has.
+fn parse_yaml(bytes: &[u8]) -> Result<(Value, Vec<String>), String> {
+    let reading = Reading::new();
     let options = serde_saphyr::options! {
-        budget: serde_saphyr::budget! { max_depth: 128 },
+        duplicate_keys: DuplicateKeyPolicy::LastWins,
+        // What stands for something else may stand for little: people write hundreds of aliases,
+        // not thousands.
+        alias_limits: serde_saphyr::alias_limits! {
+            max_total_replayed_events: 100_000,
+        },
+        budget: serde_saphyr::budget! {
+            max_depth: MAX_DEPTH,
+            max_nodes: 1_000_000,
+            max_anchors: 1000,
+            max_aliases: 5000,
+            max_recorded_anchor_events: 100_000,
+            max_recorded_anchor_bytes: 16 * 1024 * 1024,
+            max_merge_keys: 200,
+            max_total_scalar_bytes: 16 * 1024 * 1024,
+        },
     };
-    serde_saphyr::from_slice_with_options(bytes, options)
-        .map_err(|e| format!("error converting YAML to JSON: {e}"))
+    let text = std::str::from_utf8(bytes).map_err(|_| "yaml: invalid UTF-8")?;
+    let value = serde_saphyr::with_deserializer_from_str_with_options(text, options, |yaml| {
+        reading.root().deserialize(yaml)
+    });
+    // The rest shows the document, which the client has.
+    let first_line = |error: serde_saphyr::Error| {
+        let text = error.to_string();
+        let line = text.lines().next().unwrap_or_default();
+        format!("yaml: {}", line.strip_prefix("error: ").unwrap_or(line))
+    };
+    let value = value.map_err(first_line)?;
+    Ok((value, reading.duplicates()))
 }
 
 /// The reason in the words that Kubernetes' clients know.
@@ -61,12 +138,16 @@ fn json_reason(bytes: &[u8], error: &serde_json::Error) -> String {
     if error.is_eof() {
         return "unexpected end of JSON input".to_owned();
     }
+    // Not a wrong character, but one too many.
+    if error.to_string().starts_with("recursion limit exceeded") {
+        return "exceeded max depth".to_owned();
+    }
     let line = bytes
         .split(|b| *b == b'\n')
         .nth(error.line().saturating_sub(1));
     let at = line.and_then(|l| l.get(error.column().saturating_sub(1)));
     match at {
-        Some(byte) if byte.is_ascii_graphic() => {
+        Some(byte) if error.is_syntax() && byte.is_ascii_graphic() => {
             format!(
                 "invalid character '{}' looking for beginning of value",
                 char::from(*byte)
@@ -76,14 +157,38 @@ fn json_reason(bytes: &[u8], error: &serde_json::Error) -> String {
     }
 }
 
-/// Decodes the body of a create or an update.
-pub(super) fn decode(kind: &Kind, headers: &HeaderMap, bytes: &[u8]) -> Result<Object, ApiError> {
+/// What there is to say of fields that came more than once.
+pub(super) fn judge_duplicates(
+    kind: &Kind,
+    fields: &[String],
+    validation: FieldValidation,
+) -> Result<Vec<String>, ApiError> {
+    let words = fields
+        .iter()
+        .map(|field| format!("duplicate field {field:?}"));
+    let words: Vec<String> = words.collect();
+    match validation {
+        FieldValidation::Strict if !words.is_empty() => {
+            let why = format!("strict decoding error: {}", words.join(", "));
+            Err(ApiError::cannot_handle(kind, &why))
+        }
+        FieldValidation::Warn => Ok(words),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Decodes the body of a create or an update; names the fields that it has more than once.
+pub(super) fn decode(
+    kind: &Kind,
+    headers: &HeaderMap,
+    bytes: &[u8],
+) -> Result<(Object, Vec<String>), ApiError> {
     let media_type = media_type(headers);
     if media_type == "application/vnd.kubernetes.protobuf" {
         let object = super::protobuf::decode(bytes)
             .ok_or_else(|| ApiError::unsupported_media_type(BODY_TYPES))?;
         check_type(kind, &object)?;
-        return Ok(object);
+        return Ok((object, Vec::new()));
     }
     if !matches!(media_type, "application/json" | "application/yaml") {
         return Err(ApiError::unsupported_media_type(BODY_TYPES));
@@ -95,7 +200,7 @@ pub(super) fn decode(kind: &Kind, headers: &HeaderMap, bytes: &[u8]) -> Result<O
             kind.kind
         ))
     };
-    let value = parse(media_type, bytes).map_err(|why| {
+    let (value, duplicates) = parse_strictly(media_type, bytes).map_err(|why| {
         unrecognized(&format!(
             "couldn't get version/kind; json parse error: {why}"
         ))
@@ -133,7 +238,7 @@ pub(super) fn decode(kind: &Kind, headers: &HeaderMap, bytes: &[u8]) -> Result<O
         object.insert(key.to_owned(), Value::from(value));
     }
     check_type(kind, &object)?;
-    Ok(object)
+    Ok((object, duplicates))
 }
 
 /// Checks that an object says it is what its address says.
@@ -186,4 +291,44 @@ fn summary(bytes: &[u8]) -> String {
         start.push_str(" ...");
     }
     start
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yaml_may_repeat_a_little_and_not_without_bound() {
+        let of = |size: usize, copies: usize| {
+            let mut text = format!("a: &a \"{}\"\n", "x".repeat(size));
+            for number in 0..copies {
+                // Few aliases for each anchor, as the library looks at that, too.
+                text.push_str(&format!("b{number}: &b{number} [*a]\n"));
+            }
+            parse("application/yaml", text.as_bytes())
+        };
+        let few = of(10, 50).unwrap();
+        assert_eq!(few["b49"][0], "xxxxxxxxxx");
+        let refused = of(1_000_000, 120).unwrap_err();
+        assert!(refused.contains("budget breached"), "{refused}");
+        assert!(!refused.contains('\n'), "{refused}");
+    }
+
+    #[test]
+    fn what_is_wrong_with_json_is_told_in_its_own_words() {
+        for (body, wanted) in [
+            ("", "unexpected end of JSON input"),
+            ("{\"a\":", "unexpected end of JSON input"),
+            (
+                "{\"a\":}",
+                "invalid character '}' looking for beginning of value",
+            ),
+            (&"[".repeat(200), "exceeded max depth"),
+        ] {
+            assert_eq!(
+                parse("application/json", body.as_bytes()),
+                Err(wanted.to_owned())
+            );
+        }
+    }
 }

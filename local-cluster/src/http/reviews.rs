@@ -49,8 +49,8 @@ pub(super) async fn answer(
         "",
     );
     let form = negotiate(&parts.headers, Endpoint::Objects)?;
-    let given = body::read(given).await?;
-    let review = body::decode(kind, &parts.headers, &given)?;
+    let given = body::read(given, parts.extensions.get()).await?;
+    let (review, _) = body::decode(kind, &parts.headers, &given.bytes)?;
     check_types(kind, &review).map_err(|why| ApiError::cannot_handle(kind, &why))?;
     let review = decide(kind, review, path.namespace.as_deref(), &clock::now())?;
     Ok(answers::value(

@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use futures::FutureExt as _;
@@ -18,7 +19,10 @@ use super::query::Params;
 use super::subresource::Subresource;
 use super::table::Include;
 use super::write::Change;
-use super::{answer, body, discovery, health, openapi, pods, read, reviews, scale, watch, write};
+use super::{
+    answer, body, discovery, health, log, openapi, pods, read, reviews, scale, watch, write,
+};
+use crate::faults::{Asked, Verb};
 use crate::resources::Kind;
 use crate::rules::Part;
 use crate::status::ApiError;
@@ -34,11 +38,21 @@ pub(crate) fn router(cluster: Arc<Cluster>) -> Router {
     Router::new().fallback(handle).with_state(cluster)
 }
 
+/// What those are told who do not say who they are.
+pub(crate) fn unauthorized(request: &Request) -> Response {
+    let response = answer::error(Encoding::Json, &ApiError::unauthorized());
+    match log::begin(request) {
+        Some(entry) => entry.end(response),
+        None => response,
+    }
+}
+
 async fn handle(State(cluster): State<Arc<Cluster>>, request: Request) -> Response {
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
     let encoding =
         negotiate(request.headers(), Endpoint::Plain).map_or(Encoding::Json, |f| f.encoding);
+    let entry = log::begin(&request);
     // No request is known to cause a panic. Should one, it costs that answer and not a client's
     // connection, which in process is the whole client.
     let answered = AssertUnwindSafe(answer_to(&cluster, request)).catch_unwind();
@@ -50,8 +64,10 @@ async fn handle(State(cluster): State<Arc<Cluster>>, request: Request) -> Respon
             answer::error(encoding, &ApiError::internal())
         }
     };
-    tracing::debug!(%method, path, status = response.status().as_u16(), "request");
-    response
+    match entry {
+        Some(entry) => entry.end(response),
+        None => response,
+    }
 }
 
 async fn answer_to(cluster: &Arc<Cluster>, request: Request) -> Result<Response, ApiError> {
@@ -129,22 +145,25 @@ async fn bindings(
     }
     count(cluster, &parts, ("create", "bindings".to_owned(), ""));
     let params = Params::of(&parts.uri)?;
+    let received = body::read(request_body, parts.extensions.get()).await?;
     let change = Change {
         params: &params,
         headers: &parts.headers,
-        body: body::read(request_body).await?,
+        body: received.bytes,
         form: negotiate(&parts.headers, Endpoint::Objects)?,
     };
     pods::bind(cluster, &pods, (namespace, None), &change)
 }
 
-fn count(cluster: &Cluster, parts: &Parts, (verb, resource, part): (&'static str, String, &str)) {
-    let agent = parts
-        .headers
-        .get(USER_AGENT)
+fn agent(parts: &Parts) -> &str {
+    let agent = parts.headers.get(USER_AGENT);
+    agent
         .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    cluster.counters.add(agent, verb, resource, part);
+        .unwrap_or_default()
+}
+
+fn count(cluster: &Cluster, parts: &Parts, (verb, resource, part): (&'static str, String, &str)) {
+    cluster.counters.add(agent(parts), verb, resource, part);
 }
 
 fn find(cluster: &Cluster, path: &ResourcePath) -> Option<Arc<Kind>> {
@@ -175,22 +194,43 @@ async fn resource_request(
     let watches = params.flag("watch");
     let named = path.name.is_some();
     let verb = match (&parts.method, named) {
-        (&Method::GET, true) => "get",
-        (&Method::GET, false) if watches => "watch",
-        (&Method::GET, false) => "list",
-        (&Method::POST, _) => "create",
-        (&Method::PUT, true) => "update",
-        (&Method::PATCH, true) => "patch",
-        (&Method::DELETE, true) => "delete",
-        (&Method::DELETE, false) => "deletecollection",
+        (&Method::GET, true) => Verb::Get,
+        (&Method::GET, false) if watches => Verb::Watch,
+        (&Method::GET, false) => Verb::List,
+        (&Method::POST, _) => Verb::Create,
+        (&Method::PUT, true) => Verb::Update,
+        (&Method::PATCH, true) => Verb::Patch,
+        (&Method::DELETE, true) => Verb::Delete,
+        (&Method::DELETE, false) => Verb::DeleteCollection,
         _ => return Err(ApiError::method_not_allowed()),
     };
     let resource = Resource::new(&kind.group, &kind.plural).to_string();
-    let part_name = path.subresource.as_deref().unwrap_or_default();
-    count(cluster, &parts, (verb, resource, part_name));
-    let subresource = Subresource::of(kind, part_name);
+    let part = path.subresource.as_deref().unwrap_or_default();
+    count(cluster, &parts, (verb.as_str(), resource, part));
+    let asked = Asked {
+        verb,
+        group: &kind.group,
+        plural: &kind.plural,
+        subresource: part,
+        namespace: path.namespace.as_deref().unwrap_or_default(),
+        name: path.name.as_deref().unwrap_or_default(),
+        user_agent: agent(&parts),
+    };
+    let asking = carry_out(cluster, kind, path, verb, &params, &parts, request_body);
+    cluster.faults.around(&asked, asking).await
+}
 
-    let mut form = negotiate(&parts.headers, Endpoint::Objects)?.fitting(kind, verb)?;
+async fn carry_out(
+    cluster: &Arc<Cluster>,
+    kind: &Arc<Kind>,
+    path: &ResourcePath,
+    verb: Verb,
+    params: &Params,
+    parts: &Parts,
+    request_body: Body,
+) -> Result<Response, ApiError> {
+    let subresource = Subresource::of(kind, path.subresource.as_deref().unwrap_or_default());
+    let mut form = negotiate(&parts.headers, Endpoint::Objects)?.fitting(kind, verb.as_str())?;
     if form.shape == Shape::Table {
         form.include = Include::of(params.get("includeObject"))?;
     }
@@ -204,26 +244,28 @@ async fn resource_request(
         _ => None,
     };
     match verb {
-        _ if subresource.is_some_and(|part| !part.verbs().contains(&verb)) => {
+        _ if subresource.is_some_and(|part| !part.verbs().contains(&verb.as_str())) => {
             return Err(ApiError::method_not_allowed());
         }
-        "get" => {
+        Verb::Get => {
             return match &scale {
                 Some(scale) => scale::get(cluster, (kind, scale), address, form),
-                None => read::get(cluster, kind, address, &params, form).await,
+                None => read::get(cluster, kind, address, params, form).await,
             };
         }
-        "list" => return read::list(cluster, kind, namespace, &params, form).await,
-        "watch" => {
+        Verb::List => return read::list(cluster, kind, namespace, params, form).await,
+        Verb::Watch => {
             let stop = parts.extensions.get::<Stop>().cloned().unwrap_or_default();
-            return watch::watch(cluster, kind, namespace, &params, form, stop.0).await;
+            return watch::watch(cluster, kind, namespace, params, form, stop.0).await;
         }
         _ => {}
     }
+    // What is taken of the server's memory is given back when the request is answered.
+    let received = body::read(request_body, parts.extensions.get()).await?;
     let change = Change {
-        params: &params,
+        params,
         headers: &parts.headers,
-        body: body::read(request_body).await?,
+        body: received.bytes,
         form,
     };
     let part = match subresource {
@@ -239,26 +281,26 @@ async fn resource_request(
     if let Some(scale) = &scale {
         let of = (&**kind, scale);
         return match verb {
-            "update" => scale::update(cluster, of, address, &change).await,
+            Verb::Update => scale::update(cluster, of, address, &change).await,
             _ => scale::patch(cluster, of, address, &change).await,
         };
     }
     match (verb, part) {
-        ("create", Part::Main) if named => {
+        (Verb::Create, Part::Main) if path.name.is_some() => {
             // Custom resources look at the body before they find the address wrong.
             if kind.is_custom() {
                 body::decode(kind, change.headers, &change.body)?;
             }
             Err(ApiError::method_not_allowed())
         }
-        ("create", Part::Main) if kind.namespaced && namespace.is_none() => {
+        (Verb::Create, Part::Main) if kind.namespaced && namespace.is_none() => {
             Err(ApiError::method_not_allowed())
         }
-        ("create", Part::Main) => write::create(cluster, kind, address.0, &change).await,
-        ("update", part) => write::update(cluster, kind, address, part, &change).await,
-        ("patch", part) => write::patch(cluster, kind, address, part, &change).await,
-        ("delete", Part::Main) => write::delete(cluster, kind, address, &change).await,
-        ("deletecollection", Part::Main) if !kind.is("", "namespaces") => {
+        (Verb::Create, Part::Main) => write::create(cluster, kind, address.0, &change).await,
+        (Verb::Update, part) => write::update(cluster, kind, address, part, &change).await,
+        (Verb::Patch, part) => write::patch(cluster, kind, address, part, &change).await,
+        (Verb::Delete, Part::Main) => write::delete(cluster, kind, address, &change).await,
+        (Verb::DeleteCollection, Part::Main) if !kind.is("", "namespaces") => {
             write::delete_collection(cluster, kind, namespace, &change).await
         }
         _ => Err(ApiError::method_not_allowed()),

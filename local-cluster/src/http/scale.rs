@@ -11,6 +11,7 @@ use crate::object;
 use crate::patch::Apply;
 use crate::resources::{Kind, Scale, scale_kind};
 use crate::status::ApiError;
+use crate::warnings::note;
 use crate::writer::{Cluster, Left, ScaleChange};
 
 /// `GET`
@@ -38,9 +39,16 @@ pub(super) async fn update(
     address: (&str, &str),
     change: &Change<'_>,
 ) -> Result<Response, ApiError> {
-    let given = body::decode(&scale_kind(), change.headers, &change.body)?;
+    let (given, repeated) = body::decode(&scale_kind(), change.headers, &change.body)?;
     let update = |_| Ok(given.clone());
-    write(cluster, of, address, change, ScaleChange::Update(&update)).await
+    write(
+        cluster,
+        of,
+        address,
+        (change, &repeated),
+        ScaleChange::Update(&update),
+    )
+    .await
 }
 
 /// `PATCH`
@@ -51,27 +59,44 @@ pub(super) async fn patch(
     change: &Change<'_>,
 ) -> Result<Response, ApiError> {
     if body::media_type(change.headers).starts_with("application/apply-patch") {
+        let (wanted, repeated) = wanted(&scale_kind(), address.1, change)?;
         let apply = Apply {
             subresource: "scale".to_owned(),
-            ..wanted(&scale_kind(), address.1, change)?
+            ..wanted
         };
-        return write(cluster, of, address, change, ScaleChange::Apply(&apply)).await;
+        return write(
+            cluster,
+            of,
+            address,
+            (change, &repeated),
+            ScaleChange::Apply(&apply),
+        )
+        .await;
     }
-    let patch = decode_patch(of.0, change)?;
+    let (patch, repeated) = decode_patch(of.0, change)?;
     let update = |scale| patch.apply(scale);
-    write(cluster, of, address, change, ScaleChange::Update(&update)).await
+    write(
+        cluster,
+        of,
+        address,
+        (change, &repeated),
+        ScaleChange::Update(&update),
+    )
+    .await
 }
 
 async fn write(
     cluster: &Cluster,
     (kind, scale): (&Kind, &Scale),
     address: (&str, &str),
-    change: &Change<'_>,
+    (change, repeated): (&Change<'_>, &[String]),
     what: ScaleChange<'_>,
 ) -> Result<Response, ApiError> {
     let options = change.options()?;
+    let mut warnings = body::judge_duplicates(&scale_kind(), repeated, options.validation)?;
     let rescaled = cluster.rescale((kind, scale), address, &options, what);
-    let (left, warnings) = rescaled.await?;
+    let (left, more) = rescaled.await?;
+    note(&mut warnings, more);
     let shown = match &left {
         Left::Stored(stored) => kind.present(stored),
         Left::Loose(object) => kind.present_object(object.clone()),

@@ -59,9 +59,11 @@ pub(super) async fn create(
     change: &Change<'_>,
 ) -> Result<Response, ApiError> {
     change.params.check_manager("CreateOptions")?;
-    let object = body::decode(kind, change.headers, &change.body)?;
+    let (object, repeated) = body::decode(kind, change.headers, &change.body)?;
     let options = change.options()?;
-    let (left, warnings) = cluster.create(kind, namespace, object, &options).await?;
+    let mut warnings = body::judge_duplicates(kind, &repeated, options.validation)?;
+    let (left, more) = cluster.create(kind, namespace, object, &options).await?;
+    note(&mut warnings, more);
     let response = answer::object(StatusCode::CREATED, change.form, kind, &left);
     Ok(answer::with_warnings(response, &warnings))
 }
@@ -75,10 +77,12 @@ pub(super) async fn update(
     change: &Change<'_>,
 ) -> Result<Response, ApiError> {
     change.params.check_manager("UpdateOptions")?;
-    let object = body::decode(kind, change.headers, &change.body)?;
+    let (object, repeated) = body::decode(kind, change.headers, &change.body)?;
     let options = change.options()?;
+    let mut warnings = body::judge_duplicates(kind, &repeated, options.validation)?;
     let updated = cluster.update(kind, address, part, &options, |_| Ok(object.clone()));
-    let (left, warnings) = updated.await?;
+    let (left, more) = updated.await?;
+    note(&mut warnings, more);
     let response = answer::object(StatusCode::OK, change.form, kind, &left);
     Ok(answer::with_warnings(response, &warnings))
 }
@@ -95,8 +99,9 @@ pub(super) async fn patch(
         return apply(cluster, kind, address, part, change).await;
     }
     change.params.check_manager("PatchOptions")?;
-    let patch = decode_patch(kind, change)?;
+    let (patch, repeated) = decode_patch(kind, change)?;
     let options = change.options()?;
+    let mut warnings = body::judge_duplicates(kind, &repeated, options.validation)?;
     let updated = cluster.update(kind, address, part, &options, |current| {
         let next = patch.apply(current)?;
         if let Patch::Strategic(fields) = &patch {
@@ -105,7 +110,7 @@ pub(super) async fn patch(
         body::check_type(kind, &next)?;
         Ok(next)
     });
-    let (left, warnings) = match updated.await {
+    let (left, more) = match updated.await {
         Ok(updated) => updated,
         Err(error) => {
             let Some(unknown) = error.unknown() else {
@@ -116,6 +121,7 @@ pub(super) async fn patch(
             return Err(ApiError::unknown_in_patch(&shown, unknown));
         }
     };
+    note(&mut warnings, more);
     let response = answer::object(StatusCode::OK, change.form, kind, &left);
     Ok(answer::with_warnings(response, &warnings))
 }
@@ -128,13 +134,16 @@ async fn apply(
     part: Part,
     change: &Change<'_>,
 ) -> Result<Response, ApiError> {
+    let (wanted, repeated) = wanted(kind, name, change)?;
     let request = Apply {
         subresource: part.subresource().to_owned(),
-        ..wanted(kind, name, change)?
+        ..wanted
     };
     let options = change.options()?;
+    let mut warnings = body::judge_duplicates(kind, &repeated, options.validation)?;
     let applied = cluster.apply(kind, (namespace, name), &request, &options);
-    let (left, warnings, created) = applied.await?;
+    let (left, more, created) = applied.await?;
+    note(&mut warnings, more);
     let code = if created {
         StatusCode::CREATED
     } else {
@@ -144,8 +153,13 @@ async fn apply(
     Ok(answer::with_warnings(response, &warnings))
 }
 
-/// What the request wants of the object as a whole, and as whom.
-pub(super) fn wanted(kind: &Kind, name: &str, change: &Change<'_>) -> Result<Apply, ApiError> {
+/// What the request wants of the object as a whole, and as whom; and the fields that it names more
+/// than once.
+pub(super) fn wanted(
+    kind: &Kind,
+    name: &str,
+    change: &Change<'_>,
+) -> Result<(Apply, Vec<String>), ApiError> {
     let Some(manager) = change.params.get("fieldManager") else {
         let error = FieldError::required("fieldManager", "is required for apply patch");
         return Err(ApiError::invalid(
@@ -156,7 +170,7 @@ pub(super) fn wanted(kind: &Kind, name: &str, change: &Change<'_>) -> Result<App
         ));
     };
     change.params.check_manager("PatchOptions")?;
-    let value = body::parse("application/yaml", &change.body)
+    let (value, repeated) = body::parse_strictly("application/yaml", &change.body)
         .map_err(|why| ApiError::bad_request(format!("error decoding YAML: {why}")))?;
     let Value::Object(mut wanted) = value else {
         return Err(ApiError::bad_request(
@@ -180,16 +194,20 @@ pub(super) fn wanted(kind: &Kind, name: &str, change: &Change<'_>) -> Result<App
         }
         _ => {}
     }
-    Ok(Apply {
+    let apply = Apply {
         manager: manager.to_owned(),
         force: change.params.flag("force"),
         subresource: String::new(),
         wanted,
-    })
+    };
+    Ok((apply, repeated))
 }
 
-/// Reads a patch that is no apply.
-pub(super) fn decode_patch(kind: &Kind, change: &Change<'_>) -> Result<Patch, ApiError> {
+/// Reads a patch that is no apply, and names the fields that it has more than once.
+pub(super) fn decode_patch(
+    kind: &Kind,
+    change: &Change<'_>,
+) -> Result<(Patch, Vec<String>), ApiError> {
     let media_type = body::media_type(change.headers);
     let accepted = if kind.is_custom() {
         CUSTOM_PATCHES
@@ -214,9 +232,9 @@ pub(super) fn decode_patch(kind: &Kind, change: &Change<'_>) -> Result<Patch, Ap
             &[error],
         ));
     }
-    let value = body::parse(media_type, &change.body)
+    let (value, repeated) = body::parse_strictly(media_type, &change.body)
         .map_err(|why| ApiError::bad_request(format!("error decoding patch: {why}")))?;
-    match (media_type, value) {
+    let patch = match (media_type, value) {
         ("application/json-patch+json", value) => Patch::json(value),
         (_, Value::Object(fields)) if strategic => Ok(Patch::Strategic(fields)),
         (_, Value::Object(fields)) => Ok(Patch::Merge(fields)),
@@ -224,7 +242,8 @@ pub(super) fn decode_patch(kind: &Kind, change: &Change<'_>) -> Result<Patch, Ap
             "error decoding patch: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
             if other.is_array() { "array" } else { "value" }
         ))),
-    }
+    };
+    Ok((patch?, repeated))
 }
 
 /// `DELETE` of one object.

@@ -1,0 +1,280 @@
+//! The flags of `lbcf local-cluster`, and what they mean for the library.
+
+use lbcf_controller::go_duration;
+use local_cluster::{LocalClusterOptions, NodeSpec, ServeOptions, Tls, Token};
+use std::convert::Infallible;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Runs a small Kubernetes API until Ctrl-C.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct LocalClusterArgs {
+    /// Address to listen on; port 0 takes a free one. Other than loopback, it needs --tls and a token
+    #[arg(
+        long,
+        env = "LBCF_LOCAL_CLUSTER_LISTEN",
+        value_name = "ADDR",
+        default_value = "127.0.0.1:8001"
+    )]
+    pub(super) listen: SocketAddr,
+
+    /// Keep the cluster in this folder; without it, it is gone when the command ends
+    #[arg(long, env = "LBCF_LOCAL_CLUSTER_DATA_DIR", value_name = "DIR")]
+    pub(super) data_dir: Option<PathBuf>,
+
+    /// Write a kubeconfig for it to this file, which only its owner may read
+    #[arg(long, env = "LBCF_LOCAL_CLUSTER_KUBECONFIG", value_name = "PATH")]
+    pub(super) kubeconfig: Option<PathBuf>,
+
+    /// Start with LBCF's resource kinds; without this it knows the built-in kinds only
+    #[arg(long, env = "LBCF_LOCAL_CLUSTER_WITH_CRDS")]
+    pub(super) with_crds: bool,
+
+    /// Serve over HTTPS, with a certificate made at the start
+    #[arg(long, env = "LBCF_LOCAL_CLUSTER_TLS")]
+    tls: bool,
+
+    /// A further DNS name or IP address that the certificate is to be for
+    #[arg(
+        long,
+        env = "LBCF_LOCAL_CLUSTER_TLS_SAN",
+        value_name = "NAME",
+        value_delimiter = ',',
+        conflicts_with = "tls_cert"
+    )]
+    tls_san: Vec<String>,
+
+    /// Serve over HTTPS with the certificate in this file, in PEM
+    #[arg(
+        long,
+        env = "LBCF_LOCAL_CLUSTER_TLS_CERT",
+        value_name = "PATH",
+        requires = "tls_key"
+    )]
+    tls_cert: Option<PathBuf>,
+
+    /// The certificate's key, in PEM
+    #[arg(
+        long,
+        env = "LBCF_LOCAL_CLUSTER_TLS_KEY",
+        value_name = "PATH",
+        requires = "tls_cert"
+    )]
+    tls_key: Option<PathBuf>,
+
+    /// The authority that clients of --tls-cert are to trust, in PEM; without it, the certificate
+    #[arg(
+        long,
+        env = "LBCF_LOCAL_CLUSTER_TLS_CA",
+        value_name = "PATH",
+        requires = "tls_cert"
+    )]
+    tls_ca: Option<PathBuf>,
+
+    /// The token that clients have to show. Others on this machine can see it: rather use --token-file
+    #[arg(
+        long,
+        env = "LBCF_LOCAL_CLUSTER_TOKEN",
+        value_name = "TOKEN",
+        hide_env_values = true,
+        conflicts_with = "token_file"
+    )]
+    token: Option<Secret>,
+
+    /// The file that holds the token that clients have to show
+    #[arg(long, env = "LBCF_LOCAL_CLUSTER_TOKEN_FILE", value_name = "PATH")]
+    token_file: Option<PathBuf>,
+
+    /// Listen on an address that others can reach, without TLS or without a token
+    #[arg(long, env = "LBCF_LOCAL_CLUSTER_INSECURE")]
+    insecure: bool,
+
+    /// How many nodes there are from the start
+    #[arg(long, env = "LBCF_LOCAL_CLUSTER_NODES", value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(0..=5000))]
+    nodes: u16,
+
+    /// From a pod's binding to its being ready
+    #[arg(long, env = "LBCF_LOCAL_CLUSTER_POD_READY_DELAY", value_name = "DURATION", default_value = "300ms", value_parser = go_duration::parse)]
+    pod_ready_delay: Duration,
+
+    /// From a running pod's deletion to its end; never longer than its grace period
+    #[arg(long, env = "LBCF_LOCAL_CLUSTER_POD_TERMINATION_DELAY", value_name = "DURATION", default_value = "500ms", value_parser = go_duration::parse)]
+    pod_termination_delay: Duration,
+}
+
+/// Text that is not shown, not even where it is wrong.
+#[derive(Clone)]
+struct Secret(String);
+
+impl FromStr for Secret {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+impl LocalClusterArgs {
+    /// The cluster that the flags ask for.
+    pub(super) fn cluster(&self) -> LocalClusterOptions {
+        LocalClusterOptions {
+            pod_ready_delay: self.pod_ready_delay,
+            pod_termination_delay: self.pod_termination_delay,
+            nodes: (1..=self.nodes).map(node).collect(),
+            data_dir: self.data_dir.clone(),
+            ..LocalClusterOptions::default()
+        }
+    }
+
+    /// Whether clients have to show a token.
+    pub(super) const fn has_token(&self) -> bool {
+        self.token.is_some() || self.token_file.is_some()
+    }
+
+    /// How the flags ask for it to be served.
+    pub(super) fn serving(&self) -> Result<ServeOptions, String> {
+        let token = match (&self.token, &self.token_file) {
+            (Some(token), _) => {
+                let token = Token::new(token.0.as_str());
+                Some(token.map_err(|error| format!("--token: {error}"))?)
+            }
+            (None, Some(path)) => {
+                let named = |why: String| format!("--token-file {}: {why}", path.display());
+                let token = Token::from_file(path);
+                Some(token.map_err(|error| named(reason(&error)))?)
+            }
+            (None, None) => None,
+        };
+        let tls = match (&self.tls_cert, &self.tls_key) {
+            (Some(certificate), Some(key)) => Some(Tls::Files {
+                certificate: certificate.clone(),
+                key: key.clone(),
+                authority: self.tls_ca.clone(),
+            }),
+            _ if self.tls || !self.tls_san.is_empty() => Some(Tls::SelfMade {
+                names: self.tls_san.clone(),
+            }),
+            _ => None,
+        };
+        // Who reaches this API may read every secret and change everything. On a machine of one's own
+        // that is what a demo wants; on a network it must not come of a slip.
+        if !self.listen.ip().is_loopback() && !self.insecure && (tls.is_none() || token.is_none()) {
+            return Err(format!(
+                "--listen {}: others can reach this address, and could change the cluster: give --tls and --token-file besides, or --insecure to serve it to everybody",
+                self.listen
+            ));
+        }
+        Ok(ServeOptions {
+            listen: self.listen,
+            tls,
+            token,
+            ..ServeOptions::default()
+        })
+    }
+}
+
+fn node(number: u16) -> NodeSpec {
+    // The first ones are those of the library's default.
+    let address = u32::from(Ipv4Addr::new(192, 168, 100, 10)) + u32::from(number);
+    NodeSpec {
+        name: format!("node-{number}"),
+        address: IpAddr::V4(address.into()),
+    }
+}
+
+/// An error with what caused it.
+pub(super) fn reason(error: &local_cluster::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Command {
+        #[command(flatten)]
+        args: LocalClusterArgs,
+    }
+
+    fn parse(flags: &[&str]) -> LocalClusterArgs {
+        Command::parse_from([&["lbcf"], flags].concat()).args
+    }
+
+    #[test]
+    fn without_flags_it_is_the_librarys_default_on_loopback() {
+        let args = parse(&[]);
+        assert_eq!(args.cluster(), LocalClusterOptions::default());
+        let serving = args.serving().unwrap();
+        assert_eq!(serving.listen.to_string(), "127.0.0.1:8001");
+        assert_eq!((serving.tls, serving.token), (None, None));
+    }
+
+    #[test]
+    fn flags_reach_the_options() {
+        let args = parse(&[
+            "--nodes=300",
+            "--pod-ready-delay=2s",
+            "--pod-termination-delay=0s",
+            "--tls",
+            "--tls-san=a.example,10.0.0.1",
+            "--token=s3cret",
+        ]);
+        let cluster = args.cluster();
+        assert_eq!(cluster.nodes.len(), 300);
+        assert_eq!(cluster.nodes[299].address.to_string(), "192.168.101.54");
+        assert_eq!(cluster.pod_ready_delay, Duration::from_secs(2));
+        assert_eq!(cluster.pod_termination_delay, Duration::ZERO);
+        let serving = args.serving().unwrap();
+        let names = vec!["a.example".to_owned(), "10.0.0.1".to_owned()];
+        assert_eq!(serving.tls, Some(Tls::SelfMade { names }));
+        assert_eq!(serving.token, Some(Token::new("s3cret").unwrap()));
+        assert!(!format!("{args:?}{serving:?}").contains("s3cret"));
+    }
+
+    #[test]
+    fn what_others_can_reach_needs_tls_and_a_token_or_the_word_that_it_does_not() {
+        for (flags, is_served) in [
+            (&["--listen=0.0.0.0:1"][..], false),
+            (&["--listen=[::]:1", "--tls"], false),
+            (&["--listen=10.0.0.1:1", "--token=x"], false),
+            (&["--listen=10.0.0.1:1", "--token=x", "--tls"], true),
+            (&["--listen=0.0.0.0:1", "--insecure"], true),
+            (&["--listen=127.8.9.1:1"], true),
+            (&["--listen=[::1]:1"], true),
+        ] {
+            let serving = parse(flags).serving();
+            assert_eq!(serving.is_ok(), is_served, "{flags:?}: {serving:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_that_cannot_be_used_is_refused_and_not_shown() {
+        let refused = parse(&["--token=s3 cret"]).serving().unwrap_err();
+        assert!(
+            refused.starts_with("--token: the token cannot be used: "),
+            "{refused}"
+        );
+        assert!(!refused.contains("s3"), "{refused}");
+        let refused = parse(&["--token-file=/no/such/file"])
+            .serving()
+            .unwrap_err();
+        assert!(
+            refused.starts_with("--token-file /no/such/file: "),
+            "{refused}"
+        );
+    }
+}

@@ -1,0 +1,282 @@
+//! Bodies that are not what they should be.
+
+use serde_json::{Value, json};
+
+use super::{MAPS, is_status, served, still_serves};
+use crate::fixture::{WIDGETS, call, cluster, quick, raw};
+
+const JSON: &str = "application/json";
+const MERGE: &str = "application/merge-patch+json";
+
+/// An object of a kind, with its name left out so that the next one is not in its way.
+fn around(path: &str, inside: &str) -> String {
+    let (version, kind) = if path == MAPS {
+        ("v1", "ConfigMap")
+    } else {
+        ("example.com/v1", "Widget")
+    };
+    format!(
+        r#"{{"apiVersion":"{version}","kind":"{kind}","metadata":{{"generateName":"x-"}},{inside}}}"#
+    )
+}
+
+#[tokio::test]
+async fn every_body_that_is_none_is_refused_in_kubernetes_form() {
+    let cluster = cluster(quick()).await;
+    call(
+        &cluster,
+        "POST",
+        MAPS,
+        Some(json!({"metadata": {"name": "m"}})),
+    )
+    .await;
+    let deep = |open: &str, close: &str, depth: usize| {
+        format!("{}{}", open.repeat(depth), close.repeat(depth))
+    };
+    let bodies: Vec<(&str, Vec<u8>, u16)> = vec![
+        ("nothing", vec![], 400),
+        ("null", b"null".to_vec(), 400),
+        ("a number", b"1e999".to_vec(), 400),
+        ("a text", b"\"x\"".to_vec(), 400),
+        ("a list", b"[{\"kind\":\"ConfigMap\"}]".to_vec(), 400),
+        ("two objects", b"{}{}".to_vec(), 400),
+        ("half an object", b"{\"metadata\":{".to_vec(), 400),
+        ("a comma too many", b"{\"metadata\":{},}".to_vec(), 400),
+        ("single quotes", b"{'metadata':{}}".to_vec(), 400),
+        (
+            "a name that is a number",
+            br#"{"metadata":{"name":7}}"#.to_vec(),
+            400,
+        ),
+        (
+            "labels that are a list",
+            br#"{"metadata":{"name":"x","labels":[]}}"#.to_vec(),
+            400,
+        ),
+        (
+            "metadata that is a text",
+            br#"{"metadata":"x"}"#.to_vec(),
+            400,
+        ),
+        (
+            "no text",
+            b"{\"metadata\":{\"name\":\"\xff\xfe\"}}".to_vec(),
+            400,
+        ),
+        (
+            "half a surrogate",
+            br#"{"metadata":{"name":"\ud800"}}"#.to_vec(),
+            400,
+        ),
+        (
+            "a zero byte",
+            b"{\"metadata\":{\"name\":\"x\0\"}}".to_vec(),
+            400,
+        ),
+        ("deep lists", deep("[", "]", 100_000).into_bytes(), 400),
+        (
+            "deep objects",
+            deep("{\"a\":", "}", 100_000).into_bytes(),
+            400,
+        ),
+        ("unclosed lists", "[".repeat(1_000_000).into_bytes(), 400),
+        ("too much", vec![b' '; 3 * 1024 * 1024 + 1], 413),
+    ];
+    for (what, body, wanted) in bodies {
+        for (method, path) in [
+            ("POST", MAPS.to_owned()),
+            ("PUT", format!("{MAPS}/m")),
+            ("POST", WIDGETS.to_owned()),
+        ] {
+            let (code, answer) = raw(&cluster, method, &path, JSON, body.clone()).await;
+            assert_eq!(code.as_u16(), wanted, "{method} {path}: {what}: {answer}");
+            assert!(
+                is_status(wanted, &answer),
+                "{method} {path}: {what}: {answer}"
+            );
+        }
+        let path = format!("{MAPS}/m");
+        for media_type in [
+            MERGE,
+            "application/strategic-merge-patch+json",
+            "application/json-patch+json",
+        ] {
+            let (code, answer) = raw(&cluster, "PATCH", &path, media_type, body.clone()).await;
+            // What is well-formed can be refused for what it says.
+            let is_refused = code.as_u16() == wanted || (wanted == 400 && code.as_u16() == 422);
+            assert!(is_refused, "{media_type}: {what}: {code} {answer}");
+            assert!(
+                is_status(code.as_u16(), &answer),
+                "{media_type}: {what}: {answer}"
+            );
+        }
+    }
+    let (_, map) = call(&cluster, "GET", &format!("{MAPS}/m"), None).await;
+    assert_eq!(map["metadata"]["name"], "m");
+}
+
+#[tokio::test]
+async fn what_is_too_large_or_too_deep_is_told_in_kubernetes_words() {
+    let cluster = cluster(quick()).await;
+    let too_large = vec![b' '; 3 * 1024 * 1024 + 1];
+    let (_, answer) = raw(&cluster, "POST", MAPS, JSON, too_large).await;
+    let wanted = json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "message": "Request entity too large: limit is 3145728",
+        "reason": "RequestEntityTooLarge", "details": {}, "code": 413,
+    });
+    assert_eq!(answer, wanted);
+    let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+    for media_type in [JSON, "application/yaml"] {
+        let body = around(MAPS, &format!(r#""data":{deep}"#));
+        let (_, answer) = raw(&cluster, "POST", MAPS, media_type, body.into_bytes()).await;
+        let message = answer["message"].as_str().unwrap();
+        let named = message.contains("exceeded max depth") || message.contains("depth");
+        assert!(
+            named && !message.contains("looking for beginning of value"),
+            "{message}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn objects_cannot_be_made_deep_bit_by_bit() {
+    let (cluster, server) = served().await;
+    let widget = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"colour": "red"}});
+    call(&cluster, "POST", WIDGETS, Some(widget)).await;
+    let path = format!("{WIDGETS}/w/status");
+    let status = |depth: usize| {
+        format!(
+            r#"{{"status":{}1{}}}"#,
+            r#"{"a":"#.repeat(depth),
+            "}".repeat(depth)
+        )
+    };
+    let (code, _) = raw(&cluster, "PATCH", &path, MERGE, status(100).into()).await;
+    assert_eq!(code.as_u16(), 200);
+    // Each of these would put a hundred levels under those that are there.
+    let mut refused = false;
+    let mut pointer = format!("/status{}", "/a".repeat(100));
+    for _ in 0..20 {
+        let value: Value = serde_json::from_str(&status(100)).unwrap();
+        let patch = json!([{"op": "add", "path": pointer, "value": value["status"]}]);
+        let (code, _) = raw(
+            &cluster,
+            "PATCH",
+            &path,
+            "application/json-patch+json",
+            patch.to_string().into(),
+        )
+        .await;
+        refused |= code.as_u16() == 422;
+        pointer.push_str(&"/a".repeat(100));
+    }
+    assert!(refused);
+    still_serves(&cluster, &server).await;
+}
+
+#[tokio::test]
+async fn keys_that_come_twice_are_told_of_or_refused() {
+    let cluster = cluster(quick()).await;
+    let bodies = [
+        (JSON, around(MAPS, r#""data":{"a":"1","b":"x","a":"2"},"data":{"a":"3","a":"4"}"#)),
+        ("application/yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: x-}\ndata:\n  a: '1'\n  a: '4'\n".to_owned()),
+    ];
+    for (media_type, body) in bodies {
+        let (code, made) = raw(&cluster, "POST", MAPS, media_type, body.clone().into()).await;
+        assert_eq!(
+            (code.as_u16(), &made["data"]),
+            (201, &json!({"a": "4"})),
+            "{made}"
+        );
+        let warnings = warnings(&cluster, MAPS, media_type, &body).await;
+        assert!(
+            warnings.contains("299 - \"duplicate field \\\"data.a\\\"\""),
+            "{warnings}"
+        );
+        let strict = format!("{MAPS}?fieldValidation=Strict");
+        let (code, refused) = raw(&cluster, "POST", &strict, media_type, body.clone().into()).await;
+        let message = refused["message"].as_str().unwrap();
+        assert_eq!(code.as_u16(), 400, "{message}");
+        assert!(
+            message.starts_with("ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: duplicate field \"data.a\""),
+            "{message}"
+        );
+        let ignoring = format!("{MAPS}?fieldValidation=Ignore");
+        assert_eq!(
+            self::warnings(&cluster, &ignoring, media_type, &body).await,
+            ""
+        );
+    }
+    let widget = around(
+        WIDGETS,
+        r#""spec":{"colour":"red","colour":"blue","size":1}"#,
+    );
+    let warned = warnings(&cluster, WIDGETS, JSON, &widget).await;
+    assert!(
+        warned.contains("duplicate field \\\"spec.colour\\\""),
+        "{warned}"
+    );
+}
+
+async fn warnings(
+    cluster: &local_cluster::LocalCluster,
+    path: &str,
+    media_type: &str,
+    body: &str,
+) -> String {
+    use tower::ServiceExt as _;
+    let request = http::Request::post(path)
+        .header("content-type", media_type)
+        .body(axum::body::Body::from(body.to_owned()))
+        .unwrap();
+    let response = cluster.router().oneshot(request).await.unwrap();
+    let all = response.headers().get_all("warning").into_iter();
+    all.map(|value| value.to_str().unwrap())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[tokio::test]
+async fn media_types_are_read_as_they_are_meant_and_others_refused() {
+    let cluster = cluster(quick()).await;
+    for (media_type, wanted) in [
+        ("application/json", 201),
+        ("Application/JSON; charset=utf-8", 201),
+        ("application/yaml", 201),
+        ("", 201),
+        ("text/plain", 415),
+        ("application/x-www-form-urlencoded", 415),
+        ("application/merge-patch+json", 415),
+        ("json", 415),
+        (";", 415),
+        ("application/json2", 415),
+    ] {
+        let body = around(MAPS, r#""data":{}"#);
+        let (code, answer) = raw(&cluster, "POST", MAPS, media_type, body.into()).await;
+        assert_eq!(code.as_u16(), wanted, "{media_type}: {answer}");
+        assert!(
+            wanted == 201 || is_status(415, &answer),
+            "{media_type}: {answer}"
+        );
+    }
+    // Some proxies lose it.
+    let request = http::Request::post(MAPS)
+        .body(axum::body::Body::from(around(MAPS, r#""data":{}"#)))
+        .unwrap();
+    let response = tower::ServiceExt::oneshot(cluster.router(), request)
+        .await
+        .unwrap();
+    assert_eq!(response.status().as_u16(), 201);
+    let request = http::Request::post(MAPS)
+        .header(
+            "content-type",
+            http::HeaderValue::from_bytes(b"application/\xff").unwrap(),
+        )
+        .body(axum::body::Body::from(around(MAPS, r#""data":{}"#)))
+        .unwrap();
+    let response = tower::ServiceExt::oneshot(cluster.router(), request)
+        .await
+        .unwrap();
+    assert_eq!(response.status().as_u16(), 415);
+}

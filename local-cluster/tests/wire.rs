@@ -1,0 +1,84 @@
+//! A client that sends any bytes.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use crate::fixture::DEADLINE;
+
+/// How long a server may take to end a connection that it is to end; its own limits are shorter.
+const ENDING: Duration = DEADLINE;
+
+/// A connection.
+pub(crate) async fn connect(address: SocketAddr) -> TcpStream {
+    TcpStream::connect(address).await.unwrap()
+}
+
+/// Sends bytes on a new connection and returns all that comes back until the server ends it.
+pub(crate) async fn exchange(address: SocketAddr, bytes: impl AsRef<[u8]>) -> String {
+    let mut stream = connect(address).await;
+    // The server may have heard enough before the end.
+    let _ = stream.write_all(bytes.as_ref()).await;
+    to_end(&mut stream).await
+}
+
+/// All that comes until the other side ends the connection, one way or another.
+pub(crate) async fn to_end(stream: &mut (impl AsyncRead + Unpin)) -> String {
+    let mut all = Vec::new();
+    let reading = stream.read_to_end(&mut all);
+    // An end by reset is one, too.
+    let _ = tokio::time::timeout(ENDING, reading)
+        .await
+        .expect("the server ends the connection");
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+/// The head of an answer and its body, of which the length is known.
+pub(crate) async fn answer(stream: &mut (impl AsyncRead + Unpin)) -> (String, String) {
+    let reading = async {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            head.push(char::from(stream.read_u8().await.expect("an answer")));
+        }
+        let length = head
+            .lines()
+            .find_map(|line| {
+                line.to_lowercase()
+                    .strip_prefix("content-length: ")?
+                    .parse()
+                    .ok()
+            })
+            .unwrap_or(0);
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).await.expect("the whole body");
+        (head, String::from_utf8(body).unwrap())
+    };
+    tokio::time::timeout(DEADLINE, reading)
+        .await
+        .expect("an answer in time")
+}
+
+/// The code and the `Status` of an answer to a request whose connection ends with it.
+pub(crate) async fn status(address: SocketAddr, request: impl AsRef<[u8]>) -> (u16, Value) {
+    let text = exchange(address, request).await;
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+    let code = head.split(' ').nth(1).and_then(|code| code.parse().ok());
+    let body = serde_json::from_str(body).unwrap_or_else(|_| Value::from(body));
+    (code.unwrap_or(0), body)
+}
+
+/// A GET whose connection ends with the answer.
+pub(crate) fn get(path: &str, headers: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n")
+}
+
+/// A POST whose connection ends with the answer.
+pub(crate) fn post(path: &str, media_type: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+}
