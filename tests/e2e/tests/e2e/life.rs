@@ -226,9 +226,11 @@ async fn b102_a_refused_creation_is_told_of_and_a_corrected_one_succeeds() {
         .then_some(())
     })
     .await;
-    // Where admission is off, people may correct what they wrote.
-    let corrected = json!({"spec": {"lbSpec": {"lbID": "lb-1234"}}});
-    world.patch::<LoadBalancer>(NAMESPACE, LB, corrected).await;
+    // What it is made of stays as it is: it is corrected by another one in its place.
+    world.delete::<LoadBalancer>(NAMESPACE, LB).await;
+    world.until_gone::<LoadBalancer>(NAMESPACE, LB).await;
+    lb.spec.lb_spec = [("lbID", "lb-1234"), ("lblID", "lbl-2234")].into();
+    world.create(&lb).await;
     until("it is created", async || {
         let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
         lb.status?.conditions.is_true("Created").then_some(())
