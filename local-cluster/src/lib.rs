@@ -1,9 +1,9 @@
 //! An embedded Kubernetes API for demos and tests.
 //!
 //! A controller is only as good as what it was tried against. This crate is a Kubernetes API server
-//! small enough to start in a test: an [`axum::Router`] over an in-memory store, with the few agents
-//! of a cluster that controllers notice. Pods are bound to nodes and become ready, owned objects are
-//! collected, namespaces terminate, definitions are served. It answers in the words of Kubernetes
+//! small enough to start in a test: an [`axum::Router`] over an in-memory store, with the agents of a
+//! cluster that controllers notice. Pods are bound to nodes and become ready, Deployments roll out,
+//! owned objects are collected, namespaces terminate, definitions are served. It answers in the words of Kubernetes
 //! 1.36, errors included, so that what works here works on a cluster.
 //!
 //! ```
@@ -34,39 +34,55 @@
 //!
 //! # What is there
 //!
-//! * **Kinds**: namespaces, nodes, pods, services, config maps, secrets, service accounts, events
-//!   (`v1` and `events.k8s.io/v1`, one storage), leases, configurations of admission webhooks,
-//!   CustomResourceDefinitions, and the custom resources these define.
-//! * **Reading**: get; list with selectors, `limit`/`continue` and exact versions; watch from any kept
-//!   version, with bookmarks, streaming lists and `410 Expired`; tables, metadata only, YAML.
+//! * **Documents**: discovery, plain and aggregated, with tags; OpenAPI v3 of every kind, custom ones
+//!   included, so that `kubectl explain` and its patches know them; `/version` and health checks.
+//! * **Kinds**: those of an API server in its stable groups, and the custom resources that
+//!   CustomResourceDefinitions define. Reviews of access are answered: everybody may do everything.
+//! * **Reading**: get; list with selectors, `limit`/`continue`, and the matches of
+//!   `resourceVersion`; watch from any kept version, with bookmarks, streaming lists and `410 Expired`;
+//!   tables, metadata only, YAML. A version of the future is waited for, 3 s by a list.
 //! * **Writing**: create, update, JSON patch, merge patch, strategic merge patch (built-in kinds),
-//!   server-side apply; delete with finalizers, grace and propagation, collections; dry runs; the
-//!   status subresource; schemas of custom resources (types, required, enums, bounds, defaults,
-//!   pruning).
+//!   server-side apply; `managedFields` of every client's write, and conflicts by them; delete with
+//!   preconditions, finalizers, grace and propagation, collections; dry runs; what may be changed of
+//!   pods, services, workloads, config maps and secrets. The subresources `status`, `scale`, `eviction`,
+//!   `binding` and `finalize`.
+//! * **Custom resources**: all keywords of structural schemas, formats, list types, defaults and
+//!   pruning, CEL rules with transitions and ratcheting; definitions are checked themselves.
 //! * **Admission**: mutating and validating webhooks, called over HTTPS. A webhook behind a service is
 //!   where [`LocalClusterOptions::service_addresses`] or [`LocalCluster::set_service_address`] says.
-//! * **Agents**: a scheduler and kubelet for all nodes, the garbage collector, namespaces,
-//!   definitions.
+//! * **Agents**: a scheduler and a kubelet for all nodes (or none: [`LocalClusterOptions::run_pods`]),
+//!   with readiness gates and the [`annotations`] that make a pod unready or fail; Deployments,
+//!   ReplicaSets, ReplicationControllers, StatefulSets, DaemonSets and Jobs; EndpointSlices; the garbage
+//!   collector, namespaces, definitions.
+//! * **Life**: in memory, or in a directory that outlives the process, killed or not
+//!   ([`LocalClusterOptions::data_dir`]); over HTTP or HTTPS, with a bearer token on demand
+//!   ([`LocalCluster::serve_with`]); faults on purpose ([`LocalCluster::faults`]).
 //!
 //! # What is not there
 //!
-//! Deployments and every other kind (404); scale, binding, eviction, logs and exec
-//! (404); protobuf but for the kinds that `kubectl create` writes in it (415); authentication,
-//! authorisation, quotas: reviews name every user `system:admin`. Of webhooks: match conditions
-//! (refused), reviews in `v1beta1`; what agents write is not reviewed. Of schemas: patterns, most
-//! formats, `anyOf` and friends, CEL rules.
-//! `metadata.managedFields` remembers those who apply, not those who update, so only the former
-//! conflict. Pod specs can be changed freely; readiness gates are not waited for. A version of the
-//! future is answered at once: 504 to a list, 410 to a watch, where a cluster would wait. Nothing
-//! outlives the process.
+//! * **Answered by 404**: logs, exec, attach, port-forward and proxies of pods; `ephemeralcontainers` and
+//!   `resize`; tokens of service accounts; `autoscaling/v1`, `apiregistration.k8s.io`, admission
+//!   policies, component statuses; everything in alpha or beta.
+//! * **Kept, and nobody acts on them**: CronJobs, autoscalers, Ingresses, network policies, disruption
+//!   budgets (no eviction is refused), quotas and limits, volumes and storage, RBAC, priorities, devices,
+//!   certificates. `core/v1` Endpoints are not filled; workloads report no events.
+//! * **Users**: whoever has the token, or reaches the port where there is none, is `system:admin`.
+//! * **Protobuf** is read of the kinds that `kubectl create` writes in it (415 for others); answers are
+//!   JSON, YAML or, of reviews, protobuf. `/openapi/v2` names no types.
+//! * **Webhooks**: match conditions (refused), reviews in `v1beta1`, conversion webhooks (refused). What
+//!   agents write is not reviewed and has no manager.
+//! * **CEL**: no estimate of what a rule costs, but a limit while it runs; no `sortBy`, `optMap` and loops
+//!   over two variables.
+//! * Pods run no containers, and use neither volumes nor the resources of nodes.
 //!
 //! # How it is built
 //!
 //! `store` keeps objects and a log of changes per resource; an object is kept and serialised once,
-//! however many watch it. `rules` decides what a write may do, `patch`, `schema` and `selector` are
-//! its tools, `admission` asks webhooks, `writer` carries decisions out; none of them knows the API's
-//! HTTP. `http` turns requests into calls and answers into bytes. `agents` are state machines fed by
-//! the log.
+//! however many watch it, and is on disk before anybody sees it where there is a data directory.
+//! `rules` decides what a write may do, `patch`, `schema` and `selector` are its tools, `admission` asks
+//! webhooks, `writer` carries decisions out; none of them knows the API's HTTP. `http` turns requests
+//! into calls and answers into bytes, `faults` gets in between, `server` has the sockets. `agents` are
+//! state machines fed by the log.
 
 mod addresses;
 mod admission;
@@ -98,6 +114,11 @@ mod writer;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use http::fuzzing;
+
+/// The README's example compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 pub use client::InProcess;
 pub use cluster::LocalCluster;

@@ -68,10 +68,19 @@ struct Open {
     _lock: Lock,
 }
 
+/// Makes the directory if it is not there. Secrets are kept in it, so it is its owner's alone.
+fn make(directory: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)
+}
+
 impl Disk {
     /// Opens a directory, or makes it, and reads what is there. Revisions begin above `first`.
     pub(super) fn open(directory: &Path, first: u64) -> Result<(Self, Contents), OpenError> {
-        std::fs::create_dir_all(directory)?;
+        make(directory)?;
         let lock = Lock::take(directory)?;
         let path = directory.join(FILE);
         let mut connection = Connection::open(&path)?;

@@ -284,3 +284,16 @@ fn a_directory_that_is_gone_takes_no_writes() {
     std::fs::write(directory.0.join(FILE), "").unwrap();
     assert!(store.insert(&things(), thing("b", 1), false).is_err());
 }
+
+#[cfg(unix)]
+#[test]
+fn the_directory_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let directory = Directory::new();
+    let _store = directory.store();
+    let mode = std::fs::metadata(&directory.0)
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
