@@ -4,6 +4,7 @@ mod accept;
 mod answer;
 mod body;
 mod columns;
+mod containers;
 mod continuation;
 mod discovery;
 #[cfg(any(test, feature = "fuzzing"))]

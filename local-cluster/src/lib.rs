@@ -60,12 +60,14 @@
 //!
 //! # What is not there
 //!
-//! * **Answered by 404**: logs, exec, attach, port-forward and proxies of pods; `ephemeralcontainers` and
-//!   `resize`; tokens of service accounts; `autoscaling/v1`, `apiregistration.k8s.io`, admission
-//!   policies, component statuses; everything in alpha or beta.
+//! * **Containers**: pods run none, so their logs are empty, and exec, attach, port-forward, proxies,
+//!   `resize` and `ephemeralcontainers` end with an error that says so. They use neither volumes nor the
+//!   resources of nodes. Tokens of service accounts are not issued.
 //! * **Kept, and nobody acts on them**: CronJobs, autoscalers, Ingresses, network policies, disruption
 //!   budgets (no eviction is refused), quotas and limits, volumes and storage, RBAC, priorities, devices,
-//!   certificates. `core/v1` Endpoints are not filled; workloads report no events.
+//!   certificates, admission policies (with a warning), APIServices. `core/v1` Endpoints are not filled,
+//!   there are no default service accounts, and workloads report no events.
+//! * **Answered by 404**: everything in alpha or beta.
 //! * **Users**: whoever has the token, or reaches the port where there is none, is `system:admin`.
 //! * **Protobuf** is read of the kinds that `kubectl create` writes in it (415 for others); answers are
 //!   JSON, YAML or, of reviews, protobuf. `/openapi/v2` names no types.
@@ -73,7 +75,6 @@
 //!   agents write is not reviewed and has no manager.
 //! * **CEL**: no estimate of what a rule costs, but a limit while it runs; no `sortBy`, `optMap` and loops
 //!   over two variables.
-//! * Pods run no containers, and use neither volumes nor the resources of nodes.
 //!
 //! # How it is built
 //!

@@ -1,5 +1,6 @@
 //! What kinds there are: the built-in ones from a table, the others from their definitions.
 
+mod autoscalers;
 mod builtin;
 mod crd;
 mod defaults;
@@ -12,6 +13,7 @@ mod scale;
 mod typed;
 mod webhooks;
 
+pub(crate) use autoscalers::{autoscaler_from_v1, autoscaler_to_v1};
 pub(crate) use builtin::{TypeSchema, Typed};
 pub(crate) use crd::{
     Names, accept_names, crd_defaults, crd_errors, format_warnings, is_established, kinds_of,

@@ -1,8 +1,10 @@
 //! The parts of objects that have addresses of their own, besides the status.
 
 use http::StatusCode;
-use local_cluster::LocalCluster;
+use http_body_util::BodyExt as _;
+use local_cluster::{LocalCluster, LocalClusterOptions};
 use serde_json::{Value, json};
+use tower::ServiceExt as _;
 
 use crate::fixture::{call, cluster, eventually, quick, raw, widget_crd};
 
@@ -313,19 +315,87 @@ async fn namespaces_are_finalized() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_not_found() {
-    let cluster = cluster(quick()).await;
-    call(&cluster, "POST", PODS, Some(pod("p"))).await;
-    for path in [
-        format!("{PODS}/p/ephemeralcontainers"),
-        format!("{PODS}/p/resize"),
-        format!("{PODS}/p/log"),
-        "/api/v1/namespaces/default/serviceaccounts/default/token".to_owned(),
-        "/api/v1/namespaces/default/configmaps/c/scale".to_owned(),
-    ] {
-        for method in ["GET", "POST", "PATCH"] {
-            let (status, _) = call(&cluster, method, &path, Some(json!({}))).await;
-            assert_eq!(status, StatusCode::NOT_FOUND, "{method} {path}");
+async fn what_needs_containers_says_that_there_are_none() {
+    let cluster = cluster(LocalClusterOptions {
+        run_pods: false,
+        ..quick()
+    })
+    .await;
+    call(&cluster, "POST", PODS, Some(pod("waiting"))).await;
+    let mut placed = pod("placed");
+    placed["spec"]["nodeName"] = json!("node-1");
+    call(&cluster, "POST", PODS, Some(placed)).await;
+    let ask = async |method: &str, path: &str| {
+        let (status, body) = call(&cluster, method, path, None).await;
+        let message = body["message"].as_str().unwrap_or_default().to_owned();
+        (status.as_u16(), message)
+    };
+    for part in ["exec", "attach", "portforward"] {
+        for method in ["GET", "POST"] {
+            let (code, why) = ask(method, &format!("{PODS}/placed/{part}")).await;
+            assert_eq!(code, 500, "{method} {part}");
+            assert_eq!(why, "Internal error occurred: pods run no containers here");
+            let (code, why) = ask(method, &format!("{PODS}/waiting/{part}")).await;
+            assert_eq!(code, 400, "{method} {part}");
+            assert_eq!(why, "pod waiting does not have a host assigned");
         }
+        assert_eq!(ask("PUT", &format!("{PODS}/placed/{part}")).await.0, 405);
+        assert_eq!(ask("GET", &format!("{PODS}/none/{part}")).await.0, 404);
     }
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a"}});
+    call(&cluster, "POST", accounts, Some(account)).await;
+    let (code, why) = ask("POST", &format!("{accounts}/a/token")).await;
+    assert!(
+        code == 500 && why.contains("not issued here"),
+        "{code} {why}"
+    );
+    assert_eq!(ask("PATCH", &format!("{PODS}/placed/resize")).await.0, 500);
+    // They say nothing.
+    let log = request(&cluster, &format!("{PODS}/placed/log")).await;
+    assert_eq!(log, (200, String::new()));
+    let scale = "/api/v1/namespaces/default/configmaps/c/scale";
+    assert_eq!(ask("GET", scale).await.0, 404);
+}
+
+async fn request(cluster: &LocalCluster, path: &str) -> (u16, String) {
+    let request = http::Request::get(path)
+        .body(axum::body::Body::empty())
+        .unwrap();
+    let response = cluster.router().oneshot(request).await.unwrap();
+    let code = response.status().as_u16();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    (code, String::from_utf8(body.to_vec()).unwrap())
+}
+
+#[tokio::test]
+async fn autoscalers_are_the_same_in_both_versions() {
+    let cluster = cluster(quick()).await;
+    let old = "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers";
+    let new = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
+    let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"});
+    let scaler = json!({"apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web"},
+        "spec": {"maxReplicas": 5, "scaleTargetRef": target, "targetCPUUtilizationPercentage": 80}});
+    let (status, created) = call(&cluster, "POST", old, Some(scaler)).await;
+    assert_eq!(status, 201, "{created}");
+    let (_, newer) = call(&cluster, "GET", &format!("{new}/web"), None).await;
+    let utilization = &newer["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"];
+    assert_eq!(utilization, 80);
+    assert_eq!(newer["apiVersion"], "autoscaling/v2");
+    let (_, list) = call(&cluster, "GET", old, None).await;
+    assert_eq!(
+        list["items"][0]["spec"]["targetCPUUtilizationPercentage"],
+        80
+    );
+}
+
+#[tokio::test]
+async fn what_nobody_writes_can_be_read() {
+    let cluster = cluster(quick()).await;
+    let all = "/api/v1/componentstatuses";
+    let (status, list) = call(&cluster, "GET", all, None).await;
+    assert!(status == 200 && list["items"] == json!([]), "{list}");
+    let body = json!({"apiVersion": "v1", "kind": "ComponentStatus", "metadata": {"name": "x"}});
+    assert_eq!(call(&cluster, "POST", all, Some(body)).await.0, 405);
 }

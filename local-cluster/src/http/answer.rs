@@ -113,9 +113,11 @@ pub(super) fn write_object(out: &mut Vec<u8>, prefix: &str, kind: &Kind, stored:
 pub(super) fn object_rest(kind: &Kind, stored: &Stored) -> Bytes {
     match kind.view {
         View::Plain => stored.body().slice(1..),
-        View::EventsV1 => {
-            let event = Value::Object(crate::resources::event_to_v1(stored.object.clone()));
-            Bytes::from(event.to_string()).slice(1..)
+        View::EventsV1 | View::AutoscalerV1 => {
+            let mut shown = kind.present(stored);
+            shown.remove("apiVersion");
+            shown.remove("kind");
+            Bytes::from(Value::Object(shown).to_string()).slice(1..)
         }
     }
 }

@@ -20,7 +20,8 @@ use super::subresource::Subresource;
 use super::table::Include;
 use super::write::Change;
 use super::{
-    answer, body, discovery, health, log, openapi, pods, read, reviews, scale, watch, write,
+    answer, body, containers, discovery, health, log, openapi, pods, read, reviews, scale, watch,
+    write,
 };
 use crate::faults::{Asked, Verb};
 use crate::resources::Kind;
@@ -115,11 +116,11 @@ async fn answer_to(cluster: &Arc<Cluster>, request: Request) -> Result<Response,
     let Path::Resource(resource) = path else {
         return plain(path);
     };
-    if let Some(kind) = reviews::find(&cluster.registry, &resource) {
-        return reviews::answer(cluster, &kind, &resource, request).await;
-    }
     if resource.is_bindings() {
         return bindings(cluster, &resource, request).await;
+    }
+    if let Some(kind) = reviews::find(&cluster.registry, &resource) {
+        return reviews::answer(cluster, &kind, &resource, request).await;
     }
     match find(cluster, &resource) {
         Some(kind) => resource_request(cluster, &kind, &resource, request).await,
@@ -243,9 +244,15 @@ async fn carry_out(
         Some(Subresource::Scale) => kind.scale(),
         _ => None,
     };
+    if kind.is_read_only() && !matches!(verb, Verb::Get | Verb::List) {
+        return Err(ApiError::method_not_allowed());
+    }
     match verb {
         _ if subresource.is_some_and(|part| !part.verbs().contains(&verb.as_str())) => {
             return Err(ApiError::method_not_allowed());
+        }
+        _ if subresource.is_some_and(Subresource::needs_containers) => {
+            return containers::answer(cluster, kind, address, subresource);
         }
         Verb::Get => {
             return match &scale {
@@ -275,8 +282,9 @@ async fn carry_out(
         Some(Subresource::Eviction) => return pods::evict(cluster, kind, address, &change),
         Some(Subresource::Scale) => Part::Scale,
         Some(Subresource::Finalize) => Part::Finalize,
-        Some(Subresource::Status) => Part::Status,
-        None => Part::Main,
+        // An approval is part of the status.
+        Some(Subresource::Status | Subresource::Approval) => Part::Status,
+        _ => Part::Main,
     };
     if let Some(scale) = &scale {
         let of = (&**kind, scale);

@@ -13,14 +13,34 @@ pub(super) enum Subresource {
     Eviction,
     /// Of namespaces: the finalizers of their own.
     Finalize,
+    /// Of requests for certificates.
+    Approval,
+    Log,
+    Attach,
+    Exec,
+    Portforward,
+    Proxy,
+    Resize,
+    Ephemeralcontainers,
+    /// Of service accounts.
+    Token,
 }
 
-const ALL: [Subresource; 5] = [
+const ALL: [Subresource; 14] = [
+    Subresource::Approval,
+    Subresource::Attach,
     Subresource::Binding,
+    Subresource::Ephemeralcontainers,
     Subresource::Eviction,
+    Subresource::Exec,
     Subresource::Finalize,
+    Subresource::Log,
+    Subresource::Portforward,
+    Subresource::Proxy,
+    Subresource::Resize,
     Subresource::Scale,
     Subresource::Status,
+    Subresource::Token,
 ];
 
 impl Subresource {
@@ -29,8 +49,18 @@ impl Subresource {
         ALL.into_iter().filter(|subresource| match subresource {
             Self::Status => kind.has_status,
             Self::Scale => kind.scale().is_some(),
-            Self::Binding | Self::Eviction => kind.is("", "pods"),
+            Self::Proxy => kind.is("", "pods") || kind.is("", "services") || kind.is("", "nodes"),
             Self::Finalize => kind.is("", "namespaces"),
+            Self::Token => kind.is("", "serviceaccounts"),
+            Self::Approval => kind.is("certificates.k8s.io", "certificatesigningrequests"),
+            Self::Binding
+            | Self::Eviction
+            | Self::Log
+            | Self::Attach
+            | Self::Exec
+            | Self::Portforward
+            | Self::Resize
+            | Self::Ephemeralcontainers => kind.is("", "pods"),
         })
     }
 
@@ -46,15 +76,44 @@ impl Subresource {
             Self::Binding => "binding",
             Self::Eviction => "eviction",
             Self::Finalize => "finalize",
+            Self::Approval => "approval",
+            Self::Log => "log",
+            Self::Attach => "attach",
+            Self::Exec => "exec",
+            Self::Portforward => "portforward",
+            Self::Proxy => "proxy",
+            Self::Resize => "resize",
+            Self::Ephemeralcontainers => "ephemeralcontainers",
+            Self::Token => "token",
         }
     }
 
     /// What can be done with it.
     pub(super) fn verbs(self) -> &'static [&'static str] {
         match self {
-            Self::Status | Self::Scale => &["get", "patch", "update"],
-            Self::Binding | Self::Eviction => &["create"],
+            Self::Status
+            | Self::Scale
+            | Self::Approval
+            | Self::Resize
+            | Self::Ephemeralcontainers => &["get", "patch", "update"],
+            Self::Binding | Self::Eviction | Self::Token => &["create"],
             Self::Finalize => &["update"],
+            Self::Log => &["get"],
+            Self::Attach | Self::Exec | Self::Portforward => &["create", "get"],
+            Self::Proxy => &["create", "delete", "get", "patch", "update"],
         }
+    }
+
+    /// Whether it is about what nodes run.
+    pub(super) fn needs_containers(self) -> bool {
+        !matches!(
+            self,
+            Self::Status
+                | Self::Scale
+                | Self::Approval
+                | Self::Binding
+                | Self::Eviction
+                | Self::Finalize
+        )
     }
 }

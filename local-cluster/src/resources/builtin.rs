@@ -157,10 +157,10 @@ impl Row {
             has_generation: is(Trait::Generation),
             returns_deleted: is(Trait::ReturnsDeleted),
             unconditional_update: !is(Trait::Versioned),
-            view: if events_v1 {
-                View::EventsV1
-            } else {
-                View::Plain
+            view: match (self.group, self.version) {
+                ("events.k8s.io", _) => View::EventsV1,
+                ("autoscaling", "v1") => View::AutoscalerV1,
+                _ => View::Plain,
             },
             // Both event APIs read and write the same objects.
             storage: Resource::new(if events_v1 { "" } else { self.group }, self.plural),

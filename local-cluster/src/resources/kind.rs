@@ -49,6 +49,8 @@ pub(crate) enum View {
     Plain,
     /// Events are stored as core/v1 and shown as events.k8s.io/v1.
     EventsV1,
+    /// Autoscalers are stored as autoscaling/v2 and shown as autoscaling/v1.
+    AutoscalerV1,
 }
 
 /// What a CustomResourceDefinition says of one version.
@@ -127,9 +129,14 @@ impl Kind {
         self.custom.is_some()
     }
 
-    /// Whether it is a question that is answered and not kept.
+    /// Whether it is answered and not kept.
     pub(crate) fn is_review(&self) -> bool {
-        !self.is_custom() && self.kind.ends_with("Review")
+        !self.is_custom() && (self.kind.ends_with("Review") || self.is("", "bindings"))
+    }
+
+    /// Whether nobody can write it.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.is("", "componentstatuses")
     }
 
     /// Whether this is the built-in kind `plural` of `group`.
@@ -156,6 +163,7 @@ impl Kind {
         let mut object = match self.view {
             View::Plain => object,
             View::EventsV1 => super::event_to_v1(object),
+            View::AutoscalerV1 => super::autoscaler_to_v1(object),
         };
         object.insert("apiVersion".to_owned(), Value::from(self.api_version()));
         object.insert("kind".to_owned(), Value::from(self.kind.as_str()));
@@ -169,6 +177,7 @@ impl Kind {
         match self.view {
             View::Plain => object,
             View::EventsV1 => super::event_from_v1(object),
+            View::AutoscalerV1 => super::autoscaler_from_v1(object),
         }
     }
 }

@@ -120,6 +120,11 @@ fn complaints(
         "mutatingwebhookconfigurations" | "validatingwebhookconfigurations" => {
             errors.extend(webhook_errors(object));
         }
+        // Who relies on a policy has to know.
+        "mutatingadmissionpolicies" | "validatingadmissionpolicies" if before.is_none() => {
+            let warning = "admission policies are kept here and not enforced".to_owned();
+            return (errors, vec![warning]);
+        }
         _ => {}
     }
     (errors, Vec::new())

@@ -19,27 +19,6 @@ const fn known(step: &'static str, path: &'static str, why: &'static str) -> Kno
     Known { step, path, why }
 }
 
-const NOT_SERVED: &str = "it is not served, so it is not listed";
-
-const fn not_served(path: &'static str) -> Known {
-    known("", path, NOT_SERVED)
-}
-
-/// What discovery and the list of documents do not name, in all recordings.
-pub(super) const EVERYWHERE: &[Known] = &[
-    not_served(r"\.(items|groups|paths)\.(apis/)?apiregistration\.k8s\.io(/v1)?"),
-    not_served(r"\.(items|groups)\.autoscaling\.versions|\.paths\.apis/autoscaling/v1"),
-    not_served(r"\.items\.admissionregistration\..*\.resources\.\w+admissionpolic\w+"),
-    not_served(r"(\.items\.\.versions\[0\])?\.resources\.(bindings|componentstatuses)"),
-    not_served(r"\.items\..*\.resources\.\w+\.subresources(\.\w+)?"),
-];
-
-pub(super) const HTTP: &[Known] = &[known(
-    "plain discovery core",
-    r"\.resources\.\w+/\w+",
-    NOT_SERVED,
-)];
-
 pub(super) const KUBECTL: &[Known] = &[
     known(
         "create ns|describe|auth can-i",

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::subresource::Subresource;
 use crate::object::{Object, object};
-use crate::resources::{Kind, Registry};
+use crate::resources::{Kind, Registry, View};
 
 /// Custom resources list theirs in this order.
 const CUSTOM_VERBS: &[&str] = &[
@@ -75,7 +75,11 @@ impl Entry {
     fn of_kind(kind: &Kind) -> Self {
         let custom = kind.is_custom();
         let verbs = if custom { CUSTOM_VERBS } else { VERBS };
-        let allowed = |verb: &&str| !(kind.is("", "namespaces") && *verb == "deletecollection");
+        let allowed = |verb: &&str| match *verb {
+            "get" | "list" => true,
+            "deletecollection" => !kind.is("", "namespaces") && !kind.is_read_only(),
+            _ => !kind.is_read_only(),
+        };
         Self {
             plural: kind.plural.clone(),
             singular: kind.singular.clone(),
@@ -84,7 +88,8 @@ impl Entry {
             verbs: verbs.iter().copied().filter(allowed).collect(),
             short_names: kind.short_names.clone(),
             categories: kind.categories.clone(),
-            storage_hash: Some(storage_hash(kind)),
+            // What is only read is not stored.
+            storage_hash: (!kind.is_read_only()).then(|| storage_hash(kind)),
             named: if custom {
                 (kind.group.clone(), kind.version.clone())
             } else {
@@ -172,8 +177,9 @@ impl Entry {
 /// The hash of the group, version and kind that a resource is stored as.
 fn storage_hash(kind: &Kind) -> String {
     let version = match &kind.custom {
-        Some(custom) => &custom.storage_version,
-        None => &kind.version,
+        Some(custom) => custom.storage_version.as_str(),
+        None if kind.view == View::AutoscalerV1 => "v2",
+        None => kind.version.as_str(),
     };
     let stored = format!("{}/{version}/{}", kind.storage.group, kind.kind);
     let hash = digest(&SHA256, stored.as_bytes());

@@ -6,6 +6,7 @@ use super::Trait::{Generation, ReturnsDeleted, Status};
 use super::{Row, row};
 
 pub(super) const ROWS: &[Row] = &[
+    row::<core::ComponentStatus>(&[]).short(&["cs"]),
     row::<core::ConfigMap>(&[]).short(&["cm"]),
     row::<core::Endpoints>(&[]).short(&["ep"]),
     row::<core::Event>(&[]).short(&["ev"]),

@@ -4,6 +4,7 @@ use k8s_openapi::api::{
     admissionregistration::v1 as admission, coordination::v1 as coordination, events::v1 as events,
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 
 use super::Trait::{Generation, Status, Versioned};
 use super::{Row, row};
@@ -14,6 +15,11 @@ pub(super) const ROWS: &[Row] = &[
         .category("api-extensions"),
     row::<admission::ValidatingWebhookConfiguration>(&[Generation, Versioned])
         .category("api-extensions"),
+    row::<admission::MutatingAdmissionPolicy>(&[Generation]).category("api-extensions"),
+    row::<admission::MutatingAdmissionPolicyBinding>(&[Generation]).category("api-extensions"),
+    row::<admission::ValidatingAdmissionPolicy>(&[Status, Generation]).category("api-extensions"),
+    row::<admission::ValidatingAdmissionPolicyBinding>(&[Generation]).category("api-extensions"),
+    row::<APIService>(&[Status]).category("api-extensions"),
     row::<CustomResourceDefinition>(&[Status, Generation, Versioned])
         .short(&["crd", "crds"])
         .category("api-extensions"),

@@ -1,7 +1,8 @@
 //! What keeps pods running: the groups `apps`, `batch`, `autoscaling` and `policy`.
 
 use k8s_openapi::api::{
-    apps::v1 as apps, autoscaling::v2 as autoscaling, batch::v1 as batch, policy::v1 as policy,
+    apps::v1 as apps, autoscaling::v1 as autoscaling_v1, autoscaling::v2 as autoscaling,
+    batch::v1 as batch, policy::v1 as policy,
 };
 
 use super::Trait::{Generation, Status, Versioned};
@@ -22,6 +23,9 @@ pub(super) const ROWS: &[Row] = &[
         .short(&["sts"])
         .category("all"),
     row::<autoscaling::HorizontalPodAutoscaler>(&[Status])
+        .short(&["hpa"])
+        .category("all"),
+    row::<autoscaling_v1::HorizontalPodAutoscaler>(&[Status])
         .short(&["hpa"])
         .category("all"),
     row::<batch::CronJob>(&[Status, Generation])
