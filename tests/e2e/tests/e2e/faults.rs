@@ -108,15 +108,19 @@ async fn the_drivers_answers_go_wrong_and_nothing_is_lost_or_left() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_driver_is_down_again_and_again_and_nothing_is_lost_or_left() {
-    side_by_side(scenes(), |(life, seed)| async move {
+    let outages = side_by_side(scenes(), |(life, seed)| async move {
         let mut world = World::bare().await;
         let (controller, calls) = world.start_counting_controller(World::quick());
         let outages = Outages::of(&mut world, calls, seed);
         life.live(&world).await;
         controller.abort();
-        assert!(outages.count() > 2, "{} outages", outages.count());
+        outages.count()
     })
     .await;
+    // How many there are depends on how fast a life is lived.
+    assert!(outages.iter().all(|count| *count > 0), "{outages:?}");
+    let total: usize = outages.iter().sum();
+    assert!(total > 2 * outages.len(), "{outages:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
