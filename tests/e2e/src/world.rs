@@ -31,8 +31,9 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 use tower::ServiceExt;
 
-/// How long anything may take. Nothing does, unless it is broken or the machine is very busy.
-const DEADLINE: Duration = Duration::from_secs(30);
+/// How long anything may take. Nothing does, unless it is broken or the machine is very busy; or much
+/// goes wrong on purpose: a watch that breaks again and again is taken up again after 30 s at last.
+const DEADLINE: Duration = Duration::from_secs(100);
 /// How long a look waits for the next one: the first time, and at the most.
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
@@ -342,15 +343,17 @@ impl World {
         if K::kind(&()) == "LoadBalancerDriver" {
             self.drain(namespace, name).await;
         }
-        match self
-            .api::<K>(namespace)
-            .delete(name, &DeleteParams::default())
-            .await
-        {
-            Ok(_) => {}
-            Err(kube::Error::Api(status)) if status.is_not_found() => {}
-            Err(error) => panic!("deleting {name}: {error}"),
-        }
+        let api = self.api::<K>(namespace);
+        until("the object may be deleted", async || {
+            match api.delete(name, &DeleteParams::default()).await {
+                Ok(_) => Some(()),
+                Err(kube::Error::Api(status)) if status.is_not_found() => Some(()),
+                // Where admission could not make sure, people try again.
+                Err(kube::Error::Api(status)) if status.message.contains("using it") => None,
+                Err(error) => panic!("deleting {name}: {error}"),
+            }
+        })
+        .await;
     }
 
     /// Makes a pod ready or not.
