@@ -6,7 +6,7 @@ use crate::bind::StatusLocks;
 use crate::cluster::{EventSink, EventType, WriteError, Writer};
 use crate::drivers::{AddressLocks, Drivers};
 use crate::error_text::in_full;
-use crate::index::{Change, Index, PodView};
+use crate::index::{Change, Index, PodView, Versioned};
 use crate::key::{ObjectKey, Owner, WorkKey};
 use crate::metrics::Metrics;
 use crate::names::ANNOTATION_ONE_CALL;
@@ -16,7 +16,7 @@ use crate::queue::{Lane, Queue};
 use crate::work::{Progress, Work};
 use kube::Resource;
 use serde::Serialize;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -55,9 +55,9 @@ pub(crate) struct Context {
     status_written: Mutex<HashMap<ObjectKey, Instant>>,
     /// What was reported of an object last, so that nothing is told twice in a row (u37).
     reported: Mutex<HashMap<(ObjectKind, ObjectKey), HashMap<String, Reported>>>,
-    /// Objects of which it is not known what they are like: a write failed, and may have been done
-    /// all the same, or what it was decided on was old news.
-    unsure: Mutex<HashSet<(ObjectKind, ObjectKey)>>,
+    /// Objects of which it is not known what they are like, with the version that is known: a write
+    /// failed, and may have been done all the same, or what it was decided on was old news.
+    unsure: Mutex<HashMap<(ObjectKind, ObjectKey), u64>>,
     /// What was last said of an owner's pods that are not ready.
     answers: Mutex<HashMap<Owner, Answer>>,
 }
@@ -125,7 +125,11 @@ impl Context {
 
     /// Takes in the answer to a write of ours, and queues what it means for others.
     pub(crate) fn written<K>(&self, object: K, take_in: TakeIn<K>) {
-        let work = take_in(&mut self.index(), Change::Written(object));
+        self.take_in(Change::Written(object), take_in);
+    }
+
+    fn take_in<K>(&self, news: Change<K>, take_in: TakeIn<K>) {
+        let work = take_in(&mut self.index(), news);
         self.queue.add(work);
     }
 
@@ -173,7 +177,7 @@ impl Context {
             Err(error @ WriteError::DryRun) => after_failed_write(&error),
             Err(error) => {
                 let unsure = (K::kind(&()).into_owned(), ObjectKey::of(object));
-                self.unsure().insert(unsure);
+                self.unsure().insert(unsure, object.version());
                 after_failed_write(&error)
             }
         }
@@ -187,15 +191,16 @@ impl Context {
         take_in: TakeIn<K>,
     ) -> Result<(), Progress> {
         let unsure = (K::kind(&()).into_owned(), key.clone());
-        if !self.unsure().contains(&unsure) {
+        let Some(version) = self.unsure().get(&unsure).copied() else {
             return Ok(());
-        }
+        };
         match self.cluster.get::<K>(key).await {
             Ok(newest) => {
-                // Where it is gone the watch tells.
-                if let Some(newest) = newest {
-                    self.written(newest, take_in);
-                }
+                let news = newest.map_or_else(
+                    || Change::Absent(key.clone(), version),
+                    |newest| Change::Written(newest),
+                );
+                self.take_in(news, take_in);
                 self.unsure().remove(&unsure);
                 Ok(())
             }
@@ -203,7 +208,7 @@ impl Context {
         }
     }
 
-    fn unsure(&self) -> MutexGuard<'_, HashSet<(ObjectKind, ObjectKey)>> {
+    fn unsure(&self) -> MutexGuard<'_, HashMap<(ObjectKind, ObjectKey), u64>> {
         self.unsure.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -29,6 +29,7 @@ pub(crate) use service_groups::takes_node;
 #[cfg(test)]
 pub(crate) use services::ServicePortView;
 pub(crate) use services::ServiceView;
+pub(crate) use table::Versioned;
 pub(crate) use users::{User, UserKind};
 
 use crate::api::LoadBalancerDriver;
@@ -63,6 +64,9 @@ pub(crate) enum Change<T> {
     /// The API server's answer to a write of ours, which may come before or after the watch tells
     /// of it.
     Written(T),
+    /// The API server was asked for an object and has none of that name, so none that was at this
+    /// version when it was asked. A watch that had to list anew need not tell of it ever.
+    Absent(ObjectKey, u64),
 }
 
 /// Whether something that was looked up is there.

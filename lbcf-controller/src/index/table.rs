@@ -56,8 +56,17 @@ pub(super) struct Table<T> {
     seen: u64,
     /// What our writes removed and the watch may still tell older news of.
     removed: HashMap<ObjectKey, u64>,
-    /// The names that the list under way has given.
-    listing: Option<HashSet<ObjectKey>>,
+    listing: Option<Listing>,
+}
+
+/// A list under way.
+#[derive(Debug)]
+struct Listing {
+    /// The newest version that was known when it was asked for, by a write's answer maybe: the
+    /// list is of later than that.
+    asked_at: u64,
+    /// The names that it has given.
+    named: HashSet<ObjectKey>,
 }
 
 impl<T> Default for Table<T> {
@@ -97,20 +106,24 @@ impl<T: Versioned> Table<T> {
     pub(super) fn change(&mut self, change: Change<T>) -> Vec<(ObjectKey, Diff<T>)> {
         match change {
             Change::ListBegins => {
-                self.listing = Some(HashSet::new());
+                let versions = self.objects.values().map(|object| object.version());
+                self.listing = Some(Listing {
+                    asked_at: versions.max().unwrap_or(0),
+                    named: HashSet::new(),
+                });
                 Vec::new()
             }
             Change::Listed(object) => {
                 let key = object.key();
                 if let Some(listing) = &mut self.listing {
-                    listing.insert(key.clone());
+                    listing.named.insert(key.clone());
                 }
                 self.see(object.version());
                 self.store(key, object).into_iter().collect()
             }
             Change::Unreadable(key) => {
                 if let Some(listing) = &mut self.listing {
-                    listing.insert(key.clone());
+                    listing.named.insert(key.clone());
                 }
                 self.unreadable.insert(key.clone());
                 self.take(key).into_iter().collect()
@@ -138,6 +151,16 @@ impl<T: Versioned> Table<T> {
             Change::Gone(key) => {
                 self.unreadable.remove(&key);
                 self.take(key).into_iter().collect()
+            }
+            Change::Absent(key, version) => {
+                // A namesake may have been made meanwhile.
+                match self.objects.get(&key) {
+                    Some(known) if known.version() <= version => {
+                        self.removed.insert(key.clone(), version);
+                        self.take(key).into_iter().collect()
+                    }
+                    _ => Vec::new(),
+                }
             }
             Change::Written(object) => {
                 let (key, version) = (object.key(), object.version());
@@ -209,15 +232,18 @@ impl<T: Versioned> Table<T> {
     }
 
     fn end_list(&mut self) -> Vec<(ObjectKey, Diff<T>)> {
-        let Some(listed) = self.listing.take() else {
+        let Some(Listing { asked_at, named }) = self.listing.take() else {
             return Vec::new();
         };
-        self.unreadable.retain(|key| listed.contains(key));
-        // What we made while the list was on its way is newer than the list.
+        self.see(asked_at);
+        self.unreadable.retain(|key| named.contains(key));
+        // What we made while the list was on its way is newer than the list. What we made before
+        // is not, even where the list names nothing as new as that: it went together with its
+        // last version.
         let gone: Vec<ObjectKey> = self
             .objects
             .iter()
-            .filter(|(key, object)| !listed.contains(*key) && object.version() <= self.seen)
+            .filter(|(key, object)| !named.contains(*key) && object.version() <= self.seen)
             .map(|(key, _)| key.clone())
             .collect();
         gone.into_iter().filter_map(|key| self.take(key)).collect()

@@ -269,6 +269,36 @@ fn a_new_list_removes_what_it_does_not_name_but_nothing_made_since() {
 }
 
 #[test]
+fn a_new_list_removes_what_only_our_own_write_told_of_too() {
+    let mut index = Index::default();
+    index.record(Change::Applied(record("r", 1)));
+    // Written at 5, gone at 6 with an answer that was lost: the list knows no version at all.
+    index.record(Change::Written(record("r", 5)));
+    index.record(Change::ListBegins);
+    index.record(Change::ListEnds);
+    assert_eq!(index.get_record(&key("r")), Lookup::Missing);
+    // And news of before the list stays old news.
+    index.record(Change::Written(record("r", 4)));
+    assert_eq!(index.get_record(&key("r")), Lookup::Missing);
+}
+
+#[test]
+fn what_the_api_server_does_not_have_is_gone_but_not_a_namesake() {
+    let mut index = Index::default();
+    index.record(Change::Applied(record("r", 5)));
+    let work = index.record(Change::Absent(key("r"), 5));
+    assert_eq!(index.get_record(&key("r")), Lookup::Missing);
+    assert!(keys(work).contains(&"BackendGroup ns/web".to_owned()));
+    // What the watch still had to say of it comes too late.
+    index.record(Change::Applied(record("r", 5)));
+    assert_eq!(index.get_record(&key("r")), Lookup::Missing);
+    index.record(Change::Applied(record("r", 9)));
+    assert!(index.record(Change::Absent(key("r"), 5)).is_empty());
+    assert!(index.get_record(&key("r")).found().is_some());
+    assert!(index.record(Change::Absent(key("other"), 5)).is_empty());
+}
+
+#[test]
 fn u9_what_cannot_be_understood_is_not_missing() {
     let mut index = Index::default();
     index.load_balancer(Change::Unreadable(key("lb")));
