@@ -8,11 +8,11 @@ use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::webhook::{
     DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest, StringMap,
 };
-use lbcf_driver_sdk::{Driver, NotSucc};
+use lbcf_driver_sdk::{NotSucc, RawDriver};
 
 struct Minimal;
 
-impl Driver for Minimal {
+impl RawDriver for Minimal {
     async fn generate_backend_addr(
         &self,
         request: GenerateBackendAddrRequest,

@@ -4,7 +4,7 @@
 //! LBCF (Load Balancer Controlling Framework) splits load-balancer control in Kubernetes in two:
 //! a controller that knows pods, services and retries, and a *driver*, a small HTTP server that
 //! knows one load balancer's API. They talk through ten JSON webhooks. To write a driver,
-//! implement [`Driver`] and serve it:
+//! implement [`RawDriver`] and serve it:
 //!
 //! ```no_run
 //! use lbcf_driver_sdk::webhook::{
@@ -12,11 +12,11 @@
 //! };
 //! # #[cfg(feature = "server")]
 //! use lbcf_driver_sdk::server;
-//! use lbcf_driver_sdk::{Driver, NotSucc};
+//! use lbcf_driver_sdk::{RawDriver, NotSucc};
 //!
 //! struct MyCloud;
 //!
-//! impl Driver for MyCloud {
+//! impl RawDriver for MyCloud {
 //!     async fn generate_backend_addr(&self, r: GenerateBackendAddrRequest) -> Result<String, NotSucc> {
 //!         let backend = r.pod_backend.ok_or_else(|| NotSucc::fail("only pods are supported"))?;
 //!         let status = backend.pod.status.unwrap_or_default();
@@ -56,6 +56,7 @@
 #[cfg(feature = "client")]
 pub mod client;
 mod driver;
+pub mod fields;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 mod outcome;
@@ -64,7 +65,7 @@ pub mod server;
 pub mod webhook;
 pub mod wire;
 
-pub use driver::Driver;
+pub use driver::{Driver, RawDriver, request};
 pub use outcome::{NotSucc, Refusal};
 
 /// The README's example compiles.

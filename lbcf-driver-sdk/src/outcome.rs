@@ -115,6 +115,11 @@ impl Refusal {
         }
     }
 
+    /// The refusal of a driver that has no opinion on pods.
+    pub(crate) fn not_judged() -> Self {
+        Self::new("this driver does not judge pods (judgePodDeregister)")
+    }
+
     /// What the user reads.
     #[must_use]
     pub fn message(&self) -> &str {

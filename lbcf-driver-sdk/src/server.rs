@@ -4,11 +4,11 @@
 //! use lbcf_driver_sdk::webhook::{
 //!     DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest, StringMap,
 //! };
-//! use lbcf_driver_sdk::{Driver, NotSucc, server};
+//! use lbcf_driver_sdk::{RawDriver, NotSucc, server};
 //!
 //! struct Nowhere;
 //!
-//! impl Driver for Nowhere {
+//! impl RawDriver for Nowhere {
 //!     async fn generate_backend_addr(&self, _: GenerateBackendAddrRequest) -> Result<String, NotSucc> {
 //!         Ok("nowhere".into())
 //!     }
@@ -41,7 +41,7 @@
 //!   `recordID` stays the same when parameters change (d28), so an answer kept by `recordID`
 //!   would swallow updates.
 //! * Calls of one `recordID` with different content run one after the other, in order of arrival,
-//!   and so do operations with an equal [`Driver::serial_key`].
+//!   and so do operations with an equal [`RawDriver::serial_key`].
 //! * What is no proper call is answered with a 4xx status and `{"error": "…"}`; a hook that
 //!   panics is a 500 for the calls that waited for it.
 
@@ -55,15 +55,15 @@ mod serial;
 
 pub use hooks::RunningHooks;
 
-use crate::Driver;
+use crate::RawDriver;
 use hooks::Hooks;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The ten webhooks of `driver`, each at `POST /<name>`, with the default settings of
-/// [`DriverRouter`]. Mount it under a prefix with [`axum::Router::nest`].
-pub fn router<D: Driver>(driver: D) -> axum::Router {
+/// [`RawDriverRouter`]. Mount it under a prefix with [`axum::Router::nest`].
+pub fn router<D: RawDriver>(driver: D) -> axum::Router {
     DriverRouter::new(driver).build()
 }
 
@@ -81,7 +81,7 @@ struct Settings {
     body_limit: usize,
 }
 
-impl<D: Driver> DriverRouter<D> {
+impl<D: RawDriver> DriverRouter<D> {
     /// The default settings.
     pub fn new(driver: D) -> Self {
         Self {

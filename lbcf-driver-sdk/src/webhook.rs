@@ -25,7 +25,7 @@ pub use load_balancer::{
     DeleteLoadBalancerResponse, EnsureLoadBalancerRequest, EnsureLoadBalancerResponse,
     ValidateLoadBalancerRequest, ValidateLoadBalancerResponse,
 };
-pub use operation::{OperationRequest, OperationResponse, Status};
+pub use operation::{LoadBalancer, OperationRequest, OperationResponse, Status};
 #[cfg(any(feature = "server", feature = "openapi"))]
 pub(crate) use table::for_each_webhook;
 pub use table::{

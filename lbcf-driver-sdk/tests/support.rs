@@ -7,9 +7,9 @@ use http_body_util::BodyExt;
 use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::webhook::{
     CreateLoadBalancerRequest, DeregisterBackendRequest, EnsureBackendRequest,
-    GenerateBackendAddrRequest, StringMap, ValidateBackendRequest,
+    GenerateBackendAddrRequest, LoadBalancer, StringMap, ValidateBackendRequest,
 };
-use lbcf_driver_sdk::{Driver, NotSucc, Refusal};
+use lbcf_driver_sdk::{NotSucc, RawDriver, Refusal};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -72,7 +72,7 @@ impl Actor {
     }
 }
 
-impl Driver for Actor {
+impl RawDriver for Actor {
     async fn create_load_balancer(
         &self,
         request: CreateLoadBalancerRequest,
@@ -121,8 +121,12 @@ impl Driver for Actor {
         }
     }
 
-    fn serial_key(&self, load_balancer: &StringMap) -> Option<String> {
-        let key = load_balancer.get("id").cloned();
+    fn accepts_dry_run(&self) -> bool {
+        true
+    }
+
+    fn serial_key(&self, load_balancer: LoadBalancer<&StringMap, &StringMap>) -> Option<String> {
+        let key = load_balancer.either().get("id").cloned();
         assert_ne!(key.as_deref(), Some("panic"), "on purpose");
         key
     }

@@ -22,9 +22,10 @@ use k8s_openapi::api::core::v1::Pod;
 use lbcf_driver_sdk::webhook::{
     CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
     EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest,
-    JudgePodDeregisterRequest, StringMap, ValidateBackendRequest, ValidateLoadBalancerRequest,
+    JudgePodDeregisterRequest, LoadBalancer, StringMap, ValidateBackendRequest,
+    ValidateLoadBalancerRequest,
 };
-use lbcf_driver_sdk::{Driver, NotSucc, Refusal};
+use lbcf_driver_sdk::{NotSucc, RawDriver, Refusal};
 use std::time::Duration;
 use wanted::WantedLoadBalancer;
 use weight::weight;
@@ -62,7 +63,7 @@ impl ClbDriver {
     }
 }
 
-impl Driver for ClbDriver {
+impl RawDriver for ClbDriver {
     async fn validate_load_balancer(
         &self,
         request: ValidateLoadBalancerRequest,
@@ -181,8 +182,12 @@ impl Driver for ClbDriver {
 
     /// The cloud in memory would not mind, but most take one change of an instance after the
     /// other (b159).
-    fn serial_key(&self, load_balancer: &StringMap) -> Option<String> {
-        Identity::load_balancer(load_balancer)
+    fn serial_key(&self, load_balancer: LoadBalancer<&StringMap, &StringMap>) -> Option<String> {
+        Identity::load_balancer(load_balancer.either())
+    }
+
+    fn accepts_dry_run(&self) -> bool {
+        true
     }
 }
 

@@ -8,7 +8,7 @@ use super::runs::{Backend, Subject};
 use crate::webhook::{
     HealthzResponse, OperationRequest, OperationResponse, VerdictRequest, VerdictResponse, Webhook,
 };
-use crate::{Driver, NotSucc, Refusal, wire};
+use crate::{NotSucc, RawDriver, Refusal, wire};
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use serde::de::DeserializeOwned;
@@ -30,7 +30,7 @@ pub(super) async fn health<W, D, F>(
 ) -> Answer
 where
     W: Webhook<Request: Default, Response = HealthzResponse>,
-    D: Driver,
+    D: RawDriver,
     F: Future<Output = HealthzResponse> + Send + 'static,
 {
     let deadline = Instant::now() + server.settings.answer_within;
@@ -63,7 +63,7 @@ pub(super) async fn verdict<W, D, F, T>(
 ) -> Answer
 where
     W: Webhook<Request: VerdictRequest, Response: VerdictResponse + From<Result<T, Refusal>>>,
-    D: Driver,
+    D: RawDriver,
     F: Future<Output = Result<T, Refusal>> + Send + 'static,
 {
     let deadline = Instant::now() + server.settings.answer_within;
@@ -97,7 +97,7 @@ pub(super) async fn operation<W, D, F, T>(
 ) -> Answer
 where
     W: Webhook<Request: OperationRequest, Response: OperationResponse + From<Result<T, NotSucc>>>,
-    D: Driver,
+    D: RawDriver,
     F: Future<Output = Result<T, NotSucc>> + Send + 'static,
 {
     let webhook = W::INFO.name;
@@ -114,6 +114,11 @@ where
         retryID = request.retry_id()
     );
     let in_span = async {
+        if request.dry_run() && !server.driver.accepts_dry_run() {
+            let message =
+                format!("{webhook}: dryRun: true: this driver cannot rehearse, nothing was done");
+            return Answer::ok(&W::Response::fail(message, None));
+        }
         let content = match serde_json::to_vec(&request.clone().without_retry_id()) {
             Ok(content) => Bytes::from(content),
             Err(error) => {
@@ -126,7 +131,7 @@ where
         };
         let subject = Subject::new(webhook, request.record_id(), request.dry_run(), &content);
         let backend = request.backend_addr().map(|addr| Backend {
-            load_balancer: request.load_balancer().clone(),
+            load_balancer: request.load_balancer().either().clone(),
             addr: addr.to_owned(),
         });
         let operation = Operation {

@@ -2,7 +2,7 @@
 
 use super::reject::{not_found, wrong_method};
 use super::{Server, answer};
-use crate::Driver;
+use crate::RawDriver;
 use crate::webhook::{self, for_each_webhook};
 use axum::Router;
 use axum::body::Body;
@@ -37,7 +37,7 @@ macro_rules! handler {
 
 macro_rules! routes {
     ($($(#[$doc:meta])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $request:ident, $response:ident);)*) => {
-        fn table<D: Driver>() -> Vec<(&'static str, MethodRouter<Arc<Server<D>>>)> {
+        fn table<D: RawDriver>() -> Vec<(&'static str, MethodRouter<Arc<Server<D>>>)> {
             vec![$((concat!("/", $name), handler!($class, $hook, $method))),*]
         }
     };
@@ -46,7 +46,7 @@ macro_rules! routes {
 for_each_webhook!(routes);
 
 /// Every webhook's route, and the answers to what is none.
-pub(super) fn all<D: Driver>(server: Arc<Server<D>>) -> Router {
+pub(super) fn all<D: RawDriver>(server: Arc<Server<D>>) -> Router {
     table()
         .into_iter()
         .fold(Router::new(), |router, (path, method)| {

@@ -317,7 +317,7 @@ verdict_response! {
 operation_request! {
     /// By which address does the load balancer know this backend? The same backend has the same
     /// address, however often it is asked. Nothing is registered by asking.
-    GenerateBackendAddrRequest of lb_info {
+    GenerateBackendAddrRequest of Created(lb_info) {
         /// The load balancer's identity.
         #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
@@ -351,7 +351,7 @@ operation_response! {
 operation_request! {
     /// Register this backend with these parameters. One that is registered already is a success,
     /// and gets the parameters (b124).
-    EnsureBackendRequest of lb_info at backend_addr {
+    EnsureBackendRequest of Created(lb_info) at backend_addr {
         /// The load balancer's identity.
         #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
@@ -384,7 +384,7 @@ operation_response! {
 operation_request! {
     /// Take this backend away. One that is not registered, and one on a load balancer that does
     /// not exist, is gone already: a success (b124).
-    DeregisterBackendRequest of lb_info at backend_addr {
+    DeregisterBackendRequest of Created(lb_info) at backend_addr {
         /// The load balancer's identity.
         #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]

@@ -57,7 +57,7 @@ verdict_response! {
 operation_request! {
     /// Make this load balancer, or take the existing one that `lbSpec` names into use. Called
     /// until it succeeds, and again with the same `recordID` when an answer was lost.
-    CreateLoadBalancerRequest of lb_spec {
+    CreateLoadBalancerRequest of Wanted(lb_spec) {
         /// What identifies the load balancer, or what it is created from.
         #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
@@ -81,7 +81,7 @@ operation_response! {
 
 operation_request! {
     /// Bring the load balancer's attributes to these.
-    EnsureLoadBalancerRequest of lb_info {
+    EnsureLoadBalancerRequest of Created(lb_info) {
         /// The load balancer's identity; always sent, also where the original forgets it (d5).
         #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
@@ -100,7 +100,7 @@ operation_response! {
 
 operation_request! {
     /// Delete the load balancer. One that does not exist is deleted already.
-    DeleteLoadBalancerRequest of lb_info {
+    DeleteLoadBalancerRequest of Created(lb_info) {
         /// The load balancer's identity; empty when it was never created.
         #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]

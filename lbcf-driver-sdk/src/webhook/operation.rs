@@ -16,6 +16,25 @@ pub enum Status {
     Running,
 }
 
+/// What a load balancer is known by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LoadBalancer<Spec, Info> {
+    /// One that is to be created, by its `lbSpec`.
+    Wanted(Spec),
+    /// One that is there, by its `lbInfo`.
+    Created(Info),
+}
+
+impl<T> LoadBalancer<T, T> {
+    /// It, whichever it is.
+    pub fn either(self) -> T {
+        match self {
+            Self::Wanted(spec) => spec,
+            Self::Created(info) => info,
+        }
+    }
+}
+
 /// The request of an operation: which task it belongs to.
 pub trait OperationRequest {
     /// Names the operation on one object, such as `ensureBackend(<uid>)`. It is opaque, it stays
@@ -26,8 +45,8 @@ pub trait OperationRequest {
     fn retry_id(&self) -> &str;
     /// Whether only a check was asked for: nothing may change.
     fn dry_run(&self) -> bool;
-    /// What the load balancer is known by: `lbSpec` before it is created, `lbInfo` from then on.
-    fn load_balancer(&self) -> &StringMap;
+    /// What the load balancer is known by.
+    fn load_balancer(&self) -> LoadBalancer<&StringMap, &StringMap>;
     /// The address of the backend that the operation registers or takes away; none where it does
     /// neither.
     fn backend_addr(&self) -> Option<&str> {
@@ -66,7 +85,7 @@ pub(super) fn to_whole_seconds(delay: Option<Duration>) -> i32 {
 /// Declares an operation's request: its own fields behind those that all have, which of them is
 /// the load balancer, and which the backend's address.
 macro_rules! operation_request {
-    ($(#[$doc:meta])* $name:ident of $load_balancer:ident $(at $backend_addr:ident)? { $($fields:tt)* }) => {
+    ($(#[$doc:meta])* $name:ident of $known_by:ident($load_balancer:ident) $(at $backend_addr:ident)? { $($fields:tt)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
         #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -95,8 +114,11 @@ macro_rules! operation_request {
             fn dry_run(&self) -> bool {
                 self.dry_run
             }
-            fn load_balancer(&self) -> &$crate::webhook::StringMap {
-                &self.$load_balancer
+            fn load_balancer(
+                &self,
+            ) -> $crate::webhook::LoadBalancer<&$crate::webhook::StringMap, &$crate::webhook::StringMap>
+            {
+                $crate::webhook::LoadBalancer::$known_by(&self.$load_balancer)
             }
             $(fn backend_addr(&self) -> Option<&str> {
                 Some(&self.$backend_addr)

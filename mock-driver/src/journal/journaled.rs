@@ -9,10 +9,10 @@ use lbcf_driver_sdk::webhook::{
     DeregisterBackend, DeregisterBackendRequest, EnsureBackend, EnsureBackendRequest,
     EnsureLoadBalancer, EnsureLoadBalancerRequest, GenerateBackendAddr, GenerateBackendAddrRequest,
     Healthz, HealthzRequest, HealthzResponse, JudgePodDeregister, JudgePodDeregisterRequest,
-    OperationRequest, StringMap, ValidateBackend, ValidateBackendRequest, ValidateLoadBalancer,
-    ValidateLoadBalancerRequest, Webhook,
+    LoadBalancer, OperationRequest, StringMap, ValidateBackend, ValidateBackendRequest,
+    ValidateLoadBalancer, ValidateLoadBalancerRequest, Webhook,
 };
-use lbcf_driver_sdk::{Driver, NotSucc, Refusal};
+use lbcf_driver_sdk::{NotSucc, RawDriver, Refusal};
 
 /// Writes the calls of `driver` into the journal of `cloud`.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ macro_rules! verdicts {
     )*};
 }
 
-impl<D: Driver> Driver for Journaled<D> {
+impl<D: RawDriver> RawDriver for Journaled<D> {
     async fn healthz(&self, request: HealthzRequest) -> HealthzResponse {
         let entry = self.began::<Healthz>();
         let response = self.driver.healthz(request).await;
@@ -121,7 +121,11 @@ impl<D: Driver> Driver for Journaled<D> {
         judge_pod_deregister: JudgePodDeregister, JudgePodDeregisterRequest => Vec<Pod>;
     }
 
-    fn serial_key(&self, load_balancer: &StringMap) -> Option<String> {
+    fn serial_key(&self, load_balancer: LoadBalancer<&StringMap, &StringMap>) -> Option<String> {
         self.driver.serial_key(load_balancer)
+    }
+
+    fn accepts_dry_run(&self) -> bool {
+        self.driver.accepts_dry_run()
     }
 }

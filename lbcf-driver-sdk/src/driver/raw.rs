@@ -1,25 +1,28 @@
-//! The trait that a driver's author implements.
+//! A driver that takes the wire's maps of strings as they are.
 
 use crate::webhook::{
     CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
     EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest, HealthzRequest,
-    HealthzResponse, JudgePodDeregisterRequest, StringMap, ValidateBackendRequest,
+    HealthzResponse, JudgePodDeregisterRequest, LoadBalancer, StringMap, ValidateBackendRequest,
     ValidateLoadBalancerRequest,
 };
 use crate::{NotSucc, Refusal};
 use k8s_openapi::api::core::v1::Pod;
 use std::future::Future;
 
-/// A load balancer's driver: what to do for each webhook.
+/// A load balancer's driver that takes the wire's requests as they are, maps of strings and all.
+///
+/// [`Driver`](crate::Driver) is the same with types of the driver's own, and what most drivers
+/// want; every one of those is a `RawDriver` too, and this is what the server takes. Implement it
+/// for a driver whose fields are not known when it is compiled, or for what stands between the
+/// router and another driver.
 ///
 /// Write the methods as plain `async fn`. What the specification leaves optional has a default.
-///
-/// Every operation may be called again at any time: because an answer was lost, because the
-/// controller was restarted, because parameters changed. So each method brings the load balancer
-/// to what the request says, and succeeds when it already is there. The router sees to the rest:
-/// a call that is repeated while it runs joins the running one, and one that takes too long is
-/// answered with `Running` and collected by the next call.
-pub trait Driver: Send + Sync + 'static {
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no driver",
+    note = "implement `lbcf_driver_sdk::Driver` for it, or `RawDriver` to take the wire's maps as they are"
+)]
+pub trait RawDriver: Send + Sync + 'static {
     /// Can this driver work? Yes, unless it says otherwise.
     fn healthz(&self, _request: HealthzRequest) -> impl Future<Output = HealthzResponse> + Send {
         async { HealthzResponse { healthy: true } }
@@ -96,17 +99,20 @@ pub trait Driver: Send + Sync + 'static {
         &self,
         _request: JudgePodDeregisterRequest,
     ) -> impl Future<Output = Result<Vec<Pod>, Refusal>> + Send {
-        async {
-            Err(Refusal::new(
-                "this driver does not judge pods (judgePodDeregister)",
-            ))
-        }
+        async { Err(Refusal::not_judged()) }
     }
 
     /// Names what must not be worked on by two operations at a time. Many cloud APIs take one
     /// change of a load balancer after the other: give a key made of the identity, and operations
     /// with the same key run one after the other. By default all run side by side.
-    fn serial_key(&self, _load_balancer: &StringMap) -> Option<String> {
+    fn serial_key(&self, _load_balancer: LoadBalancer<&StringMap, &StringMap>) -> Option<String> {
         None
+    }
+
+    /// Whether this driver can rehearse: do all but act for operations whose `dry_run` is set.
+    /// By default it cannot, and is not asked: such operations are answered with `Fail` for it.
+    /// A driver that can says so in `acceptDryRunCall` of its `LoadBalancerDriver` too.
+    fn accepts_dry_run(&self) -> bool {
+        false
     }
 }
