@@ -8,6 +8,7 @@
 //! assert!(document.paths.paths.contains_key("/ensureBackend"));
 //! ```
 
+mod examples;
 mod prose;
 
 use crate::webhook::{
@@ -17,8 +18,8 @@ use utoipa::openapi::path::{HttpMethod, OperationBuilder};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::schema::{ComponentsBuilder, Object, Schema, Type};
 use utoipa::openapi::{
-    Content, Info, License, ObjectBuilder, OpenApi, PathItem, Paths, Ref, RefOr, Required,
-    Response, ResponseBuilder,
+    Content, ContentBuilder, Info, License, ObjectBuilder, OpenApi, PathItem, Paths, Ref, RefOr,
+    Required, Response, ResponseBuilder,
 };
 use utoipa::{PartialSchema, ToSchema};
 
@@ -100,7 +101,7 @@ where
 {
     let WebhookInfo { name, class, .. } = W::INFO;
     let request = RequestBodyBuilder::new()
-        .content(JSON, content::<W::Request>(schemas))
+        .content(JSON, content::<W::Request>(name, "request", schemas))
         .required(Some(if class == Class::Health {
             Required::False
         } else {
@@ -113,7 +114,7 @@ where
             Class::Verdict => "The decision: yes or no.",
             Class::Operation => "How far the operation is: done, failed or still running.",
         })
-        .content(JSON, content::<W::Response>(schemas))
+        .content(JSON, content::<W::Response>(name, "response", schemas))
         .build();
     let mut operation = OperationBuilder::new()
         .operation_id(Some(name))
@@ -129,10 +130,16 @@ where
     for (status, name, _) in ERRORS {
         operation = operation.response(status, Ref::from_response_name(name));
     }
-    paths.paths.insert(
-        format!("/{name}"),
-        PathItem::new(HttpMethod::Post, operation),
-    );
+    let mut path = PathItem::new(HttpMethod::Post, operation);
+    if class == Class::Health {
+        path.get = path.post.clone().map(|mut probe| {
+            probe.operation_id = Some(format!("{name}ByGet"));
+            probe.description = Some("The same, for probes that know GET only.".to_owned());
+            probe.request_body = None;
+            probe
+        });
+    }
+    paths.paths.insert(format!("/{name}"), path);
 }
 
 fn description(webhook: WebhookInfo) -> String {
@@ -152,11 +159,14 @@ fn description(webhook: WebhookInfo) -> String {
     format!("{repeated}{obligation}")
 }
 
-/// A reference to the type's schema, which is noted with all that it refers to.
-fn content<T: ToSchema>(schemas: &mut Schemas) -> Content {
+/// A reference to the type's schema, which is noted with all that it refers to; and examples.
+fn content<T: ToSchema>(webhook: &str, direction: &str, schemas: &mut Schemas) -> Content {
     schemas.push((T::name().into_owned(), T::schema()));
     T::schemas(schemas);
-    Content::new(Some(Ref::from_schema_name(T::name())))
+    ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name(T::name())))
+        .examples_from_iter(examples::of(webhook, direction))
+        .build()
 }
 
 /// The old parameters are sent under two names (d2), of which the type knows one.

@@ -1,0 +1,89 @@
+//! One example and more of each webhook's request and response, with the values of the
+//! specification's own samples. `examples.json` holds them as they go over the wire.
+
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+use utoipa::openapi::example::{Example, ExampleBuilder};
+
+/// By webhook, then by `request` or `response`, then by what the example shows.
+type Examples = BTreeMap<String, BTreeMap<String, Map<String, Value>>>;
+
+static EXAMPLES: LazyLock<Examples> = LazyLock::new(|| {
+    // A file that cannot be read would be noticed by the document's drift test.
+    serde_json::from_str(include_str!("examples.json")).unwrap_or_default()
+});
+
+/// The examples of one direction of one webhook.
+pub(super) fn of(
+    webhook: &str,
+    direction: &str,
+) -> impl Iterator<Item = (String, Example)> + use<> {
+    let examples = EXAMPLES
+        .get(webhook)
+        .and_then(|both| both.get(direction))
+        .cloned()
+        .unwrap_or_default();
+    examples.into_iter().map(|(summary, value)| {
+        let example = ExampleBuilder::new()
+            .summary(summary.as_str())
+            .value(Some(value))
+            .build();
+        (key(&summary), example)
+    })
+}
+
+/// The name of an example, made of what it shows.
+fn key(summary: &str) -> String {
+    let words = summary
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
+    let mut key = String::new();
+    for word in words {
+        if key.is_empty() {
+            key.push_str(word);
+        } else {
+            key.extend(word.chars().next().map(|c| c.to_ascii_uppercase()));
+            key.extend(word.chars().skip(1));
+        }
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EXAMPLES;
+    use crate::webhook::{self, Webhook, for_each_webhook};
+    use crate::wire;
+    use serde_json::Value;
+
+    fn are_as_written<W: Webhook>() {
+        let examples = &EXAMPLES[W::INFO.name];
+        for (summary, example) in &examples["request"] {
+            let read: W::Request = wire::from_value(example.clone()).unwrap();
+            assert_eq!(
+                &serde_json::to_value(read).unwrap(),
+                example,
+                "{}: {summary}",
+                W::INFO.name
+            );
+        }
+        for (summary, example) in &examples["response"] {
+            let read: W::Response = wire::from_value(example.clone()).unwrap();
+            let written: Value = serde_json::to_value(read).unwrap();
+            assert_eq!(&written, example, "{}: {summary}", W::INFO.name);
+        }
+    }
+
+    macro_rules! each {
+        ($($(#[$doc:meta])* $hook:ident($($rest:tt)*);)*) => {
+            $(are_as_written::<webhook::$hook>();)*
+        };
+    }
+
+    #[test]
+    fn b151_each_webhook_has_examples_that_the_types_read_and_write() {
+        for_each_webhook!(each);
+        assert_eq!(EXAMPLES.len(), webhook::ALL.len());
+    }
+}
