@@ -3,6 +3,7 @@
 
 mod admission;
 mod cluster;
+mod drivers;
 mod health;
 mod leader;
 mod listen;
@@ -12,6 +13,7 @@ mod work;
 
 pub use admission::AdmissionArgs;
 pub use cluster::ClusterArgs;
+pub use drivers::DriverArgs;
 pub use health::HealthArgs;
 pub use leader::LeaderArgs;
 pub use listen::{Listen, NoAddress};
@@ -20,6 +22,7 @@ pub use work::WorkArgs;
 
 use crate::{Controller, HealthServer, InvalidLeaderElection, Options};
 use clap::Parser;
+use lbcf_driver_sdk::client::HttpClientError;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -35,6 +38,9 @@ pub struct ControllerArgs {
     /// How it works.
     #[command(flatten)]
     pub work: WorkArgs,
+    /// How it connects to drivers.
+    #[command(flatten)]
+    pub drivers: DriverArgs,
     /// How it takes turns with others.
     #[command(flatten)]
     pub leader: LeaderArgs,
@@ -47,7 +53,8 @@ pub struct ControllerArgs {
 }
 
 impl From<&ControllerArgs> for Options {
-    /// The options that need nothing but the flags: all but [`Options::leader_election`].
+    /// The options that need nothing but the flags: all but [`Options::driver_client`] and
+    /// [`Options::leader_election`].
     fn from(args: &ControllerArgs) -> Self {
         args.work.options()
     }
@@ -77,6 +84,9 @@ pub enum CommandError {
     /// The signals of the operating system cannot be listened to.
     #[error("listening for signals: {0}")]
     Signals(#[source] std::io::Error),
+    /// Drivers cannot be called as the flags say.
+    #[error("--driver-ca-file and the other flags for drivers: {0}")]
+    Drivers(#[from] HttpClientError),
     /// It cannot take part in the election like this.
     #[error(transparent)]
     LeaderElection(#[from] InvalidLeaderElection),
@@ -121,6 +131,7 @@ impl CommandError {
 pub async fn run(args: ControllerArgs) -> Result<(), CommandError> {
     let stop = signals::until_told_to_end().map_err(CommandError::Signals)?;
     let mut options = Options::from(&args);
+    options.driver_client = args.drivers.client()?;
     options.leader_election = args.leader.election(&args)?;
     let config = args.cluster.config().await?;
     let controller = Controller::new(args.cluster.client(config.clone())?, options)

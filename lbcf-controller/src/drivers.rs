@@ -15,7 +15,7 @@ use crate::go_duration;
 use crate::key::ObjectKey;
 use crate::metrics::{Metrics, Outcome};
 use crate::options::Options;
-use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient, InvalidUrl};
+use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient, InvalidUrl, Timeouts};
 use lbcf_driver_sdk::webhook::Webhook;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ use tokio::time::Instant;
 use tracing::Instrument;
 
 /// How long a webhook may take when the driver's object names no other time (b10).
-pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const DEFAULT_TIMEOUT: Duration = Timeouts::DEFAULT;
 
 /// Why a driver gave no answer.
 #[derive(Debug, thiserror::Error)]
@@ -80,7 +80,7 @@ pub(crate) struct Drivers {
 impl Drivers {
     pub(crate) fn new(options: &Options, counts: CallCounts, metrics: Metrics) -> Self {
         Self {
-            http: HttpClient::new(),
+            http: options.driver_client.clone().unwrap_or_default(),
             calls_per_driver: options.calls_per_driver.max(1),
             connect_to: options.connect_to.clone(),
             limits: Mutex::default(),
@@ -108,7 +108,7 @@ impl Drivers {
         self.counts.count(W::INFO.name);
         let began = Instant::now();
         let answer = client
-            .call::<W>(request, timeout_of(driver, W::INFO.name))
+            .call_within::<W>(request, timeout_of(driver, W::INFO.name))
             .instrument(tracing::info_span!("call", webhook = W::INFO.name, driver = %key))
             .await;
         self.measure::<W>(&key, began.elapsed(), &answer);
@@ -199,7 +199,8 @@ mod tests {
     use super::*;
     use crate::api::{LoadBalancerDriverSpec, WebhookConfig};
     use crate::metrics::Snapshot;
-    use lbcf_driver_sdk::webhook::{Healthz, HealthzResponse};
+    use lbcf_driver_sdk::webhook::{Healthz, HealthzRequest, HealthzResponse};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     #[test]
     fn b10_timeouts_are_per_webhook_ten_seconds_by_default_and_a_minute_at_most() {
@@ -222,6 +223,37 @@ mod tests {
         assert_eq!(timeout_of(&driver, "createLoadBalancer").as_secs(), 60);
         assert_eq!(timeout_of(&driver, "deregisterBackend"), DEFAULT_TIMEOUT);
         assert_eq!(timeout_of(&driver, "validateBackend"), DEFAULT_TIMEOUT);
+    }
+
+    #[tokio::test]
+    async fn drivers_are_called_over_the_client_that_the_options_name() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let server = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n{}") {
+                request.push(stream.read_u8().await.unwrap());
+            }
+            let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 16\r\n\r\n{\"healthy\":true}";
+            stream.write_all(answer).await.unwrap();
+            String::from_utf8(request).unwrap()
+        });
+        let client = HttpClient::builder().token("tok-123").build().unwrap();
+        let options = Options {
+            driver_client: Some(client),
+            ..Options::default()
+        };
+        let drivers = Drivers::new(&options, CallCounts::default(), Metrics::new());
+        let mut driver = LoadBalancerDriver::new("d", LoadBalancerDriverSpec::default());
+        driver.spec.url = url;
+        let answer = drivers.call::<Healthz>(&driver, &HealthzRequest {}).await;
+        assert!(answer.unwrap().healthy);
+        let request = server.await.unwrap();
+        assert!(
+            request.contains("authorization: Bearer tok-123\r\n"),
+            "{request}"
+        );
     }
 
     #[test]

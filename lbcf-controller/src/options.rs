@@ -2,6 +2,7 @@
 
 use crate::leader::LeaderElection;
 use crate::queue::Backoff;
+use lbcf_driver_sdk::client::HttpClient;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -28,6 +29,9 @@ pub struct Options {
     /// Base URLs for drivers by the host that their objects name: for a controller outside the
     /// cluster, where the names of services lead nowhere.
     pub connect_to: BTreeMap<String, String>,
+    /// How all drivers are connected to: certificates, a token, limits. Without it they are
+    /// trusted as the system trusts them, and get no token.
+    pub driver_client: Option<HttpClient>,
     /// The least time between two writes of one group's status.
     pub status_interval: Duration,
     /// How long one write to the API server may take.
@@ -49,6 +53,7 @@ impl Default for Options {
             workers: 256,
             calls_per_driver: 64,
             connect_to: BTreeMap::new(),
+            driver_client: None,
             status_interval: Duration::from_secs(1),
             write_timeout: Duration::from_secs(15),
             stop_timeout: Duration::from_secs(15),

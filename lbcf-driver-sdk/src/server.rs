@@ -62,7 +62,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The ten webhooks of `driver`, each at `POST /<name>`, with the default settings of
-/// [`RawDriverRouter`]. Mount it under a prefix with [`axum::Router::nest`].
+/// [`DriverRouter`]. Mount it under a prefix with [`axum::Router::nest`].
 pub fn router<D: RawDriver>(driver: D) -> axum::Router {
     DriverRouter::new(driver).build()
 }

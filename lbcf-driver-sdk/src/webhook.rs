@@ -26,7 +26,7 @@ pub use load_balancer::{
     ValidateLoadBalancerRequest, ValidateLoadBalancerResponse,
 };
 pub use operation::{LoadBalancer, OperationRequest, OperationResponse, Status};
-#[cfg(any(feature = "server", feature = "openapi"))]
+#[cfg(any(feature = "client", feature = "openapi", feature = "server"))]
 pub(crate) use table::for_each_webhook;
 pub use table::{
     ALL, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,

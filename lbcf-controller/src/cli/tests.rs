@@ -5,6 +5,27 @@ use crate::LeaderElection;
 use clap::CommandFactory;
 use std::time::Duration;
 
+/// A directory of a test, gone when the test is over.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new() -> Self {
+        let path = std::env::temp_dir().join(format!("lbcf-{}", uuid::Uuid::new_v4()));
+        std::fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 fn parsed(flags: &[&str]) -> Result<ControllerArgs, clap::Error> {
     let command = std::iter::once("lbcf-controller").chain(flags.iter().copied());
     Ok(LbcfController::try_parse_from(command)?.controller)
@@ -64,6 +85,10 @@ fn what_is_wrong_is_named() {
         ("--admission-address :x", "\":x\""),
         ("--server-crt /c", "--server-key"),
         ("--server-key /k", "--server-crt"),
+        ("--driver-client-cert-file /c", "--driver-client-key-file"),
+        ("--driver-client-key-file /k", "--driver-client-cert-file"),
+        ("--driver-token-over-http", "--driver-token-file"),
+        ("--driver-trust-system-cas", "--driver-ca-file"),
         ("--leader-elect=maybe", "maybe"),
         ("--v=loud", "loud"),
         ("--log-format=xml", "xml"),
@@ -107,6 +132,47 @@ fn there_is_an_election_unless_somebody_says_no_or_nothing_is_to_be_written() {
             .starts_with("--leader-elect-renew-deadline 20s: "),
         "{error}"
     );
+}
+
+#[test]
+fn drivers_are_connected_to_as_the_flags_say_and_a_wrong_file_is_named() {
+    let client = |flags: &[&str]| parsed(flags).unwrap().drivers.client();
+    assert_eq!(client(&[]), Ok(None));
+    for flag in ["--driver-ca-file", "--driver-token-file"] {
+        let error = client(&[flag, "/nowhere"]).unwrap_err();
+        let error = CommandError::from(error);
+        assert!(error.to_string().contains(": /nowhere: "), "{error}");
+        assert_eq!(
+            format!("{:?}", error.exit_code()),
+            format!("{:?}", ExitCode::from(2))
+        );
+    }
+    let directory = Directory::new();
+    let [cert, key, token] = ["tls.crt", "tls.key", "token"].map(|name| directory.path(name));
+    let pair = rcgen::generate_simple_self_signed(["driver".to_owned()]).unwrap();
+    std::fs::write(&cert, pair.cert.pem()).unwrap();
+    std::fs::write(&key, pair.signing_key.serialize_pem()).unwrap();
+    std::fs::write(&token, "secret").unwrap();
+    let all = [
+        ("--driver-ca-file", &cert),
+        ("--driver-client-cert-file", &cert),
+        ("--driver-client-key-file", &key),
+        ("--driver-token-file", &token),
+    ];
+    let all: Vec<_> = all
+        .map(|(flag, path)| format!("{flag}={}", path.display()))
+        .into();
+    let mut all: Vec<_> = all.iter().map(String::as_str).collect();
+    all.push("--driver-token-over-http");
+    assert!(client(&all).unwrap().is_some());
+    // Each file counts.
+    for (path, told) in [(&cert, "tls.crt"), (&key, "tls.key"), (&token, "token")] {
+        let good = std::fs::read(path).unwrap();
+        std::fs::write(path, "").unwrap();
+        let error = client(&all).unwrap_err().to_string();
+        assert!(error.contains(&format!("{told}: ")), "{error}");
+        std::fs::write(path, good).unwrap();
+    }
 }
 
 #[test]

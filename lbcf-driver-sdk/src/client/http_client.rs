@@ -1,39 +1,145 @@
 //! Connections to drivers, pooled.
 
-use super::{Body, CallError, unreachable};
+use super::builder::HttpClientBuilder;
+use super::connector::{Within, tcp};
+use super::error::CallError;
+use super::reread::{FromFiles, Reread};
+use super::tls_files::{self, TlsFiles};
+use super::token::Token;
+use super::url::DriverUrl;
+use super::{Body, HttpClientError};
 use ::http::uri::Scheme;
-use ::http::{Request, Response};
+use ::http::{HeaderValue, Request, Response};
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::{Connect, HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::ClientConfig;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
-/// Servers close idle connections after a while, Node's after 5 s. A request that is written at
-/// that very moment fails, so ours are given up before.
-const IDLE: Duration = Duration::from_secs(4);
-
-/// A pool of HTTP/1 connections that clients for many drivers may share. Clones are the same pool.
+/// A pool of HTTP/1 connections that clients for many drivers may share. Clones are the same pool,
+/// and only they are equal.
+///
+/// ```
+/// use lbcf_driver_sdk::client::{DriverClient, HttpClient};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let http = HttpClient::new();
+/// let one = DriverClient::with_http(http.clone(), "http://one.example/lbcf")?;
+/// let other = DriverClient::with_http(http, "https://other.example")?;
+/// # let _ = (one, other);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
-pub struct HttpClient {
-    plain: Client<HttpConnector, Full<Bytes>>,
-    tls: Arc<OnceLock<Client<HttpsConnector<HttpConnector>, Full<Bytes>>>>,
+pub struct HttpClient(Arc<Inner>);
+
+struct Inner {
+    plain: Client<Within<HttpConnector>, Full<Bytes>>,
+    tls: Tls,
+    token: Option<Token>,
+    settings: Settings,
+}
+
+/// What holds for all connections.
+#[derive(Debug, Clone)]
+pub(super) struct Settings {
+    pub(super) connect_timeout: Option<Duration>,
+    pub(super) idle_timeout: Duration,
+    pub(super) idle_per_host: usize,
+    pub(super) response_limit: usize,
+    pub(super) allow_token_over_http: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            connect_timeout: None,
+            // Servers close idle connections after a while, Node's after 5 s. A request that is
+            // written at that very moment fails, so ours are given up before.
+            idle_timeout: Duration::from_secs(4),
+            idle_per_host: usize::MAX,
+            response_limit: 4 << 20,
+            allow_token_over_http: false,
+        }
+    }
+}
+
+type TlsPool = Client<Within<HttpsConnector<HttpConnector>>, Full<Bytes>>;
+
+/// Connections over TLS.
+pub(super) enum Tls {
+    /// The system says whom to trust.
+    System(OnceLock<TlsPool>),
+    /// Files do.
+    Files(Reread<TlsPoolFiles>),
+}
+
+/// A pool that is replaced when files change, so that no connection outlives its certificates: those
+/// that are idle end, those in use end with their answer.
+pub(super) struct TlsPoolFiles {
+    pub(super) files: TlsFiles,
+    pub(super) settings: Settings,
+}
+
+impl FromFiles for TlsPoolFiles {
+    type Made = TlsPool;
+    const MAX_LENGTH: u64 = tls_files::MAX_LENGTH;
+
+    fn paths(&self) -> Vec<PathBuf> {
+        self.files.paths()
+    }
+
+    fn make(&self, contents: &[Vec<u8>]) -> Result<TlsPool, HttpClientError> {
+        let config = Arc::new(self.files.config(contents)?);
+        Ok(tls_pool(config, &self.settings))
+    }
 }
 
 impl HttpClient {
-    /// An empty pool. Root certificates are not read before the first `https` call.
+    /// An empty pool that trusts the system's root certificates, which are not read before the
+    /// first `https` call.
     #[must_use]
     pub fn new() -> Self {
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        Self {
-            plain: pooled(connector),
-            tls: Arc::default(),
+        Self::from_parts(Tls::System(OnceLock::new()), None, Settings::default())
+    }
+
+    /// A pool with other certificates, a token or other limits.
+    #[must_use]
+    pub fn builder() -> HttpClientBuilder {
+        HttpClientBuilder::default()
+    }
+
+    pub(super) fn from_parts(tls: Tls, token: Option<Token>, settings: Settings) -> Self {
+        Self(Arc::new(Inner {
+            plain: pooled(Within::new(tcp(), settings.connect_timeout), &settings),
+            tls,
+            token,
+            settings,
+        }))
+    }
+
+    pub(super) fn response_limit(&self) -> usize {
+        self.0.settings.response_limit
+    }
+
+    /// What a call to this URL is authorized with.
+    pub(super) async fn authorization(&self, url: &DriverUrl) -> Authorization {
+        if let Some(own) = url.authorization() {
+            return Authorization::Header(own);
+        }
+        match &self.0.token {
+            None => Authorization::Nothing,
+            Some(token) if url.is_private() || self.0.settings.allow_token_over_http => {
+                Authorization::Header(token.header().await)
+            }
+            Some(_) => Authorization::Withheld,
         }
     }
 
@@ -42,16 +148,31 @@ impl HttpClient {
         request: Request<Full<Bytes>>,
     ) -> Result<Response<Body>, CallError> {
         let response = if request.uri().scheme() == Some(&Scheme::HTTPS) {
-            let connector = tls_connector().await?;
-            self.tls
-                .get_or_init(|| pooled(connector))
-                .request(request)
-                .await
+            self.tls_pool().await?.request(request).await
         } else {
-            self.plain.request(request).await
+            self.0.plain.request(request).await
         };
-        response.map_err(unreachable)
+        response.map_err(CallError::broken)
     }
+
+    async fn tls_pool(&self) -> Result<TlsPool, CallError> {
+        match &self.0.tls {
+            Tls::System(pool) => {
+                let config = system_tls().await.map_err(CallError::not_sent)?;
+                let pool = pool.get_or_init(|| tls_pool(config, &self.0.settings));
+                Ok(pool.clone())
+            }
+            Tls::Files(files) => Ok(files.current().await),
+        }
+    }
+}
+
+/// What a call is authorized with.
+pub(super) enum Authorization {
+    Nothing,
+    Header(HeaderValue),
+    /// There is a token, which anybody between here and the driver could read.
+    Withheld,
 }
 
 impl Default for HttpClient {
@@ -60,19 +181,33 @@ impl Default for HttpClient {
     }
 }
 
+impl PartialEq for HttpClient {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for HttpClient {}
+
 impl fmt::Debug for HttpClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpClient").finish_non_exhaustive()
     }
 }
 
-fn pooled<C>(connector: C) -> Client<C, Full<Bytes>>
+fn tls_pool(config: Arc<ClientConfig>, settings: &Settings) -> TlsPool {
+    let connector = HttpsConnector::from((tcp(), config));
+    pooled(Within::new(connector, settings.connect_timeout), settings)
+}
+
+fn pooled<C>(connector: C, settings: &Settings) -> Client<C, Full<Bytes>>
 where
-    C: hyper_util::client::legacy::connect::Connect + Clone,
+    C: Connect + Clone,
 {
     Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(IDLE)
+        .pool_idle_timeout(settings.idle_timeout)
+        .pool_max_idle_per_host(settings.idle_per_host)
         // A connection that turns out to be closed before anything was sent on it: try another.
         .retry_canceled_requests(true)
         .build(connector)
@@ -80,25 +215,15 @@ where
 
 /// Reading the system's certificates takes many milliseconds of file access, so it is done once
 /// in a process, and only where `https` is spoken.
-async fn tls_connector() -> Result<HttpsConnector<HttpConnector>, CallError> {
-    static CONNECTOR: OnceCell<Result<HttpsConnector<HttpConnector>, String>> =
-        OnceCell::const_new();
-    let connector = CONNECTOR
+async fn system_tls() -> Result<Arc<ClientConfig>, String> {
+    static CONFIG: OnceCell<Result<Arc<ClientConfig>, String>> = OnceCell::const_new();
+    let config = CONFIG
         .get_or_init(|| async {
-            tokio::task::spawn_blocking(build_tls_connector)
-                .await
-                .unwrap_or_else(|error| Err(error.to_string()))
+            match tokio::task::spawn_blocking(|| TlsFiles::default().config(&[])).await {
+                Ok(config) => config.map(Arc::new).map_err(|error| error.to_string()),
+                Err(error) => Err(error.to_string()),
+            }
         })
         .await;
-    connector.clone().map_err(unreachable)
-}
-
-fn build_tls_connector() -> Result<HttpsConnector<HttpConnector>, String> {
-    let mut http = HttpConnector::new();
-    http.set_nodelay(true);
-    http.enforce_http(false);
-    let builder = HttpsConnectorBuilder::new()
-        .with_provider_and_native_roots(rustls::crypto::ring::default_provider())
-        .map_err(|error| format!("the system's root certificates cannot be read: {error}"))?;
-    Ok(builder.https_or_http().enable_http1().wrap_connector(http))
+    config.clone()
 }

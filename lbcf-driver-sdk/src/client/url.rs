@@ -5,6 +5,7 @@ use ::http::uri::{Authority, Scheme, Uri};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use std::fmt;
+use std::net::IpAddr;
 use std::str::FromStr;
 
 /// Not a URL at which a driver can be called.
@@ -25,6 +26,8 @@ pub(super) struct DriverUrl {
     path: String,
     query: Option<String>,
     authorization: Option<HeaderValue>,
+    /// Whether nobody between here and the driver reads along: https, or this machine.
+    is_private: bool,
 }
 
 impl DriverUrl {
@@ -43,6 +46,11 @@ impl DriverUrl {
     /// this, so URLs in the field may rely on it.
     pub(super) fn authorization(&self) -> Option<HeaderValue> {
         self.authorization.clone()
+    }
+
+    /// Whether nobody between here and the driver reads along: https, or this machine.
+    pub(super) const fn is_private(&self) -> bool {
+        self.is_private
     }
 }
 
@@ -81,6 +89,7 @@ impl FromStr for DriverUrl {
             path: clean(uri.path()),
             query: uri.query().map(str::to_owned),
             authorization: user_info.and_then(basic),
+            is_private: *scheme == Scheme::HTTPS || is_loopback(authority.host()),
         })
     }
 }
@@ -91,6 +100,13 @@ fn split_user_info(authority: &Authority) -> (Option<&str>, &str) {
         Some((user_info, host)) => (Some(user_info), host),
         None => (None, authority.as_str()),
     }
+}
+
+/// Whether a host is this machine for certain. Other names than `localhost` may lead anywhere.
+fn is_loopback(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 /// No segment is empty, `.` or `..`; what would climb above the root stays there.

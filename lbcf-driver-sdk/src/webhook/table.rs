@@ -30,7 +30,7 @@ macro_rules! for_each_webhook {
         }
     };
 }
-#[cfg(any(feature = "server", feature = "openapi"))]
+#[cfg(any(feature = "client", feature = "openapi", feature = "server"))]
 pub(crate) use for_each_webhook;
 
 /// Whether an answer of a class says no.

@@ -77,3 +77,27 @@ fn user_and_password_become_a_header() {
         assert_eq!(header, expected, "{url}");
     }
 }
+
+#[test]
+fn only_https_and_this_machine_are_private() {
+    for (url, is_private) in [
+        ("https://driver", true),
+        ("HTTPS://driver", true),
+        ("http://localhost", true),
+        ("http://LOCALHOST:8080/a", true),
+        ("http://127.0.0.1:80", true),
+        ("http://127.1.2.3", true),
+        ("http://[::1]:8080", true),
+        ("http://u:p@localhost", true),
+        ("http://driver", false),
+        ("http://localhost.example", false),
+        ("http://127.0.0.1.example", false),
+        ("http://localhost@driver", false),
+        ("http://10.0.0.1", false),
+        ("http://[::2]", false),
+        ("http://0.0.0.0", false),
+    ] {
+        let url_of_driver: DriverUrl = url.parse().unwrap();
+        assert_eq!(url_of_driver.is_private(), is_private, "{url}");
+    }
+}

@@ -1,0 +1,66 @@
+//! Connecting within a time of its own.
+
+use super::error::BoxError;
+use ::http::Uri;
+use hyper_util::client::legacy::connect::HttpConnector;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tower_service::Service;
+
+/// No connection came about in time.
+#[derive(Debug, thiserror::Error)]
+#[error("no connection within {0:?}")]
+pub(super) struct ConnectTimeout(Duration);
+
+/// A connector that gives up after a while, which covers finding the address, TCP and TLS.
+#[derive(Debug, Clone)]
+pub(super) struct Within<C> {
+    connector: C,
+    limit: Option<Duration>,
+}
+
+impl<C> Within<C> {
+    pub(super) const fn new(connector: C, limit: Option<Duration>) -> Self {
+        Self { connector, limit }
+    }
+}
+
+impl<C> Service<Uri> for Within<C>
+where
+    C: Service<Uri>,
+    C::Error: Into<BoxError>,
+    C::Future: Send + 'static,
+{
+    type Response = C::Response;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<C::Response, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.connector.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let connecting = self.connector.call(uri);
+        let limit = self.limit;
+        Box::pin(async move {
+            let connected = match limit {
+                None => connecting.await,
+                Some(limit) => tokio::time::timeout(limit, connecting)
+                    .await
+                    .map_err(|_| ConnectTimeout(limit))?,
+            };
+            connected.map_err(Into::into)
+        })
+    }
+}
+
+/// Plain TCP. Requests are small: waiting to fill a packet would only delay them.
+pub(super) fn tcp() -> HttpConnector {
+    let mut connector = HttpConnector::new();
+    connector.set_nodelay(true);
+    // https, too, goes over it.
+    connector.enforce_http(false);
+    connector
+}

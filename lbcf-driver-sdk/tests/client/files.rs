@@ -1,0 +1,109 @@
+//! Wrong files are named, with what is wrong, and are not quoted.
+
+use super::pki::{Ca, Directory};
+use lbcf_driver_sdk::client::{HttpClient, HttpClientBuilder, HttpClientError};
+use std::path::PathBuf;
+
+/// The file that building complains of, and the complaint.
+fn complaint(builder: HttpClientBuilder) -> (PathBuf, String) {
+    match builder.build() {
+        Err(HttpClientError::File { path, problem }) => (path, problem),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_no_ca_file_is_told() {
+    let files = Directory::new();
+    let ca = Ca::new("ours");
+    let pair = ca.good();
+    // A whole PEM section with something else in it.
+    let other = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    let cut = ca.pem.replace("-----END CERTIFICATE-----", "");
+    let good_and_bad = format!("{}{other}", ca.pem);
+    let long = "x".repeat((1 << 20) + 1);
+    for (contents, told) in [
+        ("", "not PEM with a section CERTIFICATE"),
+        ("certificate", "not PEM with a section CERTIFICATE"),
+        (pair.key.as_str(), "not PEM with a section CERTIFICATE"),
+        (cut.as_str(), "damaged PEM"),
+        (other, "certificate 1: not one of X.509"),
+        (good_and_bad.as_str(), "certificate 2: not one of X.509"),
+        (long.as_str(), "longer than 1048576 bytes"),
+    ] {
+        let path = files.write("ca.pem", contents);
+        let (named, problem) = complaint(HttpClient::builder().ca_file(&path));
+        assert_eq!(named, path);
+        assert!(problem.contains(told), "{told}: {problem}");
+    }
+    let missing = files.path("missing.pem");
+    let (named, problem) = complaint(HttpClient::builder().ca_file(&missing));
+    assert_eq!(named, missing);
+    assert!(problem.contains("No such file"), "{problem}");
+    let (_, problem) = complaint(HttpClient::builder().ca_file(files.path("")));
+    assert_eq!(problem, "not a file");
+    // The second of two.
+    let good = files.write("ca.pem", &ca.pem);
+    let both = HttpClient::builder().ca_file(good).ca_file(&missing);
+    assert_eq!(complaint(both).0, missing);
+}
+
+#[test]
+fn what_is_no_client_certificate_with_its_key_is_told() {
+    let files = Directory::new();
+    let ca = Ca::new("ours");
+    let (one, two) = (ca.good(), ca.good());
+    let ca = files.write("ca.pem", &ca.pem);
+    let (cert, key) = (files.path("tls.crt"), files.path("tls.key"));
+    let damaged = one.cert.replace("MII", "AAA");
+    for (cert_pem, key_pem, wrong, told) in [
+        ("", one.key.as_str(), &cert, "section CERTIFICATE"),
+        (one.cert.as_str(), "", &key, "section PRIVATE KEY"),
+        (
+            one.key.as_str(),
+            one.cert.as_str(),
+            &cert,
+            "section CERTIFICATE",
+        ),
+        (
+            one.cert.as_str(),
+            two.key.as_str(),
+            &key,
+            "not the key of the certificate in",
+        ),
+        (
+            damaged.as_str(),
+            one.key.as_str(),
+            &key,
+            "cannot be used with the certificate in",
+        ),
+    ] {
+        files.write("tls.crt", cert_pem);
+        files.write("tls.key", key_pem);
+        let builder = HttpClient::builder().ca_file(&ca);
+        let (named, problem) = complaint(builder.client_certificate_files(&cert, &key));
+        assert_eq!(named, *wrong, "{problem}");
+        assert!(problem.contains(told), "{told}: {problem}");
+        let secret = one.key.lines().nth(1).unwrap();
+        assert!(!problem.contains(secret), "{problem}");
+    }
+}
+
+#[test]
+fn what_is_no_token_file_is_told() {
+    let files = Directory::new();
+    for (contents, told) in [
+        ("", "empty"),
+        (" \n", "empty"),
+        ("a\nb", "character"),
+        ("\u{fc}", "character"),
+    ] {
+        let path = files.write("token", contents);
+        let (named, problem) = complaint(HttpClient::builder().token_file(&path));
+        assert_eq!(named, path);
+        assert!(problem.contains(told), "{told}: {problem}");
+    }
+    let long = files.write("token", &"x".repeat(20_000));
+    let (_, problem) = complaint(HttpClient::builder().token_file(long));
+    assert!(problem.contains("longer than 16384 bytes"), "{problem}");
+}

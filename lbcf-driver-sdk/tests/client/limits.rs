@@ -1,0 +1,208 @@
+//! Servers that answer too much, too slowly, or nothing that is HTTP.
+
+use super::sockets::{GOOD, read_request, response, serve_plain, settle};
+use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient, Timeouts};
+use lbcf_driver_sdk::webhook::{
+    CreateLoadBalancerRequest, EnsureBackend, EnsureBackendRequest, Healthz, HealthzRequest,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpListener;
+
+async fn healthz(driver: &DriverClient) -> Result<(), CallError> {
+    driver.healthz(&HealthzRequest {}).await.map(|_| ())
+}
+
+/// A server that reads a request and then writes `part` again and again, for as long as it can.
+async fn endless(start: &'static str, part: &str, pause: Duration) -> String {
+    let part = part.to_owned();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        read_request(&mut stream).await.unwrap();
+        stream.write_all(start.as_bytes()).await.unwrap();
+        while stream.write_all(part.as_bytes()).await.is_ok() {
+            if !pause.is_zero() {
+                tokio::time::sleep(pause).await;
+            }
+        }
+    });
+    url
+}
+
+#[tokio::test]
+async fn a_body_without_end_is_cut_off_at_the_limit() {
+    let chunks = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+    let chunk = "4\r\nabcd\r\n".repeat(1000);
+    let url = endless(chunks, &chunk, Duration::ZERO).await;
+    let http = HttpClient::builder().response_limit(100).build().unwrap();
+    let driver = DriverClient::with_http(http, &url).unwrap();
+    let error = healthz(&driver).await.unwrap_err();
+    assert!(
+        matches!(error, CallError::TooLarge { limit: 100 }),
+        "{error}"
+    );
+    let url = endless(chunks, &chunk, Duration::ZERO).await;
+    let http = HttpClient::builder().response_limit(100).build().unwrap();
+    let driver = DriverClient::with_http(http, &url).unwrap();
+    let error = driver.raw_call("healthz", "{}").await;
+    assert!(
+        matches!(error, Err(CallError::TooLarge { .. })),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_body_of_just_the_limit_is_read() {
+    let (port, _) = serve_plain(response("200 OK", GOOD)).await;
+    for (limit, is_ok) in [(GOOD.len(), true), (GOOD.len() - 1, false)] {
+        let http = HttpClient::builder().response_limit(limit).build().unwrap();
+        let driver = DriverClient::with_http(http, &format!("http://127.0.0.1:{port}")).unwrap();
+        assert_eq!(healthz(&driver).await.is_ok(), is_ok);
+    }
+}
+
+#[tokio::test]
+async fn a_head_without_end_is_no_answer() {
+    let url = endless(
+        "HTTP/1.1 200 OK\r\n",
+        &"a: b\r\n".repeat(1000),
+        Duration::ZERO,
+    )
+    .await;
+    let error = healthz(&DriverClient::new(&url).unwrap())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, CallError::Unreachable(_)), "{error}");
+}
+
+#[tokio::test]
+async fn a_body_that_comes_byte_by_byte_is_no_answer_in_time() {
+    let start = "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n";
+    let url = endless(start, " ", Duration::from_millis(10)).await;
+    let driver = DriverClient::new(&url).unwrap();
+    let short = Duration::from_millis(100);
+    let error = driver
+        .call_within::<Healthz>(&HealthzRequest {}, short)
+        .await;
+    let error = error.unwrap_err();
+    assert!(
+        matches!(error, CallError::Timeout { after } if after == short),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn an_error_page_that_does_not_come_holds_nobody_up() {
+    let start = "HTTP/1.1 503 Away\r\ncontent-length: 1000000\r\n\r\nback soon";
+    let url = endless(start, "\n", Duration::from_millis(10)).await;
+    let driver = DriverClient::new(&url).unwrap();
+    let driver = driver.with_timeouts(Timeouts::new(Duration::from_secs(60)));
+    let began = Instant::now();
+    match healthz(&driver).await.unwrap_err() {
+        CallError::Status { status, body, .. } => {
+            assert_eq!((status, body.as_str()), (503, "back soon"));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+#[tokio::test]
+async fn what_is_no_http_is_no_answer() {
+    for garbage in [
+        "SSH-2.0-OpenSSH\r\n\r\n",
+        "\0\0\0\0\0\0\0\0\r\n\r\n",
+        "HTTP/1.1 abc\r\n\r\n",
+    ] {
+        let (port, _) = serve_plain(garbage.to_owned()).await;
+        let driver = DriverClient::new(&format!("http://127.0.0.1:{port}")).unwrap();
+        let error = healthz(&driver).await.unwrap_err();
+        assert!(matches!(error, CallError::Unreachable(_)), "{error}");
+        assert!(!error.is_connect() && !error.is_timeout());
+    }
+}
+
+#[tokio::test]
+async fn each_webhook_has_its_own_time() {
+    // Nobody ever answers.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (all, own) = (Duration::from_millis(40), Duration::from_millis(20));
+    let driver = DriverClient::new(&url)
+        .unwrap()
+        .with_timeouts(Timeouts::new(all))
+        .with_timeout::<EnsureBackend>(own);
+    let request = EnsureBackendRequest::default();
+    let expect = |error: CallError, time| match error {
+        CallError::Timeout { after } => assert_eq!(after, time),
+        other => panic!("{other:?}"),
+    };
+    expect(driver.ensure_backend(&request).await.unwrap_err(), own);
+    let request = CreateLoadBalancerRequest::default();
+    expect(
+        driver.create_load_balancer(&request).await.unwrap_err(),
+        all,
+    );
+    expect(driver.raw_call("ensureBackend", "").await.unwrap_err(), own);
+    expect(driver.raw_call("elsewhere", "").await.unwrap_err(), all);
+}
+
+/// A server that answers the first request of its first connection, and hangs up on the second
+/// after it wrote this. Counts the requests of all connections.
+async fn hangs_up(last_words: &'static str) -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let requests = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&requests);
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            while read_request(&mut stream).await.is_some() {
+                if count.fetch_add(1, Ordering::SeqCst) == 1 {
+                    let _ = stream.write_all(last_words.as_bytes()).await;
+                    break;
+                }
+                let answer = response("200 OK", GOOD);
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            }
+        }
+    });
+    (url, requests)
+}
+
+#[tokio::test]
+async fn a_request_that_was_sent_is_never_sent_again() {
+    for last_words in ["", "H", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"] {
+        let (url, requests) = hangs_up(last_words).await;
+        let driver = DriverClient::new(&url).unwrap();
+        healthz(&driver).await.unwrap();
+        settle().await;
+        let error = healthz(&driver).await.unwrap_err();
+        assert!(matches!(error, CallError::Unreachable(_)), "{error}");
+        assert!(!error.is_connect(), "the driver may have acted");
+        assert_eq!(requests.load(Ordering::SeqCst), 2, "{last_words:?}");
+    }
+}
+
+#[tokio::test]
+async fn idle_connections_are_kept_up_to_a_number_and_a_time() {
+    let builder = HttpClient::builder;
+    for http in [
+        builder().idle_connections_per_host(0),
+        builder().idle_timeout(Duration::from_millis(1)),
+    ] {
+        let (port, log) = serve_plain(response("200 OK", GOOD)).await;
+        let url = format!("http://127.0.0.1:{port}");
+        let driver = DriverClient::with_http(http.build().unwrap(), &url).unwrap();
+        for _ in 0..3 {
+            healthz(&driver).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let connections: Vec<_> = log.all().iter().map(|seen| seen.connection).collect();
+        assert_eq!(connections, [1, 2, 3]);
+    }
+}
