@@ -6,7 +6,7 @@ mod typed_as_raw;
 
 pub use raw::RawDriver;
 
-use crate::fields::{Address, Fields};
+use crate::fields::{Address, DriverSchemas, Fields};
 use crate::webhook::{JudgePodDeregisterRequest, LoadBalancer, StringMap};
 use crate::{NotSucc, Refusal};
 use k8s_openapi::api::core::v1::Pod;
@@ -33,7 +33,9 @@ use std::future::Future;
 pub trait Driver: Send + Sync + 'static {
     /// What identifies a load balancer, or what one is created from: `lbSpec`.
     type LbSpec: Fields;
-    /// What a load balancer is known by once it is there: `lbInfo`.
+    /// What a load balancer is known by once it is there: `lbInfo`. Where `lbSpec` is the identity
+    /// name the same type here: an empty `lbInfo` stands for `lbSpec`, which this then has to
+    /// read.
     type LbInfo: Fields;
     /// Settings of a load balancer that do not identify it: `attributes`.
     type Attributes: Fields;
@@ -133,5 +135,11 @@ pub trait Driver: Send + Sync + 'static {
     /// A driver that can says so in `acceptDryRunCall` of its `LoadBalancerDriver` too.
     fn accepts_dry_run(&self) -> bool {
         false
+    }
+
+    /// What the maps hold, for the driver's OpenAPI document. The types tell it; override this to
+    /// add words for people with [`DriverSchemas::describe`].
+    fn schemas(&self) -> DriverSchemas {
+        DriverSchemas::of::<Self>()
     }
 }

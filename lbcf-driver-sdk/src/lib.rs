@@ -1,34 +1,64 @@
-//! The SDK for LBCF drivers: the webhook specification as Rust types, a trait that becomes
-//! routes, and a typed client.
+//! The SDK for LBCF drivers: from a load balancer's API to a driver in production.
 //!
 //! LBCF (Load Balancer Controlling Framework) splits load-balancer control in Kubernetes in two:
 //! a controller that knows pods, services and retries, and a *driver*, a small HTTP server that
-//! knows one load balancer's API. They talk through ten JSON webhooks. To write a driver,
-//! implement [`RawDriver`] and serve it:
+//! knows one load balancer's API. They talk through ten JSON webhooks. To write a driver, name
+//! five types and write five functions:
 //!
 //! ```no_run
-//! use lbcf_driver_sdk::webhook::{
-//!     DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest, StringMap,
+//! use lbcf_driver_sdk::request::{
+//!     Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
+//!     GenerateBackendAddr,
 //! };
 //! # #[cfg(feature = "server")]
 //! use lbcf_driver_sdk::server;
-//! use lbcf_driver_sdk::{RawDriver, NotSucc};
+//! use lbcf_driver_sdk::webhook::StringMap;
+//! use lbcf_driver_sdk::{Driver, NotSucc};
+//! use serde::{Deserialize, Serialize};
+//!
+//! /// What users write to get a load balancer.
+//! #[derive(Debug, Serialize, Deserialize)]
+//! #[serde(rename_all = "camelCase")]
+//! struct Spec {
+//!     listener_port: u16,
+//! }
+//!
+//! /// What it is known by once it is there.
+//! #[derive(Debug, Serialize, Deserialize)]
+//! struct Info {
+//!     id: String,
+//! }
 //!
 //! struct MyCloud;
 //!
-//! impl RawDriver for MyCloud {
-//!     async fn generate_backend_addr(&self, r: GenerateBackendAddrRequest) -> Result<String, NotSucc> {
-//!         let backend = r.pod_backend.ok_or_else(|| NotSucc::fail("only pods are supported"))?;
-//!         let status = backend.pod.status.unwrap_or_default();
-//!         let ip = status.pod_ip.ok_or_else(|| NotSucc::running("the pod has no address yet"))?;
+//! impl Driver for MyCloud {
+//!     type LbSpec = Spec;
+//!     type LbInfo = Info;
+//!     type Attributes = StringMap;
+//!     type Parameters = StringMap;
+//!     type BackendAddr = String;
+//!
+//!     async fn create_load_balancer(&self, r: CreateLoadBalancer<Self>) -> Result<Info, NotSucc> {
+//!         Ok(Info { id: format!("lb-{}", r.lb_spec.listener_port) })
+//!     }
+//!     async fn delete_load_balancer(&self, r: DeleteLoadBalancer<Self>) -> Result<(), NotSucc> {
+//!         println!("{:?} is deleted", r.lb_info);
+//!         Ok(())
+//!     }
+//!     async fn generate_backend_addr(&self, r: GenerateBackendAddr<Self>) -> Result<String, NotSucc> {
+//!         let Backend::Pod(backend) = r.backend else {
+//!             return Err(NotSucc::fail("only pods are supported"));
+//!         };
+//!         let ip = backend.pod.status.and_then(|status| status.pod_ip);
+//!         let ip = ip.ok_or_else(|| NotSucc::running("the pod has no address yet"))?;
 //!         Ok(format!("{ip}:{}", backend.port.port))
 //!     }
-//!     async fn ensure_backend(&self, r: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
-//!         println!("{} joins {:?}", r.backend_addr, r.lb_info);
+//!     async fn ensure_backend(&self, r: EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+//!         println!("{} joins {}", r.backend_addr, r.lb_info.id);
 //!         Ok(StringMap::new())
 //!     }
-//!     async fn deregister_backend(&self, r: DeregisterBackendRequest) -> Result<(), NotSucc> {
-//!         println!("{} leaves {:?}", r.backend_addr, r.lb_info);
+//!     async fn deregister_backend(&self, r: DeregisterBackend<Self>) -> Result<(), NotSucc> {
+//!         println!("{} leaves {}", r.backend_addr, r.lb_info.id);
 //!         Ok(())
 //!     }
 //! }
@@ -45,30 +75,40 @@
 //!
 //! A `LoadBalancerDriver` whose `url` is `http://HOST:8080/my-cloud` then calls it.
 //!
-//! * [`webhook`]: the requests and responses, from one table, and what each webhook is for.
-//! * [`NotSucc`] and [`Refusal`]: how a hook says that it failed, still runs, or says no.
+//! * [`guide`]: from concepts to production. Start there.
+//! * [`Driver`]: the trait to implement, and [`request`]: what its functions are called with.
+//! * [`fields`]: a driver's own types for the wire's maps of strings.
+//! * [`outcome`]: how a hook says that it failed, still runs, or says no: [`NotSucc`], [`Refusal`].
+//! * `jobs` (feature `server`): work that takes longer than a call.
 //! * `server` (feature `server`): the router. It sees to hang-ups, repeated calls, deadlines,
 //!   panics and malformed calls.
+//! * `testing` (feature `testing`): calls a driver in process, for its author's tests.
 //! * `client` (feature `client`): calls any driver, as a controller does.
 //! * `openapi` (feature `openapi`): the specification as an OpenAPI 3.1 document.
-//! * [`wire`]: how tolerantly bytes are read, for both directions.
+//! * [`webhook`]: the wire's requests and responses, from one table; [`RawDriver`] takes them as they
+//!   are, and [`wire`] tells how tolerantly bytes are read.
 
 #[cfg(feature = "client")]
 pub mod client;
 mod driver;
 pub mod fields;
+pub mod guide;
+#[cfg(feature = "server")]
+pub mod jobs;
 #[cfg(feature = "openapi")]
 pub mod openapi;
-mod outcome;
+pub mod outcome;
 #[cfg(feature = "server")]
 pub mod server;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod webhook;
 pub mod wire;
 
 pub use driver::{Driver, RawDriver, request};
-pub use outcome::{NotSucc, Refusal};
+pub use outcome::{NotSucc, OrOutcome, Refusal, RetryAfter};
 
-/// The README's example compiles.
-#[cfg(all(doctest, feature = "server"))]
+/// The README's examples compile.
+#[cfg(all(doctest, feature = "server", feature = "testing"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -2,6 +2,7 @@
 //!
 //! Paths and schemas come from the same table and types as the router and the client. The
 //! document is checked in as `openapi/lbcf-webhooks.json`; a test fails when it is out of date.
+//! [`document_for`] adds what the maps of one driver hold.
 //!
 //! ```
 //! let document = lbcf_driver_sdk::openapi::document();
@@ -9,7 +10,10 @@
 //! ```
 
 mod examples;
+mod of_driver;
 mod prose;
+
+pub use of_driver::document_for;
 
 use crate::webhook::{
     self, BackendType, Class, Obligation, Operation, Webhook, WebhookInfo, for_each_webhook,

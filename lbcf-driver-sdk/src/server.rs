@@ -1,4 +1,7 @@
-//! A driver as an axum router.
+//! A driver as a server, or as an axum router for a server of one's own.
+//!
+//! [`Server`] is the whole: TLS, tokens, probes and an orderly end. `ServerArgs` (feature `cli`)
+//! are its settings as flags. [`DriverRouter`] is the part that knows webhooks:
 //!
 //! ```
 //! use lbcf_driver_sdk::webhook::{
@@ -46,14 +49,26 @@
 //!   panics is a 500 for the calls that waited for it.
 
 mod answer;
+#[cfg(feature = "cli")]
+mod args;
+mod auth;
 mod body;
+mod error;
 mod hooks;
 mod reject;
+mod reload;
 mod routes;
 mod runs;
 mod serial;
+mod serve;
+mod tls;
 
+#[cfg(feature = "cli")]
+pub use args::ServerArgs;
+pub use error::ServerError;
 pub use hooks::RunningHooks;
+pub use serve::{BoundServer, Ending, Server};
+pub use tls::TlsFiles;
 
 use crate::RawDriver;
 use hooks::Hooks;
@@ -128,9 +143,15 @@ impl<D: RawDriver> DriverRouter<D> {
         self.hooks.clone()
     }
 
+    /// The driver, for tests to look into.
+    #[cfg(feature = "testing")]
+    pub(crate) fn driver(&self) -> Arc<D> {
+        Arc::clone(&self.driver)
+    }
+
     /// The router.
     pub fn build(self) -> axum::Router {
-        routes::all(Arc::new(Server {
+        routes::all(Arc::new(Shared {
             driver: self.driver,
             hooks: Hooks::new(self.hooks, self.settings.keep_results),
             settings: self.settings,
@@ -148,7 +169,7 @@ impl<D> fmt::Debug for DriverRouter<D> {
 }
 
 /// What every call needs.
-struct Server<D> {
+struct Shared<D> {
     driver: Arc<D>,
     hooks: Hooks,
     settings: Settings,

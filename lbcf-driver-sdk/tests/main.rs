@@ -3,12 +3,26 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bad_input;
+mod captured_log;
+mod certificates;
 mod client;
 mod disconnect;
+#[cfg(feature = "cli")]
+mod examples;
+mod jobs;
 mod joining;
 mod logging;
 mod openapi;
+mod outcomes;
 mod panics;
+mod process;
+mod running;
 mod serial;
 mod server;
+mod serving;
+mod shutdown;
 mod support;
+#[cfg(feature = "testing")]
+mod testing;
+mod tls;
+mod typed;

@@ -1,5 +1,6 @@
 //! A driver that takes the wire's maps of strings as they are.
 
+use crate::fields::DriverSchemas;
 use crate::webhook::{
     CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
     EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest, HealthzRequest,
@@ -114,5 +115,10 @@ pub trait RawDriver: Send + Sync + 'static {
     /// A driver that can says so in `acceptDryRunCall` of its `LoadBalancerDriver` too.
     fn accepts_dry_run(&self) -> bool {
         false
+    }
+
+    /// What the maps hold, for the driver's OpenAPI document. By default any keys with any texts.
+    fn schemas(&self) -> DriverSchemas {
+        DriverSchemas::default()
     }
 }

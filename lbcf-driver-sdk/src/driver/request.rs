@@ -2,9 +2,11 @@
 //!
 //! Each is read from the wire before the method is called. Where a value does not fit, the method
 //! is not called: webhooks that decide refuse, those that do work fail, with the field, the value
-//! and what is expected.
+//! and what is expected. An update that leaves what does not fit as it was is accepted.
 
 mod read;
+
+pub(crate) use read::Question;
 
 use crate::Driver;
 use crate::webhook::{BackendType, Operation, PodBackend, ServiceBackend, StringMap};
@@ -105,7 +107,8 @@ request! { decision
         pub operation: Operation,
         /// What kind of backends.
         pub backend_type: BackendType,
-        /// The load balancer's identity; None while it is not created.
+        /// The load balancer's identity; None while it is not created, and where what is sent does
+        /// not fit the type: for a Bind that is `lbSpec` (b97).
         pub lb_info: Option<D::LbInfo>,
         /// The parameters that backends are registered with.
         pub parameters: D::Parameters,
@@ -131,8 +134,8 @@ request! { operation
         pub lb_info: D::LbInfo,
         /// The load balancer's settings.
         pub lb_attributes: D::Attributes,
-        /// The parameters that the backend is registered with. None where they do not fit the
-        /// type: the original controller never sends them (d4).
+        /// The parameters that the backend is registered with. None where there are none and the
+        /// type needs some: the original controller never sends them (d4).
         pub parameters: Option<D::Parameters>,
         /// The backend.
         pub backend: Backend,
@@ -156,7 +159,8 @@ request! { operation
 
 request! { operation
     /// Take this backend away. One that is not registered, and one on a load balancer that does
-    /// not exist, is gone already: a success.
+    /// not exist, is gone already: a success. One whose address does not fit the type was never
+    /// registered, and this is not called for it.
     DeregisterBackend {
         /// The load balancer's identity.
         pub lb_info: D::LbInfo,

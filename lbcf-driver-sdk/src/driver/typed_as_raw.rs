@@ -1,10 +1,10 @@
 //! Every [`Driver`] is a [`RawDriver`]: its types are read from the wire's maps before a method is
 //! called, and written back from its answer.
 
-use crate::fields::{self, read_address};
+use crate::fields::{self, DriverSchemas};
 use crate::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
-    GenerateBackendAddr, ValidateBackend, ValidateLoadBalancer,
+    GenerateBackendAddr, Question, ValidateBackend, ValidateLoadBalancer,
 };
 use crate::webhook as wire;
 use crate::webhook::{LoadBalancer, StringMap};
@@ -22,16 +22,28 @@ impl<D: Driver> RawDriver for D {
         &self,
         request: wire::ValidateLoadBalancerRequest,
     ) -> Result<(), Refusal> {
-        Driver::validate_load_balancer(self, ValidateLoadBalancer::read(request)?).await
+        match ValidateLoadBalancer::read(request)? {
+            Question::Ask(request) => Driver::validate_load_balancer(self, request).await,
+            Question::Unchanged => Ok(()),
+        }
     }
 
     async fn create_load_balancer(
         &self,
         request: wire::CreateLoadBalancerRequest,
     ) -> Result<StringMap, NotSucc> {
+        let lb_spec = request.lb_spec.clone();
         let request = CreateLoadBalancer::read(request)?;
         let lb_info = Driver::create_load_balancer(self, request).await?;
-        Ok(fields::write("lbInfo", &lb_info)?)
+        let written = fields::write("lbInfo", &lb_info)?;
+        // What cannot be read back could never be deleted. b19: none means lbSpec.
+        let identity = if written.is_empty() {
+            &lb_spec
+        } else {
+            &written
+        };
+        fields::read::<D::LbInfo>("lbInfo", identity)?;
+        Ok(written)
     }
 
     async fn ensure_load_balancer(
@@ -49,7 +61,10 @@ impl<D: Driver> RawDriver for D {
     }
 
     async fn validate_backend(&self, request: wire::ValidateBackendRequest) -> Result<(), Refusal> {
-        Driver::validate_backend(self, ValidateBackend::read(request)?).await
+        match ValidateBackend::read(request)? {
+            Question::Ask(request) => Driver::validate_backend(self, request).await,
+            Question::Unchanged => Ok(()),
+        }
     }
 
     async fn generate_backend_addr(
@@ -58,13 +73,7 @@ impl<D: Driver> RawDriver for D {
     ) -> Result<String, NotSucc> {
         let request = GenerateBackendAddr::read(request)?;
         let address = Driver::generate_backend_addr(self, request).await?;
-        let text = address.to_string();
-        if text.is_empty() {
-            return Err(NotSucc::fail("the driver gave an empty backendAddr"));
-        }
-        // What cannot be read back could never be registered.
-        read_address::<D::BackendAddr>("backendAddr", &text)?;
-        Ok(text)
+        Ok(fields::write_address("backendAddr", &address)?)
     }
 
     async fn ensure_backend(
@@ -78,7 +87,14 @@ impl<D: Driver> RawDriver for D {
         &self,
         request: wire::DeregisterBackendRequest,
     ) -> Result<(), NotSucc> {
-        Driver::deregister_backend(self, DeregisterBackend::read(request)?).await
+        match DeregisterBackend::read(request)? {
+            Ok(request) => Driver::deregister_backend(self, request).await,
+            Err(_never_registered) => {
+                #[cfg(feature = "server")]
+                tracing::warn!("{_never_registered}: taken for one that was never registered");
+                Ok(())
+            }
+        }
     }
 
     async fn judge_pod_deregister(
@@ -92,11 +108,11 @@ impl<D: Driver> RawDriver for D {
         // What does not fit is refused when its turn comes.
         match load_balancer {
             LoadBalancer::Wanted(spec) => {
-                let spec = fields::read("lbSpec", spec).ok()?;
+                let spec = fields::read_if_it_fits(spec)?;
                 Driver::serial_key(self, LoadBalancer::Wanted(&spec))
             }
             LoadBalancer::Created(info) => {
-                let info = fields::read("lbInfo", info).ok()?;
+                let info = fields::read_if_it_fits(info)?;
                 Driver::serial_key(self, LoadBalancer::Created(&info))
             }
         }
@@ -104,5 +120,9 @@ impl<D: Driver> RawDriver for D {
 
     fn accepts_dry_run(&self) -> bool {
         Driver::accepts_dry_run(self)
+    }
+
+    fn schemas(&self) -> DriverSchemas {
+        Driver::schemas(self)
     }
 }

@@ -1,10 +1,11 @@
 //! From a request's body to the answer, one function for each class of webhook.
 
-use super::Server;
+use super::Shared as Server;
 use super::body;
 use super::hooks::{NotYet, Operation, contain_call};
 use super::reject::{Answer, panicked, reject};
 use super::runs::{Backend, Subject};
+use crate::outcome::chain;
 use crate::webhook::{
     HealthzResponse, OperationRequest, OperationResponse, VerdictRequest, VerdictResponse, Webhook,
 };
@@ -76,7 +77,15 @@ where
         return Answer::ok(&W::Response::refused(problem));
     }
     let work = hook(Arc::clone(&server.driver), request);
-    let work = async move { Answer::ok(&W::Response::from(work.await)) };
+    let work = async move {
+        let result = work.await;
+        if let Err(refusal) = &result
+            && let Some(source) = refusal.source()
+        {
+            tracing::info!(because = chain(source), "{}", refusal.message());
+        }
+        Answer::ok(&W::Response::from(result))
+    };
     let span = tracing::info_span!("webhook", webhook = W::INFO.name);
     let decision = server.hooks.decide(W::INFO.name, deadline, work);
     decision.instrument(span).await.unwrap_or_else(|| {
@@ -171,12 +180,7 @@ fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, Answer> {
 /// the span adds webhook, recordID and retryID.
 fn log_source(not_succ: &NotSucc) {
     if let Some(source) = not_succ.source() {
-        let mut chain = source.to_string();
-        let mut deeper = source.source();
-        while let Some(error) = deeper {
-            chain = format!("{chain}: {error}");
-            deeper = error.source();
-        }
-        tracing::warn!(status = ?not_succ.status(), because = chain, "{}", not_succ.message());
+        let status = not_succ.status();
+        tracing::warn!(?status, because = chain(source), "{}", not_succ.message());
     }
 }

@@ -1,7 +1,7 @@
 //! The table of webhooks as routes.
 
 use super::reject::{not_found, wrong_method};
-use super::{Server, answer};
+use super::{Shared as Server, answer};
 use crate::RawDriver;
 use crate::webhook::{self, for_each_webhook};
 use axum::Router;

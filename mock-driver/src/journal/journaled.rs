@@ -4,6 +4,7 @@
 use super::JournalEntry;
 use crate::cloud::Cloud;
 use k8s_openapi::api::core::v1::Pod;
+use lbcf_driver_sdk::fields::DriverSchemas;
 use lbcf_driver_sdk::webhook::{
     CreateLoadBalancer, CreateLoadBalancerRequest, DeleteLoadBalancer, DeleteLoadBalancerRequest,
     DeregisterBackend, DeregisterBackendRequest, EnsureBackend, EnsureBackendRequest,
@@ -127,5 +128,9 @@ impl<D: RawDriver> RawDriver for Journaled<D> {
 
     fn accepts_dry_run(&self) -> bool {
         self.driver.accepts_dry_run()
+    }
+
+    fn schemas(&self) -> DriverSchemas {
+        self.driver.schemas()
     }
 }

@@ -1,4 +1,8 @@
 //! From the wire's requests to a driver's own.
+//!
+//! A value that does not fit keeps the driver from being asked, except where that would leave
+//! something behind for ever: deleting needs no attributes, taking a backend away no parameters,
+//! and an update need not have begun with values that fit.
 
 use super::{
     Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
@@ -17,8 +21,46 @@ fn read_unless_empty<T: Fields>(name: &str, map: &StringMap) -> Result<Option<T>
     }
 }
 
+/// Two maps, with the problems of both.
+fn both<A, B>(
+    one: Result<A, FieldError>,
+    other: Result<B, FieldError>,
+) -> Result<(A, B), FieldError> {
+    match (one, other) {
+        (Ok(one), Ok(other)) => Ok((one, other)),
+        (Err(one), Err(other)) => Err(one.and(other)),
+        (Err(error), _) | (_, Err(error)) => Err(error),
+    }
+}
+
+/// What a request of a webhook that decides came to.
+pub(crate) enum Question<R> {
+    /// The driver decides.
+    Ask(R),
+    /// There is nothing to decide: the update leaves what the driver judges as it was. What was
+    /// stored under earlier rules does not fit now, and refusing would keep people from changing
+    /// the rest of the object, such as a label that protects it from being deleted (b75, b76).
+    Unchanged,
+}
+
+impl<R> Question<R> {
+    fn new(
+        read: Result<R, FieldError>,
+        operation: &wire::Operation,
+        is_unchanged: bool,
+    ) -> Result<Self, FieldError> {
+        match read {
+            Ok(request) => Ok(Self::Ask(request)),
+            Err(_) if is_unchanged && *operation == wire::Operation::Update => Ok(Self::Unchanged),
+            Err(error) => Err(error),
+        }
+    }
+}
+
 impl<D: Driver + ?Sized> ValidateLoadBalancer<D> {
-    pub(crate) fn read(request: wire::ValidateLoadBalancerRequest) -> Result<Self, FieldError> {
+    pub(crate) fn read(
+        request: wire::ValidateLoadBalancerRequest,
+    ) -> Result<Question<Self>, FieldError> {
         let wire::ValidateLoadBalancerRequest {
             dry_run,
             lb_spec,
@@ -26,24 +68,34 @@ impl<D: Driver + ?Sized> ValidateLoadBalancer<D> {
             attributes,
             old_attributes,
         } = request;
-        Ok(Self {
+        let maps = both(
+            fields::read("lbSpec", &lb_spec),
+            fields::read("attributes", &attributes),
+        );
+        let read = maps.map(|(lb_spec, attributes)| Self {
             dry_run,
-            lb_spec: fields::read("lbSpec", &lb_spec)?,
-            attributes: fields::read("attributes", &attributes)?,
+            lb_spec,
+            attributes,
             old_attributes: match operation {
                 wire::Operation::Create => None,
-                _ => fields::read("oldAttributes", &old_attributes).ok(),
+                _ => fields::read_if_it_fits(&old_attributes),
             },
-            operation,
-        })
+            operation: operation.clone(),
+        });
+        // d10: `lbSpec` never changes.
+        Question::new(read, &operation, attributes == old_attributes)
     }
 }
 
 impl<D: Driver + ?Sized> CreateLoadBalancer<D> {
     pub(crate) fn read(request: wire::CreateLoadBalancerRequest) -> Result<Self, FieldError> {
+        let (lb_spec, attributes) = both(
+            fields::read("lbSpec", &request.lb_spec),
+            fields::read("attributes", &request.attributes),
+        )?;
         Ok(Self {
-            lb_spec: fields::read("lbSpec", &request.lb_spec)?,
-            attributes: fields::read("attributes", &request.attributes)?,
+            lb_spec,
+            attributes,
             record_id: request.record_id,
             retry_id: request.retry_id,
             dry_run: request.dry_run,
@@ -67,7 +119,7 @@ impl<D: Driver + ?Sized> DeleteLoadBalancer<D> {
     pub(crate) fn read(request: wire::DeleteLoadBalancerRequest) -> Result<Self, FieldError> {
         Ok(Self {
             lb_info: read_unless_empty("lbInfo", &request.lb_info)?,
-            attributes: fields::read("attributes", &request.attributes).ok(),
+            attributes: fields::read_if_it_fits(&request.attributes),
             record_id: request.record_id,
             retry_id: request.retry_id,
             dry_run: request.dry_run,
@@ -76,7 +128,9 @@ impl<D: Driver + ?Sized> DeleteLoadBalancer<D> {
 }
 
 impl<D: Driver + ?Sized> ValidateBackend<D> {
-    pub(crate) fn read(request: wire::ValidateBackendRequest) -> Result<Self, FieldError> {
+    pub(crate) fn read(
+        request: wire::ValidateBackendRequest,
+    ) -> Result<Question<Self>, FieldError> {
         let wire::ValidateBackendRequest {
             dry_run,
             backend_type,
@@ -85,17 +139,21 @@ impl<D: Driver + ?Sized> ValidateBackend<D> {
             parameters,
             old_parameters,
         } = request;
-        Ok(Self {
+        let read = fields::read("parameters", &parameters).map(|parameters| Self {
             dry_run,
             backend_type,
-            lb_info: read_unless_empty("lbInfo", &lb_info)?,
-            parameters: fields::read("parameters", &parameters)?,
+            // b97: for a Bind it is the load balancer's lbSpec, which need not be an identity.
+            lb_info: (!lb_info.is_empty())
+                .then(|| fields::read_if_it_fits(&lb_info))
+                .flatten(),
+            parameters,
             old_parameters: match operation {
                 wire::Operation::Create => None,
-                _ => fields::read("oldParameters", &old_parameters).ok(),
+                _ => fields::read_if_it_fits(&old_parameters),
             },
-            operation,
-        })
+            operation: operation.clone(),
+        });
+        Question::new(read, &operation, parameters == old_parameters)
     }
 }
 
@@ -104,7 +162,13 @@ impl<D: Driver + ?Sized> GenerateBackendAddr<D> {
         Ok(Self {
             lb_info: fields::read("lbInfo", &request.lb_info)?,
             lb_attributes: fields::read("lbAttributes", &request.lb_attributes)?,
-            parameters: fields::read("parameters", &request.parameters).ok(),
+            // d4: the original leaves them out. An address is asked for once and kept, so one must
+            // not come from parameters that are there and could not be read.
+            parameters: match fields::read("parameters", &request.parameters) {
+                Ok(parameters) => Some(parameters),
+                Err(_) if request.parameters.is_empty() => None,
+                Err(error) => return Err(error.into()),
+            },
             backend: the_one(request.pod_backend, request.service_backend)?,
             record_id: request.record_id,
             retry_id: request.retry_id,
@@ -128,10 +192,14 @@ fn the_one(pod: Option<PodBackend>, service: Option<ServiceBackend>) -> Result<B
 
 impl<D: Driver + ?Sized> EnsureBackend<D> {
     pub(crate) fn read(request: wire::EnsureBackendRequest) -> Result<Self, FieldError> {
+        let (lb_info, parameters) = both(
+            fields::read("lbInfo", &request.lb_info),
+            fields::read("parameters", &request.parameters),
+        )?;
         Ok(Self {
-            lb_info: fields::read("lbInfo", &request.lb_info)?,
+            lb_info,
             backend_addr: fields::read_address("backendAddr", &request.backend_addr)?,
-            parameters: fields::read("parameters", &request.parameters)?,
+            parameters,
             injected_info: request.injected_info,
             record_id: request.record_id,
             retry_id: request.retry_id,
@@ -141,15 +209,24 @@ impl<D: Driver + ?Sized> EnsureBackend<D> {
 }
 
 impl<D: Driver + ?Sized> DeregisterBackend<D> {
-    pub(crate) fn read(request: wire::DeregisterBackendRequest) -> Result<Self, FieldError> {
-        Ok(Self {
+    /// The error of the address stands apart: an address that cannot be read was never
+    /// registered, so that there is nothing to take away. A user may have written it (b26), and
+    /// its record could never go if this failed.
+    pub(crate) fn read(
+        request: wire::DeregisterBackendRequest,
+    ) -> Result<Result<Self, FieldError>, FieldError> {
+        let backend_addr = match fields::read_address("backendAddr", &request.backend_addr) {
+            Ok(address) => address,
+            Err(error) => return Ok(Err(error)),
+        };
+        Ok(Ok(Self {
             lb_info: fields::read("lbInfo", &request.lb_info)?,
-            backend_addr: fields::read_address("backendAddr", &request.backend_addr)?,
-            parameters: fields::read("parameters", &request.parameters).ok(),
+            backend_addr,
+            parameters: fields::read_if_it_fits(&request.parameters),
             injected_info: request.injected_info,
             record_id: request.record_id,
             retry_id: request.retry_id,
             dry_run: request.dry_run,
-        })
+        }))
     }
 }

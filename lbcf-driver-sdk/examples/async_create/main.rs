@@ -1,0 +1,238 @@
+//! A driver for a cloud that takes its time: creating a load balancer is accepted with a task's
+//! number, and has to be asked for until it is done.
+//!
+//! ```text
+//! cargo run -p lbcf-driver-sdk --features cli --example async_create -- \
+//!     --listen 127.0.0.1:8080 --creating-takes-seconds 5
+//! ```
+//!
+//! [`Creation`] says how such a task is submitted, polled, found and ended; `Jobs` sees to it that
+//! each load balancer is created once, through hang-ups, repeated calls and lost answers. The cloud
+//! itself (`cloud.rs`) is made up: put your client in its place.
+
+mod cloud;
+
+use clap::Parser;
+use cloud::{Cloud, CloudError, TaskState};
+use lbcf_driver_sdk::jobs::{Job, JobState, Jobs, object_of};
+use lbcf_driver_sdk::outcome::{OrOutcome, RetryAfter};
+use lbcf_driver_sdk::request::{
+    Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
+    EnsureLoadBalancer, GenerateBackendAddr, ValidateBackend,
+};
+use lbcf_driver_sdk::server::ServerArgs;
+use lbcf_driver_sdk::webhook::{BackendType, LoadBalancer, StringMap};
+use lbcf_driver_sdk::{Driver, NotSucc, Refusal};
+use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// What users write into `lbSpec`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct LbSpec {
+    zone: Zone,
+}
+
+/// Where load balancers can be made.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Zone {
+    East,
+    West,
+}
+
+/// What a load balancer is known by from then on: `lbInfo`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct LbInfo {
+    id: String,
+}
+
+/// What users write into `attributes`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Attributes {
+    bandwidth_mbps: u32,
+}
+
+impl Default for Attributes {
+    fn default() -> Self {
+        Self { bandwidth_mbps: 10 }
+    }
+}
+
+/// What users write into `parameters`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(default)]
+struct Parameters {
+    weight: u8,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self { weight: 50 }
+    }
+}
+
+/// How a load balancer is created.
+struct Creation {
+    cloud: Cloud,
+}
+
+impl Job for Creation {
+    // Not the attributes: when they change, the same load balancer gets the new ones.
+    type Request = LbSpec;
+    type Task = u64;
+    type Output = LbInfo;
+
+    async fn submit(&self, key: &str, spec: &LbSpec) -> Result<u64, NotSucc> {
+        // The key is the client token, by which the cloud knows a submit that is repeated.
+        Ok(self.cloud.create(key, spec.zone).await?)
+    }
+
+    async fn poll(&self, task: &u64) -> Result<JobState<LbInfo>, NotSucc> {
+        // `?` means that the cloud could not be asked: the task goes on, as far as is known.
+        Ok(job_state(self.cloud.task(*task).await?))
+    }
+
+    async fn find(&self, key: &str, spec: Option<&LbSpec>) -> Result<Option<u64>, NotSucc> {
+        // Without a spec it is to be ended, whatever it makes.
+        let zone = spec.map(|spec| spec.zone);
+        Ok(self.cloud.find_task(key, zone).await?)
+    }
+
+    async fn cancel(&self, task: &u64) -> Result<JobState<LbInfo>, NotSucc> {
+        Ok(job_state(self.cloud.cancel_task(*task).await?))
+    }
+}
+
+fn job_state(state: TaskState) -> JobState<LbInfo> {
+    match state {
+        TaskState::AtWork { percent } => {
+            JobState::running(format!("the cloud is creating it: {percent} % done"))
+                .retry_after(Duration::from_secs(1))
+        }
+        TaskState::Made { id } => JobState::Done(LbInfo { id }),
+        TaskState::Cancelled => JobState::failed("creating was cancelled"),
+    }
+}
+
+struct AsyncCreate {
+    cloud: Cloud,
+    creations: Jobs<Creation>,
+}
+
+impl Driver for AsyncCreate {
+    type LbSpec = LbSpec;
+    type LbInfo = LbInfo;
+    type Attributes = Attributes;
+    type Parameters = Parameters;
+    type BackendAddr = SocketAddr;
+
+    async fn create_load_balancer(
+        &self,
+        request: CreateLoadBalancer<Self>,
+    ) -> Result<LbInfo, NotSucc> {
+        // Creating and deleting have this part of the recordID in common.
+        let key = object_of(&request.record_id);
+        // `Running` until it is there.
+        let lb_info = self.creations.run(key, request.lb_spec).await?;
+        let bandwidth = request.attributes.bandwidth_mbps;
+        self.cloud.set_bandwidth(&lb_info.id, bandwidth).await?;
+        Ok(lb_info)
+    }
+
+    async fn ensure_load_balancer(&self, request: EnsureLoadBalancer<Self>) -> Result<(), NotSucc> {
+        let bandwidth = request.attributes.bandwidth_mbps;
+        let id = &request.lb_info.id;
+        Ok(self.cloud.set_bandwidth(id, bandwidth).await?)
+    }
+
+    async fn delete_load_balancer(&self, request: DeleteLoadBalancer<Self>) -> Result<(), NotSucc> {
+        // It may still be in the making, and then the controller was told no lbInfo.
+        let key = object_of(&request.record_id);
+        let made = self.creations.cancel(key).await?;
+        for LbInfo { id } in request.lb_info.into_iter().chain(made) {
+            match self.cloud.delete(&id).await {
+                Ok(()) | Err(CloudError::NoSuchLoadBalancer(_)) => {}
+                Err(error) => Err(error)?,
+            }
+        }
+        self.creations.forget(key);
+        Ok(())
+    }
+
+    async fn validate_backend(&self, request: ValidateBackend<Self>) -> Result<(), Refusal> {
+        if request.backend_type == BackendType::Service {
+            return Err(Refusal::new("only pods and static addresses are supported"));
+        }
+        match request.parameters.weight {
+            0..=100 => Ok(()),
+            weight => Err(Refusal::new(format!(
+                "parameters.weight: \"{weight}\": not a number from 0 to 100"
+            ))),
+        }
+    }
+
+    async fn generate_backend_addr(
+        &self,
+        request: GenerateBackendAddr<Self>,
+    ) -> Result<SocketAddr, NotSucc> {
+        let Backend::Pod(backend) = request.backend else {
+            return Err(NotSucc::fail("only pods are supported"));
+        };
+        let ip = backend.pod.status.and_then(|status| status.pod_ip);
+        let ip = ip
+            .or_running("the pod has no address yet")
+            .retry_after(Duration::from_secs(2))?;
+        let ip = ip.parse().or_fail(format!("podIP: {ip:?}: no address"))?;
+        let port = backend.port.port;
+        let port = port.try_into().or_fail(format!("port: {port}: no port"))?;
+        Ok(SocketAddr::new(ip, port))
+    }
+
+    async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+        let (id, address) = (&request.lb_info.id, request.backend_addr);
+        let weight = request.parameters.weight;
+        self.cloud.register(id, address, weight).await?;
+        Ok(StringMap::new())
+    }
+
+    async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), NotSucc> {
+        let (id, address) = (&request.lb_info.id, request.backend_addr);
+        match self.cloud.deregister(id, address).await {
+            // With the load balancer its backends are gone.
+            Ok(()) | Err(CloudError::NoSuchLoadBalancer(_)) => Ok(()),
+            Err(error) => Err(error)?,
+        }
+    }
+
+    fn serial_key(&self, load_balancer: LoadBalancer<&LbSpec, &LbInfo>) -> Option<String> {
+        // This cloud takes one change of a load balancer after the other.
+        match load_balancer {
+            LoadBalancer::Wanted(_) => None,
+            LoadBalancer::Created(lb_info) => Some(lb_info.id.clone()),
+        }
+    }
+}
+
+/// A driver for a cloud that takes its time.
+#[derive(Parser)]
+struct Args {
+    #[command(flatten)]
+    server: ServerArgs,
+    /// How long the cloud takes to create a load balancer
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    creating_takes_seconds: u32,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let args = Args::parse();
+    let cloud = Cloud::new(Duration::from_secs(args.creating_takes_seconds.into()));
+    let creations = Jobs::new(Creation {
+        cloud: cloud.clone(),
+    });
+    let driver = AsyncCreate { cloud, creations };
+    args.server.serve(driver).await
+}

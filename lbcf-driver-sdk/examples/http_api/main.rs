@@ -1,0 +1,270 @@
+//! A driver over a real HTTP API, which the example itself serves on another port: instances with
+//! listeners, and targets behind each listener.
+//!
+//! ```text
+//! cargo run -p lbcf-driver-sdk --features cli --example http_api -- --listen 127.0.0.1:8080
+//! ```
+//!
+//! * This file is the driver: its types, and what to call for each webhook.
+//! * `api.rs` is the client: how calls are made, and what their errors mean to the controller.
+//! * `cloud.rs` is the API's server. A driver of yours has no such thing; name yours with
+//!   `--api-url`.
+
+mod api;
+mod cloud;
+
+use api::{Api, InstanceId, OrGone};
+use clap::Parser;
+use lbcf_driver_sdk::jobs::object_of;
+use lbcf_driver_sdk::outcome::OrOutcome;
+use lbcf_driver_sdk::request::{
+    Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
+    EnsureLoadBalancer, GenerateBackendAddr, ValidateBackend, ValidateLoadBalancer,
+};
+use lbcf_driver_sdk::server::ServerArgs;
+use lbcf_driver_sdk::webhook::StringMap;
+use lbcf_driver_sdk::{Driver, NotSucc, Refusal};
+use serde::{Deserialize, Serialize};
+use std::net::{IpAddr, SocketAddr};
+use std::process::ExitCode;
+
+/// What users write into `lbSpec`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LbSpec {
+    /// An instance that is there; without it, one is created.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    instance: Option<InstanceId>,
+    listener_port: u16,
+}
+
+/// What a load balancer is known by: `lbInfo`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LbInfo {
+    instance: InstanceId,
+    listener_port: u16,
+    /// Whether this driver created the instance, and so deletes it.
+    created: bool,
+}
+
+/// What users write into `attributes`.
+#[derive(Debug, Serialize, Deserialize)]
+struct Attributes {
+    #[serde(default)]
+    scheduler: Scheduler,
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Scheduler {
+    #[default]
+    RoundRobin,
+    LeastConnections,
+}
+
+/// What users write into `parameters`.
+#[derive(Debug, Serialize, Deserialize)]
+struct Parameters {
+    #[serde(default = "default_weight")]
+    weight: u8,
+}
+
+const fn default_weight() -> u8 {
+    50
+}
+
+struct HttpApi {
+    api: Api,
+}
+
+impl Driver for HttpApi {
+    type LbSpec = LbSpec;
+    type LbInfo = LbInfo;
+    type Attributes = Attributes;
+    type Parameters = Parameters;
+    type BackendAddr = SocketAddr;
+
+    async fn validate_load_balancer(
+        &self,
+        request: ValidateLoadBalancer<Self>,
+    ) -> Result<(), Refusal> {
+        // What the types say is checked already. The API is not asked: whether it answers right
+        // now must not decide whether the user's object is stored.
+        match request.lb_spec.listener_port {
+            0 => Err(Refusal::new(
+                "lbSpec.listenerPort: \"0\": not a number from 1 to 65535",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    async fn create_load_balancer(
+        &self,
+        request: CreateLoadBalancer<Self>,
+    ) -> Result<LbInfo, NotSucc> {
+        let LbSpec {
+            instance,
+            listener_port,
+        } = request.lb_spec;
+        let created = instance.is_none();
+        let instance = match instance {
+            // Whether it exists turns out with the listener.
+            Some(instance) => instance,
+            // With the same token the API gives the same instance again, so a repeated call, or
+            // one after a failure further down, creates no second one.
+            None => self.api.create(object_of(&request.record_id)).await?,
+        };
+        let scheduler = request.attributes.scheduler;
+        self.api
+            .put_listener(&instance, listener_port, scheduler)
+            .await?;
+        Ok(LbInfo {
+            instance,
+            listener_port,
+            created,
+        })
+    }
+
+    async fn ensure_load_balancer(&self, request: EnsureLoadBalancer<Self>) -> Result<(), NotSucc> {
+        let LbInfo {
+            instance,
+            listener_port,
+            ..
+        } = request.lb_info;
+        let scheduler = request.attributes.scheduler;
+        self.api
+            .put_listener(&instance, listener_port, scheduler)
+            .await?;
+        Ok(())
+    }
+
+    async fn delete_load_balancer(&self, request: DeleteLoadBalancer<Self>) -> Result<(), NotSucc> {
+        let instance = match request.lb_info {
+            Some(lb_info) if lb_info.created => Some(lb_info.instance),
+            // The instance is somebody else's, the listener is ours.
+            Some(LbInfo {
+                instance,
+                listener_port,
+                ..
+            }) => {
+                let deleted = self.api.delete_listener(&instance, listener_port).await;
+                return Ok(deleted.or_gone()?);
+            }
+            // Creating failed half-way, so the controller knows of none; the API may.
+            None => self.api.find(object_of(&request.record_id)).await?,
+        };
+        if let Some(instance) = instance {
+            self.api.delete(&instance).await.or_gone()?;
+        }
+        Ok(())
+    }
+
+    async fn validate_backend(&self, request: ValidateBackend<Self>) -> Result<(), Refusal> {
+        match request.parameters.weight {
+            0..=100 => Ok(()),
+            weight => Err(Refusal::new(format!(
+                "parameters.weight: \"{weight}\": not a number from 0 to 100"
+            ))),
+        }
+    }
+
+    async fn generate_backend_addr(
+        &self,
+        request: GenerateBackendAddr<Self>,
+    ) -> Result<SocketAddr, NotSucc> {
+        match request.backend {
+            Backend::Pod(backend) => {
+                let ip = backend.pod.status.and_then(|status| status.pod_ip);
+                address(
+                    &ip.or_running("the pod has no address yet")?,
+                    backend.port.port,
+                )
+            }
+            Backend::Service(backend) => {
+                let mut addresses = backend.node_addresses.iter();
+                let internal = addresses.find(|address| address.type_ == "InternalIP");
+                let ip = internal.or_fail(format!("{} has no InternalIP", backend.node_name))?;
+                let ports = backend.service.spec.and_then(|spec| spec.ports);
+                let wanted = (backend.port.port, backend.port.protocol.as_str());
+                let port = ports
+                    .unwrap_or_default()
+                    .into_iter()
+                    .find(|port| (port.port, port.protocol.as_deref().unwrap_or("TCP")) == wanted);
+                let port = port.and_then(|port| port.node_port);
+                address(
+                    &ip.address,
+                    port.or_fail("the service has no such node port")?,
+                )
+            }
+        }
+    }
+
+    async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+        let LbInfo {
+            instance,
+            listener_port,
+            ..
+        } = request.lb_info;
+        let (target, weight) = (request.backend_addr, request.parameters.weight);
+        self.api
+            .put_target(&instance, listener_port, target, weight)
+            .await?;
+        Ok(StringMap::new())
+    }
+
+    async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), NotSucc> {
+        let LbInfo {
+            instance,
+            listener_port,
+            ..
+        } = request.lb_info;
+        let deleted = self
+            .api
+            .delete_target(&instance, listener_port, request.backend_addr);
+        // Target, listener or instance: without any of them it is gone.
+        Ok(deleted.await.or_gone()?)
+    }
+
+    async fn healthz(&self) -> bool {
+        self.api.ping().await.is_ok()
+    }
+}
+
+fn address(ip: &str, port: i32) -> Result<SocketAddr, NotSucc> {
+    let ip: IpAddr = ip.parse().or_fail(format!("{ip:?}: no IP address"))?;
+    let port = port.try_into().or_fail(format!("{port}: no port"))?;
+    Ok(SocketAddr::new(ip, port))
+}
+
+/// A driver over an HTTP API.
+#[derive(Parser)]
+struct Args {
+    #[command(flatten)]
+    server: ServerArgs,
+    /// The API; without it the example serves one itself
+    #[arg(long, value_name = "URL")]
+    api_url: Option<String>,
+    /// The key for the API
+    #[arg(long, env = "API_KEY", hide_env_values = true, default_value = cloud::KEY)]
+    api_key: String,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let args = Args::parse();
+    let url = match args.api_url {
+        Some(url) => Ok(url),
+        None => cloud::serve().await,
+    };
+    match url {
+        Ok(url) => {
+            let api = Api::new(url, args.api_key);
+            args.server.serve(HttpApi { api }).await
+        }
+        Err(error) => {
+            tracing::error!("cannot serve the API: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! A driver that takes the wire's maps as they are: it keeps whatever users write, without knowing
+//! any field. So does what stands between a controller and something else: a recorder, a template,
+//! a proxy to another driver.
+//!
+//! ```text
+//! cargo run -p lbcf-driver-sdk --features cli --example raw_maps -- --listen 127.0.0.1:8080
+//! ```
+//!
+//! Where the fields are known, take types: see `minimal` and `http_api`.
+
+use clap::Parser;
+use lbcf_driver_sdk::outcome::OrOutcome;
+use lbcf_driver_sdk::server::ServerArgs;
+use lbcf_driver_sdk::webhook::{
+    CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
+    EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest, StringMap,
+    ValidateLoadBalancerRequest,
+};
+use lbcf_driver_sdk::{NotSucc, RawDriver, Refusal};
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What is wanted of each load balancer, by all that identifies it.
+#[derive(Default)]
+struct Wishes {
+    load_balancers: Mutex<BTreeMap<StringMap, LoadBalancer>>,
+}
+
+#[derive(Default)]
+struct LoadBalancer {
+    attributes: StringMap,
+    /// Backends' parameters by address.
+    backends: BTreeMap<String, StringMap>,
+}
+
+impl Wishes {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<StringMap, LoadBalancer>> {
+        let load_balancers = self.load_balancers.lock();
+        load_balancers.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RawDriver for Wishes {
+    async fn validate_load_balancer(
+        &self,
+        request: ValidateLoadBalancerRequest,
+    ) -> Result<(), Refusal> {
+        if request.lb_spec.is_empty() {
+            return Err(Refusal::new(
+                "lbSpec: empty: at least one field is needed to tell load balancers apart",
+            ));
+        }
+        Ok(())
+    }
+
+    async fn create_load_balancer(
+        &self,
+        request: CreateLoadBalancerRequest,
+    ) -> Result<StringMap, NotSucc> {
+        let mut load_balancers = self.lock();
+        let lb = load_balancers.entry(request.lb_spec.clone()).or_default();
+        lb.attributes = request.attributes;
+        // Its identity is what it was made from. An empty map would say the same.
+        Ok(request.lb_spec)
+    }
+
+    async fn ensure_load_balancer(
+        &self,
+        request: EnsureLoadBalancerRequest,
+    ) -> Result<(), NotSucc> {
+        let mut load_balancers = self.lock();
+        let lb = load_balancers.get_mut(&request.lb_info);
+        lb.or_fail(no_such(&request.lb_info))?.attributes = request.attributes;
+        Ok(())
+    }
+
+    async fn delete_load_balancer(
+        &self,
+        request: DeleteLoadBalancerRequest,
+    ) -> Result<(), NotSucc> {
+        // One that is not there is deleted.
+        self.lock().remove(&request.lb_info);
+        Ok(())
+    }
+
+    async fn generate_backend_addr(
+        &self,
+        request: GenerateBackendAddrRequest,
+    ) -> Result<String, NotSucc> {
+        match (request.pod_backend, request.service_backend) {
+            (Some(backend), None) => {
+                let ip = backend.pod.status.and_then(|status| status.pod_ip);
+                let ip = ip.or_running("the pod has no address yet")?;
+                Ok(format!("{ip}:{}", backend.port.port))
+            }
+            (None, Some(backend)) => Ok(format!("{}:{}", backend.node_name, backend.port.port)),
+            _ => Err(NotSucc::fail(
+                "exactly one of podBackend and serviceBackend is needed",
+            )),
+        }
+    }
+
+    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+        let mut load_balancers = self.lock();
+        let lb = load_balancers.get_mut(&request.lb_info);
+        let backends = &mut lb.or_fail(no_such(&request.lb_info))?.backends;
+        // One that is registered gets the new parameters.
+        backends.insert(request.backend_addr.clone(), request.parameters);
+        // Whatever is given here comes back as injectedInfo. Give the same as long as nothing
+        // changes: each difference is written to the cluster.
+        Ok(StringMap::from([(
+            "registeredAs".into(),
+            request.backend_addr,
+        )]))
+    }
+
+    async fn deregister_backend(&self, request: DeregisterBackendRequest) -> Result<(), NotSucc> {
+        // One that is not registered is gone, and so are all of a load balancer that is not there.
+        if let Some(lb) = self.lock().get_mut(&request.lb_info) {
+            lb.backends.remove(&request.backend_addr);
+        }
+        Ok(())
+    }
+}
+
+fn no_such(lb_info: &StringMap) -> String {
+    format!("lbInfo: {lb_info:?}: there is no such load balancer")
+}
+
+/// A driver that keeps whatever users write.
+#[derive(Parser)]
+struct Args {
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    Args::parse().server.serve(Wishes::default()).await
+}

@@ -1,0 +1,461 @@
+//! Reads one text as what its field's type asks for.
+
+use super::list::Items;
+use super::{Problem, Recorder, is_json_list, word};
+use crate::fields::kind::Kind;
+use crate::fields::problem::What;
+use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Expected, VariantAccess, Visitor};
+use std::cell::Cell;
+use std::fmt::{self, Write};
+use std::str::FromStr;
+
+/// Where a text stands.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'a> {
+    /// It is a key; whether it is read as a field's name is noted here.
+    Key(&'a Cell<bool>),
+    /// It is the value of a key that was read as a field's name.
+    Field,
+    /// It is the value of some key of a map.
+    Value,
+    /// It is one item of a list.
+    Item,
+}
+
+/// One text as something to deserialize from.
+#[derive(Clone, Copy)]
+pub(super) struct Text<'a, 'de> {
+    text: &'de str,
+    place: Place<'a>,
+    recorder: Option<&'a Recorder>,
+}
+
+impl<'a, 'de> Text<'a, 'de> {
+    pub(super) const fn new(
+        text: &'de str,
+        place: Place<'a>,
+        recorder: Option<&'a Recorder>,
+    ) -> Self {
+        Self {
+            text,
+            place,
+            recorder,
+        }
+    }
+
+    /// What the type asks for is known now.
+    fn asked(&self, kind: impl FnOnce() -> Kind, visitor: &dyn Expected) -> Result<(), Problem> {
+        if let Some(recorder) = self.recorder {
+            if matches!(self.place, Place::Item) {
+                recorder.asked_item(kind());
+            } else {
+                recorder.asked(kind(), own_words(visitor));
+            }
+        }
+        match self.place {
+            // Templates leave empty texts behind: as good as absent.
+            Place::Field if self.text.is_empty() => Err(Problem::new(What::Empty)),
+            Place::Item if self.text.is_empty() => Err(Problem::value("an item is empty")),
+            _ => Ok(()),
+        }
+    }
+
+    /// The text is not what it should be.
+    fn is_not(&self, kind: &Kind, visitor: &dyn Expected) -> Problem {
+        match own_words(visitor) {
+            Some(words) => Problem::value(format!("not {words}")),
+            None => Problem::value(format!("not {kind}")),
+        }
+    }
+
+    fn is_no_integer(&self, min: i128, max: u128, visitor: &dyn Expected) -> Problem {
+        if let Some(words) = own_words(visitor) {
+            return Problem::value(format!("not {words}"));
+        }
+        let (min, but) = match (is_nonzero(visitor), min) {
+            (true, 0) => (1, ""),
+            (true, _) => (min, " other than 0"),
+            (false, _) => (min, ""),
+        };
+        let kind = Kind::Integer { min, max };
+        // Somebody who wrote 080 or +80 shall not have to guess what is wrong with it.
+        let fits = |number: &i128| match u128::try_from(*number) {
+            Ok(number) => number <= max && (min <= 0 || number > 0),
+            Err(_) => *number >= min,
+        };
+        let loosely = self.text.trim().parse::<i128>().ok().filter(fits);
+        Problem::value(match loosely {
+            Some(number) if number.to_string() != self.text => {
+                format!("not {kind}{but} in plain digits: write {number}")
+            }
+            _ => format!("not {kind}{but}"),
+        })
+    }
+
+    fn json<V>(
+        &self,
+        read: impl FnOnce(
+            &mut serde_json::Deserializer<serde_json::de::StrRead<'de>>,
+        ) -> Result<V, serde_json::Error>,
+    ) -> Result<V, Problem> {
+        let mut reader = serde_json::Deserializer::from_str(self.text);
+        read(&mut reader)
+            .and_then(|value| reader.end().map(|()| value))
+            .map_err(|error| {
+                let error: Problem = serde::de::Error::custom(error);
+                Problem::value(format!("not the JSON that is expected: {error}"))
+            })
+    }
+
+    /// A list, of so many items where the type says so.
+    fn list<V: Visitor<'de>>(self, items: Option<usize>, visitor: V) -> Result<V::Value, Problem> {
+        self.asked(|| Kind::List(Box::new(Kind::Text)), &visitor)?;
+        if is_json_list(self.text) {
+            return self.json(|reader| match items {
+                Some(items) => reader.deserialize_tuple(items, visitor),
+                None => reader.deserialize_seq(visitor),
+            });
+        }
+        if matches!(self.place, Place::Item) {
+            return Err(Problem::value("not a list in JSON, such as [[1, 2], [3]]"));
+        }
+        let mut list = Items::new(self.text, self.recorder);
+        let value = visitor.visit_seq(&mut list)?;
+        match (list.is_over(), items) {
+            (true, _) => Ok(value),
+            (false, Some(items)) => Err(Problem::value(format!("not a list of {items}"))),
+            (false, None) => Err(Problem::value("has more items than are read")),
+        }
+    }
+}
+
+/// Serde's whole numbers.
+macro_rules! integers {
+    ($($method:ident, $visit:ident, $int:ident;)*) => {$(
+        #[allow(clippy::cast_lossless, reason = "not every one of them is narrower")]
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+            const MIN: i128 = $int::MIN as i128;
+            const MAX: u128 = $int::MAX as u128;
+            self.asked(|| integer(MIN, MAX, &visitor), &visitor)?;
+            match whole::<$int>(self.text) {
+                Some(number) if number != 0 || !is_nonzero(&visitor) => visitor.$visit(number),
+                _ => Err(self.is_no_integer(MIN, MAX, &visitor)),
+            }
+        }
+    )*};
+}
+
+/// Serde's numbers with fractions.
+macro_rules! fractions {
+    ($($method:ident, $visit:ident, $float:ident;)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+            self.asked(|| Kind::Number, &visitor)?;
+            let number = self.text.parse::<$float>().ok();
+            match number.filter(|number| number.is_finite() && is_decimal(self.text)) {
+                Some(number) => visitor.$visit(number),
+                None => Err(self.is_not(&Kind::Number, &visitor)),
+            }
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for Text<'_, 'de> {
+    type Error = Problem;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+        if let Some(recorder) = self.recorder {
+            recorder.asked(Kind::Text, None);
+        }
+        visitor.visit_borrowed_str(self.text)
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+        self.asked(|| Kind::Bool, &visitor)?;
+        match self.text {
+            "true" => visitor.visit_bool(true),
+            "false" => visitor.visit_bool(false),
+            _ => Err(self.is_not(&Kind::Bool, &visitor)),
+        }
+    }
+
+    integers! {
+        deserialize_i8, visit_i8, i8;
+        deserialize_i16, visit_i16, i16;
+        deserialize_i32, visit_i32, i32;
+        deserialize_i64, visit_i64, i64;
+        deserialize_i128, visit_i128, i128;
+        deserialize_u8, visit_u8, u8;
+        deserialize_u16, visit_u16, u16;
+        deserialize_u32, visit_u32, u32;
+        deserialize_u64, visit_u64, u64;
+        deserialize_u128, visit_u128, u128;
+    }
+
+    fractions! {
+        deserialize_f32, visit_f32, f32;
+        deserialize_f64, visit_f64, f64;
+    }
+
+    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+        self.asked(|| Kind::Char, &visitor)?;
+        let mut characters = self.text.chars();
+        match (characters.next(), characters.next()) {
+            (Some(character), None) => visitor.visit_char(character),
+            _ => Err(self.is_not(&Kind::Char, &visitor)),
+        }
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+        self.asked(|| text_kind(&visitor), &visitor)?;
+        visitor.visit_borrowed_str(self.text)
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+        self.asked(|| Kind::Text, &visitor)?;
+        visitor.visit_borrowed_bytes(self.text.as_bytes())
+    }
+
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+        self.deserialize_bytes(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+        if self.text.is_empty() {
+            visitor.visit_none()
+        } else {
+            visitor.visit_some(self)
+        }
+    }
+
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+        if self.text.is_empty() {
+            visitor.visit_unit()
+        } else {
+            Err(Problem::value("not empty"))
+        }
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Problem> {
+        self.deserialize_unit(visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Problem> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+        self.list(None, visitor)
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        len: usize,
+        visitor: V,
+    ) -> Result<V::Value, Problem> {
+        self.list(Some(len), visitor)
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        len: usize,
+        visitor: V,
+    ) -> Result<V::Value, Problem> {
+        self.list(Some(len), visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+        self.asked(|| Kind::Json, &visitor)?;
+        self.json(|reader| reader.deserialize_map(visitor))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Problem> {
+        self.asked(|| Kind::Json, &visitor)?;
+        self.json(|reader| reader.deserialize_struct(name, fields, visitor))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Problem> {
+        let words = || variants.iter().map(|word| (*word).to_owned()).collect();
+        self.asked(|| Kind::OneOf(words()), &visitor)?;
+        if self.text.starts_with('{') {
+            return self.json(|reader| reader.deserialize_enum(name, variants, visitor));
+        }
+        visitor.visit_enum(Variant(self))
+    }
+
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+        if let Place::Key(is_field) = self.place {
+            is_field.set(true);
+        }
+        visitor.visit_borrowed_str(self.text)
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+        visitor.visit_unit()
+    }
+}
+
+/// A word that names a variant.
+struct Variant<'a, 'de>(Text<'a, 'de>);
+
+impl<'de> EnumAccess<'de> for Variant<'_, 'de> {
+    type Error = Problem;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Problem> {
+        Ok((seed.deserialize(word(self.0.text))?, self))
+    }
+}
+
+impl Variant<'_, '_> {
+    fn holds_data<T>(&self) -> Result<T, Problem> {
+        if let Some(recorder) = self.0.recorder {
+            recorder.holds_data();
+        }
+        let json = serde_json::json!({ self.0.text: "…" });
+        Err(Problem::value(format!(
+            "not complete: write JSON, such as {json}"
+        )))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
+    type Error = Problem;
+
+    fn unit_variant(self) -> Result<(), Problem> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, Problem> {
+        self.holds_data()
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Problem> {
+        self.holds_data()
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Problem> {
+        self.holds_data()
+    }
+}
+
+/// A whole number in the one way of writing it: no plus, no leading zeros, no spaces.
+fn whole<T: FromStr>(text: &str) -> Option<T> {
+    is_whole(text).then(|| text.parse().ok()).flatten()
+}
+
+fn is_whole(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let all_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    all_digits && (text == "0" || !digits.starts_with('0'))
+}
+
+/// Whether it is a number as JSON writes numbers.
+fn is_decimal(text: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+        && text.starts_with(|c: char| c == '-' || c.is_ascii_digit())
+        && text.ends_with(|c: char| c.is_ascii_digit())
+}
+
+fn integer(min: i128, max: u128, visitor: &dyn Expected) -> Kind {
+    let min = if min == 0 && is_nonzero(visitor) {
+        1
+    } else {
+        min
+    };
+    Kind::Integer { min, max }
+}
+
+fn text_kind(visitor: &dyn Expected) -> Kind {
+    use crate::fields::kind::{DURATION, JSON};
+    match visitor.to_string().as_str() {
+        DURATION => Kind::Duration,
+        JSON => Kind::Json,
+        _ => Kind::Text,
+    }
+}
+
+/// Whether it is one of the standard library's numbers that are never zero.
+fn is_nonzero(visitor: &dyn Expected) -> bool {
+    /// Looks at the first piece that is written, so that nothing is allocated for a plain 0.
+    struct Begin(bool);
+
+    impl fmt::Write for Begin {
+        fn write_str(&mut self, piece: &str) -> fmt::Result {
+            self.0 = piece.starts_with("a nonzero ");
+            Err(fmt::Error)
+        }
+    }
+
+    let mut begin = Begin(false);
+    // The failure is how it stops after the first piece.
+    let _ = write!(begin, "{visitor}");
+    begin.0
+}
+
+/// What the type says that it expects, where that is more than what serde says for its own.
+fn own_words(visitor: &dyn Expected) -> Option<String> {
+    let words = visitor.to_string();
+    let serdes = [
+        "a string",
+        "a borrowed string",
+        "a boolean",
+        "a character",
+        "a sequence",
+        "a map",
+        "path string",
+        "byte array",
+        "unit",
+        "i8",
+        "i16",
+        "i32",
+        "i64",
+        "i128",
+        "isize",
+        "u8",
+        "u16",
+        "u32",
+        "u64",
+        "u128",
+        "usize",
+        "f32",
+        "f64",
+    ];
+    let of_derive = [
+        "a nonzero ",
+        "struct ",
+        "tuple struct ",
+        "enum ",
+        "a tuple of size ",
+    ];
+    let is_serdes = serdes.contains(&words.as_str())
+        || of_derive.iter().any(|begin| words.starts_with(begin))
+        || words.starts_with("an array of length ");
+    (!is_serdes).then_some(words)
+}

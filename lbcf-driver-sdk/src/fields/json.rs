@@ -1,0 +1,84 @@
+//! A value as JSON text.
+
+use super::kind::JSON;
+use serde::de::{DeserializeOwned, Deserializer, Visitor};
+use serde::ser::{Error, Serializer};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+/// A value that stands as JSON text in one field, or as a backend's address.
+///
+/// Structs, maps and lists of them need it not: those are JSON text in a field anyway. It is for
+/// types that look at the shape of what they read (`serde_json::Value`, enums that are tagged
+/// inside or not at all), and for addresses of several parts:
+///
+/// ```
+/// use lbcf_driver_sdk::fields::{Json, read_address};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Debug, PartialEq, Serialize, Deserialize)]
+/// struct Target {
+///     instance: String,
+///     port: u16,
+/// }
+///
+/// let address = Json(Target { instance: "ins-1".into(), port: 80 });
+/// assert_eq!(address.to_string(), r#"{"instance":"ins-1","port":80}"#);
+/// assert_eq!(read_address::<Json<Target>>("backendAddr", &address.to_string())?, address);
+/// # Ok::<(), lbcf_driver_sdk::fields::FieldError>(())
+/// ```
+///
+/// An address has to be the same text whenever it is asked for, so it holds no `HashMap`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Json<T>(
+    /// The value.
+    pub T,
+);
+
+/// The text is not the JSON that its type expects.
+#[derive(Debug, thiserror::Error)]
+#[error("not the JSON that is expected: {0}")]
+pub struct NotJson(#[source] serde_json::Error);
+
+impl<T: Serialize> fmt::Display for Json<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&serde_json::to_string(&self.0).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl<T: DeserializeOwned> FromStr for Json<T> {
+    type Err = NotJson;
+
+    fn from_str(text: &str) -> Result<Self, NotJson> {
+        serde_json::from_str(text).map(Self).map_err(NotJson)
+    }
+}
+
+impl<T: Serialize> Serialize for Json<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = serde_json::to_string(&self.0).map_err(S::Error::custom)?;
+        serializer.serialize_str(&text)
+    }
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Json<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text<T>(PhantomData<T>);
+
+        impl<T: DeserializeOwned> Visitor<'_> for Text<T> {
+            type Value = Json<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(JSON)
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Json<T>, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_str(Text(PhantomData))
+    }
+}

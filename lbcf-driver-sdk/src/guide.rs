@@ -1,0 +1,46 @@
+//! The guide: from a load balancer's API to a driver in production.
+//!
+//! 1. [Concepts](concepts): who calls what, when, and what comes of each answer.
+//! 2. [The first driver](first_driver): five types, five functions, a server.
+//! 3. [Fields](fields): a driver's own types for lbSpec, lbInfo, attributes and parameters.
+//! 4. [Outcomes](outcomes): success, failure, still running, refusal; errors and `?`.
+//! 5. [Long jobs](long_jobs): what takes longer than a call.
+//! 6. [Testing](testing): calling a driver in process.
+//! 7. [Going to production](production): a list to go through.
+//! 8. [Other languages](other_languages): the wire, for drivers that are not written in Rust.
+
+#[doc = include_str!("docs/concepts.md")]
+pub mod concepts {}
+
+#[cfg_attr(feature = "server", doc = include_str!("docs/first_driver.md"))]
+#[cfg_attr(
+    not(feature = "server"),
+    doc = "The first driver: this chapter comes with the feature `server`."
+)]
+pub mod first_driver {}
+
+#[doc = include_str!("docs/fields.md")]
+pub mod fields {}
+
+#[doc = include_str!("docs/outcomes.md")]
+pub mod outcomes {}
+
+#[doc = include_str!("docs/long_jobs.md")]
+pub mod long_jobs {}
+
+#[cfg_attr(feature = "testing", doc = include_str!("docs/testing.md"))]
+#[cfg_attr(
+    not(feature = "testing"),
+    doc = "Testing: this chapter comes with the feature `testing`."
+)]
+pub mod testing {}
+
+#[cfg_attr(feature = "server", doc = include_str!("docs/production.md"))]
+#[cfg_attr(
+    not(feature = "server"),
+    doc = "Going to production: this chapter comes with the feature `server`."
+)]
+pub mod production {}
+
+#[doc = include_str!("docs/other_languages.md")]
+pub mod other_languages {}

@@ -1,0 +1,58 @@
+use super::*;
+
+fn headers(values: &[&str]) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for value in values {
+        headers.append(header::AUTHORIZATION, HeaderValue::from_str(value).unwrap());
+    }
+    headers
+}
+
+#[tokio::test]
+async fn only_the_token_itself_is_let_in() {
+    let gate = Gate::new(TokenSource::given(" s3cret\n"), Duration::MAX)
+        .await
+        .unwrap();
+    for given in ["Bearer s3cret", "bearer  s3cret", "BEARER s3cret"] {
+        assert!(gate.admits(&headers(&[given])), "{given}");
+    }
+    for given in [
+        &[][..],
+        &[""],
+        &["s3cret"],
+        &["Bearer"],
+        &["Bearer "],
+        &["Bearers3cret"],
+        &["Bearer s3cre"],
+        &["Bearer s3crets"],
+        &["Bearer S3cret"],
+        &["Bearer s3cret s3cret"],
+        &["Basic s3cret"],
+        &["Bearer s3cret", "Bearer other"],
+        &["Bearer other", "Bearer s3cret"],
+    ] {
+        assert!(!gate.admits(&headers(given)), "{given:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_a_token_is_refused_without_showing_it() {
+    for (text, problem) in [
+        ("", "empty"),
+        (" \n", "empty"),
+        ("two words", "visible ASCII"),
+        ("schlüssel", "visible ASCII"),
+        (&*"x".repeat(5000), "longer than 4096 bytes"),
+    ] {
+        let TokenSource::Given(Err(error)) = TokenSource::given(text) else {
+            panic!("{text:?} is accepted");
+        };
+        let error = error.to_string();
+        assert!(error.contains(problem), "{error}");
+        assert!(text.trim().is_empty() || !error.contains(text), "{error}");
+    }
+    assert_eq!(
+        format!("{:?}", Token::read(b"s3cret").unwrap()),
+        "Token(..)"
+    );
+}

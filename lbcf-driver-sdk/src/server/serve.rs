@@ -1,0 +1,464 @@
+//! A driver as a whole server: address, TLS, tokens, probes, and an orderly end.
+
+mod bound;
+mod connection;
+mod impatient;
+mod limits;
+mod port;
+mod prefix;
+mod probes;
+mod signals;
+mod surface;
+
+pub use bound::{BoundServer, Ending};
+pub(super) use prefix::PathPrefix;
+#[cfg(feature = "cli")]
+pub(super) use signals::Signals;
+
+use super::auth::{Gate, TokenSource};
+use super::tls::{Tls, TlsFiles};
+use super::{DriverRouter, RunningHooks, ServerError};
+use crate::RawDriver;
+use bound::{Plan, listen};
+use limits::Limits;
+use probes::Readiness;
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+use surface::{Pages, Surface};
+
+/// Looking at files all the time would leave no time for anything else.
+const SHORTEST_RELOAD: Duration = Duration::from_millis(10);
+
+/// A driver's server, and its settings.
+///
+/// ```no_run
+/// use lbcf_driver_sdk::server::{Server, ServerError, TlsFiles};
+/// # use lbcf_driver_sdk::RawDriver;
+///
+/// # async fn example(driver: impl RawDriver) -> Result<(), ServerError> {
+/// Server::new(driver)
+///     .listen(([0, 0, 0, 0], 8443).into())
+///     .tls(TlsFiles::new("/etc/tls/tls.crt", "/etc/tls/tls.key"))
+///     .token_file("/etc/token/token")
+///     .probes_on(([0, 0, 0, 0], 8081).into())
+///     .run()
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// What it serves, all below the [path prefix](Self::path_prefix):
+///
+/// * the ten webhooks, as [`DriverRouter`] does;
+/// * `/livez` and `/readyz`, for the probes of a pod: the process answers, and is not about to
+///   end. `/healthz` is a webhook that asks the driver, by POST or GET. The three are at the root
+///   too, and need no token.
+///
+/// Each connection is a task of its own. One that is slow to shake hands, to say what it wants or
+/// to take its answer is given up; where there are too many, further ones wait.
+///
+/// When told to end, `/readyz` turns to 503, the port is closed, open connections get the answers
+/// that they wait for, and hooks that are at work may go on for as long as
+/// [`shutdown_within`](Self::shutdown_within) says.
+pub struct Server<D> {
+    driver: DriverRouter<D>,
+    listen: SocketAddr,
+    probes_on: Option<SocketAddr>,
+    path_prefix: String,
+    tls: Option<TlsFiles>,
+    client_ca: Option<PathBuf>,
+    token: Option<TokenSource>,
+    reload_every: Duration,
+    shutdown_within: Duration,
+    limits: Limits,
+}
+
+impl<D: RawDriver> Server<D> {
+    /// On `127.0.0.1:8080`, without TLS and for everybody.
+    ///
+    /// ```
+    /// # fn example(driver: impl lbcf_driver_sdk::RawDriver) {
+    /// let server = lbcf_driver_sdk::server::Server::new(driver);
+    /// # }
+    /// ```
+    pub fn new(driver: D) -> Self {
+        Self::from(DriverRouter::new(driver))
+    }
+
+    /// Where to listen (default `127.0.0.1:8080`); port 0 is a free one.
+    ///
+    /// ```
+    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
+    /// let server = server.listen(([0, 0, 0, 0], 8080).into());
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn listen(mut self, addr: SocketAddr) -> Self {
+        self.listen = addr;
+        self
+    }
+
+    /// Below which path everything is (default: none). With `/lbcf`, webhooks are called at
+    /// `/lbcf/createLoadBalancer`, and the `url` of the `LoadBalancerDriver` ends with `/lbcf`.
+    /// One that does not work is reported by [`bind`](Self::bind).
+    ///
+    /// ```
+    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
+    /// let server = server.path_prefix("/lbcf");
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn path_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.path_prefix = prefix.into();
+        self
+    }
+
+    /// Serves HTTPS with this certificate. The files are read again when they change; where what
+    /// is new is broken, the certificate stays what it was, and the log tells.
+    ///
+    /// ```
+    /// use lbcf_driver_sdk::server::TlsFiles;
+    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
+    /// let server = server.tls(TlsFiles::new("/etc/tls/tls.crt", "/etc/tls/tls.key"));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn tls(mut self, files: TlsFiles) -> Self {
+        self.tls = Some(files);
+        self
+    }
+
+    /// Lets only clients in that have a certificate of one of the CAs in this PEM file; others
+    /// get no handshake. That is so for the whole port, probes too: see
+    /// [`probes_on`](Self::probes_on). Needs [`tls`](Self::tls). The file is read again when it
+    /// changes; connections that are open then end with the answer that they wait for.
+    ///
+    /// ```
+    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
+    /// let server = server.client_ca("/etc/client-ca/ca.crt");
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn client_ca(mut self, path: impl Into<PathBuf>) -> Self {
+        self.client_ca = Some(path.into());
+        self
+    }
+
+    /// Asks for this token, as `Authorization: Bearer …`; who has another or none gets 401, and
+    /// the driver is not called. Use it together with TLS.
+    ///
+    /// ```
+    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
+    /// let server = server.token("c2VjcmV0");
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn token(mut self, token: impl AsRef<str>) -> Self {
+        self.token = Some(TokenSource::given(token.as_ref()));
+        self
+    }
+
+    /// The same with the token in a file, which is read again when it changes. White space around
+    /// the token does not matter.
+    ///
+    /// ```
+    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
+    /// let server = server.token_file("/etc/token/token");
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn token_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.token = Some(TokenSource::File(path.into()));
+        self
+    }
+
+    /// Serves probes here too, over plain HTTP and without any token, for probes that have no
+    /// client certificate. It stays open until the server has ended.
+    ///
+    /// ```
+    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
+    /// let server = server.probes_on(([0, 0, 0, 0], 8081).into());
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn probes_on(mut self, addr: SocketAddr) -> Self {
+        self.probes_on = Some(addr);
+        self
+    }
+
+    /// At what interval files are looked at (default 5 s, at least 10 ms).
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
+    /// let server = server.reload_every(Duration::from_secs(60));
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn reload_every(mut self, interval: Duration) -> Self {
+        self.reload_every = interval;
+        self
+    }
+
+    /// How long ending may take in all (default 30 s): for answers that are under way and for
+    /// hooks that are at work. Stay below the pod's `terminationGracePeriodSeconds`.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
+    /// let server = server.shutdown_within(Duration::from_secs(20));
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn shutdown_within(mut self, limit: Duration) -> Self {
+        self.shutdown_within = limit;
+        self
+    }
+
+    /// How many connections there may be at a time, at least one (default 1024). Further ones
+    /// wait.
+    ///
+    /// ```
+    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
+    /// let server = server.max_connections(64);
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn max_connections(mut self, count: usize) -> Self {
+        self.limits.connections = count;
+        self
+    }
+
+    /// How long a TLS handshake may take (default 10 s).
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
+    /// let server = server.handshake_within(Duration::from_secs(5));
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn handshake_within(mut self, limit: Duration) -> Self {
+        self.limits.handshake = limit;
+        self
+    }
+
+    /// How long the head of a request may take to arrive once it has begun (default 10 s).
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
+    /// let server = server.head_within(Duration::from_secs(5));
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn head_within(mut self, limit: Duration) -> Self {
+        self.limits.head = limit;
+        self
+    }
+
+    /// How long a connection may be without a request (default 2 min). Controllers let go of idle
+    /// connections after 90 s at most: whoever lets go first must not be the server, as a request
+    /// may be under way just then.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
+    /// let server = server.idle_within(Duration::from_secs(300));
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn idle_within(mut self, limit: Duration) -> Self {
+        self.limits.idle = limit;
+        self
+    }
+
+    /// [`DriverRouter::answer_within`] of the driver's router.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
+    /// let server = server.answer_within(Duration::from_secs(4));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn answer_within(self, limit: Duration) -> Self {
+        self.configure(|driver| driver.answer_within(limit))
+    }
+
+    /// [`DriverRouter::body_limit`] of the driver's router, in bytes.
+    ///
+    /// ```
+    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
+    /// let server = server.body_limit(1 << 20);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn body_limit(self, bytes: usize) -> Self {
+        self.configure(|driver| driver.body_limit(bytes))
+    }
+
+    /// Changes any setting of the driver's router.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
+    /// let server = server.configure(|driver| driver.keep_results(Duration::from_secs(60)));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn configure(mut self, change: impl FnOnce(DriverRouter<D>) -> DriverRouter<D>) -> Self {
+        self.driver = change(self.driver);
+        self
+    }
+
+    /// Watches the hooks that run.
+    ///
+    /// ```
+    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
+    /// assert_eq!(server.running_hooks().count(), 0);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn running_hooks(&self) -> RunningHooks {
+        self.driver.running_hooks()
+    }
+
+    /// Reads the files and opens the ports. Connections wait until the result is
+    /// [run](BoundServer::run).
+    ///
+    /// ```no_run
+    /// # use lbcf_driver_sdk::RawDriver;
+    /// # use lbcf_driver_sdk::server::{Server, ServerError};
+    /// # async fn example(driver: impl RawDriver) -> Result<(), ServerError> {
+    /// let server = Server::new(driver).listen(([127, 0, 0, 1], 0).into()).bind().await?;
+    /// println!("the LoadBalancerDriver's url is {}", server.url());
+    /// server.run_until(std::future::pending()).await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ServerError`], when an address cannot be had, a file is not what it should be, or
+    /// settings do not work.
+    pub async fn bind(mut self) -> Result<BoundServer, ServerError> {
+        let tls = match (self.tls.take(), self.client_ca.take()) {
+            (None, None) => None,
+            (None, Some(_)) => return Err(CLIENT_CA_WITHOUT_TLS),
+            (Some(files), client_ca) => Some(Tls::load(files, client_ca).await?),
+        };
+        let plan = Plan {
+            listen: self.listen,
+            probes_on: self.probes_on,
+            tls,
+            reload_every: self.reload_every.max(SHORTEST_RELOAD),
+            shutdown_within: self.shutdown_within,
+            limits: self.limits,
+            hooks: self.running_hooks(),
+        };
+        let (surface, ready) = self.surface().await?;
+        listen(plan, surface, ready).await
+    }
+
+    /// Binds and serves until SIGINT or SIGTERM; a second signal ends it at once.
+    ///
+    /// ```no_run
+    /// # use lbcf_driver_sdk::RawDriver;
+    /// # use lbcf_driver_sdk::server::{Server, ServerError};
+    /// # async fn example(driver: impl RawDriver) -> Result<(), ServerError> {
+    /// Server::new(driver).run().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ServerError`], as [`bind`](Self::bind).
+    pub async fn run(self) -> Result<Ending, ServerError> {
+        self.bind().await?.run().await
+    }
+
+    /// What it would serve, with prefix, probes and token, for a server of one's own. Addresses
+    /// and the limits of connections are then not used, and TLS is an error, so that nobody
+    /// believes in having it.
+    ///
+    /// ```no_run
+    /// # use lbcf_driver_sdk::RawDriver;
+    /// # use lbcf_driver_sdk::server::Server;
+    /// # async fn example(driver: impl RawDriver) -> Result<(), Box<dyn std::error::Error>> {
+    /// let router = Server::new(driver).path_prefix("/lbcf").into_router().await?;
+    /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
+    /// axum::serve(listener, router).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ServerError`], when a file is not what it should be or settings do not work.
+    pub async fn into_router(self) -> Result<axum::Router, ServerError> {
+        if self.tls.is_some() || self.client_ca.is_some() {
+            return Err(ServerError::Settings(
+                "a router has no TLS: set it up in the server that the router is for",
+            ));
+        }
+        Ok(self.surface().await?.0.main)
+    }
+
+    async fn surface(self) -> Result<(Surface, Readiness), ServerError> {
+        let prefix: PathPrefix = self.path_prefix.parse()?;
+        let gate = match self.token {
+            Some(source) => {
+                let interval = self.reload_every.max(SHORTEST_RELOAD);
+                Some(Gate::new(source, interval).await?)
+            }
+            None => None,
+        };
+        let ready = Readiness::default();
+        let pages = pages(&self.driver, &prefix);
+        let surface = surface::surface(self.driver.build(), pages, prefix, &ready, gate);
+        Ok((surface, ready))
+    }
+}
+
+/// What the driver's router has beside the webhooks.
+fn pages<D: RawDriver>(_driver: &DriverRouter<D>, _prefix: &PathPrefix) -> Pages {
+    Pages::default()
+}
+
+const CLIENT_CA_WITHOUT_TLS: ServerError =
+    ServerError::Settings("a CA for clients needs TLS: set a certificate and its key too");
+
+impl<D> From<DriverRouter<D>> for Server<D> {
+    fn from(driver: DriverRouter<D>) -> Self {
+        Self {
+            driver,
+            listen: (Ipv4Addr::LOCALHOST, 8080).into(),
+            probes_on: None,
+            path_prefix: String::new(),
+            tls: None,
+            client_ca: None,
+            token: None,
+            reload_every: Duration::from_secs(5),
+            shutdown_within: Duration::from_secs(30),
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl<D> fmt::Debug for Server<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("driver", &self.driver)
+            .field("listen", &self.listen)
+            .field("probes_on", &self.probes_on)
+            .field("path_prefix", &self.path_prefix)
+            .field("tls", &self.tls)
+            .field("client_ca", &self.client_ca)
+            .field("token", &self.token)
+            .field("reload_every", &self.reload_every)
+            .field("shutdown_within", &self.shutdown_within)
+            .field("limits", &self.limits)
+            .finish()
+    }
+}

@@ -1,0 +1,79 @@
+use super::*;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
+use tokio::time::Instant;
+
+fn stream() -> (Impatient<DuplexStream>, DuplexStream, Requests) {
+    let (near, far) = duplex(4);
+    let limits = Limits {
+        head: Duration::from_secs(5),
+        stall: Duration::from_secs(7),
+        ..Limits::default()
+    };
+    let requests = Requests::default();
+    (
+        Impatient::new(near, limits, requests.clone()),
+        far,
+        requests,
+    )
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_takes_nothing_is_given_up_but_not_a_slow_one() {
+    let (mut near, mut far, _) = stream();
+    let slowly = async {
+        for _ in 0..8 {
+            tokio::time::sleep(Duration::from_secs(6)).await;
+            far.read_u8().await.unwrap();
+        }
+    };
+    let (sent, ()) = tokio::join!(near.write_all(b"12345678"), slowly);
+    sent.unwrap();
+    let stalled = near.write_all(b"12345678").await.unwrap_err();
+    assert_eq!(stalled.kind(), io::ErrorKind::TimedOut);
+}
+
+#[tokio::test(start_paused = true)]
+async fn half_a_head_is_given_up_however_it_trickles() {
+    let (mut near, mut far, _) = stream();
+    let begin = Instant::now();
+    let trickle = tokio::spawn(async move {
+        while far.write_u8(b'x').await.is_ok() {
+            tokio::time::sleep(Duration::from_secs(2)).await;
+        }
+    });
+    let mut head = Vec::new();
+    let late = near.read_to_end(&mut head).await.unwrap_err();
+    assert_eq!(late.kind(), io::ErrorKind::TimedOut);
+    assert_eq!(begin.elapsed(), Duration::from_secs(5));
+    drop(near);
+    trickle.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn neither_idling_nor_a_body_is_half_a_head() {
+    let (mut near, mut far, requests) = stream();
+    let hour = Duration::from_secs(3600);
+    tokio::time::timeout(hour, near.read_u8())
+        .await
+        .unwrap_err();
+    far.write_u8(b'1').await.unwrap();
+    near.read_u8().await.unwrap();
+    let answering = requests.begin();
+    tokio::time::timeout(hour, near.read_u8())
+        .await
+        .unwrap_err();
+    far.write_u8(b'2').await.unwrap();
+    near.read_u8().await.unwrap();
+    tokio::time::timeout(hour, near.read_u8())
+        .await
+        .unwrap_err();
+    drop(answering);
+    tokio::time::timeout(hour, near.read_u8())
+        .await
+        .unwrap_err();
+    // The next request has the same limit as the first.
+    far.write_u8(b'3').await.unwrap();
+    near.read_u8().await.unwrap();
+    let late = near.read_u8().await.unwrap_err();
+    assert_eq!(late.kind(), io::ErrorKind::TimedOut);
+}

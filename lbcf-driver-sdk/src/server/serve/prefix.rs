@@ -1,0 +1,104 @@
+//! The path below which everything is.
+
+use crate::server::ServerError;
+use std::str::FromStr;
+
+/// What is at the root whatever the prefix.
+const TAKEN: [&str; 6] = [
+    "livez",
+    "readyz",
+    "healthz",
+    "metrics",
+    "openapi.json",
+    "docs",
+];
+
+/// Empty, or segments that each begin with a slash.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::server) struct PathPrefix(String);
+
+impl PathPrefix {
+    /// The path, without a slash at its end.
+    pub(in crate::server) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The path of `name`, which begins with a slash, below this one.
+    pub(super) fn of(&self, name: &str) -> String {
+        format!("{}{name}", self.0)
+    }
+}
+
+impl FromStr for PathPrefix {
+    type Err = ServerError;
+
+    fn from_str(prefix: &str) -> Result<Self, ServerError> {
+        match problem(prefix) {
+            None if prefix == "/" => Ok(Self::default()),
+            None => Ok(Self(prefix.to_owned())),
+            Some(problem) => Err(ServerError::Prefix {
+                prefix: prefix.to_owned(),
+                problem,
+            }),
+        }
+    }
+}
+
+fn problem(prefix: &str) -> Option<String> {
+    if prefix.is_empty() || prefix == "/" {
+        return None;
+    }
+    let Some(path) = prefix.strip_prefix('/') else {
+        return Some("it must begin with /, such as /lbcf".into());
+    };
+    if let Some(rest) = prefix.strip_suffix('/') {
+        return Some(format!("it must not end with /: {rest:?}"));
+    }
+    if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        return Some("between two / there must be a name".into());
+    }
+    // Others are written in more than one way, or mean something in patterns of paths.
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~/".contains(c);
+    if let Some(c) = path.chars().find(|c| !is_plain(*c)) {
+        return Some(format!("{c:?}: it may have letters, digits, - . _ ~ and /"));
+    }
+    let first = path.split('/').next().filter(|first| TAKEN.contains(first));
+    first.map(|first| format!("/{first} is something else"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_are_paths() {
+        for prefix in ["", "/lbcf", "/a/b-c/v1.2_~", "/a/livez"] {
+            let parsed: PathPrefix = prefix.parse().unwrap();
+            assert_eq!(parsed.as_str(), prefix);
+        }
+        assert_eq!("/".parse::<PathPrefix>().unwrap().as_str(), "");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_prefix_is_said_with_the_prefix() {
+        for (prefix, problem) in [
+            ("lbcf", "must begin with /, such as /lbcf"),
+            ("http://host/lbcf", "must begin with /"),
+            ("/lbcf/", "must not end with /: \"/lbcf\""),
+            ("//", "must not end with /"),
+            ("/a//b", "between two / there must be a name"),
+            ("/../b", "between two / there must be a name"),
+            ("/{id}", "'{': it may have letters"),
+            ("/a b", "' ': it may have letters"),
+            ("/a?b", "'?': it may have letters"),
+            ("/lbcf%20", "'%': it may have letters"),
+            ("/größe", "'ö': it may have letters"),
+            ("/healthz", "/healthz is something else"),
+            ("/docs/x", "/docs is something else"),
+        ] {
+            let error = prefix.parse::<PathPrefix>().unwrap_err().to_string();
+            assert!(error.contains(problem), "{error}");
+            assert!(error.contains(&format!("{prefix:?}")), "{error}");
+        }
+    }
+}

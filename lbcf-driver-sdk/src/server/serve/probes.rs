@@ -1,0 +1,48 @@
+//! Probes that ask for the process and not for the driver.
+
+use crate::server::reject::reject;
+use axum::Router;
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub(super) const LIVEZ: &str = "/livez";
+pub(super) const READYZ: &str = "/readyz";
+/// A webhook, which asks the driver.
+pub(super) const HEALTHZ: &str = "/healthz";
+
+/// Ready, until it is not any more.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Readiness(Arc<AtomicBool>);
+
+impl Readiness {
+    pub(super) fn end(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn answer(&self) -> Response {
+        if self.0.load(Ordering::Relaxed) {
+            reject(StatusCode::SERVICE_UNAVAILABLE, "shutting down").into_response()
+        } else {
+            "ok".into_response()
+        }
+    }
+}
+
+/// `/livez` and `/readyz`.
+pub(super) fn routes(ready: &Readiness) -> Router {
+    let ready = ready.clone();
+    Router::new()
+        .route(LIVEZ, get(|| async { "ok" }).fallback(wrong_method))
+        .route(
+            READYZ,
+            get(move || async move { ready.answer() }).fallback(wrong_method),
+        )
+}
+
+async fn wrong_method(method: Method) -> Response {
+    let error = format!("{method}: probes are called with GET");
+    reject(StatusCode::METHOD_NOT_ALLOWED, error).into_response()
+}

@@ -1,0 +1,84 @@
+//! What an outcome of a hook becomes on the wire and in the log.
+
+use crate::logging::log;
+use crate::support::ok;
+use axum::Router;
+use lbcf_driver_sdk::server::DriverRouter;
+use lbcf_driver_sdk::webhook::{
+    DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest, StringMap,
+    ValidateBackendRequest,
+};
+use lbcf_driver_sdk::{NotSucc, OrOutcome, RawDriver, Refusal, RetryAfter};
+use serde_json::json;
+use std::time::Duration;
+
+/// The same check in hooks that validate and in hooks that work.
+fn weight(parameters: &StringMap) -> Result<u8, Refusal> {
+    let weight = parameters.get("weight");
+    let weight = weight.or_refuse("parameters.weight: missing")?;
+    weight
+        .parse()
+        .or_refuse(format!("parameters.weight: {weight:?}: no number"))
+}
+
+struct Picky;
+
+impl RawDriver for Picky {
+    async fn validate_backend(&self, request: ValidateBackendRequest) -> Result<(), Refusal> {
+        weight(&request.parameters)?;
+        Ok(())
+    }
+
+    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+        weight(&request.parameters)?;
+        Ok(StringMap::new())
+    }
+
+    async fn generate_backend_addr(
+        &self,
+        _: GenerateBackendAddrRequest,
+    ) -> Result<String, NotSucc> {
+        None.or_running("no address yet")
+            .retry_after(Duration::from_millis(2500))
+    }
+
+    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
+        Err("token 42")
+            .or_fail("no luck")
+            .retry_after(Duration::from_secs(7))
+    }
+}
+
+fn router() -> Router {
+    DriverRouter::new(Picky).build()
+}
+
+#[tokio::test]
+async fn one_check_refuses_and_fails_with_the_same_words_and_the_inner_error_is_logged() {
+    let (log, _guard) = log();
+    let heavy = json!({"backendType": "Pod", "parameters": {"weight": "lots"}});
+    let refused = ok(&router(), "/validateBackend", &heavy).await;
+    assert_eq!(refused["succ"], false);
+    assert_eq!(refused["msg"], "parameters.weight: \"lots\": no number");
+    let text = log.text();
+    for part in ["INFO", "invalid digit", "webhook=\"validateBackend\""] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    let failed = ok(&router(), "/ensureBackend", &heavy).await;
+    assert_eq!(failed["status"], "Fail");
+    assert_eq!(failed["msg"], refused["msg"]);
+}
+
+#[tokio::test]
+async fn a_delay_reaches_the_wire_from_both_ends_and_an_inner_error_does_not() {
+    let (log, _guard) = log();
+    let pod = json!({"podBackend": {"pod": {}, "port": {"port": 1}}});
+    let running = ok(&router(), "/generateBackendAddr", &pod).await;
+    assert_eq!(running["status"], "Running");
+    assert_eq!(running["minRetryDelayInSeconds"], 3);
+    let failed = ok(&router(), "/deregisterBackend", &json!({})).await;
+    assert_eq!(failed["status"], "Fail");
+    assert_eq!(failed["minRetryDelayInSeconds"], 7);
+    assert_eq!(failed["msg"], "no luck");
+    assert!(log.text().contains("token 42"));
+}

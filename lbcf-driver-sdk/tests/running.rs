@@ -1,0 +1,194 @@
+//! A server on a port of the system's choice, and a client that sees each connection.
+
+use crate::support::{Actor, Stage, actor, ensure};
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, StatusCode};
+use http_body_util::BodyExt as _;
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper_util::rt::TokioIo;
+use lbcf_driver_sdk::server::{Ending, Server};
+use rustls::pki_types::ServerName;
+use serde_json::{Value, json};
+use std::error::Error;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+use crate::certificates::NAME;
+
+/// Far longer than anything takes here that is waited for.
+pub(crate) const SOON: Duration = Duration::from_secs(20);
+/// So short that a test can wait for it to pass.
+pub(crate) const SHORT: Duration = Duration::from_millis(100);
+/// So long that no test sees it pass.
+pub(crate) const LONG: Duration = Duration::from_secs(3600);
+
+/// Why a call was not answered.
+pub(crate) type Refused = Box<dyn Error + Send + Sync>;
+
+pub(crate) struct Running {
+    pub(crate) addr: SocketAddr,
+    pub(crate) probes: Option<SocketAddr>,
+    pub(crate) url: String,
+    pub(crate) stage: Arc<Stage>,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<Ending>,
+}
+
+impl Running {
+    pub(crate) async fn start(configure: impl FnOnce(Server<Actor>) -> Server<Actor>) -> Self {
+        let (actor, stage) = actor();
+        let server = Server::new(actor)
+            .listen(([127, 0, 0, 1], 0).into())
+            .reload_every(Duration::from_millis(10));
+        let server = configure(server).bind().await.unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        Self {
+            addr: server.addr(),
+            probes: server.probes_addr(),
+            url: server.url(),
+            stage,
+            stop,
+            task: tokio::spawn(server.run_until(async { drop(stopped.await) })),
+        }
+    }
+
+    /// Tells it to end; the task ends when it has.
+    pub(crate) fn stop(self) -> JoinHandle<Ending> {
+        self.stop.send(()).unwrap();
+        self.task
+    }
+
+    pub(crate) async fn connect(&self) -> Client {
+        Client::connect(self.addr, None).await.unwrap()
+    }
+
+    /// Whether the driver did what the call on this connection asked for.
+    pub(crate) async fn acts(&self, client: Result<Client, Refused>) -> Result<(), Refused> {
+        let calls = self.stage.log().len();
+        let answered = match client {
+            Ok(mut client) => client.ensure(json!({})).await,
+            Err(refused) => Err(refused),
+        };
+        let was_called = self.stage.log().len() > calls;
+        match answered {
+            Ok((StatusCode::OK, answer)) => {
+                assert_eq!(answer["status"], "Succ");
+                assert!(was_called);
+                Ok(())
+            }
+            Ok((status, answer)) => {
+                assert!(!was_called, "the driver was called");
+                Err(format!("{status}: {answer}").into())
+            }
+            Err(refused) => {
+                assert!(!was_called, "the driver was called");
+                Err(refused)
+            }
+        }
+    }
+}
+
+/// One connection.
+pub(crate) struct Client {
+    sender: SendRequest<Body>,
+    ended: JoinHandle<()>,
+    pub(crate) token: Option<&'static str>,
+}
+
+impl Client {
+    pub(crate) async fn connect(
+        addr: SocketAddr,
+        tls: Option<&TlsConnector>,
+    ) -> Result<Self, Refused> {
+        let stream = timeout(SOON, TcpStream::connect(addr)).await??;
+        let Some(tls) = tls else {
+            let (sender, connection) = handshake(TokioIo::new(stream)).await?;
+            return Ok(Self::new(sender, connection));
+        };
+        let name = ServerName::try_from(NAME)?;
+        let stream = timeout(SOON, tls.connect(name, stream)).await??;
+        let (sender, connection) = handshake(TokioIo::new(stream)).await?;
+        Ok(Self::new(sender, connection))
+    }
+
+    fn new(
+        sender: SendRequest<Body>,
+        connection: impl Future<Output = hyper::Result<()>> + Send + 'static,
+    ) -> Self {
+        let ended = tokio::spawn(async { drop(connection.await) });
+        Self {
+            sender,
+            ended,
+            token: None,
+        }
+    }
+
+    pub(crate) async fn send(
+        &mut self,
+        request: Request<Body>,
+    ) -> Result<(StatusCode, HeaderMap, String), Refused> {
+        let answer = async {
+            self.sender.ready().await?;
+            let response = self.sender.send_request(request).await?;
+            let (head, body) = response.into_parts();
+            let body = body.collect().await?.to_bytes();
+            // What is no text is compressed, and not looked into.
+            let body = String::from_utf8_lossy(&body).into_owned();
+            Ok((head.status, head.headers, body))
+        };
+        timeout(SOON, answer).await?
+    }
+
+    /// The status and the JSON, or text, of an answer.
+    pub(crate) async fn call(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: impl Into<Body>,
+    ) -> Result<(StatusCode, Value), Refused> {
+        let mut request = Request::builder().method(method).uri(path);
+        if let Some(token) = self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let (status, _, body) = self.send(request.body(body.into()).unwrap()).await?;
+        Ok((
+            status,
+            serde_json::from_str(&body).unwrap_or_else(|_| body.into()),
+        ))
+    }
+
+    pub(crate) async fn get(&mut self, path: &str) -> (StatusCode, Value) {
+        self.call("GET", path, Body::empty()).await.unwrap()
+    }
+
+    /// `ensureBackend` with these parameters.
+    pub(crate) async fn ensure(
+        &mut self,
+        parameters: Value,
+    ) -> Result<(StatusCode, Value), Refused> {
+        let body = ensure("1", parameters).to_string();
+        self.call("POST", "/ensureBackend", body).await
+    }
+
+    /// Waits until the server has closed the connection.
+    pub(crate) async fn closed(self) {
+        timeout(SOON, self.ended).await.unwrap().unwrap();
+    }
+}
+
+/// Waits until it is so.
+pub(crate) async fn eventually<F: Future<Output = bool>>(what: &str, mut is_so: impl FnMut() -> F) {
+    let waiting = async {
+        while !is_so().await {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(SOON, waiting).await.expect(what);
+}

@@ -1,0 +1,118 @@
+//! The end of a server.
+
+use crate::captured_log::CapturedLog;
+use crate::running::{Client, LONG, Running, SHORT, SOON, eventually};
+use axum::http::StatusCode;
+use serde_json::json;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+#[tokio::test]
+async fn without_work_it_ends_at_once_whoever_is_connected() {
+    let server = Running::start(|server| server.shutdown_within(LONG).head_within(LONG)).await;
+    let mut idle = server.connect().await;
+    idle.get("/livez").await;
+    let silent = TcpStream::connect(server.addr).await.unwrap();
+    let mut half = TcpStream::connect(server.addr).await.unwrap();
+    half.write_all(b"POST /ensureBackend HT").await.unwrap();
+    // Who came later is accepted later: all of them are connections by now.
+    server.connect().await.get("/livez").await;
+    let ending = timeout(SOON, server.stop()).await.unwrap().unwrap();
+    assert_eq!(ending.hooks_left, 0);
+    idle.closed().await;
+    drop((silent, half));
+}
+
+#[tokio::test]
+async fn what_is_being_answered_is_answered_and_nothing_else() {
+    let server = Running::start(|server| {
+        let probes = ([127, 0, 0, 1], 0).into();
+        server.shutdown_within(LONG).probes_on(probes)
+    })
+    .await;
+    let (addr, probes) = (server.addr, server.probes.unwrap());
+    let stage = std::sync::Arc::clone(&server.stage);
+    let mut client = server.connect().await;
+    let call = tokio::spawn(async move {
+        let answer = client.ensure(json!({"do": "wait"})).await.unwrap();
+        // The second request on the same connection comes too late.
+        let second = client.ensure(json!({})).await;
+        (answer, second.is_err())
+    });
+    stage.lines(1).await;
+    let mut probe = Client::connect(probes, None).await.unwrap();
+    assert_eq!(probe.get("/readyz").await.0, StatusCode::OK);
+
+    let ending = server.stop();
+    eventually("it is not ready", || async {
+        let mut probe = Client::connect(probes, None).await.unwrap();
+        let (status, answer) = probe.get("/readyz").await;
+        if status == StatusCode::OK {
+            return false;
+        }
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(answer, json!({"error": "shutting down"}));
+        true
+    })
+    .await;
+    assert_eq!(probe.get("/livez").await.0, StatusCode::OK);
+    assert!(
+        Client::connect(addr, None).await.is_err(),
+        "the port is open"
+    );
+    assert!(!ending.is_finished());
+    stage.go.add_permits(1);
+    let ((status, answer), second_is_refused) = call.await.unwrap();
+    assert_eq!(
+        (status, &answer["status"]),
+        (StatusCode::OK, &json!("Succ"))
+    );
+    assert!(second_is_refused);
+    assert_eq!(timeout(SOON, ending).await.unwrap().unwrap().hooks_left, 0);
+    assert_eq!(stage.log(), ["begin a", "end a"]);
+    assert!(
+        Client::connect(probes, None).await.is_err(),
+        "the port is open"
+    );
+}
+
+#[tokio::test]
+async fn it_waits_for_hooks_that_nobody_waits_for() {
+    let server =
+        Running::start(|server| server.answer_within(Duration::ZERO).shutdown_within(LONG)).await;
+    let stage = std::sync::Arc::clone(&server.stage);
+    let (_, answer) = server
+        .connect()
+        .await
+        .ensure(json!({"do": "wait"}))
+        .await
+        .unwrap();
+    assert_eq!(answer["status"], "Running");
+    stage.lines(1).await;
+    let mut ending = server.stop();
+    timeout(SHORT, &mut ending)
+        .await
+        .expect_err("a hook is at work");
+    stage.go.add_permits(1);
+    assert_eq!(timeout(SOON, ending).await.unwrap().unwrap().hooks_left, 0);
+    assert_eq!(stage.log(), ["begin a", "end a"]);
+}
+
+#[tokio::test]
+async fn it_does_not_wait_longer_than_its_limit_and_tells_what_is_left() {
+    let log = CapturedLog::new();
+    let server = Running::start(|server| server.shutdown_within(SHORT)).await;
+    let stage = std::sync::Arc::clone(&server.stage);
+    let mut client = server.connect().await;
+    let call = tokio::spawn(async move { client.ensure(json!({"do": "wait"})).await });
+    stage.lines(1).await;
+    let ending = timeout(SOON, server.stop()).await.unwrap().unwrap();
+    assert_eq!(ending.hooks_left, 1);
+    assert!(call.await.unwrap().is_err());
+    assert!(log.has("hooks_left=1"), "{}", log.text());
+    // It goes on for as long as the process does.
+    stage.go.add_permits(1);
+    stage.lines(2).await;
+}
