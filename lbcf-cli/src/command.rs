@@ -1,6 +1,6 @@
 //! The command line: which subcommands there are, and how each ends.
 
-use crate::{demo, local_cluster, webhooks};
+use crate::{demo, local_cluster, new, webhooks};
 use clap::{Parser, Subcommand};
 use lbcf_controller::cli::LogArgs;
 use std::error::Error;
@@ -29,6 +29,8 @@ struct Lbcf {
 enum Command {
     /// Show a load balancer's whole life: cluster, cloud and controller in one process
     Demo(demo::DemoArgs),
+    /// Make a driver project: it works from the start, and shows what to fill in
+    New(new::NewArgs),
     /// Run the controller against a cluster
     Controller(Box<lbcf_controller::cli::ControllerArgs>),
     /// Run the mock cloud with its driver
@@ -80,6 +82,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
                 ExitCode::FAILURE
             });
         }
+        Command::New(args) => new::run(args)?,
         Command::Controller(args) => {
             if let Err(error) = lbcf_controller::cli::run(*args).await {
                 // Nobody is left to tell if stderr is closed.

@@ -20,6 +20,7 @@
 mod command;
 pub mod demo;
 mod local_cluster;
+mod new;
 mod webhooks;
 
 pub use command::main;

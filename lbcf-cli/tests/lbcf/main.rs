@@ -8,4 +8,5 @@ mod command_line;
 mod controller;
 mod demo;
 mod kubectl;
+mod new;
 mod process;

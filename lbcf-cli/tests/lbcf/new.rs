@@ -1,0 +1,344 @@
+//! `lbcf new`: what it writes, what it refuses, and that a project works from the start.
+
+use crate::process::{TempFile, lbcf, run, text};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::Service;
+use lbcf_controller::api::{BackendGroup, LoadBalancer, LoadBalancerDriver};
+use serde::de::DeserializeOwned;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+mod built;
+
+const FILES: [&str; 18] = [
+    ".dockerignore",
+    ".github/workflows/ci.yml",
+    ".gitignore",
+    "Cargo.toml",
+    "Dockerfile",
+    "README.md",
+    "conformance.yaml",
+    "deploy/10-deployment.yaml",
+    "deploy/20-service.yaml",
+    "deploy/30-driver.yaml",
+    "deploy/example/10-load-balancer.yaml",
+    "deploy/example/20-backend-group.yaml",
+    "src/cloud.rs",
+    "src/driver.rs",
+    "src/fields.rs",
+    "src/lib.rs",
+    "src/main.rs",
+    "tests/driver.rs",
+];
+
+/// This checkout's SDK.
+fn sdk() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lbcf-driver-sdk");
+    folder.canonicalize().unwrap()
+}
+
+/// An empty folder, and the path of a project in it that is not there yet.
+fn nowhere(name: &str) -> TempFile {
+    let folder = TempFile::new(name);
+    fs::create_dir_all(folder.path().parent().unwrap()).unwrap();
+    folder
+}
+
+/// Makes a project called `name`.
+fn made(name: &str, flags: &[&str]) -> TempFile {
+    let project = nowhere(name);
+    let output = run(&[&["new", name, "--path", project.as_str()], flags].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    project
+}
+
+fn read(project: &TempFile, file: &str) -> String {
+    fs::read_to_string(project.path().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+fn parsed<T: DeserializeOwned>(project: &TempFile, file: &str) -> T {
+    serde_saphyr::from_str(&read(project, file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// Every file below a folder, hidden ones too.
+fn files_below(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let path = path.strip_prefix(folder).unwrap();
+                found.push(path.to_str().unwrap().to_owned());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_project_is_whole_and_no_place_is_left_unfilled() {
+    let sdk = sdk();
+    for flags in [&[][..], &["--sdk-path", sdk.to_str().unwrap()]] {
+        let project = made("demo-driver", flags);
+        assert_eq!(files_below(project.path()), FILES);
+        for file in FILES {
+            let text = read(&project, file);
+            let places = text
+                .match_indices("__")
+                .map(|(at, _)| &text[at..text.len().min(at + 20)])
+                .collect::<Vec<_>>();
+            assert_eq!(places, [""; 0], "{file}");
+            assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{file}");
+            assert!(!text.lines().any(|line| line.ends_with(' ')), "{file}");
+        }
+        let beside = fs::read_dir(project.path().parent().unwrap()).unwrap();
+        assert_eq!(beside.count(), 1, "nothing is left beside the project");
+    }
+}
+
+#[test]
+fn every_place_to_fill_in_is_marked_and_listed_in_the_readme() {
+    let sdk = sdk();
+    for flags in [&[][..], &["--sdk-path", sdk.to_str().unwrap()]] {
+        let project = made("demo-driver", flags);
+        let readme = read(&project, "README.md");
+        for file in FILES.iter().filter(|file| **file != "README.md") {
+            let folder = file
+                .rsplit_once('/')
+                .map(|(folder, _)| format!("{folder}/"));
+            let names = [Some((*file).to_owned()), folder];
+            let is_listed = |name: String| readme.contains(&format!("| `{name}` |"));
+            let is_listed = names.into_iter().flatten().any(is_listed);
+            let has_mark = read(&project, file).contains("FILL-IN");
+            assert_eq!(is_listed, has_mark, "{file}");
+        }
+    }
+    let project = made("demo-driver", &[]);
+    let driver = read(&project, "src/driver.rs");
+    for (number, function) in (1..).zip([
+        "create_load_balancer",
+        "delete_load_balancer",
+        "generate_backend_addr",
+        "ensure_backend",
+        "deregister_backend",
+    ]) {
+        let mark = format!("FILL-IN {number} of 5");
+        let (_, behind) = driver.split_once(&mark).unwrap_or_else(|| panic!("{mark}"));
+        let next = behind.split("async fn ").nth(1).unwrap();
+        assert!(next.starts_with(function), "{mark}: {next}");
+    }
+}
+
+#[test]
+fn it_says_what_was_made_and_what_comes_next() {
+    let project = nowhere("demo-driver");
+    let output = lbcf(&["new", "demo-driver", "--port", "9001"])
+        .current_dir(project.path().parent().unwrap())
+        .output()
+        .unwrap();
+    let told = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    for part in [
+        "src/driver.rs",
+        "`grep -rn FILL-IN demo-driver`",
+        "  cd demo-driver && cargo test\n",
+        "  cargo run -- --listen 127.0.0.1:9001\n",
+        "  lbcf demo --once --driver-url http://127.0.0.1:9001 ",
+    ] {
+        assert!(told.contains(part), "{part:?} is missing in\n{told}");
+    }
+    assert!(project.path().join("Cargo.toml").exists());
+}
+
+#[test]
+fn flags_can_be_given_as_variables() {
+    let project = nowhere("demo-driver");
+    let output = lbcf(&["new", "demo-driver"])
+        .env("LBCF_NEW_PATH", project.path())
+        .env("LBCF_NEW_PORT", "9002")
+        .env("LBCF_NEW_NAMESPACE", "team-a")
+        .env("LBCF_NEW_SDK_PATH", sdk())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let deployment = read(&project, "deploy/10-deployment.yaml");
+    assert!(deployment.contains("--listen=0.0.0.0:9002"), "{deployment}");
+    assert!(deployment.contains("namespace: team-a"), "{deployment}");
+    assert!(read(&project, "Cargo.toml").contains("path = "));
+}
+
+#[test]
+fn manifests_fit_together_and_run_without_privileges() {
+    for (namespace, driver, examples) in [
+        ("kube-system", "lbcf-demo-driver", "default"),
+        ("team-a", "demo-driver", "team-a"),
+    ] {
+        let flags = ["--namespace", namespace, "--port", "9003"];
+        let project = made("demo-driver", &flags);
+
+        let deployment: Deployment = parsed(&project, "deploy/10-deployment.yaml");
+        let service: Service = parsed(&project, "deploy/20-service.yaml");
+        let lbd: LoadBalancerDriver = parsed(&project, "deploy/30-driver.yaml");
+        let lb: LoadBalancer = parsed(&project, "deploy/example/10-load-balancer.yaml");
+        let group: BackendGroup = parsed(&project, "deploy/example/20-backend-group.yaml");
+
+        assert_eq!(lbd.metadata.name.as_deref(), Some(driver));
+        for own in [&deployment.metadata, &service.metadata, &lbd.metadata] {
+            assert_eq!(own.namespace.as_deref(), Some(namespace));
+        }
+        for example in [&lb.metadata, &group.metadata] {
+            assert_eq!(example.namespace.as_deref(), Some(examples));
+        }
+        assert_eq!(lb.spec.lb_driver, driver);
+        assert_eq!(
+            Some(group.spec.load_balancers),
+            lb.metadata.name.map(|name| vec![name])
+        );
+
+        // The Service leads to the pods, and the driver's URL to the Service.
+        let template = deployment.spec.unwrap().template;
+        let (labels, pod) = (template.metadata.unwrap().labels, template.spec.unwrap());
+        let spec = service.spec.unwrap();
+        assert_eq!(spec.selector, labels);
+        let url = format!("http://demo-driver.{namespace}.svc.cluster.local");
+        assert_eq!((lbd.spec.url, spec.ports.unwrap()[0].port), (url, 80));
+
+        let container = &pod.containers[0];
+        let ports = container.ports.as_ref().unwrap();
+        assert_eq!(ports[0].container_port, 9003);
+        for (probe, path) in [
+            (&container.liveness_probe, "/livez"),
+            (&container.readiness_probe, "/readyz"),
+        ] {
+            let get = probe.as_ref().unwrap().http_get.as_ref().unwrap();
+            assert_eq!(get.path.as_deref(), Some(path));
+        }
+        let context = container.security_context.as_ref().unwrap();
+        assert_eq!(context.read_only_root_filesystem, Some(true));
+        assert_eq!(context.allow_privilege_escalation, Some(false));
+        assert_eq!(pod.security_context.unwrap().run_as_non_root, Some(true));
+        assert!(container.resources.as_ref().unwrap().limits.is_some());
+    }
+}
+
+#[test]
+fn a_relative_sdk_path_is_seen_from_the_project() {
+    let project = nowhere("demo-driver");
+    let checkout = project.path().parent().unwrap().join("my lbcf");
+    let sdk = checkout.join("lbcf-driver-sdk");
+    fs::create_dir_all(&sdk).unwrap();
+    fs::write(
+        sdk.join("Cargo.toml"),
+        "[package]\nname = \"lbcf-driver-sdk\"\n",
+    )
+    .unwrap();
+    // The folder itself, and the root of its checkout.
+    for given in ["my lbcf/lbcf-driver-sdk", "my lbcf"] {
+        let output = lbcf(&[
+            "new",
+            "demo-driver",
+            "--path",
+            "a/project",
+            "--sdk-path",
+            given,
+        ])
+        .current_dir(checkout.parent().unwrap())
+        .output()
+        .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let made = checkout.with_file_name("a").join("project");
+        let manifest = fs::read_to_string(made.join("Cargo.toml")).unwrap();
+        let dependency = "lbcf-driver-sdk = { path = \"../../my lbcf/lbcf-driver-sdk\", ";
+        assert!(manifest.contains(dependency), "{manifest}");
+        assert!(
+            made.join("../../my lbcf/lbcf-driver-sdk/Cargo.toml")
+                .exists()
+        );
+        let dockerfile = fs::read_to_string(made.join("Dockerfile")).unwrap();
+        assert!(
+            dockerfile.contains("--build-context lbcf='../../my lbcf' "),
+            "{dockerfile}"
+        );
+        fs::remove_dir_all(made).unwrap();
+    }
+}
+
+#[test]
+fn without_sdk_path_the_registry_s_sdk_is_taken() {
+    let project = made("demo-driver", &[]);
+    let manifest = read(&project, "Cargo.toml");
+    let (major_minor, _) = env!("CARGO_PKG_VERSION").rsplit_once('.').unwrap();
+    let dependency = format!("lbcf-driver-sdk = {{ version = \"{major_minor}\", ");
+    assert!(manifest.contains(&dependency), "{manifest}");
+    for file in ["Dockerfile", "README.md"] {
+        assert!(!read(&project, file).contains("--build-context"), "{file}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named_and_nothing_is_written() {
+    let folder = nowhere("work");
+    let work = folder.path().parent().unwrap();
+    fs::write(work.join("file"), "mine").unwrap();
+    fs::create_dir_all(work.join("other")).unwrap();
+    fs::write(
+        work.join("other/Cargo.toml"),
+        "[package]\nname = \"other\"\n",
+    )
+    .unwrap();
+    let before = files_below(work);
+    for (args, named) in [
+        (&["Demo_Driver"][..], "\"Demo_Driver\""),
+        (&["fn"], "keyword"),
+        (&["std"], "\"std\""),
+        (
+            &["demo", "--path", "file"],
+            "file: there is a file of this name",
+        ),
+        (
+            &["demo", "--path", "other"],
+            "other: there is something in this folder",
+        ),
+        (&["demo", "--path", "file/demo"], "file/demo"),
+        (&["demo", "--sdk-path", "no/sdk"], "--sdk-path no/sdk"),
+        (
+            &["demo", "--sdk-path", "other"],
+            "--sdk-path other: not the folder of lbcf-driver-sdk",
+        ),
+        (&["demo", "--port", "80"], "1024..=65535"),
+        (&["demo", "--port", "http"], "http"),
+        (&["demo", "--namespace", "Team_A"], "\"Team_A\""),
+        (&["lbcf-demo", "--namespace", "team-a"], "kube-system"),
+        (&[], "<NAME>"),
+    ] {
+        let output = lbcf(&[&["new"], args].concat())
+            .current_dir(work)
+            .output()
+            .unwrap();
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
+        assert!(stderr.contains(named), "{args:?}: {stderr}");
+        assert_eq!(files_below(work), before, "{args:?}");
+    }
+    assert_eq!(fs::read_to_string(work.join("file")).unwrap(), "mine");
+}
+
+#[test]
+fn an_empty_folder_is_filled_also_the_one_that_one_is_in() {
+    let project = nowhere("demo-driver");
+    fs::create_dir(project.path()).unwrap();
+    let output = lbcf(&["new", "demo-driver", "--path", "."])
+        .current_dir(project.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(files_below(project.path()), FILES);
+    // A second time it is not empty.
+    let output = run(&["new", "demo-driver", "--path", project.as_str()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("already"));
+}
