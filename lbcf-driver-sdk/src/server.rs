@@ -40,21 +40,54 @@
 //!   webhook, the same `recordID` and the same content but for `retryID`.
 //! * An operation that is not done when the deadline nears is answered with `Running`, and goes
 //!   on. The next equal call gets its result, once, unless another operation worked on the same
-//!   backend or deleted a load balancer since. Beyond that nothing is remembered: a
-//!   `recordID` stays the same when parameters change (d28), so an answer kept by `recordID`
-//!   would swallow updates.
+//!   backend or deleted a load balancer since. So does the next call of a `createLoadBalancer`
+//!   whose caller hung up. Beyond that nothing is remembered: a `recordID` stays the same when
+//!   parameters change (d28), so an answer kept by `recordID` would swallow updates.
 //! * Calls of one `recordID` with different content run one after the other, in order of arrival,
 //!   and so do operations with an equal [`RawDriver::serial_key`].
+//! * Only so many hooks run at a time, and only so many wait
+//!   ([`DriverRouter::max_running_hooks`], [`DriverRouter::max_waiting_hooks`]). A hook that runs
+//!   for more than a minute is named in the log, again after two, four and so on.
 //! * What is no proper call is answered with a 4xx status and `{"error": "…"}`; a hook that
 //!   panics is a 500 for the calls that waited for it.
+//!
+//! # Metrics
+//!
+//! [`DriverRouter::metrics_router`] serves them, [`DriverRouter::registry`] takes the driver's own.
+//!
+//! | name `lbcf_driver_…` | labels | |
+//! |---|---|---|
+//! | `calls_total` | `webhook`, `outcome` | what callers were told: `succ`, `fail`, `running`; `yes`, `no`; `healthy`, `unhealthy`; `rejected` (a 4xx), `panicked` (a 500), `hung_up` (nothing: the caller went away first) |
+//! | `answer_duration_seconds` | `webhook` | a histogram: from a call's arrival to its answer |
+//! | `hook_duration_seconds` | `webhook` | a histogram: how long the driver's functions took, without waiting for their turn |
+//! | `running_hooks`, `waiting_hooks` | `webhook` | how many there are now |
+//! | `repeated_calls_total` | `webhook`, `by` | operations that were not begun again: the call `joining` a running one, or `collecting` its result |
+//! | `unfinished_calls_total` | `webhook`, `because` | calls that were answered before their hook was done: it was `running`, `waits_for_turn`, `waits_for_place`, or was not begun as `too_many_wait` |
+//! | `rejected_calls_total` | `status` | calls that were no proper webhook calls |
+//! | `kept_results` | | results that wait to be collected |
+//!
+//! # Logs
+//!
+//! Everything goes through [`tracing`], in a span `webhook` that has the webhook's name and, for
+//! operations, `recordID`, `retryID` and `loadBalancer`: its serial key, or where it has none as
+//! much of its identity as fits. A hook that fails is a warning with what is
+//! [behind it](crate::NotSucc::because), one that panics an error, everything else is at debug.
+//! What peers and drivers say stands in fields, quoted and escaped.
 
 mod answer;
 #[cfg(feature = "cli")]
 mod args;
 mod auth;
 mod body;
+mod contain;
+#[cfg(feature = "openapi")]
+mod documents;
+mod driver_router;
 mod error;
 mod hooks;
+mod limits;
+mod log;
+mod metrics;
 mod reject;
 mod reload;
 mod routes;
@@ -65,112 +98,18 @@ mod tls;
 
 #[cfg(feature = "cli")]
 pub use args::ServerArgs;
+pub use driver_router::DriverRouter;
 pub use error::ServerError;
 pub use hooks::RunningHooks;
+/// For the driver's own metrics, in the version that [`DriverRouter::registry`] takes.
+pub use prometheus;
 pub use serve::{BoundServer, Ending, Server};
 pub use tls::TlsFiles;
 
 use crate::RawDriver;
-use hooks::Hooks;
-use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
 
 /// The ten webhooks of `driver`, each at `POST /<name>`, with the default settings of
 /// [`DriverRouter`]. Mount it under a prefix with [`axum::Router::nest`].
 pub fn router<D: RawDriver>(driver: D) -> axum::Router {
     DriverRouter::new(driver).build()
-}
-
-/// Settings of the router around a driver.
-pub struct DriverRouter<D> {
-    driver: Arc<D>,
-    settings: Settings,
-    hooks: RunningHooks,
-}
-
-#[derive(Debug, Clone)]
-struct Settings {
-    answer_within: Duration,
-    keep_results: Duration,
-    body_limit: usize,
-}
-
-impl<D: RawDriver> DriverRouter<D> {
-    /// The default settings.
-    pub fn new(driver: D) -> Self {
-        Self {
-            driver: Arc::new(driver),
-            settings: Settings {
-                // The controller hangs up after 10 s by default; the answer needs time to travel.
-                answer_within: Duration::from_secs(8),
-                keep_results: Duration::from_secs(600),
-                // A pod may have 1.5 MiB in its cluster's store, and judgePodDeregister sends
-                // several.
-                body_limit: 4 << 20,
-            },
-            hooks: RunningHooks::default(),
-        }
-    }
-
-    /// After how long a call is answered at the latest (default 8 s): an operation then with
-    /// `Running`, a decision with "no". Stay below the timeout that the controller is configured
-    /// with.
-    #[must_use]
-    pub const fn answer_within(mut self, limit: Duration) -> Self {
-        self.settings.answer_within = limit;
-        self
-    }
-
-    /// How long the result of an operation waits for the next call to collect it (default 10
-    /// minutes).
-    #[must_use]
-    pub const fn keep_results(mut self, time: Duration) -> Self {
-        self.settings.keep_results = time;
-        self
-    }
-
-    /// How many bytes a request's body may have (default 4 MiB).
-    #[must_use]
-    pub const fn body_limit(mut self, bytes: usize) -> Self {
-        self.settings.body_limit = bytes;
-        self
-    }
-
-    /// Watches the hooks that run, for shutting down when none is left.
-    #[must_use]
-    pub fn running_hooks(&self) -> RunningHooks {
-        self.hooks.clone()
-    }
-
-    /// The driver, for tests to look into.
-    #[cfg(feature = "testing")]
-    pub(crate) fn driver(&self) -> Arc<D> {
-        Arc::clone(&self.driver)
-    }
-
-    /// The router.
-    pub fn build(self) -> axum::Router {
-        routes::all(Arc::new(Shared {
-            driver: self.driver,
-            hooks: Hooks::new(self.hooks, self.settings.keep_results),
-            settings: self.settings,
-        }))
-    }
-}
-
-impl<D> fmt::Debug for DriverRouter<D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DriverRouter")
-            .field("settings", &self.settings)
-            .field("hooks", &self.hooks)
-            .finish_non_exhaustive()
-    }
-}
-
-/// What every call needs.
-struct Shared<D> {
-    driver: Arc<D>,
-    hooks: Hooks,
-    settings: Settings,
 }

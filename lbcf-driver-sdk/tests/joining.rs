@@ -188,3 +188,50 @@ async fn a_failure_is_collected_once_and_then_tried_anew() {
     assert_eq!(ok(&router, PATH, &body("2")).await["status"], "Fail");
     assert_eq!(stage.log().len(), 4);
 }
+
+#[tokio::test(start_paused = true)]
+async fn d28_the_same_request_joins_however_it_is_written() {
+    let (router, stage) = stage();
+    let first =
+        r#"{"recordID":"r","retryID":"1","backendAddr":"a","parameters":{"a":"1","do":"wait"}}"#;
+    let again = r#" {"parameters": {"do": "wait", "a": "1"}, "BACKENDADDR": "a", "injectedInfo": null,
+        "recordID": "r", "retryID": "2", "somethingNew": 7}"#;
+    let other =
+        r#"{"recordID":"r","retryID":"1","backendAddr":"a","parameters":{"a":"2","do":"wait"}}"#;
+    let calls: Vec<_> = [first, again, other]
+        .map(|body| {
+            let router = router.clone();
+            tokio::spawn(async move { crate::support::post(&router, PATH, body).await })
+        })
+        .into();
+    settle().await;
+    stage.go.add_permits(3);
+    let mut seen = Vec::new();
+    for call in calls {
+        seen.push(call.await.unwrap().1["injectedInfo"]["seen"].clone());
+    }
+    assert_eq!(seen, ["1", "1", "1"]);
+    // Two runs: one for the first two calls, and one for the third.
+    assert_eq!(stage.log().len(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_without_a_record_join_by_their_content() {
+    let (router, stage) = stage();
+    let nameless = |retry: &str, backend: &str| {
+        let mut body = wait(retry);
+        body["recordID"] = "".into();
+        body["backendAddr"] = backend.into();
+        body
+    };
+    let calls: Vec<_> = [nameless("1", "a"), nameless("2", "a"), nameless("3", "b")]
+        .into_iter()
+        .map(|body| spawn_ok(&router, PATH, body))
+        .collect();
+    settle().await;
+    assert_eq!(stage.log(), ["begin a", "begin b"]);
+    stage.go.add_permits(2);
+    for (call, seen) in calls.into_iter().zip(["1", "1", "3"]) {
+        assert_eq!(call.await.unwrap()["injectedInfo"]["seen"], seen);
+    }
+}

@@ -25,11 +25,15 @@ impl Write for Log {
 }
 
 pub(crate) fn log() -> (Log, tracing::subscriber::DefaultGuard) {
+    log_from(tracing::Level::INFO)
+}
+
+fn log_from(level: tracing::Level) -> (Log, tracing::subscriber::DefaultGuard) {
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt()
         .with_ansi(false)
-        .with_max_level(tracing::Level::INFO)
+        .with_max_level(level)
         .with_writer(move || writer.clone())
         .finish();
     (log, tracing::subscriber::set_default(subscriber))
@@ -69,4 +73,64 @@ async fn a_panic_is_logged_with_the_call() {
     for part in ["ERROR", "on purpose", "retryID=\"try-8\""] {
         assert!(text.contains(part), "{part} is not in {text}");
     }
+}
+
+#[tokio::test]
+async fn each_hook_that_ends_is_told_of_with_its_load_balancer() {
+    let (log, _guard) = log_from(tracing::Level::DEBUG);
+    let (router, _) = stage();
+    let mut body = ensure("try-1", json!({}));
+    body["lbInfo"] = json!({"region": "north", "zone": "1"});
+    ok(&router, "/ensureBackend", &body).await;
+    body["lbInfo"]["id"] = "lb-1".into();
+    body["parameters"] = json!({"do": "fail"});
+    ok(&router, "/ensureBackend", &body).await;
+    let refuse = json!({"operation": "Create", "parameters": {"do": "refuse"}});
+    ok(&router, "/validateBackend", &refuse).await;
+    let text = log.text();
+    let lines: Vec<_> = text
+        .lines()
+        .filter(|line| line.contains("the hook"))
+        .collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    for (line, parts) in lines.into_iter().zip([
+        ["DEBUG", "succeeded", "loadBalancer=\"region=north,zone=1\""],
+        // The key that the driver gave.
+        [
+            "WARN",
+            "because=\"quota exceeded\"",
+            "loadBalancer=\"lb-1\"",
+        ],
+        ["DEBUG", "says no", "webhook=\"validateBackend\""],
+    ]) {
+        for part in parts {
+            assert!(line.contains(part), "{part} is not in {line}");
+        }
+        assert!(line.contains("took="), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn success_is_no_news_at_info() {
+    let (log, _guard) = log();
+    let (router, _) = stage();
+    ok(&router, "/ensureBackend", &ensure("1", json!({}))).await;
+    assert_eq!(log.text(), "");
+}
+
+#[tokio::test]
+async fn nobody_forges_a_line_and_nobody_floods_one() {
+    let (log, _guard) = log();
+    let (router, _) = stage();
+    let evil = "x\n2026-01-01 INFO all is well\r\u{1b}[2J";
+    let mut body = ensure(evil, json!({"do": "fail"}));
+    body["recordID"] = format!("{evil}{}", "y".repeat(1 << 20)).into();
+    body["lbInfo"] = json!({evil: evil.repeat(1000)});
+    ok(&router, "/ensureBackend", &body).await;
+    body["lbInfo"] = json!({"id": evil});
+    ok(&router, "/ensureBackend", &body).await;
+    let text = log.text();
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert!(!text.contains(['\r', '\u{1b}']), "{text}");
+    assert!(text.lines().all(|line| line.len() < 2000), "{text}");
 }

@@ -7,11 +7,17 @@ mod captured_log;
 mod certificates;
 mod client;
 mod disconnect;
+#[cfg(feature = "openapi")]
+mod documents;
+mod dry_run;
+mod exactly_once;
 #[cfg(feature = "cli")]
 mod examples;
 mod jobs;
 mod joining;
+mod limits;
 mod logging;
+mod metrics;
 mod openapi;
 mod outcomes;
 mod panics;

@@ -365,3 +365,32 @@ async fn a_router_for_another_server_has_prefix_probes_and_token() {
         .into_router();
     assert!(matches!(refused.await, Err(ServerError::Settings(_))));
 }
+
+#[tokio::test]
+async fn metrics_and_documents_are_at_the_root_and_need_the_token() {
+    let server = Running::start(|server| {
+        let probes = ([127, 0, 0, 1], 0).into();
+        let server = server.path_prefix("/lbcf").token("s3cret");
+        server.probes_on(probes)
+    })
+    .await;
+    let mut client = server.connect().await;
+    let mut paths = vec!["/metrics"];
+    if cfg!(feature = "openapi") {
+        paths.push("/openapi.json");
+    }
+    if cfg!(feature = "swagger-ui") {
+        paths.push("/docs/");
+    }
+    for path in paths {
+        client.token = None;
+        assert_eq!(client.get(path).await.0, StatusCode::UNAUTHORIZED, "{path}");
+        client.token = Some("s3cret");
+        assert_eq!(client.get(path).await.0, StatusCode::OK, "{path}");
+    }
+    let mut probe = Client::connect(server.probes.unwrap(), None).await.unwrap();
+    let (status, metrics) = probe.get("/metrics").await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(metrics.as_str().unwrap().contains("lbcf_driver_"));
+    assert_eq!(probe.get("/openapi.json").await.0, StatusCode::NOT_FOUND);
+}

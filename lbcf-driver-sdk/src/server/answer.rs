@@ -1,186 +1,295 @@
 //! From a request's body to the answer, one function for each class of webhook.
 
-use super::Shared as Server;
 use super::body;
-use super::hooks::{NotYet, Operation, contain_call};
+use super::contain::contain_call;
+use super::driver_router::Context;
+use super::hooks::{NotYet, Operation};
+use super::log;
+use super::metrics::{Measured, MeasuredCall, Outcome, WebhookMetrics};
 use super::reject::{Answer, panicked, reject};
 use super::runs::{Backend, Subject};
-use crate::outcome::chain;
 use crate::webhook::{
-    HealthzResponse, OperationRequest, OperationResponse, VerdictRequest, VerdictResponse, Webhook,
+    HealthzResponse, OperationRequest, OperationResponse, Status, VerdictRequest, VerdictResponse,
 };
 use crate::{NotSucc, RawDriver, Refusal, wire};
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
-use tracing::Instrument;
 
 /// When the controller shall ask again for an operation that takes longer.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
+/// The same for one that was not begun because too many wait.
+const ASK_LATER: Duration = Duration::from_secs(10);
+/// How long a body may take at least, however soon the answer is wanted.
+const BODY_TIME: Duration = Duration::from_secs(1);
+/// A limit beyond what a clock can count.
+const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// `healthz`: runs the hook; one that does not answer is not healthy.
 pub(super) async fn health<W, D, F>(
     _webhook: W,
-    server: Arc<Server<D>>,
+    context: Arc<Context<D>>,
     body: Body,
-    hook: impl FnOnce(Arc<D>, W::Request) -> F,
+    hook: impl FnOnce(Arc<D>, W::Request) -> F + Send + 'static,
 ) -> Answer
 where
-    W: Webhook<Request: Default, Response = HealthzResponse>,
+    W: Measured<Request: Default, Response = HealthzResponse>,
     D: RawDriver,
     F: Future<Output = HealthzResponse> + Send + 'static,
 {
-    let deadline = Instant::now() + server.settings.answer_within;
-    let request = match body::read(body, server.settings.body_limit, deadline).await {
+    let call = Call::new::<W, D>(&context);
+    let answer = async {
+        let body = call.body(body, &context).await?;
         // Probes have nothing to send.
-        Ok(body) if body.trim_ascii().is_empty() => Ok(W::Request::default()),
-        Ok(body) => decode(&body),
-        Err(answer) => Err(answer),
+        let request = if body.trim_ascii().is_empty() {
+            W::Request::default()
+        } else {
+            decode(&body)?
+        };
+        let driver = Arc::clone(&context.driver);
+        let work = Box::pin(async move { healthz_answer(&hook(driver, request).await) });
+        let span = tracing::info_span!("webhook", webhook = W::INFO.name);
+        let (hooks, metrics) = (&context.hooks, call.metrics);
+        let decision = async {
+            let place = hooks.health_place()?;
+            hooks
+                .decide(W::INFO.name, metrics, span, place, call.deadline, work)
+                .await
+        };
+        decision.await.or_else(|not_yet| {
+            metrics.unfinished(not_yet);
+            Ok(healthz_answer(&HealthzResponse { healthy: false }))
+        })
     };
-    let request = match request {
-        Ok(request) => request,
-        Err(answer) => return answer,
+    let answer = answer.await;
+    call.answered(answer, &context)
+}
+
+fn healthz_answer(response: &HealthzResponse) -> Answer {
+    let outcome = match response.healthy {
+        true => Outcome::Healthy,
+        false => Outcome::Unhealthy,
     };
-    let work = hook(Arc::clone(&server.driver), request);
-    let work = async move { Answer::ok(&work.await) };
-    let span = tracing::info_span!("webhook", webhook = W::INFO.name);
-    let decision = server.hooks.decide(W::INFO.name, deadline, work);
-    decision
-        .instrument(span)
-        .await
-        .unwrap_or_else(|| Answer::ok(&HealthzResponse { healthy: false }))
+    Answer::ok(response, outcome)
 }
 
 /// A decision: runs the hook; one that takes too long is a "no".
 pub(super) async fn verdict<W, D, F, T>(
     _webhook: W,
-    server: Arc<Server<D>>,
+    context: Arc<Context<D>>,
     body: Body,
-    hook: impl FnOnce(Arc<D>, W::Request) -> F,
+    hook: impl FnOnce(Arc<D>, W::Request) -> F + Send + 'static,
 ) -> Answer
 where
-    W: Webhook<Request: VerdictRequest, Response: VerdictResponse + From<Result<T, Refusal>>>,
+    W: Measured<Request: VerdictRequest, Response: VerdictResponse + From<Result<T, Refusal>>>,
     D: RawDriver,
     F: Future<Output = Result<T, Refusal>> + Send + 'static,
+    T: Send + 'static,
 {
-    let deadline = Instant::now() + server.settings.answer_within;
-    let request = body::read(body, server.settings.body_limit, deadline).await;
-    let request = match request.and_then(|body| decode::<W::Request>(&body)) {
-        Ok(request) => request,
-        Err(answer) => return answer,
-    };
-    if let Some(problem) = request.unknown_value() {
-        return Answer::ok(&W::Response::refused(problem));
-    }
-    let work = hook(Arc::clone(&server.driver), request);
-    let work = async move {
-        let result = work.await;
-        if let Err(refusal) = &result
-            && let Some(source) = refusal.source()
-        {
-            tracing::info!(because = chain(source), "{}", refusal.message());
+    let webhook = W::INFO.name;
+    let call = Call::new::<W, D>(&context);
+    let answer = async {
+        let body = call.body(body, &context).await?;
+        let request = decode::<W::Request>(&body)?;
+        if let Some(problem) = request.unknown_value() {
+            return Ok(verdict_answer(&W::Response::refused(problem)));
         }
-        Answer::ok(&W::Response::from(result))
+        let (hooks, metrics, deadline) = (&context.hooks, call.metrics, call.deadline);
+        let decision = async {
+            let place = hooks.place_by(deadline, body.len(), metrics).await?;
+            drop(body);
+            let driver = Arc::clone(&context.driver);
+            let work = Box::pin(async move {
+                let begun = Instant::now();
+                let result = hook(driver, request).await;
+                log::verdict_ended(&result, begun);
+                verdict_answer(&W::Response::from(result))
+            });
+            let span = tracing::info_span!("webhook", webhook);
+            hooks
+                .decide(webhook, metrics, span, place, deadline, work)
+                .await
+        };
+        decision.await.or_else(|not_yet| {
+            metrics.unfinished(not_yet);
+            let problem = match not_yet {
+                NotYet::Running | NotYet::Queued => {
+                    let limit = context.settings.answer_within;
+                    format!("{webhook} took longer than {limit:?}, please try again")
+                }
+                NotYet::NoPlace => {
+                    format!("{webhook}: the driver is busy, please try again")
+                }
+                NotYet::Full => format!("{webhook}: the driver is overloaded, please try later"),
+            };
+            Ok(verdict_answer(&W::Response::refused(problem)))
+        })
     };
-    let span = tracing::info_span!("webhook", webhook = W::INFO.name);
-    let decision = server.hooks.decide(W::INFO.name, deadline, work);
-    decision.instrument(span).await.unwrap_or_else(|| {
-        Answer::ok(&W::Response::refused(format!(
-            "{} took longer than {:?}, please try again",
-            W::INFO.name,
-            server.settings.answer_within
-        )))
-    })
+    let answer = answer.await;
+    call.answered(answer, &context)
+}
+
+fn verdict_answer<R: VerdictResponse + Serialize>(response: &R) -> Answer {
+    let outcome = match response.succ() {
+        true => Outcome::Yes,
+        false => Outcome::No,
+    };
+    Answer::ok(response, outcome)
 }
 
 /// Work: runs the hook or joins it; what takes too long is answered with `Running`.
 pub(super) async fn operation<W, D, F, T>(
     _webhook: W,
-    server: Arc<Server<D>>,
+    context: Arc<Context<D>>,
     body: Body,
-    hook: impl FnOnce(Arc<D>, W::Request) -> F,
+    hook: impl FnOnce(Arc<D>, W::Request) -> F + Send + 'static,
 ) -> Answer
 where
-    W: Webhook<Request: OperationRequest, Response: OperationResponse + From<Result<T, NotSucc>>>,
+    W: Measured<Request: OperationRequest, Response: OperationResponse + From<Result<T, NotSucc>>>,
     D: RawDriver,
     F: Future<Output = Result<T, NotSucc>> + Send + 'static,
+    T: Send + 'static,
 {
     let webhook = W::INFO.name;
-    let deadline = Instant::now() + server.settings.answer_within;
-    let request = body::read(body, server.settings.body_limit, deadline).await;
-    let request = match request.and_then(|body| decode::<W::Request>(&body)) {
-        Ok(request) => request,
-        Err(answer) => return answer,
-    };
-    let span = tracing::info_span!(
-        "webhook",
-        webhook,
-        recordID = request.record_id(),
-        retryID = request.retry_id()
-    );
-    let in_span = async {
-        if request.dry_run() && !server.driver.accepts_dry_run() {
+    let call = Call::new::<W, D>(&context);
+    let answer = async {
+        let body = call.body(body, &context).await?;
+        let request = decode::<W::Request>(&body)?;
+        let driver = &context.driver;
+        // The driver's own code, before there is a task for it.
+        let asked = contain_call(|| {
+            let refused = request.dry_run() && !driver.accepts_dry_run();
+            let keyed = (!refused).then(|| driver.serial_key(request.load_balancer()));
+            (refused, keyed.flatten())
+        });
+        let (refused, serial_key) = match &asked {
+            Ok((refused, serial_key)) => (*refused, serial_key.as_deref()),
+            Err(_) => (false, None),
+        };
+        let span = tracing::info_span!(
+            "webhook",
+            webhook,
+            recordID = log::short(request.record_id()),
+            retryID = log::short(request.retry_id()),
+            loadBalancer =
+                log::load_balancer(serial_key, request.load_balancer().either()).as_ref(),
+        );
+        if refused {
             let message =
                 format!("{webhook}: dryRun: true: this driver cannot rehearse, nothing was done");
-            return Answer::ok(&W::Response::fail(message, None));
+            return Ok(operation_answer(&W::Response::fail(message, None)));
         }
-        let content = match serde_json::to_vec(&request.clone().without_retry_id()) {
-            Ok(content) => Bytes::from(content),
-            Err(error) => {
-                return reject(StatusCode::INTERNAL_SERVER_ERROR, error.to_string());
+        let serial_key = match asked {
+            Ok((_, serial_key)) => serial_key,
+            Err(panic) => {
+                tracing::error!(parent: &span, panic = panic.text(), "the driver panicked");
+                return Err(panicked(webhook));
             }
         };
-        let serial_key = || server.driver.serial_key(request.load_balancer());
-        let Some(serial_key) = contain_call(webhook, serial_key) else {
-            return panicked(webhook);
-        };
-        let subject = Subject::new(webhook, request.record_id(), request.dry_run(), &content);
-        let backend = request.backend_addr().map(|addr| Backend {
-            load_balancer: request.load_balancer().either().clone(),
-            addr: addr.to_owned(),
-        });
+        let content = content::<W::Request>;
+        let nameless = || content(&body);
         let operation = Operation {
             webhook,
-            subject,
+            metrics: call.metrics,
+            span,
+            subject: Subject::new(webhook, request.record_id(), request.dry_run(), nameless),
             content,
-            backend,
+            backend: request
+                .backend_addr()
+                .map(|addr| Backend::new(request.load_balancer().either(), addr)),
             serial_key,
+            request: body,
         };
-        let work = hook(Arc::clone(&server.driver), request);
-        let work = async move {
-            let result = work.await;
-            if let Err(not_succ) = &result {
-                log_source(not_succ);
-            }
-            Answer::ok(&W::Response::from(result))
-        };
-        match server.hooks.operate(operation, deadline, work).await {
-            Ok(answer) => answer,
-            Err(not_yet) => Answer::ok(&W::Response::running(
-                match not_yet {
-                    NotYet::Running => format!("{webhook} is still at work"),
-                    NotYet::Queued => format!("{webhook} waits for earlier operations to finish"),
-                },
-                Some(ASK_AGAIN),
-            )),
-        }
+        let driver = Arc::clone(driver);
+        let work = Box::pin(async move {
+            let begun = Instant::now();
+            let result = hook(driver, request).await;
+            log::operation_ended(&result, begun);
+            operation_answer(&W::Response::from(result))
+        });
+        let result = context.hooks.operate(operation, call.deadline, work);
+        result.await.or_else(|not_yet| {
+            call.metrics.unfinished(not_yet);
+            let (message, delay) = match not_yet {
+                NotYet::Running => ("is still at work", ASK_AGAIN),
+                NotYet::Queued => ("waits for earlier operations to finish", ASK_AGAIN),
+                NotYet::NoPlace => ("waits for a free place: the driver is busy", ASK_AGAIN),
+                NotYet::Full => ("was not begun: too many operations wait", ASK_LATER),
+            };
+            let message = format!("{webhook} {message}");
+            Ok(operation_answer(&W::Response::running(
+                message,
+                Some(delay),
+            )))
+        })
     };
-    in_span.instrument(span).await
+    let answer = answer.await;
+    call.answered(answer, &context)
+}
+
+fn operation_answer<R: OperationResponse + Serialize>(response: &R) -> Answer {
+    let outcome = match response.status() {
+        Status::Succ => Outcome::Succ,
+        Status::Fail => Outcome::Fail,
+        Status::Running => Outcome::Running,
+    };
+    Answer::ok(response, outcome)
+}
+
+/// A call that is being answered.
+struct Call<'a> {
+    metrics: &'a Arc<WebhookMetrics>,
+    measured: MeasuredCall<'a>,
+    /// When its body has to be here.
+    body_deadline: Instant,
+    /// When it has to be answered.
+    deadline: Instant,
+}
+
+impl<'a> Call<'a> {
+    fn new<W: Measured, D>(context: &'a Context<D>) -> Self {
+        let arrived = Instant::now();
+        let metrics = W::of(&context.metrics);
+        let limit = context.settings.answer_within.min(FAR);
+        Self {
+            metrics,
+            measured: MeasuredCall::new(metrics, arrived),
+            body_deadline: arrived + limit.max(BODY_TIME),
+            deadline: arrived + limit,
+        }
+    }
+
+    async fn body<D>(&self, body: Body, context: &Context<D>) -> Result<Bytes, Answer> {
+        body::read(body, context.settings.body_limit, self.body_deadline).await
+    }
+
+    /// Counts what it comes to.
+    fn answered<D>(self, answer: Result<Answer, Answer>, context: &Context<D>) -> Answer {
+        let answer = answer.unwrap_or_else(|rejected| rejected);
+        if answer.outcome() == Outcome::Rejected {
+            context.metrics.rejected(answer.status());
+        }
+        self.measured.answered(answer.outcome());
+        answer
+    }
 }
 
 fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, Answer> {
     wire::from_slice(body).map_err(|error| reject(StatusCode::BAD_REQUEST, error.to_string()))
 }
 
-/// The message is for the user and goes onto the wire; what is behind it is for the log, where
-/// the span adds webhook, recordID and retryID.
-fn log_source(not_succ: &NotSucc) {
-    if let Some(source) = not_succ.source() {
-        let status = not_succ.status();
-        tracing::warn!(?status, because = chain(source), "{}", not_succ.message());
-    }
+/// What a request asks for, written in one way whoever wrote it, and without what differs between
+/// tries.
+fn content<R: OperationRequest + Serialize + DeserializeOwned>(body: &Bytes) -> Bytes {
+    let request = wire::from_slice::<R>(body).map(OperationRequest::without_retry_id);
+    let content = request
+        .ok()
+        .and_then(|request| serde_json::to_vec(&request).ok());
+    // It has been read before, so this does not happen.
+    content.map_or_else(|| body.clone(), Bytes::from)
 }

@@ -143,6 +143,28 @@ pub struct ServerArgs {
     )]
     body_limit: u64,
 
+    /// Number of hooks that run at a time; others wait
+    #[arg(
+        long,
+        help_heading = HEADING,
+        env = "LBCF_DRIVER_MAX_RUNNING_HOOKS",
+        value_name = "COUNT",
+        default_value_t = 256,
+        value_parser = limit()
+    )]
+    max_running_hooks: u64,
+
+    /// Number of hooks that wait for their turn; what comes on top is answered with Running
+    #[arg(
+        long,
+        help_heading = HEADING,
+        env = "LBCF_DRIVER_MAX_WAITING_HOOKS",
+        value_name = "COUNT",
+        default_value_t = 10_000,
+        value_parser = limit()
+    )]
+    max_waiting_hooks: u64,
+
     /// Number of connections at a time; others wait
     #[arg(
         long, help_heading = HEADING,
@@ -252,6 +274,11 @@ impl<D: RawDriver> Server<D> {
             .listen(args.listen)
             .answer_within(args.answer_within)
             .body_limit(count(args.body_limit))
+            .configure(|driver| {
+                driver
+                    .max_running_hooks(count(args.max_running_hooks))
+                    .max_waiting_hooks(count(args.max_waiting_hooks))
+            })
             .max_connections(count(args.max_connections))
             .shutdown_within(args.shutdown_within);
         if let Some(prefix) = &args.path_prefix {

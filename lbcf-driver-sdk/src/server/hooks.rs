@@ -1,23 +1,25 @@
 //! Running hooks as tasks of their own, and waiting for them.
 
+mod shared_runs;
+mod waiting;
+
+use super::contain::run_hook;
+use super::limits::{Place, Places, Queued};
+use super::metrics::{Counted, Metrics, WebhookMetrics};
 use super::reject::{Answer, panicked};
-use super::runs::{Backend, Call, Kept, RunId, Runs, Subject};
-use super::serial::Turns;
+use super::runs::{Backend, Known, RunId, Same, Subject};
+use super::serial::{Turn, Turns};
 use axum::body::Bytes;
-use std::any::Any;
-use std::future::{Future, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
+use shared_runs::SharedRuns;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
-
-/// How much memory uncollected results may take together with the requests they belong to.
-const KEPT_BYTES: usize = 64 << 20;
+use waiting::Waiting;
 
 /// Watches the hooks that run, those included that wait for their turn. Clones watch the same.
 #[derive(Debug, Clone)]
@@ -46,27 +48,57 @@ impl Default for RunningHooks {
     }
 }
 
+/// A driver's function with the request that it takes, up to the answer. It is boxed before it is
+/// passed around: a request may have a pod in it, and each future around another has room for it
+/// twice.
+pub(super) type Work = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
 /// An operation that a call asks for.
-pub(super) struct Operation {
+pub(super) struct Operation<'a> {
     pub(super) webhook: &'static str,
+    pub(super) metrics: &'a Arc<WebhookMetrics>,
+    pub(super) span: Span,
     pub(super) subject: Subject,
-    pub(super) content: Bytes,
+    /// The request as it came.
+    pub(super) request: Bytes,
+    /// What of a request is its content, that is, all but what differs between tries.
+    pub(super) content: fn(&Bytes) -> Bytes,
     pub(super) backend: Option<Backend>,
     pub(super) serial_key: Option<String>,
 }
 
-/// The operation was not done in time; it goes on.
+/// A hook was not done in time, or not even begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NotYet {
-    /// It waits for earlier operations.
-    Queued,
     /// It runs.
     Running,
+    /// It waits for earlier operations.
+    Queued,
+    /// It waits until fewer hooks run.
+    NoPlace,
+    /// It is not begun: too many wait.
+    Full,
+}
+
+impl NotYet {
+    /// All there are, each at its own number.
+    pub(super) const ALL: [Self; 4] = [Self::Running, Self::Queued, Self::NoPlace, Self::Full];
+
+    /// As a label of metrics.
+    pub(super) const fn label(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Queued => "waits_for_turn",
+            Self::NoPlace => "waits_for_place",
+            Self::Full => "too_many_wait",
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
 enum Progress {
     Queued,
+    NoPlace,
     Running,
     Over(Answer),
 }
@@ -77,230 +109,226 @@ pub(super) struct Hooks {
     runs: Arc<SharedRuns>,
     records: Turns<Subject>,
     load_balancers: Turns<String>,
+    places: Arc<Places>,
 }
 
-struct SharedRuns {
-    runs: Mutex<Runs<watch::Receiver<Progress>>>,
-    keep_results: Duration,
+/// What an operation needs before it runs, in the order in which it waits for it.
+struct Ticket {
+    record: Turn<Subject>,
+    load_balancer: Option<Turn<String>>,
+    place: Result<Place, Queued>,
+}
+
+impl Ticket {
+    /// Waits for all of it, and gives the turns, to be held until the end, and the place.
+    async fn come(
+        mut self,
+        places: &Places,
+        progress: &watch::Sender<Progress>,
+    ) -> (Turn<Subject>, Option<Turn<String>>, Option<Place>) {
+        let place = match self.place {
+            Ok(place) => Some(place),
+            Err(queued) => {
+                self.record.come().await;
+                if let Some(load_balancer) = &mut self.load_balancer {
+                    load_balancer.come().await;
+                }
+                let place = match places.try_place() {
+                    Some(place) => Some(place),
+                    None => {
+                        progress.send_replace(Progress::NoPlace);
+                        places.place().await
+                    }
+                };
+                drop(queued);
+                progress.send_replace(Progress::Running);
+                place
+            }
+        };
+        (self.record, self.load_balancer, place)
+    }
+}
+
+/// What a call comes to.
+enum Entered {
+    Collected(Answer),
+    Joined(RunId, watch::Receiver<Progress>),
+    Started(
+        RunId,
+        Ticket,
+        watch::Sender<Progress>,
+        watch::Receiver<Progress>,
+    ),
 }
 
 impl Hooks {
-    pub(super) fn new(running: RunningHooks, keep_results: Duration) -> Self {
+    pub(super) fn new(
+        running: RunningHooks,
+        metrics: &Metrics,
+        keep_results: Duration,
+        places: Places,
+    ) -> Self {
         Self {
             running,
-            runs: Arc::new(SharedRuns {
-                runs: Mutex::new(Runs::new(KEPT_BYTES)),
+            runs: Arc::new(SharedRuns::new(
                 keep_results,
-            }),
+                metrics.kept_results().clone(),
+            )),
             records: Turns::default(),
             load_balancers: Turns::default(),
+            places: Arc::new(places),
         }
     }
 
     /// Runs `work`, unless an equal operation runs or has left its result.
-    pub(super) async fn operate<W>(
+    pub(super) async fn operate(
         &self,
-        operation: Operation,
+        operation: Operation<'_>,
         deadline: Instant,
-        work: W,
-    ) -> Result<Answer, NotYet>
-    where
-        W: Future<Output = Answer> + Send + 'static,
-    {
-        let Operation {
-            webhook,
-            subject,
-            content,
-            backend,
-            serial_key,
-        } = operation;
-        let (progress, listen) = watch::channel(Progress::Queued);
-        let (id, listen) = {
-            let mut runs = self.runs.lock();
-            match runs.call(&subject, &content, backend.as_ref(), listen.clone()) {
-                Call::Collect(answer) => {
-                    tracing::debug!("collects the result of an earlier call");
-                    return Ok(answer);
-                }
-                Call::Join(id, listen) => {
-                    tracing::debug!("joins the operation that an earlier call began");
-                    (id, listen)
-                }
-                Call::Start(id) => {
-                    // Both places are taken before the next call is looked at, so everybody
-                    // waits for earlier calls only, and no two for each other.
-                    let mut record = self.records.take_place(subject.clone());
-                    let mut load_balancer =
-                        serial_key.map(|key| self.load_balancers.take_place(key));
-                    let runs = Arc::clone(&self.runs);
-                    let subject = subject.clone();
-                    let task = async move {
-                        record.come().await;
-                        if let Some(load_balancer) = &mut load_balancer {
-                            load_balancer.come().await;
-                        }
-                        progress.send_replace(Progress::Running);
-                        let result = contain(webhook, work).await;
-                        runs.finished(&subject, id, result.clone());
-                        let answer = result.unwrap_or_else(|| panicked(webhook));
-                        progress.send_replace(Progress::Over(answer));
-                    };
-                    self.running.0.spawn(task.instrument(Span::current()));
-                    (id, listen)
-                }
+        work: Work,
+    ) -> Result<Answer, NotYet> {
+        let webhook = operation.webhook;
+        let (id, listen) = match self.enter(&operation)? {
+            Entered::Collected(answer) => {
+                operation.metrics.collected();
+                tracing::debug!(parent: &operation.span, "collects an earlier call's result");
+                return Ok(answer);
+            }
+            Entered::Joined(id, listen) => {
+                operation.metrics.joined();
+                tracing::debug!(parent: &operation.span, "joins an earlier call's operation");
+                (id, listen)
+            }
+            Entered::Started(id, ticket, progress, listen) => {
+                let runs = Arc::clone(&self.runs);
+                let places = Arc::clone(&self.places);
+                let metrics = Arc::clone(operation.metrics);
+                let subject = operation.subject.clone();
+                let task = async move {
+                    let (record, load_balancer, place) = ticket.come(&places, &progress).await;
+                    let result = run(&metrics, work).await;
+                    drop(place);
+                    runs.finished(&subject, id, result.clone());
+                    let answer = result.unwrap_or_else(|| panicked(webhook));
+                    progress.send_replace(Progress::Over(answer));
+                    drop((load_balancer, record));
+                };
+                self.running.0.spawn(task.instrument(operation.span));
+                (id, listen)
             }
         };
-        let waiting = Waiting {
-            runs: Arc::clone(&self.runs),
-            subject,
-            id,
-            end: End::HungUp,
-        };
-        wait(webhook, waiting, listen, deadline).await
+        let waiting = Waiting::new(Arc::clone(&self.runs), operation.subject, id);
+        waiting.wait(webhook, listen, deadline).await
     }
 
-    /// Runs `work`; nothing comes of it when it takes too long or panics.
-    pub(super) async fn decide<W>(
+    fn enter(&self, operation: &Operation<'_>) -> Result<Entered, NotYet> {
+        let Operation {
+            subject, request, ..
+        } = operation;
+        let mut same = Same::Unknown;
+        loop {
+            let mut runs = self.runs.lock();
+            let (id, other) = match runs.known(subject, request, same) {
+                Known::Collect(answer) => return Ok(Entered::Collected(answer)),
+                Known::Join(id, listen) => return Ok(Entered::Joined(id, listen)),
+                Known::Nothing => {
+                    // The places in both lines are taken before the next call is looked at, so
+                    // everybody waits for earlier calls only, and no two for each other.
+                    let ticket = self.ticket(operation)?;
+                    let at_first = match &ticket.place {
+                        Ok(_) => Progress::Running,
+                        Err(_) => Progress::Queued,
+                    };
+                    let (progress, listen) = watch::channel(at_first);
+                    let id = runs.start(subject, request, operation.backend, listen.clone());
+                    return Ok(Entered::Started(id, ticket, progress, listen));
+                }
+                Known::Maybe(id, other) => (id, other),
+            };
+            // Reading requests takes its time, which other calls need not wait for.
+            drop(runs);
+            same = if (operation.content)(request) == (operation.content)(&other) {
+                Same::As(id)
+            } else {
+                Same::NotAs(id)
+            };
+        }
+    }
+
+    fn ticket(&self, operation: &Operation<'_>) -> Result<Ticket, NotYet> {
+        let record = self.records.take_place(operation.subject.clone());
+        let key = operation.serial_key.clone();
+        let load_balancer = key.map(|key| self.load_balancers.take_place(key));
+        let waits = record.waits() || load_balancer.as_ref().is_some_and(Turn::waits);
+        let at_once = (!waits).then(|| self.places.try_place()).flatten();
+        let place = match at_once {
+            Some(place) => Ok(place),
+            None => {
+                let bytes = operation.request.len();
+                let queued = self.places.queue(bytes, operation.metrics);
+                Err(queued.ok_or(NotYet::Full)?)
+            }
+        };
+        Ok(Ticket {
+            record,
+            load_balancer,
+            place,
+        })
+    }
+
+    /// A place for a decision, which nobody needs after the deadline.
+    pub(super) async fn place_by(
+        &self,
+        deadline: Instant,
+        bytes: usize,
+        metrics: &Arc<WebhookMetrics>,
+    ) -> Result<Place, NotYet> {
+        if let Some(place) = self.places.try_place() {
+            return Ok(place);
+        }
+        let _queued = self.places.queue(bytes, metrics).ok_or(NotYet::Full)?;
+        let place = timeout_at(deadline, self.places.place()).await;
+        place.ok().flatten().ok_or(NotYet::NoPlace)
+    }
+
+    /// A place for `healthz`, at once or not at all.
+    pub(super) fn health_place(&self) -> Result<Place, NotYet> {
+        self.places.try_health_place().ok_or(NotYet::Full)
+    }
+
+    /// Runs `work` in this place; nothing comes of it when it takes too long.
+    pub(super) async fn decide(
         &self,
         webhook: &'static str,
+        metrics: &Arc<WebhookMetrics>,
+        span: Span,
+        place: Place,
         deadline: Instant,
-        work: W,
-    ) -> Option<Answer>
-    where
-        W: Future<Output = Answer> + Send + 'static,
-    {
+        work: Work,
+    ) -> Result<Answer, NotYet> {
         let (decided, decision) = oneshot::channel();
+        let metrics = Arc::clone(metrics);
         let task = async move {
-            let answer = contain(webhook, work).await;
+            let answer = run(&metrics, work).await;
+            drop(place);
             // Nobody listens any more when it took too long.
             let _ = decided.send(answer.unwrap_or_else(|| panicked(webhook)));
         };
-        self.running.0.spawn(task.instrument(Span::current()));
-        timeout_at(deadline, decision)
-            .await
-            .ok()
-            .map(|answer| answer.unwrap_or_else(|_| panicked(webhook)))
-    }
-}
-
-async fn wait(
-    webhook: &str,
-    mut waiting: Waiting,
-    mut listen: watch::Receiver<Progress>,
-    deadline: Instant,
-) -> Result<Answer, NotYet> {
-    let over = listen.wait_for(|progress| matches!(progress, Progress::Over(_)));
-    let in_time = timeout_at(deadline, over)
-        .await
-        .map(|over| over.map(|progress| progress.clone()));
-    let progress = match in_time {
-        Ok(Ok(progress)) => progress,
-        // The runtime is shutting down and has dropped the task.
-        Ok(Err(_)) => return Ok(panicked(webhook)),
-        Err(_) => listen.borrow().clone(),
-    };
-    match progress {
-        Progress::Over(answer) => {
-            waiting.end = End::GotResult;
-            Ok(answer)
-        }
-        Progress::Running => {
-            waiting.end = End::Promised;
-            Err(NotYet::Running)
-        }
-        Progress::Queued => {
-            waiting.end = End::Promised;
-            Err(NotYet::Queued)
+        self.running.0.spawn(task.instrument(span));
+        match timeout_at(deadline, decision).await {
+            Ok(Ok(answer)) => Ok(answer),
+            // The runtime is shutting down and has dropped the task.
+            Ok(Err(_)) => Ok(panicked(webhook)),
+            Err(_) => Err(NotYet::Running),
         }
     }
 }
 
-/// A call that waits for an operation. The connection may drop it at any time.
-struct Waiting {
-    runs: Arc<SharedRuns>,
-    subject: Subject,
-    id: RunId,
-    end: End,
-}
-
-/// How waiting ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// With the result.
-    GotResult,
-    /// With `Running`, on which the caller comes again.
-    Promised,
-    /// The caller is gone.
-    HungUp,
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        if self.end == End::GotResult {
-            self.runs.lock().got(&self.subject, self.id);
-        } else {
-            let promised = self.end == End::Promised;
-            let kept = self.runs.lock().left(&self.subject, self.id, promised);
-            self.runs.expire_later(kept, &self.subject, self.id);
-        }
-    }
-}
-
-impl SharedRuns {
-    fn lock(&self) -> MutexGuard<'_, Runs<watch::Receiver<Progress>>> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn finished(self: &Arc<Self>, subject: &Subject, id: RunId, result: Option<Answer>) {
-        let kept = self.lock().finished(subject, id, result);
-        self.expire_later(kept, subject, id);
-    }
-
-    fn expire_later(self: &Arc<Self>, kept: Kept, subject: &Subject, id: RunId) {
-        // Without a runtime everything is about to end anyway.
-        if kept == Kept::Yes
-            && let Ok(runtime) = tokio::runtime::Handle::try_current()
-        {
-            let (runs, subject) = (Arc::downgrade(self), subject.clone());
-            let keep = self.keep_results;
-            runtime.spawn(async move {
-                tokio::time::sleep(keep).await;
-                if let Some(runs) = runs.upgrade() {
-                    runs.lock().expire(&subject, id);
-                }
-            });
-        }
-    }
-}
-
-/// The future's output, or nothing when it panics; then the panic is logged.
-async fn contain<F: Future>(webhook: &str, future: F) -> Option<F::Output> {
-    let mut future = pin!(future);
-    poll_fn(
-        |context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(output)) => Poll::Ready(Some(output)),
-            Err(panic) => {
-                log_panic(webhook, panic.as_ref());
-                Poll::Ready(None)
-            }
-        },
-    )
-    .await
-}
-
-/// The same for what is no future.
-pub(super) fn contain_call<T>(webhook: &str, call: impl FnOnce() -> T) -> Option<T> {
-    catch_unwind(AssertUnwindSafe(call))
-        .inspect_err(|panic| log_panic(webhook, panic.as_ref()))
-        .ok()
-}
-
-fn log_panic(webhook: &str, panic: &(dyn Any + Send)) {
-    let text = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("(no text)");
-    tracing::error!("{webhook} panicked: {text}");
+/// Runs a hook, and measures it.
+async fn run(metrics: &Arc<WebhookMetrics>, work: Work) -> Option<Answer> {
+    let begun = Instant::now();
+    let _running: Counted = metrics.runs();
+    let answer = run_hook(begun, work).await;
+    metrics.hook_ended(begun);
+    answer
 }

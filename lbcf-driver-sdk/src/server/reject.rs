@@ -4,9 +4,10 @@
 //! with a body that says so. Any other status means "that was no webhook call", and its body is
 //! `{"error": "…"}` for the person who reads the controller's event.
 
+use super::metrics::Outcome;
 use crate::webhook::ALL;
 use axum::body::Bytes;
-use axum::http::{HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
@@ -15,21 +16,31 @@ use serde::Serialize;
 pub(super) struct Answer {
     status: StatusCode,
     body: Bytes,
+    outcome: Outcome,
 }
 
 impl Answer {
-    /// A driver's answer.
-    pub(super) fn ok(response: &impl Serialize) -> Self {
+    /// A driver's answer, and what it says.
+    pub(super) fn ok(response: &impl Serialize, outcome: Outcome) -> Self {
         match serde_json::to_vec(response) {
             Ok(body) => Self {
                 status: StatusCode::OK,
                 body: body.into(),
+                outcome,
             },
             Err(error) => reject(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 format!("the answer cannot be written as JSON: {error}"),
             ),
         }
+    }
+
+    pub(super) const fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    pub(super) const fn outcome(&self) -> Outcome {
+        self.outcome
     }
 
     /// What it takes to keep it.
@@ -51,6 +62,11 @@ pub(super) fn reject(status: StatusCode, error: impl Into<String>) -> Answer {
     Answer {
         status,
         body: body.to_string().into(),
+        outcome: if status.is_client_error() {
+            Outcome::Rejected
+        } else {
+            Outcome::Panicked
+        },
     }
 }
 
@@ -63,7 +79,7 @@ pub(super) fn panicked(webhook: &str) -> Answer {
 }
 
 /// 404, with what would have been found.
-pub(super) async fn not_found(uri: Uri) -> Answer {
+pub(super) fn not_found(uri: &Uri) -> Answer {
     let known: Vec<_> = ALL.iter().map(|webhook| webhook.name).collect();
     reject(
         StatusCode::NOT_FOUND,
@@ -76,7 +92,7 @@ pub(super) async fn not_found(uri: Uri) -> Answer {
 }
 
 /// 405; axum adds the `Allow` header.
-pub(super) async fn wrong_method(method: axum::http::Method) -> Answer {
+pub(super) fn wrong_method(method: &Method) -> Answer {
     reject(
         StatusCode::METHOD_NOT_ALLOWED,
         format!("{method}: webhooks are called with POST"),

@@ -1,12 +1,14 @@
 //! The table of webhooks as routes.
 
-use super::reject::{not_found, wrong_method};
-use super::{Shared as Server, answer};
+use super::answer;
+use super::driver_router::Context;
+use super::reject::{Answer, not_found, wrong_method};
 use crate::RawDriver;
 use crate::webhook::{self, for_each_webhook};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
+use axum::http::{Method, Uri};
 use axum::routing::{MethodRouter, post};
 use std::sync::Arc;
 
@@ -24,10 +26,10 @@ macro_rules! handler {
         post(handler!(operation, $hook, $method, D))
     };
     ($answer:ident, $hook:ident, $method:ident, $driver:ident) => {
-        |State(server): State<Arc<Server<$driver>>>, body: Body| {
+        |State(context): State<Arc<Context<$driver>>>, body: Body| {
             answer::$answer(
                 webhook::$hook,
-                server,
+                context,
                 body,
                 |driver: Arc<$driver>, request| async move { driver.$method(request).await },
             )
@@ -37,7 +39,7 @@ macro_rules! handler {
 
 macro_rules! routes {
     ($($(#[$doc:meta])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $request:ident, $response:ident);)*) => {
-        fn table<D: RawDriver>() -> Vec<(&'static str, MethodRouter<Arc<Server<D>>>)> {
+        fn table<D: RawDriver>() -> Vec<(&'static str, MethodRouter<Arc<Context<D>>>)> {
             vec![$((concat!("/", $name), handler!($class, $hook, $method))),*]
         }
     };
@@ -45,14 +47,30 @@ macro_rules! routes {
 
 for_each_webhook!(routes);
 
+impl<D> Context<D> {
+    /// Counts a call that is none of a webhook's.
+    fn reject(&self, answer: Answer) -> Answer {
+        self.metrics.rejected(answer.status());
+        answer
+    }
+}
+
 /// Every webhook's route, and the answers to what is none.
-pub(super) fn all<D: RawDriver>(server: Arc<Server<D>>) -> Router {
+pub(super) fn all<D: RawDriver>(context: Arc<Context<D>>) -> Router {
     table()
         .into_iter()
         .fold(Router::new(), |router, (path, method)| {
             router.route(path, method)
         })
-        .fallback(not_found)
-        .method_not_allowed_fallback(wrong_method)
-        .with_state(server)
+        .fallback(
+            |State(context): State<Arc<Context<D>>>, uri: Uri| async move {
+                context.reject(not_found(&uri))
+            },
+        )
+        .method_not_allowed_fallback(
+            |State(context): State<Arc<Context<D>>>, method: Method| async move {
+                context.reject(wrong_method(&method))
+            },
+        )
+        .with_state(context)
 }

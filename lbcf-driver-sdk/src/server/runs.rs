@@ -11,7 +11,8 @@
 //! * When it finishes and calls wait, they get the result, and it is forgotten. When none waits,
 //!   the result is kept for the next equal call if one was promised it, that is, was answered
 //!   with `Running`. Who hung up was promised nothing: doing the work again is always right, an
-//!   old result may be wrong by then.
+//!   old result may be wrong by then. Creating a load balancer is the exception: its result is
+//!   kept for who hung up too, since a driver that does not find what it made would make another.
 //! * A call with other content replaces it. The earlier operation goes on for those who wait for
 //!   it already, its result is kept for nobody.
 //! * A kept result goes when another webhook works on the same thing: that a backend was
@@ -21,6 +22,8 @@ use super::reject::Answer;
 use crate::webhook::{CreateLoadBalancer, DeleteLoadBalancer, StringMap, Webhook};
 use axum::body::Bytes;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, LazyLock};
 
 /// What calls have to share to be about the same thing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -31,31 +34,38 @@ pub(super) struct Subject {
     record: Record,
 }
 
-/// A backend, by its load balancer and its address.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Backend {
-    pub(super) load_balancer: StringMap,
-    pub(super) addr: String,
+/// A backend, by its load balancer and its address: a hash of them that nobody outside can
+/// predict. Should two be taken for one, a result is lost that could have been collected, and the
+/// work is done anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Backend(u64);
+
+impl Backend {
+    pub(super) fn new(load_balancer: &StringMap, addr: &str) -> Self {
+        static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+        Self(KEYS.hash_one((load_balancer, addr)))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Record {
-    Id(String),
+    Id(Arc<str>),
     /// Calls without a `recordID` have nothing in common but equal content.
     Nameless(Bytes),
 }
 
 impl Subject {
+    /// `content` is what a call without a `recordID` is known by.
     pub(super) fn new(
         webhook: &'static str,
         record_id: &str,
         dry_run: bool,
-        content: &Bytes,
+        content: impl FnOnce() -> Bytes,
     ) -> Self {
         let record = if record_id.is_empty() {
-            Record::Nameless(content.clone())
+            Record::Nameless(content())
         } else {
-            Record::Id(record_id.to_owned())
+            Record::Id(record_id.into())
         };
         Self {
             webhook,
@@ -69,15 +79,30 @@ impl Subject {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RunId(u64);
 
-/// What to do with a call.
+/// What is known when a call comes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Call<L> {
-    /// Start the operation; the call waits for it.
-    Start(RunId),
-    /// Wait for the operation that runs.
+pub(super) enum Known<L> {
+    /// Nothing that helps: the operation has to be [started](Runs::start).
+    Nothing,
+    /// An operation on the same subject, with a request of these bytes. Whoever acts says whether
+    /// that is the [same content](Same), and asks again.
+    Maybe(RunId, Bytes),
+    /// An equal operation runs; the call waits for it.
     Join(RunId, L),
-    /// Answer with this result.
+    /// The result of an equal operation, which is the answer.
     Collect(Answer),
+}
+
+/// Whether a call's request has the same content as that of the operation that is known, apart
+/// from `retryID`. Equal bytes are; others have to be read to know, which is for whoever acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Same {
+    /// They were not compared.
+    Unknown,
+    /// The content is that of this operation.
+    As(RunId),
+    /// The content is another than that of this operation.
+    NotAs(RunId),
 }
 
 /// Whether a result now waits to be collected, so that it has to [expire](Runs::expire) some time.
@@ -105,12 +130,13 @@ pub(super) struct Runs<L> {
 #[derive(Debug)]
 struct Run<L> {
     id: RunId,
-    content: Bytes,
+    request: Bytes,
     backend: Option<Backend>,
     listen: L,
     /// How many calls wait for it.
     waiting: usize,
-    /// Whether a call was answered with `Running`, and so will come again for the result.
+    /// Whether a call was answered with `Running`, and so will come again for the result; or the
+    /// result is one to keep in any case.
     promised: bool,
     result: Option<Answer>,
 }
@@ -136,49 +162,58 @@ impl<L: Clone> Runs<L> {
         }
     }
 
-    /// A call came, about `backend` if it is about one. `listen` is how others listen to the
-    /// operation if this call starts it.
-    pub(super) fn call(
-        &mut self,
-        subject: &Subject,
-        content: &Bytes,
-        backend: Option<&Backend>,
-        listen: L,
-    ) -> Call<L> {
-        if let Some(run) = self.latest.get_mut(subject)
-            && run.content == *content
-        {
-            match &run.result {
-                None => {
-                    run.waiting += 1;
-                    return Call::Join(run.id, run.listen.clone());
-                }
-                Some(result) if run.waiting == 0 => {
-                    let result = result.clone();
-                    self.forget(subject);
-                    return Call::Collect(result);
-                }
-                // The result is on its way to those who waited: this call came after it.
-                Some(_) => {}
+    /// A call came: what is there for it? One that joins counts as waiting from now on.
+    pub(super) fn known(&mut self, subject: &Subject, request: &Bytes, same: Same) -> Known<L> {
+        let Some(run) = self.latest.get_mut(subject) else {
+            return Known::Nothing;
+        };
+        if run.request != *request {
+            match same {
+                Same::As(id) if id == run.id => {}
+                Same::NotAs(id) if id == run.id => return Known::Nothing,
+                _ => return Known::Maybe(run.id, run.request.clone()),
             }
         }
-        self.forget(subject);
-        self.displace(subject, backend);
+        match &run.result {
+            None => {
+                run.waiting += 1;
+                Known::Join(run.id, run.listen.clone())
+            }
+            Some(result) if run.waiting == 0 => {
+                let result = result.clone();
+                self.forget(subject);
+                Known::Collect(result)
+            }
+            // The result is on its way to those who waited: this call came after it.
+            Some(_) => Known::Nothing,
+        }
+    }
+
+    /// A call starts an operation, about `backend` if it is about one, and waits for it. `listen`
+    /// is how others listen to it.
+    pub(super) fn start(
+        &mut self,
+        subject: &Subject,
+        request: &Bytes,
+        backend: Option<Backend>,
+        listen: L,
+    ) -> RunId {
         self.started += 1;
         let id = RunId(self.started);
-        self.latest.insert(
-            subject.clone(),
-            Run {
-                id,
-                content: content.clone(),
-                backend: backend.cloned(),
-                listen,
-                waiting: 1,
-                promised: false,
-                result: None,
-            },
-        );
-        Call::Start(id)
+        let run = Run {
+            id,
+            request: request.clone(),
+            backend,
+            listen,
+            waiting: 1,
+            promised: subject.webhook == CreateLoadBalancer::INFO.name,
+            result: None,
+        };
+        if let Some(earlier) = self.latest.insert(subject.clone(), run) {
+            self.forget_kept(earlier.id);
+        }
+        self.displace(subject, backend);
+        id
     }
 
     /// An operation finished; `None` when there is no result that a later call could use. Those
@@ -192,9 +227,9 @@ impl<L: Clone> Runs<L> {
         let Some(run) = self.run(subject, id) else {
             return Kept::No;
         };
-        let backend = run.backend.clone();
+        let backend = run.backend;
         // What was done while this one was at work may have been undone by it.
-        self.displace(subject, backend.as_ref());
+        self.displace(subject, backend);
         let Some(run) = self.run(subject, id) else {
             return Kept::No;
         };
@@ -224,6 +259,11 @@ impl<L: Clone> Runs<L> {
         self.keep_unless_awaited(subject, id)
     }
 
+    /// How many results wait to be collected.
+    pub(super) fn kept(&self) -> usize {
+        self.kept.len()
+    }
+
     /// A result has waited for long enough.
     pub(super) fn expire(&mut self, subject: &Subject, id: RunId) {
         if self.kept.contains_key(&id) {
@@ -247,10 +287,10 @@ impl<L: Clone> Runs<L> {
             return Kept::No;
         }
         debug_assert!(!self.kept.contains_key(&id), "a result is kept once");
-        let size = run.content.len() + result.size();
-        let backend = run.backend.clone();
-        if let Some(backend) = &backend {
-            let kept = self.kept_of_backend.entry(backend.clone()).or_default();
+        let size = run.request.len() + result.size();
+        let backend = run.backend;
+        if let Some(backend) = backend {
+            let kept = self.kept_of_backend.entry(backend).or_default();
             kept.insert(id);
         }
         self.kept_bytes += size;
@@ -274,7 +314,7 @@ impl<L: Clone> Runs<L> {
     }
 
     /// An operation makes results of other webhooks on the same thing old.
-    fn displace(&mut self, subject: &Subject, backend: Option<&Backend>) {
+    fn displace(&mut self, subject: &Subject, backend: Option<Backend>) {
         if subject.dry_run || self.kept.is_empty() {
             return;
         }
@@ -292,7 +332,7 @@ impl<L: Clone> Runs<L> {
         };
         let old: Vec<Subject> = match backend {
             Some(backend) => {
-                let ids = self.kept_of_backend.get(backend).into_iter().flatten();
+                let ids = self.kept_of_backend.get(&backend).into_iter().flatten();
                 let kept = ids.filter_map(|id| self.kept.get(id));
                 kept.filter(|kept| is_old(kept))
                     .map(|kept| kept.subject.clone())
@@ -314,17 +354,20 @@ impl<L: Clone> Runs<L> {
     }
 
     fn forget(&mut self, subject: &Subject) {
-        let Some(run) = self.latest.remove(subject) else {
-            return;
-        };
-        let Some(kept) = self.kept.remove(&run.id) else {
+        if let Some(run) = self.latest.remove(subject) {
+            self.forget_kept(run.id);
+        }
+    }
+
+    fn forget_kept(&mut self, id: RunId) {
+        let Some(kept) = self.kept.remove(&id) else {
             return;
         };
         self.kept_bytes -= kept.size;
         if let Some(backend) = kept.backend
             && let Some(ids) = self.kept_of_backend.get_mut(&backend)
         {
-            ids.remove(&run.id);
+            ids.remove(&id);
             if ids.is_empty() {
                 self.kept_of_backend.remove(&backend);
             }

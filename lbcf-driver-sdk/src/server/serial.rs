@@ -2,89 +2,103 @@
 //!
 //! A place in line is taken at once and not when somebody first waits, so the order is that of
 //! arrival however the tasks are scheduled. Whoever holds the place drops it to let the next one
-//! go. A line that nobody stands in takes no memory.
+//! go. A line that nobody stands in takes no memory, and who stands alone in one waits for nobody
+//! and has nothing made for it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 /// The lines, by key.
 #[derive(Debug)]
-pub(super) struct Turns<K>(Arc<Mutex<HashMap<K, Before>>>);
+pub(super) struct Turns<K>(Arc<Lines<K>>);
 
-/// Somebody earlier in the line: ends without a value when their turn is over. Whoever leaves the
-/// line without having had a turn sends on who stood before them.
+/// For each key whose turn somebody has: those who wait, in order. Some may have left.
 #[derive(Debug)]
-struct Before {
-    number: u64,
-    over: oneshot::Receiver<Self>,
-}
+struct Lines<K>(Mutex<HashMap<K, VecDeque<oneshot::Sender<()>>>>);
 
 impl<K> Default for Turns<K> {
     fn default() -> Self {
-        Self(Arc::default())
+        Self(Arc::new(Lines(Mutex::default())))
     }
 }
 
 impl<K: Eq + Hash + Clone> Turns<K> {
     /// The last place in the line of `key`.
     pub(super) fn take_place(&self, key: K) -> Turn<K> {
-        let (after, over) = oneshot::channel();
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = last.get(&key).map_or(0, |before| before.number + 1);
-        let before = last.insert(key.clone(), Before { number, over });
+        let mut lines = self.0.lock();
+        let before = match lines.get_mut(&key) {
+            Some(line) => {
+                let (let_go, before) = oneshot::channel();
+                line.push_back(let_go);
+                Some(before)
+            }
+            None => {
+                lines.insert(key.clone(), VecDeque::new());
+                None
+            }
+        };
+        drop(lines);
         Turn {
             lines: Arc::clone(&self.0),
             key,
-            number,
             before,
-            after: Some(after),
         }
+    }
+}
+
+impl<K> Lines<K> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<K, VecDeque<oneshot::Sender<()>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A place in a line; dropping it lets the next one go.
 #[derive(Debug)]
-pub(super) struct Turn<K: Eq + Hash + Clone> {
-    lines: Arc<Mutex<HashMap<K, Before>>>,
+pub(super) struct Turn<K: Eq + Hash> {
+    lines: Arc<Lines<K>>,
     key: K,
-    number: u64,
-    before: Option<Before>,
-    after: Option<oneshot::Sender<Before>>,
+    /// Those who came earlier, if their turns are not over yet.
+    before: Option<oneshot::Receiver<()>>,
 }
 
-impl<K: Eq + Hash + Clone> Turn<K> {
+impl<K: Eq + Hash> Turn<K> {
+    /// Whether somebody who came earlier may not be done.
+    pub(super) const fn waits(&self) -> bool {
+        self.before.is_some()
+    }
+
     /// Waits until all who came earlier are done.
     pub(super) async fn come(&mut self) {
-        while let Some(before) = &mut self.before {
-            self.before = (&mut before.over).await.ok();
+        if let Some(before) = &mut self.before {
+            // The sender goes only by sending.
+            let _ = before.await;
+            self.before = None;
         }
     }
 }
 
-impl<K: Eq + Hash + Clone> Drop for Turn<K> {
+impl<K: Eq + Hash> Drop for Turn<K> {
     fn drop(&mut self) {
-        let before = self.before.take();
-        let mut last = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        let am_last = last
-            .get(&self.key)
-            .is_some_and(|last| last.number == self.number);
-        match (am_last, before) {
-            (true, None) => {
-                last.remove(&self.key);
-            }
-            (true, Some(before)) => {
-                last.insert(self.key.clone(), before);
-            }
-            (false, None) => {}
-            (false, Some(before)) => {
-                if let Some(after) = self.after.take() {
-                    // Nobody listens only if the next one has left too.
-                    let _ = after.send(before);
-                }
+        if let Some(mut before) = self.before.take() {
+            before.close();
+            if before.try_recv().is_err() {
+                // Leaves without having had a turn: whoever looks for the next one finds nobody
+                // here.
+                return;
             }
         }
+        let mut lines = self.lines.lock();
+        let Some(line) = lines.get_mut(&self.key) else {
+            return;
+        };
+        while let Some(next) = line.pop_front() {
+            if next.send(()).is_ok() {
+                return;
+            }
+        }
+        lines.remove(&self.key);
     }
 }
 

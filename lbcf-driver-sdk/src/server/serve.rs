@@ -54,7 +54,8 @@ const SHORTEST_RELOAD: Duration = Duration::from_millis(10);
 /// * the ten webhooks, as [`DriverRouter`] does;
 /// * `/livez` and `/readyz`, for the probes of a pod: the process answers, and is not about to
 ///   end. `/healthz` is a webhook that asks the driver, by POST or GET. The three are at the root
-///   too, and need no token.
+///   too, and need no token;
+/// * at the root, `/metrics`, and with the feature `openapi` `/openapi.json` and `/docs`.
 ///
 /// Each connection is a task of its own. One that is slow to shake hands, to say what it wants or
 /// to take its answer is given up; where there are too many, further ones wait.
@@ -422,8 +423,16 @@ impl<D: RawDriver> Server<D> {
 }
 
 /// What the driver's router has beside the webhooks.
-fn pages<D: RawDriver>(_driver: &DriverRouter<D>, _prefix: &PathPrefix) -> Pages {
-    Pages::default()
+fn pages<D: RawDriver>(driver: &DriverRouter<D>, prefix: &PathPrefix) -> Pages {
+    #[cfg(not(feature = "openapi"))]
+    let _ = prefix;
+    Pages {
+        metrics: driver.metrics_router(),
+        #[cfg(feature = "openapi")]
+        documents: driver.documents_router(prefix.as_str()),
+        #[cfg(not(feature = "openapi"))]
+        documents: axum::Router::new(),
+    }
 }
 
 const CLIENT_CA_WITHOUT_TLS: ServerError =

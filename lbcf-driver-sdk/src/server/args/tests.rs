@@ -88,6 +88,8 @@ fn every_flag_reaches_the_server() {
         "--probes-on=127.0.0.1:2",
         "--answer-within=4s",
         "--body-limit=1000",
+        "--max-running-hooks=6",
+        "--max-waiting-hooks=7",
         "--max-connections=5",
         "--shutdown-within=1m30s",
     ]);
@@ -100,6 +102,7 @@ fn every_flag_reaches_the_server() {
         .probes_on("127.0.0.1:2".parse().unwrap())
         .answer_within(Duration::from_secs(4))
         .body_limit(1000)
+        .configure(|driver| driver.max_running_hooks(6).max_waiting_hooks(7))
         .max_connections(5)
         .shutdown_within(Duration::from_secs(90));
     assert_eq!(by_flags, Ok(settings(&by_methods)));
@@ -119,6 +122,7 @@ fn settings_that_do_not_go_together_are_refused_by_name() {
         (&["--answer-within=8"], "not a duration up to 24h"),
         (&["--body-limit=0"], "0 is not in 1.."),
         (&["--max-connections=0"], "0 is not in 1.."),
+        (&["--max-running-hooks=0"], "0 is not in 1.."),
         (&["--log-format=xml"], "[possible values: text, json]"),
         (&["--listen=8080"], "--listen <ADDR>"),
     ] {

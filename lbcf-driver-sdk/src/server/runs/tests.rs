@@ -1,3 +1,4 @@
+use super::super::metrics::Outcome;
 use super::*;
 
 fn runs() -> Runs<()> {
@@ -5,15 +6,50 @@ fn runs() -> Runs<()> {
 }
 
 fn subject(record: &str) -> Subject {
-    Subject::new("ensureBackend", record, false, &Bytes::new())
+    Subject::new("ensureBackend", record, false, Bytes::new)
 }
 
 fn answer(text: &str) -> Answer {
-    Answer::ok(&text)
+    Answer::ok(&text, Outcome::Succ)
+}
+
+/// What came of a call.
+#[derive(Debug, PartialEq, Eq)]
+enum Call {
+    Start(RunId),
+    Join(RunId, ()),
+    Collect(Answer),
+}
+
+impl Runs<()> {
+    /// A call as whoever acts would see to it. Requests here have the same content only if they
+    /// have the same bytes.
+    fn call(
+        &mut self,
+        subject: &Subject,
+        request: &Bytes,
+        backend: Option<Backend>,
+        listen: (),
+    ) -> Call {
+        let known = match self.known(subject, request, Same::Unknown) {
+            Known::Maybe(id, other) => {
+                assert_ne!(*request, other, "equal bytes need no comparing");
+                self.known(subject, request, Same::NotAs(id))
+            }
+            known => known,
+        };
+        match known {
+            Known::Join(id, listen) => Call::Join(id, listen),
+            Known::Collect(answer) => Call::Collect(answer),
+            Known::Nothing => Call::Start(self.start(subject, request, backend, listen)),
+            Known::Maybe(..) => panic!("told and asked again"),
+        }
+    }
 }
 
 const A: Bytes = Bytes::from_static(b"A");
 const B: Bytes = Bytes::from_static(b"B");
+const C: Bytes = Bytes::from_static(b"C");
 
 fn start(runs: &mut Runs<()>, subject: &Subject, content: &Bytes) -> RunId {
     match runs.call(subject, content, None, ()) {
@@ -160,11 +196,11 @@ fn subjects_differ_by_webhook_record_and_dry_run() {
     let subjects = [
         subject("1"),
         subject("2"),
-        Subject::new("deregisterBackend", "1", false, &A),
-        Subject::new("ensureBackend", "1", true, &A),
+        Subject::new("deregisterBackend", "1", false, || A),
+        Subject::new("ensureBackend", "1", true, || A),
         // Without a record the content has to do.
-        Subject::new("ensureBackend", "", false, &A),
-        Subject::new("ensureBackend", "", false, &B),
+        Subject::new("ensureBackend", "", false, || A),
+        Subject::new("ensureBackend", "", false, || B),
     ];
     let mut runs = runs();
     for subject in &subjects {
@@ -188,16 +224,29 @@ fn who_hung_up_was_promised_nothing() {
     assert_eq!(runs.finished(&s, id, Some(answer("x"))), Kept::Yes);
 }
 
-fn backend(addr: &str) -> Backend {
-    Backend {
-        load_balancer: StringMap::from([("lbID".into(), "lb-1".into())]),
-        addr: addr.into(),
+#[test]
+fn what_was_created_is_kept_for_who_hung_up_until_it_is_deleted() {
+    let mut runs = runs();
+    let create = Subject::new("createLoadBalancer", "1", false, Bytes::new);
+    for delete in [false, true] {
+        let id = start(&mut runs, &create, &A);
+        assert_eq!(runs.left(&create, id, false), Kept::No);
+        assert_eq!(runs.finished(&create, id, Some(answer("x"))), Kept::Yes);
+        if delete {
+            keep(&mut runs, "deleteLoadBalancer", None);
+        }
+        let collected = matches!(runs.call(&create, &A, None, ()), Call::Collect(_));
+        assert_eq!(collected, !delete);
     }
 }
 
+fn backend(addr: &str) -> Backend {
+    Backend::new(&StringMap::from([("lbID".into(), "lb-1".into())]), addr)
+}
+
 /// Leaves a result that was promised to somebody.
-fn keep(runs: &mut Runs<()>, webhook: &'static str, backend: Option<&Backend>) -> Subject {
-    let subject = Subject::new(webhook, &format!("{webhook}(1)"), false, &A);
+fn keep(runs: &mut Runs<()>, webhook: &'static str, backend: Option<Backend>) -> Subject {
+    let subject = Subject::new(webhook, &format!("{webhook}(1)"), false, || A);
     let Call::Start(id) = runs.call(&subject, &A, backend, ()) else {
         panic!("{webhook} runs already");
     };
@@ -213,25 +262,25 @@ fn is_kept(runs: &Runs<()>, subject: &Subject) -> bool {
 #[test]
 fn d28_a_result_is_no_news_once_another_webhook_worked_on_the_backend() {
     let mut runs = runs();
-    let here = keep(&mut runs, "ensureBackend", Some(&backend("a")));
-    let dry_run = Subject::new("deregisterBackend", "2", true, &A);
-    runs.call(&dry_run, &A, Some(&backend("a")), ());
-    let elsewhere = Subject::new("deregisterBackend", "3", false, &A);
-    runs.call(&elsewhere, &A, Some(&backend("b")), ());
+    let here = keep(&mut runs, "ensureBackend", Some(backend("a")));
+    let dry_run = Subject::new("deregisterBackend", "2", true, || A);
+    runs.call(&dry_run, &A, Some(backend("a")), ());
+    let elsewhere = Subject::new("deregisterBackend", "3", false, || A);
+    runs.call(&elsewhere, &A, Some(backend("b")), ());
     assert!(is_kept(&runs, &here));
-    let same = Subject::new("deregisterBackend", "4", false, &A);
-    runs.call(&same, &A, Some(&backend("a")), ());
+    let same = Subject::new("deregisterBackend", "4", false, || A);
+    runs.call(&same, &A, Some(backend("a")), ());
     assert!(!is_kept(&runs, &here));
 }
 
 #[test]
 fn d28_a_result_is_no_news_if_it_came_while_another_webhook_was_at_work() {
     let mut runs = runs();
-    let leaving = Subject::new("deregisterBackend", "2", false, &A);
-    let Call::Start(id) = runs.call(&leaving, &A, Some(&backend("a")), ()) else {
+    let leaving = Subject::new("deregisterBackend", "2", false, || A);
+    let Call::Start(id) = runs.call(&leaving, &A, Some(backend("a")), ()) else {
         panic!();
     };
-    let ensured = keep(&mut runs, "ensureBackend", Some(&backend("a")));
+    let ensured = keep(&mut runs, "ensureBackend", Some(backend("a")));
     assert_eq!(runs.finished(&leaving, id, Some(answer("y"))), Kept::No);
     assert!(!is_kept(&runs, &ensured));
 }
@@ -240,7 +289,7 @@ fn d28_a_result_is_no_news_if_it_came_while_another_webhook_was_at_work() {
 fn d28_deleting_a_load_balancer_makes_every_other_result_old_and_creating_one_that_of_deleting() {
     let mut runs = runs();
     let created = keep(&mut runs, "createLoadBalancer", None);
-    let ensured = keep(&mut runs, "ensureBackend", Some(&backend("a")));
+    let ensured = keep(&mut runs, "ensureBackend", Some(backend("a")));
     keep(&mut runs, "ensureLoadBalancer", None);
     assert!(is_kept(&runs, &created), "ensuring keeps it");
     let deleted = keep(&mut runs, "deleteLoadBalancer", None);
@@ -249,4 +298,17 @@ fn d28_deleting_a_load_balancer_makes_every_other_result_old_and_creating_one_th
     keep(&mut runs, "createLoadBalancer", None);
     assert!(!is_kept(&runs, &deleted));
     assert!(runs.kept_of_backend.is_empty());
+}
+
+#[test]
+fn a_request_of_other_bytes_is_the_same_call_if_its_content_is() {
+    let (mut runs, s) = (runs(), subject("1"));
+    let id = start(&mut runs, &s, &A);
+    assert_eq!(runs.known(&s, &B, Same::Unknown), Known::Maybe(id, A));
+    assert_eq!(runs.known(&s, &B, Same::As(id)), Known::Join(id, ()));
+    assert_eq!(runs.known(&s, &B, Same::NotAs(id)), Known::Nothing);
+    // What was compared with an operation says nothing about the one that replaced it.
+    let next = start(&mut runs, &s, &C);
+    assert_eq!(runs.known(&s, &B, Same::As(id)), Known::Maybe(next, C));
+    assert_eq!(runs.known(&s, &B, Same::NotAs(id)), Known::Maybe(next, C));
 }

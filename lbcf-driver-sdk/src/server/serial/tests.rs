@@ -9,7 +9,7 @@ fn ready(turn: &mut Turn<&'static str>) -> bool {
 }
 
 fn is_empty(turns: &Turns<&'static str>) -> bool {
-    turns.0.lock().unwrap().is_empty()
+    turns.0.lock().is_empty()
 }
 
 #[test]
@@ -70,4 +70,29 @@ fn who_leaves_the_end_of_the_line_lets_nobody_overtake() {
     assert!(ready(&mut third));
     drop(third);
     assert!(is_empty(&turns));
+}
+
+#[test]
+fn who_leaves_just_when_its_turn_has_come_passes_it_on() {
+    let turns = Turns::default();
+    let first = turns.take_place("a");
+    let second = turns.take_place("a");
+    let mut third = turns.take_place("a");
+    drop(first);
+    // The second has its turn, and never looked.
+    drop(second);
+    assert!(ready(&mut third));
+    drop(third);
+    assert!(is_empty(&turns));
+}
+
+#[test]
+fn only_who_comes_later_waits() {
+    let turns = Turns::default();
+    let first = turns.take_place("a");
+    let mut second = turns.take_place("a");
+    assert!(!first.waits() && second.waits());
+    drop(first);
+    assert!(ready(&mut second));
+    assert!(!second.waits());
 }

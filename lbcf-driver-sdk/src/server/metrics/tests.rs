@@ -1,0 +1,80 @@
+use super::*;
+use crate::webhook::{ALL, Class, EnsureBackend, Healthz};
+use prometheus::TextEncoder;
+use std::time::Duration;
+
+fn text(metrics: &Metrics) -> String {
+    let families = metrics.registry().gather();
+    TextEncoder::new().encode_to_string(&families).unwrap()
+}
+
+#[test]
+fn every_outcome_and_every_reason_stands_at_its_own_number() {
+    for (number, outcome) in Outcome::ALL.into_iter().enumerate() {
+        assert_eq!(outcome as usize, number);
+    }
+    for (number, because) in NotYet::ALL.into_iter().enumerate() {
+        assert_eq!(because as usize, number);
+    }
+}
+
+#[test]
+fn all_series_are_there_before_the_first_call_and_only_those_that_can_be() {
+    let text = text(&Metrics::new());
+    for webhook in ALL {
+        let has = |name: &str, label: &str| {
+            let labels = [
+                format!("{name}{{webhook=\"{}\",{label}}} 0", webhook.name),
+                format!("{name}{{{label},webhook=\"{}\"}} 0", webhook.name),
+            ];
+            labels.iter().any(|series| text.contains(series))
+        };
+        let calls = |outcome| has("lbcf_driver_calls_total", &format!("outcome=\"{outcome}\""));
+        let class = webhook.class;
+        assert_eq!(calls("succ"), class == Class::Operation);
+        assert_eq!(calls("yes"), class == Class::Verdict);
+        assert_eq!(calls("healthy"), class == Class::Health);
+        assert!(calls("rejected") && calls("panicked") && calls("hung_up"));
+        let joining = has("lbcf_driver_repeated_calls_total", "by=\"joining\"");
+        assert_eq!(joining, class == Class::Operation);
+        let no_place = "because=\"waits_for_place\"";
+        let no_place = has("lbcf_driver_unfinished_calls_total", no_place);
+        assert_eq!(no_place, class != Class::Health);
+    }
+    assert!(text.contains("lbcf_driver_kept_results 0"));
+    assert!(!text.contains("unseen"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_is_counted_once_answered_or_not() {
+    let metrics = Metrics::new();
+    let ensure = EnsureBackend::of(&metrics);
+    let call = MeasuredCall::new(ensure, Instant::now());
+    tokio::time::advance(Duration::from_millis(300)).await;
+    call.answered(Outcome::Fail);
+    drop(MeasuredCall::new(ensure, Instant::now()));
+    // An outcome that the class does not have counts nowhere.
+    MeasuredCall::new(Healthz::of(&metrics), Instant::now()).answered(Outcome::Succ);
+    let text = text(&metrics);
+    for line in [
+        "lbcf_driver_calls_total{outcome=\"fail\",webhook=\"ensureBackend\"} 1",
+        "lbcf_driver_calls_total{outcome=\"hung_up\",webhook=\"ensureBackend\"} 1",
+        "lbcf_driver_answer_duration_seconds_count{webhook=\"ensureBackend\"} 1",
+        "lbcf_driver_answer_duration_seconds_sum{webhook=\"ensureBackend\"} 0.3",
+    ] {
+        assert!(text.contains(line), "{line} is not in {text}");
+    }
+}
+
+#[test]
+fn a_gauge_goes_down_again() {
+    let metrics = Metrics::new();
+    let ensure = EnsureBackend::of(&metrics);
+    let (one, another) = (ensure.runs(), ensure.runs());
+    assert_eq!(ensure.running.get(), 2);
+    drop(one);
+    let waits = ensure.waits();
+    assert_eq!((ensure.running.get(), ensure.waiting.get()), (1, 1));
+    drop((another, waits));
+    assert_eq!((ensure.running.get(), ensure.waiting.get()), (0, 0));
+}

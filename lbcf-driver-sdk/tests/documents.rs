@@ -1,0 +1,91 @@
+//! The OpenAPI document that a driver serves, and the page to read it.
+
+use crate::support::{actor, ok, send};
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, StatusCode, header};
+use http_body_util::BodyExt;
+use lbcf_driver_sdk::server::DriverRouter;
+use lbcf_driver_sdk::webhook::ALL;
+use serde_json::{Value, json};
+use std::io::Read;
+
+fn served(path_prefix: &str) -> Router {
+    let driver = DriverRouter::new(actor().0);
+    let documents = driver.documents_router(path_prefix);
+    if path_prefix.is_empty() {
+        documents.merge(driver.build())
+    } else {
+        documents.nest(path_prefix, driver.build())
+    }
+}
+
+async fn get(router: &Router, path: &str) -> (StatusCode, String) {
+    let request = Request::get(path).body(Body::empty()).unwrap();
+    let response = send(router, request).await;
+    let status = response.status();
+    let compressed = response.headers().contains_key(header::CONTENT_ENCODING);
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    let mut text = String::new();
+    if compressed {
+        let mut plain = flate2::read::GzDecoder::new(&body[..]);
+        plain.read_to_string(&mut text).unwrap();
+    } else {
+        text = String::from_utf8(body.to_vec()).unwrap();
+    }
+    (status, text)
+}
+
+#[tokio::test]
+async fn whoever_follows_the_document_reaches_the_webhooks() {
+    for prefix in ["", "/lbcf", "/clb/v1"] {
+        let router = served(prefix);
+        let (status, text) = get(&router, "/openapi.json").await;
+        assert_eq!(status, StatusCode::OK);
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(document["openapi"], "3.1.0");
+        let server = document["servers"][0]["url"].as_str().unwrap();
+        for webhook in ALL {
+            let path = format!("/{}", webhook.name);
+            assert!(document["paths"][&path].is_object(), "{path}");
+        }
+        let healthz = format!("{}/healthz", server.trim_end_matches('/'));
+        assert_eq!(ok(&router, &healthz, &json!({})).await["healthy"], true);
+    }
+}
+
+#[tokio::test]
+async fn a_prefix_is_written_in_one_way() {
+    for prefix in ["lbcf", "/lbcf", "/lbcf/"] {
+        let documents = DriverRouter::new(actor().0).documents_router(prefix);
+        let (_, text) = get(&documents, "/openapi.json").await;
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(document["servers"], json!([{"url": "/lbcf"}]));
+    }
+}
+
+#[cfg(feature = "swagger-ui")]
+#[tokio::test]
+async fn the_page_asks_nobody_but_the_driver() {
+    let router = served("/lbcf");
+    for path in ["/docs/", "/docs/swagger-initializer.js", "/docs/index.css"] {
+        let (status, text) = get(&router, path).await;
+        assert_eq!(status, StatusCode::OK, "{path}");
+        assert!(!text.contains("http://"), "{path}: {text}");
+        assert!(!text.contains("https://"), "{path}: {text}");
+        assert!(!text.contains("\"//"), "{path}: {text}");
+    }
+    let (_, config) = get(&router, "/docs/swagger-initializer.js").await;
+    assert!(config.contains("\"/openapi.json\""), "{config}");
+    assert!(config.contains("\"validatorUrl\": \"none\""), "{config}");
+    let (status, script) = get(&router, "/docs/swagger-ui-bundle.js").await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(script.len() > 100_000);
+}
+
+#[cfg(not(feature = "swagger-ui"))]
+#[tokio::test]
+async fn without_the_feature_there_is_no_page() {
+    let (status, _) = get(&served("/lbcf"), "/docs/").await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+}

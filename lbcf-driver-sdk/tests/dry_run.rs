@@ -1,0 +1,137 @@
+//! A driver that cannot rehearse is not asked to.
+
+use crate::support::{ok, post, stage};
+use axum::http::StatusCode;
+use lbcf_driver_sdk::server::router;
+use lbcf_driver_sdk::webhook::{
+    ALL, Class, CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
+    EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest,
+    JudgePodDeregisterRequest, StringMap, ValidateBackendRequest, ValidateLoadBalancerRequest,
+};
+use lbcf_driver_sdk::{NotSucc, RawDriver, Refusal};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+
+/// Notes what it is asked, by webhook. It says nothing about rehearsals.
+struct Asked(Arc<Mutex<Vec<&'static str>>>);
+
+impl Asked {
+    fn note<T>(&self, webhook: &'static str, answer: T) -> T {
+        self.0.lock().unwrap().push(webhook);
+        answer
+    }
+}
+
+impl RawDriver for Asked {
+    async fn validate_load_balancer(&self, _: ValidateLoadBalancerRequest) -> Result<(), Refusal> {
+        self.note("validateLoadBalancer", Ok(()))
+    }
+    async fn create_load_balancer(
+        &self,
+        _: CreateLoadBalancerRequest,
+    ) -> Result<StringMap, NotSucc> {
+        self.note("createLoadBalancer", Ok(StringMap::new()))
+    }
+    async fn ensure_load_balancer(&self, _: EnsureLoadBalancerRequest) -> Result<(), NotSucc> {
+        self.note("ensureLoadBalancer", Ok(()))
+    }
+    async fn delete_load_balancer(&self, _: DeleteLoadBalancerRequest) -> Result<(), NotSucc> {
+        self.note("deleteLoadBalancer", Ok(()))
+    }
+    async fn validate_backend(&self, _: ValidateBackendRequest) -> Result<(), Refusal> {
+        self.note("validateBackend", Ok(()))
+    }
+    async fn generate_backend_addr(
+        &self,
+        _: GenerateBackendAddrRequest,
+    ) -> Result<String, NotSucc> {
+        self.note("generateBackendAddr", Ok("a".into()))
+    }
+    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+        self.note("ensureBackend", Ok(StringMap::new()))
+    }
+    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
+        self.note("deregisterBackend", Ok(()))
+    }
+    async fn judge_pod_deregister(
+        &self,
+        request: JudgePodDeregisterRequest,
+    ) -> Result<Vec<k8s_openapi::api::core::v1::Pod>, Refusal> {
+        self.note("judgePodDeregister", Ok(request.not_ready_pods))
+    }
+}
+
+fn body(dry_run: bool) -> Value {
+    let pod = json!({"metadata": {"name": "pod"}});
+    json!({
+        "recordID": "r", "dryRun": dry_run, "operation": "Create", "notReadyPods": [],
+        "podBackend": {"pod": pod, "port": {"port": 80}},
+    })
+}
+
+#[tokio::test]
+async fn no_operation_reaches_a_driver_that_cannot_rehearse_and_every_decision_does() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let router = router(Asked(Arc::clone(&asked)));
+    for webhook in ALL {
+        let path = format!("/{}", webhook.name);
+        let answer = ok(&router, &path, &body(true)).await;
+        let reached = std::mem::take(&mut *asked.lock().unwrap());
+        match webhook.class {
+            Class::Operation => {
+                assert_eq!(answer["status"], "Fail", "{path}");
+                let message = answer["msg"].as_str().unwrap();
+                let expected = format!("{}: dryRun: true: ", webhook.name);
+                assert!(message.starts_with(&expected), "{message}");
+                assert_eq!(reached, [""; 0]);
+                // The same in earnest.
+                let answer = ok(&router, &path, &body(false)).await;
+                assert_eq!(answer["status"], "Succ", "{path}");
+                let reached = std::mem::take(&mut *asked.lock().unwrap());
+                assert_eq!(reached, [webhook.name]);
+            }
+            Class::Verdict => {
+                assert_eq!(answer["succ"], true, "{path}");
+                assert_eq!(reached, [webhook.name]);
+            }
+            Class::Health => assert_eq!(answer["healthy"], true),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_driver_that_can_rehearse_is_asked() {
+    let (router, stage) = stage();
+    let body = json!({"recordID": "r", "dryRun": true, "backendAddr": "a"});
+    assert_eq!(ok(&router, "/ensureBackend", &body).await["status"], "Succ");
+    assert_eq!(stage.log(), ["begin a", "end a"]);
+}
+
+/// Its answer to the question whether it can rehearse is a panic.
+struct Breaks;
+
+impl RawDriver for Breaks {
+    async fn generate_backend_addr(
+        &self,
+        _: GenerateBackendAddrRequest,
+    ) -> Result<String, NotSucc> {
+        Ok("a".into())
+    }
+    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+        Ok(StringMap::new())
+    }
+    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
+        Ok(())
+    }
+    fn accepts_dry_run(&self) -> bool {
+        panic!("on purpose")
+    }
+}
+
+#[tokio::test]
+async fn a_panic_in_place_of_an_answer_is_a_500_and_nothing_is_done() {
+    let router = router(Breaks);
+    let body = json!({"recordID": "r", "dryRun": true}).to_string();
+    let (status, _) = post(&router, "/ensureBackend", body).await;
+    assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+}

@@ -1,0 +1,331 @@
+//! How many hooks run, how many wait, and what the others are told.
+
+use crate::support::{actor, ensure, ok, post, serve, spawn_ok, stage};
+use axum::Router;
+use axum::http::StatusCode;
+use lbcf_driver_sdk::server::DriverRouter;
+use lbcf_driver_sdk::webhook::{
+    DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest, HealthzRequest,
+    HealthzResponse, StringMap,
+};
+use lbcf_driver_sdk::{NotSucc, RawDriver};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+const ENSURE: &str = "/ensureBackend";
+
+fn with(
+    settings: impl FnOnce(DriverRouter<crate::support::Actor>) -> DriverRouter<crate::support::Actor>,
+) -> (Router, Arc<crate::support::Stage>) {
+    let (actor, stage) = actor();
+    (settings(DriverRouter::new(actor)).build(), stage)
+}
+
+/// A call about a backend of this name that waits for the test.
+fn on(backend: &str) -> Value {
+    let mut body = ensure("1", json!({"do": "wait"}));
+    body["recordID"] = format!("ensureBackend({backend})").into();
+    body["backendAddr"] = backend.into();
+    body
+}
+
+fn weight(backend: &str, weight: &str) -> Value {
+    let mut body = on(backend);
+    body["parameters"]["weight"] = weight.into();
+    body
+}
+
+fn decision() -> Value {
+    json!({"operation": "Create", "parameters": {"do": "wait"}})
+}
+
+/// Lets all tasks go as far as they can without the clock.
+async fn settle() {
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_beyond_the_limit_waits_and_then_runs() {
+    let (router, stage) = with(|driver| driver.max_running_hooks(1));
+    let first = spawn_ok(&router, ENSURE, on("a"));
+    settle().await;
+    let second = ok(&router, ENSURE, &on("b")).await;
+    assert_eq!(second["status"], "Running");
+    assert_eq!(
+        second["msg"],
+        "ensureBackend waits for a free place: the driver is busy"
+    );
+    assert_eq!(second["minRetryDelayInSeconds"], 1);
+    assert_eq!(stage.log(), ["begin a"]);
+    stage.go.add_permits(2);
+    stage.lines(4).await;
+    settle().await;
+    assert_eq!(ok(&router, ENSURE, &on("b")).await["status"], "Succ");
+    assert_eq!(stage.log(), ["begin a", "end a", "begin b", "end b"]);
+    assert_eq!(first.await.unwrap()["status"], "Running");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_a_turn_holds_no_place() {
+    let (router, stage) = with(|driver| driver.max_running_hooks(2));
+    // Three wait behind the first one, which is more than there are places.
+    let mut calls: Vec<_> = ["1", "2", "3", "4"]
+        .map(|n| spawn_ok(&router, ENSURE, weight("a", n)))
+        .into();
+    settle().await;
+    calls.push(spawn_ok(&router, ENSURE, on("b")));
+    settle().await;
+    assert_eq!(stage.log(), ["begin a 1", "begin b"]);
+    stage.go.add_permits(5);
+    for call in calls {
+        assert_eq!(call.await.unwrap()["status"], "Succ");
+    }
+    let log = stage.log();
+    let begun = log.iter().filter(|line| line.starts_with("begin a"));
+    let begun: Vec<_> = begun.collect();
+    assert_eq!(begun, ["begin a 1", "begin a 2", "begin a 3", "begin a 4"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn places_are_given_in_order_of_arrival() {
+    let (router, stage) = with(|driver| driver.max_running_hooks(1));
+    let mut calls = Vec::new();
+    for backend in ["a", "b", "c", "d"] {
+        calls.push(spawn_ok(&router, ENSURE, on(backend)));
+        settle().await;
+    }
+    stage.go.add_permits(4);
+    for call in calls {
+        assert_eq!(call.await.unwrap()["status"], "Succ");
+    }
+    let log = stage.log();
+    let begun: Vec<_> = log
+        .iter()
+        .filter(|line| line.starts_with("begin"))
+        .collect();
+    assert_eq!(begun, ["begin a", "begin b", "begin c", "begin d"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decision_beyond_the_limit_waits_for_its_deadline_and_is_a_no_that_never_runs() {
+    let (router, stage) = with(|driver| driver.max_running_hooks(1));
+    let first = spawn_ok(&router, "/validateBackend", decision());
+    settle().await;
+    let started = Instant::now();
+    let second = ok(&router, "/validateBackend", &decision()).await;
+    assert_eq!(started.elapsed().as_secs(), 8);
+    assert_eq!(
+        second,
+        json!({"succ": false, "msg": "validateBackend: the driver is busy, please try again"})
+    );
+    assert_eq!(first.await.unwrap()["succ"], false);
+    stage.go.add_permits(2);
+    stage.lines(2).await;
+    settle().await;
+    assert_eq!(stage.log(), ["begin validate", "end validate"]);
+
+    // One that gets a place in time is made.
+    let first = spawn_ok(&router, "/validateBackend", decision());
+    settle().await;
+    let second = spawn_ok(&router, "/validateBackend", decision());
+    settle().await;
+    stage.go.add_permits(2);
+    assert_eq!(first.await.unwrap()["succ"], true);
+    assert_eq!(second.await.unwrap()["succ"], true);
+}
+
+#[tokio::test(start_paused = true)]
+async fn healthz_is_never_held_up() {
+    let (router, _stage) = with(|driver| driver.max_running_hooks(1).max_waiting_hooks(0));
+    let _running = spawn_ok(&router, ENSURE, on("a"));
+    settle().await;
+    let started = Instant::now();
+    assert_eq!(ok(&router, "/healthz", &json!({})).await["healthy"], true);
+    assert_eq!(started.elapsed(), Duration::ZERO);
+}
+
+/// Its `healthz` never answers.
+struct Hangs;
+
+impl RawDriver for Hangs {
+    async fn healthz(&self, _: HealthzRequest) -> HealthzResponse {
+        std::future::pending().await
+    }
+    async fn generate_backend_addr(
+        &self,
+        _: GenerateBackendAddrRequest,
+    ) -> Result<String, NotSucc> {
+        Ok("a".into())
+    }
+    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+        Ok(StringMap::new())
+    }
+    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn probes_of_a_healthz_that_hangs_do_not_pile_up() {
+    let driver = DriverRouter::new(Hangs);
+    let hooks = driver.running_hooks();
+    let router = driver.build();
+    for _ in 0..100 {
+        let answer = ok(&router, "/healthz", &json!({})).await;
+        assert_eq!(answer["healthy"], false);
+    }
+    assert_eq!(hooks.count(), 64);
+    assert_eq!(
+        ok(&router, ENSURE, &ensure("1", json!({}))).await["status"],
+        "Succ"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn beyond_the_limit_of_waiting_hooks_a_call_is_answered_at_once_and_not_begun() {
+    let (router, stage) = with(|driver| driver.max_running_hooks(1).max_waiting_hooks(2));
+    let mut calls = Vec::new();
+    for backend in ["a", "b", "c"] {
+        calls.push(spawn_ok(&router, ENSURE, on(backend)));
+        settle().await;
+    }
+    let started = Instant::now();
+    let full = ok(&router, ENSURE, &on("d")).await;
+    assert_eq!(
+        full,
+        json!({
+            "status": "Running", "minRetryDelayInSeconds": 10,
+            "msg": "ensureBackend was not begun: too many operations wait",
+        })
+    );
+    let refused = ok(&router, "/validateBackend", &decision()).await;
+    assert_eq!(refused["succ"], false);
+    let why = refused["msg"].as_str().unwrap();
+    assert!(why.contains("overloaded"), "{why}");
+    // What needs no place of its own is taken in: it joins.
+    calls.push(spawn_ok(&router, ENSURE, on("c")));
+    settle().await;
+    assert_eq!(started.elapsed(), Duration::ZERO);
+    stage.go.add_permits(9);
+    for call in calls {
+        assert_eq!(call.await.unwrap()["status"], "Succ");
+    }
+    let d_or_decision = |line: &String| line.contains("begin d") || line.contains("validate");
+    assert!(!stage.log().iter().any(d_or_decision));
+    // And now there is room again.
+    assert_eq!(ok(&router, ENSURE, &on("d")).await["status"], "Succ");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_queue_behind_one_record_holds_up_no_other() {
+    let (router, stage) = with(|driver| driver.max_waiting_hooks(0));
+    let first = spawn_ok(&router, ENSURE, weight("a", "1"));
+    settle().await;
+    let second = ok(&router, ENSURE, &weight("a", "2")).await;
+    assert!(second["msg"].as_str().unwrap().contains("not begun"));
+    stage.go.add_permits(2);
+    assert_eq!(ok(&router, ENSURE, &on("b")).await["status"], "Succ");
+    assert_eq!(first.await.unwrap()["status"], "Succ");
+    // Who was not taken in has left no place behind.
+    stage.go.add_permits(1);
+    let second = ok(&router, ENSURE, &weight("a", "2")).await;
+    assert_eq!(second["status"], "Succ");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decision_whose_caller_left_before_it_had_a_place_is_not_made() {
+    let (router, stage) = with(|driver| driver.max_running_hooks(1));
+    let first = spawn_ok(&router, ENSURE, on("a"));
+    settle().await;
+    let decision = spawn_ok(&router, "/validateBackend", decision());
+    settle().await;
+    decision.abort();
+    settle().await;
+    stage.go.add_permits(2);
+    assert_eq!(first.await.unwrap()["status"], "Succ");
+    assert_eq!(ok(&router, ENSURE, &on("b")).await["status"], "Succ");
+    assert!(!stage.log().iter().any(|line| line.contains("validate")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_places_are_one_place() {
+    let (router, stage) = with(|driver| driver.max_running_hooks(0));
+    stage.go.add_permits(1);
+    assert_eq!(ok(&router, ENSURE, &on("a")).await["status"], "Succ");
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_without_measure_are_no_limits() {
+    let (router, stage) = with(|driver| {
+        driver
+            .answer_within(Duration::MAX)
+            .keep_results(Duration::MAX)
+            .body_limit(usize::MAX)
+            .max_running_hooks(usize::MAX)
+            .max_waiting_hooks(usize::MAX)
+    });
+    stage.go.add_permits(1);
+    assert_eq!(ok(&router, ENSURE, &on("a")).await["status"], "Succ");
+    assert_eq!(ok(&router, "/healthz", &json!({})).await["healthy"], true);
+}
+
+#[tokio::test(start_paused = true)]
+async fn results_that_are_kept_for_no_time_are_not_kept() {
+    let (router, stage) = with(|driver| driver.keep_results(Duration::ZERO));
+    assert_eq!(ok(&router, ENSURE, &on("a")).await["status"], "Running");
+    stage.go.add_permits(2);
+    stage.lines(2).await;
+    settle().await;
+    assert_eq!(ok(&router, ENSURE, &on("a")).await["status"], "Succ");
+    assert_eq!(stage.log(), ["begin a", "end a", "begin a", "end a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_limit_of_zero_leaves_healthz() {
+    let (router, _) = with(|driver| driver.body_limit(0));
+    let (status, _) = post(&router, ENSURE, "{}").await;
+    assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
+    let (status, _) = post(&router, "/healthz", "").await;
+    assert_eq!(status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_deadline_of_zero_leaves_the_body_time_to_arrive() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let (router, stage) = with(|driver| driver.answer_within(Duration::ZERO));
+    let address = serve(router).await;
+    let body = on("a").to_string();
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "POST /ensureBackend HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.flush().await.unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    stream.write_all(body.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    assert!(answer.contains("\"Running\""), "{answer}");
+    stage.lines(1).await;
+    stage.go.add_permits(1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_default_limits_are_far_away() {
+    let (router, stage) = stage();
+    let calls: Vec<_> = (0..200)
+        .map(|n| spawn_ok(&router, ENSURE, on(&n.to_string())))
+        .collect();
+    settle().await;
+    assert_eq!(stage.log().len(), 200);
+    stage.go.add_permits(200);
+    for call in calls {
+        assert_eq!(call.await.unwrap()["status"], "Succ");
+    }
+}
