@@ -7,6 +7,7 @@
 
 mod any_case;
 mod lenient;
+mod streaming;
 
 pub(crate) use lenient::{
     empty_map_as_null, is_zero, null_as_default, object_or_json_string, objects_or_json_strings,
@@ -41,10 +42,27 @@ pub enum DecodeError {
 /// Reads one JSON object into `T`: field names in any letter case, an exactly spelled field wins
 /// over another spelling of it.
 ///
+/// What is spelled as declared is read without a detour and about as fast as by `serde_json`.
+///
+/// ```
+/// use lbcf_driver_sdk::webhook::EnsureBackendRequest;
+/// use lbcf_driver_sdk::wire;
+///
+/// let request: EnsureBackendRequest = wire::from_slice(br#"{"recordId": "1", "lbInfo": null}"#)?;
+/// assert_eq!(request.record_id, "1");
+///
+/// let error = wire::from_slice::<EnsureBackendRequest>(br#"{"dryRun": "yes"}"#).unwrap_err();
+/// assert_eq!(error.to_string(), r#"dryRun: invalid type: string "yes", expected a boolean"#);
+/// # Ok::<(), wire::DecodeError>(())
+/// ```
+///
 /// # Errors
 /// [`DecodeError`], which names the field.
 pub fn from_slice<T: DeserializeOwned>(body: &[u8]) -> Result<T, DecodeError> {
-    from_value(serde_json::from_slice(body).map_err(DecodeError::NotJson)?)
+    match streaming::read(body) {
+        Some(value) => Ok(value),
+        None => from_value(serde_json::from_slice(body).map_err(DecodeError::NotJson)?),
+    }
 }
 
 /// [`from_slice`] for a value that was parsed already.

@@ -2,6 +2,7 @@
 // Helpers of tests say what they expect by unwrapping, too.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod any_body;
 mod bad_input;
 mod captured_log;
 mod certificates;
@@ -18,10 +19,12 @@ mod joining;
 mod limits;
 mod logging;
 mod metrics;
+mod near_misses;
 mod openapi;
 mod outcomes;
 mod panics;
 mod process;
+mod round_trip;
 mod running;
 mod serial;
 mod server;
@@ -32,3 +35,4 @@ mod support;
 mod testing;
 mod tls;
 mod typed;
+mod wire_agreement;

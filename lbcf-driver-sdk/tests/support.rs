@@ -191,3 +191,12 @@ pub(crate) async fn serve(router: Router) -> std::net::SocketAddr {
     tokio::spawn(async move { axum::serve(listener, router).await });
     address
 }
+
+/// The same cases in every run, and none written down: what fails becomes a test of its own.
+pub(crate) fn cases(count: u32) -> proptest::test_runner::Config {
+    proptest::test_runner::Config {
+        rng_seed: proptest::test_runner::RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..proptest::test_runner::Config::with_cases(count)
+    }
+}

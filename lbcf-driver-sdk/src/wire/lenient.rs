@@ -1,9 +1,18 @@
 //! Serde helpers for the places where sources disagree about one field.
 
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// The name under which Kubernetes' objects are asked for, as if they were a newtype. A
+/// [streaming](super::streaming) reader knows it, and offers what it finds: an object as a map, a
+/// list as a sequence. All others pass themselves on, as for any newtype, and are asked for a
+/// JSON value first.
+pub(super) const KUBERNETES_OBJECTS: &str = "lbcf_driver_sdk::wire::KubernetesObjects";
 
 /// `null` and absence both mean "empty" (b152).
 pub(crate) fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
@@ -33,7 +42,29 @@ where
     D: Deserializer<'de>,
     T: DeserializeOwned,
 {
-    object_or_string_value(Value::deserialize(deserializer)?).map_err(D::Error::custom)
+    deserializer.deserialize_newtype_struct(KUBERNETES_OBJECTS, OneObject(PhantomData))
+}
+
+struct OneObject<T>(PhantomData<T>);
+
+impl<'de, T: DeserializeOwned> Visitor<'de> for OneObject<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object or a string that holds one")
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, value: D) -> Result<T, D::Error> {
+        object_or_string_value(Value::deserialize(value)?).map_err(D::Error::custom)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<T, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(object))
+    }
+
+    fn visit_str<E: Error>(self, json: &str) -> Result<T, E> {
+        object_or_string_value(Value::String(json.to_owned())).map_err(E::custom)
+    }
 }
 
 /// The same for a list of them; `null` and absence are the empty list.
@@ -42,15 +73,41 @@ where
     D: Deserializer<'de>,
     T: DeserializeOwned,
 {
-    Option::<Vec<Value>>::deserialize(deserializer)?
-        .unwrap_or_default()
-        .into_iter()
-        .enumerate()
-        .map(|(at, value)| {
-            object_or_string_value(value)
-                .map_err(|error| D::Error::custom(format_args!("number {at}: {error}")))
-        })
-        .collect()
+    deserializer.deserialize_newtype_struct(KUBERNETES_OBJECTS, ListOfObjects(PhantomData))
+}
+
+struct ListOfObjects<T>(PhantomData<T>);
+
+impl<'de, T: DeserializeOwned> Visitor<'de> for ListOfObjects<T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of objects or of strings that hold one")
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, value: D) -> Result<Vec<T>, D::Error> {
+        Option::<Vec<Value>>::deserialize(value)?
+            .unwrap_or_default()
+            .into_iter()
+            .enumerate()
+            .map(|(at, value)| {
+                object_or_string_value(value)
+                    .map_err(|error| D::Error::custom(format_args!("number {at}: {error}")))
+            })
+            .collect()
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Vec<T>, E> {
+        Ok(Vec::new())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
+        let mut objects = Vec::new();
+        while let Some(object) = items.next_element()? {
+            objects.push(object);
+        }
+        Ok(objects)
+    }
 }
 
 fn object_or_string_value<T: DeserializeOwned>(value: Value) -> Result<T, String> {

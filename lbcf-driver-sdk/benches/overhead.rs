@@ -1,0 +1,191 @@
+//! What the SDK costs a call, beside what a handler written by hand for axum would do: both in
+//! this process and without a socket, with the same body, type and answer.
+//!
+//! ```text
+//! cargo bench -p lbcf-driver-sdk --bench overhead
+//! ```
+//!
+//! The ratios at the end are the medians of rounds in which both take turns, so that whatever else
+//! the machine does hits both. What a whole process does with them is `load`'s matter.
+
+// A benchmark tells its results, and ends when it cannot work.
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::http::{Request, StatusCode, header};
+use axum::response::IntoResponse;
+use axum::routing::post;
+use criterion::Criterion;
+use http_body_util::BodyExt;
+use lbcf_driver_sdk::server::DriverRouter;
+use lbcf_driver_sdk::webhook::{
+    DeregisterBackendRequest, EnsureBackendRequest, EnsureBackendResponse,
+    GenerateBackendAddrRequest, GenerateBackendAddrResponse, StringMap,
+};
+use lbcf_driver_sdk::{NotSucc, RawDriver, wire};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Runtime};
+use tower::ServiceExt;
+
+/// Answers at once; what it would do is not measured here.
+struct Yes;
+
+impl RawDriver for Yes {
+    async fn generate_backend_addr(
+        &self,
+        request: GenerateBackendAddrRequest,
+    ) -> Result<String, NotSucc> {
+        addr(request).ok_or_else(|| NotSucc::running("the pod has no address yet"))
+    }
+
+    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+        Ok(StringMap::new())
+    }
+
+    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
+        Ok(())
+    }
+}
+
+fn addr(request: GenerateBackendAddrRequest) -> Option<String> {
+    let backend = request.pod_backend?;
+    Some(format!(
+        "{}:{}",
+        backend.pod.status?.pod_ip?, backend.port.port
+    ))
+}
+
+/// The same as one would write it without the SDK's server.
+fn by_hand() -> Router {
+    fn answer<Q: DeserializeOwned, A: Serialize>(
+        body: &[u8],
+        act: impl FnOnce(Q) -> A,
+    ) -> axum::response::Response {
+        let Ok(request) = serde_json::from_slice(body) else {
+            return StatusCode::BAD_REQUEST.into_response();
+        };
+        let answer = serde_json::to_vec(&act(request)).unwrap();
+        ([(header::CONTENT_TYPE, "application/json")], answer).into_response()
+    }
+    let ensure_backend = |body: Bytes| async move {
+        answer(&body, |_: EnsureBackendRequest| {
+            EnsureBackendResponse::from(Ok(StringMap::new()))
+        })
+    };
+    let generate_backend_addr = |body: Bytes| async move {
+        answer(&body, |request: GenerateBackendAddrRequest| {
+            GenerateBackendAddrResponse::from(Ok(addr(request).unwrap_or_default()))
+        })
+    };
+    Router::new()
+        .route("/ensureBackend", post(ensure_backend))
+        .route("/generateBackendAddr", post(generate_backend_addr))
+}
+
+/// About 500 bytes.
+fn ensure_backend() -> Value {
+    json!({
+        "recordID": "ensureBackend(0f6c1f9e-5a43-4c8e-9a51-6a6f2f4f0c11)",
+        "retryID": "6c0a8a0a-3c57-4f5c-8f8e-9d4cf4a2c7b5",
+        "dryRun": false,
+        "lbInfo": {"loadBalancerID": "lb-7ab51c6a", "listenerPort": "443", "protocol": "TCP"},
+        "backendAddr": "{\"instanceID\":\"node-17\",\"ip\":\"10.42.3.17\",\"port\":8080}",
+        "parameters": {"weight": "80", "healthCheck": "/healthz", "slowStart": "30s"},
+        "injectedInfo": {"registeredAt": "2026-03-02T08:15:38Z", "target": "tg-5b0bcabd1ed2"},
+    })
+}
+
+/// About 5 kB.
+fn generate_backend_addr() -> Value {
+    let pod: Value = serde_json::from_str(include_str!("../tests/data/pod.json")).unwrap();
+    json!({
+        "recordID": "generateBackendAddr(0f6c1f9e-5a43-4c8e-9a51-6a6f2f4f0c11)",
+        "retryID": "6c0a8a0a-3c57-4f5c-8f8e-9d4cf4a2c7b5",
+        "dryRun": false,
+        "lbInfo": {"loadBalancerID": "lb-7ab51c6a", "listenerPort": "443", "protocol": "TCP"},
+        "lbAttributes": null,
+        "parameters": {"weight": "80"},
+        "podBackend": {"pod": pod, "port": {"port": 8080, "portNumber": 8080, "protocol": "TCP"}},
+        "serviceBackend": null,
+    })
+}
+
+fn call(runtime: &Runtime, router: &Router, path: &str, body: &Bytes) -> Bytes {
+    let request = Request::post(path)
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(Body::from(body.clone()))
+        .unwrap();
+    runtime.block_on(async {
+        let response = router.clone().oneshot(request).await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        response.into_body().collect().await.unwrap().to_bytes()
+    })
+}
+
+/// How much longer `ours` takes than `theirs`: the median of rounds.
+fn ratio(mut ours: impl FnMut(), mut theirs: impl FnMut()) -> f64 {
+    const ROUNDS: usize = 41;
+    const CALLS: u32 = 500;
+    let time = |act: &mut dyn FnMut()| {
+        let start = Instant::now();
+        (0..CALLS).for_each(|_| act());
+        start.elapsed().as_secs_f64()
+    };
+    let mut ratios: Vec<f64> = (0..ROUNDS)
+        .map(|_| time(&mut ours) / time(&mut theirs))
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    ratios[ROUNDS / 2]
+}
+
+fn measure<Q: DeserializeOwned>(criterion: &mut Criterion, path: &str, body: &Value) -> String {
+    let body = Bytes::from(body.to_string());
+    let name = format!("{}, {} bytes", &path[1..], body.len());
+    let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+    let (sdk, hand) = (DriverRouter::new(Yes).build(), by_hand());
+    assert_eq!(
+        call(&runtime, &sdk, path, &body),
+        call(&runtime, &hand, path, &body)
+    );
+    let ours = || drop(black_box(call(&runtime, &sdk, path, &body)));
+    let theirs = || drop(black_box(call(&runtime, &hand, path, &body)));
+    let read_ours = || drop(black_box(wire::from_slice::<Q>(&body).ok()));
+    let read_theirs = || drop(black_box(serde_json::from_slice::<Q>(&body).ok()));
+
+    let mut group = criterion.benchmark_group(&name);
+    group.bench_function("call, sdk", |b| b.iter(ours));
+    group.bench_function("call, by hand", |b| b.iter(theirs));
+    group.bench_function("read, sdk", |b| b.iter(read_ours));
+    group.bench_function("read, serde_json", |b| b.iter(read_theirs));
+    group.finish();
+
+    format!(
+        "{name}: a call takes {:.2} times as long as by hand, reading {:.2} times as long as by serde_json",
+        ratio(ours, theirs),
+        ratio(read_ours, read_theirs)
+    )
+}
+
+fn main() {
+    let mut criterion = Criterion::default()
+        .warm_up_time(Duration::from_secs(1))
+        .measurement_time(Duration::from_secs(3))
+        .configure_from_args();
+    let ratios = [
+        measure::<EnsureBackendRequest>(&mut criterion, "/ensureBackend", &ensure_backend()),
+        measure::<GenerateBackendAddrRequest>(
+            &mut criterion,
+            "/generateBackendAddr",
+            &generate_backend_addr(),
+        ),
+    ];
+    criterion.final_summary();
+    for ratio in ratios {
+        println!("{ratio}");
+    }
+}

@@ -1,0 +1,112 @@
+//! Bodies for the ten webhooks of a driver that says yes: the first byte chooses the webhook, the
+//! rest is the body. The answer is the webhook's own or a 4xx that says why there is none, and the
+//! body is read the same from bytes and from the JSON value that they stand for.
+#![no_main]
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use http_body_util::BodyExt;
+use lbcf_driver_sdk::server::DriverRouter;
+use lbcf_driver_sdk::webhook::*;
+use lbcf_driver_sdk::wire::{DecodeError, from_slice, from_value};
+use lbcf_driver_sdk::{NotSucc, RawDriver};
+use serde_json::Value;
+use tokio::runtime::{Builder, Runtime};
+use tower::ServiceExt;
+
+/// Answers with what it was sent.
+struct Yes;
+
+impl RawDriver for Yes {
+    async fn create_load_balancer(
+        &self,
+        request: CreateLoadBalancerRequest,
+    ) -> Result<StringMap, NotSucc> {
+        Ok(request.lb_spec)
+    }
+
+    async fn generate_backend_addr(
+        &self,
+        request: GenerateBackendAddrRequest,
+    ) -> Result<String, NotSucc> {
+        let pod = request
+            .pod_backend
+            .and_then(|backend| backend.pod.metadata.name);
+        Ok(pod.unwrap_or_default())
+    }
+
+    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+        Ok(request.parameters)
+    }
+
+    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
+        Ok(())
+    }
+
+    fn accepts_dry_run(&self) -> bool {
+        true
+    }
+}
+
+thread_local! {
+    static SERVER: (Runtime, Router) = (
+        Builder::new_current_thread().enable_time().build().unwrap(),
+        DriverRouter::new(Yes).build(),
+    );
+}
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    let Some((choice, body)) = data.split_first() else {
+        return;
+    };
+    // '0' to '9' in the seeds.
+    let choice = usize::from(choice.wrapping_sub(b'0')) % ALL.len();
+    match choice {
+        0 => check(Healthz, body),
+        1 => check(ValidateLoadBalancer, body),
+        2 => check(CreateLoadBalancer, body),
+        3 => check(EnsureLoadBalancer, body),
+        4 => check(DeleteLoadBalancer, body),
+        5 => check(ValidateBackend, body),
+        6 => check(GenerateBackendAddr, body),
+        7 => check(EnsureBackend, body),
+        8 => check(DeregisterBackend, body),
+        9 => check(JudgePodDeregister, body),
+        _ => panic!("{choice}: a webhook without types"),
+    }
+});
+
+fn call(webhook: &str, body: &[u8]) -> (StatusCode, Value) {
+    SERVER.with(|(runtime, router)| {
+        let request = Request::post(format!("/{webhook}")).body(Body::from(body.to_vec()));
+        runtime.block_on(async {
+            let response = router.clone().oneshot(request.unwrap()).await.unwrap();
+            let status = response.status();
+            let body = response.into_body().collect().await.unwrap().to_bytes();
+            (status, serde_json::from_slice(&body).unwrap())
+        })
+    })
+}
+
+fn check<W: Webhook>(_: W, body: &[u8]) {
+    let from_bytes = told::<W>(from_slice(body));
+    let value = serde_json::from_slice(body).map_err(DecodeError::NotJson);
+    assert_eq!(from_bytes, told::<W>(value.and_then(from_value)));
+
+    let (status, answer) = call(W::INFO.name, body);
+    if status == StatusCode::OK {
+        from_value::<W::Response>(answer).unwrap();
+    } else {
+        assert!(status.is_client_error(), "{status}: {answer}");
+        let error = answer["error"].as_str().unwrap();
+        assert_eq!(answer.as_object().unwrap().len(), 1, "{answer}");
+        assert_eq!(Err(error.to_owned()), from_bytes);
+    }
+}
+
+/// The request, as it is written, or the complaint.
+fn told<W: Webhook>(read: Result<W::Request, DecodeError>) -> Result<Value, String> {
+    read.map(|request| serde_json::to_value(request).unwrap())
+        .map_err(|error| error.to_string())
+}

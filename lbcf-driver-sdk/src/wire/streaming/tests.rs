@@ -1,0 +1,157 @@
+//! What the fast way takes on and what it leaves to the slow one. That both read the same is
+//! proven in `tests/wire_agreement.rs`.
+
+use super::read;
+use crate::webhook::*;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+fn pod() -> Value {
+    serde_json::from_str(include_str!("../../../tests/data/pod.json")).unwrap()
+}
+
+fn is_read<T: serde::de::DeserializeOwned>(body: &Value) -> bool {
+    read::<T>(body.to_string().as_bytes()).is_some()
+}
+
+#[test]
+fn what_controllers_send_is_read_the_fast_way() {
+    assert!(is_read::<EnsureBackendRequest>(&json!({
+        "recordID": "ensureBackend(1)", "retryID": "1", "dryRun": false, "lbInfo": {"id": "1"},
+        "backendAddr": "10.0.0.1:80", "parameters": {"weight": "1"}, "injectedInfo": null,
+        "later": [{"edition": [1.5, null, true, "x"]}],
+    })));
+    let port = json!({"port": 80, "portNumber": 80, "protocol": "TCP"});
+    let backend = |pod| json!({"podBackend": {"pod": pod, "port": port}, "serviceBackend": null});
+    assert!(is_read::<GenerateBackendAddrRequest>(&backend(pod())));
+    // As the specification's documents have it.
+    let text = pod().to_string().into();
+    assert!(is_read::<GenerateBackendAddrRequest>(&backend(text)));
+    assert!(is_read::<GenerateBackendAddrRequest>(&json!({
+        "serviceBackend": {
+            "service": {"metadata": {"name": "s"}}, "port": port, "nodeName": "n",
+            "nodeAddresses": [{"type": "InternalIP", "address": "10.0.0.1"}],
+        },
+    })));
+    let pods = json!({"dryRun": false, "notReadyPods": [pod(), pod()]});
+    assert!(is_read::<JudgePodDeregisterRequest>(&pods));
+    let none = json!({"dryRun": false, "notReadyPods": null});
+    assert!(is_read::<JudgePodDeregisterRequest>(&none));
+    assert!(is_read::<ValidateLoadBalancerRequest>(&json!({
+        "dryRun": false, "lbSpec": {"a": "b"}, "operation": "Update", "attributes": null,
+        "oldAttributes": {"c": "d"},
+    })));
+    for seconds in [json!(3), json!("3"), Value::Null] {
+        let body = json!({"status": "Running", "msg": "", "minRetryDelayInSeconds": seconds});
+        assert!(is_read::<EnsureBackendResponse>(&body), "{body}");
+    }
+    assert!(read::<HealthzRequest>(b" \n{}\t").is_some());
+}
+
+#[test]
+fn what_needs_a_decision_is_left_to_the_slow_way() {
+    let refused: [&[u8]; 16] = [
+        br#"{"recordId": "1"}"#,
+        br#"{"recordID": "1", "recordID": "2"}"#,
+        br#"{"lbInfo": []}"#,
+        br#"{"unknown": 1e999}"#,
+        b"{\"unknown\": \"\xff\"}",
+        b"{\"\xff\": 1}",
+        br#"{"unknown": "\ud800"}"#,
+        br#"{"unknown": {"a": tru}}"#,
+        br#"{} {}"#,
+        br#"{"#,
+        b"",
+        b"null",
+        b"[]",
+        // Without a recordID and so on, it would be a request of nine fields.
+        br#"["", "", false, {}, "", {}, {}]"#,
+        b"\xef\xbb\xbf{}",
+        b"\x0c{}",
+    ];
+    for body in refused {
+        let text = String::from_utf8_lossy(body);
+        assert!(read::<EnsureBackendRequest>(body).is_none(), "{text}");
+    }
+    let deep = format!("{{\"unknown\": {}{}}}", "[".repeat(127), "]".repeat(127));
+    assert!(read::<EnsureBackendRequest>(deep.as_bytes()).is_none());
+    let less_deep = format!("{{\"unknown\": {}{}}}", "[".repeat(126), "]".repeat(126));
+    assert!(read::<EnsureBackendRequest>(less_deep.as_bytes()).is_some());
+}
+
+#[test]
+fn a_pod_s_fields_are_named_as_declared() {
+    let read = |pod| {
+        let body = json!({"podBackend": {"pod": pod, "port": {"port": 80}}}).to_string();
+        let request = read::<GenerateBackendAddrRequest>(body.as_bytes());
+        request.and_then(|request| request.pod_backend).unwrap().pod
+    };
+    assert_eq!(read(json!({"metadata": {"Name": "p"}})).metadata.name, None);
+    assert_eq!(read(json!({"Status": 1})).status, None);
+}
+
+/// Other people's types that ask for what the specification's never ask for.
+mod odd {
+    use super::*;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Holder<T> {
+        it: T,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    enum Sum {
+        Unit,
+        Named { field: u8 },
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Named { field: u8 },
+        Anything(Value),
+    }
+
+    /// What the slow way says, if the fast way says anything.
+    #[track_caller]
+    fn agree<T>(body: &str, fast: bool)
+    where
+        T: serde::de::DeserializeOwned + PartialEq + std::fmt::Debug,
+    {
+        let value = serde_json::from_str(body).unwrap();
+        let slow = crate::wire::from_value::<Holder<T>>(value).ok();
+        let read = read::<Holder<T>>(body.as_bytes());
+        assert_eq!(read.is_some(), fast, "{body}");
+        if fast {
+            assert_eq!(read, slow, "{body}");
+        }
+    }
+
+    #[test]
+    fn content_of_enums_is_left_to_the_slow_way() {
+        agree::<Sum>(r#"{"it": "Unit"}"#, true);
+        agree::<Sum>(r#"{"it": {"Unit": null}}"#, true);
+        agree::<Sum>(r#"{"it": {"Named": {"field": 1}}}"#, false);
+    }
+
+    #[test]
+    fn keys_of_maps_are_text() {
+        agree::<BTreeMap<String, u8>>(r#"{"it": {"1": 2, "1": 3}}"#, true);
+        agree::<BTreeMap<u8, u8>>(r#"{"it": {"1": 2}}"#, false);
+    }
+
+    #[test]
+    fn what_takes_anything_is_given_each_key_once() {
+        agree::<Either>(r#"{"it": {"field": 1, "field": 2}}"#, true);
+        agree::<Either>(r#"{"it": {"FIELD": 1}}"#, true);
+        agree::<Value>(r#"{"it": [{"b": 1, "a": [2], "b": null}, -1, 1.5]}"#, true);
+        agree::<i128>(r#"{"it": 18446744073709551616}"#, false);
+    }
+
+    #[test]
+    fn lists_of_the_right_length_are_read() {
+        agree::<(u8, String)>(r#"{"it": [1, "a"]}"#, true);
+        agree::<(u8, u8)>(r#"{"it": [1, 2, 3]}"#, false);
+    }
+}

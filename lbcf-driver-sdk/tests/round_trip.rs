@@ -1,0 +1,301 @@
+//! What is written is read back as it was, and what has two spellings is read from either.
+
+use crate::near_misses::pod;
+use crate::support::cases;
+use k8s_openapi::api::core::v1::{NodeAddress, Pod, Service};
+use lbcf_driver_sdk::webhook::*;
+use lbcf_driver_sdk::wire::from_slice;
+use proptest::option;
+use proptest::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::fmt::Debug;
+
+fn map() -> impl Strategy<Value = StringMap> {
+    prop::collection::btree_map(any::<String>(), any::<String>(), 0..4)
+}
+
+/// Text as names are, and any other.
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-z0-9.-]{0,12}", any::<String>()]
+}
+
+fn protocol() -> impl Strategy<Value = Protocol> {
+    prop::sample::select(vec![Protocol::Tcp, Protocol::Udp, Protocol::Sctp])
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let known = prop::sample::select(vec![Operation::Create, Operation::Update]);
+    prop_oneof![known, text().prop_map(Operation::from)]
+}
+
+fn backend_type() -> impl Strategy<Value = BackendType> {
+    use BackendType::{Pod, Service, Static};
+    let known = prop::sample::select(vec![Pod, Service, Static]);
+    prop_oneof![known, text().prop_map(BackendType::from)]
+}
+
+prop_compose! {
+    fn port()(port in any::<i32>(), protocol in protocol()) -> BackendPort {
+        BackendPort { port, protocol }
+    }
+}
+
+fn a_pod() -> impl Strategy<Value = Pod> {
+    let small = (
+        text(),
+        option::of(map()),
+        option::of(text()),
+        option::of(0..70_000),
+    )
+        .prop_map(|(name, labels, ip, port)| {
+            let port = port.map(|port| json!([{"name": "c", "ports": [{"containerPort": port}]}]));
+            let containers = port.unwrap_or_else(|| json!([]));
+            serde_json::from_value(json!({
+                "metadata": {"name": name, "labels": labels},
+                "spec": {"containers": containers, "nodeSelector": labels},
+                "status": {"podIP": ip, "startTime": "2026-03-02T08:15:30Z"},
+            }))
+            .unwrap()
+        });
+    let whole: Pod = serde_json::from_value(pod()).unwrap();
+    prop_oneof![Just(Pod::default()), Just(whole), small]
+}
+
+fn a_service() -> impl Strategy<Value = Service> {
+    (text(), 0..70_000).prop_map(|(name, port)| {
+        let ports = json!([{"port": port, "targetPort": port}, {"port": 1, "targetPort": name}]);
+        serde_json::from_value(json!({"metadata": {"name": name}, "spec": {"ports": ports}}))
+            .unwrap()
+    })
+}
+
+fn node_addresses() -> impl Strategy<Value = Vec<NodeAddress>> {
+    let address = (text(), text()).prop_map(|(type_, address)| NodeAddress { type_, address });
+    prop::collection::vec(address, 0..3)
+}
+
+prop_compose! {
+    fn pod_backend()(pod in a_pod(), port in port()) -> PodBackend {
+        PodBackend { pod, port }
+    }
+}
+
+prop_compose! {
+    fn service_backend()(
+        service in a_service(), port in port(), node_name in text(),
+        node_addresses in node_addresses(),
+    ) -> ServiceBackend {
+        ServiceBackend { service, port, node_name, node_addresses }
+    }
+}
+
+/// `recordID`, `retryID`, `dryRun`.
+fn call() -> impl Strategy<Value = (String, String, bool)> {
+    (text(), text(), any::<bool>())
+}
+
+/// `status`, `msg`, `minRetryDelayInSeconds`.
+fn end() -> impl Strategy<Value = (Status, String, i32)> {
+    let status = prop::sample::select(vec![Status::Succ, Status::Fail, Status::Running]);
+    (status, any::<String>(), any::<i32>())
+}
+
+fn round_trips<T>(value: &T) -> Result<(), TestCaseError>
+where
+    T: Serialize + DeserializeOwned + PartialEq + Debug,
+{
+    let wire = serde_json::to_vec(value).unwrap();
+    let read = from_slice::<T>(&wire).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    prop_assert_eq!(&read, value);
+    Ok(())
+}
+
+fn reads_as<T>(wire: &Value, value: &T) -> Result<(), TestCaseError>
+where
+    T: DeserializeOwned + PartialEq + Debug,
+{
+    let read = from_slice::<T>(wire.to_string().as_bytes());
+    let read = read.map_err(|error| TestCaseError::fail(format!("{error}: {wire}")))?;
+    prop_assert_eq!(&read, value, "{}", wire);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(cases(100))]
+
+    #[test]
+    fn requests_about_load_balancers(
+        (record_id, retry_id, dry_run) in call(), operation in operation(), identity in map(),
+        attributes in map(), old_attributes in map(),
+    ) {
+        round_trips(&HealthzRequest {})?;
+        round_trips(&ValidateLoadBalancerRequest {
+            dry_run, lb_spec: identity.clone(), operation, attributes: attributes.clone(),
+            old_attributes,
+        })?;
+        round_trips(&CreateLoadBalancerRequest {
+            record_id: record_id.clone(), retry_id: retry_id.clone(), dry_run,
+            lb_spec: identity.clone(), attributes: attributes.clone(),
+        })?;
+        round_trips(&EnsureLoadBalancerRequest {
+            record_id: record_id.clone(), retry_id: retry_id.clone(), dry_run,
+            lb_info: identity.clone(), attributes: attributes.clone(),
+        })?;
+        round_trips(&DeleteLoadBalancerRequest {
+            record_id, retry_id, dry_run, lb_info: identity, attributes,
+        })?;
+    }
+
+    #[test]
+    fn requests_about_backends(
+        (record_id, retry_id, dry_run) in call(), lb_info in map(), backend_addr in text(),
+        parameters in map(), injected_info in map(),
+    ) {
+        round_trips(&EnsureBackendRequest {
+            record_id: record_id.clone(), retry_id: retry_id.clone(), dry_run,
+            lb_info: lb_info.clone(), backend_addr: backend_addr.clone(),
+            parameters: parameters.clone(), injected_info: injected_info.clone(),
+        })?;
+        round_trips(&DeregisterBackendRequest {
+            record_id, retry_id, dry_run, lb_info, backend_addr, parameters, injected_info,
+        })?;
+    }
+
+    #[test]
+    fn questions_about_backends(
+        dry_run in any::<bool>(), backend_type in backend_type(), lb_info in map(),
+        operation in operation(), parameters in map(), old_parameters in map(),
+        not_ready_pods in prop::collection::vec(a_pod(), 0..3),
+    ) {
+        round_trips(&ValidateBackendRequest {
+            dry_run, backend_type, lb_info, operation, parameters, old_parameters,
+        })?;
+        round_trips(&JudgePodDeregisterRequest { dry_run, not_ready_pods })?;
+    }
+
+    #[test]
+    fn questions_for_an_address(
+        (record_id, retry_id, dry_run) in call(), lb_info in map(), lb_attributes in map(),
+        parameters in map(), pod_backend in option::of(pod_backend()),
+        service_backend in option::of(service_backend()),
+    ) {
+        round_trips(&GenerateBackendAddrRequest {
+            record_id, retry_id, dry_run, lb_info, lb_attributes, parameters, pod_backend,
+            service_backend,
+        })?;
+    }
+
+    #[test]
+    fn responses(
+        yes in any::<bool>(), (status, msg, min_retry_delay_in_seconds) in end(), map in map(),
+        backend_addr in text(), do_not_deregister in prop::collection::vec(a_pod(), 0..3),
+    ) {
+        let (succ, text) = (yes, || msg.clone());
+        round_trips(&HealthzResponse { healthy: yes })?;
+        round_trips(&ValidateLoadBalancerResponse { succ, msg: text() })?;
+        round_trips(&ValidateBackendResponse { succ, msg: text() })?;
+        round_trips(&JudgePodDeregisterResponse { succ, msg: text(), do_not_deregister })?;
+        round_trips(&CreateLoadBalancerResponse {
+            status, msg: text(), min_retry_delay_in_seconds, lb_info: map.clone(),
+        })?;
+        round_trips(&EnsureLoadBalancerResponse { status, msg: text(), min_retry_delay_in_seconds })?;
+        round_trips(&DeleteLoadBalancerResponse { status, msg: text(), min_retry_delay_in_seconds })?;
+        round_trips(&GenerateBackendAddrResponse {
+            status, msg: text(), min_retry_delay_in_seconds, backend_addr,
+        })?;
+        round_trips(&EnsureBackendResponse {
+            status, msg: text(), min_retry_delay_in_seconds, injected_info: map,
+        })?;
+        round_trips(&DeregisterBackendResponse { status, msg, min_retry_delay_in_seconds })?;
+    }
+
+    #[test]
+    fn d1_delays_have_two_types_and_two_names(seconds in any::<i32>()) {
+        let expected = DeleteLoadBalancerResponse {
+            status: Status::Running, msg: String::new(), min_retry_delay_in_seconds: seconds,
+        };
+        for name in ["minRetryDelayInSeconds", "minRetryDelayinSeconds"] {
+            for delay in [json!(seconds), json!(seconds.to_string())] {
+                reads_as(&json!({"status": "Running", name: delay}), &expected)?;
+            }
+        }
+    }
+
+    #[test]
+    fn d2_old_parameters_have_two_names(old_parameters in map()) {
+        for name in ["oldParameters", "OldParameters"] {
+            let wire = json!({name: old_parameters});
+            let old_parameters = old_parameters.clone();
+            let expected = ValidateBackendRequest { old_parameters, ..Default::default() };
+            reads_as(&wire, &expected)?;
+        }
+    }
+
+    #[test]
+    fn d3_b154_ports_and_addresses_of_nodes_have_two_names(
+        backend in service_backend(), number in 1..=65535_i32,
+    ) {
+        let backend = ServiceBackend { port: BackendPort { port: number, ..backend.port }, ..backend };
+        for (addresses, port) in [("nodeAddresses", "port"), ("nodeAddress", "portNumber")] {
+            let wire = json!({
+                "service": backend.service, "nodeName": backend.node_name,
+                addresses: backend.node_addresses,
+                "port": {port: number, "protocol": backend.port.protocol},
+            });
+            reads_as(&wire, &backend)?;
+        }
+    }
+
+    #[test]
+    fn d7_pods_are_objects_or_strings_that_hold_them(pods in prop::collection::vec(a_pod(), 1..3)) {
+        let expected = JudgePodDeregisterRequest { dry_run: false, not_ready_pods: pods.clone() };
+        let as_text = |pod: &Pod| Value::from(serde_json::to_string(pod).unwrap());
+        reads_as(&json!({"notReadyPods": pods}), &expected)?;
+        reads_as(&json!({"notReadyPods": pods.iter().map(as_text).collect::<Vec<_>>()}), &expected)?;
+        let backend = PodBackend { pod: pods[0].clone(), port: BackendPort::default() };
+        reads_as(&json!({"pod": as_text(&pods[0]), "port": {}}), &backend)?;
+    }
+
+    #[test]
+    fn b152_what_is_empty_may_be_null_or_absent(request in map().prop_map(|parameters| EnsureBackendRequest {
+        parameters, ..Default::default()
+    })) {
+        let mut wire = serde_json::to_value(&request).unwrap();
+        let fields = wire.as_object_mut().unwrap();
+        fields.retain(|_, value| !value.is_null() && *value != json!("") && *value != json!(false));
+        reads_as(&wire, &request)?;
+        let all = ["recordID", "retryID", "dryRun", "lbInfo", "backendAddr", "injectedInfo"];
+        for name in all {
+            wire[name] = Value::Null;
+        }
+        reads_as(&wire, &request)?;
+    }
+
+    #[test]
+    fn b150_field_names_are_read_in_any_case(backend in service_backend(), bits in any::<u64>()) {
+        let respelt = |name: &str| -> String {
+            let letters = name.chars().enumerate();
+            letters.map(|(at, letter)| match bits >> (at % 64) & 1 {
+                1 => letter.to_ascii_uppercase(),
+                _ => letter.to_ascii_lowercase(),
+            }).collect()
+        };
+        let request = GenerateBackendAddrRequest {
+            record_id: "r".into(), service_backend: Some(backend), ..Default::default()
+        };
+        let mut wire = serde_json::to_value(&request).unwrap();
+        let respell = |value: &mut Value| {
+            let fields = value.as_object_mut().unwrap();
+            *fields = std::mem::take(fields).into_iter()
+                .map(|(name, value)| (respelt(&name), value))
+                .collect();
+        };
+        let backend = &mut wire["serviceBackend"];
+        respell(&mut backend["port"]);
+        respell(backend);
+        respell(&mut wire);
+        reads_as(&wire, &request)?;
+    }
+}
