@@ -14,6 +14,7 @@ use shared_runs::SharedRuns;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, timeout_at};
@@ -36,6 +37,18 @@ impl RunningHooks {
     /// accepting calls, and set a limit of your own: hooks have none.
     pub async fn idle(&self) {
         self.0.wait().await;
+    }
+
+    /// Begins a task here and now, and leaves it to the runtime where it has to wait for
+    /// something: a hook that need not is done without moving to another thread and back, which
+    /// costs more than all else around it. Whoever calls this may be dropped from then on.
+    fn begin(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let mut task = Box::pin(self.0.track_future(task));
+        // It is polled again as soon as the runtime has it, by that one's waker.
+        let mut context = Context::from_waker(Waker::noop());
+        if task.as_mut().poll(&mut context).is_pending() {
+            tokio::spawn(task);
+        }
     }
 }
 
@@ -213,7 +226,7 @@ impl Hooks {
                     progress.send_replace(Progress::Over(answer));
                     drop((load_balancer, record));
                 };
-                self.running.0.spawn(task.instrument(operation.span));
+                self.running.begin(task.instrument(operation.span));
                 (id, listen)
             }
         };
@@ -314,7 +327,7 @@ impl Hooks {
             // Nobody listens any more when it took too long.
             let _ = decided.send(answer.unwrap_or_else(|| panicked(webhook)));
         };
-        self.running.0.spawn(task.instrument(span));
+        self.running.begin(task.instrument(span));
         match timeout_at(deadline, decision).await {
             Ok(Ok(answer)) => Ok(answer),
             // The runtime is shutting down and has dropped the task.
