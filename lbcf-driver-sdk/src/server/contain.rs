@@ -6,7 +6,7 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
@@ -39,24 +39,29 @@ pub(super) fn contain_call<T>(call: impl FnOnce() -> T) -> Result<T, Panic> {
     catch_unwind(AssertUnwindSafe(call)).map_err(Panic)
 }
 
+/// Polls a hook. Nothing comes of one that panics; then the panic is logged, in the current span.
+pub(super) fn poll_contained<F>(hook: &mut F, context: &mut Context<'_>) -> Poll<Option<F::Output>>
+where
+    F: Future + Unpin,
+{
+    match catch_unwind(AssertUnwindSafe(|| Pin::new(hook).poll(context))) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(output)) => Poll::Ready(Some(output)),
+        Err(panic) => {
+            let panic = Panic(panic);
+            tracing::error!(panic = panic.text(), "the hook panicked");
+            Poll::Ready(None)
+        }
+    }
+}
+
 /// Runs a hook to its end. Nothing when it panics; then the panic is logged, in the current span.
 /// So is that it takes long.
 pub(super) async fn run_hook<F>(begun: Instant, mut hook: F) -> Option<F::Output>
 where
     F: Future + Unpin,
 {
-    let mut hook = Pin::new(&mut hook);
-    let mut contained = pin!(poll_fn(|context| {
-        match catch_unwind(AssertUnwindSafe(|| hook.as_mut().poll(context))) {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(output)) => Poll::Ready(Some(output)),
-            Err(panic) => {
-                let panic = Panic(panic);
-                tracing::error!(panic = panic.text(), "the hook panicked");
-                Poll::Ready(None)
-            }
-        }
-    }));
+    let mut contained = pin!(poll_fn(|context| poll_contained(&mut hook, context)));
     let mut wait = LONG;
     loop {
         // A hook that is done at once needs no timer, and this makes none for it.

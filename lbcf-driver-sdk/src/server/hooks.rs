@@ -1,22 +1,24 @@
 //! Running hooks as tasks of their own, and waiting for them.
 
+mod progress;
 mod shared_runs;
 mod waiting;
 
-use super::contain::run_hook;
+use super::contain::{poll_contained, run_hook};
 use super::limits::{Place, Places, Queued};
 use super::metrics::{Counted, Metrics, WebhookMetrics};
 use super::reject::{Answer, panicked};
 use super::runs::{Backend, Known, RunId, Same, Subject};
 use super::serial::{Turn, Turns};
 use axum::body::Bytes;
+use progress::{Listen, Progress, Tell};
 use shared_runs::SharedRuns;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
@@ -37,18 +39,6 @@ impl RunningHooks {
     /// accepting calls, and set a limit of your own: hooks have none.
     pub async fn idle(&self) {
         self.0.wait().await;
-    }
-
-    /// Begins a task here and now, and leaves it to the runtime where it has to wait for
-    /// something: a hook that need not is done without moving to another thread and back, which
-    /// costs more than all else around it. Whoever calls this may be dropped from then on.
-    fn begin(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let mut task = Box::pin(self.0.track_future(task));
-        // It is polled again as soon as the runtime has it, by that one's waker.
-        let mut context = Context::from_waker(Waker::noop());
-        if task.as_mut().poll(&mut context).is_pending() {
-            tokio::spawn(task);
-        }
     }
 }
 
@@ -108,14 +98,6 @@ impl NotYet {
     }
 }
 
-#[derive(Debug, Clone)]
-enum Progress {
-    Queued,
-    NoPlace,
-    Running,
-    Over(Answer),
-}
-
 /// All hooks of one router.
 pub(super) struct Hooks {
     running: RunningHooks,
@@ -137,7 +119,7 @@ impl Ticket {
     async fn come(
         mut self,
         places: &Places,
-        progress: &watch::Sender<Progress>,
+        progress: &Tell,
     ) -> (Turn<Subject>, Option<Turn<String>>, Option<Place>) {
         let place = match self.place {
             Ok(place) => Some(place),
@@ -149,12 +131,12 @@ impl Ticket {
                 let place = match places.try_place() {
                     Some(place) => Some(place),
                     None => {
-                        progress.send_replace(Progress::NoPlace);
+                        progress.tell(Progress::NoPlace);
                         places.place().await
                     }
                 };
                 drop(queued);
-                progress.send_replace(Progress::Running);
+                progress.tell(Progress::Running);
                 place
             }
         };
@@ -165,13 +147,8 @@ impl Ticket {
 /// What a call comes to.
 enum Entered {
     Collected(Answer),
-    Joined(RunId, watch::Receiver<Progress>),
-    Started(
-        RunId,
-        Ticket,
-        watch::Sender<Progress>,
-        watch::Receiver<Progress>,
-    ),
+    Joined(RunId, Listen),
+    Started(RunId, Ticket, Tell),
 }
 
 impl Hooks {
@@ -212,26 +189,59 @@ impl Hooks {
                 tracing::debug!(parent: &operation.span, "joins an earlier call's operation");
                 (id, listen)
             }
-            Entered::Started(id, ticket, progress, listen) => {
-                let runs = Arc::clone(&self.runs);
-                let places = Arc::clone(&self.places);
-                let metrics = Arc::clone(operation.metrics);
-                let subject = operation.subject.clone();
-                let task = async move {
-                    let (record, load_balancer, place) = ticket.come(&places, &progress).await;
-                    let result = run(&metrics, work).await;
-                    drop(place);
-                    runs.finished(&subject, id, result.clone());
-                    let answer = result.unwrap_or_else(|| panicked(webhook));
-                    progress.send_replace(Progress::Over(answer));
-                    drop((load_balancer, record));
-                };
-                self.running.begin(task.instrument(operation.span));
-                (id, listen)
+            Entered::Started(id, ticket, progress) => {
+                let first = self.begin(&operation, id, ticket, progress, work);
+                match first {
+                    Ok(answer) => return Ok(answer),
+                    Err(listen) => (id, listen),
+                }
             }
         };
         let waiting = Waiting::new(Arc::clone(&self.runs), operation.subject, id);
         waiting.wait(webhook, listen, deadline).await
+    }
+
+    /// Begins an operation here and now, if it need not wait for its turn, and leaves it to a task
+    /// of its own where it has to wait for something. A hook that is done at once moves to no
+    /// other thread and back, which would cost more than all else around it.
+    fn begin(
+        &self,
+        operation: &Operation<'_>,
+        id: RunId,
+        ticket: Ticket,
+        progress: Tell,
+        work: Work,
+    ) -> Result<Answer, Listen> {
+        let webhook = operation.webhook;
+        let mut hook = Hook::new(operation.metrics, work);
+        if ticket.place.is_ok() {
+            let token = self.running.0.token();
+            let first = operation.span.in_scope(|| hook.first_poll());
+            drop(token);
+            if let Poll::Ready(result) = first {
+                drop(hook);
+                self.runs.lock().done(&operation.subject, id);
+                let answer = result.unwrap_or_else(|| panicked(webhook));
+                progress.tell(Progress::Over(answer.clone()));
+                return Ok(answer);
+            }
+        }
+        let listen = progress.listen();
+        let runs = Arc::clone(&self.runs);
+        let places = Arc::clone(&self.places);
+        let subject = operation.subject.clone();
+        let task = async move {
+            let (record, load_balancer, place) = ticket.come(&places, &progress).await;
+            let result = hook.end().await;
+            drop(place);
+            runs.finished(&subject, id, result.clone());
+            let answer = result.unwrap_or_else(|| panicked(webhook));
+            progress.tell(Progress::Over(answer));
+            drop((load_balancer, record));
+        };
+        let task = task.instrument(operation.span.clone());
+        self.running.0.spawn(task);
+        Err(listen)
     }
 
     fn enter(&self, operation: &Operation<'_>) -> Result<Entered, NotYet> {
@@ -252,9 +262,9 @@ impl Hooks {
                         Ok(_) => Progress::Running,
                         Err(_) => Progress::Queued,
                     };
-                    let (progress, listen) = watch::channel(at_first);
-                    let id = runs.start(subject, request, operation.backend, listen.clone());
-                    return Ok(Entered::Started(id, ticket, progress, listen));
+                    let progress = Tell::new(at_first);
+                    let id = runs.start(subject, request, operation.backend, progress.listen());
+                    return Ok(Entered::Started(id, ticket, progress));
                 }
                 Known::Maybe(id, other) => (id, other),
             };
@@ -319,15 +329,21 @@ impl Hooks {
         deadline: Instant,
         work: Work,
     ) -> Result<Answer, NotYet> {
+        let mut hook = Hook::new(metrics, work);
+        let token = self.running.0.token();
+        let first = span.in_scope(|| hook.first_poll());
+        drop(token);
+        if let Poll::Ready(answer) = first {
+            return Ok(answer.unwrap_or_else(|| panicked(webhook)));
+        }
         let (decided, decision) = oneshot::channel();
-        let metrics = Arc::clone(metrics);
         let task = async move {
-            let answer = run(&metrics, work).await;
+            let answer = hook.end().await;
             drop(place);
             // Nobody listens any more when it took too long.
             let _ = decided.send(answer.unwrap_or_else(|| panicked(webhook)));
         };
-        self.running.begin(task.instrument(span));
+        self.running.0.spawn(task.instrument(span));
         match timeout_at(deadline, decision).await {
             Ok(Ok(answer)) => Ok(answer),
             // The runtime is shutting down and has dropped the task.
@@ -337,11 +353,46 @@ impl Hooks {
     }
 }
 
-/// Runs a hook, and measures it.
-async fn run(metrics: &Arc<WebhookMetrics>, work: Work) -> Option<Answer> {
-    let begun = Instant::now();
-    let _running: Counted = metrics.runs();
-    let answer = run_hook(begun, work).await;
-    metrics.hook_ended(begun);
-    answer
+/// A hook that is measured from its first poll on.
+struct Hook {
+    work: Work,
+    metrics: Arc<WebhookMetrics>,
+    /// Since when it runs.
+    running: Option<(Instant, Counted)>,
+}
+
+impl Hook {
+    fn new(metrics: &Arc<WebhookMetrics>, work: Work) -> Self {
+        Self {
+            work,
+            metrics: Arc::clone(metrics),
+            running: None,
+        }
+    }
+
+    fn running_since(&mut self) -> Instant {
+        let metrics = &self.metrics;
+        let begin = || (Instant::now(), metrics.runs());
+        self.running.get_or_insert_with(begin).0
+    }
+
+    /// Runs it until it waits for something. It is not woken by what it waits for until it is
+    /// polled again.
+    fn first_poll(&mut self) -> Poll<Option<Answer>> {
+        let begun = self.running_since();
+        let mut context = Context::from_waker(Waker::noop());
+        let polled = poll_contained(&mut self.work, &mut context);
+        if polled.is_ready() {
+            self.metrics.hook_ended(begun);
+        }
+        polled
+    }
+
+    /// Runs it to its end. Nothing comes of one that panics.
+    async fn end(mut self) -> Option<Answer> {
+        let begun = self.running_since();
+        let answer = run_hook(begun, &mut self.work).await;
+        self.metrics.hook_ended(begun);
+        answer
+    }
 }

@@ -241,6 +241,15 @@ impl<L: Clone> Runs<L> {
         self.keep_unless_awaited(subject, id)
     }
 
+    /// An operation finished, and the call that started it has the result.
+    pub(super) fn done(&mut self, subject: &Subject, id: RunId) {
+        if let Some(run) = self.run(subject, id) {
+            let backend = run.backend;
+            self.displace(subject, backend);
+            self.forget(subject);
+        }
+    }
+
     /// A call that waited has the result.
     pub(super) fn got(&mut self, subject: &Subject, id: RunId) {
         if self.run(subject, id).is_some() {

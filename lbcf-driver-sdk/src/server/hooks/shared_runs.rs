@@ -1,19 +1,18 @@
 //! The bookkeeping of operations, shared by calls and tasks, with the clock that it does not have
 //! itself.
 
-use super::Progress;
+use super::progress::Listen;
 use crate::server::reject::Answer;
 use crate::server::runs::{Kept, RunId, Runs, Subject};
 use prometheus::IntGauge;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::watch;
 
 /// How much memory uncollected results may take together with the requests they belong to.
 const KEPT_BYTES: usize = 64 << 20;
 
-type Listened = Runs<watch::Receiver<Progress>>;
+type Listened = Runs<Listen>;
 
 pub(super) struct SharedRuns {
     runs: Mutex<Listened>,

@@ -1,11 +1,11 @@
 //! A call that waits for an operation. The connection may drop it at any time.
 
+use super::NotYet;
+use super::progress::{Listen, Progress};
 use super::shared_runs::SharedRuns;
-use super::{NotYet, Progress};
 use crate::server::reject::{Answer, panicked};
 use crate::server::runs::{RunId, Subject};
 use std::sync::Arc;
-use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 pub(super) struct Waiting {
@@ -40,24 +40,19 @@ impl Waiting {
     pub(super) async fn wait(
         mut self,
         webhook: &str,
-        mut listen: watch::Receiver<Progress>,
+        listen: Listen,
         deadline: Instant,
     ) -> Result<Answer, NotYet> {
-        let over = listen.wait_for(|progress| matches!(progress, Progress::Over(_)));
-        let in_time = timeout_at(deadline, over)
-            .await
-            .map(|over| over.map(|progress| progress.clone()));
-        let progress = match in_time {
-            Ok(Ok(progress)) => progress,
-            // The runtime is shutting down and has dropped the task.
-            Ok(Err(_)) => return Ok(panicked(webhook)),
-            Err(_) => listen.borrow().clone(),
+        let progress = match timeout_at(deadline, listen.end()).await {
+            Ok(end) => end,
+            Err(_) => listen.now(),
         };
         let not_yet = match progress {
             Progress::Over(answer) => {
                 self.end = End::GotResult;
                 return Ok(answer);
             }
+            Progress::Lost => return Ok(panicked(webhook)),
             Progress::Running => NotYet::Running,
             Progress::NoPlace => NotYet::NoPlace,
             Progress::Queued => NotYet::Queued,
