@@ -7,6 +7,10 @@
 //! cargo bench -p lbcf-driver-sdk --features cli --bench load -- --seconds 5 --rounds 7
 //! ```
 //!
+//! There are two loads: `ensureBackend` alone, the smallest request that does work; and what a
+//! controller sends to register a pod, `generateBackendAddr` with a whole pod (4.7 kB) and then
+//! `ensureBackend`. `--load` names one of them.
+//!
 //! Both run in processes of their own and take turns, so that whatever else the machine does hits
 //! both. The ratios are medians over the rounds: of throughput, which shall be at least 0.85, and
 //! of the slowest hundredth's latency, which shall be at most 2. The processor time that a server
@@ -18,12 +22,17 @@
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{Request, StatusCode, header};
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use http_body_util::BodyExt;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
-use lbcf_driver_sdk::webhook::{EnsureBackendRequest, EnsureBackendResponse, StringMap};
+use lbcf_driver_sdk::webhook::{
+    EnsureBackendRequest, EnsureBackendResponse, GenerateBackendAddrRequest,
+    GenerateBackendAddrResponse, StringMap,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::error::Error;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -36,6 +45,37 @@ use tokio::task::JoinSet;
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
+/// A pod as a cluster has it.
+const POD: &str = include_str!("../tests/data/pod.json");
+
+/// What is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Load {
+    EnsureBackend,
+    Registration,
+}
+
+impl Load {
+    const ALL: [Self; 2] = [Self::EnsureBackend, Self::Registration];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::EnsureBackend => "ensureBackend",
+            Self::Registration => "registration",
+        }
+    }
+
+    /// The request with this number.
+    fn request(self, number: u64) -> (&'static str, String) {
+        match self {
+            Self::Registration if number.is_multiple_of(2) => {
+                ("/generateBackendAddr", generate_backend_addr(number))
+            }
+            _ => ("/ensureBackend", ensure_backend(number)),
+        }
+    }
+}
+
 /// Under this name, this program is the server written by hand.
 const BY_HAND: &str = "serve-by-hand";
 
@@ -43,6 +83,7 @@ struct Settings {
     seconds: u64,
     rounds: usize,
     connections: usize,
+    loads: Vec<Load>,
     /// Another program than the example to measure; it gets `--listen ADDRESS` too.
     driver: Option<PathBuf>,
 }
@@ -53,6 +94,7 @@ impl Settings {
             seconds: 3,
             rounds: 5,
             connections: 32,
+            loads: Load::ALL.into(),
             driver: None,
         };
         let mut args = std::env::args().skip(1);
@@ -63,9 +105,17 @@ impl Settings {
                 "--seconds" => settings.seconds = value()?.parse()?,
                 "--rounds" => settings.rounds = value()?.parse()?,
                 "--connections" => settings.connections = value()?.parse()?,
+                "--load" => {
+                    let name = value()?;
+                    let load = Load::ALL.into_iter().find(|load| load.name() == name);
+                    let load = load.ok_or(format!(
+                        "--load {name}: must be ensureBackend or registration"
+                    ))?;
+                    settings.loads = vec![load];
+                }
                 "--driver" => settings.driver = Some(value()?.into()),
                 _ => {
-                    let known = "--seconds, --rounds, --connections, --driver";
+                    let known = "--seconds, --rounds, --connections, --load, --driver";
                     return Err(format!("{flag}: must be one of {known}").into());
                 }
             }
@@ -133,8 +183,8 @@ struct Round {
 }
 
 /// Connections, each with one request at a time, for so long.
-async fn load(server: &Server, connections: usize, time: Duration) -> Outcome<Round> {
-    static RECORD: AtomicU64 = AtomicU64::new(0);
+async fn run(server: &Server, load: Load, connections: usize, time: Duration) -> Outcome<Round> {
+    static REQUEST: AtomicU64 = AtomicU64::new(0);
     let mut open = Vec::new();
     for _ in 0..connections {
         let stream = TcpStream::connect(&server.address).await?;
@@ -152,10 +202,9 @@ async fn load(server: &Server, connections: usize, time: Duration) -> Outcome<Ro
         running.spawn(async move {
             let mut latencies = Vec::with_capacity(1 << 16);
             while start.elapsed() < time {
-                let record = RECORD.fetch_add(1, Ordering::Relaxed);
-                let body = ensure_backend(record);
+                let (path, body) = load.request(REQUEST.fetch_add(1, Ordering::Relaxed));
                 let sent = Instant::now();
-                call(&mut sender, &host, body).await?;
+                call(&mut sender, &host, path, body).await?;
                 latencies.push(sent.elapsed());
             }
             Outcome::Ok(latencies)
@@ -182,9 +231,9 @@ async fn load(server: &Server, connections: usize, time: Duration) -> Outcome<Ro
     })
 }
 
-async fn call(sender: &mut SendRequest<Body>, host: &str, body: String) -> Outcome<()> {
+async fn call(sender: &mut SendRequest<Body>, host: &str, path: &str, body: String) -> Outcome<()> {
     sender.ready().await?;
-    let request = Request::post("/ensureBackend")
+    let request = Request::post(path)
         .header(header::HOST, host)
         .header(header::CONTENT_TYPE, "application/json")
         .body(Body::from(body))?;
@@ -204,23 +253,48 @@ fn ensure_backend(record: u64) -> String {
     )
 }
 
-/// What somebody would write who needs no more than that.
+/// About 5 kB, of a pod's backend of its own each.
+fn generate_backend_addr(record: u64) -> String {
+    format!(
+        r#"{{"recordID":"generateBackendAddr(0f6c1f9e-5a43-4c8e-9a51-{record:012x})","retryID":"6c0a8a0a-3c57-4f5c-8f8e-{record:012x}","dryRun":false,"lbInfo":{{"listenerPort":"443","loadBalancerID":"lb-7ab51c6a","protocol":"TCP"}},"lbAttributes":null,"parameters":{{"weight":"80"}},"podBackend":{{"pod":{POD},"port":{{"port":80,"portNumber":80,"protocol":"TCP"}}}},"serviceBackend":null}}"#
+    )
+}
+
+/// What somebody would write who needs no more than that: the request read, and an answer.
+fn answer<Q: DeserializeOwned, A: Serialize>(
+    body: &Bytes,
+    answer: impl FnOnce(Q) -> A,
+) -> Response {
+    let Ok(request) = serde_json::from_slice(body) else {
+        return StatusCode::BAD_REQUEST.into_response();
+    };
+    match serde_json::to_vec(&answer(request)) {
+        Ok(json) => ([(header::CONTENT_TYPE, "application/json")], json).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
 async fn serve_by_hand() -> Outcome<()> {
     let ensure_backend = |body: Bytes| async move {
-        if serde_json::from_slice::<EnsureBackendRequest>(&body).is_err() {
-            return StatusCode::BAD_REQUEST.into_response();
-        }
-        let answer = EnsureBackendResponse::from(Ok(StringMap::new()));
-        match serde_json::to_vec(&answer) {
-            Ok(json) => ([(header::CONTENT_TYPE, "application/json")], json).into_response(),
-            Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-        }
+        answer(&body, |_: EnsureBackendRequest| {
+            EnsureBackendResponse::from(Ok(StringMap::new()))
+        })
+    };
+    let generate_backend_addr = |body: Bytes| async move {
+        answer(&body, |request: GenerateBackendAddrRequest| {
+            let pod = request.pod_backend.unwrap_or_default();
+            let ip = pod.pod.status.and_then(|status| status.pod_ip);
+            let address = format!("{}:{}", ip.unwrap_or_default(), pod.port.port);
+            GenerateBackendAddrResponse::from(Ok(address))
+        })
     };
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("http://{}", listener.local_addr()?);
     axum::serve(
         listener,
-        Router::new().route("/ensureBackend", post(ensure_backend)),
+        Router::new()
+            .route("/ensureBackend", post(ensure_backend))
+            .route("/generateBackendAddr", post(generate_backend_addr)),
     )
     .await?;
     Ok(())
@@ -246,8 +320,8 @@ fn build_minimal() -> Outcome<PathBuf> {
 }
 
 async fn compare(settings: Settings) -> Outcome<()> {
-    let driver = match settings.driver {
-        Some(driver) => driver,
+    let driver = match &settings.driver {
+        Some(driver) => driver.clone(),
         None => build_minimal()?,
     };
     let mut sdk = Command::new(driver);
@@ -257,21 +331,34 @@ async fn compare(settings: Settings) -> Outcome<()> {
     let sdk = Server::start("sdk", sdk)?;
     let hand = Server::start("by hand", hand)?;
 
-    for server in [&sdk, &hand] {
-        load(server, settings.connections, Duration::from_secs(1)).await?;
+    for load in &settings.loads {
+        println!("{}:", load.name());
+        compare_under(*load, &sdk, &hand, &settings).await?;
+    }
+    Ok(())
+}
+
+async fn compare_under(
+    load: Load,
+    sdk: &Server,
+    hand: &Server,
+    settings: &Settings,
+) -> Outcome<()> {
+    for server in [sdk, hand] {
+        run(server, load, settings.connections, Duration::from_secs(1)).await?;
     }
     let time = Duration::from_secs(settings.seconds);
     let mut rounds = Vec::new();
     for round in 0..settings.rounds {
         // Nobody is always first.
         let (first, second) = if round % 2 == 0 {
-            (&sdk, &hand)
+            (sdk, hand)
         } else {
-            (&hand, &sdk)
+            (hand, sdk)
         };
-        let one = load(first, settings.connections, time).await?;
+        let one = run(first, load, settings.connections, time).await?;
         print_round(round, first, &one);
-        let other = load(second, settings.connections, time).await?;
+        let other = run(second, load, settings.connections, time).await?;
         print_round(round, second, &other);
         rounds.push(if round % 2 == 0 {
             (one, other)
@@ -280,7 +367,7 @@ async fn compare(settings: Settings) -> Outcome<()> {
         });
     }
 
-    for (server, which) in [(&sdk, 0), (&hand, 1)] {
+    for (server, which) in [(sdk, 0), (hand, 1)] {
         let of = |what: &dyn Fn(&Round) -> f64| {
             median(
                 rounds
