@@ -19,7 +19,8 @@ use std::future::Future;
 /// A load balancer's driver: what to do for each webhook, in types of its own.
 ///
 /// Name five types and write five functions; whatever else the specification has comes with a
-/// default. Write the methods as plain `async fn`.
+/// default. Write the methods as plain `async fn` that do not block: what has to, goes to
+/// `tokio::task::spawn_blocking`, or the answer `Running` comes too late.
 ///
 /// Every operation may be called again at any time: because an answer was lost, because the
 /// controller was restarted, because parameters changed. So each method brings the load balancer
