@@ -3,7 +3,7 @@
 use super::body;
 use super::contain::contain_call;
 use super::driver_router::Context;
-use super::hooks::{NotYet, Operation};
+use super::hooks::{Begun, NotYet, Operation};
 use super::log;
 use super::metrics::{Measured, MeasuredCall, Outcome, WebhookMetrics};
 use super::reject::{Answer, panicked, reject};
@@ -155,81 +155,109 @@ where
     F: Future<Output = Result<T, NotSucc>> + Send + 'static,
     T: Send + 'static,
 {
-    let webhook = W::INFO.name;
     let call = Call::new::<W, D>(&context);
-    let answer = async {
-        let body = call.body(body, &context).await?;
-        let request = decode::<W::Request>(&body)?;
-        let driver = &context.driver;
-        // The driver's own code, before there is a task for it.
-        let asked = contain_call(|| {
-            let refused = request.dry_run() && !driver.accepts_dry_run();
-            let keyed = (!refused).then(|| driver.serial_key(request.load_balancer()));
-            (refused, keyed.flatten())
-        });
-        let (refused, serial_key) = match &asked {
-            Ok((refused, serial_key)) => (*refused, serial_key.as_deref()),
-            Err(_) => (false, None),
-        };
-        let span = tracing::info_span!(
-            "webhook",
-            webhook,
-            recordID = log::short(request.record_id()),
-            retryID = log::short(request.retry_id()),
-            loadBalancer =
-                log::load_balancer(serial_key, request.load_balancer().either()).as_ref(),
-        );
-        if refused {
-            let message =
-                format!("{webhook}: dryRun: true: this driver cannot rehearse, nothing was done");
-            return Ok(operation_answer(&W::Response::fail(message, None)));
-        }
-        let serial_key = match asked {
-            Ok((_, serial_key)) => serial_key,
-            Err(panic) => {
-                tracing::error!(parent: &span, panic = panic.text(), "the driver panicked");
-                return Err(panicked(webhook));
+    let answer = match call.body(body, &context).await {
+        // What is needed to begin is no part of this future, which so stays small enough to be
+        // made for each call without much ado: a request may have a pod in it.
+        Ok(body) => match begin_operation::<W, D, F, T>(&context, call.metrics, body, hook) {
+            Ok(Begun::Over(answer)) => Ok(answer),
+            Ok(Begun::Waits(waiting)) => {
+                let result = waiting.wait(W::INFO.name, call.deadline).await;
+                result.or_else(|not_yet| Ok(not_yet_answer::<W>(call.metrics, not_yet)))
             }
-        };
-        let content = content::<W::Request>;
-        let nameless = || content(&body);
-        let operation = Operation {
-            webhook,
-            metrics: call.metrics,
-            span,
-            subject: Subject::new(webhook, request.record_id(), request.dry_run(), nameless),
-            content,
-            backend: request
-                .backend_addr()
-                .map(|addr| Backend::new(request.load_balancer().either(), addr)),
-            serial_key,
-            request: body,
-        };
-        let driver = Arc::clone(driver);
-        let work = Box::pin(async move {
-            let begun = Instant::now();
-            let result = hook(driver, request).await;
-            log::operation_ended(&result, begun);
-            operation_answer(&W::Response::from(result))
-        });
-        let result = context.hooks.operate(operation, call.deadline, work);
-        result.await.or_else(|not_yet| {
-            call.metrics.unfinished(not_yet);
-            let (message, delay) = match not_yet {
-                NotYet::Running => ("is still at work", ASK_AGAIN),
-                NotYet::Queued => ("waits for earlier operations to finish", ASK_AGAIN),
-                NotYet::NoPlace => ("waits for a free place: the driver is busy", ASK_AGAIN),
-                NotYet::Full => ("was not begun: too many operations wait", ASK_LATER),
-            };
-            let message = format!("{webhook} {message}");
-            Ok(operation_answer(&W::Response::running(
-                message,
-                Some(delay),
-            )))
-        })
+            Ok(Begun::NotYet(not_yet)) => Ok(not_yet_answer::<W>(call.metrics, not_yet)),
+            Err(rejected) => Err(rejected),
+        },
+        Err(rejected) => Err(rejected),
     };
-    let answer = answer.await;
     call.answered(answer, &context)
+}
+
+/// From a body to an operation that is over, or that there is something to wait for.
+fn begin_operation<W, D, F, T>(
+    context: &Context<D>,
+    metrics: &Arc<WebhookMetrics>,
+    body: Bytes,
+    hook: impl FnOnce(Arc<D>, W::Request) -> F + Send + 'static,
+) -> Result<Begun, Answer>
+where
+    W: Measured<Request: OperationRequest, Response: OperationResponse + From<Result<T, NotSucc>>>,
+    D: RawDriver,
+    F: Future<Output = Result<T, NotSucc>> + Send + 'static,
+    T: Send + 'static,
+{
+    let webhook = W::INFO.name;
+    let request = decode::<W::Request>(&body)?;
+    let driver = &context.driver;
+    // The driver's own code, before there is a task for it.
+    let asked = contain_call(|| {
+        let refused = request.dry_run() && !driver.accepts_dry_run();
+        let keyed = (!refused).then(|| driver.serial_key(request.load_balancer()));
+        (refused, keyed.flatten())
+    });
+    let (refused, serial_key) = match &asked {
+        Ok((refused, serial_key)) => (*refused, serial_key.as_deref()),
+        Err(_) => (false, None),
+    };
+    let span = tracing::info_span!(
+        "webhook",
+        webhook,
+        recordID = log::short(request.record_id()),
+        retryID = log::short(request.retry_id()),
+        loadBalancer = log::load_balancer(serial_key, request.load_balancer().either()).as_ref(),
+    );
+    if refused {
+        let message =
+            format!("{webhook}: dryRun: true: this driver cannot rehearse, nothing was done");
+        return Ok(Begun::Over(operation_answer(&W::Response::fail(
+            message, None,
+        ))));
+    }
+    let serial_key = match asked {
+        Ok((_, serial_key)) => serial_key,
+        Err(panic) => {
+            tracing::error!(parent: &span, panic = panic.text(), "the driver panicked");
+            return Err(panicked(webhook));
+        }
+    };
+    let content = content::<W::Request>;
+    let nameless = || content(&body);
+    let operation = Operation {
+        webhook,
+        metrics,
+        span,
+        subject: Subject::new(webhook, request.record_id(), request.dry_run(), nameless),
+        content,
+        backend: request
+            .backend_addr()
+            .map(|addr| Backend::new(request.load_balancer().either(), addr)),
+        serial_key,
+        request: body,
+    };
+    let driver = Arc::clone(driver);
+    let work = Box::pin(async move {
+        let begun = Instant::now();
+        let result = hook(driver, request).await;
+        log::operation_ended(&result, begun);
+        operation_answer(&W::Response::from(result))
+    });
+    Ok(context.hooks.operate(operation, work))
+}
+
+/// The answer while there is no result.
+fn not_yet_answer<W>(metrics: &WebhookMetrics, not_yet: NotYet) -> Answer
+where
+    W: Measured<Response: OperationResponse>,
+{
+    metrics.unfinished(not_yet);
+    let (message, delay) = match not_yet {
+        NotYet::Running => ("is still at work", ASK_AGAIN),
+        NotYet::Queued => ("waits for earlier operations to finish", ASK_AGAIN),
+        NotYet::NoPlace => ("waits for a free place: the driver is busy", ASK_AGAIN),
+        NotYet::Full => ("was not begun: too many operations wait", ASK_LATER),
+    };
+    let message = format!("{} {message}", W::INFO.name);
+    operation_answer(&W::Response::running(message, Some(delay)))
 }
 
 fn operation_answer<R: OperationResponse + Serialize>(response: &R) -> Answer {

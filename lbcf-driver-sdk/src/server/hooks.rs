@@ -22,7 +22,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
-use waiting::Waiting;
+pub(super) use waiting::Waiting;
 
 /// Watches the hooks that run, those included that wait for their turn. Clones watch the same.
 #[derive(Debug, Clone)]
@@ -144,6 +144,16 @@ impl Ticket {
     }
 }
 
+/// What became of an operation by now.
+pub(super) enum Begun {
+    /// It is over.
+    Over(Answer),
+    /// It is to be waited for.
+    Waits(Waiting),
+    /// It was not begun.
+    NotYet(NotYet),
+}
+
 /// What a call comes to.
 enum Entered {
     Collected(Answer),
@@ -171,34 +181,28 @@ impl Hooks {
     }
 
     /// Runs `work`, unless an equal operation runs or has left its result.
-    pub(super) async fn operate(
-        &self,
-        operation: Operation<'_>,
-        deadline: Instant,
-        work: Work,
-    ) -> Result<Answer, NotYet> {
-        let webhook = operation.webhook;
-        let (id, listen) = match self.enter(&operation)? {
-            Entered::Collected(answer) => {
+    pub(super) fn operate(&self, operation: Operation<'_>, work: Work) -> Begun {
+        let (id, listen) = match self.enter(&operation) {
+            Err(not_yet) => return Begun::NotYet(not_yet),
+            Ok(Entered::Collected(answer)) => {
                 operation.metrics.collected();
                 tracing::debug!(parent: &operation.span, "collects an earlier call's result");
-                return Ok(answer);
+                return Begun::Over(answer);
             }
-            Entered::Joined(id, listen) => {
+            Ok(Entered::Joined(id, listen)) => {
                 operation.metrics.joined();
                 tracing::debug!(parent: &operation.span, "joins an earlier call's operation");
                 (id, listen)
             }
-            Entered::Started(id, ticket, progress) => {
-                let first = self.begin(&operation, id, ticket, progress, work);
-                match first {
-                    Ok(answer) => return Ok(answer),
+            Ok(Entered::Started(id, ticket, progress)) => {
+                match self.begin(&operation, id, ticket, progress, work) {
+                    Ok(answer) => return Begun::Over(answer),
                     Err(listen) => (id, listen),
                 }
             }
         };
-        let waiting = Waiting::new(Arc::clone(&self.runs), operation.subject, id);
-        waiting.wait(webhook, listen, deadline).await
+        let runs = Arc::clone(&self.runs);
+        Begun::Waits(Waiting::new(runs, operation.subject, id, listen))
     }
 
     /// Begins an operation here and now, if it need not wait for its turn, and leaves it to a task

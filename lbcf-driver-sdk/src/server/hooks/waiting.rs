@@ -8,10 +8,11 @@ use crate::server::runs::{RunId, Subject};
 use std::sync::Arc;
 use tokio::time::{Instant, timeout_at};
 
-pub(super) struct Waiting {
+pub(in crate::server) struct Waiting {
     runs: Arc<SharedRuns>,
     subject: Subject,
     id: RunId,
+    listen: Listen,
     end: End,
 }
 
@@ -27,25 +28,30 @@ enum End {
 }
 
 impl Waiting {
-    pub(super) const fn new(runs: Arc<SharedRuns>, subject: Subject, id: RunId) -> Self {
+    pub(super) const fn new(
+        runs: Arc<SharedRuns>,
+        subject: Subject,
+        id: RunId,
+        listen: Listen,
+    ) -> Self {
         Self {
             runs,
             subject,
             id,
+            listen,
             end: End::HungUp,
         }
     }
 
     /// The result, if it is there by the deadline.
-    pub(super) async fn wait(
+    pub(in crate::server) async fn wait(
         mut self,
         webhook: &str,
-        listen: Listen,
         deadline: Instant,
     ) -> Result<Answer, NotYet> {
-        let progress = match timeout_at(deadline, listen.end()).await {
+        let progress = match timeout_at(deadline, self.listen.end()).await {
             Ok(end) => end,
-            Err(_) => listen.now(),
+            Err(_) => self.listen.now(),
         };
         let not_yet = match progress {
             Progress::Over(answer) => {
