@@ -27,12 +27,13 @@ use axum::routing::post;
 use http_body_util::BodyExt;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
+use k8s_openapi::api::core::v1::Pod;
 use lbcf_driver_sdk::webhook::{
-    EnsureBackendRequest, EnsureBackendResponse, GenerateBackendAddrRequest,
-    GenerateBackendAddrResponse, StringMap,
+    BackendPort, EnsureBackendRequest, EnsureBackendResponse, GenerateBackendAddrResponse,
+    StringMap,
 };
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -260,6 +261,29 @@ fn generate_backend_addr(record: u64) -> String {
     )
 }
 
+/// What the handler that is written by hand reads of `generateBackendAddr`: no more than Kubernetes'
+/// own types, since the SDK's would read a pod from a string too, at a price.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(dead_code, reason = "all of it has to be read")]
+struct GenerateBackendAddr {
+    #[serde(rename = "recordID")]
+    record_id: String,
+    #[serde(rename = "retryID")]
+    retry_id: String,
+    dry_run: bool,
+    lb_info: Option<StringMap>,
+    lb_attributes: Option<StringMap>,
+    parameters: Option<StringMap>,
+    pod_backend: PodBackend,
+}
+
+#[derive(Deserialize)]
+struct PodBackend {
+    pod: Pod,
+    port: BackendPort,
+}
+
 /// What somebody would write who needs no more than that: the request read, and an answer.
 fn answer<Q: DeserializeOwned, A: Serialize>(
     body: &Bytes,
@@ -281,8 +305,8 @@ async fn serve_by_hand() -> Outcome<()> {
         })
     };
     let generate_backend_addr = |body: Bytes| async move {
-        answer(&body, |request: GenerateBackendAddrRequest| {
-            let pod = request.pod_backend.unwrap_or_default();
+        answer(&body, |request: GenerateBackendAddr| {
+            let pod = request.pod_backend;
             let ip = pod.pod.status.and_then(|status| status.pod_ip);
             let address = format!("{}:{}", ip.unwrap_or_default(), pod.port.port);
             GenerateBackendAddrResponse::from(Ok(address))
