@@ -86,6 +86,7 @@ mod contain;
 mod documents;
 mod driver_router;
 mod error;
+mod hashed;
 mod hooks;
 mod limits;
 mod log;

@@ -108,12 +108,12 @@ impl<D: Driver> RawDriver for D {
         // What does not fit is refused when its turn comes.
         match load_balancer {
             LoadBalancer::Wanted(spec) => {
-                let spec = fields::read_if_it_fits(spec)?;
-                Driver::serial_key(self, LoadBalancer::Wanted(&spec))
+                let key = |spec: &D::LbSpec| Driver::serial_key(self, LoadBalancer::Wanted(spec));
+                fields::show_if_it_fits(spec, key)?
             }
             LoadBalancer::Created(info) => {
-                let info = fields::read_if_it_fits(info)?;
-                Driver::serial_key(self, LoadBalancer::Created(&info))
+                let key = |info: &D::LbInfo| Driver::serial_key(self, LoadBalancer::Created(info));
+                fields::show_if_it_fits(info, key)?
             }
         }
     }

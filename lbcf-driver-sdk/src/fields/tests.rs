@@ -4,6 +4,7 @@ mod messages;
 mod probing;
 mod round_trip;
 mod values;
+mod whole;
 
 use crate::webhook::StringMap;
 

@@ -5,8 +5,9 @@ mod shared_runs;
 mod waiting;
 
 use super::contain::{poll_contained, run_hook};
+use super::hashed::ByHash;
 use super::limits::{Place, Places, Queued};
-use super::metrics::{Counted, Metrics, WebhookMetrics};
+use super::metrics::{Metrics, WebhookMetrics};
 use super::reject::{Answer, panicked};
 use super::runs::{Backend, Known, RunId, Same, Subject};
 use super::serial::{Turn, Turns};
@@ -102,14 +103,16 @@ impl NotYet {
 pub(super) struct Hooks {
     running: RunningHooks,
     runs: Arc<SharedRuns>,
-    records: Turns<Subject>,
+    records: Turns<Subject, ByHash>,
     load_balancers: Turns<String>,
     places: Arc<Places>,
 }
 
+type RecordTurn = Turn<Subject, ByHash>;
+
 /// What an operation needs before it runs, in the order in which it waits for it.
 struct Ticket {
-    record: Turn<Subject>,
+    record: RecordTurn,
     load_balancer: Option<Turn<String>>,
     place: Result<Place, Queued>,
 }
@@ -120,7 +123,7 @@ impl Ticket {
         mut self,
         places: &Places,
         progress: &Tell,
-    ) -> (Turn<Subject>, Option<Turn<String>>, Option<Place>) {
+    ) -> (RecordTurn, Option<Turn<String>>, Option<Place>) {
         let place = match self.place {
             Ok(place) => Some(place),
             Err(queued) => {
@@ -361,8 +364,16 @@ impl Hooks {
 struct Hook {
     work: Work,
     metrics: Arc<WebhookMetrics>,
-    /// Since when it runs.
-    running: Option<(Instant, Counted)>,
+    /// Since when it runs. It is counted from then on, without holding the metrics twice.
+    running: Option<Instant>,
+}
+
+impl Drop for Hook {
+    fn drop(&mut self) {
+        if self.running.is_some() {
+            self.metrics.runs_no_more();
+        }
+    }
 }
 
 impl Hook {
@@ -376,8 +387,10 @@ impl Hook {
 
     fn running_since(&mut self) -> Instant {
         let metrics = &self.metrics;
-        let begin = || (Instant::now(), metrics.runs());
-        self.running.get_or_insert_with(begin).0
+        *self.running.get_or_insert_with(|| {
+            metrics.runs();
+            Instant::now()
+        })
     }
 
     /// Runs it until it waits for something. It is not woken by what it waits for until it is

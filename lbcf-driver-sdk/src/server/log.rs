@@ -31,7 +31,7 @@ pub(super) fn load_balancer<'a>(key: Option<&'a str>, identity: &StringMap) -> C
     if let Some(key) = key {
         return short(key).into();
     }
-    let mut name = String::new();
+    let mut name = String::with_capacity(SPAN_VALUE);
     for (field, value) in identity {
         if name.len() >= SPAN_VALUE {
             break;

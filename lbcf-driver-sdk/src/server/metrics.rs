@@ -134,12 +134,18 @@ impl WebhookMetrics {
 
     /// A hook waits, until this is dropped.
     pub(super) fn waits(self: &Arc<Self>) -> Counted {
-        Counted::new(self, |metrics| &metrics.waiting)
+        self.waiting.inc();
+        Counted(Arc::clone(self))
     }
 
-    /// A hook runs, until this is dropped.
-    pub(super) fn runs(self: &Arc<Self>) -> Counted {
-        Counted::new(self, |metrics| &metrics.running)
+    /// A hook runs.
+    pub(super) fn runs(&self) {
+        self.running.inc();
+    }
+
+    /// A hook that ran is gone.
+    pub(super) fn runs_no_more(&self) {
+        self.running.dec();
     }
 
     /// A hook ended, which was begun then.
@@ -148,26 +154,13 @@ impl WebhookMetrics {
     }
 }
 
-/// One more in a gauge, until it is dropped.
+/// One more hook that waits, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Counted {
-    metrics: Arc<WebhookMetrics>,
-    gauge: fn(&WebhookMetrics) -> &IntGauge,
-}
-
-impl Counted {
-    fn new(metrics: &Arc<WebhookMetrics>, gauge: fn(&WebhookMetrics) -> &IntGauge) -> Self {
-        gauge(metrics).inc();
-        Self {
-            metrics: Arc::clone(metrics),
-            gauge,
-        }
-    }
-}
+pub(super) struct Counted(Arc<WebhookMetrics>);
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        (self.gauge)(&self.metrics).dec();
+        self.0.waiting.dec();
     }
 }
 

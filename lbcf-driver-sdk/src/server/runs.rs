@@ -18,16 +18,18 @@
 //! * A kept result goes when another webhook works on the same thing: that a backend was
 //!   registered is no news once it was taken away.
 
+use super::hashed::{ByHash, unpredictable};
 use super::reject::Answer;
 use crate::webhook::{CreateLoadBalancer, DeleteLoadBalancer, StringMap, Webhook};
 use axum::body::Bytes;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, LazyLock};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// What calls have to share to be about the same thing.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Subject {
+    hash: u64,
     webhook: &'static str,
     /// A rehearsal neither waits for the real thing nor displaces its result.
     dry_run: bool,
@@ -42,8 +44,7 @@ pub(super) struct Backend(u64);
 
 impl Backend {
     pub(super) fn new(load_balancer: &StringMap, addr: &str) -> Self {
-        static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
-        Self(KEYS.hash_one((load_balancer, addr)))
+        Self(unpredictable(&(load_balancer, addr)))
     }
 }
 
@@ -68,10 +69,17 @@ impl Subject {
             Record::Id(record_id.into())
         };
         Self {
+            hash: unpredictable(&(webhook, dry_run, &record)),
             webhook,
             dry_run,
             record,
         }
+    }
+}
+
+impl Hash for Subject {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
     }
 }
 
@@ -116,7 +124,7 @@ pub(super) enum Kept {
 /// The operations that are known. `L` is how to listen to one.
 #[derive(Debug)]
 pub(super) struct Runs<L> {
-    latest: HashMap<Subject, Run<L>>,
+    latest: HashMap<Subject, Run<L>, ByHash>,
     /// Results that nobody has collected, oldest first.
     kept: BTreeMap<RunId, KeptResult>,
     /// Those of them that are about a backend.
@@ -153,7 +161,7 @@ impl<L: Clone> Runs<L> {
     /// Keeps at most this many bytes of uncollected results with the requests they belong to.
     pub(super) fn new(kept_limit: usize) -> Self {
         Self {
-            latest: HashMap::new(),
+            latest: HashMap::default(),
             kept: BTreeMap::new(),
             kept_of_backend: HashMap::new(),
             kept_bytes: 0,

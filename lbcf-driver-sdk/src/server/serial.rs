@@ -6,27 +6,29 @@
 //! and has nothing made for it.
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 /// The lines, by key.
 #[derive(Debug)]
-pub(super) struct Turns<K>(Arc<Lines<K>>);
+pub(super) struct Turns<K, S = RandomState>(Arc<Lines<K, S>>);
 
 /// For each key whose turn somebody has: those who wait, in order. Some may have left.
 #[derive(Debug)]
-struct Lines<K>(Mutex<HashMap<K, VecDeque<oneshot::Sender<()>>>>);
+struct Lines<K, S>(Mutex<HashMap<K, Line, S>>);
 
-impl<K> Default for Turns<K> {
+type Line = VecDeque<oneshot::Sender<()>>;
+
+impl<K, S: Default> Default for Turns<K, S> {
     fn default() -> Self {
         Self(Arc::new(Lines(Mutex::default())))
     }
 }
 
-impl<K: Eq + Hash + Clone> Turns<K> {
+impl<K: Eq + Hash + Clone, S: BuildHasher> Turns<K, S> {
     /// The last place in the line of `key`.
-    pub(super) fn take_place(&self, key: K) -> Turn<K> {
+    pub(super) fn take_place(&self, key: K) -> Turn<K, S> {
         let mut lines = self.0.lock();
         let before = match lines.get_mut(&key) {
             Some(line) => {
@@ -48,22 +50,22 @@ impl<K: Eq + Hash + Clone> Turns<K> {
     }
 }
 
-impl<K> Lines<K> {
-    fn lock(&self) -> MutexGuard<'_, HashMap<K, VecDeque<oneshot::Sender<()>>>> {
+impl<K, S> Lines<K, S> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<K, Line, S>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A place in a line; dropping it lets the next one go.
 #[derive(Debug)]
-pub(super) struct Turn<K: Eq + Hash> {
-    lines: Arc<Lines<K>>,
+pub(super) struct Turn<K: Eq + Hash, S: BuildHasher = RandomState> {
+    lines: Arc<Lines<K, S>>,
     key: K,
     /// Those who came earlier, if their turns are not over yet.
     before: Option<oneshot::Receiver<()>>,
 }
 
-impl<K: Eq + Hash> Turn<K> {
+impl<K: Eq + Hash, S: BuildHasher> Turn<K, S> {
     /// Whether somebody who came earlier may not be done.
     pub(super) const fn waits(&self) -> bool {
         self.before.is_some()
@@ -79,7 +81,7 @@ impl<K: Eq + Hash> Turn<K> {
     }
 }
 
-impl<K: Eq + Hash> Drop for Turn<K> {
+impl<K: Eq + Hash, S: BuildHasher> Drop for Turn<K, S> {
     fn drop(&mut self) {
         if let Some(mut before) = self.before.take() {
             before.close();

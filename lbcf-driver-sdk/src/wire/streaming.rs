@@ -8,8 +8,8 @@
 //!
 //! * What is skipped is looked at all the same: a number out of range or bytes that are no UTF-8
 //!   spoil a body wherever they stand, and `serde_json` would skip over them.
-//! * A field that stands twice, or in another letter case, is left to the slow way, which knows
-//!   who wins.
+//! * A field of the specification's that stands twice, or in another letter case, is left to the
+//!   slow way, which knows who wins.
 //! * Text and numbers are offered to the type as what they are and not as what it asks for. What
 //!   asks for just anything gets objects and lists from a value, with their keys in that value's
 //!   order and each key once.
@@ -120,12 +120,12 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Stream<D> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        let names = self.names;
-        self.inner.deserialize_map(Struct {
-            visitor,
-            fields,
-            names,
-        })
+        match self.names {
+            Names::AnyCase => self.inner.deserialize_map(Struct { visitor, fields }),
+            // These types know their fields' names, and no others. A field that stands twice is
+            // what it is in a value, the last one, or is refused by the type.
+            Names::Declared => self.deserialize_map(visitor),
+        }
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -294,11 +294,10 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Text<D> {
     }
 }
 
-/// An object that a struct is read from.
+/// An object that a struct of the specification is read from.
 struct Struct<V> {
     visitor: V,
     fields: &'static [&'static str],
-    names: Names,
 }
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for Struct<V> {
@@ -311,7 +310,6 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Struct<V> {
     fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<V::Value, A::Error> {
         self.visitor.visit_map(Fields {
             entries,
-            names: self.names,
             fields: self.fields,
             seen: 0,
         })
@@ -321,7 +319,6 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Struct<V> {
 /// The entries of an object that are fields of the struct.
 struct Fields<A> {
     entries: A,
-    names: Names,
     fields: &'static [&'static str],
     /// A bit for each field that was there.
     seen: u128,
@@ -335,7 +332,6 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Fields<A> {
         seed: K,
     ) -> Result<Option<K::Value>, A::Error> {
         let name = Name {
-            names: self.names,
             fields: self.fields,
         };
         while let Some(field) = self.entries.next_key_seed(name)? {
@@ -352,7 +348,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Fields<A> {
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        let names = self.names;
+        let names = Names::AnyCase;
         self.entries.next_value_seed(Stream { inner: seed, names })
     }
 }
@@ -360,7 +356,6 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Fields<A> {
 /// Tells which field a key names, if any.
 #[derive(Clone, Copy)]
 struct Name {
-    names: Names,
     fields: &'static [&'static str],
 }
 
@@ -383,7 +378,7 @@ impl Visitor<'_> for Name {
         let mut fields = self.fields.iter().copied().enumerate();
         let found = fields.find(|(_, field)| *field == key);
         let is_spelling = |field: &&str| field.eq_ignore_ascii_case(key);
-        if found.is_none() && self.names == Names::AnyCase && self.fields.iter().any(is_spelling) {
+        if found.is_none() && self.fields.iter().any(is_spelling) {
             return Err(give_up());
         }
         Ok(found)

@@ -90,8 +90,8 @@ impl<D: Driver + ?Sized> ValidateLoadBalancer<D> {
 impl<D: Driver + ?Sized> CreateLoadBalancer<D> {
     pub(crate) fn read(request: wire::CreateLoadBalancerRequest) -> Result<Self, FieldError> {
         let (lb_spec, attributes) = both(
-            fields::read("lbSpec", &request.lb_spec),
-            fields::read("attributes", &request.attributes),
+            fields::read_whole("lbSpec", request.lb_spec),
+            fields::read_whole("attributes", request.attributes),
         )?;
         Ok(Self {
             lb_spec,
@@ -106,8 +106,8 @@ impl<D: Driver + ?Sized> CreateLoadBalancer<D> {
 impl<D: Driver + ?Sized> EnsureLoadBalancer<D> {
     pub(crate) fn read(request: wire::EnsureLoadBalancerRequest) -> Result<Self, FieldError> {
         Ok(Self {
-            lb_info: fields::read("lbInfo", &request.lb_info)?,
-            attributes: fields::read("attributes", &request.attributes)?,
+            lb_info: fields::read_whole("lbInfo", request.lb_info)?,
+            attributes: fields::read_whole("attributes", request.attributes)?,
             record_id: request.record_id,
             retry_id: request.retry_id,
             dry_run: request.dry_run,
@@ -159,14 +159,15 @@ impl<D: Driver + ?Sized> ValidateBackend<D> {
 
 impl<D: Driver + ?Sized> GenerateBackendAddr<D> {
     pub(crate) fn read(request: wire::GenerateBackendAddrRequest) -> Result<Self, NotSucc> {
+        let has_parameters = !request.parameters.is_empty();
         Ok(Self {
-            lb_info: fields::read("lbInfo", &request.lb_info)?,
-            lb_attributes: fields::read("lbAttributes", &request.lb_attributes)?,
+            lb_info: fields::read_whole("lbInfo", request.lb_info)?,
+            lb_attributes: fields::read_whole("lbAttributes", request.lb_attributes)?,
             // d4: the original leaves them out. An address is asked for once and kept, so one must
             // not come from parameters that are there and could not be read.
-            parameters: match fields::read("parameters", &request.parameters) {
+            parameters: match fields::read_whole("parameters", request.parameters) {
                 Ok(parameters) => Some(parameters),
-                Err(_) if request.parameters.is_empty() => None,
+                Err(_) if !has_parameters => None,
                 Err(error) => return Err(error.into()),
             },
             backend: the_one(request.pod_backend, request.service_backend)?,
@@ -193,8 +194,8 @@ fn the_one(pod: Option<PodBackend>, service: Option<ServiceBackend>) -> Result<B
 impl<D: Driver + ?Sized> EnsureBackend<D> {
     pub(crate) fn read(request: wire::EnsureBackendRequest) -> Result<Self, FieldError> {
         let (lb_info, parameters) = both(
-            fields::read("lbInfo", &request.lb_info),
-            fields::read("parameters", &request.parameters),
+            fields::read_whole("lbInfo", request.lb_info),
+            fields::read_whole("parameters", request.parameters),
         )?;
         Ok(Self {
             lb_info,
@@ -220,7 +221,7 @@ impl<D: Driver + ?Sized> DeregisterBackend<D> {
             Err(error) => return Ok(Err(error)),
         };
         Ok(Ok(Self {
-            lb_info: fields::read("lbInfo", &request.lb_info)?,
+            lb_info: fields::read_whole("lbInfo", request.lb_info)?,
             backend_addr,
             parameters: fields::read_if_it_fits(&request.parameters),
             injected_info: request.injected_info,

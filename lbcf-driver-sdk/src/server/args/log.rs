@@ -1,7 +1,10 @@
 //! Logs: to standard error, for people or for programs.
 
+mod plain_fields;
+
 use crate::server::ServerError;
 use clap::ValueEnum;
+use plain_fields::PlainFields;
 use std::io::IsTerminal as _;
 use tracing_subscriber::EnvFilter;
 
@@ -48,7 +51,7 @@ impl LogArgs {
             .with_ansi(std::io::stderr().is_terminal());
         // Where somebody listens already, there is nothing to start.
         let _ = match self.format {
-            LogFormat::Text => log.try_init(),
+            LogFormat::Text => log.fmt_fields(PlainFields::default()).try_init(),
             LogFormat::Json => log.json().try_init(),
         };
         Ok(())

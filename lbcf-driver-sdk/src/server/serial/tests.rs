@@ -14,7 +14,7 @@ fn is_empty(turns: &Turns<&'static str>) -> bool {
 
 #[test]
 fn turns_come_in_the_order_of_the_places() {
-    let turns = Turns::default();
+    let turns = Turns::<_>::default();
     let mut first = turns.take_place("a");
     let mut second = turns.take_place("a");
     let mut third = turns.take_place("a");
@@ -32,14 +32,14 @@ fn turns_come_in_the_order_of_the_places() {
 
 #[test]
 fn other_keys_do_not_wait() {
-    let turns = Turns::default();
+    let turns = Turns::<_>::default();
     let _first = turns.take_place("a");
     assert!(ready(&mut turns.take_place("b")));
 }
 
 #[test]
 fn a_line_that_ended_begins_anew() {
-    let turns = Turns::default();
+    let turns = Turns::<_>::default();
     for _ in 0..3 {
         assert!(ready(&mut turns.take_place("a")));
         assert!(is_empty(&turns));
@@ -48,7 +48,7 @@ fn a_line_that_ended_begins_anew() {
 
 #[test]
 fn who_leaves_the_middle_of_the_line_lets_nobody_overtake() {
-    let turns = Turns::default();
+    let turns = Turns::<_>::default();
     let first = turns.take_place("a");
     let second = turns.take_place("a");
     let mut third = turns.take_place("a");
@@ -60,7 +60,7 @@ fn who_leaves_the_middle_of_the_line_lets_nobody_overtake() {
 
 #[test]
 fn who_leaves_the_end_of_the_line_lets_nobody_overtake() {
-    let turns = Turns::default();
+    let turns = Turns::<_>::default();
     let first = turns.take_place("a");
     let second = turns.take_place("a");
     drop(second);
@@ -74,7 +74,7 @@ fn who_leaves_the_end_of_the_line_lets_nobody_overtake() {
 
 #[test]
 fn who_leaves_just_when_its_turn_has_come_passes_it_on() {
-    let turns = Turns::default();
+    let turns = Turns::<_>::default();
     let first = turns.take_place("a");
     let second = turns.take_place("a");
     let mut third = turns.take_place("a");
@@ -88,7 +88,7 @@ fn who_leaves_just_when_its_turn_has_come_passes_it_on() {
 
 #[test]
 fn only_who_comes_later_waits() {
-    let turns = Turns::default();
+    let turns = Turns::<_>::default();
     let first = turns.take_place("a");
     let mut second = turns.take_place("a");
     assert!(!first.waits() && second.waits());

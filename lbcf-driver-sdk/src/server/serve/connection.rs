@@ -6,7 +6,7 @@ use crate::server::tls;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use std::future::pending;
 use std::io;
@@ -126,8 +126,8 @@ async fn requests<S>(
     };
     let mut connection = pin!(
         http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(limits.idle)
+            // The stream has its own, which costs less.
+            .header_read_timeout(None)
             .max_buf_size(limits.buffer)
             .serve_connection(TokioIo::new(stream), counted)
     );

@@ -3,6 +3,10 @@
 //! The HTTP library has one limit for being idle and for sending half the head of a request. The
 //! one has to be long, for connections that are kept for later; the other short, for peers that
 //! only want to hold a place.
+//!
+//! And the library makes a timer for each request, which takes memory, locks that all threads
+//! share, and one more look for bytes. Here a connection has one for as long as it lives: when it
+//! fires it is put off, if a request came meanwhile.
 
 use super::limits::Limits;
 use std::future::Future as _;
@@ -13,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep};
 
 /// Counts a connection's requests. Clones count the same.
 #[derive(Debug, Clone, Default)]
@@ -52,11 +56,16 @@ impl Drop for Answering {
     }
 }
 
-/// Fails when the head of a request takes too long, and when the peer takes none of what is sent.
+/// Fails when a request does not come for too long, when its head takes too long, and when the peer
+/// takes none of what is sent.
 #[derive(Debug)]
 pub(super) struct Impatient<S> {
     inner: S,
     requests: Requests,
+    idle_limit: Duration,
+    idle: Option<Pin<Box<Sleep>>>,
+    /// Since when it is open, or when something was last sent.
+    idle_since: Instant,
     head_limit: Duration,
     /// How many requests had begun when bytes came that belong to none of them.
     head_after: Option<usize>,
@@ -67,10 +76,13 @@ pub(super) struct Impatient<S> {
 }
 
 impl<S> Impatient<S> {
-    pub(super) const fn new(inner: S, limits: Limits, requests: Requests) -> Self {
+    pub(super) fn new(inner: S, limits: Limits, requests: Requests) -> Self {
         Self {
             inner,
             requests,
+            idle_limit: limits.idle,
+            idle: None,
+            idle_since: Instant::now(),
             head_limit: limits.head,
             head_after: None,
             head: None,
@@ -86,15 +98,45 @@ impl<S> Impatient<S> {
         }
     }
 
-    /// Nothing came: is a head due?
+    /// Nothing came: is a request due, or the rest of its head?
     fn due(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.head_after != Some(self.requests.begun()) {
+        if self.head_after == Some(self.requests.begun()) {
+            let limit = self.head_limit;
+            if let Poll::Ready(late) = wait(&mut self.head, limit, context) {
+                return Poll::Ready(late);
+            }
+        } else {
             self.head_after = None;
             self.head = None;
-            return Poll::Pending;
         }
-        let limit = self.head_limit;
-        wait(&mut self.head, limit, context)
+        self.request_due(context)
+    }
+
+    fn request_due(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let limit = self.idle_limit;
+        let timer = self.idle.get_or_insert_with(|| Box::pin(sleep(limit)));
+        loop {
+            ready!(timer.as_mut().poll(context));
+            let now = Instant::now();
+            let is_idle = self.requests.is_none() && self.stall.is_none();
+            let since = if is_idle { self.idle_since } else { now };
+            let due = since + limit;
+            if due <= now {
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+            timer.as_mut().reset(due);
+        }
+    }
+
+    fn written<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        sent: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if sent.is_ready() {
+            self.idle_since = Instant::now();
+        }
+        self.sent(context, sent)
     }
 
     fn sent<T>(
@@ -145,7 +187,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let sent = Pin::new(&mut self.inner).poll_write(context, bytes);
-        self.sent(context, sent)
+        self.written(context, sent)
     }
 
     fn poll_write_vectored(
@@ -154,7 +196,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let sent = Pin::new(&mut self.inner).poll_write_vectored(context, bytes);
-        self.sent(context, sent)
+        self.written(context, sent)
     }
 
     fn is_write_vectored(&self) -> bool {

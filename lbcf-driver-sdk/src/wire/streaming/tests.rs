@@ -91,6 +91,23 @@ fn a_pod_s_fields_are_named_as_declared() {
     assert_eq!(read(json!({"Status": 1})).status, None);
 }
 
+#[test]
+fn of_a_pod_s_field_that_stands_twice_the_last_one_counts_either_way() {
+    for pod in [
+        r#"{"metadata": {"name": "a", "uid": "u"}, "metadata": {"name": "b"}}"#,
+        r#"{"metadata": {"name": "a", "name": "b"}, "spec": {"nodeName": "n"}, "spec": null}"#,
+        r#"{"metadata": {"labels": {"a": "1", "a": "2"}}, "kind": "Pod", "kind": "Pod"}"#,
+        r#"{"spec": {"containers": [{"name": "c"}], "containers": []}}"#,
+        r#"{"status": {"conditions": [{"type": "A", "status": "1", "type": "B"}]}}"#,
+    ] {
+        let body = format!(r#"{{"podBackend": {{"pod": {pod}, "port": {{"port": 80}}}}}}"#);
+        let fast = read::<GenerateBackendAddrRequest>(body.as_bytes());
+        let value = serde_json::from_str(&body).unwrap();
+        let slow = crate::wire::from_value::<GenerateBackendAddrRequest>(value).unwrap();
+        assert_eq!(fast, Some(slow), "{body}");
+    }
+}
+
 /// Other people's types that ask for what the specification's never ask for.
 mod odd {
     use super::*;

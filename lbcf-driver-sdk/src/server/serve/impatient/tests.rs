@@ -3,8 +3,13 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 use tokio::time::Instant;
 
 fn stream() -> (Impatient<DuplexStream>, DuplexStream, Requests) {
+    stream_with(Duration::from_secs(1_000_000))
+}
+
+fn stream_with(idle: Duration) -> (Impatient<DuplexStream>, DuplexStream, Requests) {
     let (near, far) = duplex(4);
     let limits = Limits {
+        idle,
         head: Duration::from_secs(5),
         stall: Duration::from_secs(7),
         ..Limits::default()
@@ -76,4 +81,53 @@ async fn neither_idling_nor_a_body_is_half_a_head() {
     near.read_u8().await.unwrap();
     let late = near.read_u8().await.unwrap_err();
     assert_eq!(late.kind(), io::ErrorKind::TimedOut);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_without_a_request_is_given_up_on_time() {
+    let (mut near, _far, _) = stream_with(Duration::from_secs(60));
+    let begin = Instant::now();
+    let late = near.read_u8().await.unwrap_err();
+    assert_eq!(late.kind(), io::ErrorKind::TimedOut);
+    assert_eq!(begin.elapsed(), Duration::from_secs(60));
+}
+
+#[tokio::test(start_paused = true)]
+async fn idling_begins_with_the_end_of_the_answer_however_long_it_took() {
+    let (mut near, mut far, requests) = stream_with(Duration::from_secs(60));
+    far.write_u8(b'1').await.unwrap();
+    near.read_u8().await.unwrap();
+    let answering = requests.begin();
+    // It is not looked at again when the answer is sent, as hyper does it too.
+    tokio::time::timeout(Duration::from_secs(250), near.read_u8())
+        .await
+        .unwrap_err();
+    drop(answering);
+    near.write_u8(b'2').await.unwrap();
+    let begin = Instant::now();
+    let late = near.read_u8().await.unwrap_err();
+    assert_eq!(late.kind(), io::ErrorKind::TimedOut);
+    assert_eq!(begin.elapsed(), Duration::from_secs(60));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_taken_slowly_is_not_idling() {
+    let (near, mut far, _) = stream_with(Duration::from_secs(10));
+    let (mut reading, mut writing) = tokio::io::split(near);
+    let taken = async {
+        for _ in 0..40 {
+            tokio::time::sleep(Duration::from_secs(6)).await;
+            far.read_u8().await.unwrap();
+        }
+    };
+    let sent = async { writing.write_all(&[0; 40]).await.unwrap() };
+    let begin = Instant::now();
+    let read = async {
+        let late = reading.read_u8().await.unwrap_err();
+        (late.kind(), begin.elapsed())
+    };
+    let (late, (), ()) = tokio::join!(read, sent, taken);
+    // Four bytes are under way when the last is sent.
+    let due = Duration::from_secs(36 * 6 + 10);
+    assert_eq!(late, (io::ErrorKind::TimedOut, due));
 }
