@@ -1,6 +1,7 @@
 //! The cloud: CLB instances, their listeners, forward rules and targets, in memory. It stands in
 //! for a provider's API, and like one it outlives the drivers that talk to it.
 
+mod by_hand;
 mod clock;
 mod creation;
 mod endpoint;
@@ -8,7 +9,9 @@ mod error;
 mod ids;
 mod model;
 mod observe;
+mod outage;
 mod state;
+mod twice;
 
 pub use clock::Clock;
 pub use creation::{Creation, NewLoadBalancer, Stage};
@@ -16,12 +19,14 @@ pub use endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, NoneOf, Rule};
 pub use error::{AddListenerError, CreateError, NotFound};
 pub use model::Target;
 pub use observe::{Observation, ObservedBackend, ObservedLoadBalancer};
+pub use outage::{CloudError, Unavailable};
 pub use state::{
     CloudState, ListenerState, LoadBalancerState, RuleState, TargetGroupState, TargetState,
 };
 
 use crate::WebhookCalls;
 use crate::journal::CallLog;
+use creation::Origin;
 use lbcf_driver_sdk::webhook::StringMap;
 use model::Model;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,8 +34,9 @@ use std::time::Duration;
 
 /// A handle to a cloud; clones are handles to the same one.
 ///
-/// Its methods are the provider's API. A driver uses them, and so may a test that plays somebody
-/// who changes things in the provider's console.
+/// The methods that can fail are the provider's API. A driver uses them, and so may a test that
+/// plays somebody who changes things in the provider's console. Each of them is answered with
+/// [`CloudError::Unavailable`] during an [outage](Self::set_outage).
 #[derive(Debug, Clone)]
 pub struct Cloud {
     shared: Arc<Shared>,
@@ -101,8 +107,8 @@ impl Cloud {
         }
     }
 
-    /// Puts everything back to the start: resources, names, and the journal of calls. The
-    /// counters of calls go on.
+    /// Puts everything back to the start: resources, names, and the journal of calls; an outage is
+    /// over. The counters of calls go on.
     pub fn reset(&self) {
         self.with(|model, _| *model = self.shared.start.model());
         self.shared.calls.clear();
@@ -148,8 +154,8 @@ impl Cloud {
     ///
     /// # Errors
     /// [`NotFound`] when it does not.
-    pub fn find(&self, endpoint: &Endpoint) -> Result<(), NotFound> {
-        self.with(|model, _| model.group_mut(endpoint).map(drop))
+    pub fn find(&self, endpoint: &Endpoint) -> Result<(), CloudError<NotFound>> {
+        self.call(|model, _| model.group_mut(endpoint).map(drop))
     }
 
     /// Creates an instance with a listener, and for HTTP(S) a forward rule, each in a stage that
@@ -164,8 +170,8 @@ impl Cloud {
         wanted: NewLoadBalancer,
         attributes: StringMap,
         pace: Duration,
-    ) -> Result<Creation, CreateError> {
-        self.with(|model, now| model.create(client_token, wanted, attributes, pace, now))
+    ) -> Result<Creation, CloudError<CreateError>> {
+        self.call(|model, now| model.create(client_token, wanted, attributes, pace, now))
     }
 
     /// Tags an existing endpoint as used by LBCF under the identity `known_as`, and gives it the
@@ -179,8 +185,8 @@ impl Cloud {
         endpoint: &Endpoint,
         known_as: &StringMap,
         attributes: StringMap,
-    ) -> Result<(), CreateError> {
-        self.with(|model, _| model.take_into_use(client_token, endpoint, known_as, attributes))
+    ) -> Result<(), CloudError<CreateError>> {
+        self.call(|model, _| model.take_into_use(client_token, endpoint, known_as, attributes))
     }
 
     /// Ends LBCF's use of an endpoint. An instance that [`create`](Self::create) made is deleted
@@ -194,19 +200,32 @@ impl Cloud {
         client_token: &str,
         endpoint: &Endpoint,
         known_as: &StringMap,
-    ) -> Result<(), NotFound> {
-        self.with(|model, _| model.release(client_token, endpoint, known_as))
+    ) -> Result<(), CloudError<NotFound>> {
+        self.call(|model, _| model.release(client_token, endpoint, known_as))
     }
 
     /// Takes back the creation with this client token, if nobody was told that it is done. Gives
     /// the name of the instance that went.
-    pub fn cancel_by_token(&self, client_token: &str) -> Option<String> {
-        self.with(|model, _| model.cancel(&|_, origin| origin.token == client_token))
+    ///
+    /// # Errors
+    /// [`Unavailable`], during an outage.
+    pub fn cancel_by_token(&self, client_token: &str) -> Result<Option<String>, Unavailable> {
+        self.cancel(&|_, origin| origin.token == client_token)
     }
 
     /// [`cancel_by_token`](Self::cancel_by_token) for one that is known by its instance's name.
-    pub fn cancel_by_id(&self, load_balancer: &str) -> Option<String> {
-        self.with(|model, _| model.cancel(&|id, _| id == load_balancer))
+    ///
+    /// # Errors
+    /// [`Unavailable`], during an outage.
+    pub fn cancel_by_id(&self, load_balancer: &str) -> Result<Option<String>, Unavailable> {
+        self.cancel(&|id, _| id == load_balancer)
+    }
+
+    fn cancel(&self, which: &dyn Fn(&str, &Origin) -> bool) -> Result<Option<String>, Unavailable> {
+        self.with(|model, _| {
+            model.reachable()?;
+            Ok(model.cancel(which))
+        })
     }
 
     /// Adds a listener to an instance, and for HTTP(S) a rule, as somebody does by hand.
@@ -219,8 +238,8 @@ impl Cloud {
         protocol: ListenerProtocol,
         port: u16,
         rule: Option<Rule>,
-    ) -> Result<Endpoint, AddListenerError> {
-        self.with(|model, _| model.add_listener(load_balancer, protocol, port, rule))
+    ) -> Result<Endpoint, CloudError<AddListenerError>> {
+        self.call(|model, _| model.add_listener(load_balancer, protocol, port, rule))
     }
 
     /// Replaces an endpoint's attributes.
@@ -231,11 +250,8 @@ impl Cloud {
         &self,
         endpoint: &Endpoint,
         attributes: StringMap,
-    ) -> Result<(), NotFound> {
-        self.with(|model, _| {
-            model.group_mut(endpoint)?.attributes = attributes;
-            Ok(())
-        })
+    ) -> Result<(), CloudError<NotFound>> {
+        self.call(|model, _| model.set_attributes(endpoint, attributes))
     }
 
     /// Binds a target, or brings a bound one to this weight and these parameters. Other targets
@@ -243,16 +259,21 @@ impl Cloud {
     ///
     /// # Errors
     /// [`NotFound`], when there is no such endpoint.
-    pub fn bind(&self, endpoint: &Endpoint, address: &str, target: Target) -> Result<(), NotFound> {
-        self.with(|model, _| model.bind(endpoint, address, target))
+    pub fn bind(
+        &self,
+        endpoint: &Endpoint,
+        address: &str,
+        target: Target,
+    ) -> Result<(), CloudError<NotFound>> {
+        self.call(|model, _| model.bind(endpoint, address, target))
     }
 
     /// Unbinds a target, and says whether it was bound. Other targets are not touched.
     ///
     /// # Errors
     /// [`NotFound`], when there is no such endpoint.
-    pub fn unbind(&self, endpoint: &Endpoint, address: &str) -> Result<bool, NotFound> {
-        self.with(|model, _| model.unbind(endpoint, address))
+    pub fn unbind(&self, endpoint: &Endpoint, address: &str) -> Result<bool, CloudError<NotFound>> {
+        self.call(|model, _| model.unbind(endpoint, address))
     }
 
     /// One look or one change: whoever comes next sees all of it, and the time is the same

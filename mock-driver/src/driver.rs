@@ -6,26 +6,30 @@
 //! touches no backend but the one it was asked about (b157).
 
 mod address;
+mod charge;
 mod field;
 mod identity;
 mod judge;
+mod outage;
 mod wanted;
 mod weight;
 
 pub use judge::KEEP_REGISTERED;
 
 use crate::MockOptions;
-use crate::cloud::{Cloud, Creation, Target};
+use crate::cloud::{Cloud, CloudError, Creation, Endpoint, Target};
 use address::address_of;
+use field::FieldError;
 use identity::Identity;
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_driver_sdk::webhook::{
     CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
     EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest,
-    JudgePodDeregisterRequest, LoadBalancer, StringMap, ValidateBackendRequest,
+    JudgePodDeregisterRequest, LoadBalancer, Operation, StringMap, ValidateBackendRequest,
     ValidateLoadBalancerRequest,
 };
 use lbcf_driver_sdk::{NotSucc, RawDriver, Refusal};
+use outage::gone;
 use std::time::Duration;
 use wanted::WantedLoadBalancer;
 use weight::weight;
@@ -68,8 +72,16 @@ impl RawDriver for ClbDriver {
         &self,
         request: ValidateLoadBalancerRequest,
     ) -> Result<(), Refusal> {
+        if request.operation == Operation::Update {
+            charge::check_change(&request.old_attributes, &request.attributes)?;
+        }
         match WantedLoadBalancer::read(&request.lb_spec)? {
-            WantedLoadBalancer::Existing(identity) => Ok(self.cloud.find(&identity.endpoint)?),
+            WantedLoadBalancer::Existing(identity) => match self.cloud.find(&identity.endpoint) {
+                Err(CloudError::Refused(not_found)) => Err(not_found.into()),
+                // What cannot be known right now is let through: createLoadBalancer will tell,
+                // and is tried again, which what the user is doing is not.
+                Ok(()) | Err(CloudError::Unavailable(_)) => Ok(()),
+            },
             WantedLoadBalancer::New(_) => Ok(()),
         }
     }
@@ -121,13 +133,13 @@ impl RawDriver for ClbDriver {
         let cloud = self.cloud_for(request.dry_run);
         if let Ok(Identity { endpoint, lb_info }) = Identity::from_lb_info(&request.lb_info) {
             // One that is not there is deleted already.
-            let _ = cloud.release(&request.record_id, &endpoint, &lb_info);
+            gone(cloud.release(&request.record_id, &endpoint, &lb_info))?;
         } else if let Some(instance) = Identity::load_balancer(&request.lb_info) {
-            cloud.cancel_by_id(&instance);
+            cloud.cancel_by_id(&instance)?;
         } else if let Some(token) = token_of_same_object(&request.record_id) {
             // Deleted while it was being created: the controller was never told an identity, but
             // the recordIDs say that it is the same object.
-            cloud.cancel_by_token(&token);
+            cloud.cancel_by_token(&token)?;
         }
         Ok(())
     }
@@ -167,7 +179,7 @@ impl RawDriver for ClbDriver {
         if let Ok(Identity { endpoint, .. }) = Identity::from_lb_info(&request.lb_info) {
             let cloud = self.cloud_for(request.dry_run);
             // Not bound, or no such load balancer: either way it is not registered (b124).
-            let _ = cloud.unbind(&endpoint, &request.backend_addr);
+            gone(cloud.unbind(&endpoint, &request.backend_addr))?;
         }
         Ok(())
     }
@@ -189,6 +201,11 @@ impl RawDriver for ClbDriver {
     fn accepts_dry_run(&self) -> bool {
         true
     }
+}
+
+/// Where the cloud has the load balancer with this `lbInfo`, as the driver understands it.
+pub(crate) fn endpoint_of(lb_info: &StringMap) -> Result<Endpoint, FieldError> {
+    Ok(Identity::from_lb_info(lb_info)?.endpoint)
 }
 
 /// The client token of the creation that a `deleteLoadBalancer` belongs to, where its recordID

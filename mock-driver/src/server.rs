@@ -1,18 +1,18 @@
 //! The mock as a server in this process, which can go away and come back.
 
+mod connection;
+
 use crate::cloud::Cloud;
+use crate::defects::Death;
 use crate::driver::ClbDriver;
-use crate::router::with_hooks;
+use crate::process::Process;
+use crate::router::with_process;
 use crate::{MockError, MockOptions, WebhookCalls};
 use axum::Router;
-use hyper::server::conn::http1;
-use hyper_util::rt::TokioIo;
-use hyper_util::service::TowerToHyperService;
-use lbcf_driver_sdk::server::RunningHooks;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
@@ -27,7 +27,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 pub struct MockServer {
     cloud: Cloud,
     addr: SocketAddr,
-    hooks: RunningHooks,
+    process: Process,
+    death: Death,
     /// Stops the server by being dropped.
     running: oneshot::Sender<Infallible>,
     task: JoinHandle<()>,
@@ -46,15 +47,22 @@ impl MockServer {
         let listen_error = |source| MockError::Listen { addr, source };
         let listener = TcpListener::bind(addr).await.map_err(listen_error)?;
         let addr = listener.local_addr().map_err(listen_error)?;
-        let (router, hooks) = with_hooks(ClbDriver::new(cloud.clone(), options));
+        let (router, process, death) = with_process(ClbDriver::new(cloud.clone(), options));
         let (running, stop) = oneshot::channel();
         tracing::info!(%addr, "the mock driver listens");
         Ok(Self {
             cloud,
             addr,
-            hooks,
             running,
-            task: tokio::spawn(serve(listener, router, stop)),
+            task: tokio::spawn(serve(
+                listener,
+                router,
+                process.clone(),
+                stop,
+                death.clone(),
+            )),
+            process,
+            death,
         })
     }
 
@@ -70,6 +78,12 @@ impl MockServer {
         format!("http://{}", self.addr)
     }
 
+    /// Waits until a call has killed the driver, which only a
+    /// [defect](crate::Defect::DiesOnBadJson) lets happen. It serves no more then.
+    pub async fn died(&self) {
+        self.death.comes().await;
+    }
+
     /// How often each webhook was called by now, also by way of earlier servers of the same cloud.
     #[must_use]
     pub fn calls(&self) -> WebhookCalls {
@@ -83,7 +97,7 @@ impl MockServer {
         if let Err(error) = self.task.await {
             tracing::error!(%error, "the mock driver's server broke off");
         }
-        if tokio::time::timeout(HOOKS_LIMIT, self.hooks.idle())
+        if tokio::time::timeout(HOOKS_LIMIT, self.process.hooks().idle())
             .await
             .is_err()
         {
@@ -95,14 +109,21 @@ impl MockServer {
 
 /// Serves until `stop` resolves. Connections end with it, in the middle of an answer if need be:
 /// a driver that dies does not say goodbye either.
-async fn serve(listener: TcpListener, router: Router, mut stop: oneshot::Receiver<Infallible>) {
+async fn serve(
+    listener: TcpListener,
+    router: Router,
+    process: Process,
+    mut stop: oneshot::Receiver<Infallible>,
+    death: Death,
+) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             _ = &mut stop => break,
+            () = death.comes() => break,
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    connections.spawn(serve_connection(stream, router.clone()));
+                    connections.spawn(connection::serve(stream, router.clone(), process.life()));
                 }
                 Err(error) => {
                     tracing::warn!(%error, "no connection could be accepted");
@@ -114,14 +135,4 @@ async fn serve(listener: TcpListener, router: Router, mut stop: oneshot::Receive
     }
     drop(listener);
     connections.shutdown().await;
-}
-
-async fn serve_connection(stream: TcpStream, router: Router) {
-    // Answers are small: waiting to fill a packet would only delay them.
-    let _ = stream.set_nodelay(true);
-    let service = TowerToHyperService::new(router);
-    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    if let Err(error) = connection.await {
-        tracing::debug!(%error, "a connection ended early");
-    }
 }

@@ -6,10 +6,15 @@
 
 mod backends;
 mod bad_input;
+mod by_hand;
 mod calls;
 mod concurrency;
+mod conformance;
+mod defects;
 mod inspection;
 mod life;
 mod load_balancers;
+mod outage;
+mod restart;
 mod server;
 mod support;

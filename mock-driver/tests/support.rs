@@ -3,6 +3,7 @@
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
+use axum::response::Response;
 use http_body_util::BodyExt;
 use mock_driver::{ClbDriver, Clock, Cloud, MockOptions};
 use serde_json::{Value, json};
@@ -36,21 +37,36 @@ impl Mock {
 
     /// A new driver for the same cloud: nothing that the driver knew is left.
     pub(crate) fn restart_driver(&mut self, stage_duration: Duration) {
-        let options = MockOptions {
+        self.start_driver(MockOptions {
             stage_duration,
             ..MockOptions::default()
-        };
+        });
+    }
+
+    /// A new driver for the same cloud that behaves like this.
+    pub(crate) fn start_driver(&mut self, options: MockOptions) {
         self.router = mock_driver::router(ClbDriver::new(self.cloud.clone(), options));
     }
 
     /// Sends anything.
     pub(crate) async fn send(&self, method: &str, path: &str, body: Body) -> (StatusCode, Value) {
-        let request = Request::builder().method(method).uri(path);
-        let request = request.body(body).unwrap();
-        let response = self.router.clone().oneshot(request).await.unwrap();
+        let response = self.answer(method, path, body).await;
         let status = response.status();
         let body = response.into_body().collect().await.unwrap().to_bytes();
         (status, serde_json::from_slice(&body).unwrap())
+    }
+
+    /// The answer as it comes.
+    pub(crate) async fn answer(&self, method: &str, path: &str, body: Body) -> Response {
+        let request = Request::builder().method(method).uri(path);
+        let request = request.body(body).unwrap();
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+
+    /// One of the mock's own endpoints.
+    pub(crate) async fn post(&self, path: &str, body: Value) -> (StatusCode, Value) {
+        let body = Body::from(body.to_string());
+        self.send("POST", &format!("/_mock/{path}"), body).await
     }
 
     /// Calls a webhook, which has to answer as the specification says (WIRE-01).
@@ -102,7 +118,7 @@ impl Mock {
 }
 
 /// Polls once and gives up.
-async fn poll_once<F: Future + Unpin>(mut future: F) -> Option<F::Output> {
+pub(crate) async fn poll_once<F: Future + Unpin>(mut future: F) -> Option<F::Output> {
     std::future::poll_fn(|context| {
         std::task::Poll::Ready(match std::pin::Pin::new(&mut future).poll(context) {
             std::task::Poll::Ready(output) => Some(output),

@@ -2,7 +2,9 @@
 //! test of something slow is neither slow nor a matter of luck.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+// The machine's clock, but for tests that let tokio's run ahead.
+use tokio::time::Instant;
 
 /// Tells how much time has passed since it was made.
 ///

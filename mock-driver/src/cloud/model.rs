@@ -5,6 +5,7 @@ use super::creation::{Creation, NewLoadBalancer, Origin, Stage};
 use super::endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, Rule};
 use super::error::{AddListenerError, CreateError, NotFound};
 use super::ids::Ids;
+use super::twice;
 use lbcf_driver_sdk::webhook::StringMap;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,6 +14,8 @@ use std::time::Duration;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Model {
     pub(super) load_balancers: BTreeMap<String, LoadBalancer>,
+    /// Whether the API is temporarily unavailable.
+    pub(super) outage: bool,
     ids: Ids,
 }
 
@@ -299,6 +302,16 @@ impl Model {
         Some(id)
     }
 
+    /// Replaces an endpoint's attributes.
+    pub(super) fn set_attributes(
+        &mut self,
+        endpoint: &Endpoint,
+        attributes: StringMap,
+    ) -> Result<(), NotFound> {
+        self.group_mut(endpoint)?.attributes = attributes;
+        Ok(())
+    }
+
     /// Binds a target, or brings a bound one to this weight and these parameters.
     pub(super) fn bind(
         &mut self,
@@ -315,6 +328,7 @@ impl Model {
     pub(super) fn unbind(&mut self, endpoint: &Endpoint, address: &str) -> Result<bool, NotFound> {
         let group = self.group_mut(endpoint)?;
         let was_bound = group.targets.remove(address).is_some();
+        twice::remove_further(&mut group.targets, address);
         group.forget_ended_uses();
         Ok(was_bound)
     }

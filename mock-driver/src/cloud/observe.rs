@@ -7,6 +7,7 @@
 
 use super::endpoint::{Endpoint, Rule};
 use super::model::{Forwarding, Model, TargetGroup};
+use super::twice::address_of;
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::{Deserialize, Serialize};
 
@@ -94,7 +95,7 @@ fn observe_group(endpoint: &Endpoint, group: &TargetGroup) -> Vec<ObservedLoadBa
                 .targets
                 .iter()
                 .map(|(addr, target)| ObservedBackend {
-                    addr: addr.clone(),
+                    addr: address_of(addr).to_owned(),
                     parameters: target.parameters.clone(),
                 })
                 .collect(),

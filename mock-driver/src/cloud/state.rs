@@ -4,6 +4,7 @@
 use super::creation::Stage;
 use super::endpoint::{ListenerProtocol, LoadBalancerType};
 use super::model::{Forwarding, Model, TargetGroup, Use};
+use super::twice::address_of;
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -149,7 +150,7 @@ impl From<&TargetGroup> for TargetGroupState {
                 .targets
                 .iter()
                 .map(|(addr, target)| TargetState {
-                    addr: addr.clone(),
+                    addr: address_of(addr).to_owned(),
                     weight: target.weight,
                     parameters: target.parameters.clone(),
                 })

@@ -2,6 +2,7 @@
 
 mod creation;
 mod deletion;
+mod outage;
 mod targets;
 
 use super::*;

@@ -25,7 +25,7 @@ pub(super) const ORDER: [Field; 4] = [VPC_ID, PORT, PROTOCOL, TYPE];
 
 /// A map of fields cannot be read. Each message names the field, its value and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum FieldError {
+pub(crate) enum FieldError {
     /// Two spellings of one field disagree.
     #[error("{first} and {second} are two names of one field and have different values: give one")]
     Conflict { first: String, second: String },

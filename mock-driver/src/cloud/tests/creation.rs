@@ -136,10 +136,10 @@ fn a_token_does_not_change_its_mind() {
         load_balancer: "lb-00000001".into(),
     };
     let changed = cloud.create("t", tcp(81), StringMap::new(), Duration::ZERO);
-    assert_eq!(changed, Err(refused.clone()));
+    assert_eq!(changed, Err(CloudError::Refused(refused.clone())));
     let foo = endpoint("lb-foo", "lsn-foo");
     let changed = cloud.take_into_use("t", &foo, &foo.lb_info(), StringMap::new());
-    assert_eq!(changed, Err(refused));
+    assert_eq!(changed, Err(CloudError::Refused(refused)));
     assert_eq!(cloud.observe().load_balancers.len(), 1);
 }
 
@@ -147,7 +147,7 @@ fn a_token_does_not_change_its_mind() {
 fn nothing_is_made_without_a_token() {
     let (cloud, _clock) = with_clock();
     let refused = cloud.create("", tcp(80), StringMap::new(), Duration::ZERO);
-    assert_eq!(refused, Err(CreateError::NoToken));
+    assert_eq!(refused, Err(CloudError::Refused(CreateError::NoToken)));
     assert!(cloud.observe().load_balancers.is_empty());
 }
 
@@ -155,11 +155,11 @@ fn nothing_is_made_without_a_token() {
 fn two_listeners_do_not_share_a_port() {
     let (cloud, _clock) = with_clock();
     let add = |protocol, port| cloud.add_listener("lb-foo", protocol, port, None);
-    let taken = Err(AddListenerError::PortTaken {
+    let taken = Err(CloudError::Refused(AddListenerError::PortTaken {
         load_balancer: "lb-foo".into(),
         port: 80,
         listener: "lsn-foo".into(),
-    });
+    }));
     assert_eq!(add(ListenerProtocol::Tcp, 80), taken);
     assert_eq!(add(ListenerProtocol::Http, 80), taken);
     assert!(add(ListenerProtocol::Udp, 80).is_ok());

@@ -1,0 +1,73 @@
+//! The API's outages, and what goes on during one.
+
+use super::*;
+
+#[test]
+fn rtry_05_every_call_of_the_api_is_refused_and_nothing_changes() {
+    let cloud = Cloud::with_samples();
+    let foo = endpoint("lb-foo", "lsn-foo");
+    let start = cloud.state();
+    cloud.set_outage(true);
+    let (info, none) = (foo.lb_info(), StringMap::new);
+    let answers = [
+        cloud.find(&foo).is_err(),
+        cloud.create("t", tcp(80), none(), SECOND).is_err(),
+        cloud.take_into_use("t", &foo, &info, none()).is_err(),
+        cloud.release("t", &foo, &info).is_err(),
+        cloud.cancel_by_token("t").is_err(),
+        cloud.cancel_by_id("lb-foo").is_err(),
+        cloud
+            .add_listener("lb-foo", ListenerProtocol::Udp, 80, None)
+            .is_err(),
+        cloud.set_attributes(&foo, none()).is_err(),
+        cloud.bind(&foo, "a", target(1)).is_err(),
+        cloud.unbind(&foo, "a").is_err(),
+    ];
+    assert_eq!(answers, [true; 10]);
+    assert_eq!(cloud.state(), start);
+    assert_eq!(
+        cloud.find(&foo).unwrap_err().to_string(),
+        "the cloud's API is temporarily unavailable"
+    );
+    cloud.set_outage(false);
+    assert_eq!(cloud.bind(&foo, "a", target(1)), Ok(()));
+}
+
+#[test]
+fn what_was_begun_goes_on() {
+    let (cloud, clock) = with_clock();
+    cloud.create("t", tcp(80), map([]), SECOND).unwrap();
+    cloud.set_outage(true);
+    clock.advance(2 * SECOND);
+    assert_eq!(cloud.observe().load_balancers[0].lb_info.len(), 2);
+}
+
+#[test]
+fn a_rehearsal_has_the_outage_and_a_reset_ends_it() {
+    let cloud = Cloud::with_samples();
+    cloud.set_outage(true);
+    assert!(cloud.rehearsal().has_outage());
+    cloud.reset();
+    assert!(!cloud.has_outage());
+}
+
+#[test]
+fn hands_in_the_console_do_not_need_the_api() {
+    let cloud = Cloud::with_samples();
+    let foo = endpoint("lb-foo", "lsn-foo");
+    cloud.bind(&foo, "a", target(1)).unwrap();
+    cloud.set_outage(true);
+    assert_eq!(cloud.bind_by_hand(&foo, "b"), Ok(true));
+    assert_eq!(cloud.bind_by_hand(&foo, "a"), Ok(false), "it is there");
+    assert_eq!(cloud.unbind_by_hand(&foo, "b"), Ok(true));
+    assert_eq!(cloud.unbind_by_hand(&foo, "b"), Ok(false));
+    let attributes = map([("x", "y")]);
+    assert_eq!(
+        cloud.set_attributes_by_hand(&foo, attributes.clone()),
+        Ok(())
+    );
+    let seen = cloud.observe().load_balancers.swap_remove(0);
+    assert_eq!(seen.attributes, attributes);
+    assert_eq!(seen.backends.len(), 1);
+    assert_eq!(seen.backends[0].parameters, map([("weight", "1")]));
+}
