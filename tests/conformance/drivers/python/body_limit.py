@@ -1,0 +1,60 @@
+"""A limit for requests: what anybody sends must not fill the memory, nor occupy the driver for ever."""
+
+import asyncio
+
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LIMIT = 4 * 1024 * 1024  # bytes; a whole pod has to fit, and Kubernetes' own limit is about 1.5 MiB
+DRAIN = 16 * 1024 * 1024  # bytes that are read, and thrown away, before the caller is hung up on
+DEADLINE = 10  # seconds for a whole body
+
+
+class BodyLimit:
+    """Reads the body before the application sees the call. One that is too large is read to its end
+    nevertheless: a caller that is hung up on while it writes may never see the answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        try:
+            async with asyncio.timeout(DEADLINE):
+                body = await read(receive)
+        except ConnectionError:
+            return None
+        except TimeoutError:
+            return await refuse(408, f"the body took longer than {DEADLINE} s")(scope, receive, send)
+        if body is None:
+            return await refuse(413, f"the body is larger than {LIMIT} bytes")(scope, receive, send)
+
+        message: Message | None = {"type": "http.request", "body": body, "more_body": False}
+
+        async def replay() -> Message:
+            nonlocal message
+            given, message = message, None
+            return given or await receive()
+
+        return await self.app(scope, replay, send)
+
+
+async def read(receive: Receive) -> bytes | None:
+    """The whole body, or nothing when it is too large."""
+    body, size, more = bytearray(), 0, True
+    while more and size <= DRAIN:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ConnectionError
+        chunk = message.get("body", b"")
+        size += len(chunk)
+        if size <= LIMIT:
+            body += chunk
+        more = message.get("more_body", False)
+    return bytes(body) if size <= LIMIT else None
+
+
+def refuse(status: int, error: str) -> JSONResponse:
+    # Otherwise uvicorn would go on reading, and throwing away, for as long as the caller goes on writing.
+    return JSONResponse({"error": error}, status, {"Connection": "close"})

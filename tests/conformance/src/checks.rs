@@ -1,0 +1,58 @@
+//! The checks, group by group. Each is declared in one place: its rule, why it matters, what it
+//! needs, and how it is checked.
+
+mod asyn;
+mod bad;
+mod clb;
+mod conc;
+mod dlb;
+mod drg;
+mod dry;
+mod elb;
+mod ens;
+mod generate;
+mod hlth;
+mod jpd;
+mod lat;
+mod life;
+mod rtry;
+mod tour;
+mod vbe;
+mod vlb;
+mod wire;
+
+use crate::check::Check;
+
+/// Every check, in the order of reports.
+pub fn all() -> impl Iterator<Item = &'static Check> + Clone {
+    const GROUPS: [&[&Check]; 18] = [
+        wire::CHECKS,
+        hlth::CHECKS,
+        vlb::CHECKS,
+        clb::CHECKS,
+        elb::CHECKS,
+        dlb::CHECKS,
+        vbe::CHECKS,
+        generate::CHECKS,
+        ens::CHECKS,
+        drg::CHECKS,
+        jpd::CHECKS,
+        asyn::CHECKS,
+        rtry::CHECKS,
+        dry::CHECKS,
+        conc::CHECKS,
+        bad::CHECKS,
+        life::CHECKS,
+        lat::CHECKS,
+    ];
+    GROUPS.into_iter().flatten().copied()
+}
+
+/// The check with this id, in any letter case.
+#[must_use]
+pub fn by_id(id: &str) -> Option<&'static Check> {
+    all().find(|check| check.id.eq_ignore_ascii_case(id))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! Backends that differ from another in one way.
+
+use crate::lab::{Backend, Lab, LoadBalancer, Source};
+use serde_json::{Value, json};
+
+/// A backend, and what it is in words.
+pub(super) struct Variant {
+    pub(super) what: &'static str,
+    pub(super) backend: Backend,
+}
+
+/// A pod, and others that differ from it, and from each other, in what identifies a backend.
+pub(super) fn pods(lab: &Lab, load_balancer: &LoadBalancer) -> Vec<Variant> {
+    let second_port = |mut pod: Value| {
+        let port = port_of(&pod) + 1;
+        set_port(&mut pod, port);
+        pod
+    };
+    let one = sketch(lab.pod_backend(load_balancer));
+    let other = sketch(lab.pod_backend(load_balancer));
+    let mut namesake = sketch(lab.pod_backend(load_balancer));
+    namesake["pod"]["metadata"]["name"] = one["pod"]["metadata"]["name"].clone();
+    namesake["pod"]["metadata"]["namespace"] = json!("lbcf-conformance-2");
+    [
+        ("a pod", one.clone()),
+        ("the same pod on another port", second_port(one)),
+        ("another pod", other.clone()),
+        ("another pod on another port", second_port(other)),
+        ("a pod of the same name in another namespace", namesake),
+    ]
+    .into_iter()
+    .map(|(what, pod)| Variant {
+        what,
+        backend: lab.backend_of(load_balancer, Source::Pod(pod)),
+    })
+    .collect()
+}
+
+/// A service on a node, and others that differ from it, and from each other, in the same way.
+pub(super) fn services(lab: &Lab, load_balancer: &LoadBalancer) -> Vec<Variant> {
+    let mut one = sketch(lab.service_backend(load_balancer));
+    let elsewhere = sketch(lab.service_backend(load_balancer));
+    let node_port = &one["service"]["spec"]["ports"][0]["nodePort"];
+    // Far from those that other backends of the check have.
+    let node_port = node_port.as_i64().unwrap_or(30_000) + 2_000;
+    let port = port_of(&one) + 1;
+    if let Some(ports) = one["service"]["spec"]["ports"].as_array_mut() {
+        ports[0]["name"] = json!("first");
+        ports.push(json!({
+            "name": "second", "port": port, "protocol": "TCP", "targetPort": 8081,
+            "nodePort": node_port,
+        }));
+    }
+    let on_the_same_node = |mut service: Value| {
+        service["nodeName"] = one["nodeName"].clone();
+        service["nodeAddresses"] = one["nodeAddresses"].clone();
+        service
+    };
+    let mut on_another_node = one.clone();
+    on_another_node["nodeName"] = elsewhere["nodeName"].clone();
+    on_another_node["nodeAddresses"] = elsewhere["nodeAddresses"].clone();
+    let mut on_another_port = one.clone();
+    set_port(&mut on_another_port, port);
+    [
+        ("a service on a node", one.clone()),
+        ("the same service on another node", on_another_node),
+        (
+            "the same service's other port on the same node",
+            on_another_port,
+        ),
+        (
+            "another service on the same node",
+            on_the_same_node(elsewhere),
+        ),
+    ]
+    .into_iter()
+    .map(|(what, service)| Variant {
+        what,
+        backend: lab.backend_of(load_balancer, Source::Service(service)),
+    })
+    .collect()
+}
+
+/// The same backend as it is sent in another way.
+pub(super) fn sent_as(backend: &Backend, change: impl FnOnce(&mut Value)) -> Backend {
+    let mut backend = backend.clone();
+    if let Source::Pod(sent) | Source::Service(sent) = &mut backend.source {
+        change(sent);
+    }
+    backend
+}
+
+/// `podBackend` or `serviceBackend`.
+fn sketch(backend: Backend) -> Value {
+    match backend.source {
+        Source::Pod(sent) | Source::Service(sent) => sent,
+        Source::Static => Value::Null,
+    }
+}
+
+fn port_of(sent: &Value) -> i64 {
+    sent["port"]["port"].as_i64().unwrap_or_default()
+}
+
+fn set_port(sent: &mut Value, port: i64) {
+    sent["port"]["port"] = json!(port);
+    sent["port"]["portNumber"] = json!(port);
+    // Some drivers look whether the pod has such a port at all.
+    let ports = sent.pointer_mut("/pod/spec/containers/0/ports");
+    if let Some(ports) = ports.and_then(Value::as_array_mut) {
+        ports.push(json!({"containerPort": port, "protocol": "TCP"}));
+    }
+}

@@ -1,0 +1,91 @@
+//! `explain`: a check for people, in full.
+
+use super::page::Page;
+use super::{Stop, example, list, names, needs, print};
+use crate::check::Check;
+use crate::checks;
+use crate::report::Exit;
+
+/// Which checks to explain.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct ExplainArgs {
+    /// Ids of checks, such as ENS-02; without any all are listed
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
+}
+
+pub(super) fn run(args: &ExplainArgs) -> Result<Exit, Stop> {
+    let checks = names::checks(&args.ids)?;
+    let mut page = Page::on_stdout();
+    if checks.is_empty() {
+        list::table(&mut page, &checks::all().collect::<Vec<_>>());
+    }
+    for (index, check) in checks.into_iter().enumerate() {
+        if index > 0 {
+            page.line("");
+        }
+        explain(&mut page, check);
+    }
+    print(&page.text)?;
+    Ok(Exit::Passed)
+}
+
+fn explain(page: &mut Page, check: &Check) {
+    let title = format!("{} {} ({})", check.id, check.level, check.group.about());
+    let title = page.paint.strong(title);
+    page.line(&title);
+    page.paragraph("  ", check.rule);
+    page.line("");
+    page.paragraph("  why      ", check.why);
+    page.paragraph("  source   ", check.source);
+    page.paragraph("  typical  ", check.typical);
+    for (index, need) in needs::sentences(check).iter().enumerate() {
+        let first = if index == 0 {
+            "  needs    "
+        } else {
+            "           "
+        };
+        page.paragraph(first, &format!("- {need}"));
+    }
+    if let Some(example) = example::of(check.group) {
+        page.line("");
+        page.line("  A call as controllers make it, and a right answer:");
+        // As they are: they are there to be copied.
+        page.line(&format!("    POST /{}", example.webhook));
+        page.line(&format!("    {}", example.request));
+        page.line("    HTTP 200");
+        page.line(&format!("    {}", example.answer));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_is_explained_within_the_width() {
+        for check in checks::all() {
+            let mut page = Page::new(72, false);
+            explain(&mut page, check);
+            let first = page.text.lines().next().unwrap();
+            assert!(first.starts_with(check.id), "{first}");
+            for part in ["  why ", "  source ", "  typical "] {
+                assert!(page.text.contains(part), "{}: {part}", check.id);
+            }
+            let is_example = |line: &&str| line.starts_with("    {");
+            let mut lines = page.text.lines().filter(|line| !is_example(line));
+            let long = lines.find(|line| line.chars().count() > 72);
+            assert_eq!(long, None, "{}", check.id);
+        }
+    }
+
+    #[test]
+    fn unknown_ids_are_wrong() {
+        let args = ExplainArgs {
+            ids: vec!["ens-02".to_owned(), "ENS2".to_owned()],
+        };
+        let stop = run(&args).unwrap_err();
+        assert_eq!(stop.exit, Exit::Usage);
+        assert!(stop.why.contains("did you mean ENS-02?"), "{}", stop.why);
+    }
+}

@@ -1,0 +1,216 @@
+//! `list`: every check, for people or programs.
+
+use super::page::Page;
+use super::{Stop, names, needs, print};
+use crate::SPECIFICATION;
+use crate::check::{Check, Group, Level};
+use crate::checks;
+use crate::report::Exit;
+use serde_json::json;
+
+/// Which checks to list, and how.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct ListArgs {
+    /// Form of the list
+    #[arg(
+        long,
+        env = "LBCF_CONFORMANCE_LIST_FORMAT",
+        value_name = "FORMAT",
+        default_value = "human"
+    )]
+    pub format: ListFormat,
+
+    /// Only those of this group, such as ENS; may be repeated
+    #[arg(
+        long = "group",
+        env = "LBCF_CONFORMANCE_LIST_GROUP",
+        value_name = "GROUP",
+        value_delimiter = ','
+    )]
+    pub groups: Vec<String>,
+
+    /// Only those of this level
+    #[arg(
+        long,
+        env = "LBCF_CONFORMANCE_LIST_LEVEL",
+        value_name = "LEVEL",
+        ignore_case = true
+    )]
+    pub level: Option<LevelArg>,
+}
+
+/// The form of a list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum ListFormat {
+    /// A table
+    #[default]
+    Human,
+    /// A JSON document with all fields
+    Json,
+}
+
+/// A level, as a flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum LevelArg {
+    /// What has to be
+    Must,
+    /// What ought to be
+    Should,
+}
+
+impl From<LevelArg> for Level {
+    fn from(level: LevelArg) -> Self {
+        match level {
+            LevelArg::Must => Self::Must,
+            LevelArg::Should => Self::Should,
+        }
+    }
+}
+
+pub(super) fn run(args: &ListArgs) -> Result<Exit, Stop> {
+    let checks = selected(args)?;
+    let text = match args.format {
+        ListFormat::Human => {
+            let mut page = Page::on_stdout();
+            table(&mut page, &checks);
+            page.text
+        }
+        ListFormat::Json => document(&checks),
+    };
+    print(&text)?;
+    Ok(Exit::Passed)
+}
+
+fn selected(args: &ListArgs) -> Result<Vec<&'static Check>, Stop> {
+    let mut groups = Vec::new();
+    for name in args.groups.iter().map(|name| name.trim()) {
+        let known = Group::ALL.map(Group::id).join(", ");
+        let group = names::group(name)
+            .ok_or_else(|| Stop::usage(format!("--group {name:?}: allowed are {known}")))?;
+        groups.push(group);
+    }
+    let level = args.level.map(Level::from);
+    Ok(checks::all()
+        .filter(|check| groups.is_empty() || groups.contains(&check.group))
+        .filter(|check| level.is_none_or(|level| check.level == level))
+        .collect())
+}
+
+/// Group by group: id, level, rule, and below it what a check needs beyond neutral values.
+pub(super) fn table(page: &mut Page, checks: &[&Check]) {
+    for group in Group::ALL {
+        let of_group: Vec<_> = checks.iter().filter(|check| check.group == group).collect();
+        if of_group.is_empty() {
+            continue;
+        }
+        if !page.text.is_empty() {
+            page.line("");
+        }
+        let title = format!("{}  {}", page.paint.strong(group.id()), group.about());
+        page.line(&title);
+        for check in of_group {
+            let level = check.level.to_string();
+            let first = format!("  {:<8} {level:<7} ", check.id);
+            page.paragraph(&first, check.rule);
+            let needs = needs::beyond_the_neutral(check);
+            if !needs.is_empty() {
+                let margin = " ".repeat(first.len());
+                page.paragraph(&format!("{margin}needs "), &needs.join(", "));
+            }
+        }
+    }
+    let must = checks.iter().filter(|check| check.level == Level::Must);
+    let must = must.count();
+    page.line("");
+    let told = format!(
+        "{} checks: {must} MUST, {} SHOULD; `lbcf conformance explain ID` tells more",
+        checks.len(),
+        checks.len() - must
+    );
+    page.paragraph("", &told);
+}
+
+fn document(checks: &[&Check]) -> String {
+    let checks: Vec<_> = checks
+        .iter()
+        .map(|check| {
+            json!({
+                "id": check.id,
+                "level": check.level,
+                "group": check.group.id(),
+                "about": check.group.about(),
+                "rule": check.rule,
+                "why": check.why,
+                "source": check.source,
+                "typical": check.typical,
+                "observer": needs::observer_name(check.observer),
+                "needs": check.needs.iter().map(|need| needs::name(*need)).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    let document = json!({
+        "suiteVersion": env!("CARGO_PKG_VERSION"),
+        "specVersion": SPECIFICATION,
+        "checks": checks,
+    });
+    format!("{document:#}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_fits_and_has_every_check() {
+        let all: Vec<_> = checks::all().collect();
+        for width in [60, 100, 160] {
+            let mut page = Page::new(width, false);
+            table(&mut page, &all);
+            for check in &all {
+                assert!(
+                    page.text.contains(&format!("  {} ", check.id)),
+                    "{}",
+                    check.id
+                );
+            }
+            let long = page.text.lines().find(|line| line.chars().count() > width);
+            assert_eq!(long, None, "wider than {width}");
+        }
+    }
+
+    #[test]
+    fn groups_and_levels_select() {
+        let args = |groups: &[&str], level| ListArgs {
+            groups: groups.iter().map(|&group| group.to_owned()).collect(),
+            level,
+            ..ListArgs::default()
+        };
+        let ens = selected(&args(&["ens"], Some(LevelArg::Must))).unwrap();
+        assert!(!ens.is_empty());
+        assert!(
+            ens.iter()
+                .all(|c| c.group == Group::Ens && c.level == Level::Must)
+        );
+        assert_eq!(
+            selected(&args(&[], None)).unwrap().len(),
+            checks::all().count()
+        );
+        let wrong = selected(&args(&["EMS"], None)).unwrap_err().why;
+        assert!(wrong.contains("\"EMS\": allowed are WIRE, HLTH"), "{wrong}");
+    }
+
+    #[test]
+    fn programs_get_all_fields() {
+        let document: serde_json::Value =
+            serde_json::from_str(&document(&checks::all().collect::<Vec<_>>())).unwrap();
+        let checks = document["checks"].as_array().unwrap();
+        let check = checks.iter().find(|check| check["id"] == "ENS-02").unwrap();
+        assert_eq!(check["level"], "MUST");
+        assert_eq!(check["group"], "ENS");
+        assert_eq!(check["observer"], "improves");
+        assert_eq!(check["needs"][0], "loadBalancer.valid");
+        for field in ["rule", "why", "source", "typical"] {
+            assert!(!check[field].as_str().unwrap().is_empty(), "{field}");
+        }
+    }
+}

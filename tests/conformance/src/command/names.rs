@@ -1,0 +1,110 @@
+//! Checks and groups by their names. What is none is told with what was perhaps meant.
+
+use super::Stop;
+use crate::check::{Check, Group};
+use crate::checks;
+
+/// Names of checks and groups as a flag gives them; empty ones are left out.
+pub(super) fn read(flag: &str, names: &[String]) -> Result<Vec<String>, Stop> {
+    let mut read = Vec::new();
+    for name in names.iter().map(|name| name.trim()) {
+        if name.is_empty() {
+            continue;
+        }
+        if checks::by_id(name).is_none() && group(name).is_none() {
+            let problem = unknown(name, true);
+            return Err(Stop::usage(format!("{flag}: {problem}")));
+        }
+        read.push(name.to_ascii_uppercase());
+    }
+    Ok(read)
+}
+
+/// The checks with these ids, in any letter case.
+pub(super) fn checks(ids: &[String]) -> Result<Vec<&'static Check>, Stop> {
+    ids.iter()
+        .map(|id| checks::by_id(id.trim()).ok_or_else(|| Stop::usage(unknown(id.trim(), false))))
+        .collect()
+}
+
+/// The group with this id, in any letter case.
+pub(super) fn group(id: &str) -> Option<Group> {
+    Group::ALL
+        .into_iter()
+        .find(|group| group.id().eq_ignore_ascii_case(id))
+}
+
+/// What is wrong with a name that nothing has.
+fn unknown(name: &str, groups_too: bool) -> String {
+    let what = if groups_too {
+        "no check and no group"
+    } else {
+        "no check"
+    };
+    let meant = meant(name, groups_too).map(|meant| format!(": did you mean {meant}?"));
+    let meant = meant.unwrap_or_default();
+    let name: String = name.chars().take(40).collect();
+    format!("{what} has the id {name:?} (`lbcf conformance list` shows them){meant}")
+}
+
+/// What was perhaps meant: `ens2` is ENS-02, and `EMS-02` is, too.
+fn meant(name: &str, groups_too: bool) -> Option<String> {
+    let is_letter = |c: &char| c.is_ascii_alphabetic();
+    let letters: String = name.chars().filter(is_letter).take(10).collect();
+    let digits: String = name.chars().filter(char::is_ascii_digit).take(10).collect();
+    let near = |group: &Group| strsim::osa_distance(&letters.to_ascii_uppercase(), group.id());
+    let group = Group::ALL
+        .into_iter()
+        .min_by_key(near)
+        .filter(|group| near(group) <= 1)?;
+    let of_group = || {
+        checks::all()
+            .filter(move |check| check.group == group)
+            .map(|check| check.id)
+    };
+    let number: Option<u32> = digits.parse().ok();
+    let id = number.map(|number| format!("{}-{number:02}", group.id()));
+    match id {
+        Some(id) if checks::by_id(&id).is_some() => Some(id),
+        _ if groups_too => Some(group.id().to_owned()),
+        _ => match (of_group().next(), of_group().last()) {
+            (Some(first), Some(last)) => Some(format!("one of {first} to {last}")),
+            _ => None,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(name: &str) -> String {
+        read("--only", &[name.to_owned()]).unwrap_err().why
+    }
+
+    #[test]
+    fn ids_and_groups_are_known_in_any_letter_case() {
+        let names = [" ens-02", "", "Drg", "CLB-01 "].map(str::to_owned);
+        assert_eq!(read("--only", &names).unwrap(), ["ENS-02", "DRG", "CLB-01"]);
+        assert_eq!(checks(&["ens-02".to_owned()]).unwrap()[0].id, "ENS-02");
+    }
+
+    #[test]
+    fn what_was_perhaps_meant_is_told() {
+        for (name, meant) in [
+            ("ENS2", "did you mean ENS-02?"),
+            ("ens_02", "did you mean ENS-02?"),
+            ("EMS-02", "did you mean ENS-02?"),
+            ("ensb", "did you mean ENS?"),
+            ("ENS-99", "did you mean ENS?"),
+        ] {
+            assert!(wrong(name).contains(meant), "{name}: {}", wrong(name));
+        }
+        let far = wrong("weather");
+        assert!(far.starts_with("--only: no check and no group has the id \"weather\""));
+        assert!(!far.contains("did you mean"), "{far}");
+        let id = checks(&["ENS-99".to_owned()]).unwrap_err().why;
+        assert!(id.contains("did you mean one of ENS-01 to ENS-09?"), "{id}");
+        assert!(wrong(&"x".repeat(1 << 20)).len() < 200);
+    }
+}

@@ -1,0 +1,80 @@
+//! Whether an answer is the one from before. Times, and the retryID that some drivers echo, say
+//! nothing about that.
+
+use super::Old;
+use serde_json::Value;
+
+/// Whether both answers say the same: status and body, whatever the headers are.
+pub(super) fn is_same(old: &Old, new: &Old) -> bool {
+    let retry_id = serde_json::from_str::<Value>(&old.request_body)
+        .ok()
+        .and_then(|request| Some(request.get("retryID")?.as_str()?.to_owned()))
+        .unwrap_or_default();
+    let said = |exchange: &Old| {
+        let body = exchange.response_body.as_deref().unwrap_or_default();
+        let body = serde_json::from_str(body).unwrap_or_else(|_| Value::String(body.to_owned()));
+        plain(body, &retry_id)
+    };
+    // How there was no answer is told in words that name times.
+    old.status == new.status
+        && old.no_answer.is_some() == new.no_answer.is_some()
+        && said(old) == said(new)
+}
+
+/// A value without echoes and times in its texts.
+fn plain(value: Value, retry_id: &str) -> Value {
+    match value {
+        Value::String(text) => {
+            let text = if retry_id.is_empty() {
+                text
+            } else {
+                text.replace(retry_id, "")
+            };
+            Value::String(without_times(&text))
+        }
+        Value::Array(items) => items
+            .into_iter()
+            .map(|item| plain(item, retry_id))
+            .collect(),
+        Value::Object(fields) => fields
+            .into_iter()
+            .map(|(name, value)| (name, plain(value, retry_id)))
+            .collect(),
+        other => other,
+    }
+}
+
+/// A text without times such as `2026-01-31T12:00:00Z`.
+fn without_times(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        match time_at_start(rest) {
+            0 => {
+                kept.push(first);
+                rest = &rest[first.len_utf8()..];
+            }
+            length => rest = &rest[length..],
+        }
+    }
+    kept
+}
+
+/// How long the time is that a text begins with, in bytes; 0 if with none.
+fn time_at_start(text: &str) -> usize {
+    const SHAPE: &[u8] = b"0000-00-00T00:00:00";
+    let bytes = text.as_bytes();
+    let fits = bytes.len() >= SHAPE.len()
+        && bytes.iter().zip(SHAPE).all(|(byte, shape)| match shape {
+            b'0' => byte.is_ascii_digit(),
+            b'T' => matches!(byte, b'T' | b't' | b' '),
+            shape => byte == shape,
+        });
+    if !fits {
+        return 0;
+    }
+    let is_rest = |byte: &&u8| {
+        byte.is_ascii_digit() || matches!(byte, b'.' | b':' | b'+' | b'-' | b'Z' | b'z')
+    };
+    SHAPE.len() + bytes[SHAPE.len()..].iter().take_while(is_rest).count()
+}

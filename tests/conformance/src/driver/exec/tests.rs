@@ -1,0 +1,128 @@
+use super::*;
+use tokio::time::Instant;
+
+/// How long anything may take.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + DEADLINE;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "{what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Whether a process runs: one that ended and was not waited for does not.
+fn runs(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    stat.is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+/// Starts a command that writes the number of a process of its own first, and gives that.
+async fn started(command: &str) -> (Exec, String) {
+    let exec = Exec::start(command).unwrap();
+    until("it writes", || !exec.output().is_empty()).await;
+    let pid = exec.output()[0].clone();
+    (exec, pid)
+}
+
+/// A driver that starts another process and waits.
+const FAMILY: &str = "sleep 1000 & echo $!; : {port}; wait";
+
+#[tokio::test]
+async fn the_port_is_told_in_both_ways() {
+    let exec = Exec::start("echo {port} $PORT; echo oops >&2; exit 3").unwrap();
+    until("it ends", || exec.has_ended()).await;
+    let words = exec.last_words().await;
+    let port = exec.port();
+    assert!(words.contains(&format!("{port} {port}")), "{words}");
+    assert!(
+        words.contains("oops") && words.contains("exit status: 3"),
+        "{words}"
+    );
+    assert!(Exec::start("run $PORT").is_ok());
+    let problem = Exec::start("./driver").unwrap_err().to_string();
+    assert!(
+        problem.contains("--exec \"./driver\"") && problem.contains("{port}"),
+        "{problem}"
+    );
+}
+
+#[tokio::test]
+async fn stopping_ends_all_that_was_started() {
+    let (exec, child) = started(FAMILY).await;
+    assert!(runs(&child) && !exec.has_ended());
+    exec.stop().await;
+    until("the child ends", || !runs(&child)).await;
+    assert!(exec.has_ended());
+}
+
+#[tokio::test]
+async fn who_does_not_listen_is_killed() {
+    let (exec, child) = started("trap '' TERM; sleep 1000 & echo $!; : {port}; wait; wait").await;
+    let began = Instant::now();
+    exec.stop().await;
+    assert!(began.elapsed() < DEADLINE);
+    until("the child ends", || !runs(&child)).await;
+}
+
+#[tokio::test]
+async fn dropping_kills_all_that_was_started() {
+    let (exec, child) = started(FAMILY).await;
+    drop(exec);
+    until("the child ends", || !runs(&child)).await;
+}
+
+#[tokio::test]
+async fn a_panic_kills_all_that_was_started() {
+    let (exec, child) = started(FAMILY).await;
+    let panicked = tokio::spawn(async move {
+        let _exec = exec;
+        panic!("on purpose");
+    });
+    assert!(panicked.await.is_err());
+    until("the child ends", || !runs(&child)).await;
+}
+
+#[tokio::test]
+async fn what_a_shell_leaves_behind_is_killed_too() {
+    let (exec, child) = started("sleep 1000 & echo $!; : {port}").await;
+    until("the shell ends", || exec.has_ended()).await;
+    until("the child ends", || !runs(&child)).await;
+}
+
+#[tokio::test]
+async fn a_restart_is_another_process_on_the_same_port() {
+    let exec = Exec::start("echo $$ {port}; sleep 1000").unwrap();
+    until("it writes", || exec.output().len() == 1).await;
+    exec.restart().await.unwrap();
+    until("it writes again", || exec.output().len() == 2).await;
+    let lines = exec.output();
+    let parts = |line: &str| {
+        line.split_once(' ')
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+    };
+    let (first, second) = (parts(&lines[0]).unwrap(), parts(&lines[1]).unwrap());
+    assert_ne!(first.0, second.0);
+    assert_eq!(first.1, second.1);
+    assert!(!runs(&first.0) && !exec.has_ended());
+    exec.stop().await;
+}
+
+#[tokio::test]
+async fn output_takes_little_room() {
+    // One line of 20 MB without an end, then many.
+    let command = ": {port}; head -c 20000000 /dev/zero | tr '\\0' x; echo; seq 100000";
+    let exec = Exec::start(command).unwrap();
+    until("it ends", || exec.has_ended()).await;
+    let words = exec.last_words().await;
+    let lines = exec.output();
+    assert_eq!(lines.len(), LINES);
+    assert_eq!(lines[LINES - 1], "100000");
+    assert_eq!(words.lines().count(), SHOWN + 1);
+    let kept = Mutex::default();
+    let endless = std::io::Cursor::new(vec![b'x'; 1 << 20]);
+    let kept = Arc::new(kept);
+    keep(endless, kept.clone()).await;
+    assert_eq!(lock(&kept)[0].len(), LINE);
+}

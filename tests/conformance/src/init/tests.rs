@@ -1,0 +1,246 @@
+use super::*;
+use crate::exchange::{NoAnswer, Received};
+use crate::fixture::Fixture;
+use crate::transport::Request;
+use std::cell::RefCell;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// A folder of its own, which goes with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let id = std::process::id();
+        let path = std::env::temp_dir().join(format!("lbcf-init-{name}-{id}"));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn args(&self, flags: &[&str]) -> InitArgs {
+        use clap::Parser;
+        #[derive(Parser)]
+        struct Command {
+            #[command(flatten)]
+            args: InitArgs,
+        }
+        let dir = self.0.to_str().unwrap();
+        Command::parse_from(["init", dir].iter().chain(flags)).args
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.join(name)).unwrap()
+    }
+
+    fn entries(&self) -> usize {
+        fs::read_dir(&self.0).unwrap().count()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Refuses whatever it is asked.
+struct Refusing;
+
+impl Ask for Refusing {
+    async fn ask(&self, request: Request, _: Duration) -> Result<Received, NoAnswer> {
+        let (status, body) = match request.path.as_str() {
+            "validateLoadBalancer" => (200, r#"{"succ":false,"msg":"lbSpec.vpc is missing"}"#),
+            _ => (404, ""),
+        };
+        Ok(Received {
+            status,
+            headers: http::HeaderMap::new(),
+            body: body.into(),
+        })
+    }
+}
+
+fn no_network(_: &str) -> Result<Refusing, String> {
+    Err("no\nnetwork".into())
+}
+
+fn fixture(folder: &Folder) -> Fixture {
+    Fixture::read(&folder.0.join(FILE), &["DLB-03"]).unwrap()
+}
+
+#[tokio::test]
+async fn a_new_folder_gets_a_fixture_that_can_be_read() {
+    let folder = Folder::new("new");
+    let mut args = folder.args(&[]);
+    args.dir = folder.0.join("a/b");
+    let told = run(&args, no_network).await.unwrap();
+    assert!(told.contains("lbcf-conformance.yaml: written\n"), "{told}");
+    assert!(told.contains("No driver was looked at"), "{told}");
+    assert!(told.contains("--ci github"), "{told}");
+    Fixture::read(&args.dir.join(FILE), &["DLB-03"]).unwrap();
+}
+
+#[tokio::test]
+async fn what_the_driver_says_is_in_the_file_and_told() {
+    let folder = Folder::new("said");
+    let args = folder.args(&["--url", "http://me:sesame@d.example:1/lbcf"]);
+    let asked = RefCell::new(Vec::new());
+    let connect = |url: &str| {
+        asked.borrow_mut().push(url.to_owned());
+        Ok(Refusing)
+    };
+    let told = run(&args, connect).await.unwrap();
+    let roots = [
+        "http://me:sesame@d.example:1/lbcf",
+        "http://me:sesame@d.example:1",
+    ];
+    assert_eq!(*asked.borrow(), roots);
+    assert!(told.contains("it said: lbSpec.vpc is missing"), "{told}");
+    assert!(
+        told.contains("run --url http://d.example:1/lbcf --fixture"),
+        "{told}"
+    );
+    let text = folder.read(FILE);
+    assert!(
+        text.contains("driver said: lbSpec.vpc is missing"),
+        "{text}"
+    );
+    assert!(!text.contains("sesame") && !told.contains("sesame"));
+    assert_eq!(fixture(&folder).endpoint.url, None);
+}
+
+#[tokio::test]
+async fn without_a_password_the_url_counts() {
+    let folder = Folder::new("url");
+    let args = folder.args(&["--url", "http://d.example:1/"]);
+    run(&args, |_| Ok(Refusing)).await.unwrap();
+    let url = fixture(&folder).endpoint.url;
+    assert_eq!(url.as_deref(), Some("http://d.example:1/"));
+}
+
+#[tokio::test]
+async fn a_driver_that_is_away_is_told_in_one_line_and_the_file_is_written() {
+    let folder = Folder::new("away");
+    for url in ["http://d.example", "nonsense", "http://d.example/{x}"] {
+        let args = folder.args(&["--url", url, "--force"]);
+        let told = run(&args, no_network).await.unwrap();
+        let line = told
+            .lines()
+            .find(|line| line.contains("could not be looked at"));
+        assert!(line.unwrap().ends_with("no network"), "{told}");
+        fixture(&folder);
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_written_over_without_force() {
+    let folder = Folder::new("over");
+    fs::write(folder.0.join(FILE), "mine").unwrap();
+    let error = run(&folder.args(&[]), no_network).await.unwrap_err();
+    let told = format!(
+        "{}: it is there already; --force writes over it",
+        folder.0.join(FILE).display()
+    );
+    assert_eq!(error.to_string(), told);
+    assert_eq!(folder.read(FILE), "mine");
+    run(&folder.args(&["--force"]), no_network).await.unwrap();
+    assert_ne!(folder.read(FILE), "mine");
+    assert_eq!(folder.entries(), 1);
+}
+
+#[tokio::test]
+async fn github_gets_a_workflow_and_all_or_nothing_is_written() {
+    let folder = Folder::new("github");
+    let args = folder.args(&["--ci", "github"]);
+    let workflow = folder.0.join(ci::WORKFLOW);
+    fs::create_dir_all(workflow.parent().unwrap()).unwrap();
+    fs::write(&workflow, "mine").unwrap();
+    let error = run(&args, no_network).await.unwrap_err().to_string();
+    assert!(
+        error.contains("lbcf-conformance.yml: it is there already"),
+        "{error}"
+    );
+    assert!(!folder.0.join(FILE).exists());
+    fs::remove_file(&workflow).unwrap();
+    let told = run(&args, no_network).await.unwrap();
+    assert!(told.contains("lbcf-conformance.yml: written\n"), "{told}");
+    assert_eq!(fs::read_to_string(&workflow).unwrap(), ci::GITHUB);
+}
+
+#[tokio::test]
+async fn gitlab_is_told() {
+    let folder = Folder::new("gitlab");
+    let told = run(&folder.args(&["--ci", "gitlab"]), no_network)
+        .await
+        .unwrap();
+    assert!(told.ends_with(ci::GITLAB), "{told}");
+    assert_eq!(folder.entries(), 1);
+}
+
+#[tokio::test]
+async fn files_that_cannot_be_written_are_told_by_name() {
+    let folder = Folder::new("bad");
+    fs::create_dir(folder.0.join(FILE)).unwrap();
+    for flags in [&[][..], &["--force"]] {
+        let error = run(&folder.args(flags), no_network)
+            .await
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("lbcf-conformance.yaml: this is a folder"),
+            "{error}"
+        );
+    }
+    let mut args = folder.args(&[]);
+    args.dir = folder.0.join("file");
+    fs::write(&args.dir, "").unwrap();
+    let error = run(&args, no_network).await.unwrap_err().to_string();
+    assert!(error.contains("bad") && error.contains("file"), "{error}");
+    assert_eq!(folder.entries(), 2);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn links_stay_links() {
+    let folder = Folder::new("link");
+    fs::write(folder.0.join("real"), "mine").unwrap();
+    std::os::unix::fs::symlink("real", folder.0.join(FILE)).unwrap();
+    run(&folder.args(&[]), no_network).await.unwrap_err();
+    run(&folder.args(&["--force"]), no_network).await.unwrap();
+    assert!(folder.0.join(FILE).is_symlink());
+    assert_ne!(folder.read("real"), "mine");
+    assert_eq!(folder.entries(), 2);
+}
+
+#[test]
+fn words_for_a_shell() {
+    assert_eq!(word("a/b.yaml"), "a/b.yaml");
+    assert_eq!(word("it's $5"), r"'it'\''s $5'");
+    assert_eq!(word(""), "''");
+}
+
+#[test]
+fn urls_are_written_without_secrets() {
+    for (url, shown, is_cut) in [
+        ("http://d.example/a@b", "http://d.example/a@b", false),
+        (
+            "https://me:p@ss@d.example:1/x?y#z",
+            "https://d.example:1/x?y#z",
+            true,
+        ),
+    ] {
+        let written = written(url);
+        if let Some(written) = written {
+            assert_eq!((written.shown.as_str(), written.is_cut), (shown, is_cut));
+        }
+    }
+    assert_eq!(written("ftp://d.example"), None);
+    assert_eq!(root_of("http://d.example"), None);
+    assert_eq!(root_of("http://d.example//"), None);
+    assert_eq!(
+        root_of("http://d.example/lbcf").as_deref(),
+        Some("http://d.example")
+    );
+    assert_eq!(Path::new(FILE).extension().unwrap(), "yaml");
+}

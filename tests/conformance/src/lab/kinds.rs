@@ -1,0 +1,56 @@
+//! Backends of each kind that a driver may have.
+
+use super::{Backend, Lab, LoadBalancer, sources};
+use crate::check::Feature;
+
+impl Lab {
+    /// A pod as a backend, without an address yet.
+    pub(crate) fn pod_backend(&self, load_balancer: &LoadBalancer) -> Backend {
+        let (n, uid, name) = self.named();
+        let template = self.fixture().backend.pod_template.as_ref();
+        let source = sources::pod(template, &name, &uid, &self.addresses().pod(n));
+        self.backend_of(load_balancer, source)
+    }
+
+    /// A service's node port as a backend, without an address yet.
+    pub(crate) fn service_backend(&self, load_balancer: &LoadBalancer) -> Backend {
+        let (n, uid, name) = self.named();
+        self.backend_of(load_balancer, self.addresses().service(&name, &uid, n))
+    }
+
+    /// A backend of each kind whose address the driver generates: a pod, a service, or both, as
+    /// its features say.
+    pub(crate) fn generated_backends(&self, load_balancer: &LoadBalancer) -> Vec<Backend> {
+        let mut backends = Vec::new();
+        if self.has(Feature::PodBackends) {
+            backends.push(self.pod_backend(load_balancer));
+        }
+        if self.has(Feature::ServiceBackends) {
+            backends.push(self.service_backend(load_balancer));
+        }
+        backends
+    }
+
+    /// The values of `backendType` for which the driver has the feature.
+    pub(crate) fn backend_types(&self) -> Vec<&'static str> {
+        [
+            (Feature::PodBackends, "Pod"),
+            (Feature::ServiceBackends, "Service"),
+            (Feature::StaticBackends, "Static"),
+        ]
+        .into_iter()
+        .filter_map(|(feature, name)| self.has(feature).then_some(name))
+        .collect()
+    }
+
+    /// A number, a uid and a name for an object in Kubernetes.
+    fn named(&self) -> (u32, String, String) {
+        let n = self.next();
+        let uid = self.uid();
+        (
+            n,
+            uid,
+            format!("{}-{n}", self.check.id.to_ascii_lowercase()),
+        )
+    }
+}

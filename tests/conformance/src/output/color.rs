@@ -1,0 +1,90 @@
+//! Colors, where somebody sees them.
+
+use anstyle::{AnsiColor, Style};
+use std::fmt::Display;
+use std::io::IsTerminal;
+
+/// Whether there are colors: `--color`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless the environment has `NO_COLOR` or says that the terminal is dumb.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// Whether there are colors on this stream.
+    #[must_use]
+    pub fn is_on_for(self, stream: &impl IsTerminal) -> bool {
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+        self.is_on(stream.is_terminal(), refused)
+    }
+
+    fn is_on(self, is_terminal: bool, refused: bool) -> bool {
+        match self {
+            Self::Auto => is_terminal && !refused,
+            Self::Always => true,
+            Self::Never => false,
+        }
+    }
+}
+
+/// Paints, or does not.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Paint {
+    /// Whether it does.
+    pub(crate) on: bool,
+}
+
+impl Paint {
+    pub(crate) fn good(self, text: impl Display) -> String {
+        self.paint(AnsiColor::Green.on_default(), text)
+    }
+
+    pub(crate) fn bad(self, text: impl Display) -> String {
+        self.paint(AnsiColor::Red.on_default().bold(), text)
+    }
+
+    pub(crate) fn doubtful(self, text: impl Display) -> String {
+        self.paint(AnsiColor::Yellow.on_default(), text)
+    }
+
+    pub(crate) fn strong(self, text: impl Display) -> String {
+        self.paint(Style::new().bold(), text)
+    }
+
+    pub(crate) fn faint(self, text: impl Display) -> String {
+        self.paint(Style::new().dimmed(), text)
+    }
+
+    fn paint(self, style: Style, text: impl Display) -> String {
+        let text = text.to_string();
+        if self.on && !text.trim().is_empty() {
+            format!("{style}{text}{style:#}")
+        } else {
+            text
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colors_are_only_where_they_are_asked_for() {
+        assert!(Color::Auto.is_on(true, false));
+        assert!(!Color::Auto.is_on(true, true));
+        assert!(!Color::Auto.is_on(false, false));
+        assert!(Color::Always.is_on(false, true));
+        assert!(!Color::Never.is_on(true, false));
+        assert_eq!(Paint { on: false }.bad("x"), "x");
+        assert_eq!(Paint { on: true }.strong(" "), " ");
+        assert_eq!(Paint { on: true }.strong("x"), "\u{1b}[1mx\u{1b}[0m");
+    }
+}

@@ -1,0 +1,126 @@
+//! Exchanges and failures as the report has them.
+
+use super::curl::{curl_of, cut_body};
+use super::text::{SHOWN, visible};
+use crate::exchange::{Exchange, NoAnswer, Received};
+use crate::report::{ExchangeReport, FailureReport};
+use crate::verdict::Failure;
+use http::HeaderMap;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// How much of a request's body the report keeps, in bytes.
+pub const REQUEST_KEPT: usize = 4 * 1024;
+/// How much of an answer's body the report keeps, in bytes.
+pub const RESPONSE_KEPT: usize = 16 * 1024;
+
+/// Headers of an answer that people are shown: those that checks judge.
+const SHOWN_HEADERS: [&str; 5] = [
+    "content-type",
+    "content-length",
+    "location",
+    "allow",
+    "connection",
+];
+
+/// The answer as people are shown it: the status line, the headers that matter, and the body, cut
+/// at 2 kB and with control characters visible; or why there was none.
+///
+/// ```
+/// use lbcf_conformance::exchange::{NoAnswer, Received};
+/// use lbcf_conformance::output::excerpt;
+///
+/// let answer = Received {
+///     status: 201,
+///     headers: http::HeaderMap::new(),
+///     body: bytes::Bytes::from_static(b"{}"),
+/// };
+/// assert_eq!(excerpt(&Ok(answer)), "HTTP 201 Created\n\n{}");
+/// assert_eq!(
+///     excerpt(&Err(NoAnswer::HungUp)),
+///     "no answer: the check hung up, on purpose"
+/// );
+/// ```
+#[must_use]
+pub fn excerpt(outcome: &Result<Received, NoAnswer>) -> String {
+    let answer = match outcome {
+        Ok(answer) => answer,
+        Err(why) => return format!("no answer: {}", visible(&why.to_string())),
+    };
+    let mut text = format!("HTTP {}", answer.status);
+    let status = http::StatusCode::from_u16(answer.status).ok();
+    if let Some(reason) = status.and_then(|status| status.canonical_reason()) {
+        let _ = write!(text, " {reason}");
+    }
+    for name in SHOWN_HEADERS {
+        for value in answer.headers.get_all(name) {
+            let value = String::from_utf8_lossy(value.as_bytes());
+            let _ = write!(text, "\n{name}: {}", visible(&value));
+        }
+    }
+    let (body, left) = cut_body(&answer.body, SHOWN);
+    if answer.body.is_empty() {
+        text.push_str("\n\n(no body)");
+    } else {
+        let _ = write!(text, "\n\n{}", visible(&String::from_utf8_lossy(body)));
+    }
+    if left > 0 {
+        let _ = write!(text, "… ({left} more bytes)");
+    }
+    text
+}
+
+impl FailureReport {
+    /// How a check failed; `typical` is what drivers that break the rule usually do wrong.
+    #[must_use]
+    pub fn of(failure: &Failure, typical: &str) -> Self {
+        let exchange = failure.exchange.as_deref();
+        Self {
+            expected: failure.expected.clone(),
+            got: failure.got.clone(),
+            likely_cause: failure.hint.clone().unwrap_or_else(|| typical.to_owned()),
+            curl: exchange.map(|exchange| curl_of(&exchange.sent)),
+            answer: exchange.map(|exchange| excerpt(&exchange.outcome)),
+        }
+    }
+}
+
+impl From<&Exchange> for ExchangeReport {
+    fn from(exchange: &Exchange) -> Self {
+        let (request_body, request_left) = cut_body(&exchange.sent.body, REQUEST_KEPT);
+        let answer = exchange.outcome.as_ref().ok();
+        let body = answer.map(|answer| cut_body(&answer.body, RESPONSE_KEPT));
+        Self {
+            sequence: exchange.sequence,
+            method: exchange.sent.method.to_string(),
+            url: exchange.sent.url.clone(),
+            request_headers: headers(&exchange.sent.headers),
+            request_body: String::from_utf8_lossy(request_body).into_owned(),
+            request_cut: request_left > 0,
+            status: answer.map(|answer| answer.status),
+            response_headers: answer.map_or_else(BTreeMap::new, |a| headers(&a.headers)),
+            response_body: body.map(|(body, _)| String::from_utf8_lossy(body).into_owned()),
+            response_cut: body.is_some_and(|(_, left)| left > 0),
+            no_answer: exchange.outcome.as_ref().err().map(ToString::to_string),
+            ms: u64::try_from(exchange.took.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// Headers as a map; several of one name are one, with commas.
+fn headers(headers: &HeaderMap) -> BTreeMap<String, String> {
+    let mut map = BTreeMap::new();
+    for (name, value) in headers {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        map.entry(name.as_str().to_owned())
+            .and_modify(|all: &mut String| {
+                all.push_str(", ");
+                all.push_str(&value);
+            })
+            .or_insert_with(|| value.clone().into_owned());
+    }
+    map
+}
+
+#[cfg(test)]
+mod tests;

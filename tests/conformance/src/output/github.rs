@@ -1,0 +1,83 @@
+//! Workflow commands that GitHub makes annotations from.
+
+use super::text::{one_line, shown};
+use crate::report::{CheckResult, Judging, Report, Status};
+use std::fmt::Write as _;
+
+/// An error for each check that fails the run; a warning for other failures, and for what is left
+/// behind.
+pub(super) fn render(report: &Report, judging: Judging) -> String {
+    let mut text = String::new();
+    for result in &report.results {
+        let Some(message) = message(result) else {
+            continue;
+        };
+        let command = if judging.fails(result) {
+            "error"
+        } else {
+            "warning"
+        };
+        let title = format!("{} {}: {}", result.id, result.level, one_line(&result.rule));
+        line(&mut text, command, &title, &message);
+    }
+    for left in &report.left_behind {
+        line(&mut text, "warning", "Left behind", &shown(left));
+    }
+    text
+}
+
+fn message(result: &CheckResult) -> Option<String> {
+    let known = result.known.as_deref().map(one_line);
+    let mut message = match (result.status, &known) {
+        (Status::Passed, Some(known)) => return Some(format!("known failure ({known}) passed")),
+        (Status::Passed | Status::Skipped, _) => return None,
+        (Status::Failed, Some(known)) => format!("known failure: {known}\n"),
+        (Status::Failed, None) => String::new(),
+    };
+    match &result.failure {
+        Some(failure) => {
+            let _ = write!(
+                message,
+                "expected: {}\ngot: {}\nlikely cause: {}",
+                shown(&failure.expected),
+                shown(&failure.got),
+                shown(&failure.likely_cause)
+            );
+        }
+        None => message.push_str(&shown(&result.reason)),
+    }
+    let _ = write!(message, "\nmore: lbcf conformance explain {}", result.id);
+    Some(message)
+}
+
+fn line(text: &mut String, command: &str, title: &str, message: &str) {
+    let _ = writeln!(
+        text,
+        "::{command} title={}::{}",
+        property(title),
+        data(message)
+    );
+}
+
+/// What ends a line must not, and `%` begins what it is written as.
+fn data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+/// Beside that, what ends a property.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn github_lines_cannot_be_left() {
+        assert_eq!(data("100%\r\n::error::x"), "100%25%0D%0A::error::x");
+        assert_eq!(property("a:b,c%"), "a%3Ab%2Cc%25");
+    }
+}

@@ -1,0 +1,50 @@
+//! The whole report as JSON, its schema, and the way back.
+
+use crate::check::Feature;
+use crate::report::{Report, SkipKind};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// The report, indented.
+pub(super) fn render(report: &Report) -> Result<String, serde_json::Error> {
+    serde_json::to_string_pretty(report).map(|text| text + "\n")
+}
+
+/// The JSON Schema (draft 2020-12) of the report: `tests/conformance/schema/report.schema.json`.
+///
+/// Fields may be added in later versions, so it allows others than it names.
+#[must_use]
+pub fn schema() -> Value {
+    let mut schema = schemars::schema_for!(Report).to_value();
+    if let Value::Object(fields) = &mut schema {
+        let mut named = Map::new();
+        for (field, text) in [
+            ("$schema", "https://json-schema.org/draft/2020-12/schema"),
+            ("title", "Report of lbcf conformance"),
+        ] {
+            named.insert(field.to_owned(), text.into());
+        }
+        fields.append(&mut named);
+    }
+    schema
+}
+
+/// Reads a report, also one of a later version: what it does not know there is left out.
+///
+/// # Errors
+/// Where a field that every version has is missing, or is of a wrong type.
+pub fn read(text: &str) -> Result<Report, serde_json::Error> {
+    let mut report: Value = serde_json::from_str(text)?;
+    if let Some(Value::Array(features)) = report.get_mut("features") {
+        features.retain(|feature| Feature::deserialize(feature).is_ok());
+    }
+    if let Some(Value::Array(results)) = report.get_mut("results") {
+        for result in results.iter_mut().filter_map(Value::as_object_mut) {
+            let is_known = |kind: &Value| Option::<SkipKind>::deserialize(kind).is_ok();
+            if !result.get("skip").is_none_or(is_known) {
+                result.remove("skip");
+            }
+        }
+    }
+    serde_json::from_value(report)
+}

@@ -1,0 +1,137 @@
+//! JUnit's XML, as the schema of Jenkins has it (`junit-10.xsd`), which is what most readers of
+//! such files follow.
+//!
+//! That schema knows properties of suites only, so the levels of a group's checks stand there.
+
+use super::parts::{by_group, features};
+use super::text::{cut, one_line, visible};
+use crate::report::{CheckResult, Judging, Report, Status};
+use quick_junit::{NonSuccessKind, Property, SerializeError, TestCase, TestCaseStatus, TestSuite};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// How much text of one failure is kept, in bytes.
+const KEPT: usize = 64 * 1024;
+
+/// A suite for each group that has results, a case for each check.
+pub(super) fn render(report: &Report, judging: Judging) -> Result<String, SerializeError> {
+    let mut document = quick_junit::Report::new("lbcf conformance");
+    document.set_time(Duration::from_millis(report.ms));
+    for (group, results) in by_group(report) {
+        document.add_test_suite(suite(report, &group, &results, judging));
+    }
+    let xml = document.to_string()?;
+    // The schema has this attribute no more, and the writer cannot leave it out. Quotes in texts
+    // are escaped, so this is markup.
+    Ok(xml.replace(" disabled=\"0\" errors=", " errors="))
+}
+
+fn suite(report: &Report, group: &str, results: &[&CheckResult], judging: Judging) -> TestSuite {
+    let mut suite = TestSuite::new(one_line(group));
+    for (name, value) in [
+        ("suite", report.suite_version.as_str()),
+        ("spec", &report.spec_version),
+        ("driver", &report.driver.url),
+        ("profile", &report.profile),
+        ("features", &features(report).join(",")),
+        ("seed", &report.seed.to_string()),
+    ] {
+        suite.add_property(Property::new(name, one_line(value)));
+    }
+    for result in results {
+        let name = format!("level.{}", one_line(&result.id));
+        suite.add_property(Property::new(name, result.level.to_string()));
+        suite.add_test_case(case(result, judging));
+    }
+    // The writer counts them by a name that the schema does not have.
+    suite.disabled = 0;
+    let skipped = suite
+        .test_cases
+        .iter()
+        .filter(|case| matches!(case.status, TestCaseStatus::Skipped { .. }))
+        .count();
+    let extra = [
+        ("skipped", skipped.to_string()),
+        ("timestamp", report.started.clone()),
+    ];
+    for (name, value) in extra {
+        suite.extra.insert(name.into(), one_line(&value).into());
+    }
+    let ms = results
+        .iter()
+        .map(|result| result.ms)
+        .fold(0, u64::saturating_add);
+    suite.set_time(Duration::from_millis(ms));
+    suite
+}
+
+fn case(result: &CheckResult, judging: Judging) -> TestCase {
+    let mut status = match result.status {
+        Status::Passed if judging.fails(result) => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_message("known failure passed: take it off the list");
+            status
+        }
+        Status::Passed => TestCaseStatus::success(),
+        Status::Skipped => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(one_line(&result.reason));
+            status
+        }
+        Status::Failed if judging.fails(result) => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_message(one_line(&result.reason));
+            status
+        }
+        // JUnit knows no warnings; skipped is what is neither green nor red.
+        Status::Failed => {
+            let mut status = TestCaseStatus::skipped();
+            let reason = one_line(&result.reason);
+            status.set_message(match &result.known {
+                Some(known) => format!("known failure ({}): {reason}", one_line(known)),
+                None => format!("warning, {} failed: {reason}", result.level),
+            });
+            status
+        }
+    };
+    if result.status == Status::Failed {
+        status.set_type(result.level.to_string());
+        status.set_description(cut(&text(result), KEPT));
+    }
+    let mut case = TestCase::new(one_line(&format!("{} {}", result.id, result.rule)), status);
+    case.set_classname(format!("lbcf.conformance.{}", one_line(&result.group)));
+    case.set_time(Duration::from_millis(result.ms));
+    if let (Status::Passed, Some(known)) = (result.status, &result.known) {
+        let text = format!("known failure ({}) passed", one_line(known));
+        case.set_system_out(text);
+    }
+    case
+}
+
+/// A failure in full.
+fn text(result: &CheckResult) -> String {
+    let mut text = format!(
+        "{} {}: {}\n",
+        result.id,
+        result.level,
+        visible(&result.rule)
+    );
+    if let Some(failure) = &result.failure {
+        for (name, value) in [
+            ("expected", &failure.expected),
+            ("got", &failure.got),
+            ("likely cause", &failure.likely_cause),
+        ] {
+            let _ = writeln!(text, "{name}: {}", visible(value));
+        }
+        for (name, value) in [("request", &failure.curl), ("answer", &failure.answer)] {
+            if let Some(value) = value {
+                let _ = writeln!(text, "\n{name}:\n{}", visible(value));
+            }
+        }
+    } else {
+        let _ = writeln!(text, "{}", visible(&result.reason));
+    }
+    let _ = write!(text, "\nmore: lbcf conformance explain {}", result.id);
+    text
+}

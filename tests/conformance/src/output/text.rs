@@ -1,0 +1,117 @@
+//! Texts of drivers made fit to be shown: nothing in them moves a cursor, hides what follows or
+//! fills a screen.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// How much of one text people are shown, in bytes; the JSON report has more.
+pub(crate) const SHOWN: usize = 2048;
+
+/// How much of a reason stands below a check's line, in bytes.
+const GLANCED: usize = 240;
+
+/// The text with what a terminal would obey, or a reader not see, written as an escape. New lines
+/// and tabs stay.
+///
+/// ```
+/// use lbcf_conformance::output::visible;
+///
+/// assert_eq!(visible("a\u{1b}[2Jb\n"), "a\\x1b[2Jb\n");
+/// assert_eq!(visible("\u{202e}reversed"), "\\u{202e}reversed");
+/// ```
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match character {
+            '\r' => shown.push_str("\\r"),
+            c if c.is_ascii() && is_hidden(c) => {
+                let _ = write!(shown, "\\x{:02x}", u32::from(c));
+            }
+            c if is_hidden(c) => {
+                let _ = write!(shown, "\\u{{{:x}}}", u32::from(c));
+            }
+            c => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Whether a terminal obeys it, text after it is turned around, nothing is seen of it, or XML
+/// cannot have it.
+pub(crate) fn is_hidden(character: char) -> bool {
+    match character {
+        '\n' | '\t' => false,
+        '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}' => true,
+        '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' => true,
+        '\u{fffe}' | '\u{ffff}' => true,
+        other => other.is_control(),
+    }
+}
+
+/// The text as one line: visible, and with one space for whatever white space is in it.
+///
+/// ```
+/// assert_eq!(lbcf_conformance::output::one_line(" a\n  b\t"), "a b");
+/// ```
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    let text = cut(text, SHOWN);
+    let visible = visible(&text);
+    visible.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The text as a line that is glanced at, cut earlier.
+pub(crate) fn glance(text: &str) -> String {
+    one_line(&cut(text, GLANCED))
+}
+
+/// The text, visible, and cut where it is longer than people read.
+#[must_use]
+pub fn shown(text: &str) -> String {
+    visible(&cut(text, SHOWN)).into_owned()
+}
+
+/// The first `limit` bytes, with a note of how many more there are.
+pub(crate) fn cut(text: &str, limit: usize) -> Cow<'_, str> {
+    let (kept, left) = split(text, limit);
+    if left == 0 {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("{kept}… ({left} more bytes)"))
+}
+
+/// At most `limit` bytes of the text, whole characters, and how many bytes are left.
+pub(crate) fn split(text: &str, limit: usize) -> (&str, usize) {
+    let mut end = limit.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    (&text[..end], text.len() - end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        assert_eq!(split("aé", 2), ("a", 2));
+        assert_eq!(cut("aé", 3), "aé");
+        assert_eq!(cut("🦀🦀", 5), "🦀… (4 more bytes)");
+        let long = "x".repeat(1 << 20);
+        assert!(one_line(&long).len() < SHOWN + 64);
+        assert!(shown(&long).ends_with("… (1046528 more bytes)"));
+    }
+
+    #[test]
+    fn what_is_hidden_is_shown() {
+        assert_eq!(visible("\0\u{7f}\u{85}"), "\\x00\\x7f\\u{85}");
+        assert_eq!(visible("a\r\nb\tc"), "a\\r\nb\tc");
+        assert_eq!(visible("\u{ffff}\u{feff}"), "\\u{ffff}\\u{feff}");
+        assert!(matches!(visible("plain ü 🦀"), Cow::Borrowed(_)));
+    }
+}

@@ -1,0 +1,76 @@
+//! That only a driver that answers nobody counts as silent.
+
+use super::*;
+use crate::exchange::{Received, Sent};
+use http::{HeaderMap, Method};
+use std::time::Duration;
+
+const TIMED_OUT: Result<(), NoAnswer> = Err(NoAnswer::TimedOut(Duration::from_secs(10)));
+
+fn exchange(check: &'static str, outcome: Result<(), NoAnswer>) -> Exchange {
+    Exchange {
+        sequence: 1,
+        check: Some(check),
+        webhook: Some("ensureBackend"),
+        kind: Kind::Proper,
+        sent: Sent {
+            method: Method::POST,
+            url: String::new(),
+            headers: HeaderMap::new(),
+            body: "{}".into(),
+        },
+        outcome: outcome.map(|()| Received {
+            status: 500,
+            headers: HeaderMap::new(),
+            body: "".into(),
+        }),
+        took: Duration::from_secs(10),
+    }
+}
+
+fn counts(silence: &Silence) -> (usize, usize) {
+    (silence.calls(), silence.checks())
+}
+
+#[test]
+fn checks_count_once_and_an_answer_to_anybody_ends_the_silence() {
+    let mut silence = Silence::default();
+    for check in ["CONC-01", "CONC-01", "ENS-02"] {
+        silence.note(&exchange(check, TIMED_OUT));
+    }
+    assert_eq!(counts(&silence), (3, 2));
+    // Whatever it says.
+    silence.note(&exchange("ENS-03", Ok(())));
+    assert_eq!(counts(&silence), (0, 0));
+}
+
+#[test]
+fn health_bad_input_and_calls_that_were_hung_up_on_tell_nothing() {
+    let mut silence = Silence::default();
+    silence.note(&exchange("ENS-02", TIMED_OUT));
+    let unchanged = counts(&silence);
+    silence.note(&Exchange {
+        webhook: Some("healthz"),
+        ..exchange("HLTH-01", Ok(()))
+    });
+    silence.note(&Exchange {
+        webhook: None,
+        ..exchange("BAD-03", Ok(()))
+    });
+    silence.note(&Exchange {
+        kind: Kind::Improper,
+        ..exchange("BAD-01", TIMED_OUT)
+    });
+    silence.note(&exchange("RTRY-02", Err(NoAnswer::HungUp)));
+    assert_eq!(counts(&silence), unchanged);
+}
+
+#[test]
+fn a_connection_that_is_closed_costs_no_time() {
+    let mut silence = Silence::default();
+    silence.note(&exchange(
+        "ENS-02",
+        Err(NoAnswer::Closed("it was closed".into())),
+    ));
+    assert_eq!(counts(&silence), (1, 0));
+}

@@ -1,0 +1,95 @@
+//! Hanging up, at any point.
+
+use super::server::{Server, read_request};
+use super::soon;
+use crate::exchange::NoAnswer;
+use crate::transport::{Request, Settings, Transport};
+use std::time::Duration;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+/// A server that never answers, and all that it got on each connection until it ended.
+async fn silent() -> (Server, mpsc::UnboundedReceiver<Vec<u8>>) {
+    let (tell, told) = mpsc::unbounded_channel();
+    let server = Server::new(move |mut stream| {
+        let tell = tell.clone();
+        async move {
+            let mut all = Vec::new();
+            stream.read_to_end(&mut all).await.unwrap();
+            tell.send(all).ok();
+        }
+    })
+    .await;
+    (server, told)
+}
+
+#[tokio::test]
+async fn transport_hangs_up_behind_the_last_byte() {
+    let (server, mut told) = silent().await;
+    let transport = server.transport();
+    let request = Request::post("ensureBackend", "{ }");
+    for linger in [0, 5] {
+        let linger = Duration::from_millis(linger);
+        transport.send_and_hang_up(&request, linger).await.unwrap();
+        let got = soon(told.recv()).await.unwrap();
+        assert_eq!(got, transport.bytes_of(&request));
+        assert!(got.ends_with(b"\r\n\r\n{ }"));
+    }
+    assert_eq!(server.connections(), 2);
+}
+
+#[tokio::test]
+async fn transport_hangs_up_in_the_middle_of_the_body() {
+    let (server, mut told) = silent().await;
+    let transport = server.transport();
+    let request = Request::post("ensureBackend", "{ }");
+    let whole = transport.bytes_of(&request);
+    for (part, missing) in [(0, 3), (1, 2), (3, 0), (100, 0)] {
+        transport
+            .send_part_and_hang_up(&request, part)
+            .await
+            .unwrap();
+        let got = soon(told.recv()).await.unwrap();
+        assert_eq!(got, whole[..whole.len() - missing], "{part}");
+    }
+}
+
+#[tokio::test]
+async fn transport_lingers_before_it_hangs_up() {
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let server = Server::new(move |mut stream| {
+        let tell = tell.clone();
+        async move {
+            read_request(&mut stream).await;
+            tell.send("request").ok();
+            read_request(&mut stream).await;
+            tell.send("end").ok();
+        }
+    })
+    .await;
+    let transport = server.transport();
+    let hanging_up = tokio::spawn(async move {
+        let request = Request::post("x", "{}");
+        let for_ever = Duration::from_secs(3600);
+        transport.send_and_hang_up(&request, for_ever).await
+    });
+    assert_eq!(soon(told.recv()).await, Some("request"));
+    assert!(told.try_recv().is_err());
+    // Whoever gives up waiting hangs up, too.
+    hanging_up.abort();
+    assert_eq!(soon(told.recv()).await, Some("end"));
+}
+
+#[tokio::test]
+async fn transport_says_when_there_is_nobody_to_hang_up_on() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let transport = Transport::to_url(&url, &Settings::default()).unwrap();
+    let problem = transport
+        .send_and_hang_up(&Request::post("x", "{}"), Duration::ZERO)
+        .await
+        .unwrap_err();
+    assert!(matches!(problem, NoAnswer::NotConnected(_)), "{problem}");
+}

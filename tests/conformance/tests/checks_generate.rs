@@ -1,0 +1,197 @@
+//! GEN, held against drivers that make addresses rightly and wrongly.
+
+mod addresses;
+mod requests;
+
+use crate::bent::*;
+use axum::Router;
+use lbcf_conformance::check::Feature;
+use lbcf_conformance::report::{SkipKind, Status};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+const WEBHOOK: &str = "generateBackendAddr";
+const ALL: [&str; 8] = [
+    "GEN-01", "GEN-02", "GEN-03", "GEN-04", "GEN-05", "GEN-06", "GEN-07", "GEN-08",
+];
+
+/// A driver that makes addresses in its own way, where the right one makes one.
+fn addressing<F>(make: F) -> Router
+where
+    F: Fn(&Value) -> String + Clone + Send + Sync + 'static,
+{
+    answering(right(), WEBHOOK, move |request, reply| {
+        if reply.body["status"] == "Succ" {
+            reply.body["backendAddr"] = json!(make(request));
+        }
+    })
+}
+
+/// A driver that answers with whatever it makes of the request.
+fn making<F>(make: F) -> Router
+where
+    F: Fn(&Value) -> Reply + Clone + Send + Sync + 'static,
+{
+    answering(right(), WEBHOOK, move |request, reply| {
+        *reply = make(request);
+    })
+}
+
+fn succ(addr: impl Into<Value>) -> Reply {
+    Reply::ok(json!({"status": "Succ", "msg": "", "backendAddr": addr.into()}))
+}
+
+fn fail(msg: &str) -> Reply {
+    Reply::ok(json!({"status": "Fail", "msg": msg}))
+}
+
+fn pod(request: &Value) -> &Value {
+    &request["podBackend"]["pod"]
+}
+
+fn text(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[tokio::test]
+async fn the_right_driver_passes() {
+    let report = judged(right(), fixture(), "GEN").await;
+    assert_eq!(passed(&report), ALL);
+    assert!(
+        report
+            .results
+            .iter()
+            .all(|result| result.reason.is_empty() || result.status != Status::Passed)
+    );
+}
+
+#[tokio::test]
+async fn drivers_with_fewer_kinds_of_backends_pass() {
+    let pods = fixture_with([Feature::PodBackends]);
+    let report = judged(right(), pods, "GEN").await;
+    let without_services: Vec<_> = ALL.into_iter().filter(|id| *id != "GEN-02").collect();
+    assert_eq!(passed(&report), without_services);
+    let reason = &result(&report, "GEN-08").reason;
+    assert!(reason.contains("do not name: backend.service"), "{reason}");
+
+    let services = fixture_with([Feature::ServiceBackends]);
+    let report = judged(right(), services, "GEN").await;
+    assert_eq!(passed(&report), &ALL[1..]);
+
+    let statics = fixture_with([Feature::StaticBackends]);
+    let report = judged(right(), statics, "GEN").await;
+    assert_eq!(passed(&report), ["GEN-08"]);
+    assert_eq!(
+        result(&report, "GEN-03").skip,
+        Some(SkipKind::NotApplicable)
+    );
+}
+
+#[tokio::test]
+async fn a_driver_that_is_running_at_first_passes() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let slow = answering(right(), WEBHOOK, move |_, reply| {
+        if reply.body["status"] == "Succ" && asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(2)
+        {
+            *reply = Reply::ok(json!({"status": "Running", "msg": "looking"}));
+        }
+    });
+    let report = judged(slow, fixture(), "GEN-04").await;
+    assert_eq!(passed(&report), ["GEN-04"]);
+}
+
+#[tokio::test]
+async fn a_driver_that_knows_pods_by_name_passes() {
+    let by_name = making(|request| {
+        let port = |backend: &str| {
+            let port = &request[backend]["port"];
+            if port["port"].is_null() {
+                port["portNumber"].clone()
+            } else {
+                port["port"].clone()
+            }
+        };
+        if request["podBackend"].is_object() {
+            let metadata = &pod(request)["metadata"];
+            let (namespace, name) = (text(&metadata["namespace"]), text(&metadata["name"]));
+            succ(format!("{namespace}/{name}:{}", port("podBackend")))
+        } else {
+            fail("only pods have addresses")
+        }
+    });
+    let report = judged(by_name, fixture_with([Feature::PodBackends]), "GEN").await;
+    let without_services: Vec<_> = ALL.into_iter().filter(|id| *id != "GEN-02").collect();
+    assert_eq!(passed(&report), without_services);
+    let reason = &result(&report, "GEN-08").reason;
+    assert!(reason.contains("do not depend on the pod's IP"), "{reason}");
+}
+
+#[tokio::test]
+async fn gen_01_and_02_find_drivers_without_addresses() {
+    for (id, source) in [("GEN-01", "podBackend"), ("GEN-02", "serviceBackend")] {
+        let answered = |reply: fn() -> Reply| {
+            answering(
+                right(),
+                WEBHOOK,
+                move |request: &Value, answer: &mut Reply| {
+                    if request[source].is_object() {
+                        *answer = reply();
+                    }
+                },
+            )
+        };
+        let since = "since the backend has all that an address is made of";
+        let empty = answered(|| succ(""));
+        fails(
+            empty,
+            id,
+            "a backendAddr that is not empty",
+            r#"Succ with backendAddr """#,
+        )
+        .await;
+        let other_name = answered(|| Reply::ok(json!({"status": "Succ", "addr": "x"})));
+        fails(other_name, id, "a backendAddr", "without a backendAddr").await;
+        let fails_always = answered(|| fail("the JSON is no text"));
+        fails(fails_always, id, since, "the JSON is no text").await;
+        let dies = answered(|| Reply::http(500));
+        fails(dies, id, "an answer with a status", "HTTP 500").await;
+    }
+}
+
+#[tokio::test]
+async fn a_driver_whose_creations_take_their_time_passes() {
+    let slow = mock(Duration::from_millis(20));
+    let report = judged(slow, fixture(), "GEN-06").await;
+    assert_eq!(passed(&report), ["GEN-06"]);
+}
+
+#[tokio::test]
+async fn a_shared_load_balancer_is_no_hindrance() {
+    let mut fixture = fixture();
+    fixture.load_balancer.reuse = true;
+    assert_eq!(passed(&judged(right(), fixture, "GEN").await), ALL);
+}
+
+#[tokio::test]
+async fn what_is_broken_is_told_once() {
+    let failed = async |router: Router| {
+        let report = judged(router, fixture(), "GEN").await;
+        ids(&report, Status::Failed).join(" ")
+    };
+    let random = addressing(|request| text(&request["retryID"]));
+    assert_eq!(failed(random).await, "GEN-03");
+    let empty = making(|_| succ(""));
+    assert_eq!(failed(empty).await, "GEN-01 GEN-02");
+    let constant = addressing(|_| "10.0.0.1:80".to_owned());
+    assert_eq!(failed(constant).await, "GEN-04");
+    let needs_parameters = answering(right(), WEBHOOK, |request, reply| {
+        if request["parameters"].is_null() {
+            *reply = fail("weight is missing");
+        }
+    });
+    assert_eq!(failed(needs_parameters).await, "GEN-01 GEN-02 GEN-05");
+}

@@ -1,0 +1,217 @@
+//! Requests that lack something, and backends that can have no address.
+
+use super::{WEBHOOK, addressing, fail, making, pod, succ};
+use crate::bent::*;
+use axum::Router;
+use lbcf_conformance::check::Feature;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn gen_05_finds_drivers_that_need_parameters() {
+    for (absent, since) in [
+        (false, "parameters null"),
+        (true, "also without parameters"),
+    ] {
+        let needs = answering(right(), WEBHOOK, move |request, reply| {
+            let is_missing = match request.get("parameters") {
+                None => absent,
+                Some(value) => !absent && value.is_null(),
+            };
+            if is_missing {
+                *reply = Reply::http(500);
+            }
+        });
+        // Where there is no status at all.
+        fails(needs, "GEN-05", "an answer with a status", "HTTP 500").await;
+        let needs = answering(right(), WEBHOOK, move |request, reply| {
+            let is_missing = match request.get("parameters") {
+                None => absent,
+                Some(value) => !absent && value.is_null(),
+            };
+            if is_missing {
+                *reply = fail("weight is missing");
+            }
+        });
+        fails(needs, "GEN-05", since, "weight is missing").await;
+    }
+    let hates = answering(right(), WEBHOOK, |request, reply| {
+        if request["parameters"].is_object() {
+            *reply = fail("unknown field parameters");
+        }
+    });
+    fails(
+        hates,
+        "GEN-05",
+        "as the specification has them",
+        "unknown field",
+    )
+    .await;
+
+    let has_them_in = addressing(|request| {
+        format!(
+            "{}{}{}",
+            request["podBackend"], request["serviceBackend"], request["parameters"]
+        )
+    });
+    let report = judged(has_them_in, fixture(), "GEN-05").await;
+    assert_eq!(passed(&report), ["GEN-05"]);
+    let reason = &result(&report, "GEN-05").reason;
+    assert!(
+        reason.contains("the address of a pod depends on parameters"),
+        "{reason}"
+    );
+}
+
+#[tokio::test]
+async fn gen_06_finds_drivers_that_register_too_early() {
+    fn early(addr: Option<&'static str>) -> Router {
+        driver(right(), move |inner, webhook, request| async move {
+            let reply = inner.call(&webhook, &request).await;
+            if webhook == WEBHOOK {
+                let own = reply.body["backendAddr"].clone();
+                let addr = addr.map_or(own, |addr| json!(addr));
+                let ensure =
+                    json!({"recordID": "early", "lbInfo": request["lbInfo"], "backendAddr": addr});
+                inner.call("ensureBackend", &ensure).await;
+            }
+            reply
+        })
+    }
+    let since = "since nothing but an address was asked for";
+    fails(
+        early(None),
+        "GEN-06",
+        since,
+        "the observer shows it registered",
+    )
+    .await;
+    fails(
+        early(Some("10.0.0.1")),
+        "GEN-06",
+        "as it was, since",
+        "10.0.0.1",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn gen_07_finds_drivers_that_read_one_name() {
+    for (field, how) in [
+        ("port", "with portNumber alone"),
+        ("portNumber", "with port alone"),
+        ("protocol", "without a protocol"),
+    ] {
+        let refuses = answering(right(), WEBHOOK, move |request, reply| {
+            if request["podBackend"].is_object() && request["podBackend"]["port"][field].is_null() {
+                *reply = fail("something is missing");
+            }
+        });
+        fails(refuses, "GEN-07", how, "something is missing").await;
+
+        let takes_it_for_nothing = addressing(move |request| {
+            let backend = if request["podBackend"].is_null() {
+                "serviceBackend"
+            } else {
+                "podBackend"
+            };
+            let port = &request[backend]["port"][field];
+            format!("{}:{port}", pod(request)["status"]["podIP"])
+        });
+        fails(takes_it_for_nothing, "GEN-07", how, ":null").await;
+    }
+}
+
+#[tokio::test]
+async fn gen_08_finds_addresses_that_are_none() {
+    let since = "since the pod has no podIP yet";
+    let has_no_ip = |request: &Value| {
+        request["podBackend"].is_object() && pod(request)["status"]["podIP"].is_null()
+    };
+    let instead = move |reply: fn() -> Reply| {
+        answering(
+            right(),
+            WEBHOOK,
+            move |request: &Value, answer: &mut Reply| {
+                if has_no_ip(request) {
+                    *answer = reply();
+                }
+            },
+        )
+    };
+    fails(
+        instead(|| succ("")),
+        "GEN-08",
+        since,
+        r#"Succ with backendAddr """#,
+    )
+    .await;
+    fails(
+        instead(|| succ("undefined:8080")),
+        "GEN-08",
+        since,
+        "undefined:8080",
+    )
+    .await;
+    let named = answering(right(), WEBHOOK, move |request, reply| {
+        if has_no_ip(request) {
+            let name = &pod(request)["metadata"]["name"];
+            *reply = succ(format!("{name}@undefined:8080"));
+        }
+    });
+    fails(named, "GEN-08", since, "@undefined:8080").await;
+    fails(instead(|| Reply::http(500)), "GEN-08", since, "HTTP 500").await;
+    fails(instead(|| fail("")), "GEN-08", "a msg", "without a msg").await;
+    let running = instead(|| Reply::ok(json!({"status": "Running"})));
+    assert_eq!(
+        passed(&judged(running, fixture(), "GEN-08").await),
+        ["GEN-08"]
+    );
+
+    // Opaque addresses hide what they are made of, but two of nothing are alike.
+    let opaque = making(|request| {
+        let sum = |value: &Value| {
+            value
+                .to_string()
+                .bytes()
+                .fold(7_u64, |hash, byte| hash.wrapping_mul(31) ^ u64::from(byte))
+        };
+        let port = request["podBackend"]["port"].clone();
+        match &request["podBackend"] {
+            Value::Null => fail("only pods"),
+            _ => succ(format!(
+                "{:x}",
+                sum(&json!([pod(request)["status"]["podIP"], port]))
+            )),
+        }
+    });
+    let pods = fixture_with([Feature::PodBackends]);
+    fails_with(
+        opaque,
+        pods.clone(),
+        "GEN-08",
+        since,
+        "status Succ with backendAddr",
+    )
+    .await;
+
+    let for_services = answering(right(), WEBHOOK, |request, reply| {
+        if request["serviceBackend"].is_object() {
+            *reply = succ(Value::Null);
+        }
+    });
+    fails_with(
+        for_services,
+        pods,
+        "GEN-08",
+        "do not name backend.service",
+        "Succ with backendAddr null",
+    )
+    .await;
+
+    let of_nothing = answering(right(), WEBHOOK, |request, reply| {
+        if request["serviceBackend"].is_null() && request["podBackend"].is_null() {
+            *reply = succ("None:None");
+        }
+    });
+    fails(of_nothing, "GEN-08", "both null", "None:None").await;
+}

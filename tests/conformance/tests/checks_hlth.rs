@@ -1,0 +1,166 @@
+//! HLTH, held against drivers that tell their health rightly and wrongly.
+
+use crate::bent::*;
+use lbcf_conformance::check::Feature;
+use lbcf_conformance::fixture::Fixture;
+use lbcf_conformance::report::Status;
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+const ALL: [&str; 3] = ["HLTH-01", "HLTH-02", "HLTH-03"];
+
+#[tokio::test]
+async fn the_right_driver_passes() {
+    let report = judged(right(), fixture(), "HLTH").await;
+    assert_eq!(passed(&report), ALL);
+    assert_eq!(result(&report, "HLTH-02").reason, "");
+}
+
+#[tokio::test]
+async fn a_driver_of_which_nothing_is_known_passes() {
+    let report = judged_by_answers(right(), Fixture::default(), "HLTH").await;
+    assert_eq!(passed(&report), ALL);
+    let reason = &result(&report, "HLTH-02").reason;
+    assert!(reason.contains("no load balancer could be had"), "{reason}");
+}
+
+#[tokio::test]
+async fn a_driver_whose_operations_take_their_time_passes() {
+    let slow = mock(Duration::from_millis(40));
+    let fixture = fixture_with([Feature::Async, Feature::StaticBackends]);
+    assert_eq!(passed(&judged(slow, fixture, "HLTH").await), ALL);
+}
+
+#[tokio::test]
+async fn hlth_01_finds_drivers_that_do_not_say_that_they_are_healthy() {
+    let sick = answering(right(), "healthz", |_, reply| {
+        *reply = Reply::ok(json!({"healthy": false}));
+    });
+    fails(sick, "HLTH-01", "healthy true", "healthy false").await;
+
+    let as_operations = answering(right(), "healthz", |_, reply| {
+        *reply = Reply::ok(json!({"status": "Succ"}));
+    });
+    fails(
+        as_operations,
+        "HLTH-01",
+        "healthy true",
+        "an answer without healthy",
+    )
+    .await;
+
+    let missing = answering(right(), "healthz", |_, reply| *reply = Reply::http(404));
+    fails(missing.clone(), "HLTH-01", "healthy true", "HTTP 404").await;
+    let report = judged(missing, fixture(), "HLTH").await;
+    assert_eq!(ids(&report, Status::Failed), ["HLTH-01"]);
+
+    let asked = Arc::new(AtomicUsize::new(0));
+    let now_and_then = answering(right(), "healthz", move |_, reply| {
+        if asked.fetch_add(1, Ordering::Relaxed) % 4 == 3 {
+            reply.body = json!({"healthy": false});
+        }
+    });
+    fails(now_and_then, "HLTH-01", "healthy true", "healthy false").await;
+}
+
+/// A driver that keeps healthz waiting while something else goes on.
+fn busy(counts: fn(&str) -> bool) -> axum::Router {
+    let at_work = Arc::new(AtomicUsize::new(0));
+    driver(right(), move |inner, webhook, request| {
+        let at_work = at_work.clone();
+        async move {
+            if webhook == "healthz" && at_work.load(Ordering::Relaxed) > 0 {
+                tokio::time::sleep(Duration::from_millis(1_100)).await;
+            }
+            if !counts(&webhook) {
+                return inner.call(&webhook, &request).await;
+            }
+            at_work.fetch_add(1, Ordering::Relaxed);
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            let reply = inner.call(&webhook, &request).await;
+            at_work.fetch_sub(1, Ordering::Relaxed);
+            reply
+        }
+    })
+}
+
+#[tokio::test]
+async fn hlth_02_finds_drivers_that_keep_probes_waiting() {
+    let slow = driver(right(), |inner, webhook, request| async move {
+        if webhook == "healthz" {
+            tokio::time::sleep(Duration::from_millis(1_100)).await;
+        }
+        inner.call(&webhook, &request).await
+    });
+    let by_work = busy(|webhook| webhook == "ensureBackend");
+    let expected = "an answer within 1s, whatever else goes on";
+    tokio::join!(
+        fails(slow, "HLTH-02", expected, "after 1"),
+        fails(by_work, "HLTH-02", expected, "after 1"),
+    );
+}
+
+#[tokio::test]
+async fn hlth_02_finds_drivers_that_do_not_answer_probes_at_work() {
+    let at_work = Arc::new(AtomicUsize::new(0));
+    let refuses = driver(right(), move |inner, webhook, request| {
+        let at_work = at_work.clone();
+        async move {
+            if webhook == "healthz" && at_work.load(Ordering::Relaxed) > 5 {
+                return Reply::http(503);
+            }
+            at_work.fetch_add(1, Ordering::Relaxed);
+            if webhook != "healthz" {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            let reply = inner.call(&webhook, &request).await;
+            at_work.fetch_sub(1, Ordering::Relaxed);
+            reply
+        }
+    });
+    fails(
+        refuses,
+        "HLTH-02",
+        "also while others are at work",
+        "HTTP 503",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn hlth_02_forgives_one_hiccup() {
+    let once = Arc::new(AtomicUsize::new(0));
+    let hiccup = driver(right(), move |inner, webhook, request| {
+        let once = once.clone();
+        async move {
+            // The kit asks twice before: whether the driver is there, and the idle one.
+            if webhook == "healthz" && once.fetch_add(1, Ordering::Relaxed) == 2 {
+                tokio::time::sleep(Duration::from_millis(1_100)).await;
+            }
+            inner.call(&webhook, &request).await
+        }
+    });
+    let report = judged(hiccup, fixture(), "HLTH-02").await;
+    assert_eq!(passed(&report), ["HLTH-02"]);
+    let reason = &result(&report, "HLTH-02").reason;
+    assert!(reason.contains("later ones in time"), "{reason}");
+}
+
+#[tokio::test]
+async fn hlth_03_finds_drivers_that_insist_on_a_body() {
+    let insists = answering(right(), "healthz", |request, reply| {
+        if request.is_null() {
+            *reply = Reply::http(400);
+        }
+    });
+    fails(insists, "HLTH-03", "as with {}", "HTTP 400").await;
+
+    let falls_ill = answering(right(), "healthz", |request, reply| {
+        if request.is_null() {
+            reply.body = json!({"healthy": false});
+        }
+    });
+    fails(falls_ill, "HLTH-03", "healthy true", "healthy false").await;
+}

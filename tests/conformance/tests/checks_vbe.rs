@@ -1,0 +1,199 @@
+//! VBE, held against drivers that validate backends rightly and wrongly.
+
+use crate::bent::*;
+use lbcf_conformance::check::Feature;
+use lbcf_conformance::report::Status;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const WEBHOOK: &str = "validateBackend";
+
+#[tokio::test]
+async fn the_right_driver_passes() {
+    let all = ["VBE-01", "VBE-02", "VBE-03", "VBE-04", "VBE-05"];
+    let report = judged(right(), fixture(), "VBE").await;
+    assert_eq!(passed(&report), all);
+    let report = judged_by_answers(right(), fixture(), "VBE").await;
+    assert_eq!(passed(&report), all);
+    let statics = fixture_with([Feature::StaticBackends]);
+    let report = judged(right(), statics, "VBE").await;
+    assert_eq!(passed(&report), all);
+}
+
+#[tokio::test]
+async fn a_driver_of_which_nothing_is_known_is_not_failed() {
+    let needs_weight = answering(right(), WEBHOOK, |request, reply| {
+        if request["parameters"]["weight"].is_null() {
+            reply.body = json!({"succ": false, "msg": "parameters.weight is missing"});
+        }
+    });
+    let mut fixture = fixture();
+    fixture.backend.valid.clear();
+    fixture.backend.update = None;
+    let report = judged(needs_weight, fixture, "VBE").await;
+    assert_eq!(passed(&report), ["VBE-02", "VBE-03", "VBE-05"]);
+    let skipped = result(&report, "VBE-01");
+    assert_eq!(skipped.status, Status::Skipped);
+    assert!(
+        skipped.reason.contains("backend.parameters.valid"),
+        "{}",
+        skipped.reason
+    );
+}
+
+#[tokio::test]
+async fn vbe_01_finds_drivers_without_a_type() {
+    for refused in ["Pod", "Service", "Static"] {
+        let without = answering(right(), WEBHOOK, move |request, reply| {
+            if request["backendType"] == refused {
+                reply.body = json!({"succ": false, "msg": "unknown backendType"});
+            }
+        });
+        fails(
+            without,
+            "VBE-01",
+            &format!("have the type {refused}"),
+            "unknown backendType",
+        )
+        .await;
+    }
+    let as_operations = answering(right(), WEBHOOK, |_, reply| {
+        reply.body = json!({"status": "Succ"});
+    });
+    fails(as_operations, "VBE-01", "succ true", "status \"Succ\"").await;
+}
+
+#[tokio::test]
+async fn vbe_02_finds_drivers_that_do_not_refuse_properly() {
+    let accepts = answering(right(), WEBHOOK, |_, reply| {
+        reply.body = json!({"succ": true});
+    });
+    fails(accepts, "VBE-02", "these parameters are wrong", "succ true").await;
+
+    let looks_at_pods_only = answering(right(), WEBHOOK, |request, reply| {
+        if request["backendType"] != "Pod" {
+            reply.body = json!({"succ": true});
+        }
+    });
+    fails(looks_at_pods_only, "VBE-02", "succ false", "succ true").await;
+
+    let by_status = answering(right(), WEBHOOK, |_, reply| {
+        if reply.body["succ"] == false {
+            reply.status = 422;
+        }
+    });
+    fails(by_status, "VBE-02", "succ false", "HTTP 422").await;
+
+    let silent = answering(right(), WEBHOOK, |_, reply| reply.body["msg"] = Value::Null);
+    fails(silent, "VBE-02", "a msg", "without a msg").await;
+}
+
+#[tokio::test]
+async fn vbe_03_finds_drivers_that_need_a_load_balancer() {
+    for (lb_info, shown) in [(Value::Null, "lbInfo null"), (json!({}), "lbInfo {}")] {
+        let dies = answering(right(), WEBHOOK, move |request, reply| {
+            if request["lbInfo"] == lb_info {
+                *reply = Reply::http(500);
+            }
+        });
+        fails(dies, "VBE-03", shown, "HTTP 500").await;
+    }
+    let says_nothing = answering(right(), WEBHOOK, |request, reply| {
+        if request["lbInfo"].is_null() {
+            reply.body = json!({"msg": "no load balancer"});
+        }
+    });
+    fails(
+        says_nothing,
+        "VBE-03",
+        "an answer with succ",
+        "neither status nor succ",
+    )
+    .await;
+    // Refusing is a verdict.
+    let refuses = answering(right(), WEBHOOK, |request, reply| {
+        if request["lbInfo"]
+            .as_object()
+            .is_none_or(|map| map.is_empty())
+        {
+            reply.body = json!({"succ": false, "msg": "not yet"});
+        }
+    });
+    let report = judged(refuses, fixture(), "VBE-03").await;
+    assert_eq!(passed(&report), ["VBE-03"]);
+    assert!(result(&report, "VBE-03").reason.contains("cannot apply"));
+}
+
+#[tokio::test]
+async fn vbe_04_finds_drivers_that_read_one_spelling() {
+    for (read, missing) in [
+        ("oldParameters", "came with OldParameters alone"),
+        ("OldParameters", "came with oldParameters alone"),
+    ] {
+        let one = answering(right(), WEBHOOK, move |request, reply| {
+            if request["operation"] == "Update" && request[read].is_null() {
+                *reply = Reply::http(422);
+            }
+        });
+        fails(one, "VBE-04", missing, "HTTP 422").await;
+    }
+    let frozen = answering(right(), WEBHOOK, |request, reply| {
+        let old = &request["OldParameters"];
+        if old.is_object() && *old != request["parameters"] {
+            reply.body = json!({"succ": false, "msg": "nothing can be changed"});
+        }
+    });
+    fails(
+        frozen,
+        "VBE-04",
+        "a right change of parameters, which came with both",
+        "nothing can",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn vbe_05_finds_drivers_that_remember_or_act() {
+    let seen = Arc::new(AtomicBool::new(false));
+    let remembers = answering(right(), WEBHOOK, move |_, reply| {
+        if seen.swap(true, Ordering::Relaxed) {
+            reply.body = json!({"succ": false, "msg": "this group is there already"});
+        }
+    });
+    fails(
+        remembers,
+        "VBE-05",
+        "succ true as the first time",
+        "there already",
+    )
+    .await;
+
+    let changes = driver(right(), |inner, webhook, request| async move {
+        let reply = inner.call(&webhook, &request).await;
+        if webhook == WEBHOOK {
+            let lb_info = &request["lbInfo"];
+            let ensure = json!({"recordID": "early", "lbInfo": lb_info, "attributes": {"a": "b"}});
+            inner.call("ensureLoadBalancer", &ensure).await;
+        }
+        reply
+    });
+    fails(
+        changes,
+        "VBE-05",
+        "as it was, since it was only asked",
+        r#"attributes {"a":"b"}"#,
+    )
+    .await;
+
+    let binds = driver(right(), |inner, webhook, request| async move {
+        let reply = inner.call(&webhook, &request).await;
+        if webhook == WEBHOOK {
+            let lb_info = &request["lbInfo"];
+            let ensure = json!({"recordID": "early", "lbInfo": lb_info, "backendAddr": "early:1"});
+            inner.call("ensureBackend", &ensure).await;
+        }
+        reply
+    });
+    fails(binds, "VBE-05", "as it was", "early:1").await;
+}

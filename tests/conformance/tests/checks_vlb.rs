@@ -1,0 +1,196 @@
+//! VLB, held against drivers that validate load balancers rightly and wrongly.
+
+use crate::bent::*;
+use lbcf_conformance::fixture::Fixture;
+use lbcf_conformance::report::Status;
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+const WEBHOOK: &str = "validateLoadBalancer";
+
+#[tokio::test]
+async fn the_right_driver_passes() {
+    let report = judged(right(), fixture(), "VLB").await;
+    let all = ["VLB-01", "VLB-02", "VLB-03", "VLB-04", "VLB-05"];
+    assert_eq!(passed(&report), all);
+}
+
+#[tokio::test]
+async fn a_driver_of_which_nothing_is_known_is_not_failed() {
+    let report = judged(right(), Fixture::default(), "VLB-01").await;
+    let result = result(&report, "VLB-01");
+    assert_eq!(result.status, Status::Skipped);
+    assert!(
+        result
+            .reason
+            .contains("needs loadBalancer.valid in the fixture"),
+        "{}",
+        result.reason
+    );
+}
+
+#[tokio::test]
+async fn vlb_01_finds_drivers_that_refuse_what_is_right() {
+    let refuses = answering(right(), WEBHOOK, |_, reply| {
+        *reply = Reply::ok(json!({"succ": false, "msg": "no"}));
+    });
+    fails(refuses, "VLB-01", "succ true, since lbSpec", "msg \"no\"").await;
+
+    let as_operations = answering(right(), WEBHOOK, |_, reply| {
+        *reply = Reply::ok(json!({"status": "Succ", "msg": ""}));
+    });
+    fails(as_operations, "VLB-01", "succ true", "status \"Succ\"").await;
+
+    let dies = answering(right(), WEBHOOK, |_, reply| *reply = Reply::http(500));
+    fails(dies, "VLB-01", "succ true", "HTTP 500").await;
+}
+
+#[tokio::test]
+async fn vlb_02_finds_drivers_that_do_not_refuse_properly() {
+    let accepts = answering(right(), WEBHOOK, |_, reply| {
+        reply.body = json!({"succ": true});
+    });
+    fails(
+        accepts,
+        "VLB-02",
+        "succ false, since the fixture says why this one is wrong: no listener",
+        "succ true",
+    )
+    .await;
+
+    let by_status = answering(right(), WEBHOOK, |_, reply| {
+        if reply.body["succ"] == false {
+            reply.status = 400;
+        }
+    });
+    fails(by_status, "VLB-02", "succ false", "HTTP 400").await;
+
+    let silent = answering(right(), WEBHOOK, |_, reply| reply.body["msg"] = json!(" "));
+    fails(silent, "VLB-02", "a msg", "without a msg").await;
+}
+
+#[tokio::test]
+async fn vlb_03_finds_drivers_that_judge_changes_wrongly() {
+    let only_creates = answering(right(), WEBHOOK, |request, reply| {
+        if request["operation"] == "Update" {
+            reply.body = json!({"succ": false, "msg": "the listener is there already"});
+        }
+    });
+    fails(
+        only_creates,
+        "VLB-03",
+        "since the update leaves the attributes as they are",
+        "succ false",
+    )
+    .await;
+
+    let frozen = answering(right(), WEBHOOK, |request, reply| {
+        if request["operation"] == "Update" && request["attributes"] != request["oldAttributes"] {
+            reply.body = json!({"succ": false, "msg": "nothing can be changed"});
+        }
+    });
+    fails(
+        frozen,
+        "VLB-03",
+        "attributes can be changed to these",
+        "succ false",
+    )
+    .await;
+
+    let waves_through = answering(right(), WEBHOOK, |request, reply| {
+        if request["operation"] == "Update" {
+            reply.body = json!({"succ": true});
+        }
+    });
+    fails(
+        waves_through,
+        "VLB-03",
+        "succ false, since the fixture says that attributes cannot",
+        "succ true",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn vlb_04_finds_drivers_that_remember_or_act() {
+    let seen = Arc::new(AtomicBool::new(false));
+    let reserves = answering(right(), WEBHOOK, move |request, reply| {
+        if request["operation"] == "Create" && seen.swap(true, Ordering::Relaxed) {
+            reply.body = json!({"succ": false, "msg": "the name is taken"});
+        }
+    });
+    fails(
+        reserves,
+        "VLB-04",
+        "succ true as the first time",
+        "the name is taken",
+    )
+    .await;
+
+    let creates = driver(right(), |inner, webhook, request| async move {
+        let reply = inner.call(&webhook, &request).await;
+        if webhook == WEBHOOK && reply.body["succ"] == true && request["operation"] == "Create" {
+            let mut create = request.clone();
+            create["recordID"] = json!("early");
+            inner.call("createLoadBalancer", &create).await;
+        }
+        reply
+    });
+    fails(
+        creates,
+        "VLB-04",
+        "that was not there before",
+        "the first with lbInfo",
+    )
+    .await;
+
+    let last = Arc::new(Mutex::new(Value::Null));
+    let changes = driver(right(), move |inner, webhook, request| {
+        let last = last.clone();
+        async move {
+            let reply = inner.call(&webhook, &request).await;
+            if webhook == "createLoadBalancer" {
+                *last.lock().unwrap() = reply.body["lbInfo"].clone();
+            }
+            if webhook == WEBHOOK && request["operation"] == "Update" {
+                let lb_info = last.lock().unwrap().clone();
+                let attributes = &request["attributes"];
+                let ensure =
+                    json!({"recordID": "early", "lbInfo": lb_info, "attributes": attributes});
+                inner.call("ensureLoadBalancer", &ensure).await;
+            }
+            reply
+        }
+    });
+    fails(
+        changes,
+        "VLB-04",
+        "as it was, since it was only asked",
+        "instead of",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn vlb_05_finds_drivers_that_take_any_operation() {
+    let any = reading(right(), WEBHOOK, |request| {
+        if request["operation"] != "Update" {
+            request["operation"] = json!("Create");
+        }
+    });
+    fails(
+        any,
+        "VLB-05",
+        "since there is no operation \"Replace\"",
+        "succ true",
+    )
+    .await;
+
+    let dies = answering(right(), WEBHOOK, |request, reply| {
+        if request["operation"] == "Replace" {
+            *reply = Reply::http(500);
+        }
+    });
+    fails(dies, "VLB-05", "succ false", "HTTP 500").await;
+}

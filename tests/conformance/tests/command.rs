@@ -1,0 +1,228 @@
+//! The binary `lbcf-conformance`, held against drivers in this process over TCP.
+
+#![allow(clippy::unwrap_used, clippy::panic)] // Clippy sees tests in `#[test]` functions only.
+
+use axum::Router;
+use lbcf_driver_sdk::request::{
+    Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
+    GenerateBackendAddr,
+};
+use lbcf_driver_sdk::webhook::StringMap;
+use lbcf_driver_sdk::{Driver, NotSucc};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::{Output, Stdio};
+use tokio::process::Command;
+
+/// A driver that says yes to everything, as the SDK's example `minimal`.
+#[derive(Debug)]
+struct Yes;
+
+impl Driver for Yes {
+    type LbSpec = StringMap;
+    type LbInfo = StringMap;
+    type Attributes = StringMap;
+    type Parameters = StringMap;
+    type BackendAddr = String;
+
+    async fn create_load_balancer(
+        &self,
+        request: CreateLoadBalancer<Self>,
+    ) -> Result<StringMap, NotSucc> {
+        Ok(request.lb_spec)
+    }
+
+    async fn delete_load_balancer(&self, _: DeleteLoadBalancer<Self>) -> Result<(), NotSucc> {
+        Ok(())
+    }
+
+    async fn generate_backend_addr(
+        &self,
+        request: GenerateBackendAddr<Self>,
+    ) -> Result<String, NotSucc> {
+        Ok(match request.backend {
+            Backend::Pod(pod) => {
+                let ip = pod.pod.status.and_then(|status| status.pod_ip);
+                let ip = ip.ok_or_else(|| NotSucc::running("the pod has no address yet"))?;
+                format!("{ip}:{}", pod.port.port)
+            }
+            Backend::Service(service) => format!("{}:{}", service.node_name, service.port.port),
+        })
+    }
+
+    async fn ensure_backend(&self, _: EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+        Ok(StringMap::new())
+    }
+
+    async fn deregister_backend(&self, _: DeregisterBackend<Self>) -> Result<(), NotSucc> {
+        Ok(())
+    }
+}
+
+/// Serves on a port of the system's choice; gives the URL.
+async fn serve(router: Router) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    url
+}
+
+/// A new folder, which goes with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = format!("lbcf-conformance-{name}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    /// Runs the command in there, with nothing of the caller's environment that would change what
+    /// it does.
+    async fn run(&self, args: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lbcf-conformance"));
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("LBCF_") {
+                command.env_remove(name);
+            }
+        }
+        let command = command.args(args).current_dir(&self.0);
+        command.stdin(Stdio::null()).output().await.unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The checks of a level that failed, with their reasons.
+fn failed(report: &Value, level: &str) -> Vec<String> {
+    let results = report["results"].as_array().unwrap();
+    results
+        .iter()
+        .filter(|result| result["status"] == "failed" && result["level"] == level)
+        .map(|result| format!("{}: {}", result["id"], result["reason"]))
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_driver_that_nobody_prepared_is_not_failed_by_neutral_values() {
+    let url = serve(lbcf_driver_sdk::server::router(Yes)).await;
+    let folder = Folder::new("yes");
+    for looks in [false, true] {
+        let init = ["init", "--force", "--url", &url];
+        let init = folder.run(&init[..if looks { 4 } else { 2 }]).await;
+        assert_eq!(init.status.code(), Some(0), "{}", text(&init.stderr));
+        let run = folder
+            .run(&["run", "--url", &url, "--format", "json"])
+            .await;
+        let stderr = text(&run.stderr);
+        assert!(
+            stderr.contains("fixture: lbcf-conformance.yaml"),
+            "{stderr}"
+        );
+        let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+        assert_eq!(failed(&report, "MUST"), [""; 0], "{stderr}");
+        assert_eq!(failed(&report, "SHOULD"), [""; 0], "{stderr}");
+        assert_eq!(run.status.code(), Some(0), "{stderr}");
+        assert!(
+            report["summary"]["passed"].as_u64().unwrap() > 20,
+            "{stderr}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_still_being_made_at_the_end_is_told() {
+    let options = mock_driver::MockOptions {
+        stage_duration: std::time::Duration::from_secs(1000),
+        ..Default::default()
+    };
+    let driver = mock_driver::ClbDriver::new(mock_driver::Cloud::with_samples(), options);
+    let url = serve(mock_driver::router(driver)).await;
+    let folder = Folder::new("unfinished");
+    let fixture = "loadBalancer: {valid: [{lbSpec: {lbVpcID: vpc-12345678, \
+                   lbListenerPort: '{{number}}', lbListenerProtocol: TCP}}]}";
+    std::fs::write(folder.0.join("f.yaml"), fixture).unwrap();
+    let mut args = vec![
+        "run",
+        "--url",
+        &url,
+        "--fixture",
+        "f.yaml",
+        "--only",
+        "CLB-01",
+    ];
+    args.extend(["--format", "json"]);
+    let run = folder.run(&args).await;
+    assert_eq!(run.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let left = report["leftBehind"][0].as_str().unwrap_or_default();
+    assert!(
+        left.starts_with("perhaps a load balancer made from lbSpec"),
+        "{report:#}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reports_that_cannot_be_written_are_no_good_end() {
+    let url = serve(lbcf_driver_sdk::server::router(Yes)).await;
+    let folder = Folder::new("unwritable");
+    let mut args = vec!["run", "--url", &url, "--only", "WIRE-01"];
+    args.extend(["--output", "json=/dev/full"]);
+    let run = folder.run(&args).await;
+    let stderr = text(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{stderr}");
+    assert!(
+        stderr.contains("cannot write the json report to /dev/full"),
+        "{stderr}"
+    );
+    let observed = [
+        "run",
+        "--url",
+        &url,
+        "--observe-cmd",
+        "echo nothing; exit 3",
+    ];
+    let run = folder.run(&observed).await;
+    let stderr = text(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("the observer sh -c"), "{stderr}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn secrets_are_in_no_output() {
+    let url = serve(lbcf_driver_sdk::server::router(Yes)).await;
+    let folder = Folder::new("secrets");
+    std::fs::write(folder.0.join("token"), "s3cret-token\n").unwrap();
+    let secret_url = url.replace("http://", "http://me:s3cret-password@");
+    let mut args = vec![
+        "run",
+        "--url",
+        &secret_url,
+        "--header",
+        "X-Key: s3cret-header",
+    ];
+    args.extend(["--token-file", "token", "--only", "WIRE,CLB", "--verbose"]);
+    args.extend([
+        "--output",
+        "json=r.json,junit=r.xml,markdown=r.md,yaml=r.yaml",
+    ]);
+    let run = folder.run(&args).await;
+    let mut all = text(&run.stdout) + &text(&run.stderr);
+    for file in ["r.json", "r.xml", "r.md", "r.yaml"] {
+        all += &std::fs::read_to_string(folder.0.join(file)).unwrap();
+    }
+    assert!(!all.contains("s3cret"));
+    assert!(
+        all.contains("***") && all.contains(&format!("--url {url}")),
+        "{all}"
+    );
+}

@@ -1,0 +1,17 @@
+//! The kit, tested.
+#![allow(
+    clippy::unwrap_used,
+    reason = "tests say what they expect by unwrapping, in their helpers too"
+)]
+
+mod bent;
+mod checks_generate;
+mod checks_hlth;
+mod checks_jpd;
+mod checks_vbe;
+mod checks_vlb;
+mod command;
+mod hostile;
+mod kit;
+mod matrix;
+mod output;

@@ -1,0 +1,142 @@
+//! The kit is judged by wrong drivers: each of the mock's defects is found by the checks that it
+//! names, and by no others.
+
+use lbcf_conformance::Suite;
+use lbcf_conformance::check::Level;
+use lbcf_conformance::checks;
+use lbcf_conformance::fixture::Fixture;
+use lbcf_conformance::report::{Report, Status};
+use mock_driver::{ClbDriver, Cloud, Defect, MockOptions};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Duration;
+
+const FIXTURE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../mock-driver/conformance.yaml"
+);
+
+/// MUST checks that no defect of the mock fails, with the reason.
+const WITHOUT_DEFECT: &[(&str, &str)] = &[];
+
+/// Judges the mock with these defects, in this process.
+async fn judged(defects: Vec<Defect>) -> Report {
+    let options = MockOptions {
+        stage_duration: Duration::from_millis(20),
+        defects,
+        ..MockOptions::default()
+    };
+    let router = mock_driver::router(ClbDriver::new(Cloud::with_samples(), options));
+    let ids: Vec<&str> = checks::all().map(|check| check.id).collect();
+    let mut fixture = Fixture::read(Path::new(FIXTURE), &ids).unwrap();
+    fixture.budgets.asynchronous = Duration::from_secs(3);
+    // Some of the wrong ones are slow, and all of it is to be seen.
+    fixture.budgets.total = Duration::from_secs(3600);
+    Suite::of_router(router)
+        .fixture(fixture)
+        .run()
+        .await
+        .unwrap()
+}
+
+fn of_status(report: &Report, status: Status) -> BTreeSet<&str> {
+    let results = report
+        .results
+        .iter()
+        .filter(|result| result.status == status);
+    results.map(|result| result.id.as_str()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_right_driver_passes_everything() {
+    let report = judged(Vec::new()).await;
+    report.assert_passed();
+    assert_eq!(of_status(&report, Status::Failed), BTreeSet::new());
+    // One is about drivers without what the mock has.
+    assert_eq!(
+        of_status(&report, Status::Skipped),
+        BTreeSet::from(["JPD-04"])
+    );
+    assert_eq!(report.left_behind, [""; 0]);
+}
+
+#[test]
+fn each_must_is_failed_by_a_defect() {
+    let found: BTreeSet<&str> = Defect::ALL
+        .iter()
+        .flat_map(|defect| defect.found_by())
+        .copied()
+        .collect();
+    let without: BTreeSet<&str> = WITHOUT_DEFECT.iter().map(|(id, _)| *id).collect();
+    let musts = checks::all().filter(|check| check.level == Level::Must);
+    let missing: Vec<&str> = musts
+        .map(|check| check.id)
+        .filter(|id| !found.contains(id) && !without.contains(id))
+        .collect();
+    assert_eq!(missing, [""; 0], "no defect fails these");
+    for id in found {
+        assert!(checks::by_id(id).is_some(), "no check is called {id}");
+    }
+}
+
+/// Judges the mock with a defect, on a clock that runs ahead whenever all wait: what takes minutes
+/// is over in a second, and nothing depends on how fast the machine is.
+fn judged_in_no_time(defect: Defect) -> Report {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    runtime.block_on(judged(vec![defect]))
+}
+
+/// What is wrong with what a defect was found by.
+fn mismatch(defect: Defect) -> Option<String> {
+    let report = judged_in_no_time(defect);
+    let failed = of_status(&report, Status::Failed);
+    let named: BTreeSet<&str> = defect.found_by().iter().copied().collect();
+    let list = |ids: &mut dyn Iterator<Item = &&str>| -> String {
+        let line = |id: &&str| {
+            let result = report.results.iter().find(|result| result.id == *id);
+            let result = result.map(|result| format!("{:?}: {}", result.status, result.reason));
+            format!("\n    {id} {}", result.unwrap_or_default())
+        };
+        ids.map(line).collect()
+    };
+    (failed != named).then(|| {
+        format!(
+            "{defect}: {}\n  failed, but not named:{}\n  named, but not failed:{}",
+            defect.about(),
+            list(&mut failed.difference(&named)),
+            list(&mut named.difference(&failed)),
+        )
+    })
+}
+
+#[test]
+fn each_defect_is_found_by_the_checks_that_it_names_and_by_no_others() {
+    // For one who works on some: DEFECTS=string-delay,addr-random
+    let only = std::env::var("DEFECTS").unwrap_or_default();
+    let wanted = |defect: &&Defect| only.is_empty() || only.split(',').any(|id| id == defect.id());
+    let left: Mutex<Vec<Defect>> = Mutex::new(Defect::ALL.iter().filter(wanted).copied().collect());
+    let wrong = Mutex::new(Vec::new());
+    let next = || left.lock().unwrap().pop();
+    let workers = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some(defect) = next() {
+                    wrong.lock().unwrap().extend(mismatch(defect));
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(
+        wrong.is_empty(),
+        "{} defects:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}

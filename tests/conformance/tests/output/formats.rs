@@ -1,0 +1,175 @@
+//! What a format's readers make of the samples, as far as it can be said without them.
+
+use super::samples;
+use lbcf_conformance::output::{ConformanceReport, Format, Show, render};
+use lbcf_conformance::report::{Judging, Outcome, Report};
+use quick_junit::TestCaseStatus;
+use std::collections::BTreeMap;
+
+fn text(report: &Report, format: Format) -> String {
+    render(report, format, &Show::default()).unwrap()
+}
+
+#[test]
+fn junit_has_a_case_for_each_check() {
+    for (name, report) in samples::all() {
+        let xml = text(&report, Format::Junit);
+        let forbidden = |c: char| {
+            c.is_control() && !matches!(c, '\n' | '\t') || matches!(c, '\u{fffe}' | '\u{ffff}')
+        };
+        assert!(!xml.contains(forbidden), "{name}");
+        let read = quick_junit::Report::deserialize_from_str(&xml).unwrap();
+        assert_eq!(read.tests, report.results.len(), "{name}");
+        let cases = read.test_suites.iter().flat_map(|suite| &suite.test_cases);
+        let is_failure = |case: &&quick_junit::TestCase| {
+            matches!(case.status, TestCaseStatus::NonSuccess { .. })
+        };
+        let fails = report
+            .results
+            .iter()
+            .filter(|r| Judging::default().fails(r));
+        assert_eq!(cases.filter(is_failure).count(), fails.count(), "{name}");
+    }
+    let xml = text(&samples::nasty(), Format::Junit);
+    assert!(xml.contains("]]&gt; &lt;b&gt;&amp;amp;"));
+}
+
+#[test]
+fn junit_tells_levels_and_reasons() {
+    let xml = text(&samples::sample(), Format::Junit);
+    for part in [
+        "<testsuite name=\"DLB\" tests=\"2\" errors=\"0\" failures=\"0\"",
+        "<property name=\"level.DLB-05\" value=\"SHOULD\"/>",
+        "<property name=\"features\" value=\"async,backend.pod\"/>",
+        "<property name=\"spec\" value=\"2026-10\"/>",
+        "classname=\"lbcf.conformance.WIRE\"",
+        "<skipped message=\"the fixture has no loadBalancer.invalid\"/>",
+        "<skipped message=\"warning, SHOULD failed: HTTP 500\" type=\"SHOULD\">",
+        "<skipped message=\"known failure (ACME-12, to be done in v1.5): status Fail\"",
+        "<failure message=\"minRetryDelayInSeconds is the string &quot;5&quot;\" type=\"MUST\">",
+    ] {
+        assert!(xml.contains(part), "{part}\n{xml}");
+    }
+}
+
+#[test]
+fn tap_has_a_point_for_each_check_and_nothing_forged() {
+    for (name, report) in samples::all() {
+        let tap = text(&report, Format::Tap);
+        let mut lines = tap.lines();
+        assert_eq!(lines.next(), Some("TAP version 14"));
+        let plan = format!("1..{}", report.results.len());
+        assert!(lines.next().unwrap().starts_with(&plan), "{name}");
+        let mut points = 0;
+        let mut block: Option<String> = None;
+        for line in lines {
+            match &mut block {
+                Some(text) if line == "  ..." => {
+                    let read: BTreeMap<String, String> = serde_saphyr::from_str(text).unwrap();
+                    assert!(
+                        read["more"].starts_with("lbcf conformance explain"),
+                        "{name}"
+                    );
+                    block = None;
+                }
+                Some(text) => {
+                    text.push_str(line.strip_prefix("  ").unwrap());
+                    text.push('\n');
+                }
+                None if line == "  ---" => block = Some(String::new()),
+                None if line.starts_with('#') => {}
+                None => {
+                    points += 1;
+                    let rest = line.strip_prefix("not ").unwrap_or(line);
+                    assert!(
+                        rest.starts_with(&format!("ok {points} - ")),
+                        "{name}: {line}"
+                    );
+                    let bare = rest.replace("\\\\", "").replace("\\#", "");
+                    assert!(bare.matches('#').count() <= 1, "{name}: {line}");
+                }
+            }
+        }
+        assert_eq!((points, block), (report.results.len(), None), "{name}");
+    }
+}
+
+#[test]
+fn tap_blocks_give_texts_as_they_are() {
+    let tap = text(&samples::nasty(), Format::Tap);
+    let block = tap.split("\n  ---\n").nth(1).unwrap();
+    let block = block.split("\n  ...\n").next().unwrap();
+    let block: String = block
+        .lines()
+        .map(|line| format!("{}\n", &line[2..]))
+        .collect();
+    let read: BTreeMap<String, String> = serde_saphyr::from_str(&block).unwrap();
+    let shown = lbcf_conformance::output::shown(samples::NASTY);
+    assert_eq!(read["got"], shown);
+    assert_eq!(read["answer"], shown);
+}
+
+#[test]
+fn github_lines_are_commands() {
+    for (name, report) in samples::all() {
+        for line in text(&report, Format::Github).lines() {
+            let is_command =
+                line.starts_with("::error title=") || line.starts_with("::warning title=");
+            assert!(is_command, "{name}: {line}");
+            let title = line.split_once('=').unwrap().1.split("::").next().unwrap();
+            assert!(!title.contains([':', ',']), "{name}: {title}");
+        }
+    }
+}
+
+#[test]
+fn markdown_blocks_are_closed() {
+    for (name, report) in samples::all() {
+        let markdown = text(&report, Format::Markdown);
+        let mut fence: Option<String> = None;
+        let mut details = 0_i32;
+        for line in markdown.lines() {
+            let ticks: String = line.chars().take_while(|c| *c == '`').collect();
+            match &fence {
+                Some(open) if line == open => fence = None,
+                Some(_) => {}
+                None if ticks.len() >= 3 => fence = Some(ticks),
+                None if line == "<details>" => details += 1,
+                None if line == "</details>" => details -= 1,
+                None => {}
+            }
+        }
+        assert_eq!((fence, details), (None, 0), "{name}");
+    }
+}
+
+#[test]
+fn yaml_reads_back_as_it_was() {
+    for (name, report) in samples::all() {
+        let yaml = text(&report, Format::Yaml);
+        let read: ConformanceReport = serde_saphyr::from_str(&yaml).unwrap();
+        assert_eq!(
+            read,
+            ConformanceReport::of(&report, Judging::default()),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn yaml_parts_profiles() {
+    let read = ConformanceReport::of(&samples::sample(), Judging::default());
+    assert_eq!(read.kind, "ConformanceReport");
+    let names: Vec<_> = read.profiles.iter().map(|p| p.name.as_str()).collect();
+    // judgePodDeregister does not concern this driver.
+    assert_eq!(names, ["core", "async"]);
+    let [core, asynchronous] = &read.profiles[..] else {
+        panic!("{names:?}")
+    };
+    assert_eq!(core.result, Outcome::Failure);
+    assert_eq!(core.failed_tests, ["WIRE-04", "DLB-05", "DLB-03"]);
+    assert_eq!(core.skipped_tests, ["CLB-05"]);
+    assert_eq!(core.supported_features, ["backend.pod"]);
+    assert_eq!(asynchronous.result, Outcome::Success);
+    assert_eq!(asynchronous.supported_features, ["async"]);
+}

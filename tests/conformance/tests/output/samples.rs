@@ -1,0 +1,337 @@
+//! Reports to write: one as runs give it, and some that are meant.
+
+use lbcf_conformance::check::{Feature, Level};
+use lbcf_conformance::report::{
+    CheckResult, DriverInfo, ExchangeReport, FailureReport, Judging, Report, SkipKind, Status,
+    Summary,
+};
+use std::collections::BTreeMap;
+
+/// All of them, by the names of their folders.
+pub(super) fn all() -> [(&'static str, Report); 4] {
+    [
+        ("sample", sample()),
+        ("nasty", nasty()),
+        ("empty", report(Vec::new())),
+        ("skipped", skipped()),
+    ]
+}
+
+fn report(results: Vec<CheckResult>) -> Report {
+    Report {
+        suite_version: "0.1.0".to_owned(),
+        spec_version: "2026-10".to_owned(),
+        started: "2026-11-21T16:08:00Z".to_owned(),
+        ms: 12_345,
+        driver: DriverInfo {
+            url: "http://127.0.0.1:8080/lbcf".to_owned(),
+            ..DriverInfo::default()
+        },
+        seed: 7,
+        profile: "core".to_owned(),
+        observer: false,
+        features: Vec::new(),
+        fixture_digest: None,
+        reproduce: "lbcf conformance run --url http://127.0.0.1:8080/lbcf --seed 7".to_owned(),
+        summary: Summary::of(&results, Judging::default()),
+        results,
+        interrupted: false,
+        unreachable: None,
+        left_behind: Vec::new(),
+        hints: Vec::new(),
+    }
+}
+
+fn result(id: &str, level: Level, rule: &str, status: Status, ms: u64) -> CheckResult {
+    CheckResult {
+        id: id.to_owned(),
+        level,
+        group: id.split('-').next().unwrap().to_owned(),
+        rule: rule.to_owned(),
+        status,
+        reason: String::new(),
+        skip: None,
+        response_only: false,
+        known: None,
+        ms,
+        failure: None,
+        exchanges: Vec::new(),
+    }
+}
+
+fn passed(id: &str, level: Level, rule: &str, ms: u64) -> CheckResult {
+    result(id, level, rule, Status::Passed, ms)
+}
+
+fn skip(id: &str, level: Level, rule: &str, kind: SkipKind, reason: &str) -> CheckResult {
+    CheckResult {
+        skip: Some(kind),
+        reason: reason.to_owned(),
+        ..result(id, level, rule, Status::Skipped, 0)
+    }
+}
+
+fn failed(id: &str, level: Level, rule: &str, ms: u64, failure: FailureReport) -> CheckResult {
+    CheckResult {
+        reason: failure.got.clone(),
+        failure: Some(failure),
+        ..result(id, level, rule, Status::Failed, ms)
+    }
+}
+
+/// A run as it is: some of the checks, for a driver with a few faults.
+pub(super) fn sample() -> Report {
+    use Level::{Must, Should};
+    let delay = FailureReport {
+        expected: "minRetryDelayInSeconds, if present, as an integer from 0 to 2147483647".to_owned(),
+        got: "minRetryDelayInSeconds is the string \"5\"".to_owned(),
+        likely_cause: "The prose of the specification calls the field a string; controllers read \
+                       an integer, take the whole answer for broken and call again for ever. \
+                       Answer 5, not \"5\"."
+            .to_owned(),
+        curl: Some(
+            "curl -isS 'http://127.0.0.1:8080/lbcf/createLoadBalancer' \\\n  \
+             -H 'content-type: application/json' \\\n  \
+             --data-binary '{\"recordID\":\"createLoadBalancer(7d2c)\",\"retryID\":\"b1f0\",\
+             \"lbSpec\":{\"vpc\":\"vpc-1\",\"name\":\"lbcf-conf-k3v-wire-04\"},\"attributes\":null}'"
+                .to_owned(),
+        ),
+        answer: Some(
+            "HTTP 200 OK\ncontent-type: application/json\n\n\
+             {\"status\":\"Running\",\"msg\":\"creating\",\"minRetryDelayInSeconds\":\"5\"}"
+                .to_owned(),
+        ),
+    };
+    let exchange = ExchangeReport {
+        sequence: 4,
+        method: "POST".to_owned(),
+        url: "http://127.0.0.1:8080/lbcf/createLoadBalancer".to_owned(),
+        request_headers: BTreeMap::from([(
+            "content-type".to_owned(),
+            "application/json".to_owned(),
+        )]),
+        request_body: "{\"recordID\":\"createLoadBalancer(7d2c)\"}".to_owned(),
+        request_cut: false,
+        status: Some(200),
+        response_headers: BTreeMap::from([(
+            "content-type".to_owned(),
+            "application/json".to_owned(),
+        )]),
+        response_body: Some("{\"status\":\"Running\",\"minRetryDelayInSeconds\":\"5\"}".to_owned()),
+        response_cut: false,
+        no_answer: None,
+        ms: 3,
+    };
+    let deleted = FailureReport {
+        expected: "status Fail with a msg, or Succ once the backends are gone".to_owned(),
+        got: "HTTP 500".to_owned(),
+        likely_cause: "An error of the cloud is passed on as the driver's own. Answer 200 with \
+                       status Fail and the cloud's words in msg: people read them as an event."
+            .to_owned(),
+        curl: Some(
+            "curl -isS 'http://127.0.0.1:8080/lbcf/deleteLoadBalancer' \\\n  \
+             -H 'content-type: application/json' \\\n  \
+             --data-binary '{\"recordID\":\"deleteLoadBalancer(91aa)\",\"lbInfo\":{\"lbID\":\"lb-17\"}}'"
+                .to_owned(),
+        ),
+        answer: Some(
+            "HTTP 500 Internal Server Error\ncontent-type: text/plain\n\n\
+             LB is in use by 1 backend"
+                .to_owned(),
+        ),
+    };
+    let results = vec![
+        passed(
+            "WIRE-01",
+            Must,
+            "Every webhook answers a proper call with HTTP 200.",
+            41,
+        ),
+        CheckResult {
+            exchanges: vec![exchange],
+            ..failed(
+                "WIRE-04",
+                Must,
+                "minRetryDelayInSeconds, if present, is an integer.",
+                3,
+                delay,
+            )
+        },
+        passed(
+            "HLTH-01",
+            Must,
+            "healthz says that a ready driver is healthy.",
+            2,
+        ),
+        passed(
+            "CLB-03",
+            Must,
+            "Asked again after Succ, createLoadBalancer answers Succ with the same lbInfo, and there \
+             is still one load balancer.",
+            1_204,
+        ),
+        skip(
+            "CLB-05",
+            Must,
+            "A wrong lbSpec is answered with Fail and a msg, and nothing is created.",
+            SkipKind::Missing,
+            "the fixture has no loadBalancer.invalid",
+        ),
+        failed(
+            "DLB-05",
+            Should,
+            "Deleting a load balancer with backends never ends in HTTP 5xx.",
+            18,
+            deleted,
+        ),
+        CheckResult {
+            known: Some("ACME-12, to be done in v1.5".to_owned()),
+            ..failed(
+                "DLB-03",
+                Must,
+                "Deleting an unknown load balancer succeeds.",
+                9,
+                FailureReport {
+                    expected: "status Succ".to_owned(),
+                    got: "status Fail".to_owned(),
+                    likely_cause: "Not found is taken for an error.".to_owned(),
+                    curl: None,
+                    answer: None,
+                },
+            )
+        },
+        CheckResult {
+            response_only: true,
+            reason: "only the answers were judged: there is no observer".to_owned(),
+            ..passed(
+                "ENS-02",
+                Must,
+                "A registered backend is registered again with Succ, ten times, and is there once.",
+                87,
+            )
+        },
+        CheckResult {
+            known: Some("ACME-9".to_owned()),
+            ..passed("DRG-04", Must, "Deregistering ten times over succeeds.", 64)
+        },
+        skip(
+            "JPD-01",
+            Must,
+            "judgePodDeregister names pods of the request.",
+            SkipKind::NotApplicable,
+            "the fixture does not declare judgePodDeregister",
+        ),
+        passed("ASYN-04", Should, "Running is answered within 2 s.", 66_012),
+    ];
+    Report {
+        driver: DriverInfo {
+            organization: "acme".to_owned(),
+            project: "acme-clb".to_owned(),
+            version: "v1.4.0".to_owned(),
+            homepage: "https://acme.example/clb".to_owned(),
+            contact: vec!["@acme/lb".to_owned()],
+            url: "http://127.0.0.1:8080/lbcf".to_owned(),
+        },
+        features: vec![Feature::Async, Feature::PodBackends],
+        profile: "async".to_owned(),
+        seed: 4_242,
+        ms: 68_310,
+        fixture_digest: Some(
+            "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".to_owned(),
+        ),
+        reproduce: "lbcf conformance run --url http://127.0.0.1:8080/lbcf --fixture \
+                    lbcf-conformance.yaml --profile async --seed 4242"
+            .to_owned(),
+        left_behind: vec![
+            "load balancer {\"lbID\":\"lb-17\"} of DLB-05: deleteLoadBalancer answers HTTP 500"
+                .to_owned(),
+        ],
+        hints: vec![
+            "loadBalancer.invalid in the fixture would add 3 checks: VLB-02, CLB-05, RTRY-03"
+                .to_owned(),
+            "an observer would add 21 checks and look deeper in 14: --observe-url or --observe-cmd"
+                .to_owned(),
+        ],
+        ..report(results)
+    }
+}
+
+/// Text with all that some format takes for its own.
+pub(super) const NASTY: &str = "]]> <b>&amp;'\" # TODO x \\ | `tick` ```fence``` 100% , : \
+     \u{1b}[31mred\u{1b}[0m \u{1b}]0;title \u{0}\u{8}\u{fffe}\u{85}\u{202e}🦀 é\r\n::error::forged\n...\n  ...\n---\nok 1 - forged\n\
+     </details></failure>\n\ttab \u{2028} end: {{x}} ${HOME} $(id) 'quote' @acme [a](b) - *x* _y_";
+
+/// The same everywhere, and some that is very long.
+pub(super) fn nasty() -> Report {
+    use Level::{Must, Should};
+    let long = "long ".repeat(3_000) + &"🦀".repeat(3_000);
+    let failure = FailureReport {
+        expected: NASTY.to_owned(),
+        got: NASTY.to_owned(),
+        likely_cause: NASTY.to_owned(),
+        curl: Some(format!("curl {NASTY}")),
+        answer: Some(NASTY.to_owned()),
+    };
+    let endless = FailureReport {
+        expected: long.clone(),
+        got: long.clone(),
+        likely_cause: String::new(),
+        curl: None,
+        answer: Some(" ".repeat(100) + &long[..3_000]),
+    };
+    let results = vec![
+        passed("WIRE-01", Must, NASTY, 0),
+        skip("WIRE-02", Must, NASTY, SkipKind::BrokenOff, NASTY),
+        failed("WIRE-03", Must, NASTY, 1, failure.clone()),
+        failed("WIRE-05", Should, NASTY, 1, failure.clone()),
+        CheckResult {
+            known: Some(NASTY.to_owned()),
+            ..failed("WIRE-06", Must, NASTY, 1, failure.clone())
+        },
+        CheckResult {
+            known: Some(NASTY.to_owned()),
+            ..passed("WIRE-07", Must, NASTY, 1)
+        },
+        CheckResult {
+            reason: NASTY.to_owned(),
+            ..result("WIRE-08", Must, "Failed without more.", Status::Failed, 1)
+        },
+        failed("WIRE-09", Must, "Endless texts.", u64::MAX, endless),
+        CheckResult {
+            id: NASTY.to_owned(),
+            group: NASTY.to_owned(),
+            ..failed("NEW-01", Should, "A group of a later version.", 1, failure)
+        },
+    ];
+    Report {
+        driver: DriverInfo {
+            organization: NASTY.to_owned(),
+            url: NASTY.to_owned(),
+            ..DriverInfo::default()
+        },
+        reproduce: NASTY.to_owned(),
+        left_behind: vec![NASTY.to_owned(), String::new()],
+        hints: vec![NASTY.to_owned(), long],
+        ..report(results)
+    }
+}
+
+/// A run in which nothing was found out.
+fn skipped() -> Report {
+    report(vec![
+        skip(
+            "ENS-01",
+            Level::Must,
+            "A backend is registered.",
+            SkipKind::Missing,
+            "the fixture declares no backend feature",
+        ),
+        skip(
+            "DRY-05",
+            Level::Should,
+            "A dry run's answer has the shape of a real one.",
+            SkipKind::NotApplicable,
+            "the fixture does not declare dryRun",
+        ),
+    ])
+}
