@@ -29,6 +29,8 @@ struct Lbcf {
 enum Command {
     /// Show a load balancer's whole life: cluster, cloud and controller in one process
     Demo(demo::DemoArgs),
+    /// Hold a driver, in whatever language, to the specification
+    Conformance(lbcf_conformance::command::ConformanceArgs),
     /// Make a driver project: it works from the start, and shows what to fill in
     New(new::NewArgs),
     /// Run the controller against a cluster
@@ -48,11 +50,12 @@ enum Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let lbcf = Lbcf::parse();
-    // The demo makes things fail on purpose, and shows what comes of it.
-    let default_filter = if matches!(lbcf.command, Command::Demo(_)) {
-        "error"
-    } else {
-        "info"
+    let default_filter = match lbcf.command {
+        // The demo makes things fail on purpose, and shows what comes of it.
+        Command::Demo(_) => "error",
+        // Its reports say what goes on.
+        Command::Conformance(_) => "warn",
+        _ => "info",
     };
     let outcome = lbcf
         .log
@@ -60,7 +63,10 @@ pub fn main() -> ExitCode {
         .map_err(Into::into)
         .and_then(|()| {
             let runtime = tokio::runtime::Runtime::new()?;
-            runtime.block_on(run(lbcf.command))
+            let outcome = runtime.block_on(run(lbcf.command));
+            // Whoever ends a run at once does not wait for a name to be found.
+            runtime.shutdown_background();
+            outcome
         });
     match outcome {
         Ok(code) => code,
@@ -82,6 +88,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
                 ExitCode::FAILURE
             });
         }
+        Command::Conformance(args) => return Ok(lbcf_conformance::command::run(args).await),
         Command::New(args) => new::run(args)?,
         Command::Controller(args) => {
             if let Err(error) = lbcf_controller::cli::run(*args).await {

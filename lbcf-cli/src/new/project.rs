@@ -131,7 +131,8 @@ impl Project {
             folder,
         } = &self.sdk
         else {
-            return Default::default();
+            let [context, copy, path, ci] = Default::default();
+            return [context, copy, path, ci, ci_row("where `lbcf` comes from")];
         };
         let copy = format!(
             "\
@@ -149,9 +150,14 @@ RUN sed -i '/^lbcf-driver-sdk/s|path = \"[^\"]*\"|path = \"/lbcf/lbcf-driver-sdk
             copy,
             path_in_image.to_owned(),
             format!("    # FILL-IN: lbcf-driver-sdk has to be at {path} here.\n"),
-            "| `.github/workflows/ci.yml` | how the SDK's folder gets there |\n".to_owned(),
+            ci_row("where `lbcf` comes from, and how the SDK's folder gets there"),
         ]
     }
+}
+
+/// What is to be filled in for CI, as a row of the README's table.
+fn ci_row(what: &str) -> String {
+    format!("| `.github/workflows/ci.yml` | {what} |\n")
 }
 
 #[cfg(test)]

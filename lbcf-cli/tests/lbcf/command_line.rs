@@ -6,6 +6,7 @@ use crate::process::{Running, TempFile, run, text};
 fn help_says_what_each_command_is_for() {
     let help = text(&run(&["--help"]).stdout);
     for command in [
+        "conformance",
         "demo",
         "controller",
         "mock-driver",

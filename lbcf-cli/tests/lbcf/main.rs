@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod command_line;
+mod conformance;
 mod controller;
 mod demo;
 mod kubectl;

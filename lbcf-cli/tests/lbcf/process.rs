@@ -67,10 +67,21 @@ impl Running {
 
     /// Presses Ctrl-C and waits for the end; gives the exit code and what was printed meanwhile.
     pub(crate) fn interrupt(self) -> (Option<i32>, Vec<String>) {
-        let pid = self.child.id().to_string();
-        let sent = Command::new("kill").args(["-INT", &pid]).status().unwrap();
-        assert!(sent.success());
+        self.signal("INT");
         self.end()
+    }
+
+    /// Its number.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a signal, by its name without SIG.
+    pub(crate) fn signal(&self, name: &str) {
+        let signal = format!("-{name}");
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args([&signal, &pid]).status().unwrap();
+        assert!(sent.success());
     }
 
     /// Waits for the end; gives the exit code and what was printed meanwhile.

@@ -143,6 +143,20 @@ fn a_project_is_formatted_and_clean_its_tests_pass_and_the_demo_drives_it() {
         told.contains("passed: 8 of 8 steps, 2 skipped; nothing was left behind"),
         "{told}"
     );
+    keeps_the_specification(&project);
+}
+
+/// Holds the driver to the specification, with its own fixture and as its CI does.
+fn keeps_the_specification(project: &TempFile) {
+    let program = target().join("debug/demo-driver");
+    let exec = format!("{} --listen 127.0.0.1:{{port}}", program.display());
+    let output = crate::process::lbcf(&["conformance", "run", "--exec", &exec])
+        .args(["--fixture", "conformance.yaml", "--fail-on", "should"])
+        .current_dir(project.path())
+        .output()
+        .unwrap();
+    let told = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{told}");
 }
 
 #[test]
