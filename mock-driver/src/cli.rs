@@ -54,7 +54,7 @@ pub struct MockDriverArgs {
     pub defects: Vec<Defect>,
 
     /// List the defects and the conformance checks that find them, and end
-    #[arg(long)]
+    #[arg(long, env = "LBCF_MOCK_LIST_DEFECTS")]
     pub list_defects: bool,
 }
 
@@ -69,8 +69,8 @@ impl From<&MockDriverArgs> for MockOptions {
     }
 }
 
-/// Serves until Ctrl-C or SIGTERM, or until a defect has killed it. The URL is the one line on standard output, written when
-/// connections are accepted.
+/// Serves until Ctrl-C or SIGTERM, or until a defect has killed it. The URL is the one line on
+/// standard output, written when connections are accepted.
 ///
 /// # Errors
 /// [`MockError`], when the address cannot be had or the URL cannot be written.
