@@ -22,27 +22,15 @@ impl UnknownDefect {
     }
 
     fn new(given: &str) -> Self {
+        // Neither a message nor the search needs more of it.
+        let given: String = given.chars().take(60).collect();
+        let lower = given.to_lowercase();
         let mut nearest: Vec<_> = Defect::ALL.iter().map(|defect| defect.id()).collect();
         // Stable: what is equally near stays in the table's order.
-        nearest.sort_by_key(|id| std::cmp::Reverse(likeness(given, id)));
+        nearest.sort_by_cached_key(|id| strsim::damerau_levenshtein(&lower, id));
         nearest.truncate(Self::PROPOSALS);
-        Self {
-            // A message needs no more of it.
-            given: given.chars().take(60).collect(),
-            nearest,
-        }
+        Self { given, nearest }
     }
-}
-
-/// How many pairs of letters of `id` the text has too, in hundredths.
-fn likeness(text: &str, id: &str) -> usize {
-    let pairs = |text: &str| -> Vec<(char, char)> {
-        let lower = text.to_lowercase();
-        lower.chars().zip(lower.chars().skip(1)).take(100).collect()
-    };
-    let (given, wanted) = (pairs(text), pairs(id));
-    let common = wanted.iter().filter(|pair| given.contains(pair)).count();
-    200 * common / (given.len() + wanted.len()).max(1)
 }
 
 impl FromStr for Defect {

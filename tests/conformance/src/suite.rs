@@ -96,7 +96,8 @@ impl Suite {
         }
     }
 
-    /// What is known of the driver, from a file.
+    /// What is known of the driver, from a file. Its `endpoint.url` and `endpoint.headers` are for
+    /// the command: here the way to the driver is what the suite was made with.
     ///
     /// # Errors
     /// [`SuiteError::Fixture`], when it cannot be read.

@@ -77,9 +77,10 @@ async fn lat_02(lab: &Lab) -> Verdict {
     // One slow call of three is no rule: there are at least as many as repeats are.
     let load_balancer = lab.load_balancer();
     let parameters = lab.backend(&load_balancer).parameters;
+    let backend_type = lab.backend_types().first().copied().unwrap_or("Pod");
     let validations = [
         load_balancer.validate(),
-        validate_backend(&load_balancer, "Pod", &parameters),
+        validate_backend(&load_balancer, backend_type, &parameters),
     ];
     for call in validations {
         let made = usual_times(lab, call.webhook()).len();

@@ -48,12 +48,7 @@ impl Lab {
                 ..shared
             });
         }
-        self.run.is_given("CLB-01")?;
-        let wanted = self.load_balancer();
-        let created = self
-            .created(wanted)
-            .await
-            .map_err(|e| e.blocked_by("CLB-01"))?;
+        let created = self.given_new_load_balancer().await?;
         if self.fixture().load_balancer.reuse {
             self.run.share(&created);
         }
@@ -80,14 +75,19 @@ impl Lab {
         }
     }
 
-    /// The attributes that the fixture says a load balancer can be changed to: its own, with those
-    /// of `loadBalancer.update.attributes` in their place.
+    /// The attributes that the fixture says a load balancer can be changed to. Its own where the
+    /// fixture says nothing.
     pub(crate) fn updated_attributes(&self, load_balancer: &LoadBalancer) -> StringMap {
-        let mut attributes = load_balancer.wanted.attributes.clone();
-        if let Some(update) = &self.fixture().load_balancer.update {
-            attributes.extend(self.filled(update));
-        }
-        attributes
+        let update = self.fixture().load_balancer.update.as_ref();
+        self.changed(&load_balancer.wanted.attributes, update)
+    }
+
+    /// These with those of a sample of the fixture in their place: a sample need not repeat what
+    /// stays.
+    pub(crate) fn changed(&self, own: &StringMap, sample: Option<&StringMap>) -> StringMap {
+        let mut changed = own.clone();
+        changed.extend(sample.map(|sample| self.filled(sample)).unwrap_or_default());
+        changed
     }
 
     /// An identity that no load balancer has.
@@ -215,14 +215,11 @@ impl Lab {
             .map_err(|_| NotPassed::Skipped("not three backends".to_owned()))
     }
 
-    /// The parameters that the fixture says a backend's can be changed to: its own, with those of
-    /// `backend.parameters.update` in their place. Its own where the fixture says nothing.
+    /// The parameters that the fixture says a backend's can be changed to. Its own where the
+    /// fixture says nothing.
     pub(crate) fn updated_parameters(&self, backend: &Backend) -> StringMap {
-        let mut parameters = backend.parameters.clone();
-        if let Some(update) = &self.fixture().backend.update {
-            parameters.extend(self.filled(update));
-        }
-        parameters
+        let update = self.fixture().backend.update.as_ref();
+        self.changed(&backend.parameters, update)
     }
 
     /// Asks for a backend's address and notes it.

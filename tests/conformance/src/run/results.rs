@@ -5,7 +5,6 @@ use crate::check::Check;
 use crate::report::{
     CheckResult, ExchangeReport, FailureReport, Report, SkipKind, Status, Summary,
 };
-use crate::selection;
 use crate::verdict::{NotPassed, Verdict};
 use std::time::Duration;
 
@@ -224,7 +223,6 @@ fn hints(run: &Run, results: &[CheckResult]) -> Vec<String> {
             ));
         }
     }
-    let _ = selection::features;
     hints
 }
 

@@ -41,12 +41,12 @@ fn junit_tells_levels_and_reasons() {
         "<testsuite name=\"DLB\" tests=\"2\" errors=\"0\" failures=\"0\"",
         "<property name=\"level.DLB-05\" value=\"SHOULD\"/>",
         "<property name=\"features\" value=\"async,backend.pod\"/>",
-        "<property name=\"spec\" value=\"2026-10\"/>",
+        "<property name=\"spec\" value=\"v1beta1\"/>",
         "classname=\"lbcf.conformance.WIRE\"",
-        "<skipped message=\"the fixture has no loadBalancer.invalid\"/>",
+        "<skipped message=\"needs loadBalancer.invalid in the fixture\"/>",
         "<skipped message=\"warning, SHOULD failed: HTTP 500\" type=\"SHOULD\">",
-        "<skipped message=\"known failure (ACME-12, to be done in v1.5): status Fail\"",
-        "<failure message=\"minRetryDelayInSeconds is the string &quot;5&quot;\" type=\"MUST\">",
+        "<skipped message=\"known failure (ACME-12, to be done in v1.5): status &quot;Fail&quot;, msg &quot;no such load balancer&quot;\"",
+        "<failure message=\"createLoadBalancer: minRetryDelayInSeconds is &quot;5&quot; (3 of 1612",
     ] {
         assert!(xml.contains(part), "{part}\n{xml}");
     }

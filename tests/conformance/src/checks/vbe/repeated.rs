@@ -36,7 +36,7 @@ async fn vbe_05(lab: &Lab) -> Verdict {
             lab.same_verdict(&call, "VBE-01").await?;
         }
         if let Some(parameters) = &samples.update {
-            let parameters = lab.filled(parameters);
+            let parameters = lab.changed(&old, Some(parameters));
             let call = validate_backend_update(&load_balancer, backend_type, &parameters, &old);
             lab.same_verdict(&call, "VBE-01").await?;
         }

@@ -29,7 +29,10 @@ async fn vbe_04(lab: &Lab) -> Verdict {
     let old = valid(lab).into_iter().next().unwrap_or_default();
     let update = lab.fixture().backend.update.as_ref();
     // A change of a group's pods is an update, too, with the parameters as they are.
-    let wanted = [Some(old.clone()), update.map(|map| lab.filled(map))];
+    let wanted = [
+        Some(old.clone()),
+        update.map(|map| lab.changed(&old, Some(map))),
+    ];
     for parameters in wanted.into_iter().flatten() {
         for backend_type in lab.backend_types() {
             let created = validate_backend(&load_balancer, backend_type, &parameters);

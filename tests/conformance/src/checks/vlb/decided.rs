@@ -93,8 +93,8 @@ async fn vlb_03(lab: &Lab) -> Verdict {
 
     let samples = &lab.fixture().load_balancer;
     match &samples.update {
-        Some(attributes) => {
-            let attributes = lab.filled(attributes);
+        Some(_) => {
+            let attributes = lab.updated_attributes(&load_balancer);
             let answer = lab.call(&load_balancer.validate_update(&attributes)).await;
             let since = "since the fixture says that attributes can be changed to these";
             accepted(lab, &answer, since)?;
@@ -104,7 +104,7 @@ async fn vlb_03(lab: &Lab) -> Verdict {
         }
     }
     for attributes in &samples.forbidden {
-        let attributes = lab.filled(attributes);
+        let attributes = lab.changed(own, Some(attributes));
         let answer = lab.call(&load_balancer.validate_update(&attributes)).await;
         answer.refused("since the fixture says that attributes cannot be changed to these")?;
     }

@@ -38,7 +38,8 @@ async fn vlb_04(lab: &Lab) -> Verdict {
         lab.same_verdict(&call, "VLB-01").await?;
     }
     for attributes in samples.update.iter().chain(samples.forbidden.first()) {
-        let call = given.validate_update(&lab.filled(attributes));
+        let attributes = lab.changed(&given.wanted.attributes, Some(attributes));
+        let call = given.validate_update(&attributes);
         lab.same_verdict(&call, "VLB-01").await?;
     }
 
