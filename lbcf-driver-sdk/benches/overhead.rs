@@ -23,7 +23,7 @@ use lbcf_driver_sdk::webhook::{
     DeregisterBackendRequest, EnsureBackendRequest, EnsureBackendResponse,
     GenerateBackendAddrRequest, GenerateBackendAddrResponse, StringMap,
 };
-use lbcf_driver_sdk::{NotSucc, RawDriver, wire};
+use lbcf_driver_sdk::{HookError, RawDriver, wire};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -39,15 +39,15 @@ impl RawDriver for Yes {
     async fn generate_backend_addr(
         &self,
         request: GenerateBackendAddrRequest,
-    ) -> Result<String, NotSucc> {
-        addr(request).ok_or_else(|| NotSucc::running("the pod has no address yet"))
+    ) -> Result<String, HookError> {
+        addr(request).ok_or_else(|| HookError::running("the pod has no address yet"))
     }
 
-    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, HookError> {
         Ok(StringMap::new())
     }
 
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
         Ok(())
     }
 }

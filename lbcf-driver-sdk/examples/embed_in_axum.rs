@@ -21,7 +21,7 @@ use lbcf_driver_sdk::request::{
 };
 use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::webhook::StringMap;
-use lbcf_driver_sdk::{Driver, NotSucc};
+use lbcf_driver_sdk::{Driver, HookError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -58,11 +58,14 @@ impl Driver for PoolDriver {
     async fn create_load_balancer(
         &self,
         request: CreateLoadBalancer<Self>,
-    ) -> Result<Pool, NotSucc> {
+    ) -> Result<Pool, HookError> {
         Ok(request.lb_spec)
     }
 
-    async fn delete_load_balancer(&self, request: DeleteLoadBalancer<Self>) -> Result<(), NotSucc> {
+    async fn delete_load_balancer(
+        &self,
+        request: DeleteLoadBalancer<Self>,
+    ) -> Result<(), HookError> {
         if let Some(Pool { pool }) = request.lb_info {
             self.with(|backends| backends.retain(|(of, _)| *of != pool));
         }
@@ -72,7 +75,7 @@ impl Driver for PoolDriver {
     async fn generate_backend_addr(
         &self,
         request: GenerateBackendAddr<Self>,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         match request.backend {
             Backend::Pod(backend) => {
                 let ip = backend.pod.status.and_then(|status| status.pod_ip);
@@ -83,13 +86,13 @@ impl Driver for PoolDriver {
         }
     }
 
-    async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
         let backend = (request.lb_info.pool, request.backend_addr);
         self.with(|backends| backends.insert(backend));
         Ok(StringMap::new())
     }
 
-    async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), HookError> {
         let backend = (request.lb_info.pool, request.backend_addr);
         self.with(|backends| backends.remove(&backend));
         Ok(())

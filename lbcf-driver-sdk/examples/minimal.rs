@@ -11,7 +11,7 @@ use lbcf_driver_sdk::request::{
 };
 use lbcf_driver_sdk::server::ServerArgs;
 use lbcf_driver_sdk::webhook::StringMap;
-use lbcf_driver_sdk::{Driver, NotSucc};
+use lbcf_driver_sdk::{Driver, HookError};
 use std::process::ExitCode;
 
 /// A driver that says yes to everything
@@ -33,33 +33,33 @@ impl Driver for Minimal {
     async fn create_load_balancer(
         &self,
         request: CreateLoadBalancer<Self>,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         Ok(request.lb_spec)
     }
 
-    async fn delete_load_balancer(&self, _: DeleteLoadBalancer<Self>) -> Result<(), NotSucc> {
+    async fn delete_load_balancer(&self, _: DeleteLoadBalancer<Self>) -> Result<(), HookError> {
         Ok(())
     }
 
     async fn generate_backend_addr(
         &self,
         request: GenerateBackendAddr<Self>,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         Ok(match request.backend {
             Backend::Pod(pod) => {
                 let ip = pod.pod.status.and_then(|status| status.pod_ip);
-                let ip = ip.ok_or_else(|| NotSucc::running("the pod has no address yet"))?;
+                let ip = ip.ok_or_else(|| HookError::running("the pod has no address yet"))?;
                 format!("{ip}:{}", pod.port.port)
             }
             Backend::Service(service) => format!("{}:{}", service.node_name, service.port.port),
         })
     }
 
-    async fn ensure_backend(&self, _: EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, _: EnsureBackend<Self>) -> Result<StringMap, HookError> {
         Ok(StringMap::new())
     }
 
-    async fn deregister_backend(&self, _: DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: DeregisterBackend<Self>) -> Result<(), HookError> {
         Ok(())
     }
 }

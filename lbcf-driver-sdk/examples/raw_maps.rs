@@ -16,7 +16,7 @@ use lbcf_driver_sdk::webhook::{
     EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest, StringMap,
     ValidateLoadBalancerRequest,
 };
-use lbcf_driver_sdk::{NotSucc, RawDriver, Refusal};
+use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -45,9 +45,9 @@ impl RawDriver for Wishes {
     async fn validate_load_balancer(
         &self,
         request: ValidateLoadBalancerRequest,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         if request.lb_spec.is_empty() {
-            return Err(Refusal::new(
+            return Err(Rejection::new(
                 "lbSpec: empty: at least one field is needed to tell load balancers apart",
             ));
         }
@@ -57,7 +57,7 @@ impl RawDriver for Wishes {
     async fn create_load_balancer(
         &self,
         request: CreateLoadBalancerRequest,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         let mut load_balancers = self.lock();
         let lb = load_balancers.entry(request.lb_spec.clone()).or_default();
         lb.attributes = request.attributes;
@@ -68,7 +68,7 @@ impl RawDriver for Wishes {
     async fn ensure_load_balancer(
         &self,
         request: EnsureLoadBalancerRequest,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         let mut load_balancers = self.lock();
         let lb = load_balancers.get_mut(&request.lb_info);
         lb.or_fail(no_such(&request.lb_info))?.attributes = request.attributes;
@@ -78,7 +78,7 @@ impl RawDriver for Wishes {
     async fn delete_load_balancer(
         &self,
         request: DeleteLoadBalancerRequest,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         // One that is not there is deleted.
         self.lock().remove(&request.lb_info);
         Ok(())
@@ -87,7 +87,7 @@ impl RawDriver for Wishes {
     async fn generate_backend_addr(
         &self,
         request: GenerateBackendAddrRequest,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         match (request.pod_backend, request.service_backend) {
             (Some(backend), None) => {
                 let ip = backend.pod.status.and_then(|status| status.pod_ip);
@@ -95,13 +95,13 @@ impl RawDriver for Wishes {
                 Ok(format!("{ip}:{}", backend.port.port))
             }
             (None, Some(backend)) => Ok(format!("{}:{}", backend.node_name, backend.port.port)),
-            _ => Err(NotSucc::fail(
+            _ => Err(HookError::fail(
                 "exactly one of podBackend and serviceBackend is needed",
             )),
         }
     }
 
-    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, HookError> {
         let mut load_balancers = self.lock();
         let lb = load_balancers.get_mut(&request.lb_info);
         let backends = &mut lb.or_fail(no_such(&request.lb_info))?.backends;
@@ -115,7 +115,7 @@ impl RawDriver for Wishes {
         )]))
     }
 
-    async fn deregister_backend(&self, request: DeregisterBackendRequest) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, request: DeregisterBackendRequest) -> Result<(), HookError> {
         // One that is not registered is gone, and so are all of a load balancer that is not there.
         if let Some(lb) = self.lock().get_mut(&request.lb_info) {
             lb.backends.remove(&request.backend_addr);

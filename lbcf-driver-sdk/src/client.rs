@@ -22,7 +22,7 @@
 //! # What counts as an answer
 //!
 //! Only status 200 with a proper body is an answer; everything else is a [`CallError`], and what
-//! the driver did is then unknown unless the error says so. `Fail`, `Running` and a refusal are
+//! the driver did is then unknown unless the error says so. `Fail`, `Running` and a rejection are
 //! answers. Redirects are not followed: a POST would become a GET. [`DriverClient::raw_call`] gives
 //! whatever came back.
 //!

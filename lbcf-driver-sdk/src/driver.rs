@@ -8,7 +8,7 @@ pub use raw::RawDriver;
 
 use crate::fields::{Address, DriverSchemas, Fields};
 use crate::webhook::{JudgePodDeregisterRequest, LoadBalancer, StringMap};
-use crate::{NotSucc, Refusal};
+use crate::{HookError, Rejection};
 use k8s_openapi::api::core::v1::Pod;
 use request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
@@ -49,14 +49,14 @@ pub trait Driver: Send + Sync + 'static {
     fn create_load_balancer(
         &self,
         request: CreateLoadBalancer<Self>,
-    ) -> impl Future<Output = Result<Self::LbInfo, NotSucc>> + Send;
+    ) -> impl Future<Output = Result<Self::LbInfo, HookError>> + Send;
 
     /// Deletes the load balancer; one that does not exist is deleted. One that somebody else made
     /// is left as it is.
     fn delete_load_balancer(
         &self,
         request: DeleteLoadBalancer<Self>,
-    ) -> impl Future<Output = Result<(), NotSucc>> + Send;
+    ) -> impl Future<Output = Result<(), HookError>> + Send;
 
     /// The address by which the load balancer knows this backend: its text is never empty, the
     /// same whenever it is asked for, another for another backend. Nothing is registered by
@@ -64,27 +64,27 @@ pub trait Driver: Send + Sync + 'static {
     fn generate_backend_addr(
         &self,
         request: GenerateBackendAddr<Self>,
-    ) -> impl Future<Output = Result<Self::BackendAddr, NotSucc>> + Send;
+    ) -> impl Future<Output = Result<Self::BackendAddr, HookError>> + Send;
 
     /// Registers the backend with these parameters; one that is registered gets the parameters.
     /// The map is kept by the controller and sent along from now on, as `injectedInfo`.
     fn ensure_backend(
         &self,
         request: EnsureBackend<Self>,
-    ) -> impl Future<Output = Result<StringMap, NotSucc>> + Send;
+    ) -> impl Future<Output = Result<StringMap, HookError>> + Send;
 
     /// Takes the backend away; one that is not registered is gone, and so is one on a load
     /// balancer that does not exist.
     fn deregister_backend(
         &self,
         request: DeregisterBackend<Self>,
-    ) -> impl Future<Output = Result<(), NotSucc>> + Send;
+    ) -> impl Future<Output = Result<(), HookError>> + Send;
 
     /// Brings the load balancer's attributes to what is wanted. The default has none to bring.
     fn ensure_load_balancer(
         &self,
         _request: EnsureLoadBalancer<Self>,
-    ) -> impl Future<Output = Result<(), NotSucc>> + Send {
+    ) -> impl Future<Output = Result<(), HookError>> + Send {
         async { Ok(()) }
     }
 
@@ -93,7 +93,7 @@ pub trait Driver: Send + Sync + 'static {
     fn validate_load_balancer(
         &self,
         _request: ValidateLoadBalancer<Self>,
-    ) -> impl Future<Output = Result<(), Refusal>> + Send {
+    ) -> impl Future<Output = Result<(), Rejection>> + Send {
         async { Ok(()) }
     }
 
@@ -103,7 +103,7 @@ pub trait Driver: Send + Sync + 'static {
     fn validate_backend(
         &self,
         _request: ValidateBackend<Self>,
-    ) -> impl Future<Output = Result<(), Refusal>> + Send {
+    ) -> impl Future<Output = Result<(), Rejection>> + Send {
         async { Ok(()) }
     }
 
@@ -112,8 +112,8 @@ pub trait Driver: Send + Sync + 'static {
     fn judge_pod_deregister(
         &self,
         _request: JudgePodDeregisterRequest,
-    ) -> impl Future<Output = Result<Vec<Pod>, Refusal>> + Send {
-        async { Err(Refusal::not_judged()) }
+    ) -> impl Future<Output = Result<Vec<Pod>, Rejection>> + Send {
+        async { Err(Rejection::not_judged()) }
     }
 
     /// Can this driver work? Yes, unless it says otherwise.

@@ -3,7 +3,7 @@
 //! 1. [Concepts](concepts): who calls what, when, and what comes of each answer.
 //! 2. [The first driver](first_driver): five types, five functions, a server.
 //! 3. [Fields](fields): a driver's own types for lbSpec, lbInfo, attributes and parameters.
-//! 4. [Outcomes](outcomes): success, failure, still running, refusal; errors and `?`.
+//! 4. [Outcomes](outcomes): success, failure, still running, rejection; errors and `?`.
 //! 5. [Long jobs](long_jobs): what takes longer than a call.
 //! 6. [Testing](testing): calling a driver in process.
 //! 7. [Going to production](production): a list to go through.

@@ -5,7 +5,7 @@
 //! submits, each call asks how the task stands, and one of them has the result.
 //!
 //! ```
-//! use lbcf_driver_sdk::NotSucc;
+//! use lbcf_driver_sdk::HookError;
 //! use lbcf_driver_sdk::jobs::{Job, JobState, Jobs};
 //! use std::time::Duration;
 //!
@@ -17,13 +17,13 @@
 //!     type Task = u32; // what the cloud calls the task
 //!     type Output = String; // what comes of it: an id
 //!
-//!     async fn submit(&self, key: &str, zone: &String) -> Result<u32, NotSucc> {
+//!     async fn submit(&self, key: &str, zone: &String) -> Result<u32, HookError> {
 //!         // POST /instances?zone=…, with the key as client token
 //!         # let _ = (key, zone);
 //!         Ok(42)
 //!     }
 //!
-//!     async fn poll(&self, task: &u32) -> Result<JobState<String>, NotSucc> {
+//!     async fn poll(&self, task: &u32) -> Result<JobState<String>, HookError> {
 //!         // GET /tasks/42
 //!         # if false {
 //!         return Ok(JobState::running("allocating an address").retry_after(Duration::from_secs(3)));
@@ -36,7 +36,7 @@
 //! # async fn main() {
 //! let jobs = Jobs::new(Creation); // lives as long as the driver
 //! // in create_load_balancer:
-//! let id = jobs.run("1b671a64", "zone-a".into()).await; // Result<String, NotSucc>
+//! let id = jobs.run("1b671a64", "zone-a".into()).await; // Result<String, HookError>
 //! assert_eq!(id.unwrap(), "lb-42");
 //! # }
 //! ```
@@ -90,7 +90,7 @@ mod table;
 pub use in_process::{InProcess, Progress, Work};
 pub use job::{Job, JobState};
 
-use crate::NotSucc;
+use crate::HookError;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -195,7 +195,7 @@ impl<J: Job> Jobs<J> {
     /// # Errors
     /// `Running` while it is at work, with what the poll said. `Fail` when it failed, or could not
     /// be submitted or asked for; the next call tries again.
-    pub async fn run(&self, key: &str, request: J::Request) -> Result<J::Output, NotSucc> {
+    pub async fn run(&self, key: &str, request: J::Request) -> Result<J::Output, HookError> {
         let request = Arc::new(request);
         loop {
             let listen = Listen::default();
@@ -217,9 +217,9 @@ impl<J: Job> Jobs<J> {
                     self.lock().collected(key, id, &self.settings);
                     return Ok(output);
                 }
-                (Outcome::Running(not_succ) | Outcome::NotAsked(not_succ), true)
-                | (Outcome::Failed(not_succ) | Outcome::NotSubmitted(not_succ), true)
-                | (Outcome::NotAsked(not_succ), false) => return Err(not_succ),
+                (Outcome::Running(hook_error) | Outcome::NotAsked(hook_error), true)
+                | (Outcome::Failed(hook_error) | Outcome::NotSubmitted(hook_error), true)
+                | (Outcome::NotAsked(hook_error), false) => return Err(hook_error),
                 (Outcome::Running(earlier), false) => return Err(behind(&earlier)),
                 // The earlier job is over, so it is our turn.
                 (Outcome::Done(_) | Outcome::Failed(_) | Outcome::NotSubmitted(_), false)
@@ -236,7 +236,7 @@ impl<J: Job> Jobs<J> {
     ///
     /// # Errors
     /// `Running` while it is not over. `Fail` when that could not be found out.
-    pub async fn cancel(&self, key: &str) -> Result<Option<J::Output>, NotSucc> {
+    pub async fn cancel(&self, key: &str) -> Result<Option<J::Output>, HookError> {
         loop {
             let listen = Listen::default();
             let outcomes = listen.subscribe();
@@ -255,9 +255,9 @@ impl<J: Job> Jobs<J> {
                     return match step::outcome(outcomes).await? {
                         Outcome::Done(output) => Ok(Some(output)),
                         Outcome::Failed(_) | Outcome::NothingThere => Ok(None),
-                        Outcome::Running(not_succ)
-                        | Outcome::NotAsked(not_succ)
-                        | Outcome::NotSubmitted(not_succ) => Err(not_succ),
+                        Outcome::Running(hook_error)
+                        | Outcome::NotAsked(hook_error)
+                        | Outcome::NotSubmitted(hook_error) => Err(hook_error),
                     };
                 }
             }
@@ -291,8 +291,8 @@ impl<J: Job> Jobs<J> {
         self.shared.lock()
     }
 
-    fn full(&self) -> NotSucc {
-        NotSucc::running(format!(
+    fn full(&self) -> HookError {
+        HookError::running(format!(
             "waits until one of {} jobs is over",
             self.settings.limit
         ))
@@ -301,15 +301,15 @@ impl<J: Job> Jobs<J> {
 }
 
 /// For a call whose job waits for an earlier one.
-fn behind(earlier: &NotSucc) -> NotSucc {
+fn behind(earlier: &HookError) -> HookError {
     let message = format!(
         "waits for an earlier request to be done: {}",
         earlier.message()
     );
-    let not_succ = NotSucc::running(message);
+    let hook_error = HookError::running(message);
     match earlier.delay() {
-        Some(delay) => not_succ.retry_after(delay),
-        None => not_succ,
+        Some(delay) => hook_error.retry_after(delay),
+        None => hook_error,
     }
 }
 

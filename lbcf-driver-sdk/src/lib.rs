@@ -13,7 +13,7 @@
 //! # #[cfg(feature = "server")]
 //! use lbcf_driver_sdk::server;
 //! use lbcf_driver_sdk::webhook::StringMap;
-//! use lbcf_driver_sdk::{Driver, NotSucc};
+//! use lbcf_driver_sdk::{Driver, HookError};
 //! use serde::{Deserialize, Serialize};
 //!
 //! /// What users write to get a load balancer.
@@ -38,26 +38,26 @@
 //!     type Parameters = StringMap;
 //!     type BackendAddr = String;
 //!
-//!     async fn create_load_balancer(&self, r: CreateLoadBalancer<Self>) -> Result<Info, NotSucc> {
+//!     async fn create_load_balancer(&self, r: CreateLoadBalancer<Self>) -> Result<Info, HookError> {
 //!         Ok(Info { id: format!("lb-{}", r.lb_spec.listener_port) })
 //!     }
-//!     async fn delete_load_balancer(&self, r: DeleteLoadBalancer<Self>) -> Result<(), NotSucc> {
+//!     async fn delete_load_balancer(&self, r: DeleteLoadBalancer<Self>) -> Result<(), HookError> {
 //!         println!("{:?} is deleted", r.lb_info);
 //!         Ok(())
 //!     }
-//!     async fn generate_backend_addr(&self, r: GenerateBackendAddr<Self>) -> Result<String, NotSucc> {
+//!     async fn generate_backend_addr(&self, r: GenerateBackendAddr<Self>) -> Result<String, HookError> {
 //!         let Backend::Pod(backend) = r.backend else {
-//!             return Err(NotSucc::fail("only pods are supported"));
+//!             return Err(HookError::fail("only pods are supported"));
 //!         };
 //!         let ip = backend.pod.status.and_then(|status| status.pod_ip);
-//!         let ip = ip.ok_or_else(|| NotSucc::running("the pod has no address yet"))?;
+//!         let ip = ip.ok_or_else(|| HookError::running("the pod has no address yet"))?;
 //!         Ok(format!("{ip}:{}", backend.port.port))
 //!     }
-//!     async fn ensure_backend(&self, r: EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+//!     async fn ensure_backend(&self, r: EnsureBackend<Self>) -> Result<StringMap, HookError> {
 //!         println!("{} joins {}", r.backend_addr, r.lb_info.id);
 //!         Ok(StringMap::new())
 //!     }
-//!     async fn deregister_backend(&self, r: DeregisterBackend<Self>) -> Result<(), NotSucc> {
+//!     async fn deregister_backend(&self, r: DeregisterBackend<Self>) -> Result<(), HookError> {
 //!         println!("{} leaves {}", r.backend_addr, r.lb_info.id);
 //!         Ok(())
 //!     }
@@ -78,7 +78,7 @@
 //! * [`guide`]: from concepts to production. Start there.
 //! * [`Driver`]: the trait to implement, and [`request`]: what its functions are called with.
 //! * [`fields`]: a driver's own types for the wire's maps of strings.
-//! * [`outcome`]: how a hook says that it failed, still runs, or says no: [`NotSucc`], [`Refusal`].
+//! * [`outcome`]: how a hook says that it failed, still runs, or says no: [`HookError`], [`Rejection`].
 //! * `jobs` (feature `server`): work that takes longer than a call.
 //! * `server` (feature `server`): the router. It sees to hang-ups, repeated calls, deadlines,
 //!   panics and malformed calls.
@@ -106,7 +106,7 @@ pub mod webhook;
 pub mod wire;
 
 pub use driver::{Driver, RawDriver, request};
-pub use outcome::{NotSucc, OrOutcome, Refusal, RetryAfter};
+pub use outcome::{HookError, OrOutcome, Rejection, RetryAfter};
 
 /// The README's examples compile.
 #[cfg(all(doctest, feature = "server", feature = "testing"))]

@@ -1,27 +1,27 @@
 //! How a hook says what came of it.
 //!
 //! The wire knows three ends of an operation (`Succ`, `Fail`, `Running`) and two of a decision
-//! (yes, no). In Rust the good end is `Ok`, and everything else is one closed type: [`NotSucc`]
-//! for operations, [`Refusal`] for decisions. Both are made from any error by `?`, so a driver's
+//! (yes, no). In Rust the good end is `Ok`, and everything else is one closed type: [`HookError`]
+//! for operations, [`Rejection`] for decisions. Both are made from any error by `?`, so a driver's
 //! own errors need no mapping; like `anyhow::Error`, they are therefore no `std::error::Error`
 //! themselves.
 //!
 //! ```
-//! use lbcf_driver_sdk::{NotSucc, OrOutcome, RetryAfter};
+//! use lbcf_driver_sdk::{HookError, OrOutcome, RetryAfter};
 //! use std::time::Duration;
 //!
-//! fn port(text: &str) -> Result<u16, NotSucc> {
+//! fn port(text: &str) -> Result<u16, HookError> {
 //!     Ok(text.parse::<u16>()?) // becomes `Fail` with the error's text
 //! }
 //! assert_eq!(port("8o").unwrap_err().message(), "invalid digit found in string");
 //!
-//! fn listener(text: &str) -> Result<u16, NotSucc> {
+//! fn listener(text: &str) -> Result<u16, HookError> {
 //!     // The user reads this, the log has the parser's words.
 //!     text.parse().or_fail(format!("{text:?} names no listener"))
 //! }
 //! assert_eq!(listener("8o").unwrap_err().message(), "\"8o\" names no listener");
 //!
-//! fn address(ip: Option<&str>) -> Result<&str, NotSucc> {
+//! fn address(ip: Option<&str>) -> Result<&str, HookError> {
 //!     ip.or_running("the pod has no address yet").retry_after(Duration::from_secs(3))
 //! }
 //! assert_eq!(address(None).unwrap_err().delay(), Some(Duration::from_secs(3)));
@@ -32,12 +32,12 @@
 //! | what happened | say | what the controller does |
 //! |---|---|---|
 //! | it is done, or it was done already | `Ok(…)` | goes on |
-//! | it is under way, or waits for something that comes by itself | [`NotSucc::running`] | asks again, soon and evenly; no alarm |
-//! | it went wrong, or somebody has to do something first | [`NotSucc::fail`] | tries again at growing intervals; a warning that the user reads |
-//! | a wish that can never be fulfilled, in a hook that validates | [`Refusal`] | the user's object is not stored |
+//! | it is under way, or waits for something that comes by itself | [`HookError::running`] | asks again, soon and evenly; no alarm |
+//! | it went wrong, or somebody has to do something first | [`HookError::fail`] | tries again at growing intervals; a warning that the user reads |
+//! | a wish that can never be fulfilled, in a hook that validates | [`Rejection`] | the user's object is not stored |
 //! | what is to go does not exist | `Ok(())` | goes on |
 //!
-//! * A cloud that throttles is `Fail` with [`retry_after`](NotSucc::retry_after): the time that it
+//! * A cloud that throttles is `Fail` with [`retry_after`](HookError::retry_after): the time that it
 //!   names, if it names one. A cloud that cannot be reached is `Fail`.
 //! * In a hook that validates, what cannot be known right now (the cloud does not answer) is
 //!   better let through: the operation that follows tells, and is tried again; the user's
@@ -49,7 +49,7 @@
 //!
 //! The message goes onto the wire and into events and conditions: everybody who may read the
 //! user's objects reads it. Name the field, its value and what is allowed. The error behind it,
-//! given by [`because`](NotSucc::because), goes to the driver's log and nowhere else.
+//! given by [`because`](HookError::because), goes to the driver's log and nowhere else.
 //!
 //! What `?` makes of an error has the error's own text as message. That is right for errors made
 //! for users, such as this crate's [`FieldError`](crate::fields::FieldError); a cloud client's
@@ -58,7 +58,7 @@
 //! is *not* a `std::error::Error` can say itself what it becomes.
 //!
 //! ```
-//! use lbcf_driver_sdk::NotSucc;
+//! use lbcf_driver_sdk::HookError;
 //! use std::time::Duration;
 //!
 //! // No `impl Error for CloudError`, or the SDK's own conversion would apply.
@@ -67,7 +67,7 @@
 //!     Denied { code: String, request: String },
 //! }
 //!
-//! impl From<CloudError> for NotSucc {
+//! impl From<CloudError> for HookError {
 //!     fn from(error: CloudError) -> Self {
 //!         match error {
 //!             CloudError::Busy => Self::fail("the cloud is busy").retry_after(Duration::from_secs(30)),
@@ -77,7 +77,7 @@
 //!     }
 //! }
 //!
-//! fn create() -> Result<(), NotSucc> {
+//! fn create() -> Result<(), HookError> {
 //!     Err(CloudError::Denied { code: "QuotaExceeded".into(), request: "token=42".into() })?
 //! }
 //! assert_eq!(create().unwrap_err().message(), "the cloud says no: QuotaExceeded");
@@ -98,14 +98,14 @@ type Source = Arc<dyn Error + Send + Sync>;
 
 /// An operation did not succeed: it failed, or it is still running.
 #[derive(Debug, Clone)]
-pub struct NotSucc {
+pub struct HookError {
     status: Status,
     message: String,
     delay: Option<Duration>,
     source: Option<Source>,
 }
 
-impl NotSucc {
+impl HookError {
     /// It failed. The controller calls again, at growing intervals unless
     /// [`retry_after`](Self::retry_after) names one. The message is for the user.
     pub fn fail(message: impl Into<String>) -> Self {
@@ -175,7 +175,7 @@ impl NotSucc {
 
 /// A failure with the error's own text as message: see
 /// [who reads what](crate::outcome#who-reads-what).
-impl<E: Error + Send + Sync + 'static> From<E> for NotSucc {
+impl<E: Error + Send + Sync + 'static> From<E> for HookError {
     fn from(error: E) -> Self {
         Self::fail(error.to_string()).because(error)
     }
@@ -183,25 +183,25 @@ impl<E: Error + Send + Sync + 'static> From<E> for NotSucc {
 
 /// For a check that validating and working hooks share: what is refused in the first fails in the
 /// second, with the same words.
-impl From<Refusal> for NotSucc {
-    fn from(refusal: Refusal) -> Self {
+impl From<Rejection> for HookError {
+    fn from(rejection: Rejection) -> Self {
         Self {
             status: Status::Fail,
-            message: refusal.message,
+            message: rejection.message,
             delay: None,
-            source: refusal.source,
+            source: rejection.source,
         }
     }
 }
 
 /// A decision is "no".
 #[derive(Debug, Clone)]
-pub struct Refusal {
+pub struct Rejection {
     message: String,
     source: Option<Source>,
 }
 
-impl Refusal {
+impl Rejection {
     /// Says no, and why: name the field, its value and what is allowed.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
@@ -210,7 +210,7 @@ impl Refusal {
         }
     }
 
-    /// The refusal of a driver that has no opinion on pods.
+    /// The rejection of a driver that has no opinion on pods.
     pub(crate) fn not_judged() -> Self {
         Self::new("this driver does not judge pods (judgePodDeregister)")
     }
@@ -236,16 +236,16 @@ impl Refusal {
 }
 
 /// Refusals are equal when the user reads the same.
-impl PartialEq for Refusal {
+impl PartialEq for Rejection {
     fn eq(&self, other: &Self) -> bool {
         self.message == other.message
     }
 }
 
-impl Eq for Refusal {}
+impl Eq for Rejection {}
 
 /// A "no" with the error's own text: see [who reads what](crate::outcome#who-reads-what).
-impl<E: Error + Send + Sync + 'static> From<E> for Refusal {
+impl<E: Error + Send + Sync + 'static> From<E> for Rejection {
     fn from(error: E) -> Self {
         Self::new(error.to_string()).because(error)
     }
@@ -253,26 +253,26 @@ impl<E: Error + Send + Sync + 'static> From<E> for Refusal {
 
 /// For a question to the cloud that validating and working hooks share. A decision cannot wait,
 /// so "not yet" is a "no" for now.
-impl From<NotSucc> for Refusal {
-    fn from(not_succ: NotSucc) -> Self {
-        let message = match not_succ.status {
-            Status::Running => format!("{}, please try again later", not_succ.message),
-            Status::Succ | Status::Fail => not_succ.message,
+impl From<HookError> for Rejection {
+    fn from(hook_error: HookError) -> Self {
+        let message = match hook_error.status {
+            Status::Running => format!("{}, please try again later", hook_error.message),
+            Status::Succ | Status::Fail => hook_error.message,
         };
         Self {
             message,
-            source: not_succ.source,
+            source: hook_error.source,
         }
     }
 }
 
-impl fmt::Display for NotSucc {
+impl fmt::Display for HookError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}: {}", self.status, self.message)
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for Rejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }

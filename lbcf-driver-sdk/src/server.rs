@@ -7,18 +7,18 @@
 //! use lbcf_driver_sdk::webhook::{
 //!     DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest, StringMap,
 //! };
-//! use lbcf_driver_sdk::{RawDriver, NotSucc, server};
+//! use lbcf_driver_sdk::{RawDriver, HookError, server};
 //!
 //! struct Nowhere;
 //!
 //! impl RawDriver for Nowhere {
-//!     async fn generate_backend_addr(&self, _: GenerateBackendAddrRequest) -> Result<String, NotSucc> {
+//!     async fn generate_backend_addr(&self, _: GenerateBackendAddrRequest) -> Result<String, HookError> {
 //!         Ok("nowhere".into())
 //!     }
-//!     async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
-//!         Err(NotSucc::fail("there is nothing here"))
+//!     async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, HookError> {
+//!         Err(HookError::fail("there is nothing here"))
 //!     }
-//!     async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
+//!     async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
 //!         Ok(())
 //!     }
 //! }
@@ -73,7 +73,7 @@
 //! Everything goes through [`tracing`], in a span `webhook` that has the webhook's name and, for
 //! operations, `recordID`, `retryID` and `loadBalancer`: its serial key, or where it has none as
 //! much of its identity as fits. A hook that fails is a warning with what is
-//! [behind it](crate::NotSucc::because), one that panics an error, everything else is at debug.
+//! [behind it](crate::HookError::because), one that panics an error, everything else is at debug.
 //! What peers and drivers say stands in fields, quoted and escaped.
 
 mod answer;

@@ -2,13 +2,13 @@
 //!
 //! A [`TestDriver`] has the router of production around the driver, so a test sees what a
 //! controller sees: joined repeats, deadlines, panics, values that do not fit. There is no socket
-//! and no port. [Calls](Call) are written down by what matters of them; [answers](Answer) say in
+//! and no port. [Calls](WebhookCall) are written down by what matters of them; [answers](DriverReply) say in
 //! full what they are when they are not what was expected.
 //!
 //! ```
 //! use lbcf_driver_sdk::testing::{TestDriver, create_load_balancer, ensure_backend, pod};
 //! use lbcf_driver_sdk::testing::{generate_backend_addr, validate_backend};
-//! # use lbcf_driver_sdk::{Driver, NotSucc, Refusal, request, webhook::StringMap};
+//! # use lbcf_driver_sdk::{Driver, HookError, Rejection, request, webhook::StringMap};
 //! # struct MyDriver;
 //! # impl Driver for MyDriver {
 //! #     type LbSpec = StringMap;
@@ -16,20 +16,20 @@
 //! #     type Attributes = StringMap;
 //! #     type Parameters = StringMap;
 //! #     type BackendAddr = String;
-//! #     async fn create_load_balancer(&self, r: request::CreateLoadBalancer<Self>) -> Result<StringMap, NotSucc> {
+//! #     async fn create_load_balancer(&self, r: request::CreateLoadBalancer<Self>) -> Result<StringMap, HookError> {
 //! #         Ok(StringMap::from([("id".to_owned(), format!("lb-{}", r.lb_spec["name"]))]))
 //! #     }
-//! #     async fn delete_load_balancer(&self, _: request::DeleteLoadBalancer<Self>) -> Result<(), NotSucc> { Ok(()) }
-//! #     async fn generate_backend_addr(&self, r: request::GenerateBackendAddr<Self>) -> Result<String, NotSucc> {
-//! #         let request::Backend::Pod(backend) = r.backend else { return Err(NotSucc::fail("pods only")) };
+//! #     async fn delete_load_balancer(&self, _: request::DeleteLoadBalancer<Self>) -> Result<(), HookError> { Ok(()) }
+//! #     async fn generate_backend_addr(&self, r: request::GenerateBackendAddr<Self>) -> Result<String, HookError> {
+//! #         let request::Backend::Pod(backend) = r.backend else { return Err(HookError::fail("pods only")) };
 //! #         let ip = backend.pod.status.and_then(|status| status.pod_ip);
-//! #         Ok(format!("{}:{}", ip.ok_or_else(|| NotSucc::running("the pod has no address yet"))?, backend.port.port))
+//! #         Ok(format!("{}:{}", ip.ok_or_else(|| HookError::running("the pod has no address yet"))?, backend.port.port))
 //! #     }
-//! #     async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, NotSucc> { Ok(StringMap::new()) }
-//! #     async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), NotSucc> { Ok(()) }
-//! #     async fn validate_backend(&self, r: request::ValidateBackend<Self>) -> Result<(), Refusal> {
+//! #     async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, HookError> { Ok(StringMap::new()) }
+//! #     async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), HookError> { Ok(()) }
+//! #     async fn validate_backend(&self, r: request::ValidateBackend<Self>) -> Result<(), Rejection> {
 //! #         match r.parameters.get("weight").map(|weight| weight.parse::<u8>()) {
-//! #             Some(Err(_)) => Err(Refusal::new("parameters.weight: not a number")),
+//! #             Some(Err(_)) => Err(Rejection::new("parameters.weight: not a number")),
 //! #             _ => Ok(()),
 //! #         }
 //! #     }
@@ -78,22 +78,22 @@
     reason = "a panic is how a test says that something is not as expected"
 )]
 
-mod answer;
 mod backends;
-mod call;
 mod clock;
 mod driver;
 mod life;
+mod reply;
 mod rules;
+mod webhook_call;
 
-pub use answer::{Answer, HttpAnswer};
 pub use backends::{PodBuilder, ServiceBuilder, pod, service};
-pub use call::{
-    Call, create_load_balancer, delete_load_balancer, deregister_backend, ensure_backend,
-    ensure_load_balancer, generate_backend_addr, healthz, judge_pod_deregister, validate_backend,
-    validate_load_balancer,
-};
 pub use clock::Clock;
 pub use driver::TestDriver;
 pub use life::Registered;
+pub use reply::{DriverReply, HttpReply};
 pub use rules::{Broken, Findings, Sample, check_idempotency};
+pub use webhook_call::{
+    WebhookCall, create_load_balancer, delete_load_balancer, deregister_backend, ensure_backend,
+    ensure_load_balancer, generate_backend_addr, healthz, judge_pod_deregister, validate_backend,
+    validate_load_balancer,
+};

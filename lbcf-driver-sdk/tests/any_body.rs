@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::Pod;
 use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::webhook::*;
 use lbcf_driver_sdk::wire::from_value;
-use lbcf_driver_sdk::{NotSucc, RawDriver, Refusal};
+use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -19,29 +19,29 @@ impl RawDriver for Yes {
     async fn create_load_balancer(
         &self,
         request: CreateLoadBalancerRequest,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         Ok(request.lb_spec)
     }
 
     async fn generate_backend_addr(
         &self,
         request: GenerateBackendAddrRequest,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         Ok(format!("{:?}", request.service_backend))
     }
 
-    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, HookError> {
         Ok(request.parameters)
     }
 
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
         Ok(())
     }
 
     async fn judge_pod_deregister(
         &self,
         request: JudgePodDeregisterRequest,
-    ) -> Result<Vec<Pod>, Refusal> {
+    ) -> Result<Vec<Pod>, Rejection> {
         Ok(request.not_ready_pods)
     }
 

@@ -8,7 +8,7 @@ use lbcf_driver_sdk::webhook::{
     EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest,
     JudgePodDeregisterRequest, StringMap, ValidateBackendRequest, ValidateLoadBalancerRequest,
 };
-use lbcf_driver_sdk::{NotSucc, RawDriver, Refusal};
+use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -23,40 +23,43 @@ impl Asked {
 }
 
 impl RawDriver for Asked {
-    async fn validate_load_balancer(&self, _: ValidateLoadBalancerRequest) -> Result<(), Refusal> {
+    async fn validate_load_balancer(
+        &self,
+        _: ValidateLoadBalancerRequest,
+    ) -> Result<(), Rejection> {
         self.note("validateLoadBalancer", Ok(()))
     }
     async fn create_load_balancer(
         &self,
         _: CreateLoadBalancerRequest,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         self.note("createLoadBalancer", Ok(StringMap::new()))
     }
-    async fn ensure_load_balancer(&self, _: EnsureLoadBalancerRequest) -> Result<(), NotSucc> {
+    async fn ensure_load_balancer(&self, _: EnsureLoadBalancerRequest) -> Result<(), HookError> {
         self.note("ensureLoadBalancer", Ok(()))
     }
-    async fn delete_load_balancer(&self, _: DeleteLoadBalancerRequest) -> Result<(), NotSucc> {
+    async fn delete_load_balancer(&self, _: DeleteLoadBalancerRequest) -> Result<(), HookError> {
         self.note("deleteLoadBalancer", Ok(()))
     }
-    async fn validate_backend(&self, _: ValidateBackendRequest) -> Result<(), Refusal> {
+    async fn validate_backend(&self, _: ValidateBackendRequest) -> Result<(), Rejection> {
         self.note("validateBackend", Ok(()))
     }
     async fn generate_backend_addr(
         &self,
         _: GenerateBackendAddrRequest,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         self.note("generateBackendAddr", Ok("a".into()))
     }
-    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, HookError> {
         self.note("ensureBackend", Ok(StringMap::new()))
     }
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
         self.note("deregisterBackend", Ok(()))
     }
     async fn judge_pod_deregister(
         &self,
         request: JudgePodDeregisterRequest,
-    ) -> Result<Vec<k8s_openapi::api::core::v1::Pod>, Refusal> {
+    ) -> Result<Vec<k8s_openapi::api::core::v1::Pod>, Rejection> {
         self.note("judgePodDeregister", Ok(request.not_ready_pods))
     }
 }
@@ -114,13 +117,13 @@ impl RawDriver for Breaks {
     async fn generate_backend_addr(
         &self,
         _: GenerateBackendAddrRequest,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         Ok("a".into())
     }
-    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, HookError> {
         Ok(StringMap::new())
     }
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
         Ok(())
     }
     fn accepts_dry_run(&self) -> bool {

@@ -7,7 +7,7 @@ use lbcf_driver_sdk::webhook::{
     CreateLoadBalancerRequest, DeregisterBackendRequest, EnsureBackendRequest,
     GenerateBackendAddrRequest, StringMap,
 };
-use lbcf_driver_sdk::{NotSucc, RawDriver};
+use lbcf_driver_sdk::{HookError, RawDriver};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -54,7 +54,7 @@ impl RawDriver for Creator {
     async fn create_load_balancer(
         &self,
         request: CreateLoadBalancerRequest,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         self.0.begun.send_modify(|begun| *begun += 1);
         self.0.go.acquire().await.unwrap().forget();
         let id = {
@@ -69,16 +69,16 @@ impl RawDriver for Creator {
     async fn generate_backend_addr(
         &self,
         _: GenerateBackendAddrRequest,
-    ) -> Result<String, NotSucc> {
-        Err(NotSucc::fail("only load balancers"))
+    ) -> Result<String, HookError> {
+        Err(HookError::fail("only load balancers"))
     }
 
-    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
-        Err(NotSucc::fail("only load balancers"))
+    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, HookError> {
+        Err(HookError::fail("only load balancers"))
     }
 
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
-        Err(NotSucc::fail("only load balancers"))
+    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
+        Err(HookError::fail("only load balancers"))
     }
 }
 

@@ -4,7 +4,7 @@ mod behind_the_router;
 mod in_process;
 
 use crate::logging::log;
-use lbcf_driver_sdk::NotSucc;
+use lbcf_driver_sdk::HookError;
 use lbcf_driver_sdk::jobs::{Job, JobState, Jobs};
 use lbcf_driver_sdk::webhook::Status;
 use std::collections::HashMap;
@@ -82,11 +82,11 @@ impl Job for Cloud {
     type Task = String;
     type Output = String;
 
-    async fn submit(&self, key: &str, request: &String) -> Result<String, NotSucc> {
+    async fn submit(&self, key: &str, request: &String) -> Result<String, HookError> {
         self.note(format!("submit {request}"));
         self.0.submit.acquire().await.unwrap().forget();
         if self.happens(Mishap::SubmitFails) {
-            return Err(NotSucc::fail("no quota").because("account 42"));
+            return Err(HookError::fail("no quota").because("account 42"));
         }
         assert!(!self.happens(Mishap::SubmitPanics), "on purpose");
         let polls = *self.0.polls.lock().unwrap();
@@ -96,10 +96,10 @@ impl Job for Cloud {
         Ok(key.to_owned())
     }
 
-    async fn poll(&self, task: &String) -> Result<JobState<String>, NotSucc> {
+    async fn poll(&self, task: &String) -> Result<JobState<String>, HookError> {
         self.note(format!("poll {task}"));
         if self.happens(Mishap::PollFails) {
-            return Err(NotSucc::fail("the cloud does not answer"));
+            return Err(HookError::fail("the cloud does not answer"));
         }
         if self.happens(Mishap::PollHangs) {
             std::future::pending::<()>().await;
@@ -118,7 +118,7 @@ impl Job for Cloud {
         Ok(JobState::running(format!("{left} to go")).retry_after(Duration::from_secs(3)))
     }
 
-    async fn find(&self, key: &str, request: Option<&String>) -> Result<Option<String>, NotSucc> {
+    async fn find(&self, key: &str, request: Option<&String>) -> Result<Option<String>, HookError> {
         let tasks = self.0.tasks.lock().unwrap();
         let found = tasks
             .get(key)
@@ -126,7 +126,7 @@ impl Job for Cloud {
         Ok(found.map(|_| key.to_owned()))
     }
 
-    async fn cancel(&self, task: &String) -> Result<JobState<String>, NotSucc> {
+    async fn cancel(&self, task: &String) -> Result<JobState<String>, HookError> {
         self.note(format!("cancel {task}"));
         match self.0.tasks.lock().unwrap().remove(task) {
             Some(task) if task.polls == 0 => {
@@ -149,11 +149,11 @@ impl Job for Forgetful {
     type Task = String;
     type Output = String;
 
-    async fn submit(&self, key: &str, request: &String) -> Result<String, NotSucc> {
+    async fn submit(&self, key: &str, request: &String) -> Result<String, HookError> {
         self.0.submit(key, request).await
     }
 
-    async fn poll(&self, task: &String) -> Result<JobState<String>, NotSucc> {
+    async fn poll(&self, task: &String) -> Result<JobState<String>, HookError> {
         self.0.poll(task).await
     }
 }
@@ -165,10 +165,10 @@ async fn settle() {
 }
 
 /// Status, message and delay in seconds.
-fn said(result: Result<String, NotSucc>) -> (Status, String, Option<u64>) {
-    let not_succ = result.unwrap_err();
-    let delay = not_succ.delay().map(|delay| delay.as_secs());
-    (not_succ.status(), not_succ.message().to_owned(), delay)
+fn said(result: Result<String, HookError>) -> (Status, String, Option<u64>) {
+    let hook_error = result.unwrap_err();
+    let delay = hook_error.delay().map(|delay| delay.as_secs());
+    (hook_error.status(), hook_error.message().to_owned(), delay)
 }
 
 #[tokio::test(start_paused = true)]

@@ -8,7 +8,7 @@ use lbcf_driver_sdk::webhook::{
     DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest, HealthzRequest,
     HealthzResponse, StringMap,
 };
-use lbcf_driver_sdk::{NotSucc, RawDriver};
+use lbcf_driver_sdk::{HookError, RawDriver};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -158,13 +158,13 @@ impl RawDriver for Hangs {
     async fn generate_backend_addr(
         &self,
         _: GenerateBackendAddrRequest,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         Ok("a".into())
     }
-    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, HookError> {
         Ok(StringMap::new())
     }
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
         Ok(())
     }
 }

@@ -8,28 +8,28 @@ use lbcf_driver_sdk::webhook::{
     DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest, StringMap,
     ValidateBackendRequest,
 };
-use lbcf_driver_sdk::{NotSucc, OrOutcome, RawDriver, Refusal, RetryAfter};
+use lbcf_driver_sdk::{HookError, OrOutcome, RawDriver, Rejection, RetryAfter};
 use serde_json::json;
 use std::time::Duration;
 
 /// The same check in hooks that validate and in hooks that work.
-fn weight(parameters: &StringMap) -> Result<u8, Refusal> {
+fn weight(parameters: &StringMap) -> Result<u8, Rejection> {
     let weight = parameters.get("weight");
-    let weight = weight.or_refuse("parameters.weight: missing")?;
+    let weight = weight.or_reject("parameters.weight: missing")?;
     weight
         .parse()
-        .or_refuse(format!("parameters.weight: {weight:?}: no number"))
+        .or_reject(format!("parameters.weight: {weight:?}: no number"))
 }
 
 struct Picky;
 
 impl RawDriver for Picky {
-    async fn validate_backend(&self, request: ValidateBackendRequest) -> Result<(), Refusal> {
+    async fn validate_backend(&self, request: ValidateBackendRequest) -> Result<(), Rejection> {
         weight(&request.parameters)?;
         Ok(())
     }
 
-    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, HookError> {
         weight(&request.parameters)?;
         Ok(StringMap::new())
     }
@@ -37,12 +37,12 @@ impl RawDriver for Picky {
     async fn generate_backend_addr(
         &self,
         _: GenerateBackendAddrRequest,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         None.or_running("no address yet")
             .retry_after(Duration::from_millis(2500))
     }
 
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
         Err("token 42")
             .or_fail("no luck")
             .retry_after(Duration::from_secs(7))

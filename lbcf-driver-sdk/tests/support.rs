@@ -9,7 +9,7 @@ use lbcf_driver_sdk::webhook::{
     CreateLoadBalancerRequest, DeregisterBackendRequest, EnsureBackendRequest,
     GenerateBackendAddrRequest, LoadBalancer, StringMap, ValidateBackendRequest,
 };
-use lbcf_driver_sdk::{NotSucc, RawDriver, Refusal};
+use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -76,7 +76,7 @@ impl RawDriver for Actor {
     async fn create_load_balancer(
         &self,
         request: CreateLoadBalancerRequest,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         self.act("create", request.attributes.get("do")).await;
         Ok(request.lb_spec)
     }
@@ -84,14 +84,14 @@ impl RawDriver for Actor {
     async fn generate_backend_addr(
         &self,
         request: GenerateBackendAddrRequest,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         let pod = request
             .pod_backend
-            .ok_or_else(|| NotSucc::fail("pods only"))?;
+            .ok_or_else(|| HookError::fail("pods only"))?;
         Ok(pod.pod.metadata.name.unwrap_or_default())
     }
 
-    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, HookError> {
         let parameters = &request.parameters;
         let mut name = request.backend_addr.clone();
         if let Some(weight) = parameters.get("weight") {
@@ -99,7 +99,7 @@ impl RawDriver for Actor {
         }
         self.act(&name, parameters.get("do")).await;
         match parameters.get("do").map(String::as_str) {
-            Some("fail") => Err(NotSucc::fail("the cloud says no")
+            Some("fail") => Err(HookError::fail("the cloud says no")
                 .retry_after(Duration::from_millis(1500))
                 .because("quota exceeded")),
             Some("panic" | "wait, then panic") => panic!("on purpose"),
@@ -107,16 +107,16 @@ impl RawDriver for Actor {
         }
     }
 
-    async fn deregister_backend(&self, request: DeregisterBackendRequest) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, request: DeregisterBackendRequest) -> Result<(), HookError> {
         self.act("deregister", request.parameters.get("do")).await;
         Ok(())
     }
 
-    async fn validate_backend(&self, request: ValidateBackendRequest) -> Result<(), Refusal> {
+    async fn validate_backend(&self, request: ValidateBackendRequest) -> Result<(), Rejection> {
         self.act("validate", request.parameters.get("do")).await;
         match request.parameters.get("do").map(String::as_str) {
             Some("panic") => panic!("on purpose"),
-            Some("refuse") => Err(Refusal::new("weight: \"101\": not from 0 to 100")),
+            Some("refuse") => Err(Rejection::new("weight: \"101\": not from 0 to 100")),
             _ => Ok(()),
         }
     }

@@ -8,7 +8,7 @@ mod rules;
 use cloudlet::Cloudlet;
 use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::testing::{
-    Call, Clock, TestDriver, create_load_balancer, delete_load_balancer, deregister_backend,
+    Clock, TestDriver, WebhookCall, create_load_balancer, delete_load_balancer, deregister_backend,
     ensure_backend, ensure_load_balancer, generate_backend_addr, healthz, judge_pod_deregister,
     pod, validate_backend, validate_load_balancer,
 };
@@ -225,7 +225,7 @@ async fn each_call_has_a_new_retry_id_and_a_record_id_that_follows_from_what_it_
         ..call.request().clone()
     };
     driver
-        .call(Call::<EnsureBackend>::of(request))
+        .call(WebhookCall::<EnsureBackend>::of(request))
         .await
         .assert_succ();
     let [one, changed, other, named, own] = driver.inner().ids().try_into().unwrap();

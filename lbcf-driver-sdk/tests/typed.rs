@@ -10,7 +10,7 @@ use lbcf_driver_sdk::request::{
 };
 use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::webhook::{LoadBalancer, StringMap};
-use lbcf_driver_sdk::{Driver, NotSucc, RawDriver, Refusal};
+use lbcf_driver_sdk::{Driver, HookError, RawDriver, Rejection};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Debug;
@@ -71,7 +71,7 @@ impl Driver for Typed {
     type Parameters = Parameters;
     type BackendAddr = SocketAddr;
 
-    async fn create_load_balancer(&self, r: CreateLoadBalancer<Self>) -> Result<LbInfo, NotSucc> {
+    async fn create_load_balancer(&self, r: CreateLoadBalancer<Self>) -> Result<LbInfo, HookError> {
         self.note("create", &r.lb_spec);
         let id = r.lb_spec.vpc_id;
         let port = r.lb_spec.listener_port.get();
@@ -79,12 +79,12 @@ impl Driver for Typed {
         Ok(LbInfo { id, port })
     }
 
-    async fn ensure_load_balancer(&self, r: EnsureLoadBalancer<Self>) -> Result<(), NotSucc> {
+    async fn ensure_load_balancer(&self, r: EnsureLoadBalancer<Self>) -> Result<(), HookError> {
         self.note("ensure", (r.lb_info, r.attributes));
         Ok(())
     }
 
-    async fn delete_load_balancer(&self, r: DeleteLoadBalancer<Self>) -> Result<(), NotSucc> {
+    async fn delete_load_balancer(&self, r: DeleteLoadBalancer<Self>) -> Result<(), HookError> {
         self.note("delete", (r.lb_info.map(|info| info.id), r.attributes));
         Ok(())
     }
@@ -92,29 +92,29 @@ impl Driver for Typed {
     async fn generate_backend_addr(
         &self,
         r: GenerateBackendAddr<Self>,
-    ) -> Result<SocketAddr, NotSucc> {
+    ) -> Result<SocketAddr, HookError> {
         self.note("generate", (r.lb_info.id, r.parameters));
         Ok("10.0.0.1:80".parse()?)
     }
 
-    async fn ensure_backend(&self, r: EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, r: EnsureBackend<Self>) -> Result<StringMap, HookError> {
         self.note("register", (r.backend_addr, r.parameters.weight));
         Ok(StringMap::new())
     }
 
-    async fn deregister_backend(&self, r: DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, r: DeregisterBackend<Self>) -> Result<(), HookError> {
         let weight = r.parameters.map(|parameters| parameters.weight);
         self.note("deregister", (r.backend_addr, weight));
         Ok(())
     }
 
-    async fn validate_load_balancer(&self, r: ValidateLoadBalancer<Self>) -> Result<(), Refusal> {
+    async fn validate_load_balancer(&self, r: ValidateLoadBalancer<Self>) -> Result<(), Rejection> {
         let old = r.old_attributes.map(|attributes| attributes.scheme);
         self.note("validate", (r.operation, r.attributes.scheme, old));
         Ok(())
     }
 
-    async fn validate_backend(&self, r: ValidateBackend<Self>) -> Result<(), Refusal> {
+    async fn validate_backend(&self, r: ValidateBackend<Self>) -> Result<(), Rejection> {
         let old = r.old_parameters.map(|parameters| parameters.weight);
         let id = r.lb_info.map(|info| info.id);
         self.note("validate", (r.operation, id, r.parameters.weight, old));
@@ -471,26 +471,29 @@ impl Driver for Raw {
     async fn create_load_balancer(
         &self,
         r: CreateLoadBalancer<Self>,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         Ok(r.lb_spec)
     }
 
-    async fn delete_load_balancer(&self, _: DeleteLoadBalancer<Self>) -> Result<(), NotSucc> {
+    async fn delete_load_balancer(&self, _: DeleteLoadBalancer<Self>) -> Result<(), HookError> {
         Ok(())
     }
 
-    async fn generate_backend_addr(&self, r: GenerateBackendAddr<Self>) -> Result<String, NotSucc> {
+    async fn generate_backend_addr(
+        &self,
+        r: GenerateBackendAddr<Self>,
+    ) -> Result<String, HookError> {
         Ok(r.parameters
             .unwrap_or_default()
             .remove("address")
             .unwrap_or_default())
     }
 
-    async fn ensure_backend(&self, r: EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, r: EnsureBackend<Self>) -> Result<StringMap, HookError> {
         Ok(r.parameters)
     }
 
-    async fn deregister_backend(&self, _: DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: DeregisterBackend<Self>) -> Result<(), HookError> {
         Ok(())
     }
 }

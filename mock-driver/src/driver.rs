@@ -28,7 +28,7 @@ use lbcf_driver_sdk::webhook::{
     JudgePodDeregisterRequest, LoadBalancer, Operation, StringMap, ValidateBackendRequest,
     ValidateLoadBalancerRequest,
 };
-use lbcf_driver_sdk::{NotSucc, RawDriver, Refusal};
+use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
 use outage::gone;
 use std::time::Duration;
 use wanted::WantedLoadBalancer;
@@ -71,7 +71,7 @@ impl RawDriver for ClbDriver {
     async fn validate_load_balancer(
         &self,
         request: ValidateLoadBalancerRequest,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         if request.operation == Operation::Update {
             charge::check_change(&request.old_attributes, &request.attributes)?;
         }
@@ -89,7 +89,7 @@ impl RawDriver for ClbDriver {
     async fn create_load_balancer(
         &self,
         request: CreateLoadBalancerRequest,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         let cloud = self.cloud_for(request.dry_run);
         // The recordID is the client token that clouds ask for: a repeated call, also one that
         // reaches another process than the first, finds what the first one made.
@@ -104,7 +104,7 @@ impl RawDriver for ClbDriver {
                 match cloud.create(token, wanted, request.attributes, pace)? {
                     Creation::Done(endpoint) => Ok(endpoint.lb_info()),
                     Creation::Running { stage, remaining } => {
-                        let running = NotSucc::running(stage.to_string());
+                        let running = HookError::running(stage.to_string());
                         // The wire knows whole seconds: asking for less would ask for more.
                         Err(if pace < Duration::from_secs(1) {
                             running
@@ -120,7 +120,7 @@ impl RawDriver for ClbDriver {
     async fn ensure_load_balancer(
         &self,
         request: EnsureLoadBalancerRequest,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         let Identity { endpoint, .. } = Identity::from_lb_info(&request.lb_info)?;
         let cloud = self.cloud_for(request.dry_run);
         Ok(cloud.set_attributes(&endpoint, request.attributes)?)
@@ -129,7 +129,7 @@ impl RawDriver for ClbDriver {
     async fn delete_load_balancer(
         &self,
         request: DeleteLoadBalancerRequest,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         let cloud = self.cloud_for(request.dry_run);
         if let Ok(Identity { endpoint, lb_info }) = Identity::from_lb_info(&request.lb_info) {
             // One that is not there is deleted already.
@@ -144,7 +144,7 @@ impl RawDriver for ClbDriver {
         Ok(())
     }
 
-    async fn validate_backend(&self, request: ValidateBackendRequest) -> Result<(), Refusal> {
+    async fn validate_backend(&self, request: ValidateBackendRequest) -> Result<(), Rejection> {
         weight(&request.parameters)?;
         Ok(())
     }
@@ -152,16 +152,16 @@ impl RawDriver for ClbDriver {
     async fn generate_backend_addr(
         &self,
         request: GenerateBackendAddrRequest,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         let pod = request.pod_backend.as_ref();
         let service = request.service_backend.as_ref();
         Ok(address_of(pod, service)?)
     }
 
-    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, HookError> {
         let Identity { endpoint, .. } = Identity::from_lb_info(&request.lb_info)?;
         if request.backend_addr.is_empty() {
-            return Err(NotSucc::fail(
+            return Err(HookError::fail(
                 "backendAddr is empty: there is nothing to bind",
             ));
         }
@@ -175,7 +175,7 @@ impl RawDriver for ClbDriver {
         Ok(StringMap::new())
     }
 
-    async fn deregister_backend(&self, request: DeregisterBackendRequest) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, request: DeregisterBackendRequest) -> Result<(), HookError> {
         if let Ok(Identity { endpoint, .. }) = Identity::from_lb_info(&request.lb_info) {
             let cloud = self.cloud_for(request.dry_run);
             // Not bound, or no such load balancer: either way it is not registered (b124).
@@ -187,7 +187,7 @@ impl RawDriver for ClbDriver {
     async fn judge_pod_deregister(
         &self,
         request: JudgePodDeregisterRequest,
-    ) -> Result<Vec<Pod>, Refusal> {
+    ) -> Result<Vec<Pod>, Rejection> {
         let pods = request.not_ready_pods.into_iter();
         Ok(pods.filter(judge::stays).map(judge::reference).collect())
     }

@@ -22,7 +22,7 @@ use lbcf_driver_sdk::request::{
 };
 use lbcf_driver_sdk::server::ServerArgs;
 use lbcf_driver_sdk::webhook::{BackendType, LoadBalancer, StringMap};
-use lbcf_driver_sdk::{Driver, NotSucc, Refusal};
+use lbcf_driver_sdk::{Driver, HookError, Rejection};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -85,23 +85,23 @@ impl Job for Creation {
     type Task = u64;
     type Output = LbInfo;
 
-    async fn submit(&self, key: &str, spec: &LbSpec) -> Result<u64, NotSucc> {
+    async fn submit(&self, key: &str, spec: &LbSpec) -> Result<u64, HookError> {
         // The key is the client token, by which the cloud knows a submit that is repeated.
         Ok(self.cloud.create(key, spec.zone).await?)
     }
 
-    async fn poll(&self, task: &u64) -> Result<JobState<LbInfo>, NotSucc> {
+    async fn poll(&self, task: &u64) -> Result<JobState<LbInfo>, HookError> {
         // `?` means that the cloud could not be asked: the task goes on, as far as is known.
         Ok(job_state(self.cloud.task(*task).await?))
     }
 
-    async fn find(&self, key: &str, spec: Option<&LbSpec>) -> Result<Option<u64>, NotSucc> {
+    async fn find(&self, key: &str, spec: Option<&LbSpec>) -> Result<Option<u64>, HookError> {
         // Without a spec it is to be ended, whatever it makes.
         let zone = spec.map(|spec| spec.zone);
         Ok(self.cloud.find_task(key, zone).await?)
     }
 
-    async fn cancel(&self, task: &u64) -> Result<JobState<LbInfo>, NotSucc> {
+    async fn cancel(&self, task: &u64) -> Result<JobState<LbInfo>, HookError> {
         Ok(job_state(self.cloud.cancel_task(*task).await?))
     }
 }
@@ -132,7 +132,7 @@ impl Driver for AsyncCreate {
     async fn create_load_balancer(
         &self,
         request: CreateLoadBalancer<Self>,
-    ) -> Result<LbInfo, NotSucc> {
+    ) -> Result<LbInfo, HookError> {
         // Creating and deleting have this part of the recordID in common.
         let key = object_of(&request.record_id);
         // `Running` until it is there.
@@ -142,13 +142,19 @@ impl Driver for AsyncCreate {
         Ok(lb_info)
     }
 
-    async fn ensure_load_balancer(&self, request: EnsureLoadBalancer<Self>) -> Result<(), NotSucc> {
+    async fn ensure_load_balancer(
+        &self,
+        request: EnsureLoadBalancer<Self>,
+    ) -> Result<(), HookError> {
         let bandwidth = request.attributes.bandwidth_mbps;
         let id = &request.lb_info.id;
         Ok(self.cloud.set_bandwidth(id, bandwidth).await?)
     }
 
-    async fn delete_load_balancer(&self, request: DeleteLoadBalancer<Self>) -> Result<(), NotSucc> {
+    async fn delete_load_balancer(
+        &self,
+        request: DeleteLoadBalancer<Self>,
+    ) -> Result<(), HookError> {
         // It may still be in the making, and then the controller was told no lbInfo.
         let key = object_of(&request.record_id);
         let made = self.creations.cancel(key).await?;
@@ -162,13 +168,15 @@ impl Driver for AsyncCreate {
         Ok(())
     }
 
-    async fn validate_backend(&self, request: ValidateBackend<Self>) -> Result<(), Refusal> {
+    async fn validate_backend(&self, request: ValidateBackend<Self>) -> Result<(), Rejection> {
         if request.backend_type == BackendType::Service {
-            return Err(Refusal::new("only pods and static addresses are supported"));
+            return Err(Rejection::new(
+                "only pods and static addresses are supported",
+            ));
         }
         match request.parameters.weight {
             0..=100 => Ok(()),
-            weight => Err(Refusal::new(format!(
+            weight => Err(Rejection::new(format!(
                 "parameters.weight: \"{weight}\": not a number from 0 to 100"
             ))),
         }
@@ -177,9 +185,9 @@ impl Driver for AsyncCreate {
     async fn generate_backend_addr(
         &self,
         request: GenerateBackendAddr<Self>,
-    ) -> Result<SocketAddr, NotSucc> {
+    ) -> Result<SocketAddr, HookError> {
         let Backend::Pod(backend) = request.backend else {
-            return Err(NotSucc::fail("only pods are supported"));
+            return Err(HookError::fail("only pods are supported"));
         };
         let ip = backend.pod.status.and_then(|status| status.pod_ip);
         let ip = ip
@@ -191,14 +199,14 @@ impl Driver for AsyncCreate {
         Ok(SocketAddr::new(ip, port))
     }
 
-    async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
         let (id, address) = (&request.lb_info.id, request.backend_addr);
         let weight = request.parameters.weight;
         self.cloud.register(id, address, weight).await?;
         Ok(StringMap::new())
     }
 
-    async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), HookError> {
         let (id, address) = (&request.lb_info.id, request.backend_addr);
         match self.cloud.deregister(id, address).await {
             // With the load balancer its backends are gone.

@@ -7,7 +7,7 @@ use hyper::{Method, Request, StatusCode, header};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use lbcf_driver_sdk::NotSucc;
+use lbcf_driver_sdk::HookError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::error::Error;
@@ -66,7 +66,7 @@ pub(crate) enum ApiError {
     NoAnswer(Box<dyn Error + Send + Sync>),
 }
 
-impl From<ApiError> for NotSucc {
+impl From<ApiError> for HookError {
     fn from(error: ApiError) -> Self {
         match error {
             ApiError::NotFound { message } => Self::fail(message),
@@ -208,7 +208,7 @@ impl Api {
         }
         let seconds = head.headers.get(header::RETRY_AFTER);
         let seconds = seconds.and_then(|seconds| seconds.to_str().ok()?.parse().ok());
-        Err(refusal(head.status, seconds, &body))
+        Err(rejection(head.status, seconds, &body))
     }
 }
 
@@ -219,7 +219,7 @@ struct Problem {
     message: String,
 }
 
-fn refusal(status: StatusCode, retry_after: Option<u64>, body: &[u8]) -> ApiError {
+fn rejection(status: StatusCode, retry_after: Option<u64>, body: &[u8]) -> ApiError {
     if status == StatusCode::TOO_MANY_REQUESTS {
         let wait = Duration::from_secs(retry_after.unwrap_or(10));
         return ApiError::Throttled { wait };

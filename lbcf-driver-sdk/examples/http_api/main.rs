@@ -23,7 +23,7 @@ use lbcf_driver_sdk::request::{
 };
 use lbcf_driver_sdk::server::ServerArgs;
 use lbcf_driver_sdk::webhook::StringMap;
-use lbcf_driver_sdk::{Driver, NotSucc, Refusal};
+use lbcf_driver_sdk::{Driver, HookError, Rejection};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 use std::process::ExitCode;
@@ -88,11 +88,11 @@ impl Driver for HttpApi {
     async fn validate_load_balancer(
         &self,
         request: ValidateLoadBalancer<Self>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         // What the types say is checked already. The API is not asked: whether it answers right
         // now must not decide whether the user's object is stored.
         match request.lb_spec.listener_port {
-            0 => Err(Refusal::new(
+            0 => Err(Rejection::new(
                 "lbSpec.listenerPort: \"0\": not a number from 1 to 65535",
             )),
             _ => Ok(()),
@@ -102,7 +102,7 @@ impl Driver for HttpApi {
     async fn create_load_balancer(
         &self,
         request: CreateLoadBalancer<Self>,
-    ) -> Result<LbInfo, NotSucc> {
+    ) -> Result<LbInfo, HookError> {
         let LbSpec {
             instance,
             listener_port,
@@ -126,7 +126,10 @@ impl Driver for HttpApi {
         })
     }
 
-    async fn ensure_load_balancer(&self, request: EnsureLoadBalancer<Self>) -> Result<(), NotSucc> {
+    async fn ensure_load_balancer(
+        &self,
+        request: EnsureLoadBalancer<Self>,
+    ) -> Result<(), HookError> {
         let LbInfo {
             instance,
             listener_port,
@@ -139,7 +142,10 @@ impl Driver for HttpApi {
         Ok(())
     }
 
-    async fn delete_load_balancer(&self, request: DeleteLoadBalancer<Self>) -> Result<(), NotSucc> {
+    async fn delete_load_balancer(
+        &self,
+        request: DeleteLoadBalancer<Self>,
+    ) -> Result<(), HookError> {
         let instance = match request.lb_info {
             Some(lb_info) if lb_info.created => Some(lb_info.instance),
             // The instance is somebody else's, the listener is ours.
@@ -160,10 +166,10 @@ impl Driver for HttpApi {
         Ok(())
     }
 
-    async fn validate_backend(&self, request: ValidateBackend<Self>) -> Result<(), Refusal> {
+    async fn validate_backend(&self, request: ValidateBackend<Self>) -> Result<(), Rejection> {
         match request.parameters.weight {
             0..=100 => Ok(()),
-            weight => Err(Refusal::new(format!(
+            weight => Err(Rejection::new(format!(
                 "parameters.weight: \"{weight}\": not a number from 0 to 100"
             ))),
         }
@@ -172,7 +178,7 @@ impl Driver for HttpApi {
     async fn generate_backend_addr(
         &self,
         request: GenerateBackendAddr<Self>,
-    ) -> Result<SocketAddr, NotSucc> {
+    ) -> Result<SocketAddr, HookError> {
         match request.backend {
             Backend::Pod(backend) => {
                 let ip = backend.pod.status.and_then(|status| status.pod_ip);
@@ -200,7 +206,7 @@ impl Driver for HttpApi {
         }
     }
 
-    async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
         let LbInfo {
             instance,
             listener_port,
@@ -213,7 +219,7 @@ impl Driver for HttpApi {
         Ok(StringMap::new())
     }
 
-    async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), HookError> {
         let LbInfo {
             instance,
             listener_port,
@@ -231,7 +237,7 @@ impl Driver for HttpApi {
     }
 }
 
-fn address(ip: &str, port: i32) -> Result<SocketAddr, NotSucc> {
+fn address(ip: &str, port: i32) -> Result<SocketAddr, HookError> {
     let ip: IpAddr = ip.parse().or_fail(format!("{ip:?}: no IP address"))?;
     let port = port.try_into().or_fail(format!("{port}: no port"))?;
     Ok(SocketAddr::new(ip, port))

@@ -10,7 +10,7 @@ use http_body_util::BodyExt;
 use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::webhook::*;
 use lbcf_driver_sdk::wire::{DecodeError, from_slice, from_value};
-use lbcf_driver_sdk::{NotSucc, RawDriver};
+use lbcf_driver_sdk::{HookError, RawDriver};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
@@ -22,25 +22,25 @@ impl RawDriver for Yes {
     async fn create_load_balancer(
         &self,
         request: CreateLoadBalancerRequest,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         Ok(request.lb_spec)
     }
 
     async fn generate_backend_addr(
         &self,
         request: GenerateBackendAddrRequest,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         let pod = request
             .pod_backend
             .and_then(|backend| backend.pod.metadata.name);
         Ok(pod.unwrap_or_default())
     }
 
-    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, HookError> {
         Ok(request.parameters)
     }
 
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
         Ok(())
     }
 

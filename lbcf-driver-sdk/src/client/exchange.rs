@@ -79,7 +79,7 @@ impl Answer {
         }
     }
 
-    /// The body of an answer with status 200. `hint` is added to the error about a refusal.
+    /// The body of an answer with status 200. `hint` is added to the error about a rejection.
     pub(super) async fn accepted(
         self,
         size_limit: usize,

@@ -7,7 +7,7 @@ use crate::webhook::{
     HealthzResponse, JudgePodDeregisterRequest, LoadBalancer, StringMap, ValidateBackendRequest,
     ValidateLoadBalancerRequest,
 };
-use crate::{NotSucc, Refusal};
+use crate::{HookError, Rejection};
 use k8s_openapi::api::core::v1::Pod;
 use std::future::Future;
 
@@ -34,7 +34,7 @@ pub trait RawDriver: Send + Sync + 'static {
     fn validate_load_balancer(
         &self,
         _request: ValidateLoadBalancerRequest,
-    ) -> impl Future<Output = Result<(), Refusal>> + Send {
+    ) -> impl Future<Output = Result<(), Rejection>> + Send {
         async { Ok(()) }
     }
 
@@ -43,7 +43,7 @@ pub trait RawDriver: Send + Sync + 'static {
     fn create_load_balancer(
         &self,
         _request: CreateLoadBalancerRequest,
-    ) -> impl Future<Output = Result<StringMap, NotSucc>> + Send {
+    ) -> impl Future<Output = Result<StringMap, HookError>> + Send {
         async { Ok(StringMap::new()) }
     }
 
@@ -51,7 +51,7 @@ pub trait RawDriver: Send + Sync + 'static {
     fn ensure_load_balancer(
         &self,
         _request: EnsureLoadBalancerRequest,
-    ) -> impl Future<Output = Result<(), NotSucc>> + Send {
+    ) -> impl Future<Output = Result<(), HookError>> + Send {
         async { Ok(()) }
     }
 
@@ -60,7 +60,7 @@ pub trait RawDriver: Send + Sync + 'static {
     fn delete_load_balancer(
         &self,
         _request: DeleteLoadBalancerRequest,
-    ) -> impl Future<Output = Result<(), NotSucc>> + Send {
+    ) -> impl Future<Output = Result<(), HookError>> + Send {
         async { Ok(()) }
     }
 
@@ -69,7 +69,7 @@ pub trait RawDriver: Send + Sync + 'static {
     fn validate_backend(
         &self,
         _request: ValidateBackendRequest,
-    ) -> impl Future<Output = Result<(), Refusal>> + Send {
+    ) -> impl Future<Output = Result<(), Rejection>> + Send {
         async { Ok(()) }
     }
 
@@ -78,29 +78,29 @@ pub trait RawDriver: Send + Sync + 'static {
     fn generate_backend_addr(
         &self,
         request: GenerateBackendAddrRequest,
-    ) -> impl Future<Output = Result<String, NotSucc>> + Send;
+    ) -> impl Future<Output = Result<String, HookError>> + Send;
 
     /// Registers the backend with these parameters; one that is registered gets the parameters.
     /// The map is kept by the controller and sent along from now on.
     fn ensure_backend(
         &self,
         request: EnsureBackendRequest,
-    ) -> impl Future<Output = Result<StringMap, NotSucc>> + Send;
+    ) -> impl Future<Output = Result<StringMap, HookError>> + Send;
 
     /// Takes the backend away; one that is not registered is gone, and so is one on a load
     /// balancer that does not exist.
     fn deregister_backend(
         &self,
         request: DeregisterBackendRequest,
-    ) -> impl Future<Output = Result<(), NotSucc>> + Send;
+    ) -> impl Future<Output = Result<(), HookError>> + Send;
 
     /// Which of these pods stay registered although they are not ready? The default refuses, and
     /// the controller then does what the group's `failurePolicy` says.
     fn judge_pod_deregister(
         &self,
         _request: JudgePodDeregisterRequest,
-    ) -> impl Future<Output = Result<Vec<Pod>, Refusal>> + Send {
-        async { Err(Refusal::not_judged()) }
+    ) -> impl Future<Output = Result<Vec<Pod>, Rejection>> + Send {
+        async { Err(Rejection::not_judged()) }
     }
 
     /// Names what must not be worked on by two operations at a time. Many cloud APIs take one

@@ -8,7 +8,7 @@ use crate::request::{
 };
 use crate::webhook as wire;
 use crate::webhook::{LoadBalancer, StringMap};
-use crate::{Driver, NotSucc, RawDriver, Refusal};
+use crate::{Driver, HookError, RawDriver, Rejection};
 use k8s_openapi::api::core::v1::Pod;
 
 impl<D: Driver> RawDriver for D {
@@ -21,7 +21,7 @@ impl<D: Driver> RawDriver for D {
     async fn validate_load_balancer(
         &self,
         request: wire::ValidateLoadBalancerRequest,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         match ValidateLoadBalancer::read(request)? {
             Question::Ask(request) => Driver::validate_load_balancer(self, request).await,
             Question::Unchanged => Ok(()),
@@ -31,7 +31,7 @@ impl<D: Driver> RawDriver for D {
     async fn create_load_balancer(
         &self,
         request: wire::CreateLoadBalancerRequest,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         let lb_spec = request.lb_spec.clone();
         let request = CreateLoadBalancer::read(request)?;
         let lb_info = Driver::create_load_balancer(self, request).await?;
@@ -49,18 +49,21 @@ impl<D: Driver> RawDriver for D {
     async fn ensure_load_balancer(
         &self,
         request: wire::EnsureLoadBalancerRequest,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         Driver::ensure_load_balancer(self, EnsureLoadBalancer::read(request)?).await
     }
 
     async fn delete_load_balancer(
         &self,
         request: wire::DeleteLoadBalancerRequest,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         Driver::delete_load_balancer(self, DeleteLoadBalancer::read(request)?).await
     }
 
-    async fn validate_backend(&self, request: wire::ValidateBackendRequest) -> Result<(), Refusal> {
+    async fn validate_backend(
+        &self,
+        request: wire::ValidateBackendRequest,
+    ) -> Result<(), Rejection> {
         match ValidateBackend::read(request)? {
             Question::Ask(request) => Driver::validate_backend(self, request).await,
             Question::Unchanged => Ok(()),
@@ -70,7 +73,7 @@ impl<D: Driver> RawDriver for D {
     async fn generate_backend_addr(
         &self,
         request: wire::GenerateBackendAddrRequest,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         let request = GenerateBackendAddr::read(request)?;
         let address = Driver::generate_backend_addr(self, request).await?;
         Ok(fields::write_address("backendAddr", &address)?)
@@ -79,14 +82,14 @@ impl<D: Driver> RawDriver for D {
     async fn ensure_backend(
         &self,
         request: wire::EnsureBackendRequest,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         Driver::ensure_backend(self, EnsureBackend::read(request)?).await
     }
 
     async fn deregister_backend(
         &self,
         request: wire::DeregisterBackendRequest,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         match DeregisterBackend::read(request)? {
             Ok(request) => Driver::deregister_backend(self, request).await,
             Err(_never_registered) => {
@@ -100,7 +103,7 @@ impl<D: Driver> RawDriver for D {
     async fn judge_pod_deregister(
         &self,
         request: wire::JudgePodDeregisterRequest,
-    ) -> Result<Vec<Pod>, Refusal> {
+    ) -> Result<Vec<Pod>, Rejection> {
         Driver::judge_pod_deregister(self, request).await
     }
 

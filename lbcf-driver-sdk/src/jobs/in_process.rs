@@ -1,7 +1,7 @@
 //! Jobs that are work of this process.
 
 use super::{Job, JobState};
-use crate::NotSucc;
+use crate::HookError;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -13,14 +13,14 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
 
-type WorkFuture<O> = Pin<Box<dyn Future<Output = Result<O, NotSucc>> + Send>>;
+type WorkFuture<O> = Pin<Box<dyn Future<Output = Result<O, HookError>> + Send>>;
 type WorkFn<R, O> = dyn Fn(R, Progress) -> WorkFuture<O> + Send + Sync;
 
 /// A job that is work of this process: begun by the first call, running by itself, its result
 /// collected by a later call.
 ///
 /// ```
-/// use lbcf_driver_sdk::NotSucc;
+/// use lbcf_driver_sdk::HookError;
 /// use lbcf_driver_sdk::jobs::{InProcess, Jobs, Progress};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -56,7 +56,7 @@ where
     pub fn new<F, W>(work: F) -> Self
     where
         F: Fn(R, Progress) -> W + Send + Sync + 'static,
-        W: Future<Output = Result<O, NotSucc>> + Send + 'static,
+        W: Future<Output = Result<O, HookError>> + Send + 'static,
     {
         let at_work = TaskTracker::new();
         // An open tracker is never done; a closed one still tracks new tasks.
@@ -92,7 +92,7 @@ where
     type Task = Work<O>;
     type Output = O;
 
-    async fn submit(&self, _key: &str, request: &R) -> Result<Work<O>, NotSucc> {
+    async fn submit(&self, _key: &str, request: &R) -> Result<Work<O>, HookError> {
         let progress = Progress::new();
         let (result, over) = watch::channel(None);
         let work = (self.work)(request.clone(), progress.clone());
@@ -103,14 +103,14 @@ where
         Ok(Work { over, progress })
     }
 
-    async fn poll(&self, work: &Work<O>) -> Result<JobState<O>, NotSucc> {
+    async fn poll(&self, work: &Work<O>) -> Result<JobState<O>, HookError> {
         let mut over = work.over.clone();
         let result = timeout(self.answer_within, over.wait_for(Option::is_some)).await;
         Ok(match result {
             Err(_) => work.progress.state(),
             Ok(Ok(result)) => match result.clone() {
                 Some(Ok(output)) => JobState::Done(output),
-                Some(Err(not_succ)) => JobState::Failed(not_succ),
+                Some(Err(hook_error)) => JobState::Failed(hook_error),
                 None => work.progress.state(),
             },
             // It was dropped before it had a result.
@@ -122,7 +122,7 @@ where
         })
     }
 
-    async fn cancel(&self, work: &Work<O>) -> Result<JobState<O>, NotSucc> {
+    async fn cancel(&self, work: &Work<O>) -> Result<JobState<O>, HookError> {
         work.progress.cancelled.cancel();
         self.poll(work).await
     }
@@ -139,7 +139,7 @@ impl<R, O> fmt::Debug for InProcess<R, O> {
 
 /// Work that runs, or has ended.
 pub struct Work<O> {
-    over: watch::Receiver<Option<Result<O, NotSucc>>>,
+    over: watch::Receiver<Option<Result<O, HookError>>>,
     progress: Progress,
 }
 

@@ -1,6 +1,6 @@
 //! What a driver says of its long work: how it is begun, asked for, found and ended.
 
-use crate::NotSucc;
+use crate::HookError;
 use std::future::Future;
 use std::time::Duration;
 
@@ -25,14 +25,14 @@ pub trait Job: Send + Sync + 'static {
         &self,
         key: &str,
         request: &Self::Request,
-    ) -> impl Future<Output = Result<Self::Task, NotSucc>> + Send;
+    ) -> impl Future<Output = Result<Self::Task, HookError>> + Send;
 
     /// Asks how the task stands. `Err` means that this is not known: the call is answered with
     /// it, and the task is asked for again. That the task failed is [`JobState::Failed`].
     fn poll(
         &self,
         task: &Self::Task,
-    ) -> impl Future<Output = Result<JobState<Self::Output>, NotSucc>> + Send;
+    ) -> impl Future<Output = Result<JobState<Self::Output>, HookError>> + Send;
 
     /// Looks for a task that was submitted with this key, before the driver was restarted or in a
     /// submit whose answer was lost. Asked before every submit, with the request: a task that does
@@ -45,7 +45,7 @@ pub trait Job: Send + Sync + 'static {
         &self,
         _key: &str,
         _request: Option<&Self::Request>,
-    ) -> impl Future<Output = Result<Option<Self::Task>, NotSucc>> + Send {
+    ) -> impl Future<Output = Result<Option<Self::Task>, HookError>> + Send {
         async { Ok(None) }
     }
 
@@ -59,7 +59,7 @@ pub trait Job: Send + Sync + 'static {
     fn cancel(
         &self,
         task: &Self::Task,
-    ) -> impl Future<Output = Result<JobState<Self::Output>, NotSucc>> + Send {
+    ) -> impl Future<Output = Result<JobState<Self::Output>, HookError>> + Send {
         self.poll(task)
     }
 }
@@ -77,7 +77,7 @@ pub enum JobState<O> {
     /// Over: this came of it.
     Done(O),
     /// Over: nothing came of it. The next call submits anew.
-    Failed(NotSucc),
+    Failed(HookError),
 }
 
 impl<O> JobState<O> {
@@ -91,7 +91,7 @@ impl<O> JobState<O> {
 
     /// Over, and nothing came of it. The message is for the user.
     pub fn failed(message: impl Into<String>) -> Self {
-        Self::Failed(NotSucc::fail(message))
+        Self::Failed(HookError::fail(message))
     }
 
     /// Asks the controller to wait at least this long; for a task that is done it means nothing.
@@ -102,7 +102,7 @@ impl<O> JobState<O> {
                 message,
                 delay: Some(delay),
             },
-            Self::Failed(not_succ) => Self::Failed(not_succ.retry_after(delay)),
+            Self::Failed(hook_error) => Self::Failed(hook_error.retry_after(delay)),
             Self::Done(output) => Self::Done(output),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::table::{End, Settings, Step, StepId};
 use super::{Job, JobState, Jobs, Shared};
-use crate::NotSucc;
+use crate::HookError;
 use crate::outcome::chain;
 use std::any::Any;
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use tracing::{Instrument, Span};
 #[derive(Debug, Clone)]
 pub(super) enum Outcome<O> {
     /// The task is at work.
-    Running(NotSucc),
+    Running(HookError),
     /// The task is over and made this.
     Done(O),
     /// The task is over and made nothing.
-    Failed(NotSucc),
+    Failed(HookError),
     /// How the task stands could not be found out.
-    NotAsked(NotSucc),
+    NotAsked(HookError),
     /// There is no task.
-    NotSubmitted(NotSucc),
+    NotSubmitted(HookError),
     /// No task was found that could be ended.
     NothingThere,
 }
@@ -55,7 +55,7 @@ impl<O> Clone for Listen<O> {
 /// reports that.
 pub(super) async fn outcome<O: Clone>(
     mut outcomes: watch::Receiver<Option<Outcome<O>>>,
-) -> Result<Outcome<O>, NotSucc> {
+) -> Result<Outcome<O>, HookError> {
     let ended = outcomes.wait_for(Option::is_some).await;
     ended
         .ok()
@@ -63,8 +63,8 @@ pub(super) async fn outcome<O: Clone>(
         .ok_or_else(shut_down)
 }
 
-fn shut_down() -> NotSucc {
-    NotSucc::fail("the driver is shutting down")
+fn shut_down() -> HookError {
+    HookError::fail("the driver is shutting down")
 }
 
 impl<J: Job> Jobs<J> {
@@ -95,7 +95,7 @@ impl<J: Job> Jobs<J> {
             let outcome = match timeout(limit, work).await {
                 Ok(Ok(outcome)) => outcome,
                 Ok(Err(broken)) => ending.broken(panicked(broken)),
-                Err(_) => ending.broken(NotSucc::fail(format!("took longer than {limit:?}"))),
+                Err(_) => ending.broken(HookError::fail(format!("took longer than {limit:?}"))),
             };
             ending.with(outcome);
         };
@@ -118,14 +118,14 @@ impl<J: Job> Shared<J> {
                 let task = match self.job.find(key, Some(&request)).await {
                     Ok(Some(task)) => Ok(task),
                     Ok(None) => self.job.submit(key, &request).await,
-                    Err(not_succ) => Err(not_succ),
+                    Err(hook_error) => Err(hook_error),
                 };
                 match task {
                     Ok(task) => {
                         let task = self.accepted(key, id, task);
                         Outcome::of_task(self.job.poll(&task).await)
                     }
-                    Err(not_succ) => Outcome::NotSubmitted(not_succ),
+                    Err(hook_error) => Outcome::NotSubmitted(hook_error),
                 }
             }
             Step::FindAndCancel => match self.job.find(key, None).await {
@@ -134,7 +134,7 @@ impl<J: Job> Shared<J> {
                     Outcome::of_task(self.job.cancel(&task).await)
                 }
                 Ok(None) => Outcome::NothingThere,
-                Err(not_succ) => Outcome::NotSubmitted(not_succ),
+                Err(hook_error) => Outcome::NotSubmitted(hook_error),
             },
         }
     }
@@ -148,18 +148,18 @@ impl<J: Job> Shared<J> {
 }
 
 impl<O: Clone> Outcome<O> {
-    fn of_task(state: Result<JobState<O>, NotSucc>) -> Self {
+    fn of_task(state: Result<JobState<O>, HookError>) -> Self {
         match state {
             Ok(JobState::Done(output)) => Self::Done(output),
-            Ok(JobState::Failed(not_succ)) => Self::Failed(not_succ),
+            Ok(JobState::Failed(hook_error)) => Self::Failed(hook_error),
             Ok(JobState::Running { message, delay }) => {
-                let running = NotSucc::running(message);
+                let running = HookError::running(message);
                 Self::Running(match delay {
                     Some(delay) => running.retry_after(delay),
                     None => running,
                 })
             }
-            Err(not_succ) => Self::NotAsked(not_succ),
+            Err(hook_error) => Self::NotAsked(hook_error),
         }
     }
 
@@ -172,11 +172,11 @@ impl<O: Clone> Outcome<O> {
     }
 
     /// What went wrong, if it did.
-    fn failure(&self) -> Option<&NotSucc> {
+    fn failure(&self) -> Option<&HookError> {
         match self {
-            Self::Failed(not_succ) | Self::NotAsked(not_succ) | Self::NotSubmitted(not_succ) => {
-                Some(not_succ)
-            }
+            Self::Failed(hook_error)
+            | Self::NotAsked(hook_error)
+            | Self::NotSubmitted(hook_error) => Some(hook_error),
             Self::Running(_) | Self::Done(_) | Self::NothingThere => None,
         }
     }
@@ -198,11 +198,11 @@ impl<J: Job> Ending<J> {
     }
 
     /// A step came to no end of its own: what is known is whether there is a task.
-    fn broken(&self, not_succ: NotSucc) -> Outcome<J::Output> {
+    fn broken(&self, hook_error: HookError) -> Outcome<J::Output> {
         if self.shared.lock().has_task(&self.key, self.id) {
-            Outcome::NotAsked(not_succ)
+            Outcome::NotAsked(hook_error)
         } else {
-            Outcome::NotSubmitted(not_succ)
+            Outcome::NotSubmitted(hook_error)
         }
     }
 }
@@ -211,12 +211,12 @@ impl<J: Job> Drop for Ending<J> {
     fn drop(&mut self) {
         let outcome = self.outcome.take();
         let outcome = outcome.unwrap_or_else(|| self.broken(shut_down()));
-        if let Some(not_succ) = outcome.failure()
+        if let Some(hook_error) = outcome.failure()
             && self.listen.0.receiver_count() == 0
         {
             // Nobody is left to tell.
-            let because = not_succ.source().map(chain);
-            tracing::warn!(job = self.key, because, "{}", not_succ.message());
+            let because = hook_error.source().map(chain);
+            tracing::warn!(job = self.key, because, "{}", hook_error.message());
         }
         let now = Instant::now();
         let (end, settings) = (outcome.end(), &self.settings);
@@ -227,11 +227,11 @@ impl<J: Job> Drop for Ending<J> {
     }
 }
 
-fn panicked(broken: JoinError) -> NotSucc {
+fn panicked(broken: JoinError) -> HookError {
     match broken.try_into_panic() {
         Ok(panic) => {
             tracing::error!("a job panicked: {}", panic_text(panic.as_ref()));
-            NotSucc::fail("the driver panicked at it, see its log")
+            HookError::fail("the driver panicked at it, see its log")
         }
         Err(_) => shut_down(),
     }

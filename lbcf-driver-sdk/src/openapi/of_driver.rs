@@ -29,7 +29,7 @@ const DECIMAL: &str = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?";
 /// ```
 /// # use lbcf_driver_sdk::request::*;
 /// # use lbcf_driver_sdk::webhook::StringMap;
-/// # use lbcf_driver_sdk::{Driver, NotSucc, openapi};
+/// # use lbcf_driver_sdk::{Driver, HookError, openapi};
 /// use serde::{Deserialize, Serialize};
 ///
 /// #[derive(Debug, Serialize, Deserialize)]
@@ -46,11 +46,11 @@ const DECIMAL: &str = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?";
 ///     type Parameters = Parameters;
 ///     type BackendAddr = String;
 ///     // …
-/// #   async fn create_load_balancer(&self, _: CreateLoadBalancer<Self>) -> Result<StringMap, NotSucc> { Ok(StringMap::new()) }
-/// #   async fn delete_load_balancer(&self, _: DeleteLoadBalancer<Self>) -> Result<(), NotSucc> { Ok(()) }
-/// #   async fn generate_backend_addr(&self, _: GenerateBackendAddr<Self>) -> Result<String, NotSucc> { Ok("a".into()) }
-/// #   async fn ensure_backend(&self, _: EnsureBackend<Self>) -> Result<StringMap, NotSucc> { Ok(StringMap::new()) }
-/// #   async fn deregister_backend(&self, _: DeregisterBackend<Self>) -> Result<(), NotSucc> { Ok(()) }
+/// #   async fn create_load_balancer(&self, _: CreateLoadBalancer<Self>) -> Result<StringMap, HookError> { Ok(StringMap::new()) }
+/// #   async fn delete_load_balancer(&self, _: DeleteLoadBalancer<Self>) -> Result<(), HookError> { Ok(()) }
+/// #   async fn generate_backend_addr(&self, _: GenerateBackendAddr<Self>) -> Result<String, HookError> { Ok("a".into()) }
+/// #   async fn ensure_backend(&self, _: EnsureBackend<Self>) -> Result<StringMap, HookError> { Ok(StringMap::new()) }
+/// #   async fn deregister_backend(&self, _: DeregisterBackend<Self>) -> Result<(), HookError> { Ok(()) }
 /// }
 ///
 /// let document = serde_json::to_value(openapi::document_for(&MyCloud))?;

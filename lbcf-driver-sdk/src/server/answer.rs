@@ -11,7 +11,7 @@ use super::runs::{Backend, Subject};
 use crate::webhook::{
     HealthzResponse, OperationRequest, OperationResponse, Status, VerdictRequest, VerdictResponse,
 };
-use crate::{NotSucc, RawDriver, Refusal, wire};
+use crate::{HookError, RawDriver, Rejection, wire};
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use serde::Serialize;
@@ -86,9 +86,9 @@ pub(super) async fn verdict<W, D, F, T>(
     hook: impl FnOnce(Arc<D>, W::Request) -> F + Send + 'static,
 ) -> Answer
 where
-    W: Measured<Request: VerdictRequest, Response: VerdictResponse + From<Result<T, Refusal>>>,
+    W: Measured<Request: VerdictRequest, Response: VerdictResponse + From<Result<T, Rejection>>>,
     D: RawDriver,
-    F: Future<Output = Result<T, Refusal>> + Send + 'static,
+    F: Future<Output = Result<T, Rejection>> + Send + 'static,
     T: Send + 'static,
 {
     let webhook = W::INFO.name;
@@ -150,9 +150,12 @@ pub(super) async fn operation<W, D, F, T>(
     hook: impl FnOnce(Arc<D>, W::Request) -> F + Send + 'static,
 ) -> Answer
 where
-    W: Measured<Request: OperationRequest, Response: OperationResponse + From<Result<T, NotSucc>>>,
+    W: Measured<
+            Request: OperationRequest,
+            Response: OperationResponse + From<Result<T, HookError>>,
+        >,
     D: RawDriver,
-    F: Future<Output = Result<T, NotSucc>> + Send + 'static,
+    F: Future<Output = Result<T, HookError>> + Send + 'static,
     T: Send + 'static,
 {
     let call = Call::new::<W, D>(&context);
@@ -181,9 +184,12 @@ fn begin_operation<W, D, F, T>(
     hook: impl FnOnce(Arc<D>, W::Request) -> F + Send + 'static,
 ) -> Result<Begun, Answer>
 where
-    W: Measured<Request: OperationRequest, Response: OperationResponse + From<Result<T, NotSucc>>>,
+    W: Measured<
+            Request: OperationRequest,
+            Response: OperationResponse + From<Result<T, HookError>>,
+        >,
     D: RawDriver,
-    F: Future<Output = Result<T, NotSucc>> + Send + 'static,
+    F: Future<Output = Result<T, HookError>> + Send + 'static,
     T: Send + 'static,
 {
     let webhook = W::INFO.name;

@@ -26,16 +26,16 @@ const HEADING: &str = "Server";
 /// # use lbcf_driver_sdk::webhook::{
 /// #     DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest, StringMap,
 /// # };
-/// # use lbcf_driver_sdk::{NotSucc, RawDriver};
+/// # use lbcf_driver_sdk::{HookError, RawDriver};
 /// # struct MyCloud { region: String }
 /// # impl RawDriver for MyCloud {
-/// #     async fn generate_backend_addr(&self, _: GenerateBackendAddrRequest) -> Result<String, NotSucc> {
+/// #     async fn generate_backend_addr(&self, _: GenerateBackendAddrRequest) -> Result<String, HookError> {
 /// #         Ok(self.region.clone())
 /// #     }
-/// #     async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+/// #     async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, HookError> {
 /// #         Ok(StringMap::new())
 /// #     }
-/// #     async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
+/// #     async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
 /// #         Ok(())
 /// #     }
 /// # }

@@ -16,16 +16,16 @@ use std::time::Duration;
 /// # use lbcf_driver_sdk::webhook::{
 /// #     DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest, StringMap,
 /// # };
-/// # use lbcf_driver_sdk::{RawDriver, NotSucc};
+/// # use lbcf_driver_sdk::{RawDriver, HookError};
 /// # struct MyCloud;
 /// # impl RawDriver for MyCloud {
-/// #     async fn generate_backend_addr(&self, _: GenerateBackendAddrRequest) -> Result<String, NotSucc> {
+/// #     async fn generate_backend_addr(&self, _: GenerateBackendAddrRequest) -> Result<String, HookError> {
 /// #         Ok("nowhere".into())
 /// #     }
-/// #     async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+/// #     async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, HookError> {
 /// #         Ok(StringMap::new())
 /// #     }
-/// #     async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
+/// #     async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
 /// #         Ok(())
 /// #     }
 /// # }

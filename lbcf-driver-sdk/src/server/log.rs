@@ -5,7 +5,7 @@
 //! that looks like another's. And it is cut: a body may have megabytes.
 
 use crate::webhook::{Status, StringMap};
-use crate::{NotSucc, Refusal};
+use crate::{HookError, Rejection};
 use std::borrow::Cow;
 use std::error::Error;
 use tokio::time::Instant;
@@ -49,23 +49,23 @@ pub(super) fn load_balancer<'a>(key: Option<&'a str>, identity: &StringMap) -> C
 
 /// An operation's hook ended. The message is for the user and goes onto the wire; what is behind
 /// it is for the log alone.
-pub(super) fn operation_ended<T>(result: &Result<T, NotSucc>, begun: Instant) {
-    let Err(not_succ) = result else {
+pub(super) fn operation_ended<T>(result: &Result<T, HookError>, begun: Instant) {
+    let Err(hook_error) = result else {
         tracing::debug!(took = ?begun.elapsed(), "the hook succeeded");
         return;
     };
-    let answer = cut(not_succ.message(), MESSAGE);
-    match not_succ.status() {
+    let answer = cut(hook_error.message(), MESSAGE);
+    match hook_error.status() {
         Status::Fail => {
             let (because, took) = (
-                because(not_succ.source(), not_succ.message()),
+                because(hook_error.source(), hook_error.message()),
                 begun.elapsed(),
             );
             tracing::warn!(answer, because, ?took, "the hook failed");
         }
         Status::Running | Status::Succ => tracing::debug!(
             answer,
-            because = because(not_succ.source(), not_succ.message()),
+            because = because(hook_error.source(), hook_error.message()),
             took = ?begun.elapsed(),
             "the hook says that it still runs"
         ),
@@ -74,14 +74,14 @@ pub(super) fn operation_ended<T>(result: &Result<T, NotSucc>, begun: Instant) {
 
 /// A decision's hook ended. A "no" is news for the user, who gets it; the operator is told where
 /// there is something behind it that the user does not see.
-pub(super) fn verdict_ended<T>(result: &Result<T, Refusal>, begun: Instant) {
-    let Err(refusal) = result else {
+pub(super) fn verdict_ended<T>(result: &Result<T, Rejection>, begun: Instant) {
+    let Err(rejection) = result else {
         tracing::debug!(took = ?begun.elapsed(), "the hook says yes");
         return;
     };
-    let answer = cut(refusal.message(), MESSAGE);
+    let answer = cut(rejection.message(), MESSAGE);
     let took = begun.elapsed();
-    match because(refusal.source(), refusal.message()) {
+    match because(rejection.source(), rejection.message()) {
         Some(because) => tracing::info!(answer, because, ?took, "the hook says no"),
         None => tracing::debug!(answer, ?took, "the hook says no"),
     }

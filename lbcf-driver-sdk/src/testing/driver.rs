@@ -1,6 +1,6 @@
 //! A driver behind its router, called without a socket.
 
-use super::{Answer, Call, HttpAnswer};
+use super::{DriverReply, HttpReply, WebhookCall};
 use crate::RawDriver;
 use crate::server::{DriverRouter, RunningHooks};
 use crate::webhook::{self, OperationResponse, Webhook, for_each_webhook};
@@ -85,11 +85,11 @@ impl<D: RawDriver> TestDriver<D> {
     /// driver.call(&gone).await.assert_succ(); // it stays gone
     /// # }
     /// ```
-    pub async fn call<W: Webhook>(&self, call: impl Borrow<Call<W>>) -> Answer<W> {
+    pub async fn call<W: Webhook>(&self, call: impl Borrow<WebhookCall<W>>) -> DriverReply<W> {
         let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         let body = call.borrow().body(format!("retry-{number}"));
         let http = self.post(W::INFO.name, body.to_string()).await;
-        Answer::new(body, http)
+        DriverReply::new(body, http)
     }
 
     /// Posts any bytes to any path, such as the name of a webhook.
@@ -101,7 +101,7 @@ impl<D: RawDriver> TestDriver<D> {
     /// answer.assert_http(400, "recordID");
     /// # }
     /// ```
-    pub async fn post(&self, name: &str, body: impl Into<Body>) -> HttpAnswer {
+    pub async fn post(&self, name: &str, body: impl Into<Body>) -> HttpReply {
         let path = format!("/{}", name.trim_start_matches('/'));
         let request = match Request::post(&path).body(body.into()) {
             Ok(request) => request,
@@ -111,7 +111,7 @@ impl<D: RawDriver> TestDriver<D> {
         let Ok(response) = self.router.clone().oneshot(request).await;
         let status = response.status().as_u16();
         match to_bytes(response.into_body(), usize::MAX).await {
-            Ok(body) => HttpAnswer {
+            Ok(body) => HttpReply {
                 status,
                 body: String::from_utf8_lossy(&body).into_owned(),
             },
@@ -125,7 +125,7 @@ impl<D: RawDriver> TestDriver<D> {
     ///
     /// On a paused clock (`start_paused = true`) no time is lost;
     /// [`poll_every`](Self::poll_every) helps where that cannot be.
-    pub async fn until_done<W>(&self, call: impl Borrow<Call<W>>) -> Answer<W>
+    pub async fn until_done<W>(&self, call: impl Borrow<WebhookCall<W>>) -> DriverReply<W>
     where
         W: Webhook<Response: OperationResponse>,
     {
@@ -170,7 +170,7 @@ macro_rules! methods {
         impl<D: RawDriver> TestDriver<D> {
             $(
                 $(#[$doc])*
-                pub async fn $method(&self, call: impl Borrow<Call<webhook::$hook>>) -> Answer<webhook::$hook> {
+                pub async fn $method(&self, call: impl Borrow<WebhookCall<webhook::$hook>>) -> DriverReply<webhook::$hook> {
                     self.call(call).await
                 }
             )*

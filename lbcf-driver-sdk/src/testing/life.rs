@@ -1,7 +1,7 @@
 //! What a controller does with a load balancer and with a backend, call by call, and what it
 //! stores meanwhile.
 
-use super::{Answer, Call, TestDriver, deregister_backend, ensure_backend};
+use super::{DriverReply, TestDriver, WebhookCall, deregister_backend, ensure_backend};
 use crate::RawDriver;
 use crate::webhook::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, GenerateBackendAddr,
@@ -26,7 +26,7 @@ pub struct Registered {
 impl Registered {
     /// The call that registers it again, or with other parameters.
     #[must_use]
-    pub fn ensure(&self) -> Call<EnsureBackend> {
+    pub fn ensure(&self) -> WebhookCall<EnsureBackend> {
         ensure_backend()
             .lb_info(&self.lb_info)
             .addr(&self.backend_addr)
@@ -36,7 +36,7 @@ impl Registered {
 
     /// The call that takes it away.
     #[must_use]
-    pub fn deregister(&self) -> Call<DeregisterBackend> {
+    pub fn deregister(&self) -> WebhookCall<DeregisterBackend> {
         deregister_backend()
             .lb_info(&self.lb_info)
             .addr(&self.backend_addr)
@@ -55,7 +55,7 @@ impl<D: RawDriver> TestDriver<D> {
     #[track_caller]
     pub fn create(
         &self,
-        call: impl Borrow<Call<CreateLoadBalancer>>,
+        call: impl Borrow<WebhookCall<CreateLoadBalancer>>,
     ) -> impl Future<Output = StringMap> {
         let caller = Location::caller();
         async move {
@@ -72,7 +72,10 @@ impl<D: RawDriver> TestDriver<D> {
 
     /// Deletes a load balancer.
     #[track_caller]
-    pub fn delete(&self, call: impl Borrow<Call<DeleteLoadBalancer>>) -> impl Future<Output = ()> {
+    pub fn delete(
+        &self,
+        call: impl Borrow<WebhookCall<DeleteLoadBalancer>>,
+    ) -> impl Future<Output = ()> {
         let caller = Location::caller();
         async move {
             succ_at(self.until_done(call).await, caller);
@@ -84,7 +87,7 @@ impl<D: RawDriver> TestDriver<D> {
     #[track_caller]
     pub fn register(
         &self,
-        call: impl Borrow<Call<GenerateBackendAddr>>,
+        call: impl Borrow<WebhookCall<GenerateBackendAddr>>,
     ) -> impl Future<Output = Registered> {
         let caller = Location::caller();
         async move {
@@ -113,7 +116,7 @@ impl<D: RawDriver> TestDriver<D> {
 }
 
 /// Futures do not know who awaits them, so the caller's line is in the text.
-fn succ_at<W>(answer: Answer<W>, caller: &Location<'_>) -> W::Response
+fn succ_at<W>(answer: DriverReply<W>, caller: &Location<'_>) -> W::Response
 where
     W: Webhook<Response: OperationResponse>,
 {

@@ -4,7 +4,7 @@ mod check;
 
 pub use check::check_idempotency;
 
-use super::{Call, generate_backend_addr, pod};
+use super::{WebhookCall, generate_backend_addr, pod};
 use crate::webhook::{CreateLoadBalancer, GenerateBackendAddr, StringMap};
 use std::fmt;
 
@@ -12,8 +12,8 @@ use std::fmt;
 /// register there, and values that it must not take.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    create: Call<CreateLoadBalancer>,
-    backends: [Call<GenerateBackendAddr>; 2],
+    create: WebhookCall<CreateLoadBalancer>,
+    backends: [WebhookCall<GenerateBackendAddr>; 2],
     parameters: StringMap,
     bad: Vec<Bad>,
 }
@@ -36,7 +36,7 @@ enum Place {
 impl Sample {
     /// A load balancer, and two pods as its backends.
     #[must_use]
-    pub fn new(create: Call<CreateLoadBalancer>) -> Self {
+    pub fn new(create: WebhookCall<CreateLoadBalancer>) -> Self {
         Self {
             create,
             backends: ["web-0", "web-1"].map(|name| generate_backend_addr().pod(pod(name))),
@@ -47,7 +47,7 @@ impl Sample {
 
     /// Other backends than two pods. The load balancer is filled in.
     #[must_use]
-    pub fn backends(mut self, backends: [Call<GenerateBackendAddr>; 2]) -> Self {
+    pub fn backends(mut self, backends: [WebhookCall<GenerateBackendAddr>; 2]) -> Self {
         self.backends = backends;
         self
     }

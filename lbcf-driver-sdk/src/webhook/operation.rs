@@ -196,8 +196,8 @@ macro_rules! operation_response {
             }
         }
 
-        impl From<Result<$result, $crate::NotSucc>> for $name {
-            fn from(result: Result<$result, $crate::NotSucc>) -> Self {
+        impl From<Result<$result, $crate::HookError>> for $name {
+            fn from(result: Result<$result, $crate::HookError>) -> Self {
                 match result {
                     Ok(_done) => Self {
                         status: $crate::webhook::Status::Succ,
@@ -205,10 +205,10 @@ macro_rules! operation_response {
                         min_retry_delay_in_seconds: 0,
                         $($field: _done,)?
                     },
-                    Err(not_succ) => Self::unfinished(
-                        not_succ.status(),
-                        not_succ.message().to_owned(),
-                        not_succ.delay(),
+                    Err(hook_error) => Self::unfinished(
+                        hook_error.status(),
+                        hook_error.message().to_owned(),
+                        hook_error.delay(),
                     ),
                 }
             }

@@ -91,11 +91,11 @@ macro_rules! verdict_response {
             }
         }
 
-        impl From<Result<$result, $crate::Refusal>> for $name {
-            fn from(result: Result<$result, $crate::Refusal>) -> Self {
+        impl From<Result<$result, $crate::Rejection>> for $name {
+            fn from(result: Result<$result, $crate::Rejection>) -> Self {
                 match result {
                     Ok(_decided) => Self { succ: true, msg: String::new(), $($field: _decided,)? },
-                    Err(refusal) => <Self as $crate::webhook::VerdictResponse>::refused(refusal.message().to_owned()),
+                    Err(rejection) => <Self as $crate::webhook::VerdictResponse>::refused(rejection.message().to_owned()),
                 }
             }
         }

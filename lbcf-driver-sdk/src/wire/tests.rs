@@ -377,7 +377,7 @@ fn b151_responses() {
         &EnsureBackendResponse::from(Ok(StringMap::new())),
         &json!({"status": "Succ", "msg": ""}),
     );
-    let running = crate::NotSucc::running("wait").retry_after(Duration::from_millis(2500));
+    let running = crate::HookError::running("wait").retry_after(Duration::from_millis(2500));
     is_on_the_wire(
         &DeregisterBackendResponse::from(Err(running)),
         &json!({"status": "Running", "msg": "wait", "minRetryDelayInSeconds": 3}),

@@ -10,7 +10,7 @@ use lbcf_driver_sdk::webhook::{
     CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
     EnsureBackendRequest, GenerateBackendAddrRequest, StringMap,
 };
-use lbcf_driver_sdk::{NotSucc, RawDriver};
+use lbcf_driver_sdk::{HookError, RawDriver};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
@@ -22,7 +22,7 @@ impl RawDriver for Driver {
     async fn create_load_balancer(
         &self,
         request: CreateLoadBalancerRequest,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         let key = object_of(&request.record_id);
         let zone = request.lb_spec["zone"].clone();
         let id = self.0.run(key, zone).await?;
@@ -32,7 +32,7 @@ impl RawDriver for Driver {
     async fn delete_load_balancer(
         &self,
         request: DeleteLoadBalancerRequest,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         let key = object_of(&request.record_id);
         self.0.cancel(key).await?;
         self.0.forget(key);
@@ -42,16 +42,16 @@ impl RawDriver for Driver {
     async fn generate_backend_addr(
         &self,
         _: GenerateBackendAddrRequest,
-    ) -> Result<String, NotSucc> {
-        Err(NotSucc::fail("not asked for here"))
+    ) -> Result<String, HookError> {
+        Err(HookError::fail("not asked for here"))
     }
 
-    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
-        Err(NotSucc::fail("not asked for here"))
+    async fn ensure_backend(&self, _: EnsureBackendRequest) -> Result<StringMap, HookError> {
+        Err(HookError::fail("not asked for here"))
     }
 
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
-        Err(NotSucc::fail("not asked for here"))
+    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
+        Err(HookError::fail("not asked for here"))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Jobs that are work of this process.
 
 use super::{said, settle};
-use lbcf_driver_sdk::NotSucc;
+use lbcf_driver_sdk::HookError;
 use lbcf_driver_sdk::jobs::{InProcess, Jobs};
 use lbcf_driver_sdk::webhook::Status;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ fn ten_seconds() -> (Jobs<InProcess<String, String>>, Arc<AtomicU32>) {
             progress.retry_after(Duration::from_secs(5));
             tokio::select! {
                 () = sleep(Duration::from_secs(5)) => {}
-                () = progress.cancelled() => return Err(NotSucc::fail("not wanted any more")),
+                () = progress.cancelled() => return Err(HookError::fail("not wanted any more")),
             }
             match request.as_str() {
-                "fail" => Err(NotSucc::fail("no address left")),
+                "fail" => Err(HookError::fail("no address left")),
                 _ => Ok(format!("made of {request}")),
             }
         }

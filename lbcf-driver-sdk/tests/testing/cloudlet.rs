@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_driver_sdk::webhook::{JudgePodDeregisterRequest, StringMap};
-use lbcf_driver_sdk::{Driver, NotSucc, Refusal, request};
+use lbcf_driver_sdk::{Driver, HookError, Rejection, request};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -101,34 +101,34 @@ impl Driver for Cloudlet {
     async fn validate_load_balancer(
         &self,
         request: request::ValidateLoadBalancer<Self>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         if self.has("refuses everything") {
-            return Err(Refusal::new("no"));
+            return Err(Rejection::new("no"));
         }
         if self.has("refuses without a name") {
             return self
                 .check_name(&request.lb_spec)
-                .map_err(|_| Refusal::new("something is wrong"));
+                .map_err(|_| Rejection::new("something is wrong"));
         }
-        self.check_name(&request.lb_spec).map_err(Refusal::new)
+        self.check_name(&request.lb_spec).map_err(Rejection::new)
     }
 
     async fn create_load_balancer(
         &self,
         request: request::CreateLoadBalancer<Self>,
-    ) -> Result<Info, NotSucc> {
-        self.check_name(&request.lb_spec).map_err(NotSucc::fail)?;
+    ) -> Result<Info, HookError> {
+        self.check_name(&request.lb_spec).map_err(HookError::fail)?;
         let mut state = self.state();
         state.calls += 1;
         if self.has("cannot create") {
-            return Err(NotSucc::fail("quota exceeded"));
+            return Err(HookError::fail("quota exceeded"));
         }
         if self.has("never ends") {
-            return Err(NotSucc::running("wait"));
+            return Err(HookError::running("wait"));
         }
         if self.has("slow") && state.waited < 2 {
             state.waited += 1;
-            return Err(NotSucc::running("wait").retry_after(Duration::from_secs(3)));
+            return Err(HookError::running("wait").retry_after(Duration::from_secs(3)));
         }
         let mut id = format!("lb-{}", request.lb_spec.name);
         if self.has("creates anew") {
@@ -144,16 +144,16 @@ impl Driver for Cloudlet {
     async fn delete_load_balancer(
         &self,
         request: request::DeleteLoadBalancer<Self>,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         let Some(lb_info) = request.lb_info else {
             return match self.has("needs an lbInfo") {
-                true => Err(NotSucc::fail("lbInfo is missing")),
+                true => Err(HookError::fail("lbInfo is missing")),
                 false => Ok(()),
             };
         };
         let was_there = self.state().load_balancers.remove(&lb_info.id);
         if !was_there && self.has("deletes once") {
-            return Err(NotSucc::fail("no such load balancer"));
+            return Err(HookError::fail("no such load balancer"));
         }
         Ok(())
     }
@@ -161,9 +161,9 @@ impl Driver for Cloudlet {
     async fn ensure_load_balancer(
         &self,
         _: request::EnsureLoadBalancer<Self>,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         if self.has("cannot ensure attributes") {
-            return Err(NotSucc::fail("nothing to change"));
+            return Err(HookError::fail("nothing to change"));
         }
         Ok(())
     }
@@ -171,19 +171,21 @@ impl Driver for Cloudlet {
     async fn validate_backend(
         &self,
         request: request::ValidateBackend<Self>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         if self.has("takes any weight") {
             return Ok(());
         }
-        weight(&request.parameters).map(drop).map_err(Refusal::new)
+        weight(&request.parameters)
+            .map(drop)
+            .map_err(Rejection::new)
     }
 
     async fn generate_backend_addr(
         &self,
         request: request::GenerateBackendAddr<Self>,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         let request::Backend::Pod(backend) = request.backend else {
-            return Err(NotSucc::fail("pods only"));
+            return Err(HookError::fail("pods only"));
         };
         let mut state = self.state();
         state.calls += 1;
@@ -191,7 +193,7 @@ impl Driver for Cloudlet {
             return Ok("10.0.0.1:80".into());
         }
         let ip = backend.pod.status.and_then(|status| status.pod_ip);
-        let ip = ip.ok_or_else(|| NotSucc::running("the pod has no address yet"))?;
+        let ip = ip.ok_or_else(|| HookError::running("the pod has no address yet"))?;
         if self.has("another address each time") {
             return Ok(format!("{ip}:{}", state.calls));
         }
@@ -201,7 +203,7 @@ impl Driver for Cloudlet {
     async fn ensure_backend(
         &self,
         request: request::EnsureBackend<Self>,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         {
             let mut state = self.state();
             state.calls += 1;
@@ -216,11 +218,11 @@ impl Driver for Cloudlet {
         if self.has("hangs for ever") {
             std::future::pending::<()>().await;
         }
-        let weight = weight(&request.parameters).map_err(NotSucc::fail)?;
+        let weight = weight(&request.parameters).map_err(HookError::fail)?;
         let key = (request.lb_info.id.clone(), request.backend_addr);
         let before = self.state().backends.insert(key, weight);
         if before.is_some() && self.has("registers once") {
-            return Err(NotSucc::fail("the backend exists"));
+            return Err(HookError::fail("the backend exists"));
         }
         Ok(StringMap::from([("on".to_owned(), request.lb_info.id)]))
     }
@@ -228,15 +230,15 @@ impl Driver for Cloudlet {
     async fn deregister_backend(
         &self,
         request: request::DeregisterBackend<Self>,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         if self.has("needs its load balancer")
             && !self.state().load_balancers.contains(&request.lb_info.id)
         {
-            return Err(NotSucc::fail("no such load balancer"));
+            return Err(HookError::fail("no such load balancer"));
         }
         let key = (request.lb_info.id, request.backend_addr);
         if self.state().backends.remove(&key).is_none() && self.has("deregisters once") {
-            return Err(NotSucc::fail("no such backend"));
+            return Err(HookError::fail("no such backend"));
         }
         Ok(())
     }
@@ -244,7 +246,7 @@ impl Driver for Cloudlet {
     async fn judge_pod_deregister(
         &self,
         request: JudgePodDeregisterRequest,
-    ) -> Result<Vec<Pod>, Refusal> {
+    ) -> Result<Vec<Pod>, Rejection> {
         let kept = |pod: &Pod| {
             pod.metadata
                 .labels

@@ -1,7 +1,7 @@
 //! An outage: the provider's API is temporarily unavailable, while load balancers that stand go
 //! on standing, and what the cloud was making is made.
 //!
-//! Most clouds have such minutes, and a driver has to tell them from refusals. A refusal says what
+//! Most clouds have such minutes, and a driver has to tell them from rejections. A rejection says what
 //! the cloud holds ("there is no such listener") and stays the same until somebody does something
 //! about it; an outage says nothing at all, and is over after a while. To take one for the other
 //! is how backends are forgotten that still get traffic.

@@ -37,7 +37,7 @@ macro_rules! for_each_defect {
                 "WIRE-02" "WIRE-07" "WIRE-08" "WIRE-12" "HLTH-01");
             MsgAsObject("msg-as-object", "msg of a success is an object", "WIRE-02");
             SuccAsString("succ-as-string",
-                "a refusal of validateBackend says \"false\" instead of false",
+                "a rejection of validateBackend says \"false\" instead of false",
                 "WIRE-02");
             HealthyAsString("healthy-as-string", "healthz says \"true\" instead of true",
                 "WIRE-02");
@@ -61,7 +61,7 @@ macro_rules! for_each_defect {
             NoMediaType("no-media-type", "answers have no media type", "WIRE-11");
             CharsetRefused("charset-refused", "application/json with a charset is a 415",
                 "WIRE-12");
-            EmptyMsg("empty-msg", "Fail and refusals have an empty msg",
+            EmptyMsg("empty-msg", "Fail and rejections have an empty msg",
                 "WIRE-13" "VLB-02" "CLB-05" "ELB-04" "VBE-02" "GEN-08" "ENS-08" "RTRY-05");
             MsgMissing("msg-missing", "validateLoadBalancer refuses updates without msg",
                 "WIRE-13");

@@ -52,7 +52,7 @@ impl Display for Given<'_> {
 }
 
 impl Given<'_> {
-    /// The refusal of this value.
+    /// The rejection of this value.
     pub(super) fn invalid(&self, problem: impl Display) -> FieldError {
         FieldError::Invalid {
             given: self.to_string(),

@@ -6,16 +6,16 @@
 //! (RTRY-05, RTRY-06).
 
 use crate::cloud::{CloudError, NotFound, Unavailable};
-use lbcf_driver_sdk::NotSucc;
+use lbcf_driver_sdk::HookError;
 use std::error::Error;
 
-impl From<Unavailable> for NotSucc {
+impl From<Unavailable> for HookError {
     fn from(unavailable: Unavailable) -> Self {
         Self::fail(format!("{unavailable}, it is tried again")).retry_after(unavailable.retry_after)
     }
 }
 
-impl<E: Error + Send + Sync + 'static> From<CloudError<E>> for NotSucc {
+impl<E: Error + Send + Sync + 'static> From<CloudError<E>> for HookError {
     fn from(error: CloudError<E>) -> Self {
         match error {
             CloudError::Unavailable(unavailable) => unavailable.into(),

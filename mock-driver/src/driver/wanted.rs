@@ -1,7 +1,7 @@
 //! What a user asks for in `lbSpec`: an existing load balancer by its identity, or a new one.
 //!
 //! Fields that are not known are ignored, as drivers in the field do: manifests carry fields for
-//! other editions of a driver. A misspelled field is then a missing one, and the refusal names
+//! other editions of a driver. A misspelled field is then a missing one, and the rejection names
 //! what was not understood.
 
 use super::field::{

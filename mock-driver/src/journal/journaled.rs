@@ -13,7 +13,7 @@ use lbcf_driver_sdk::webhook::{
     LoadBalancer, OperationRequest, StringMap, ValidateBackend, ValidateBackendRequest,
     ValidateLoadBalancer, ValidateLoadBalancerRequest, Webhook,
 };
-use lbcf_driver_sdk::{NotSucc, RawDriver, Refusal};
+use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
 
 /// Writes the calls of `driver` into the journal of `cloud`.
 #[derive(Debug)]
@@ -68,13 +68,13 @@ impl<D> Journaled<D> {
 /// The operations: their requests say which task they belong to, and they end in one of three ways.
 macro_rules! operations {
     ($($method:ident: $hook:ident, $request:ident => $done:ty;)*) => {$(
-        async fn $method(&self, request: $request) -> Result<$done, NotSucc> {
+        async fn $method(&self, request: $request) -> Result<$done, HookError> {
             let entry = self.operation_began::<$hook>(&request);
             let result = self.driver.$method(request).await;
             match &result {
                 Ok(_) => self.ended(entry, "Succ", ""),
-                Err(not_succ) => {
-                    self.ended(entry, &format!("{:?}", not_succ.status()), not_succ.message());
+                Err(hook_error) => {
+                    self.ended(entry, &format!("{:?}", hook_error.status()), hook_error.message());
                 }
             }
             result
@@ -85,13 +85,13 @@ macro_rules! operations {
 /// The decisions: yes or no.
 macro_rules! verdicts {
     ($($method:ident: $hook:ident, $request:ident => $done:ty;)*) => {$(
-        async fn $method(&self, request: $request) -> Result<$done, Refusal> {
+        async fn $method(&self, request: $request) -> Result<$done, Rejection> {
             let mut entry = self.began::<$hook>();
             entry.dry_run = request.dry_run;
             let result = self.driver.$method(request).await;
             match &result {
                 Ok(_) => self.ended(entry, "Accepted", ""),
-                Err(refusal) => self.ended(entry, "Refused", refusal.message()),
+                Err(rejection) => self.ended(entry, "Refused", rejection.message()),
             }
             result
         }

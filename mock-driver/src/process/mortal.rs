@@ -10,7 +10,7 @@ use lbcf_driver_sdk::webhook::{
     HealthzResponse, JudgePodDeregisterRequest, LoadBalancer, StringMap, ValidateBackendRequest,
     ValidateLoadBalancerRequest,
 };
-use lbcf_driver_sdk::{NotSucc, RawDriver, Refusal};
+use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
 
 /// A driver that dies.
 #[derive(Debug)]
@@ -50,15 +50,15 @@ impl<D: RawDriver> RawDriver for Mortal<D> {
     }
 
     hooks! {
-        validate_load_balancer: ValidateLoadBalancerRequest => (), Refusal::new;
-        create_load_balancer: CreateLoadBalancerRequest => StringMap, NotSucc::fail;
-        ensure_load_balancer: EnsureLoadBalancerRequest => (), NotSucc::fail;
-        delete_load_balancer: DeleteLoadBalancerRequest => (), NotSucc::fail;
-        validate_backend: ValidateBackendRequest => (), Refusal::new;
-        generate_backend_addr: GenerateBackendAddrRequest => String, NotSucc::fail;
-        ensure_backend: EnsureBackendRequest => StringMap, NotSucc::fail;
-        deregister_backend: DeregisterBackendRequest => (), NotSucc::fail;
-        judge_pod_deregister: JudgePodDeregisterRequest => Vec<Pod>, Refusal::new;
+        validate_load_balancer: ValidateLoadBalancerRequest => (), Rejection::new;
+        create_load_balancer: CreateLoadBalancerRequest => StringMap, HookError::fail;
+        ensure_load_balancer: EnsureLoadBalancerRequest => (), HookError::fail;
+        delete_load_balancer: DeleteLoadBalancerRequest => (), HookError::fail;
+        validate_backend: ValidateBackendRequest => (), Rejection::new;
+        generate_backend_addr: GenerateBackendAddrRequest => String, HookError::fail;
+        ensure_backend: EnsureBackendRequest => StringMap, HookError::fail;
+        deregister_backend: DeregisterBackendRequest => (), HookError::fail;
+        judge_pod_deregister: JudgePodDeregisterRequest => Vec<Pod>, Rejection::new;
     }
 
     fn serial_key(&self, load_balancer: LoadBalancer<&StringMap, &StringMap>) -> Option<String> {

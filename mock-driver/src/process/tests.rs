@@ -6,7 +6,7 @@ use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::webhook::{
     DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest, StringMap,
 };
-use lbcf_driver_sdk::{NotSucc, RawDriver};
+use lbcf_driver_sdk::{HookError, RawDriver};
 use std::future::pending;
 use tokio::sync::mpsc;
 
@@ -33,17 +33,17 @@ impl RawDriver for Stuck {
     async fn generate_backend_addr(
         &self,
         _: GenerateBackendAddrRequest,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         Ok("a".into())
     }
 
-    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, HookError> {
         let _ = self.0.send(Event::Began(request.backend_addr.clone()));
         let _grave = Grave(self, request.backend_addr);
         pending().await
     }
 
-    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: DeregisterBackendRequest) -> Result<(), HookError> {
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use lbcf_driver_sdk::request::{
     GenerateBackendAddr,
 };
 use lbcf_driver_sdk::webhook::StringMap;
-use lbcf_driver_sdk::{Driver, NotSucc};
+use lbcf_driver_sdk::{Driver, HookError};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
@@ -28,33 +28,33 @@ impl Driver for Yes {
     async fn create_load_balancer(
         &self,
         request: CreateLoadBalancer<Self>,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         Ok(request.lb_spec)
     }
 
-    async fn delete_load_balancer(&self, _: DeleteLoadBalancer<Self>) -> Result<(), NotSucc> {
+    async fn delete_load_balancer(&self, _: DeleteLoadBalancer<Self>) -> Result<(), HookError> {
         Ok(())
     }
 
     async fn generate_backend_addr(
         &self,
         request: GenerateBackendAddr<Self>,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         Ok(match request.backend {
             Backend::Pod(pod) => {
                 let ip = pod.pod.status.and_then(|status| status.pod_ip);
-                let ip = ip.ok_or_else(|| NotSucc::running("the pod has no address yet"))?;
+                let ip = ip.ok_or_else(|| HookError::running("the pod has no address yet"))?;
                 format!("{ip}:{}", pod.port.port)
             }
             Backend::Service(service) => format!("{}:{}", service.node_name, service.port.port),
         })
     }
 
-    async fn ensure_backend(&self, _: EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, _: EnsureBackend<Self>) -> Result<StringMap, HookError> {
         Ok(StringMap::new())
     }
 
-    async fn deregister_backend(&self, _: DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: DeregisterBackend<Self>) -> Result<(), HookError> {
         Ok(())
     }
 }

@@ -9,7 +9,7 @@
 //! The SDK sees to the rest. A call that is repeated while it runs joins the running one; one that
 //! takes too long goes on and is answered with "still running"; values that do not fit the types of
 //! `fields.rs` are refused. An error of any type becomes an answer by `?`, and LBCF tries again
-//! later; [`NotSucc::running`] says "not yet", [`NotSucc::fail`] what is wrong.
+//! later; [`HookError::running`] says "not yet", [`HookError::fail`] what is wrong.
 
 use crate::cloud::{Cloud, CloudError};
 use crate::fields::{Attributes, LbInfo, LbSpec, Parameters};
@@ -18,7 +18,7 @@ use lbcf_driver_sdk::request::{
     EnsureLoadBalancer, GenerateBackendAddr, ValidateBackend,
 };
 use lbcf_driver_sdk::webhook::{BackendType, StringMap};
-use lbcf_driver_sdk::{Driver, NotSucc, Refusal};
+use lbcf_driver_sdk::{Driver, HookError, Rejection};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ impl Driver for MyDriver {
     async fn create_load_balancer(
         &self,
         request: CreateLoadBalancer<Self>,
-    ) -> Result<LbInfo, NotSucc> {
+    ) -> Result<LbInfo, HookError> {
         // The record ID stays the same when a call is repeated: as the token that clouds ask for,
         // it keeps a repeat from making a second load balancer.
         let token = &request.record_id;
@@ -64,7 +64,10 @@ impl Driver for MyDriver {
     }
 
     /// FILL-IN 2 of 5: deletes the load balancer. One that is not there is deleted already.
-    async fn delete_load_balancer(&self, request: DeleteLoadBalancer<Self>) -> Result<(), NotSucc> {
+    async fn delete_load_balancer(
+        &self,
+        request: DeleteLoadBalancer<Self>,
+    ) -> Result<(), HookError> {
         // Without one, creating never came to its end. Where your cloud may have begun to, look
         // for what it has begun here, such as by a tag that creating gave it.
         let Some(lb_info) = request.lb_info else {
@@ -78,13 +81,13 @@ impl Driver for MyDriver {
     async fn generate_backend_addr(
         &self,
         request: GenerateBackendAddr<Self>,
-    ) -> Result<SocketAddr, NotSucc> {
+    ) -> Result<SocketAddr, HookError> {
         let Backend::Pod(backend) = &request.backend else {
-            return Err(NotSucc::fail(ONLY_PODS));
+            return Err(HookError::fail(ONLY_PODS));
         };
         let (port, protocol) = (backend.port.port, request.lb_info.protocol);
         if backend.port.protocol != protocol {
-            return Err(NotSucc::fail(format!(
+            return Err(HookError::fail(format!(
                 "port {port} is {}, and this load balancer listens for {protocol}",
                 backend.port.protocol
             )));
@@ -92,16 +95,16 @@ impl Driver for MyDriver {
         let status = backend.pod.status.as_ref();
         let Some(ip) = status.and_then(|status| status.pod_ip.as_ref()) else {
             let wait = Duration::from_secs(2);
-            return Err(NotSucc::running("the pod has no address yet").retry_after(wait));
+            return Err(HookError::running("the pod has no address yet").retry_after(wait));
         };
         let port = u16::try_from(port)
-            .map_err(|_| NotSucc::fail(format!("port {port}: not a number from 1 to 65535")))?;
+            .map_err(|_| HookError::fail(format!("port {port}: not a number from 1 to 65535")))?;
         Ok(SocketAddr::new(ip.parse::<IpAddr>()?, port))
     }
 
     /// FILL-IN 4 of 5: registers the backend with these parameters. One that is registered gets
     /// the parameters.
-    async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
         let lb_id = &request.lb_info.lb_id;
         let weight = request.parameters.weight;
         self.cloud
@@ -114,7 +117,7 @@ impl Driver for MyDriver {
     /// FILL-IN 5 of 5: takes the backend away. One that is not registered is away already, and so
     /// is one on a load balancer that is not there. Leave all others as they are, also those that
     /// did not come from LBCF.
-    async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), HookError> {
         let lb_id = &request.lb_info.lb_id;
         unless_gone(self.cloud.deregister(lb_id, request.backend_addr).await)
     }
@@ -123,7 +126,10 @@ impl Driver for MyDriver {
     // `healthz`, `serial_key` and `accepts_dry_run`: see the documentation of `Driver`.
 
     /// Brings the attributes of a load balancer to what users changed them to.
-    async fn ensure_load_balancer(&self, request: EnsureLoadBalancer<Self>) -> Result<(), NotSucc> {
+    async fn ensure_load_balancer(
+        &self,
+        request: EnsureLoadBalancer<Self>,
+    ) -> Result<(), HookError> {
         let lb_id = &request.lb_info.lb_id;
         Ok(self
             .cloud
@@ -132,9 +138,9 @@ impl Driver for MyDriver {
     }
 
     /// Refuses what fits the types and still cannot be, while the user looks on.
-    async fn validate_backend(&self, request: ValidateBackend<Self>) -> Result<(), Refusal> {
+    async fn validate_backend(&self, request: ValidateBackend<Self>) -> Result<(), Rejection> {
         if request.backend_type == BackendType::Service {
-            return Err(Refusal::new(ONLY_PODS));
+            return Err(Rejection::new(ONLY_PODS));
         }
         Ok(())
     }
@@ -143,7 +149,7 @@ impl Driver for MyDriver {
 const ONLY_PODS: &str = "this driver registers pods and static addresses, not services";
 
 /// What was to go and is not there has gone.
-fn unless_gone(result: Result<(), CloudError>) -> Result<(), NotSucc> {
+fn unless_gone(result: Result<(), CloudError>) -> Result<(), HookError> {
     match result {
         Ok(()) | Err(CloudError::NoLoadBalancer(_)) => Ok(()),
         Err(error) => Err(error.into()),

@@ -1,9 +1,9 @@
 //! What has to hold of the driver, whatever cloud is behind it: the life of a load balancer and of
-//! its backends, repeats of each call, refusals of what does not fit. The calls are a controller's,
+//! its backends, repeats of each call, rejections of what does not fit. The calls are a controller's,
 //! without a socket. FILL-IN: your fields and values; keep the rest.
 
 use lbcf_driver_sdk::testing::{
-    Call, Sample, TestDriver, check_idempotency, create_load_balancer, delete_load_balancer,
+    Sample, TestDriver, WebhookCall, check_idempotency, create_load_balancer, delete_load_balancer,
     deregister_backend, ensure_load_balancer, generate_backend_addr, pod, service,
     validate_backend, validate_load_balancer,
 };
@@ -18,7 +18,7 @@ fn driver() -> (TestDriver<MyDriver>, Cloud) {
 }
 
 /// A load balancer as users write it.
-fn wanted() -> Call<webhook::CreateLoadBalancer> {
+fn wanted() -> WebhookCall<webhook::CreateLoadBalancer> {
     create_load_balancer()
         .spec("lbVpcID", "vpc-1")
         .spec("lbListenerPort", 80)

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::fields::{self, FieldError, Fields};
 use crate::webhook::{self as wire, PodBackend, ServiceBackend, StringMap};
-use crate::{Driver, NotSucc};
+use crate::{Driver, HookError};
 
 /// A map that is empty where there is nothing to tell.
 fn read_unless_empty<T: Fields>(name: &str, map: &StringMap) -> Result<Option<T>, FieldError> {
@@ -158,7 +158,7 @@ impl<D: Driver + ?Sized> ValidateBackend<D> {
 }
 
 impl<D: Driver + ?Sized> GenerateBackendAddr<D> {
-    pub(crate) fn read(request: wire::GenerateBackendAddrRequest) -> Result<Self, NotSucc> {
+    pub(crate) fn read(request: wire::GenerateBackendAddrRequest) -> Result<Self, HookError> {
         let has_parameters = !request.parameters.is_empty();
         Ok(Self {
             lb_info: fields::read_whole("lbInfo", request.lb_info)?,
@@ -178,14 +178,14 @@ impl<D: Driver + ?Sized> GenerateBackendAddr<D> {
     }
 }
 
-fn the_one(pod: Option<PodBackend>, service: Option<ServiceBackend>) -> Result<Backend, NotSucc> {
+fn the_one(pod: Option<PodBackend>, service: Option<ServiceBackend>) -> Result<Backend, HookError> {
     match (pod, service) {
         (Some(pod), None) => Ok(Backend::Pod(Box::new(pod))),
         (None, Some(service)) => Ok(Backend::Service(Box::new(service))),
-        (None, None) => Err(NotSucc::fail(
+        (None, None) => Err(HookError::fail(
             "the request names no backend: podBackend or serviceBackend is needed",
         )),
-        (Some(_), Some(_)) => Err(NotSucc::fail(
+        (Some(_), Some(_)) => Err(HookError::fail(
             "the request names two backends: podBackend and serviceBackend exclude each other",
         )),
     }

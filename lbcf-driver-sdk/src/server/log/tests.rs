@@ -16,21 +16,21 @@ impl Error for Behind {
     }
 }
 
-fn behind(not_succ: &NotSucc) -> Option<String> {
-    because(not_succ.source(), not_succ.message())
+fn behind(hook_error: &HookError) -> Option<String> {
+    because(hook_error.source(), hook_error.message())
 }
 
 #[test]
 fn the_chain_behind_a_failure_is_told_once() {
     let chain = || Behind("no answer", Some(Box::new(Behind("timed out", None))));
     // By `?`, the outermost error has become the message.
-    assert_eq!(behind(&NotSucc::from(chain())), Some("timed out".into()));
+    assert_eq!(behind(&HookError::from(chain())), Some("timed out".into()));
     assert_eq!(
-        behind(&NotSucc::fail("the cloud is away").because(chain())),
+        behind(&HookError::fail("the cloud is away").because(chain())),
         Some("no answer: timed out".into())
     );
-    assert_eq!(behind(&NotSucc::from(Behind("no answer", None))), None);
-    assert_eq!(behind(&NotSucc::fail("plain")), None);
+    assert_eq!(behind(&HookError::from(Behind("no answer", None))), None);
+    assert_eq!(behind(&HookError::fail("plain")), None);
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_chain_without_end_is_cut() {
     for _ in 0..10_000 {
         chain = Behind("é", Some(Box::new(chain)));
     }
-    let text = behind(&NotSucc::fail("plain").because(chain)).unwrap();
+    let text = behind(&HookError::fail("plain").because(chain)).unwrap();
     assert!((MESSAGE - 1..=MESSAGE).contains(&text.len()));
 }
 

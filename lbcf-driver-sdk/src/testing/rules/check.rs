@@ -49,7 +49,7 @@ async fn check_bad<D: RawDriver>(
     findings: &mut Findings,
 ) {
     let request = sample.create.request();
-    let refusal = match bad.place {
+    let rejection = match bad.place {
         Place::Spec | Place::Attributes => {
             let mut call = validate_load_balancer()
                 .lb_spec(&request.lb_spec)
@@ -67,7 +67,10 @@ async fn check_bad<D: RawDriver>(
             driver.call(call).await.refused(&bad.key).map(drop)
         }
     };
-    findings.note("a value that does not fit is refused, by its name", refusal);
+    findings.note(
+        "a value that does not fit is refused, by its name",
+        rejection,
+    );
 
     let creation = sample.create.clone().record_id("createLoadBalancer(bad)");
     let creation = match bad.place {

@@ -2,7 +2,7 @@
 //! Named: create_load_balancer, delete_load_balancer, generate_backend_addr, ensure_backend, deregister_backend.
 
 use lbcf_driver_sdk::webhook::StringMap;
-use lbcf_driver_sdk::{Driver, NotSucc, request};
+use lbcf_driver_sdk::{Driver, HookError, request};
 
 struct CannotCreate;
 
@@ -16,22 +16,22 @@ impl Driver for CannotCreate {
     async fn delete_load_balancer(
         &self,
         _: request::DeleteLoadBalancer<Self>,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         todo!()
     }
 
     async fn generate_backend_addr(
         &self,
         _: request::GenerateBackendAddr<Self>,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         todo!()
     }
 
-    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, HookError> {
         todo!()
     }
 
-    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), HookError> {
         todo!()
     }
 }
@@ -48,22 +48,22 @@ impl Driver for CannotDelete {
     async fn create_load_balancer(
         &self,
         _: request::CreateLoadBalancer<Self>,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         todo!()
     }
 
     async fn generate_backend_addr(
         &self,
         _: request::GenerateBackendAddr<Self>,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         todo!()
     }
 
-    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, HookError> {
         todo!()
     }
 
-    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), HookError> {
         todo!()
     }
 }
@@ -80,22 +80,22 @@ impl Driver for CannotName {
     async fn create_load_balancer(
         &self,
         _: request::CreateLoadBalancer<Self>,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         todo!()
     }
 
     async fn delete_load_balancer(
         &self,
         _: request::DeleteLoadBalancer<Self>,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         todo!()
     }
 
-    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, HookError> {
         todo!()
     }
 
-    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), HookError> {
         todo!()
     }
 }
@@ -112,25 +112,25 @@ impl Driver for CannotEnsure {
     async fn create_load_balancer(
         &self,
         _: request::CreateLoadBalancer<Self>,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         todo!()
     }
 
     async fn delete_load_balancer(
         &self,
         _: request::DeleteLoadBalancer<Self>,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         todo!()
     }
 
     async fn generate_backend_addr(
         &self,
         _: request::GenerateBackendAddr<Self>,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         todo!()
     }
 
-    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), HookError> {
         todo!()
     }
 }
@@ -147,25 +147,25 @@ impl Driver for CannotDeregister {
     async fn create_load_balancer(
         &self,
         _: request::CreateLoadBalancer<Self>,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         todo!()
     }
 
     async fn delete_load_balancer(
         &self,
         _: request::DeleteLoadBalancer<Self>,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         todo!()
     }
 
     async fn generate_backend_addr(
         &self,
         _: request::GenerateBackendAddr<Self>,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         todo!()
     }
 
-    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, HookError> {
         todo!()
     }
 }

@@ -2,7 +2,7 @@
 //! Named: LbSpec, LbInfo, Attributes, Parameters, BackendAddr.
 
 use lbcf_driver_sdk::webhook::StringMap;
-use lbcf_driver_sdk::{Driver, NotSucc, request};
+use lbcf_driver_sdk::{Driver, HookError, request};
 
 struct NoLbSpec;
 
@@ -15,29 +15,29 @@ impl Driver for NoLbSpec {
     async fn create_load_balancer(
         &self,
         _: request::CreateLoadBalancer<Self>,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         todo!()
     }
 
     async fn delete_load_balancer(
         &self,
         _: request::DeleteLoadBalancer<Self>,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         todo!()
     }
 
     async fn generate_backend_addr(
         &self,
         _: request::GenerateBackendAddr<Self>,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         todo!()
     }
 
-    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, HookError> {
         todo!()
     }
 
-    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), HookError> {
         todo!()
     }
 }
@@ -53,29 +53,29 @@ impl Driver for NoLbInfo {
     async fn create_load_balancer(
         &self,
         _: request::CreateLoadBalancer<Self>,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         todo!()
     }
 
     async fn delete_load_balancer(
         &self,
         _: request::DeleteLoadBalancer<Self>,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         todo!()
     }
 
     async fn generate_backend_addr(
         &self,
         _: request::GenerateBackendAddr<Self>,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         todo!()
     }
 
-    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, HookError> {
         todo!()
     }
 
-    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), HookError> {
         todo!()
     }
 }
@@ -91,29 +91,29 @@ impl Driver for NoAttributes {
     async fn create_load_balancer(
         &self,
         _: request::CreateLoadBalancer<Self>,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         todo!()
     }
 
     async fn delete_load_balancer(
         &self,
         _: request::DeleteLoadBalancer<Self>,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         todo!()
     }
 
     async fn generate_backend_addr(
         &self,
         _: request::GenerateBackendAddr<Self>,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         todo!()
     }
 
-    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, HookError> {
         todo!()
     }
 
-    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), HookError> {
         todo!()
     }
 }
@@ -129,29 +129,29 @@ impl Driver for NoParameters {
     async fn create_load_balancer(
         &self,
         _: request::CreateLoadBalancer<Self>,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         todo!()
     }
 
     async fn delete_load_balancer(
         &self,
         _: request::DeleteLoadBalancer<Self>,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         todo!()
     }
 
     async fn generate_backend_addr(
         &self,
         _: request::GenerateBackendAddr<Self>,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         todo!()
     }
 
-    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, HookError> {
         todo!()
     }
 
-    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), HookError> {
         todo!()
     }
 }
@@ -167,29 +167,29 @@ impl Driver for NoBackendAddr {
     async fn create_load_balancer(
         &self,
         _: request::CreateLoadBalancer<Self>,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         todo!()
     }
 
     async fn delete_load_balancer(
         &self,
         _: request::DeleteLoadBalancer<Self>,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         todo!()
     }
 
     async fn generate_backend_addr(
         &self,
         _: request::GenerateBackendAddr<Self>,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         todo!()
     }
 
-    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, HookError> {
         todo!()
     }
 
-    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), HookError> {
         todo!()
     }
 }

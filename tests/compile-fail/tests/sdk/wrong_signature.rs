@@ -1,8 +1,8 @@
 //! Functions that take another request than theirs, and give something else than they should.
-//! Named: ensure_backend, EnsureBackend, DeregisterBackend, create_load_balancer, NotSucc.
+//! Named: ensure_backend, EnsureBackend, DeregisterBackend, create_load_balancer, HookError.
 
 use lbcf_driver_sdk::webhook::StringMap;
-use lbcf_driver_sdk::{Driver, NotSucc, request};
+use lbcf_driver_sdk::{Driver, HookError, request};
 
 struct Confused;
 
@@ -16,32 +16,32 @@ impl Driver for Confused {
     async fn create_load_balancer(
         &self,
         _: request::CreateLoadBalancer<Self>,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         todo!()
     }
 
     async fn delete_load_balancer(
         &self,
         _: request::DeleteLoadBalancer<Self>,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         todo!()
     }
 
     async fn generate_backend_addr(
         &self,
         _: request::GenerateBackendAddr<Self>,
-    ) -> Result<String, NotSucc> {
+    ) -> Result<String, HookError> {
         todo!()
     }
 
     async fn ensure_backend(
         &self,
         _: request::DeregisterBackend<Self>,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         todo!()
     }
 
-    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), HookError> {
         todo!()
     }
 }

@@ -2,7 +2,7 @@
 //! Named: NotFields, LbSpec, serde::Deserialize, NotAnAddress, BackendAddr, FromStr.
 
 use lbcf_driver_sdk::webhook::StringMap;
-use lbcf_driver_sdk::{Driver, NotSucc, request};
+use lbcf_driver_sdk::{Driver, HookError, request};
 use std::fmt;
 
 #[derive(Debug, serde::Serialize)]
@@ -29,29 +29,29 @@ impl Driver for Unreadable {
     async fn create_load_balancer(
         &self,
         _: request::CreateLoadBalancer<Self>,
-    ) -> Result<StringMap, NotSucc> {
+    ) -> Result<StringMap, HookError> {
         todo!()
     }
 
     async fn delete_load_balancer(
         &self,
         _: request::DeleteLoadBalancer<Self>,
-    ) -> Result<(), NotSucc> {
+    ) -> Result<(), HookError> {
         todo!()
     }
 
     async fn generate_backend_addr(
         &self,
         _: request::GenerateBackendAddr<Self>,
-    ) -> Result<NotAnAddress, NotSucc> {
+    ) -> Result<NotAnAddress, HookError> {
         todo!()
     }
 
-    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, NotSucc> {
+    async fn ensure_backend(&self, _: request::EnsureBackend<Self>) -> Result<StringMap, HookError> {
         todo!()
     }
 
-    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), NotSucc> {
+    async fn deregister_backend(&self, _: request::DeregisterBackend<Self>) -> Result<(), HookError> {
         todo!()
     }
 }

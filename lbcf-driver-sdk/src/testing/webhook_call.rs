@@ -16,7 +16,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// call may be made as often as one likes: each time it has another `retryID`. Its `recordID`
 /// follows from what it is about, so that calls about the same thing have the same and calls about
 /// other things another; [`record_id`](Self::record_id) names one.
-pub struct Call<W: Webhook> {
+pub struct WebhookCall<W: Webhook> {
     request: W::Request,
     record_id: Option<String>,
 }
@@ -26,8 +26,8 @@ macro_rules! declare {
         $(
             $(#[$doc])*
             #[must_use]
-            pub fn $method() -> Call<webhook::$hook> {
-                Call::of(webhook::$request::default())
+            pub fn $method() -> WebhookCall<webhook::$hook> {
+                WebhookCall::of(webhook::$request::default())
             }
         )*
     };
@@ -35,7 +35,7 @@ macro_rules! declare {
 
 for_each_webhook!(declare);
 
-impl<W: Webhook> Call<W> {
+impl<W: Webhook> WebhookCall<W> {
     /// A call with this request.
     #[must_use]
     pub const fn of(request: W::Request) -> Self {
@@ -102,7 +102,7 @@ fn derived_record_id(webhook: &str, body: &Value) -> String {
 /// Setters of a request's maps: one key of it, and the whole of it.
 macro_rules! maps {
     ($($hook:ident { $($one:ident, $all:ident: $field:ident = $name:literal;)* })*) => {
-        $(impl Call<webhook::$hook> {
+        $(impl WebhookCall<webhook::$hook> {
             $(
                 #[doc = concat!("One key of `", $name, "`.")]
                 #[must_use]
@@ -177,7 +177,7 @@ fn written(name: &str, map: &impl Fields) -> StringMap {
     }
 }
 
-impl Call<webhook::ValidateLoadBalancer> {
+impl WebhookCall<webhook::ValidateLoadBalancer> {
     /// One key of the attributes before the change, which makes it an update.
     #[must_use]
     pub fn old_attribute(mut self, key: impl Into<String>, value: impl ToString) -> Self {
@@ -189,7 +189,7 @@ impl Call<webhook::ValidateLoadBalancer> {
     }
 }
 
-impl Call<webhook::ValidateBackend> {
+impl WebhookCall<webhook::ValidateBackend> {
     /// One key of the parameters before the change, which makes it an update.
     #[must_use]
     pub fn old_parameter(mut self, key: impl Into<String>, value: impl ToString) -> Self {
@@ -208,7 +208,7 @@ impl Call<webhook::ValidateBackend> {
     }
 }
 
-impl Call<webhook::GenerateBackendAddr> {
+impl WebhookCall<webhook::GenerateBackendAddr> {
     /// The backend is a pod, by one of its ports.
     #[must_use]
     pub fn pod(mut self, pod: impl Into<PodBackend>) -> Self {
@@ -224,7 +224,7 @@ impl Call<webhook::GenerateBackendAddr> {
     }
 }
 
-impl Call<webhook::EnsureBackend> {
+impl WebhookCall<webhook::EnsureBackend> {
     /// The backend's address.
     #[must_use]
     pub fn addr(mut self, addr: impl ToString) -> Self {
@@ -233,7 +233,7 @@ impl Call<webhook::EnsureBackend> {
     }
 }
 
-impl Call<webhook::DeregisterBackend> {
+impl WebhookCall<webhook::DeregisterBackend> {
     /// The backend's address.
     #[must_use]
     pub fn addr(mut self, addr: impl ToString) -> Self {
@@ -242,7 +242,7 @@ impl Call<webhook::DeregisterBackend> {
     }
 }
 
-impl Call<webhook::JudgePodDeregister> {
+impl WebhookCall<webhook::JudgePodDeregister> {
     /// One more pod that is not ready.
     #[must_use]
     pub fn pod(mut self, pod: impl Into<Pod>) -> Self {
@@ -251,7 +251,7 @@ impl Call<webhook::JudgePodDeregister> {
     }
 }
 
-impl<W: Webhook> Clone for Call<W> {
+impl<W: Webhook> Clone for WebhookCall<W> {
     fn clone(&self) -> Self {
         Self {
             request: self.request.clone(),
@@ -260,7 +260,7 @@ impl<W: Webhook> Clone for Call<W> {
     }
 }
 
-impl<W: Webhook> fmt::Debug for Call<W> {
+impl<W: Webhook> fmt::Debug for WebhookCall<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", W::INFO.name, self.body("…".to_owned()))
     }

@@ -7,22 +7,22 @@ use std::fmt;
 
 /// What came back of a call of a webhook. Its text is the whole of it, and of what was sent.
 #[must_use = "an answer that nobody looks at tests nothing"]
-pub struct Answer<W: Webhook> {
-    http: HttpAnswer,
+pub struct DriverReply<W: Webhook> {
+    http: HttpReply,
     sent: Value,
     response: Result<W::Response, String>,
 }
 
 /// What came back of a call that may be no webhook's at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HttpAnswer {
+pub struct HttpReply {
     /// The status code.
     pub status: u16,
     /// The body.
     pub body: String,
 }
 
-impl HttpAnswer {
+impl HttpReply {
     /// It is refused as no proper call: this status, and a text in the error.
     ///
     /// # Panics
@@ -36,8 +36,8 @@ impl HttpAnswer {
     }
 }
 
-impl<W: Webhook> Answer<W> {
-    pub(super) fn new(sent: Value, http: HttpAnswer) -> Self {
+impl<W: Webhook> DriverReply<W> {
+    pub(super) fn new(sent: Value, http: HttpReply) -> Self {
         let response = match http.status {
             200 => wire::from_slice(http.body.as_bytes()).map_err(|error| error.to_string()),
             _ => Err("it is no answer for a controller, which only takes the status 200".into()),
@@ -55,7 +55,7 @@ impl<W: Webhook> Answer<W> {
     }
 
     /// The status code and the body.
-    pub const fn http(&self) -> &HttpAnswer {
+    pub const fn http(&self) -> &HttpReply {
         &self.http
     }
 
@@ -87,7 +87,7 @@ impl<W: Webhook> Answer<W> {
     }
 }
 
-impl<W: Webhook<Response: OperationResponse>> Answer<W> {
+impl<W: Webhook<Response: OperationResponse>> DriverReply<W> {
     /// It is done. Gives the response.
     ///
     /// # Panics
@@ -132,7 +132,7 @@ impl<W: Webhook<Response: OperationResponse>> Answer<W> {
     }
 }
 
-impl<W: Webhook<Response: VerdictResponse>> Answer<W> {
+impl<W: Webhook<Response: VerdictResponse>> DriverReply<W> {
     /// It is a yes. Gives the response.
     ///
     /// # Panics
@@ -162,7 +162,7 @@ impl<W: Webhook<Response: VerdictResponse>> Answer<W> {
     }
 }
 
-impl<W: Webhook<Response = HealthzResponse>> Answer<W> {
+impl<W: Webhook<Response = HealthzResponse>> DriverReply<W> {
     /// The driver can work.
     ///
     /// # Panics
@@ -190,20 +190,20 @@ fn or_panic<T>(result: Result<T, String>) -> T {
     }
 }
 
-impl fmt::Display for HttpAnswer {
+impl fmt::Display for HttpReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.status, self.body)
     }
 }
 
-impl<W: Webhook> fmt::Display for Answer<W> {
+impl<W: Webhook> fmt::Display for DriverReply<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "  answer:  {}", self.http)?;
         write!(f, "  request: {} {}", W::INFO.name, self.sent)
     }
 }
 
-impl<W: Webhook> fmt::Debug for Answer<W> {
+impl<W: Webhook> fmt::Debug for DriverReply<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
