@@ -1,4 +1,4 @@
-//! The command line: which subcommands there are, and how each ends.
+//! The command line: the subcommands and their exit codes.
 
 use crate::{demo, local_cluster, new, webhooks};
 use clap::{Parser, Subcommand};
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 /// LBCF: load balancers for Kubernetes, with a driver for each cloud
 ///
-/// `lbcf demo` shows it at work, with no cloud and no cluster.
+/// `lbcf demo` shows it in action, without a cloud or a cluster.
 #[derive(Debug, Parser)]
 #[command(
     name = "lbcf",
@@ -27,33 +27,33 @@ struct Lbcf {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Show a load balancer's whole life: cluster, cloud and controller in one process
+    /// Show a load balancer from creation to deletion: cluster, cloud and controller in one process
     Demo(demo::DemoArgs),
-    /// Hold a driver, in whatever language, to the specification
+    /// Check that a driver, in any language, conforms to the specification
     Conformance(lbcf_conformance::command::ConformanceArgs),
-    /// Make a driver project: it works from the start, and shows what to fill in
+    /// Create a driver project that works as it is and marks what to fill in
     New(new::NewArgs),
     /// Run the controller against a cluster
     Controller(Box<lbcf_controller::cli::ControllerArgs>),
     /// Run the mock cloud with its driver
-    MockDriver(mock_driver::cli::MockDriverArgs),
+    MockDriver(lbcf_defective_driver::cli::DefectiveDriverArgs),
     /// Run a small Kubernetes API, for kubectl and tests
     LocalCluster(Box<local_cluster::LocalClusterArgs>),
     /// Print the CRDs, for `kubectl apply -f -`
     Crds,
-    /// Print the webhook configurations that have the API server ask the controller, for
-    /// `kubectl apply -f -`
+    /// Print the admission webhook configurations, for `kubectl apply -f -`
     Webhooks(webhooks::WebhooksArgs),
 }
 
-/// Runs the command that the process was called with.
+/// Parses the command line, runs the command and returns the exit code: 0, 1 for a failed demo or
+/// conformance run, 2 for errors.
 #[must_use]
 pub fn main() -> ExitCode {
     let lbcf = Lbcf::parse();
     let default_filter = match lbcf.command {
-        // The demo makes things fail on purpose, and shows what comes of it.
+        // The demo causes failures on purpose and reports them itself.
         Command::Demo(_) => "error",
-        // Its reports say what goes on.
+        // The reports contain what happens.
         Command::Conformance(_) => "warn",
         _ => "info",
     };
@@ -64,14 +64,14 @@ pub fn main() -> ExitCode {
         .and_then(|()| {
             let runtime = tokio::runtime::Runtime::new()?;
             let outcome = runtime.block_on(run(lbcf.command));
-            // Whoever ends a run at once does not wait for a name to be found.
+            // Does not wait for a blocking DNS lookup that is still running.
             runtime.shutdown_background();
             outcome
         });
     match outcome {
         Ok(code) => code,
         Err(error) => {
-            // Nobody is left to tell if stderr is closed.
+            // If stderr is closed, the message is lost.
             let _ = writeln!(std::io::stderr(), "lbcf: {error}");
             ExitCode::from(2)
         }
@@ -92,12 +92,12 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
         Command::New(args) => new::run(args)?,
         Command::Controller(args) => {
             if let Err(error) = lbcf_controller::cli::run(*args).await {
-                // Nobody is left to tell if stderr is closed.
+                // If stderr is closed, the message is lost.
                 let _ = writeln!(std::io::stderr(), "lbcf: {error}");
                 return Ok(error.exit_code());
             }
         }
-        Command::MockDriver(args) => mock_driver::cli::run(args).await?,
+        Command::MockDriver(args) => lbcf_defective_driver::cli::run(args).await?,
         Command::LocalCluster(args) => local_cluster::run(*args).await?,
         Command::Crds => {
             std::io::stdout().write_all(lbcf_controller::api::crds_yaml()?.as_bytes())?;

@@ -1,15 +1,15 @@
-//! `lbcf demo`: a load balancer's whole life, with no cloud and no cluster.
+//! `lbcf demo`: a load balancer from creation to deletion, without a cloud or a cluster.
 //!
 //! One process runs the embedded Kubernetes API, the mock cloud with its driver, and the
-//! controller. The tour applies the manifests of `deploy/examples/` and changes things as a person
-//! with kubectl would; whether a step passed is read from the cloud, not from the controller.
+//! controller. The tour applies the manifests of `deploy/examples/` and changes objects as a user of
+//! kubectl would. Whether a step has passed is read from the cloud, not from the controller.
 
 mod cloud_view;
+mod environment;
 mod kubectl;
-mod play;
+mod printer;
 mod report;
-mod screen;
-mod stage;
+mod scenario;
 mod steps;
 mod tour;
 
@@ -18,19 +18,19 @@ pub use report::{Report, StepReport};
 pub(crate) use kubectl::apply_crds;
 
 use clap::ValueEnum;
-use screen::Screen;
-use stage::Stage;
+use environment::DemoEnvironment;
+use printer::Printer;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Shows a load balancer's whole life: cluster, cloud and controller in one process.
+/// Show a load balancer from creation to deletion: cluster, cloud and controller in one process.
 #[derive(Debug, Clone, clap::Args)]
 pub struct DemoArgs {
-    /// End after the tour; without this, everything stays up for kubectl until Ctrl-C
+    /// Exit after the tour; without this flag everything keeps running for kubectl until Ctrl-C
     #[arg(long, env = "LBCF_DEMO_ONCE")]
     pub once: bool,
 
-    /// Form of the result
+    /// Format of the results on standard output
     #[arg(
         long,
         env = "LBCF_DEMO_OUTPUT",
@@ -39,15 +39,15 @@ pub struct DemoArgs {
     )]
     pub output: Output,
 
-    /// Number of pods to begin with
+    /// Initial number of pods
     #[arg(long, env = "LBCF_DEMO_PODS", value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub pods: u16,
 
-    /// Write the kubeconfig to this file [default: one in the folder for temporary files]
+    /// Write the kubeconfig to this file [default: a temporary file]
     #[arg(long, env = "LBCF_DEMO_KUBECONFIG", value_name = "PATH")]
     pub kubeconfig: Option<PathBuf>,
 
-    /// Drive this driver instead of the mock; steps that need to see the mock's cloud are skipped
+    /// Use this driver instead of the mock; steps that inspect the mock's cloud are skipped
     #[arg(long, env = "LBCF_DEMO_DRIVER_URL", value_name = "URL")]
     pub driver_url: Option<String>,
 }
@@ -64,17 +64,17 @@ impl Default for DemoArgs {
     }
 }
 
-/// The form of the result.
+/// The format of the results on standard output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Output {
-    /// What happens, as it happens, for people
+    /// Text, printed while the tour runs
     #[default]
     Text,
-    /// One JSON document at the end
+    /// One JSON document after the tour
     Json,
 }
 
-/// Why the demo could not be given.
+/// Why the demo could not run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DemoError {
@@ -84,39 +84,39 @@ pub enum DemoError {
     /// The mock driver did not start.
     #[error("starting the mock driver: {0}")]
     Driver(#[source] mock_driver::MockError),
-    /// The cluster refused what the demo is built on.
+    /// The cluster rejected the CRDs.
     #[error("preparing the cluster: {0}")]
     Prepare(String),
     /// A file could not be written.
     #[error("writing {path}: {source}")]
     Write {
-        /// Which file.
+        /// The path of the kubeconfig.
         path: PathBuf,
-        /// Why.
+        /// The error of the file system.
         #[source]
         source: std::io::Error,
     },
-    /// Standard output could not be written to, or signals not be listened to.
+    /// Standard output or signal handling failed.
     #[error(transparent)]
     Io(#[from] std::io::Error),
 }
 
-/// Gives the demo and prints it.
+/// Runs the demo and prints it.
 ///
 /// # Errors
-/// [`DemoError`], where it could not even begin. A step that fails is told in the report.
+/// [`DemoError`], if the environment cannot be started. A step that fails is part of the report.
 pub async fn run(args: DemoArgs) -> Result<Report, DemoError> {
-    let stop = until_told_to_end()?;
-    let screen = Screen::new(args.output);
-    let mut stage = Stage::set(&args).await?;
-    screen.opening(&stage)?;
+    let shutdown = lbcf_serving::signals::shutdown()?;
+    let printer = Printer::new(args.output);
+    let mut environment = DemoEnvironment::start(&args).await?;
+    printer.header(&environment)?;
     let report = {
-        let mut stop = std::pin::pin!(stop);
-        let tour = tour::take(&mut stage, &screen, args.pods);
+        let mut shutdown = std::pin::pin!(shutdown);
+        let tour = tour::run(&mut environment, &printer, args.pods);
         let report = tokio::select! {
             report = tour => report?,
-            () = &mut stop => {
-                screen.line("interrupted")?;
+            () = &mut shutdown => {
+                printer.line("interrupted")?;
                 Report::interrupted()
             }
         };
@@ -125,35 +125,11 @@ pub async fn run(args: DemoArgs) -> Result<Report, DemoError> {
             writeln!(std::io::stdout(), "{json}")?;
         }
         if !args.once && !report.interrupted {
-            tour::set_up_again(&mut stage, &screen, args.pods).await?;
-            stop.await;
+            tour::set_up_again(&mut environment, &printer, args.pods).await?;
+            shutdown.await;
         }
         report
     };
-    stage.strike().await;
+    environment.shut_down().await;
     Ok(report)
-}
-
-/// Waits for Ctrl-C or SIGTERM; listens from the call on, so that none is lost.
-#[cfg(unix)]
-pub(crate) fn until_told_to_end() -> std::io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
-}
-
-/// Waits for Ctrl-C.
-#[cfg(not(unix))]
-pub(crate) fn until_told_to_end() -> std::io::Result<impl Future<Output = ()>> {
-    Ok(async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    })
 }

@@ -1,10 +1,10 @@
 //! The `lbcf` command: LBCF's demo, controller, mock driver and local cluster in one binary.
 //!
-//! Each subcommand is thin and calls the library that does its work; only the [`demo`] lives
-//! here, as it is the one that needs all of them. Results go to stdout, logs to stderr, and every
-//! flag has an environment variable.
+//! Each subcommand calls the library that implements it; only the [`demo`] is implemented here, as it
+//! needs all of them. Results go to stdout, logs to stderr, and every flag has an environment
+//! variable.
 //!
-//! The demo can be run from a program too:
+//! A program can run the demo, too:
 //!
 //! ```no_run
 //! use lbcf_cli::demo::{DemoArgs, Output, run};
@@ -21,6 +21,7 @@ mod command;
 pub mod demo;
 mod local_cluster;
 mod new;
+mod shell;
 mod webhooks;
 
 pub use command::main;

@@ -4,17 +4,17 @@ mod args;
 
 pub(crate) use args::LocalClusterArgs;
 
-use crate::demo::{apply_crds, until_told_to_end};
+use crate::demo::apply_crds;
+use crate::shell;
 use args::reason;
 use local_cluster::LocalCluster;
 use std::error::Error;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
-/// Serves until Ctrl-C or SIGTERM. The URL is the one line on stdout, written when connections
-/// are accepted.
+/// Serves until Ctrl-C or SIGTERM. Prints the URL to stdout as soon as connections are accepted.
 pub(crate) async fn run(args: LocalClusterArgs) -> Result<(), Box<dyn Error>> {
-    let stop = until_told_to_end()?;
+    let shutdown = lbcf_serving::signals::shutdown()?;
     let serving = args.serving()?;
     let cluster = LocalCluster::start(args.cluster()).await?;
     if args.with_crds {
@@ -37,20 +37,20 @@ pub(crate) async fn run(args: LocalClusterArgs) -> Result<(), Box<dyn Error>> {
     let mut stderr = std::io::stderr();
     if stderr.is_terminal() {
         let is_plain = server.authority().is_none() && !args.has_token();
-        let next = what_next(&server.url(), args.kubeconfig.as_deref(), is_plain);
+        let next = next_commands(&server.url(), args.kubeconfig.as_deref(), is_plain);
         writeln!(stderr, "{next}")?;
     }
-    stop.await;
+    shutdown.await;
     server.shutdown().await;
     cluster.shutdown().await;
     Ok(())
 }
 
-/// What a person does with it.
-fn what_next(url: &str, kubeconfig: Option<&Path>, is_plain: bool) -> String {
+/// The commands for a user to type next.
+fn next_commands(url: &str, kubeconfig: Option<&Path>, is_plain: bool) -> String {
     let first = match kubeconfig {
         Some(path) => {
-            let path = quoted(&path.to_string_lossy());
+            let path = shell::quote(&path.to_string_lossy());
             format!("  export KUBECONFIG={path}\n  kubectl get nodes")
         }
         None if is_plain => format!("  kubectl --server {url} get nodes"),
@@ -61,37 +61,27 @@ fn what_next(url: &str, kubeconfig: Option<&Path>, is_plain: bool) -> String {
     format!("Next, in another terminal:\n{first}\nCtrl-C ends it.")
 }
 
-/// A word as shells read it.
-fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn people_are_told_what_to_type() {
+    fn the_next_commands_are_printed() {
         let url = "http://127.0.0.1:8001";
-        let told = what_next(url, Some(Path::new("/tmp/kube config")), true);
+        let printed = next_commands(url, Some(Path::new("/tmp/kube config")), true);
         assert!(
-            told.contains("  export KUBECONFIG='/tmp/kube config'\n  kubectl get nodes\n"),
-            "{told}"
+            printed.contains("  export KUBECONFIG='/tmp/kube config'\n  kubectl get nodes\n"),
+            "{printed}"
         );
-        let told = what_next(url, Some(Path::new("/tmp/kubeconfig")), false);
+        let printed = next_commands(url, Some(Path::new("/tmp/kubeconfig")), false);
         assert!(
-            told.contains("  export KUBECONFIG=/tmp/kubeconfig\n"),
-            "{told}"
+            printed.contains("  export KUBECONFIG=/tmp/kubeconfig\n"),
+            "{printed}"
         );
         assert!(
-            what_next(url, None, true).contains("kubectl --server http://127.0.0.1:8001 get nodes")
+            next_commands(url, None, true)
+                .contains("kubectl --server http://127.0.0.1:8001 get nodes")
         );
-        assert!(what_next(url, None, false).contains("--kubeconfig PATH"));
-        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert!(next_commands(url, None, false).contains("--kubeconfig PATH"));
     }
 }

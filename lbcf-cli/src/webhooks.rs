@@ -1,13 +1,13 @@
-//! The webhook configurations, printed.
+//! `lbcf webhooks`: prints the admission webhook configurations.
 
 use lbcf_controller::admission::{Endpoint, configurations_yaml};
 use std::error::Error;
 use std::io::Write;
 
-/// Which place the configurations lead to.
+/// Where the configurations send requests.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct WebhooksArgs {
-    /// Service of the controller
+    /// Name of the controller's Service
     #[arg(
         long,
         env = "LBCF_ADMISSION_SERVICE",
@@ -16,7 +16,7 @@ pub(crate) struct WebhooksArgs {
     )]
     service: String,
 
-    /// Namespace of that service
+    /// Namespace of the Service
     #[arg(
         long,
         env = "LBCF_ADMISSION_NAMESPACE",
@@ -25,7 +25,7 @@ pub(crate) struct WebhooksArgs {
     )]
     namespace: String,
 
-    /// Port of that service
+    /// Port of the Service
     #[arg(
         long,
         env = "LBCF_ADMISSION_PORT",
@@ -34,7 +34,7 @@ pub(crate) struct WebhooksArgs {
     )]
     port: u16,
 
-    /// Place outside the cluster instead, such as https://192.0.2.1:8443
+    /// URL outside the cluster in place of the Service, such as https://192.0.2.1:8443
     #[arg(long, env = "LBCF_ADMISSION_URL", value_name = "URL", conflicts_with_all = ["service", "namespace", "port"])]
     url: Option<String>,
 }

@@ -1,31 +1,30 @@
-//! Admission: what may be stored, and in which form (sections 9 to 13 of the behaviour list).
+//! Admission webhooks: validation and mutation of LBCF's objects (b63 to b99).
 //!
-//! The API server asks before it stores an object of ours. [`configurations`] tells it where and
-//! about what; the router answers. Both come from one table.
+//! The API server calls them before it stores an object. [`configurations`] and the router are both
+//! derived from one table.
 //!
-//! *Mutation* brings an object into the present edition's form. *Rules* are pure functions that
-//! find all that is wrong with one object. Only an object that keeps them is asked about
-//! elsewhere: the index and the API server know the load balancers and drivers that it names, and
-//! the drivers say what they think of it, all at once and in the time that the API server waits.
-//! Who cannot be asked says neither yes nor "not found": the request is denied with the reason.
+//! *Mutation* rewrites fields of older manifests to the current ones. *Rules* are pure functions that
+//! find all errors of one object. Only for an object without errors are the load balancers and drivers
+//! it refers to looked up, in the index and at the API server, and the drivers' validate webhooks
+//! called, all concurrently and within the API server's timeout. Where a lookup or call fails, the
+//! request is denied with the reason: it counts neither as valid nor as "not found".
 
 mod admit;
-mod ask;
+mod cluster_reader;
 mod configurations;
 mod deadline;
+mod denial;
+mod field_error;
 mod http;
-mod known;
 mod mutate;
 mod object;
-mod refusal;
 mod review;
 mod rules;
 mod server;
 mod table;
 #[cfg(test)]
-mod testing;
-#[cfg(test)]
 mod tests;
+mod validation_context;
 
 pub use configurations::{
     Configurations, Endpoint, MUTATING_CONFIGURATION, VALIDATING_CONFIGURATION, configurations,
@@ -33,13 +32,3 @@ pub use configurations::{
 };
 
 pub use server::{AdmissionError, AdmissionServer, Certificates};
-
-use crate::context::Context;
-use axum::Router;
-use std::sync::Arc;
-
-/// The admission webhooks of a controller. They have to be served over TLS, and only once the
-/// index knows the cluster: before that, nobody would know who uses a driver.
-pub(crate) fn router(context: &Arc<Context>) -> Router {
-    http::routes(context)
-}

@@ -1,9 +1,9 @@
 //! The resource kinds of LBCF as Rust types, from which the CRDs are generated.
 //!
-//! Field names, defaults and `null`s are the documents' and the original's (section 1 of the
-//! behaviour list): what Go clients wrote reads here, and what is written here reads there.
+//! Field names, defaults and `null` values are those of the original (b1 to b7): the types read what
+//! Go clients wrote, and Go clients read what is written here.
 
-// The derive names each column's type anew.
+// The derive repeats the type of each printer column.
 #![allow(clippy::duplicated_attributes)]
 
 mod backend_group;
@@ -45,7 +45,7 @@ use serde::{Deserialize, Deserializer};
 /// The API group of all kinds (b1, b4).
 pub const GROUP: &str = "lbcf.tkestack.io";
 
-/// `null` and absence both mean "empty" (b5).
+/// Reads `null` like an absent field, as the default (b5).
 fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,

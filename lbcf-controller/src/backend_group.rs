@@ -1,9 +1,9 @@
-//! BackendGroup: which records there shall be (section 15 of the behaviour list).
+//! BackendGroup: the records of its backends, and its counts (b106 to b118).
 
-mod act;
 mod decide;
-mod expected;
-mod load_balancer_state;
+mod load_balancer_use;
+mod reconcile;
+mod records;
 
-pub(crate) use act::act;
-pub(crate) use load_balancer_state::is_in_scope;
+pub(crate) use load_balancer_use::is_in_scope;
+pub(crate) use reconcile::reconcile;

@@ -1,7 +1,7 @@
-//! BackendRecord: one address, registered and taken away (section 16 of the behaviour list).
+//! BackendRecord: registering and deregistering one address (b119 to b126).
 
-mod act;
 mod backend;
 mod decide;
+mod reconcile;
 
-pub(crate) use act::act;
+pub(crate) use reconcile::reconcile;

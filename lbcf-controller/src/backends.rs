@@ -1,20 +1,16 @@
-//! What BackendGroups and Binds share: which backends there shall be, the records that stand for
-//! them, and how records are made, changed and deleted.
+//! What BackendGroups and Binds share: which backends they want, the records for them, and the
+//! writes that create, update and delete records.
 
-mod answer;
-mod carry_out;
-mod expected;
-mod judge;
-mod judgement;
+mod batch;
+mod eligibility;
+mod execute;
 mod plan;
-mod standing;
-mod taken;
+mod record;
+mod verdict;
 
-pub(crate) use answer::Answer;
-pub(crate) use carry_out::carry_out;
-pub(crate) use expected::{node_source, pod_source, ports, record};
-pub(crate) use judge::{judge, wake_judge};
-pub(crate) use judgement::{Judged, Judgement};
-pub(crate) use plan::{Expected, Plan, Settings, compare};
-pub(crate) use standing::{Standing, standing_of_pod};
-pub(crate) use taken::Taken;
+pub(crate) use batch::UnitBatch;
+pub(crate) use eligibility::{Eligibility, eligibility_of_pod};
+pub(crate) use execute::execute;
+pub(crate) use plan::{DesiredRecords, RecordPlan, RecordSettings, compare};
+pub(crate) use record::{node_source, pod_source, ports, record, source_of};
+pub(crate) use verdict::{enqueue_verdict, reconcile_verdict};

@@ -1,14 +1,12 @@
-//! Bind: load balancers and pods in one object (section 17 of the behaviour list).
+//! Bind: load balancers and pods in one object (b127 to b134).
 //!
-//! Its pods are looked after as a group's are. Each of its load balancers has work of its own
-//! ([`load_balancer`]), so that one that is slow or fails holds up neither the others nor the pods
+//! Its pods are handled like those of a group. Each of its [load balancers](load_balancer) is
+//! reconciled on its own, so that a slow or failing one delays neither the others nor the pods
 //! (u5).
 
-mod act;
 mod decide;
 pub(crate) mod load_balancer;
+mod reconcile;
 mod status;
-mod status_locks;
 
-pub(crate) use act::act;
-pub(crate) use status_locks::StatusLocks;
+pub(crate) use reconcile::reconcile;

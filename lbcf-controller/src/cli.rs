@@ -1,5 +1,4 @@
-//! The controller as a command: its flags, and what it does until it is told to end. Whichever
-//! binary has the command calls this.
+//! The controller as a command, for any binary that offers it.
 
 mod admission;
 mod cluster;
@@ -8,7 +7,6 @@ mod health;
 mod leader;
 mod listen;
 mod log;
-mod signals;
 mod work;
 
 pub use admission::AdmissionArgs;
@@ -20,7 +18,7 @@ pub use listen::{Listen, NoAddress};
 pub use log::{LogArgs, LogError, LogFormat};
 pub use work::WorkArgs;
 
-use crate::{Controller, HealthServer, InvalidLeaderElection, Options};
+use crate::{Controller, HealthServer, InvalidLeaderElection};
 use clap::Parser;
 use lbcf_driver_sdk::client::HttpClientError;
 use std::io::Write;
@@ -32,116 +30,103 @@ use tokio::task::JoinSet;
 /// Runs the LBCF controller against a cluster until Ctrl-C.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ControllerArgs {
-    /// Which cluster, and how hard it is asked.
+    /// The cluster and the rate of requests to it.
     #[command(flatten)]
     pub cluster: ClusterArgs,
-    /// How it works.
+    /// Reconciling, retries and limits.
     #[command(flatten)]
     pub work: WorkArgs,
-    /// How it connects to drivers.
+    /// Certificates and the token for connections to drivers.
     #[command(flatten)]
     pub drivers: DriverArgs,
-    /// How it takes turns with others.
+    /// Leader election with its durations.
     #[command(flatten)]
     pub leader: LeaderArgs,
-    /// Where it tells how it is.
+    /// The server of health and metrics.
     #[command(flatten)]
     pub health: HealthArgs,
-    /// Where it checks what users write.
+    /// The server of the admission webhooks.
     #[command(flatten)]
     pub admission: AdmissionArgs,
 }
 
-impl From<&ControllerArgs> for Options {
-    /// The options that need nothing but the flags: all but [`Options::driver_client`] and
-    /// [`Options::leader_election`].
-    fn from(args: &ControllerArgs) -> Self {
-        args.work.options()
-    }
-}
-
-/// Why the command did not start, or ended by itself.
+/// Why the command did not start or ended unexpectedly.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
     /// The kubeconfig cannot be read.
     #[error("--kubeconfig {path}: {source}")]
     Kubeconfig {
-        /// The file.
+        /// Path of the kubeconfig.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error of the parser.
         #[source]
         source: kube::config::KubeconfigError,
     },
-    /// There is no cluster to be found.
-    #[error(
-        "no cluster: --kubeconfig is not given, there is no kubeconfig where kubectl looks, and this is no pod: {0}"
-    )]
+    /// No cluster is configured.
+    #[error("no cluster: set --kubeconfig or KUBECONFIG, or run in a pod: {0}")]
     NoCluster(#[source] kube::config::InferConfigError),
-    /// The client cannot be made of the configuration.
+    /// The configuration of the cluster cannot be used.
     #[error("connecting to the cluster: {0}")]
     Client(#[source] kube::Error),
-    /// The signals of the operating system cannot be listened to.
+    /// Signal handlers cannot be installed.
     #[error("listening for signals: {0}")]
     Signals(#[source] std::io::Error),
-    /// Drivers cannot be called as the flags say.
+    /// A flag for drivers, or a file that it names, is invalid.
     #[error("--driver-ca-file and the other flags for drivers: {0}")]
     Drivers(#[from] HttpClientError),
-    /// It cannot take part in the election like this.
+    /// A flag of leader election is invalid.
     #[error(transparent)]
     LeaderElection(#[from] InvalidLeaderElection),
-    /// The address of health and metrics cannot be had.
-    #[error("--health-address {addr}: {source}; give another, with port 0 for any, or off")]
-    HealthAddress {
-        /// The address.
+    /// The address of health and metrics, or of admission, cannot be bound.
+    #[error("{flag} {addr}: {source}; set another address, or off")]
+    Address {
+        /// The flag that sets the address.
+        flag: &'static str,
+        /// The address of the flag.
         addr: SocketAddr,
-        /// Why not.
+        /// The error of the operating system.
         #[source]
         source: std::io::Error,
     },
-    /// The address of admission cannot be had.
-    #[error("--admission-address {addr}: {source}; give another, or off")]
-    AdmissionAddress {
-        /// The address.
-        addr: SocketAddr,
-        /// Why not.
-        #[source]
-        source: std::io::Error,
-    },
-    /// Admission cannot be served as the flags say.
+    /// A flag of admission is invalid.
     #[error("--admission-service, --admission-namespace: {0}")]
     Admission(#[from] crate::admission::AdmissionError),
-    /// It ran, and ended without having been asked to.
+    /// The controller ended without having been stopped.
     #[error(transparent)]
     Run(#[from] crate::RunError),
 }
 
 impl CommandError {
-    /// 1 where the controller ran, 2 where it did not come to that.
+    const fn address(flag: &'static str, addr: SocketAddr, source: std::io::Error) -> Self {
+        Self::Address { flag, addr, source }
+    }
+
+    /// 1 if the controller ran, 2 if it did not start.
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(if matches!(self, Self::Run(_)) { 1 } else { 2 })
     }
 }
 
-/// Runs the controller until Ctrl-C or SIGTERM; then it finishes what is in progress.
+/// Runs the controller until Ctrl-C or SIGTERM, and finishes reconciling what is in progress.
 ///
 /// # Errors
-/// [`CommandError`], when it cannot start, or ends by itself.
+/// [`CommandError`], if it cannot start or ends unexpectedly.
 pub async fn run(args: ControllerArgs) -> Result<(), CommandError> {
-    let stop = signals::until_told_to_end().map_err(CommandError::Signals)?;
-    let mut options = Options::from(&args);
+    let stop = lbcf_serving::signals::shutdown().map_err(CommandError::Signals)?;
+    let mut options = args.work.options();
     options.driver_client = args.drivers.client()?;
     options.leader_election = args.leader.election(&args)?;
     let config = args.cluster.config().await?;
     let controller = Controller::new(args.cluster.client(config.clone())?, options)
         .with_election_client(cluster::election_client(config)?);
-    // The server ends with the controller.
+    // Aborted when the controller has ended.
     let mut servers = JoinSet::new();
     if let Some(addr) = args.health.health_address.addr() {
         let server = HealthServer::bind(addr)
             .await
-            .map_err(|source| CommandError::HealthAddress { addr, source })?;
+            .map_err(|source| CommandError::address("--health-address", addr, source))?;
         tracing::info!(addr = %server.addr(), "serving /healthz, /readyz and /metrics");
         servers.spawn(server.serve(controller.health()));
     }
@@ -150,12 +135,12 @@ pub async fn run(args: ControllerArgs) -> Result<(), CommandError> {
         None => controller,
     };
     let ended = controller.run(stop).await;
-    Ok(ended.inspect_err(|error| tracing::error!(%error, "the controller ends"))?)
+    Ok(ended.inspect_err(|error| tracing::error!(%error, "the controller failed"))?)
 }
 
-/// The LBCF controller: it watches a cluster and tells drivers what to do
+/// The LBCF controller: reconciles load balancers and backends by calling drivers
 ///
-/// It works against the cluster of its kubeconfig or its pod, until Ctrl-C or SIGTERM.
+/// Connects to the cluster of its kubeconfig or pod and runs until Ctrl-C or SIGTERM.
 #[derive(Debug, Parser)]
 #[command(name = "lbcf-controller", version)]
 struct LbcfController {
@@ -165,31 +150,25 @@ struct LbcfController {
     log: LogArgs,
 }
 
-/// Runs the binary `lbcf-controller` as it was called.
+/// The entry point of the binary `lbcf-controller`.
 #[must_use]
 pub fn main() -> ExitCode {
     let LbcfController { controller, log } = LbcfController::parse();
-    let tell = |error: &dyn std::fmt::Display| {
-        // Nobody is left to tell if stderr is closed.
+    let fail = |error: &dyn std::fmt::Display, code: ExitCode| {
+        // Nothing can be done if stderr is closed.
         let _ = writeln!(std::io::stderr(), "lbcf-controller: {error}");
+        code
     };
     if let Err(error) = log.start("info") {
-        tell(&error);
-        return ExitCode::from(2);
+        return fail(&error, ExitCode::from(2));
     }
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
-        Err(error) => {
-            tell(&error);
-            return ExitCode::from(2);
-        }
+        Err(error) => return fail(&error, ExitCode::from(2)),
     };
     match runtime.block_on(run(controller)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            tell(&error);
-            error.exit_code()
-        }
+        Err(error) => fail(&error, error.exit_code()),
     }
 }
 

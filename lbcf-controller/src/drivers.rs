@@ -1,8 +1,7 @@
-//! The room of webhooks: every call to a driver goes through here.
+//! Calls to drivers: one connection pool, a timeout for each webhook, metrics, and a count of calls.
 //!
-//! One pool of connections for all drivers, a timeout for each webhook, a limit of calls in
-//! flight for each driver (u38), one call at a time for each backend address, and metrics and a
-//! count of what was called.
+//! How many calls to a driver are in flight is not limited here but by
+//! [`ConcurrencyKey`](crate::queue::ConcurrencyKey).
 
 mod addresses;
 mod calls;
@@ -11,50 +10,37 @@ pub(crate) use addresses::AddressLocks;
 pub use calls::CallCounts;
 
 use crate::api::{LoadBalancerDriver, reasons};
-use crate::go_duration;
 use crate::key::ObjectKey;
+use crate::lock::Mutex;
 use crate::metrics::{Metrics, Outcome};
 use crate::options::Options;
 use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient, InvalidUrl, Timeouts};
 use lbcf_driver_sdk::webhook::Webhook;
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use lbcf_serving::duration;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-/// How long a webhook may take when the driver's object names no other time (b10).
-pub(crate) const DEFAULT_TIMEOUT: Duration = Timeouts::DEFAULT;
-
-/// Why a driver gave no answer.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub(crate) enum DriverError {
-    /// The driver's object has an address that cannot be called.
     #[error("driver {driver}: spec.url: {source}")]
     Url {
-        /// The driver.
         driver: ObjectKey,
-        /// What is wrong with it.
         #[source]
         source: InvalidUrl,
     },
-    /// The call failed, or what came back is no answer.
     #[error("driver {driver}: webhook {webhook}: {source}")]
     Call {
-        /// The driver.
         driver: ObjectKey,
-        /// The webhook.
         webhook: &'static str,
-        /// What went wrong.
         #[source]
         source: CallError,
     },
 }
 
 impl DriverError {
-    /// Why, for a condition (b39): there was an answer that cannot be used, or there was none.
+    /// A condition's reason (b39): the response is invalid, or there is none.
     pub(crate) const fn reason(&self) -> &'static str {
         match self {
             Self::Call {
@@ -66,13 +52,12 @@ impl DriverError {
     }
 }
 
-/// Calls drivers.
 #[derive(Debug)]
 pub(crate) struct Drivers {
     http: HttpClient,
-    calls_per_driver: usize,
     connect_to: BTreeMap<String, String>,
-    limits: Mutex<HashMap<ObjectKey, Arc<Semaphore>>>,
+    /// The drivers that were called and still exist.
+    called: Mutex<HashSet<ObjectKey>>,
     counts: CallCounts,
     metrics: Metrics,
 }
@@ -81,9 +66,8 @@ impl Drivers {
     pub(crate) fn new(options: &Options, counts: CallCounts, metrics: Metrics) -> Self {
         Self {
             http: options.driver_client.clone().unwrap_or_default(),
-            calls_per_driver: options.calls_per_driver.max(1),
             connect_to: options.connect_to.clone(),
-            limits: Mutex::default(),
+            called: Mutex::default(),
             counts,
             metrics,
         }
@@ -95,81 +79,69 @@ impl Drivers {
         driver: &LoadBalancerDriver,
         request: &W::Request,
     ) -> Result<W::Response, DriverError> {
-        let key = ObjectKey::of(driver);
-        let url = self.url_of(driver);
-        let client =
-            DriverClient::with_http(self.http.clone(), url).map_err(|source| DriverError::Url {
-                driver: key.clone(),
-                source,
-            })?;
-        let limit = self.limit_of(&key);
-        // The semaphore is never closed.
-        let _permit = limit.acquire().await;
-        self.counts.count(W::INFO.name);
+        let (key, webhook) = (ObjectKey::of(driver), W::INFO.name);
+        let client = self.client_of(driver)?;
+        self.called.lock().insert(key.clone());
+        self.counts.count(webhook);
         let began = Instant::now();
-        let answer = client
-            .call_within::<W>(request, timeout_of(driver, W::INFO.name))
-            .instrument(tracing::info_span!("call", webhook = W::INFO.name, driver = %key))
+        let response = client
+            .call_within::<W>(request, timeout_of(driver, webhook))
+            .instrument(tracing::info_span!("call", webhook, driver = %key))
             .await;
-        self.measure::<W>(&key, began.elapsed(), &answer);
-        answer.map_err(|source| DriverError::Call {
-            driver: key,
-            webhook: W::INFO.name,
-            source,
-        })
-    }
-
-    fn measure<W: Webhook>(
-        &self,
-        driver: &ObjectKey,
-        latency: Duration,
-        answer: &Result<W::Response, CallError>,
-    ) {
-        let outcome = match answer {
+        let outcome = match &response {
             Err(_) => Outcome::Error,
             Ok(response) if W::is_fail(response) => Outcome::Fail,
             Ok(_) => Outcome::Ok,
         };
-        let limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
-        // A driver that went meanwhile shall not leave a series behind.
-        if limits.contains_key(driver) {
-            let webhook = W::INFO.name;
+        self.measure(&key, webhook, began.elapsed(), outcome);
+        response.map_err(|source| DriverError::Call {
+            driver: key,
+            webhook,
+            source,
+        })
+    }
+
+    fn measure(
+        &self,
+        driver: &ObjectKey,
+        webhook: &'static str,
+        latency: Duration,
+        outcome: Outcome,
+    ) {
+        let called = self.called.lock();
+        // A driver that was deleted during the call must not leave a series behind.
+        if called.contains(driver) {
             self.metrics
                 .webhook_called(driver, webhook, latency, outcome);
         }
     }
 
-    /// Forgets the drivers that were called and are not there any more.
-    pub(crate) fn forget_unless(&self, is_there: impl Fn(&ObjectKey) -> bool) {
-        let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
-        limits.retain(|driver, _| {
-            let stays = is_there(driver);
-            if !stays {
+    /// Ends the metrics of drivers that no longer exist.
+    pub(crate) fn retain(&self, exists: impl Fn(&ObjectKey) -> bool) {
+        self.called.lock().retain(|driver| {
+            let exists = exists(driver);
+            if !exists {
                 self.metrics.forget_driver(driver);
             }
-            stays
+            exists
         });
     }
 
-    /// The driver's URL, or the one that its host is to be reached at.
-    fn url_of<'a>(&'a self, driver: &'a LoadBalancerDriver) -> &'a str {
+    /// A client of the driver's URL, or of the one that replaces it in the options.
+    fn client_of(&self, driver: &LoadBalancerDriver) -> Result<DriverClient, DriverError> {
         let url = &driver.spec.url;
-        self.connect_to
+        let replacement = self
+            .connect_to
             .iter()
-            .find(|(host, _)| host_of(url) == Some(host))
-            .map_or(url, |(_, elsewhere)| elsewhere)
-    }
-
-    fn limit_of(&self, driver: &ObjectKey) -> Arc<Semaphore> {
-        let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
-        let limit = limits
-            .entry(driver.clone())
-            .or_insert_with(|| Arc::new(Semaphore::new(self.calls_per_driver)));
-        Arc::clone(limit)
+            .find(|(host, _)| host_of(url) == Some(host));
+        let url = replacement.map_or(url, |(_, replacement)| replacement);
+        DriverClient::with_http(self.http.clone(), url).map_err(|source| DriverError::Url {
+            driver: ObjectKey::of(driver),
+            source,
+        })
     }
 }
 
-/// The host that a URL names.
 fn host_of(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
@@ -180,16 +152,16 @@ fn host_of(url: &str) -> Option<&str> {
     }
 }
 
-/// b10, b149. A text that is no duration, which admission refuses, counts as not given.
+/// b10, b149. An invalid duration, which admission rejects, counts as absent.
 fn timeout_of(driver: &LoadBalancerDriver, webhook: &str) -> Duration {
     driver
         .spec
         .webhooks
         .iter()
         .find(|config| config.name == webhook)
-        .and_then(|config| go_duration::parse(config.timeout.as_deref()?).ok())
+        .and_then(|config| duration::parse(config.timeout.as_deref()?).ok())
         .filter(|timeout| !timeout.is_zero())
-        .map_or(DEFAULT_TIMEOUT, |timeout| {
+        .map_or(Timeouts::DEFAULT, |timeout| {
             timeout.min(Duration::from_secs(60))
         })
 }
@@ -199,7 +171,7 @@ mod tests {
     use super::*;
     use crate::api::{LoadBalancerDriverSpec, WebhookConfig};
     use crate::metrics::Snapshot;
-    use lbcf_driver_sdk::webhook::{Healthz, HealthzRequest, HealthzResponse};
+    use lbcf_driver_sdk::webhook::{Healthz, HealthzRequest};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     #[test]
@@ -221,12 +193,12 @@ mod tests {
         );
         assert_eq!(timeout_of(&driver, "ensureBackend").as_secs(), 15);
         assert_eq!(timeout_of(&driver, "createLoadBalancer").as_secs(), 60);
-        assert_eq!(timeout_of(&driver, "deregisterBackend"), DEFAULT_TIMEOUT);
-        assert_eq!(timeout_of(&driver, "validateBackend"), DEFAULT_TIMEOUT);
+        assert_eq!(timeout_of(&driver, "deregisterBackend"), Timeouts::DEFAULT);
+        assert_eq!(timeout_of(&driver, "validateBackend"), Timeouts::DEFAULT);
     }
 
     #[tokio::test]
-    async fn drivers_are_called_over_the_client_that_the_options_name() {
+    async fn drivers_are_called_with_the_client_of_the_options() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let server = tokio::spawn(async move {
@@ -235,8 +207,8 @@ mod tests {
             while !request.ends_with(b"\r\n\r\n{}") {
                 request.push(stream.read_u8().await.unwrap());
             }
-            let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 16\r\n\r\n{\"healthy\":true}";
-            stream.write_all(answer).await.unwrap();
+            let response = b"HTTP/1.1 200 OK\r\ncontent-length: 16\r\n\r\n{\"healthy\":true}";
+            stream.write_all(response).await.unwrap();
             String::from_utf8(request).unwrap()
         });
         let client = HttpClient::builder().token("tok-123").build().unwrap();
@@ -247,8 +219,8 @@ mod tests {
         let drivers = Drivers::new(&options, CallCounts::default(), Metrics::new());
         let mut driver = LoadBalancerDriver::new("d", LoadBalancerDriverSpec::default());
         driver.spec.url = url;
-        let answer = drivers.call::<Healthz>(&driver, &HealthzRequest {}).await;
-        assert!(answer.unwrap().healthy);
+        let response = drivers.call::<Healthz>(&driver, &HealthzRequest {}).await;
+        assert!(response.unwrap().healthy);
         let request = server.await.unwrap();
         assert!(
             request.contains("authorization: Bearer tok-123\r\n"),
@@ -263,9 +235,8 @@ mod tests {
         let drivers = Drivers::new(&Options::default(), counts, metrics.clone());
         let driver = |name: &str| ObjectKey::new("ns", name);
         let end_calls = || {
-            for name in ["stays", "goes"] {
-                let answer = Ok(HealthzResponse { healthy: true });
-                drivers.measure::<Healthz>(&driver(name), Duration::ZERO, &answer);
+            for name in ["kept", "deleted"] {
+                drivers.measure(&driver(name), "healthz", Duration::ZERO, Outcome::Ok);
             }
             let nothing = Snapshot {
                 queue: Vec::new(),
@@ -273,12 +244,12 @@ mod tests {
                 leads: true,
             };
             let text = metrics.render(&nothing).unwrap();
-            ["stays", "goes"].map(|name| text.contains(&format!("\"ns/{name}\"")))
+            ["kept", "deleted"].map(|name| text.contains(&format!("\"ns/{name}\"")))
         };
-        drivers.limit_of(&driver("stays"));
-        drivers.limit_of(&driver("goes"));
+        drivers.called.lock().insert(driver("kept"));
+        drivers.called.lock().insert(driver("deleted"));
         assert_eq!(end_calls(), [true, true]);
-        drivers.forget_unless(|known| *known == driver("stays"));
+        drivers.retain(|known| *known == driver("kept"));
         assert_eq!(end_calls(), [true, false]);
     }
 

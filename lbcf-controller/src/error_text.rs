@@ -1,14 +1,14 @@
-//! Errors as people read them.
+//! The text of an error with its causes.
 
 use std::error::Error;
 
-/// The message of an error with all that caused it.
+/// The message of an error and of all its sources, without repetition.
 pub(crate) fn in_full(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
         let cause_text = cause.to_string();
-        // Errors that quote their source already need no repetition.
+        // Some errors quote their source.
         if !text.contains(&cause_text) {
             text.push_str(": ");
             text.push_str(&cause_text);
@@ -27,13 +27,13 @@ mod tests {
     struct Outer(&'static str, #[source] std::num::ParseIntError);
 
     #[test]
-    fn causes_are_told_once() {
+    fn causes_are_listed_once() {
         let cause = "x".parse::<u8>().unwrap_err();
-        let told = "outer: invalid digit found in string";
-        assert_eq!(in_full(&Outer("", cause.clone())), told);
+        let expected = "outer: invalid digit found in string";
+        assert_eq!(in_full(&Outer("", cause.clone())), expected);
         assert_eq!(
             in_full(&Outer(": invalid digit found in string", cause)),
-            told
+            expected
         );
     }
 }

@@ -1,74 +1,75 @@
-//! How a controller is, for those who ask over HTTP: alive, ready, and its metrics (b146).
+//! Liveness, readiness and metrics over HTTP (b146).
 //!
-//! [`vitals`] is what the controller notes of itself; [`Health`] answers from it; [`HealthServer`]
-//! serves the answers.
+//! The controller records its state in [`HealthState`]; [`Health`] evaluates it for [`HealthServer`].
 
 mod server;
-mod vitals;
+mod state;
 
 pub use server::HealthServer;
-pub(crate) use vitals::Vitals;
+pub(crate) use state::HealthState;
 
-use crate::cluster::Watches;
+use crate::api::LoadBalancerDriver;
+use crate::cluster::WATCHED_KINDS;
 use crate::context::Context;
 use crate::index::Lookup;
 use crate::metrics::Snapshot;
 use std::fmt;
 use std::sync::Arc;
 
-/// How a controller is. Clones ask the same controller.
+/// The health of a controller. Clones refer to the same controller.
 #[derive(Clone)]
 pub struct Health {
     context: Arc<Context>,
-    vitals: Arc<Vitals>,
+    state: Arc<HealthState>,
 }
 
 impl fmt::Debug for Health {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Health")
-            .field("vitals", &self.vitals)
+            .field("state", &self.state)
             .finish_non_exhaustive()
     }
 }
 
 impl Health {
-    pub(crate) const fn new(context: Arc<Context>, vitals: Arc<Vitals>) -> Self {
-        Self { context, vitals }
+    pub(crate) const fn new(context: Arc<Context>, state: Arc<HealthState>) -> Self {
+        Self { context, state }
     }
 
-    /// Whether everything that is needed still runs.
+    /// Reports whether all required tasks are running.
     ///
     /// # Errors
-    /// What broke.
+    /// The task that ended.
     pub fn alive(&self) -> Result<(), String> {
-        self.vitals.alive()
+        self.state.alive()
     }
 
-    /// Whether the cluster is known, so that it works or could take over the work.
+    /// Reports whether the index is complete, so that the controller reconciles or could become the
+    /// leader.
     ///
     /// # Errors
-    /// What is still missing.
+    /// What is missing.
     pub fn ready(&self) -> Result<(), String> {
-        self.vitals.ready(Watches::KINDS)
+        self.state.ready(WATCHED_KINDS)
     }
 
-    /// The metrics as they are now, in Prometheus' text format.
+    /// The current metrics in the Prometheus text format.
     ///
     /// # Errors
-    /// A defect.
+    /// If they cannot be encoded, which would be a defect.
     pub fn metrics(&self) -> Result<String, String> {
         let unregistered = {
             let index = self.context.index();
-            // A call that was on its way when its driver went may have begun its series anew.
+            // A call that was in flight when its driver was deleted may have started its series again.
             self.context
                 .drivers
-                .forget_unless(|driver| index.get_driver(driver) != Lookup::Missing);
-            index.unregistered_records()
+                .retain(|driver| index.get::<LoadBalancerDriver>(driver) != Lookup::Missing);
+            index.records.unregistered
         };
         let snapshot = Snapshot {
             queue: self.context.queue.sizes(),
             unregistered,
-            leads: self.vitals.leads(),
+            leads: self.state.leads(),
         };
         self.context
             .metrics

@@ -1,13 +1,12 @@
-//! What the controller knows of the cluster: its own index of what the watches said.
+//! The controller's view of the cluster: a store for each watched kind, and indexes between them.
 //!
-//! Every question that deciding asks ("the groups of this pod", "the records of this load
-//! balancer", "who else has this address") is one look-up here; nothing scans the cluster (u40).
-//! Each change answers with the work that it means, as [`Work`]. There is no I/O and no clock
-//! in here, so it is tested by feeding it objects.
+//! Everything that reconciling asks ("the groups of this pod", "the records of this load balancer",
+//! "the other records with this address") is one look-up; nothing iterates over the cluster (u40).
+//! Applying an event returns the reconcile requests that follow from it. There is no I/O and no
+//! clock, so tests only have to apply events.
 
+mod apply;
 mod binds;
-mod groups;
-mod load_balancers;
 mod look_up;
 mod multi_map;
 mod nodes;
@@ -17,92 +16,83 @@ mod records;
 mod selections;
 mod service_groups;
 mod services;
-mod table;
-mod take_in;
+mod store;
 mod tallies;
-mod users;
 
 pub(crate) use nodes::NodeView;
 pub(crate) use pods::PodView;
-pub(crate) use records::{AddressKey, LoadBalancerOf, unit_of};
+pub(crate) use records::{AddressKey, counts_as_registered, unit_of};
 pub(crate) use service_groups::takes_node;
 #[cfg(test)]
 pub(crate) use services::ServicePortView;
 pub(crate) use services::ServiceView;
-pub(crate) use table::Versioned;
-pub(crate) use users::{User, UserKind};
+pub(crate) use store::{Store, Versioned};
 
-use crate::api::LoadBalancerDriver;
-use crate::key::ObjectKey;
-use binds::Binds;
-use groups::Groups;
-use load_balancers::LoadBalancers;
+use crate::api::{BackendGroup, Bind, LoadBalancer, LoadBalancerDriver};
+use crate::key::{ObjectKey, RequestKey};
+use crate::reconcile::Request;
+use multi_map::MultiMap;
 use pending::Pending;
 use pods::Pods;
 use records::Records;
 use selections::Selections;
 use service_groups::ServiceGroups;
-use table::Table;
+use std::fmt::Debug;
 
-/// What became of an object.
+/// A change of a store. The first five are those of kube's watcher.
 #[derive(Debug)]
-pub(crate) enum Change<T> {
-    /// A watch starts to list everything there is.
-    ListBegins,
-    /// One object of that list.
-    Listed(T),
-    /// One object of that list that is not what its kind should be; its name is all there is.
+pub(crate) enum StoreEvent<T> {
+    /// A watch begins to list all objects.
+    Init,
+    InitApply(T),
+    /// The list is complete: objects that it did not contain do not exist.
+    InitDone,
+    Apply(T),
+    Delete(T),
+    /// A listed or changed object cannot be parsed; only its name is known.
     Unreadable(ObjectKey),
-    /// The list is complete: what it did not name is gone.
-    ListEnds,
-    /// An object is new or changed, says the watch.
-    Applied(T),
-    /// An object is gone, says the watch.
-    Deleted(T),
-    /// An object that could not be understood is gone.
-    Gone(ObjectKey),
-    /// The API server's answer to a write of ours, which may come before or after the watch tells
-    /// of it.
+    UnreadableDelete(ObjectKey),
+    /// The response to a write of this process, which arrives before or after the watch event.
     Written(T),
-    /// The API server was asked for an object and has none of that name, so none that was at this
-    /// version when it was asked. A watch that had to list anew need not tell of it ever.
-    Absent(ObjectKey, u64),
+    /// The API server responded that the object does not exist, of which this version was known
+    /// when it was read. A watch that had to list again may never report the deletion.
+    NotFound(ObjectKey, u64),
 }
 
-/// Whether something that was looked up is there.
+/// A kind of objects that the index holds.
+pub(crate) trait Indexed: Versioned + Debug + Send + Sync + Sized + 'static {
+    const KIND: &'static str;
+
+    fn store(index: &Index) -> &Store<Self>;
+
+    /// Applies an event; returns the reconcile requests that follow from it.
+    fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request>;
+}
+
+/// The result of looking up an object.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Lookup<T> {
-    /// It is there.
     Found(T),
-    /// It is not there.
     Missing,
-    /// It is there, but cannot be understood: nothing may be concluded from it (u9).
+    /// It exists but cannot be parsed, so that nothing can be concluded from it (u9).
     Unreadable,
 }
 
-impl<T> Lookup<T> {
-    /// It, if it is there.
-    pub(crate) fn found(self) -> Option<T> {
-        match self {
-            Self::Found(object) => Some(object),
-            Self::Missing | Self::Unreadable => None,
-        }
-    }
-}
-
-/// The index of all kinds.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    drivers: Table<LoadBalancerDriver>,
-    load_balancers: LoadBalancers,
-    groups: Groups,
-    binds: Binds,
-    records: Records,
+    drivers: Store<LoadBalancerDriver>,
+    load_balancers: Store<LoadBalancer>,
+    groups: Store<BackendGroup>,
+    binds: Store<Bind>,
+    pub(crate) records: Records,
     pods: Pods,
-    services: Table<ServiceView>,
-    nodes: Table<NodeView>,
+    services: Store<ServiceView>,
+    nodes: Store<NodeView>,
+    /// By driver: what has to be reconciled when the driver changes, and so what uses it (d12).
+    by_driver: MultiMap<ObjectKey, RequestKey>,
+    groups_by_load_balancer: MultiMap<ObjectKey, ObjectKey>,
     service_groups: ServiceGroups,
-    selections: Selections,
+    pub(crate) selections: Selections,
     pending: Pending,
 }
 

@@ -1,4 +1,4 @@
-//! What names an object, and what names a piece of work.
+//! Keys of objects and of reconcile requests.
 
 use crate::api::BackendRecord;
 use std::fmt;
@@ -6,9 +6,9 @@ use std::fmt;
 /// An object's namespace and name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectKey {
-    /// The namespace.
+    /// Empty for objects of the cluster.
     pub namespace: String,
-    /// The name.
+    /// Unique within the namespace and kind.
     pub name: String,
 }
 
@@ -37,54 +37,39 @@ impl fmt::Display for ObjectKey {
     }
 }
 
-/// A piece of work: one object that somebody has to look at.
+/// Names what a reconcile request is for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum WorkKey {
-    /// A LoadBalancerDriver.
+pub(crate) enum RequestKey {
     Driver(ObjectKey),
-    /// A LoadBalancer.
     LoadBalancer(ObjectKey),
-    /// A BackendGroup.
     Group(ObjectKey),
-    /// A BackendRecord.
-    Record(ObjectKey),
-    /// A Bind: its records, and its going.
+    /// A Bind's records, finalizer and deletion.
     Bind(ObjectKey),
-    /// One load balancer of a Bind. Each has work of its own, so that a slow one holds up no
+    /// One load balancer of a Bind. Each is reconciled on its own, so that a slow one delays no
     /// other (u5).
     BindLoadBalancer(BindLoadBalancerKey),
-    /// Asking a driver about an owner's pods that are not ready. It has work of its own, so that
-    /// what is certain does not wait for a driver that thinks.
-    Judgement(Owner),
+    Record(ObjectKey),
+    /// Calling `judgePodDeregister` for an owner's pods that are not ready. It is separate from
+    /// reconciling the owner, so that a slow driver does not delay its other backends.
+    DeregisterVerdict(Owner),
 }
 
-/// A Bind and the name of one of its load balancers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct BindLoadBalancerKey {
-    /// The Bind.
     pub bind: ObjectKey,
-    /// The load balancer's name in it.
+    /// The load balancer's name in the Bind.
     pub name: String,
 }
 
-impl fmt::Display for BindLoadBalancerKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.bind, self.name)
-    }
-}
-
-/// What owns records: it says which backends there shall be (b41).
+/// The controller of BackendRecords, in the sense of owner references (b41).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Owner {
-    /// A BackendGroup.
     Group(ObjectKey),
-    /// A Bind.
     Bind(ObjectKey),
 }
 
 impl Owner {
-    /// The owner of a record; none where nobody that we know owns it.
-    #[must_use]
+    /// The owner of a record; none if the controller of the record is of another kind.
     pub(crate) fn of(record: &BackendRecord) -> Option<Self> {
         let owners = record.metadata.owner_references.iter().flatten();
         let owner = owners
@@ -98,26 +83,21 @@ impl Owner {
         })
     }
 
-    /// The object.
-    #[must_use]
     pub(crate) const fn key(&self) -> &ObjectKey {
         match self {
             Self::Group(key) | Self::Bind(key) => key,
         }
     }
 
-    /// The work that looks after its records.
-    #[must_use]
-    pub(crate) fn work(&self) -> WorkKey {
+    pub(crate) fn request_key(&self) -> RequestKey {
         match self {
-            Self::Group(key) => WorkKey::Group(key.clone()),
-            Self::Bind(key) => WorkKey::Bind(key.clone()),
+            Self::Group(key) => RequestKey::Group(key.clone()),
+            Self::Bind(key) => RequestKey::Bind(key.clone()),
         }
     }
 }
 
-impl WorkKey {
-    /// The kinds that there is work for.
+impl RequestKey {
     pub(crate) const KINDS: [&str; 5] = [
         "LoadBalancerDriver",
         "LoadBalancer",
@@ -127,29 +107,27 @@ impl WorkKey {
     ];
 
     /// The kind, as metrics and logs name it (b144).
-    #[must_use]
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::Driver(_) => "LoadBalancerDriver",
             Self::LoadBalancer(_) => "LoadBalancer",
-            Self::Group(_) | Self::Judgement(Owner::Group(_)) => "BackendGroup",
+            Self::Group(_) | Self::DeregisterVerdict(Owner::Group(_)) => "BackendGroup",
             Self::Record(_) => "BackendRecord",
-            Self::Bind(_) | Self::BindLoadBalancer(_) | Self::Judgement(Owner::Bind(_)) => "Bind",
+            Self::Bind(_) | Self::BindLoadBalancer(_) | Self::DeregisterVerdict(Owner::Bind(_)) => {
+                "Bind"
+            }
         }
     }
 
-    /// Which part of the object, where it is not the whole.
-    #[must_use]
+    /// The part of the object that the request is for, if it is not for the whole.
     pub(crate) fn part(&self) -> Option<&str> {
         match self {
             Self::BindLoadBalancer(key) => Some(&key.name),
-            Self::Judgement(_) => Some("judgement"),
+            Self::DeregisterVerdict(_) => Some("deregister verdict"),
             _ => None,
         }
     }
 
-    /// The object.
-    #[must_use]
     pub(crate) const fn object(&self) -> &ObjectKey {
         match self {
             Self::Driver(key)
@@ -158,12 +136,12 @@ impl WorkKey {
             | Self::Record(key)
             | Self::Bind(key) => key,
             Self::BindLoadBalancer(key) => &key.bind,
-            Self::Judgement(owner) => owner.key(),
+            Self::DeregisterVerdict(owner) => owner.key(),
         }
     }
 }
 
-impl fmt::Display for WorkKey {
+impl fmt::Display for RequestKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.kind(), self.object())?;
         match self.part() {

@@ -1,27 +1,27 @@
-//! Leader election: of several controllers of one cluster, one works.
+//! Leader election: of several controllers of one cluster, one reconciles.
 //!
-//! Whoever holds the cluster's Lease is the leader, and has to renew it. Whoever does not, watches
-//! it, and takes it when it has not changed for as long as its holder promised to need at most.
-//! How long that is already is measured by each one's own clock from when it saw the last change:
-//! the times in the Lease are for people, so clocks that differ do no harm. Each write is bound to
-//! the version that it was decided on, so two cannot take the Lease at once.
+//! The holder of the Lease is the leader and renews it. The others observe it and acquire it when it
+//! has not changed for the duration that its holder wrote into it, measured by their own clocks from the
+//! time they observed the last change: the times in the Lease are informative, so clocks may differ.
+//! Every write carries the resourceVersion that it was decided on, so two candidates cannot both
+//! acquire the Lease.
 //!
-//! A leader that cannot renew stops being one while the others still wait: its renew deadline is
-//! shorter than the lease duration. What it had asked of drivers or the API server just then may
-//! still happen; drivers tell repeated calls apart by their `recordID`, writes carry versions.
+//! A leader that cannot renew stops before the others may acquire the Lease, because its renew
+//! deadline is shorter than the lease duration. Requests that it sent just before may still take effect:
+//! drivers recognize repeated calls by their `recordID`, and writes carry versions.
 //!
-//! [`decide`](decide::decide) holds the rules; [`Election`] carries them out; [`Standing`] is how
-//! a controller takes part.
+//! [`decide`](decide::decide) has the rules, [`Election`] performs them, and [`ElectionTask`] runs the
+//! election beside the controller.
 
 mod config;
 mod decide;
 mod election;
 mod record;
-mod standing;
+mod task;
 
 pub use config::{InvalidLeaderElection, LeaderElection};
 pub use election::{Election, Leadership, LostLease};
-pub(crate) use standing::Standing;
+pub(crate) use task::ElectionTask;
 
 #[cfg(test)]
 mod tests;

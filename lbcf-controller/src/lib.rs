@@ -1,10 +1,9 @@
-//! The slim LBCF controller: it watches a cluster and tells drivers what to do.
+//! The slim LBCF controller: it reconciles load balancers and backends by calling drivers.
 //!
-//! Its kinds are in [`api`]: a LoadBalancerDriver says where a driver is served, a LoadBalancer
-//! names or asks for a load balancer, a BackendGroup says which pods, nodes or addresses stand behind
-//! it, a Bind says both in one object, and the controller keeps a BackendRecord for each address that it registers. It knows no cloud
-//! and no particular cluster: it is given a [`kube::Client`] and finds the drivers' URLs in their
-//! objects.
+//! The kinds are in [`api`]: a LoadBalancerDriver is a driver's URL, a LoadBalancer a load balancer that
+//! exists or is to be created, a BackendGroup the pods, nodes or addresses to register with it, and a Bind
+//! both in one object. The controller keeps a BackendRecord for each backend that it registers. It depends
+//! on no cloud and no particular cluster: it uses the given [`kube::Client`] and the drivers' URLs.
 //!
 //! ```no_run
 //! use lbcf_controller::{Controller, Options};
@@ -19,27 +18,25 @@
 //!
 //! # How it works
 //!
-//! *Observe*: one watch for each kind feeds an index that answers every question by one look-up,
-//! and turns each change into work for a queue. *Decide*: for each kind a pure function looks at
-//! what the index knows of one object and gives the next step; all rules are there, without I/O
-//! and without a clock. *Act*: a step is carried out, a webhook called or a status written, and
-//! its result goes back into the index, so that the next decision sees it before the watch tells.
+//! One watch for each kind feeds the index, which answers every question of reconciling by a lookup and
+//! turns each change into reconcile requests. Workers take requests from the queue and call that kind's
+//! `reconcile`, which reads the object's state from the index, asks a pure `decide` function for the next
+//! action, performs it, and returns when to come back. All rules are in the decide functions, without I/O
+//! and with the time as an argument. The result of a write goes into the index, so that the next
+//! decision sees it before the watch delivers it.
 //!
-//! What is needed to undo an action is stored before the action: a finalizer before the first
-//! call, the mark that creating began before `createLoadBalancer`, an address before
-//! `ensureBackend`. So the process may end between any two lines, and the next one finishes.
+//! Whatever is needed to undo an action is stored before the action: a finalizer before the first call, the
+//! condition that creation has begun before `createLoadBalancer`, the address before `ensureBackend`. The
+//! process may end at any point, and the next one continues.
 //!
-//! # How it is operated
+//! # Operation
 //!
-//! Several may run: with [`Options::leader_election`], one works and the others know the cluster
-//! and wait ([`Election`]). [`Controller::health`] tells whether it is alive and ready, and its
-//! metrics; [`HealthServer`] serves that over HTTP. [`cli`] has the flags, and the binary
-//! `lbcf-controller` is nothing but them. What users write is checked and completed before it is
-//! stored ([`admission`]).
+//! With [`Options::leader_election`], several controllers can run: the leader reconciles, and the others
+//! keep their index up to date ([`Election`]). [`Controller::health`] provides liveness, readiness and
+//! metrics, [`HealthServer`] serves them. [`admission`] validates and mutates objects before they are
+//! stored. [`cli`] has the flags of the binary `lbcf-controller`.
 //!
-//! # Where each item is tested
-//!
-#![doc = include_str!("../ITEMS.md")]
+//! Numbers such as (b120) in comments refer to the lists in `docs/`.
 
 pub mod admission;
 pub mod api;
@@ -53,22 +50,25 @@ mod context;
 mod controller;
 mod drivers;
 mod error_text;
-pub mod go_duration;
 mod health;
 mod index;
 mod key;
 mod leader;
 mod load_balancer;
 mod load_balancer_driver;
+mod load_balancer_lifecycle;
+mod lock;
 mod metrics;
 pub mod names;
+mod object;
 mod operation;
 mod options;
 mod periodic;
 mod queue;
+mod reconcile;
 mod request_rate;
 mod serving;
-mod work;
+mod verdicts;
 
 pub use controller::{Controller, RunError};
 pub use drivers::CallCounts;

@@ -1,18 +1,29 @@
-//! LoadBalancerDriver: taking a driver (b100).
+//! LoadBalancerDriver: accepting a driver (b100).
 
 use crate::api::{
     Condition, Conditions, LoadBalancerDriver, LoadBalancerDriverStatus, condition_types,
 };
+use crate::context::Context;
+use crate::key::ObjectKey;
+use crate::object::ObjectExt;
+use crate::reconcile::{Action, Error};
 use jiff::Timestamp;
 
-/// The status that a driver shall have; none where it has it already. A driver is taken without
-/// being asked anything: it may well start after its object.
-#[must_use]
-pub(crate) fn decide(
-    driver: &LoadBalancerDriver,
-    now: Timestamp,
-) -> Option<LoadBalancerDriverStatus> {
-    if driver.metadata.deletion_timestamp.is_some() {
+pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Action, Error> {
+    context.confirm::<LoadBalancerDriver>(key).await?;
+    let driver = context.index().find::<LoadBalancerDriver>(key);
+    if let Some(driver) = driver
+        && let Some(status) = decide(&driver, Timestamp::now())
+    {
+        context.write_status(&*driver, &status).await?;
+    }
+    Ok(Action::AwaitChange)
+}
+
+/// The desired status of a driver, if it differs. A driver is accepted without a call, because it
+/// may start later than its object is created.
+fn decide(driver: &LoadBalancerDriver, now: Timestamp) -> Option<LoadBalancerDriverStatus> {
+    if driver.is_deleting() {
         return None;
     }
     let status = driver.status.clone().unwrap_or_default();
@@ -26,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn b100_a_driver_is_taken_once() {
+    fn b100_a_driver_is_accepted_once() {
         let mut driver = LoadBalancerDriver::default();
         driver.metadata.generation = Some(1);
         let now = Timestamp::UNIX_EPOCH;
@@ -43,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn a_driver_that_goes_is_left_alone() {
+    fn a_driver_that_is_being_deleted_is_not_changed() {
         let mut driver = LoadBalancerDriver::default();
         driver.metadata.deletion_timestamp = Some(
             k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(Timestamp::UNIX_EPOCH),

@@ -1,12 +1,11 @@
-//! What is measured, for Prometheus.
+//! Prometheus metrics.
 //!
-//! The first group has the names and labels of the original controller (b143 to b145), so that its
-//! dashboards go on working; what is new here is called `lbcf_…`. Each controller has a registry
-//! of its own. What can be counted when somebody asks is counted then: sizes of queues, records
-//! that are not registered, who leads.
+//! The first group has the names and labels of the original controller (b143 to b145), so that existing
+//! dashboards work; new metrics are named `lbcf_…`. Each controller has its own registry. Gauges such as
+//! queue sizes are collected at each scrape.
 //!
-//! Labels are bounded: kinds, operations and webhooks are fixed, and a driver's series end with
-//! the driver.
+//! Label values are bounded: kinds, operations and webhooks are fixed, and the series of a driver are
+//! removed with the driver.
 
 mod definitions;
 
@@ -16,49 +15,29 @@ use prometheus::TextEncoder;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How a call to a driver ended.
+/// The result of a call to a driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// There was no answer, or none that can be read.
+    /// No response, or one that cannot be decoded.
     Error,
-    /// The driver failed, refused, or is not healthy.
+    /// `Fail`, `succ: false` or `healthy: false`.
     Fail,
-    /// Anything else, `Running` too.
+    /// Any other response, including `Running`.
     Ok,
 }
 
-/// What is done to an object at the API server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operation {
-    Create,
-    Update,
-    UpdateStatus,
-    Delete,
-}
-
-impl Operation {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Create => "Create",
-            Self::Update => "Update",
-            Self::UpdateStatus => "UpdateStatus",
-            Self::Delete => "Delete",
-        }
-    }
-}
-
-/// What is counted when somebody asks.
+/// The values that are collected at a scrape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Snapshot {
-    /// By kind: how many keys wait for their turn, and how many are worked on.
+    /// For each kind: the numbers of queued and of running requests.
     pub(crate) queue: Vec<(&'static str, usize, usize)>,
-    /// How many records are not registered.
+    /// Number of records that are not registered.
     pub(crate) unregistered: usize,
-    /// Whether this process leads.
+    /// Whether this process is the leader.
     pub(crate) leads: bool,
 }
 
-/// One controller's metrics. Clones are the same.
+/// The metrics of one controller. Clones share them.
 #[derive(Debug, Clone)]
 pub(crate) struct Metrics(Arc<Definitions>);
 
@@ -67,7 +46,7 @@ impl Metrics {
         Self(Arc::new(Definitions::new()))
     }
 
-    /// Notes a call to a driver that ended.
+    /// Records a finished call to a driver.
     pub(crate) fn webhook_called(
         &self,
         driver: &ObjectKey,
@@ -92,12 +71,12 @@ impl Metrics {
             .observe(latency.as_secs_f64());
     }
 
-    /// Ends the series of a driver that is gone.
+    /// Removes the series of a deleted driver.
     pub(crate) fn forget_driver(&self, driver: &ObjectKey) {
         let driver = driver.to_string();
         for webhook in lbcf_driver_sdk::webhook::ALL {
             let labels = &[driver.as_str(), webhook.name];
-            // What was never called has no series.
+            // A webhook that was never called has no series.
             let _ = self.0.webhook_calls.remove_label_values(labels);
             let _ = self.0.webhook_errors.remove_label_values(labels);
             let _ = self.0.webhook_fails.remove_label_values(labels);
@@ -105,15 +84,15 @@ impl Metrics {
         }
     }
 
-    /// Notes a write to the API server that ended, however it did.
-    pub(crate) fn written(&self, kind: &str, operation: Operation, latency: Duration) {
+    /// Records a finished write to the API server, successful or not.
+    pub(crate) fn written(&self, kind: &str, operation: &str, latency: Duration) {
         self.0
             .k8s_operation_latency
-            .with_label_values(&[kind, operation.as_str()])
+            .with_label_values(&[kind, operation])
             .observe(latency.as_secs_f64());
     }
 
-    /// Notes that a key was worked on.
+    /// Records a finished reconcile.
     pub(crate) fn processed(&self, kind: &'static str, took: Duration) {
         self.0
             .key_process_latency
@@ -121,12 +100,12 @@ impl Metrics {
             .observe(took.as_secs_f64());
     }
 
-    /// Notes that a record was registered for the first time, so long after it was made.
+    /// Records the time from a record's creation to its first registration.
     pub(crate) fn registered(&self, after: Duration) {
         self.0.time_to_registered.observe(after.as_secs_f64());
     }
 
-    /// Everything, in Prometheus' text format.
+    /// All metrics in the Prometheus text format.
     ///
     /// # Errors
     /// [`prometheus::Error`], which would be a defect.

@@ -1,61 +1,64 @@
-//! Every name that is stored in a cluster: labels, finalizers, prefixes, record names.
+//! Names that are stored in a cluster: labels, annotations, finalizers, prefixes, names of records.
 //!
-//! They are the original controller's to the letter, so that the two can be swapped on a live
-//! cluster and no backend is registered anew (d27).
+//! They are exactly those of the original controller, so that one can replace the other in a running
+//! cluster without registering any backend again (d27).
 
 use crate::key::ObjectKey;
 use md5::{Digest, Md5};
 use std::fmt::Write as _;
 
-/// The driver of a record or load balancer (b49).
+/// Label of a BackendRecord: name of its driver (b49).
 pub const LABEL_LB_DRIVER: &str = "lbcf.tkestack.io/lb-driver";
-/// The load balancer of a record (b49).
+/// Label of a BackendRecord: name of its load balancer (b49).
 pub const LABEL_LB_NAME: &str = "lbcf.tkestack.io/lb-name";
-/// The backend group of a record (b49).
+/// Label of a BackendRecord: name of its BackendGroup (b49).
 pub const LABEL_BACKEND_GROUP: &str = "lbcf.tkestack.io/backend-group";
-/// The pod of a record (b49).
+/// Label of a BackendRecord: name of its pod (b49).
 pub const LABEL_BACKEND_POD: &str = "lbcf.tkestack.io/backend-pod";
-/// The service of a record (b49).
+/// Label of a BackendRecord: name of its Service (b49).
 pub const LABEL_BACKEND_SERVICE: &str = "lbcf.tkestack.io/backend-service";
-/// The address of a record that a user wrote down (d17).
+/// Label of a BackendRecord: its static address (d17).
 pub const LABEL_BACKEND_STATIC_ADDR: &str = "lbcf.tkestack.io/backend-static-addr";
 
-/// On a group: with its load balancer's name behind it, a label `True` (b59, b88).
+/// Prefix of labels of a BackendGroup: followed by the name of a load balancer, with the value `True`
+/// (b59, b88).
 pub const LABEL_LB_NAME_PREFIX: &str = "name.lb.lbcf.tkestack.io/";
-/// The driver of a Bind's record (b49).
+/// Label of a Bind's BackendRecord: name of its driver (b49).
 pub const LABEL_BIND_DRIVER: &str = "lbcf.tkestack.io/driver";
-/// The load balancer of a Bind's record (b49).
+/// Label of a Bind's BackendRecord: name of its load balancer (b49).
 pub const LABEL_BIND_LB: &str = "lbcf.tkestack.io/lb";
-/// The Bind of a record (b49).
+/// Label of a Bind's BackendRecord: name of the Bind (b49).
 pub const LABEL_BIND: &str = "lbcf.tkestack.io/bind";
-/// The pod of a Bind's record (b49).
+/// Label of a Bind's BackendRecord: name of its pod (b49).
 pub const LABEL_BIND_POD: &str = "lbcf.tkestack.io/pod";
-/// On a driver: `true` in any case lets nobody new use it (b13).
+/// Label of a LoadBalancerDriver: `true` prevents new objects from using the driver (b13).
 pub const LABEL_DRIVER_DRAINING: &str = "lbcf.tkestack.io/driver-draining";
-/// On a load balancer or group: whatever its value, it may not be deleted (b59).
+/// Label of a LoadBalancer or BackendGroup: prevents its deletion, whatever the value (b76, b86).
 pub const LABEL_DO_NOT_DELETE: &str = "lbcf.tkestack.io/do-not-delete";
-/// On a group: `optional` lets it be made before its load balancers (b61).
+/// Annotation of a BackendGroup: with `optional` it can be created before its load balancers (b61).
 pub const ANNOTATION_VALIDATION_POLICY: &str = "lbcf.tkestack.io/validation-policy";
 
-/// On a driver: `true` lets only one of its calls be under way for each load balancer (b159).
+/// Annotation of a LoadBalancerDriver: with `true`, calls about one load balancer are made one at a time
+/// (b159).
 pub const ANNOTATION_ONE_CALL: &str = "lbcf.tkestack.io/one-call-per-load-balancer";
-/// On a record: what its address was made of, so that a pod's or node's new address is noticed.
+/// Annotation of a BackendRecord: the pod or node address that `backendAddr` was generated from, so that
+/// a change is noticed (u13).
 pub const ANNOTATION_SOURCE: &str = "lbcf.tkestack.io/backend-source";
 
-/// On a load balancer or Bind: `deleteLoadBalancer` comes before it goes (b60; the doubled "load" is the
-/// original's).
+/// Finalizer of a LoadBalancer or Bind, removed after `deleteLoadBalancer` (b60). The repeated "load" is
+/// the original's.
 pub const FINALIZER_LOAD_BALANCER: &str = "lbcf.tkestack.io/delete-load-loadbalancer";
-/// On a record: `deregisterBackend` comes before it goes (b60).
+/// Finalizer of a BackendRecord, removed after `deregisterBackend` (b60).
 pub const FINALIZER_BACKEND_RECORD: &str = "lbcf.tkestack.io/deregister-backend";
 
-/// Objects whose name starts like this belong to the whole cluster and live in
+/// Prefix of the names of drivers and load balancers for all namespaces, which are in
 /// [`SYSTEM_NAMESPACE`] (b53 to b55).
 pub const SYSTEM_PREFIX: &str = "lbcf-";
-/// Where system drivers and shared load balancers live (b53).
+/// The namespace of drivers and load balancers for all namespaces (b53).
 pub const SYSTEM_NAMESPACE: &str = "kube-system";
 
-/// Which driver or load balancer an object in `namespace` means by `name` (b54, b57): the prefix
-/// alone decides, so that admission and reconciling never disagree.
+/// The key of a driver or load balancer that an object in `namespace` refers to by `name`. Only the
+/// prefix decides, for admission and reconciling alike (b54, b57).
 #[must_use]
 pub fn resolve(namespace: &str, name: &str) -> ObjectKey {
     let namespace = if name.starts_with(SYSTEM_PREFIX) {
@@ -66,13 +69,14 @@ pub fn resolve(namespace: &str, name: &str) -> ObjectKey {
     ObjectKey::new(namespace, name)
 }
 
-/// A record's name for one port of a pod (b45).
+/// The name of the record for a port of a pod (b45).
 #[must_use]
 pub fn pod_record_name(lb: &str, group: &str, pod_uid: &str, port: i32, protocol: &str) -> String {
     md5_hex(&format!("{lb}_{group}_{pod_uid}_{port}_{protocol}"))
 }
 
-/// A record's name for a node of a service (b46): the service's port is in it, not the node's.
+/// The name of the record for a node of a Service. It contains the Service's port, not the node port
+/// (b46).
 #[must_use]
 pub fn service_record_name(
     lb: &str,
@@ -85,9 +89,8 @@ pub fn service_record_name(
     md5_hex(&format!("{lb}_{group}_{service}_{port}_{protocol}_{node}"))
 }
 
-/// The two names that a Bind's record for one port of a pod may have: the original's (b48), and one
-/// for where another Bind has taken that, as in the original's different parts can make the same
-/// whole (u21).
+/// The two possible names of a Bind's record for a port of a pod: the original's (b48), and one for the
+/// case that another Bind has a record of that name, because the original's names can collide (u21).
 #[must_use]
 pub fn bind_record_names(
     bind: &str,
@@ -99,21 +102,21 @@ pub fn bind_record_names(
 ) -> [String; 2] {
     [
         md5_hex(&format!("{bind}-{lb}-{pod}-{ip}-{protocol}-{port}")),
-        // No name of an object can hold a slash.
+        // Names of objects contain no slash, so these cannot collide.
         md5_hex(&format!("{bind}/{lb}/{pod}/{ip}/{protocol}/{port}")),
     ]
 }
 
-/// A record's name for an address that a user wrote down (b47).
+/// The name of the record for a static address (b47).
 #[must_use]
 pub fn static_record_name(lb: &str, group: &str, addr: &str) -> String {
     md5_hex(&format!("{lb}_{group}_{addr}"))
 }
 
-/// The longest label value that Kubernetes takes.
+/// The maximum length of a label value in Kubernetes.
 const LABEL_VALUE_MAX: usize = 63;
 
-/// A name as a label value: longer ones are cut and end in a hash of the whole (d26).
+/// A name as a label value; one that is too long is shortened and ends with a hash (d26).
 #[must_use]
 pub fn label_value(name: &str) -> String {
     if name.len() <= LABEL_VALUE_MAX {
@@ -128,7 +131,7 @@ pub fn label_value(name: &str) -> String {
     format!("{head}-{hash}")
 }
 
-/// An address as a label value: what a label cannot hold becomes `_` (d17).
+/// An address as a label value; characters that are not allowed become `_` (d17).
 #[must_use]
 pub fn address_label(addr: &str) -> String {
     let is_legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -139,7 +142,7 @@ pub fn address_label(addr: &str) -> String {
     label_value(legal.trim_matches(|c: char| !c.is_ascii_alphanumeric()))
 }
 
-/// A short word that stands for a text.
+/// A short hash of a text.
 #[must_use]
 pub(crate) fn digest(text: &str) -> String {
     md5_hex(text)[..16].to_owned()

@@ -1,151 +1,104 @@
-//! Calling an operation's webhook, and what its ends mean for the object, its key and people.
+//! Calls of the operations' webhooks, and what their results mean for an object and its events.
 
 use crate::api::{LoadBalancerDriver, reasons};
-use crate::cluster::EventType::{Normal, Warning};
+use crate::cluster::EventType::{self, Normal, Warning};
+use crate::cluster::Regarding;
 use crate::context::Context;
 use crate::error_text::in_full;
 use crate::key::ObjectKey;
-use crate::work::Progress;
-use kube::Resource;
+use crate::reconcile::{Action, Error, OperationFailure};
 use lbcf_driver_sdk::webhook::{OperationRequest, OperationResponse, Status, Webhook};
 
-/// The reasons under which the ends other than success stand in an object's events. They are the
-/// original's, which do not all follow one rule (b102 to b104, b120 to b123).
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct EventReasons {
-    /// The driver is still at it.
-    pub(crate) running: &'static str,
-    /// The driver says that it failed.
-    pub(crate) failed: &'static str,
-    /// There was no answer, or none that can be read.
-    pub(crate) invalid: &'static str,
-}
-
-/// Creating a load balancer.
-pub(crate) const CREATING: EventReasons = EventReasons {
-    running: "RunningCreateLoadBalancer",
-    failed: "FailedCreateLoadBalancer",
-    invalid: "InvalidCreateLoadBalancer",
-};
-/// Changing a load balancer's attributes.
-pub(crate) const ENSURING: EventReasons = EventReasons {
-    running: "RunningEnsureLoadBalancer",
-    failed: "FailedEnsureLoadBalancer",
-    invalid: "InvalidEnsureLoadBalancer",
-};
-/// Deleting a load balancer.
-pub(crate) const DELETING: EventReasons = EventReasons {
-    running: "RunningDeleteLoadBalancer",
-    failed: "FailedDeleteLoadBalancer",
-    invalid: "InvalidDeleteLoadBalancer",
-};
-
-/// The operation did not succeed, or not yet.
+/// An operation that did not succeed, or has not yet.
 #[derive(Debug)]
-pub(crate) enum NotDone {
-    /// The driver is still at it: look again then.
-    Running(Progress),
-    /// It failed.
-    Failed {
-        /// Why, for a condition.
-        reason: &'static str,
-        /// Why, for people.
-        message: String,
-        /// When it is tried again.
-        then: Progress,
-    },
+pub(crate) enum Incomplete {
+    Running(Action),
+    Failed(OperationFailure),
 }
 
-impl NotDone {
-    /// When it goes on, where nothing is to be said about a failure but the event.
-    pub(crate) fn then(self) -> Progress {
+impl Incomplete {
+    pub(crate) fn into_result(self) -> Result<Action, Error> {
         match self {
-            Self::Running(then) | Self::Failed { then, .. } => then,
+            Self::Running(action) => Ok(action),
+            Self::Failed(failure) => Err(failure.into()),
         }
     }
 }
 
-/// Calls an operation's webhook once, about an object or, where it is named, one part of it. Success is the caller's to tell; every other end is told in
-/// the object's events.
-pub(crate) async fn operate<W, K>(
+/// Calls the webhook of an operation once. Each result but success is recorded as an event, whose
+/// reason is `Running`, `Failed` or, without a valid response, `Invalid` before the operation's name
+/// (b102 to b104, b120 to b123).
+pub(crate) async fn operate<W>(
     context: &Context,
-    (object, part): (&K, &str),
+    regarding: &Regarding,
     driver: &LoadBalancerDriver,
-    events: EventReasons,
-    request: &W::Request,
-) -> Result<W::Response, NotDone>
+    operation: &str,
+    request: W::Request,
+) -> Result<W::Response, Incomplete>
 where
-    W: Webhook<Request: OperationRequest + Clone, Response: OperationResponse>,
-    K: Resource<DynamicType = ()>,
+    W: Webhook<Request: OperationRequest, Response: OperationResponse>,
 {
     if context.options.dry_run {
-        rehearse::<W>(context, driver, request).await;
-        return Err(NotDone::Running(Progress::Settled));
+        dry_run::<W>(context, driver, request).await;
+        return Err(Incomplete::Running(Action::AwaitChange));
     }
-    let response = match context.drivers.call::<W>(driver, request).await {
-        Ok(response) => response,
+    let result = context.drivers.call::<W>(driver, &request).await;
+    let (event, message, incomplete) = match result {
+        Ok(response) => {
+            let (status, message) = (response.status(), response.message().to_owned());
+            let retry_delay = response.min_retry_delay();
+            let key = ObjectKey::of(driver);
+            tracing::debug!(webhook = W::INFO.name, driver = %key, ?status, message);
+            let event_message = format!("msg: {message}");
+            match status {
+                Status::Succ => return Ok(response),
+                Status::Running => {
+                    // d22: a driver's own delay is kept exactly.
+                    let delay = retry_delay.unwrap_or(context.options.poll_interval);
+                    let running = Incomplete::Running(Action::RequeueAfter(delay));
+                    ((Normal, "Running"), event_message, running)
+                }
+                Status::Fail => {
+                    tracing::warn!(webhook = W::INFO.name, driver = %key, message, "the driver failed; retrying");
+                    let failed = Incomplete::Failed(OperationFailure {
+                        reason: reasons::OPERATION_FAILED,
+                        message,
+                        retry_delay,
+                    });
+                    ((Warning, "Failed"), event_message, failed)
+                }
+            }
+        }
         Err(error) => {
             let message = in_full(&error);
-            let driver = ObjectKey::of(driver);
-            tracing::warn!(webhook = W::INFO.name, %driver, error = message, "no answer");
-            context.report_part(object, part, Warning, events.invalid, message.clone());
-            let then = Progress::Retry(None);
-            return Err(NotDone::Failed {
+            let key = ObjectKey::of(driver);
+            tracing::warn!(webhook = W::INFO.name, driver = %key, error = message, "no valid response; retrying");
+            let failed = Incomplete::Failed(OperationFailure {
                 reason: error.reason(),
-                message,
-                then,
+                message: message.clone(),
+                retry_delay: None,
             });
+            ((Warning, "Invalid"), message, failed)
         }
     };
-    let message = response.message();
-    let driver = ObjectKey::of(driver);
-    tracing::debug!(webhook = W::INFO.name, %driver, status = ?response.status(), message);
-    match response.status() {
-        Status::Succ => Ok(response),
-        Status::Running => {
-            context.report_part(
-                object,
-                part,
-                Normal,
-                events.running,
-                format!("msg: {message}"),
-            );
-            // d22: a driver's own delay is kept exactly.
-            let delay = response.min_retry_delay();
-            Err(NotDone::Running(Progress::After(
-                delay.unwrap_or(context.options.poll_interval),
-            )))
-        }
-        Status::Fail => {
-            tracing::warn!(webhook = W::INFO.name, %driver, message, "the driver failed");
-            context.report_part(
-                object,
-                part,
-                Warning,
-                events.failed,
-                format!("msg: {message}"),
-            );
-            Err(NotDone::Failed {
-                reason: reasons::OPERATION_FAILED,
-                message: message.to_owned(),
-                then: Progress::Retry(response.min_retry_delay()),
-            })
-        }
-    }
+    let (event_type, outcome): (EventType, _) = event;
+    let (recorder, reason) = (&context.recorder, format!("{outcome}{operation}"));
+    recorder.record_change(regarding, event_type, &reason, &message);
+    Err(incomplete)
 }
 
-/// In a dry run a driver is called only if it accepts that, and nothing follows from its answer
+/// In a dry run a driver is called only if it accepts that, and nothing follows from its response
 /// (b148).
-async fn rehearse<W>(context: &Context, driver: &LoadBalancerDriver, request: &W::Request)
+async fn dry_run<W>(context: &Context, driver: &LoadBalancerDriver, request: W::Request)
 where
-    W: Webhook<Request: OperationRequest + Clone, Response: OperationResponse>,
+    W: Webhook<Request: OperationRequest, Response: OperationResponse>,
 {
     let (webhook, key) = (W::INFO.name, ObjectKey::of(driver));
     if !driver.spec.accept_dry_run_call {
         tracing::info!(webhook, driver = %key, "dry run: would call the driver, which accepts no dry-run calls");
         return;
     }
-    let request = request.clone().into_dry_run();
+    let request = request.into_dry_run();
     match context.drivers.call::<W>(driver, &request).await {
         Ok(response) => {
             let (status, message) = (response.status(), response.message());
@@ -153,12 +106,12 @@ where
         }
         Err(error) => {
             let error = in_full(&error);
-            tracing::warn!(webhook, driver = %key, error, "dry run: no answer");
+            tracing::warn!(webhook, driver = %key, error, "dry run: calling the driver failed");
         }
     }
 }
 
-/// A fresh `retryID` (b102).
+/// A new `retryID` (b102).
 pub(crate) fn retry_id() -> String {
     uuid::Uuid::new_v4().to_string()
 }

@@ -1,4 +1,4 @@
-//! What can be set.
+//! The options of a controller.
 
 use crate::leader::LeaderElection;
 use crate::queue::Backoff;
@@ -6,39 +6,39 @@ use lbcf_driver_sdk::client::HttpClient;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What can be set of a controller. The defaults suit a cluster.
+/// The options of a controller. The defaults suit a controller in a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// How long failed work waits (b137).
+    /// Delays after failures (b137).
     pub backoff: Backoff,
-    /// How soon a driver that answered `Running` without a delay is asked again; 10 s, as the
-    /// original (b137).
+    /// Delay after which a driver that answered `Running` without a delay is called again; default
+    /// 10 s (b138).
     pub poll_interval: Duration,
-    /// How often something is asked again that may be answered otherwise later: a deregister
-    /// webhook about pods that are not ready (b141).
+    /// How often a deregister webhook is called again for pods that are not ready; default 1 min
+    /// (b110).
     pub resync_period: Duration,
-    /// The least time between two calls under `ensurePolicy: Always`, whatever the object says.
+    /// The minimum period of `ensurePolicy: Always`, whatever the object requests; default 10 s.
     pub min_ensure_period: Duration,
-    /// Whether nothing is written anywhere: what would be done is logged, and only drivers that
-    /// accept it are called, with `dryRun: true` (d23).
+    /// Log what would be done instead of writing, and call only drivers that accept `dryRun: true`
+    /// (d23).
     pub dry_run: bool,
-    /// How many objects are worked on at a time.
+    /// How many objects are reconciled concurrently; default 256.
     pub workers: usize,
-    /// How many calls to one driver may be in flight (u38).
+    /// The maximum number of concurrent calls to one driver; default 64 (u38).
     pub calls_per_driver: usize,
-    /// Base URLs for drivers by the host that their objects name: for a controller outside the
-    /// cluster, where the names of services lead nowhere.
+    /// Base URLs to use instead of a driver's, by the host in its URL: for a controller outside the
+    /// cluster, where names of Services cannot be resolved.
     pub connect_to: BTreeMap<String, String>,
-    /// How all drivers are connected to: certificates, a token, limits. Without it they are
-    /// trusted as the system trusts them, and get no token.
+    /// The client for all drivers: certificates, token, limits. By default the system's trust roots
+    /// and no token.
     pub driver_client: Option<HttpClient>,
-    /// The least time between two writes of one group's status.
+    /// The minimum time between two writes of a group's status; default 1 s.
     pub status_interval: Duration,
-    /// How long one write to the API server may take.
+    /// The timeout of a write to the API server; default 15 s.
     pub write_timeout: Duration,
-    /// How long work in progress may take to finish when the controller is asked to stop.
+    /// How long reconciles in progress may take to finish after a stop; default 15 s.
     pub stop_timeout: Duration,
-    /// How this controller takes turns with others of its cluster; none where it is the only one.
+    /// Leader election; `None`, the default, for a cluster with a single controller.
     pub leader_election: Option<LeaderElection>,
 }
 

@@ -1,65 +1,63 @@
-//! Ensuring again and again: `ensurePolicy: Always` (b17, b139).
+//! Ensuring periodically: `ensurePolicy: Always` (b17, b139).
 
 use crate::api::{EnsurePolicy, EnsurePolicyType};
-use crate::go_duration;
-use crate::key::WorkKey;
+use crate::key::RequestKey;
+use crate::lock::Mutex;
 use crate::queue::{jitter, spread};
-use crate::work::Progress;
+use crate::reconcile::Action;
+use lbcf_serving::duration;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The period where a policy names none (b17).
+/// If a policy sets none (b17).
 const DEFAULT_PERIOD: Duration = Duration::from_secs(60);
 
-/// The least time between two calls; none where it is not ensured again. A text that is no
-/// duration, which admission refuses, counts as not given.
-#[must_use]
-pub(crate) fn period(policy: Option<&EnsurePolicy>, least: Duration) -> Option<Duration> {
+/// The period of a policy, at least `min`; none if it is not `Always`. An invalid duration, which
+/// admission rejects, counts as absent.
+pub(crate) fn period(policy: Option<&EnsurePolicy>, min: Duration) -> Option<Duration> {
     let policy = policy?;
     (policy.policy == EnsurePolicyType::Always).then(|| {
-        let said = policy.min_period.as_deref();
-        let said = said.and_then(|text| go_duration::parse(text).ok());
-        said.unwrap_or(DEFAULT_PERIOD).max(least)
+        let period = policy.min_period.as_deref();
+        let period = period.and_then(|text| duration::parse(text).ok());
+        period.unwrap_or(DEFAULT_PERIOD).max(min)
     })
 }
 
-/// When something is ensured again although nothing changed.
+/// When an object is ensured although nothing changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Due {
-    /// Not at all.
     Never,
-    /// After this time.
     In(Duration),
-    /// Now.
     Now,
 }
 
 impl Due {
-    /// What that means for a key with nothing else to do.
-    pub(crate) const fn then(self) -> Progress {
+    /// What follows if nothing else is left to do.
+    pub(crate) const fn action(self) -> Action {
         match self {
-            Self::Never | Self::Now => Progress::Settled,
-            Self::In(wait) => Progress::After(wait),
+            Self::Never | Self::Now => Action::AwaitChange,
+            Self::In(wait) => Action::RequeueAfter(wait),
         }
     }
 }
 
-/// When what is ensured again and again is due. Nothing of it is stored: after a start everything
-/// comes at a time of its own within one period, and not all at once.
+/// When objects are due to be ensured. This is not stored: after a start they become due one by
+/// one within a period, not all at once.
 #[derive(Debug, Default)]
-pub(crate) struct Periods(Mutex<HashMap<WorkKey, Instant>>);
+pub(crate) struct Periods(Mutex<HashMap<RequestKey, Instant>>);
 
 impl Periods {
-    /// When an object is due.
-    pub(crate) fn due(&self, key: &WorkKey, period: Duration) -> Due {
+    pub(crate) fn due(&self, key: &RequestKey, period: Option<Duration>) -> Due {
+        let Some(period) = period else {
+            return Due::Never;
+        };
         let now = Instant::now();
-        let mut due = self.lock();
+        let mut due = self.0.lock();
         let due = due
             .entry(key.clone())
             .or_insert_with(|| now + period.mul_f64(jitter()));
-        // A period that was made shorter counts from now on.
+        // A period that was shortened applies from now on.
         *due = (*due).min(now + period.mul_f64(1.1));
         match due.checked_duration_since(now) {
             Some(wait) if !wait.is_zero() => Due::In(wait),
@@ -67,20 +65,17 @@ impl Periods {
         }
     }
 
-    /// Notes that an object was ensured; gives how long it waits now.
-    pub(crate) fn restart(&self, key: &WorkKey, period: Duration) -> Duration {
-        let wait = spread(period);
-        self.lock().insert(key.clone(), Instant::now() + wait);
-        wait
+    /// Starts an object's next period, if it has one.
+    pub(crate) fn restart(&self, key: &RequestKey, period: Option<Duration>) -> Due {
+        let Some(wait) = period.map(spread) else {
+            return Due::Never;
+        };
+        self.0.lock().insert(key.clone(), Instant::now() + wait);
+        Due::In(wait)
     }
 
-    /// Forgets an object.
-    pub(crate) fn forget(&self, key: &WorkKey) {
-        self.lock().remove(key);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<WorkKey, Instant>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn remove(&self, key: &RequestKey) {
+        self.0.lock().remove(key);
     }
 }
 
@@ -88,8 +83,8 @@ impl Periods {
 mod tests {
     use super::*;
 
-    fn key(name: &str) -> WorkKey {
-        WorkKey::Record(crate::key::ObjectKey::new("ns", name))
+    fn key(name: &str) -> RequestKey {
+        RequestKey::Record(crate::key::ObjectKey::new("ns", name))
     }
 
     fn policy(policy: EnsurePolicyType, min_period: Option<&str>) -> EnsurePolicy {
@@ -102,7 +97,7 @@ mod tests {
     #[test]
     fn b17_always_has_a_period_of_a_minute_by_default_and_if_not_succ_has_none() {
         use EnsurePolicyType::{Always, IfNotSucc};
-        let least = Duration::from_secs(10);
+        let min = Duration::from_secs(10);
         for (policy, seconds) in [
             (None, None),
             (Some(policy(IfNotSucc, Some("40s"))), None),
@@ -111,21 +106,24 @@ mod tests {
             (Some(policy(Always, Some("1s"))), Some(10)),
             (Some(policy(Always, Some("soon"))), Some(60)),
         ] {
-            let period = period(policy.as_ref(), least);
+            let period = period(policy.as_ref(), min);
             assert_eq!(period.map(|period| period.as_secs()), seconds, "{policy:?}");
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn b139_what_was_ensured_waits_its_period_and_a_tenth_more_at_most() {
+    async fn b139_the_next_ensure_is_due_after_the_period_and_at_most_a_tenth_more() {
         let (periods, period) = (Periods::default(), Duration::from_secs(60));
-        let wait = periods.restart(&key("a"), period);
+        let period = Some(period);
+        let Due::In(wait) = periods.restart(&key("a"), period) else {
+            panic!()
+        };
         assert!((60..=66).contains(&wait.as_secs()), "{wait:?}");
         assert_eq!(periods.due(&key("a"), period), Due::In(wait));
         tokio::time::advance(wait).await;
         assert_eq!(periods.due(&key("a"), period), Due::Now);
         periods.restart(&key("a"), period);
-        let shorter = periods.due(&key("a"), Duration::from_secs(10));
+        let shorter = periods.due(&key("a"), Some(Duration::from_secs(10)));
         assert!(
             matches!(shorter, Due::In(wait) if wait <= Duration::from_secs(11)),
             "{shorter:?}"
@@ -133,10 +131,10 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn after_a_start_not_everything_is_due_at_once() {
+    async fn after_a_start_objects_are_not_all_due_at_once() {
         let (periods, period) = (Periods::default(), Duration::from_secs(600));
         let waits: std::collections::HashSet<_> = (0..20)
-            .filter_map(|n| match periods.due(&key(&n.to_string()), period) {
+            .filter_map(|n| match periods.due(&key(&n.to_string()), Some(period)) {
                 Due::In(wait) => Some(wait),
                 Due::Now | Due::Never => None,
             })

@@ -1,68 +1,67 @@
-//! The queue of work.
+//! The queue of reconcile requests.
 //!
-//! A key is never worked on twice at a time, however often it is added; what takes away comes
-//! before what adds; a key that failed waits for its turn, and a change of its object shortens the
-//! wait. [`state`] holds the rules, with the time as an argument; this module puts them behind a
-//! lock and wakes whoever waits.
+//! A key is never reconciled twice at a time, however often it is added; requests that may
+//! deregister something come first; a key that failed waits, and a change of its object ends the
+//! wait. [`state`] holds the rules, [`concurrency`] the limits of calls in flight; this module adds
+//! the lock and the waiting.
 
 mod backoff;
-mod lanes;
+mod concurrency;
 mod state;
 
 pub use backoff::Backoff;
 pub(crate) use backoff::{jitter, spread};
-pub(crate) use lanes::Lane;
+pub(crate) use concurrency::{ConcurrencyKey, ConcurrencyLimits};
 
-use crate::key::WorkKey;
-use crate::work::{Progress, Work};
+use crate::key::RequestKey;
+use crate::lock::Mutex;
+use crate::reconcile::{Action, Error, Request};
 use state::State;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// The queue of work.
 #[derive(Debug)]
 pub(crate) struct Queue {
     state: Mutex<State>,
     changed: Notify,
+    /// A slot of a concurrency key was freed.
+    released: Notify,
 }
 
 impl Queue {
-    /// An empty queue.
-    #[must_use]
     pub(crate) fn new(backoff: Backoff) -> Self {
         Self {
             state: Mutex::new(State::new(backoff)),
             changed: Notify::new(),
+            released: Notify::new(),
         }
     }
 
-    /// Adds work.
-    pub(crate) fn add(&self, work: impl IntoIterator<Item = Work>) {
+    pub(crate) fn add(&self, requests: impl IntoIterator<Item = Request>) {
         let now = Instant::now();
-        let mut state = self.lock();
-        for work in work {
-            state.add(work, now);
+        let mut state = self.state.lock();
+        for request in requests {
+            state.add(request, now);
         }
         drop(state);
         self.changed.notify_one();
     }
 
-    /// Waits for the next key. It is the caller's until [`Queue::done`] is told of it.
-    ///
-    /// `lane_of` says which lane a key needs and how many may be in it. It is asked while the
-    /// queue is locked, so it must not come back to the queue.
+    /// Waits for the next request. `limits_of` returns the slots that a request needs; it is called
+    /// while the queue is locked, so it must not call the queue.
     pub(crate) async fn next(
-        &self,
-        lane_of: impl Fn(&WorkKey) -> Option<(Lane, usize)>,
-    ) -> WorkKey {
+        self: &Arc<Self>,
+        limits_of: impl Fn(&RequestKey) -> ConcurrencyLimits,
+    ) -> ActiveRequest {
         loop {
             let changed = self.changed.notified();
             let due = {
-                let mut state = self.lock();
-                if let Some(key) = state.take(Instant::now(), &lane_of) {
-                    return key;
+                let mut state = self.state.lock();
+                if let Some(key) = state.take(Instant::now(), &limits_of) {
+                    let (queue, result) = (Arc::clone(self), Err(Error::Aborted));
+                    return ActiveRequest { queue, key, result };
                 }
                 state.next_due()
             };
@@ -76,59 +75,88 @@ impl Queue {
         }
     }
 
-    /// Gives a key back.
-    pub(crate) fn done(&self, key: WorkKey, progress: Progress) {
-        self.lock().done(key, progress, Instant::now(), jitter());
-        self.changed.notify_one();
-    }
-
-    /// How long a key that is being worked on would wait if it failed now.
-    pub(crate) fn retry_delay(&self, key: &WorkKey) -> Duration {
-        self.lock().retry_delay(key, jitter())
-    }
-
-    /// By kind: how many keys wait for their turn, and how many are worked on. Those that wait for
-    /// a time do not count.
-    pub(crate) fn sizes(&self) -> Vec<(&'static str, usize, usize)> {
-        self.lock().sizes()
-    }
-
-    /// A key that [`Queue::next`] gave, held in a hand that cannot lose it.
-    pub(crate) fn hold(self: Arc<Self>, key: WorkKey) -> Held {
-        Held {
+    /// Waits for a slot for a call that does not belong to a request.
+    pub(crate) async fn permit(&self, key: ConcurrencyKey, limit: usize) -> CallPermit<'_> {
+        self.state.lock().concurrency.reserve_for_call(&key);
+        let mut permit = CallPermit {
             queue: self,
-            key: Some(key),
+            key,
+            has_slot: false,
+        };
+        while !permit.has_slot {
+            let released = self.released.notified();
+            permit.has_slot = self
+                .state
+                .lock()
+                .concurrency
+                .acquire_for_call(&permit.key, limit);
+            if !permit.has_slot {
+                released.await;
+            }
         }
+        permit
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // No code path panics while it holds the lock; if one did, the state would still be whole.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// How long a request that is being reconciled would wait if it failed now.
+    pub(crate) fn retry_delay(&self, key: &RequestKey) -> Duration {
+        self.state.lock().retry_delay(key, jitter())
+    }
+
+    pub(crate) fn sizes(&self) -> Vec<(&'static str, usize, usize)> {
+        self.state.lock().sizes()
+    }
+
+    fn notify_released(&self) {
+        self.changed.notify_one();
+        self.released.notify_waiters();
     }
 }
 
-/// A key that is being worked on. Dropped without being done, as when the work panicked, it counts
-/// as failed and is tried again.
+/// A request that is being reconciled. Dropped before it is done, as when the reconciliation
+/// panics, it counts as failed.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct ActiveRequest {
     queue: Arc<Queue>,
-    key: Option<WorkKey>,
+    pub(crate) key: RequestKey,
+    result: Result<Action, Error>,
 }
 
-impl Held {
-    /// Gives the key back.
-    pub(crate) fn done(mut self, progress: Progress) {
-        if let Some(key) = self.key.take() {
-            self.queue.done(key, progress);
-        }
+impl ActiveRequest {
+    pub(crate) fn done(mut self, result: Result<Action, Error>) {
+        self.result = result;
     }
 }
 
-impl Drop for Held {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
-        if let Some(key) = self.key.take() {
-            self.queue.done(key, Progress::Retry(None));
+        let (key, now) = (self.key.clone(), Instant::now());
+        self.queue
+            .state
+            .lock()
+            .done(key, &self.result, now, jitter());
+        self.queue.notify_released();
+    }
+}
+
+/// A slot for a call outside of requests, or the wait for it.
+#[derive(Debug)]
+pub(crate) struct CallPermit<'a> {
+    queue: &'a Queue,
+    key: ConcurrencyKey,
+    has_slot: bool,
+}
+
+impl Drop for CallPermit<'_> {
+    fn drop(&mut self) {
+        let mut state = self.queue.state.lock();
+        if self.has_slot {
+            state.release(&self.key);
+        } else {
+            state.concurrency.cancel_reservation(&self.key);
+            state.recall_next(&self.key);
         }
+        drop(state);
+        self.queue.notify_released();
     }
 }
 
@@ -137,28 +165,54 @@ mod tests {
     use super::*;
     use crate::key::ObjectKey;
 
+    fn key(name: &str) -> RequestKey {
+        RequestKey::Record(ObjectKey::new("ns", name))
+    }
+
     #[tokio::test(start_paused = true)]
-    async fn a_key_whose_work_panicked_is_tried_again() {
+    async fn a_request_whose_reconciliation_panicked_is_retried() {
         let queue = Arc::new(Queue::new(Backoff::default()));
-        let key = WorkKey::Record(ObjectKey::new("ns", "a"));
-        queue.add([Work::in_turn(key.clone())]);
-        let held = Arc::clone(&queue).hold(queue.next(|_| None).await);
+        queue.add([Request::normal(key("a"))]);
+        let active = queue.next(|_| Vec::new()).await;
         let work = tokio::spawn(async move {
-            let _held = held;
+            let _active = active;
             panic!("on purpose");
         });
         assert!(work.await.unwrap_err().is_panic());
         let began = Instant::now();
-        assert_eq!(queue.next(|_| None).await, key);
+        let active = queue.next(|_| Vec::new()).await;
+        assert_eq!(active.key, key("a"));
         assert!(
             began.elapsed() >= Duration::from_secs(8),
             "it waits as after any failure"
         );
-        Arc::clone(&queue).hold(key).done(Progress::Settled);
+        active.done(Ok(Action::AwaitChange));
         assert!(
-            tokio::time::timeout(Duration::from_secs(600), queue.next(|_| None))
+            tokio::time::timeout(Duration::from_secs(600), queue.next(|_| Vec::new()))
                 .await
                 .is_err()
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn u38_a_call_outside_of_requests_gets_the_next_slot_of_the_same_limit() {
+        let queue = Arc::new(Queue::new(Backoff::default()));
+        let driver = ConcurrencyKey::Driver(ObjectKey::new("ns", "driver"));
+        let limits = |_: &RequestKey| vec![(driver.clone(), 1)];
+        queue.add([Request::normal(key("a")), Request::normal(key("b"))]);
+        let active = queue.next(limits).await;
+        let moment = Duration::from_secs(1);
+        let call = queue.permit(driver.clone(), 1);
+        assert!(tokio::time::timeout(moment, call).await.is_err());
+        let call = queue.permit(driver.clone(), 1);
+        let request = async {
+            active.done(Ok(Action::AwaitChange));
+            tokio::time::timeout(moment, queue.next(limits)).await
+        };
+        let (permit, request) = tokio::join!(call, request);
+        assert!(request.is_err(), "the call was first");
+        drop(permit);
+        assert_eq!(queue.next(limits).await.key, key("b"));
+        assert!(queue.state.lock().concurrency.is_empty());
     }
 }

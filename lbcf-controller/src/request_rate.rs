@@ -1,8 +1,7 @@
-//! How many requests a second the API server is asked at most: a token bucket in front of the
-//! client (b147).
+//! Limits the rate of requests to the API server with a token bucket in front of the client (b147).
 //!
-//! The client sends one request after the other through here, so those that wait do so in their
-//! order, and one that is given up while it waits costs nothing.
+//! The client's requests pass one after the other, so that they wait in order, and a request that
+//! is cancelled while it waits takes no token.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -10,8 +9,7 @@ use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep_until};
 use tower::{Layer, Service};
 
-/// A bucket that holds `burst` tokens and gets `per_second` new ones a second; each request takes
-/// one.
+/// A bucket of `burst` tokens that gets `per_second` new ones a second; each request takes one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RequestRate {
     pub(crate) per_second: u32,
@@ -31,12 +29,12 @@ impl<S> Layer<S> for RequestRate {
     }
 }
 
-/// The rule, with the time as an argument: instead of the tokens, it keeps when the bucket would be
-/// full.
+/// The rule, with the time as an argument. It stores when the bucket would be full instead of the
+/// number of tokens.
 #[derive(Debug)]
 struct Bucket {
     interval: Duration,
-    /// How far ahead of now `full_at` may be for there to be a token.
+    /// There is a token if `full_at` is at most this far ahead.
     tolerance: Duration,
     full_at: Instant,
 }
@@ -51,7 +49,7 @@ impl Bucket {
         }
     }
 
-    /// Takes a token, or tells when there will be one.
+    /// Takes a token, or returns when there will be one.
     fn take(&mut self, now: Instant) -> Result<(), Instant> {
         let ahead = self.full_at.saturating_duration_since(now);
         if ahead > self.tolerance {
@@ -62,7 +60,6 @@ impl Bucket {
     }
 }
 
-/// A service whose requests wait for tokens.
 #[derive(Debug)]
 pub(crate) struct RateLimited<S> {
     inner: S,
@@ -111,7 +108,7 @@ mod tests {
     };
 
     #[test]
-    fn b147_a_burst_is_let_through_and_then_so_many_a_second() {
+    fn b147_a_burst_passes_and_then_so_many_requests_a_second() {
         let began = Instant::now();
         let at = |millis| began + Duration::from_millis(millis);
         let mut bucket = Bucket::new(RATE, began);
@@ -119,7 +116,7 @@ mod tests {
             assert_eq!(bucket.take(at(0)), Ok(()));
         }
         assert_eq!(bucket.take(at(0)), Err(at(250)));
-        assert_eq!(bucket.take(at(100)), Err(at(250)), "asking costs nothing");
+        assert_eq!(bucket.take(at(100)), Err(at(250)), "waiting takes no token");
         assert_eq!(bucket.take(at(250)), Ok(()));
         assert_eq!(bucket.take(at(250)), Err(at(500)));
         for _ in 0..3 {
@@ -138,7 +135,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn b147_a_clients_requests_wait_for_their_turn() {
+    async fn b147_a_clients_requests_wait_for_tokens() {
         let cluster = LocalCluster::start(LocalClusterOptions::default())
             .await
             .unwrap();
@@ -147,14 +144,14 @@ mod tests {
             .build();
         let namespaces: Api<Namespace> = Api::all(client);
         let began = Instant::now();
-        // One that is given up takes no token with it.
-        let given_up = tokio::time::timeout(
+        // Cancelled requests take no token.
+        let cancelled = tokio::time::timeout(
             Duration::from_millis(10),
             join_all((0..50).map(|_| namespaces.get("default"))),
         );
-        assert!(given_up.await.is_err());
-        let answers = join_all((0..8).map(|_| namespaces.get("default"))).await;
-        assert!(answers.iter().all(Result::is_ok));
+        assert!(cancelled.await.is_err());
+        let responses = join_all((0..8).map(|_| namespaces.get("default"))).await;
+        assert!(responses.iter().all(Result::is_ok));
         let took = began.elapsed();
         let range = Duration::from_millis(1900)..=Duration::from_millis(2400);
         assert!(range.contains(&took), "{took:?}");

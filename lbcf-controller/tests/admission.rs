@@ -1,4 +1,4 @@
-//! The webhook configurations in `deploy/admission/` are what the table of webhooks says.
+//! The webhook configurations in `deploy/admission/` match the table of webhooks.
 
 // Tests say what they expect by unwrapping, their helpers too.
 #![allow(clippy::unwrap_used)]

@@ -36,7 +36,7 @@ fn what_is_wrong_is_named_on_stderr_and_the_code_is_two() {
         (["--workers", "many"], "many"),
         (
             ["--leader-elect-renew-deadline", "1m"],
-            "--leader-elect-renew-deadline 60s: has to be less",
+            "--leader-elect-renew-deadline 60s: must be less",
         ),
     ] {
         let output = run(&args);

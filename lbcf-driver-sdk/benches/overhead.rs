@@ -1,14 +1,14 @@
-//! What the SDK costs a call, beside what a handler written by hand for axum would do: both in
-//! this process and without a socket, with the same body, type and answer.
+//! The cost of the SDK per call, compared with an axum handler written by hand: both in this process
+//! and without a socket, with the same body, types and response.
 //!
 //! ```text
 //! cargo bench -p lbcf-driver-sdk --bench overhead
 //! ```
 //!
-//! The ratios at the end are the medians of rounds in which both take turns, so that whatever else
-//! the machine does hits both. What a whole process does with them is `load`'s matter.
+//! The ratios at the end are medians of rounds in which both take turns, so that other processes affect
+//! both. `load` measures whole processes.
 
-// A benchmark tells its results, and ends when it cannot work.
+// A benchmark prints its results, and panics on errors.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use axum::Router;
@@ -32,7 +32,6 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
-/// Answers at once; what it would do is not measured here.
 struct Yes;
 
 impl RawDriver for Yes {
@@ -60,25 +59,25 @@ fn addr(request: GenerateBackendAddrRequest) -> Option<String> {
     ))
 }
 
-/// The same as one would write it without the SDK's server.
+/// The same driver without the SDK's server.
 fn by_hand() -> Router {
-    fn answer<Q: DeserializeOwned, A: Serialize>(
+    fn respond<Q: DeserializeOwned, A: Serialize>(
         body: &[u8],
-        act: impl FnOnce(Q) -> A,
+        hook: impl FnOnce(Q) -> A,
     ) -> axum::response::Response {
         let Ok(request) = serde_json::from_slice(body) else {
             return StatusCode::BAD_REQUEST.into_response();
         };
-        let answer = serde_json::to_vec(&act(request)).unwrap();
-        ([(header::CONTENT_TYPE, "application/json")], answer).into_response()
+        let response = serde_json::to_vec(&hook(request)).unwrap();
+        ([(header::CONTENT_TYPE, "application/json")], response).into_response()
     }
     let ensure_backend = |body: Bytes| async move {
-        answer(&body, |_: EnsureBackendRequest| {
+        respond(&body, |_: EnsureBackendRequest| {
             EnsureBackendResponse::from(Ok(StringMap::new()))
         })
     };
     let generate_backend_addr = |body: Bytes| async move {
-        answer(&body, |request: GenerateBackendAddrRequest| {
+        respond(&body, |request: GenerateBackendAddrRequest| {
             GenerateBackendAddrResponse::from(Ok(addr(request).unwrap_or_default()))
         })
     };
@@ -87,7 +86,7 @@ fn by_hand() -> Router {
         .route("/generateBackendAddr", post(generate_backend_addr))
 }
 
-/// About 500 bytes.
+/// A request of about 500 bytes.
 fn ensure_backend() -> Value {
     json!({
         "recordID": "ensureBackend(0f6c1f9e-5a43-4c8e-9a51-6a6f2f4f0c11)",
@@ -100,7 +99,7 @@ fn ensure_backend() -> Value {
     })
 }
 
-/// About 5 kB.
+/// A request of about 5 kB, with a whole pod.
 fn generate_backend_addr() -> Value {
     let pod: Value = serde_json::from_str(include_str!("../tests/data/pod.json")).unwrap();
     json!({
@@ -127,13 +126,13 @@ fn call(runtime: &Runtime, router: &Router, path: &str, body: &Bytes) -> Bytes {
     })
 }
 
-/// How much longer `ours` takes than `theirs`: the median of rounds.
+/// The median ratio of the times of `ours` and `theirs`.
 fn ratio(mut ours: impl FnMut(), mut theirs: impl FnMut()) -> f64 {
     const ROUNDS: usize = 41;
     const CALLS: u32 = 500;
-    let time = |act: &mut dyn FnMut()| {
+    let time = |call: &mut dyn FnMut()| {
         let start = Instant::now();
-        (0..CALLS).for_each(|_| act());
+        (0..CALLS).for_each(|_| call());
         start.elapsed().as_secs_f64()
     };
     let mut ratios: Vec<f64> = (0..ROUNDS)

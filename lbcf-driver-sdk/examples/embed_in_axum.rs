@@ -1,5 +1,4 @@
-//! A driver within an axum server of one's own, beside routes of one's own, and shut down so that
-//! what was begun is finished.
+//! A driver in an axum server of your own, beside other routes, with a graceful shutdown.
 //!
 //! ```text
 //! cargo run -p lbcf-driver-sdk --features cli --example embed_in_axum -- --listen 127.0.0.1:8080
@@ -7,8 +6,7 @@
 //! ```
 //!
 //! The webhooks are at `/lbcf/…`, so the `url` of the `LoadBalancerDriver` is
-//! `http://HOST:8080/lbcf`. `ServerArgs` is for a driver that is the whole server; here the flags,
-//! the listener and the shutdown are the program's own.
+//! `http://HOST:8080/lbcf`. Flags, listener and shutdown are those of the program, without `ServerArgs`.
 
 use axum::Router;
 use axum::extract::State;
@@ -31,10 +29,10 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
-/// What the driver and the other routes share: which backend is in which pool.
+/// The state that the driver and the other routes share: the backends of each pool.
 type Pools = Arc<Mutex<BTreeSet<(String, String)>>>;
 
-/// Pools are there as soon as somebody names one, so specification and identity are the same.
+/// Pools need not be created, so `lbSpec` is the identity.
 #[derive(Debug, Serialize, Deserialize)]
 struct Pool {
     pool: String,
@@ -99,20 +97,20 @@ impl Driver for PoolDriver {
     }
 }
 
-/// A route of the program's own, over the same state: `GET /backends`, one a line.
+/// Another route with the same state: `GET /backends`, one per line.
 async fn backends(State(pools): State<Pools>) -> String {
     let pools = pools.lock().unwrap_or_else(PoisonError::into_inner);
     let lines = pools.iter().map(|(pool, addr)| format!("{pool} {addr}\n"));
     lines.collect()
 }
 
-/// A server with a driver in it.
+/// A server with a driver.
 #[derive(Parser)]
 struct Args {
-    /// Where to listen; port 0 is one that the system chooses
+    /// Address to listen on; port 0 is a free port
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// How long operations that run may take to end when the program is told to stop
+    /// Timeout of running operations in a shutdown
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     stop_within: u64,
 }
@@ -131,14 +129,14 @@ async fn main() -> io::Result<()> {
     let address = listener.local_addr()?;
     writeln!(io::stdout(), "serving webhooks at http://{address}/lbcf")?;
 
-    // Connections that are open when the program is told to stop are served to their end, and the
-    // operations that they began go on without them: both within the limit.
+    // A shutdown waits for open connections, and for operations that continue without them, both
+    // within the limit.
     let stop = Arc::new(Notify::new());
     let stopping = Arc::clone(&stop);
     let server =
         axum::serve(listener, app).with_graceful_shutdown(async move { stopping.notified().await });
     let server = tokio::spawn(server.into_future());
-    told_to_stop().await;
+    shutdown_signal().await;
     stop.notify_one();
     let finish = async {
         let served = server.await;
@@ -154,8 +152,8 @@ async fn main() -> io::Result<()> {
     }
 }
 
-/// Ctrl-C, or what Kubernetes sends before it kills.
-async fn told_to_stop() {
+/// Waits for Ctrl-C, or SIGTERM from the kubelet.
+async fn shutdown_signal() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
@@ -166,6 +164,6 @@ async fn told_to_stop() {
             }
         }
     }
-    // Without a handler for it, Ctrl-C ends the process anyway.
+    // Without a handler, Ctrl-C ends the process.
     let _ = tokio::signal::ctrl_c().await;
 }

@@ -1,4 +1,4 @@
-//! A driver that says yes to everything, for trying out controllers and the conformance kit:
+//! A driver that accepts everything, to try out controllers and the conformance kit:
 //!
 //! ```text
 //! cargo run -p lbcf-driver-sdk --features cli --example minimal -- --listen 127.0.0.1:8080
@@ -14,7 +14,7 @@ use lbcf_driver_sdk::webhook::StringMap;
 use lbcf_driver_sdk::{Driver, HookError};
 use std::process::ExitCode;
 
-/// A driver that says yes to everything
+/// A driver that accepts everything
 #[derive(Parser)]
 struct Args {
     #[command(flatten)]

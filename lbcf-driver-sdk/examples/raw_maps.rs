@@ -1,12 +1,11 @@
-//! A driver that takes the wire's maps as they are: it keeps whatever users write, without knowing
-//! any field. So does what stands between a controller and something else: a recorder, a template,
-//! a proxy to another driver.
+//! A driver that takes the wire's maps unchanged and stores them without knowing their fields, as would
+//! a recorder, a template or a proxy to another driver.
 //!
 //! ```text
 //! cargo run -p lbcf-driver-sdk --features cli --example raw_maps -- --listen 127.0.0.1:8080
 //! ```
 //!
-//! Where the fields are known, take types: see `minimal` and `http_api`.
+//! Where the fields are known, use types: see `http_api`.
 
 use clap::Parser;
 use lbcf_driver_sdk::outcome::OrOutcome;
@@ -21,7 +20,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is wanted of each load balancer, by all that identifies it.
+/// The desired state of each load balancer, by its identity.
 #[derive(Default)]
 struct Wishes {
     load_balancers: Mutex<BTreeMap<StringMap, LoadBalancer>>,
@@ -30,7 +29,7 @@ struct Wishes {
 #[derive(Default)]
 struct LoadBalancer {
     attributes: StringMap,
-    /// Backends' parameters by address.
+    /// The backends' parameters by address.
     backends: BTreeMap<String, StringMap>,
 }
 
@@ -61,7 +60,7 @@ impl RawDriver for Wishes {
         let mut load_balancers = self.lock();
         let lb = load_balancers.entry(request.lb_spec.clone()).or_default();
         lb.attributes = request.attributes;
-        // Its identity is what it was made from. An empty map would say the same.
+        // `lbSpec` is the identity. An empty map would mean the same.
         Ok(request.lb_spec)
     }
 
@@ -79,7 +78,7 @@ impl RawDriver for Wishes {
         &self,
         request: DeleteLoadBalancerRequest,
     ) -> Result<(), HookError> {
-        // One that is not there is deleted.
+        // Succeeds if it does not exist.
         self.lock().remove(&request.lb_info);
         Ok(())
     }
@@ -105,10 +104,10 @@ impl RawDriver for Wishes {
         let mut load_balancers = self.lock();
         let lb = load_balancers.get_mut(&request.lb_info);
         let backends = &mut lb.or_fail(no_such(&request.lb_info))?.backends;
-        // One that is registered gets the new parameters.
+        // Updates the parameters of a registered backend.
         backends.insert(request.backend_addr.clone(), request.parameters);
-        // Whatever is given here comes back as injectedInfo. Give the same as long as nothing
-        // changes: each difference is written to the cluster.
+        // The controller sends it back as injectedInfo. Return the same map if nothing has changed,
+        // because each difference is written to the cluster.
         Ok(StringMap::from([(
             "registeredAs".into(),
             request.backend_addr,
@@ -116,7 +115,7 @@ impl RawDriver for Wishes {
     }
 
     async fn deregister_backend(&self, request: DeregisterBackendRequest) -> Result<(), HookError> {
-        // One that is not registered is gone, and so are all of a load balancer that is not there.
+        // Succeeds if it is not registered, or its load balancer does not exist.
         if let Some(lb) = self.lock().get_mut(&request.lb_info) {
             lb.backends.remove(&request.backend_addr);
         }
@@ -128,7 +127,7 @@ fn no_such(lb_info: &StringMap) -> String {
     format!("lbInfo: {lb_info:?}: there is no such load balancer")
 }
 
-/// A driver that keeps whatever users write.
+/// A driver that stores any fields.
 #[derive(Parser)]
 struct Args {
     #[command(flatten)]

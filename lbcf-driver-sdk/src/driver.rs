@@ -1,4 +1,4 @@
-//! The trait that a driver's author implements, in types of the driver's own or raw.
+//! The trait that a driver implements, with types of its own or with the wire's maps.
 
 mod raw;
 pub mod request;
@@ -16,71 +16,68 @@ use request::{
 };
 use std::future::Future;
 
-/// A load balancer's driver: what to do for each webhook, in types of its own.
+/// A load balancer's driver: one method for each webhook, with types of its own.
 ///
-/// Name five types and write five functions; whatever else the specification has comes with a
-/// default. Write the methods as plain `async fn` that do not block: what has to, goes to
-/// `tokio::task::spawn_blocking`, or the answer `Running` comes too late.
+/// Define five types and five methods; the others have defaults. Write the methods as `async fn`
+/// that do not block: blocking code belongs into `tokio::task::spawn_blocking`, or the response
+/// `Running` is late.
 ///
-/// Every operation may be called again at any time: because an answer was lost, because the
-/// controller was restarted, because parameters changed. So each method brings the load balancer
-/// to what the request says, and succeeds when it already is there. The router sees to the rest:
-/// a call that is repeated while it runs joins the running one, one that takes too long is
-/// answered with `Running` and collected by the next call, and values that do not fit the types
-/// are refused before a method sees them.
+/// Every operation may be called again at any time: after a lost response, a restart of the
+/// controller, or a change of parameters. So each method reconciles the load balancer with the
+/// request, and succeeds if nothing is left to do. The router does the rest: a repeated call joins
+/// the running one, a call that takes too long is answered with `Running` and the next call gets the
+/// result, and values that do not fit the types are refused before a method is called.
 ///
-/// A driver that wants the maps as they are takes [`StringMap`] for a type, or implements
+/// To receive a map unchanged, use [`StringMap`] as the type, or implement
 /// [`RawDriver`](crate::RawDriver).
 pub trait Driver: Send + Sync + 'static {
-    /// What identifies a load balancer, or what one is created from: `lbSpec`.
+    /// `lbSpec`: identifies a load balancer, or the parameters to create one.
     type LbSpec: Fields;
-    /// What a load balancer is known by once it is there: `lbInfo`. Where `lbSpec` is the identity
-    /// name the same type here: an empty `lbInfo` stands for `lbSpec`, which this then has to
-    /// read.
+    /// `lbInfo`: identifies a created load balancer. An empty `lbInfo` stands for `lbSpec`, so use
+    /// the same type for both where `lbSpec` is the identity.
     type LbInfo: Fields;
-    /// Settings of a load balancer that do not identify it: `attributes`.
+    /// `attributes`: settings of a load balancer that do not identify it.
     type Attributes: Fields;
-    /// What a backend is registered with: `parameters`.
+    /// `parameters`: how a backend is registered, such as its weight.
     type Parameters: Fields;
-    /// What the load balancer knows a backend by: `backendAddr`.
+    /// `backendAddr`: identifies a backend of a load balancer.
     type BackendAddr: Address;
 
-    /// Makes the load balancer, or takes the existing one into use, and gives its identity.
+    /// Creates the load balancer, or adopts an existing one, and returns its identity.
     fn create_load_balancer(
         &self,
         request: CreateLoadBalancer<Self>,
     ) -> impl Future<Output = Result<Self::LbInfo, HookError>> + Send;
 
-    /// Deletes the load balancer; one that does not exist is deleted. One that somebody else made
-    /// is left as it is.
+    /// Deletes the load balancer; succeeds if it does not exist. One that the driver did not create
+    /// is left unchanged.
     fn delete_load_balancer(
         &self,
         request: DeleteLoadBalancer<Self>,
     ) -> impl Future<Output = Result<(), HookError>> + Send;
 
-    /// The address by which the load balancer knows this backend: its text is never empty, the
-    /// same whenever it is asked for, another for another backend. Nothing is registered by
-    /// asking.
+    /// Returns the address that identifies this backend: not empty, the same in every call, and
+    /// different for other backends. Must not register anything.
     fn generate_backend_addr(
         &self,
         request: GenerateBackendAddr<Self>,
     ) -> impl Future<Output = Result<Self::BackendAddr, HookError>> + Send;
 
-    /// Registers the backend with these parameters; one that is registered gets the parameters.
-    /// The map is kept by the controller and sent along from now on, as `injectedInfo`.
+    /// Registers the backend, or updates its parameters if it is registered. The controller stores
+    /// the returned map and sends it in later calls as `injectedInfo`.
     fn ensure_backend(
         &self,
         request: EnsureBackend<Self>,
     ) -> impl Future<Output = Result<StringMap, HookError>> + Send;
 
-    /// Takes the backend away; one that is not registered is gone, and so is one on a load
-    /// balancer that does not exist.
+    /// Deregisters the backend; succeeds if it is not registered, or its load balancer does not
+    /// exist.
     fn deregister_backend(
         &self,
         request: DeregisterBackend<Self>,
     ) -> impl Future<Output = Result<(), HookError>> + Send;
 
-    /// Brings the load balancer's attributes to what is wanted. The default has none to bring.
+    /// Updates the load balancer's attributes to those of the request. The default does nothing.
     fn ensure_load_balancer(
         &self,
         _request: EnsureLoadBalancer<Self>,
@@ -88,8 +85,8 @@ pub trait Driver: Send + Sync + 'static {
         async { Ok(()) }
     }
 
-    /// Is this load balancer acceptable? Called before the user's object is stored, so it must
-    /// answer soon and must change nothing. What fits the types is, unless it says otherwise.
+    /// Validates a load balancer before the user's object is stored. Must be fast and must not
+    /// change anything. The default accepts every value that fits the types.
     fn validate_load_balancer(
         &self,
         _request: ValidateLoadBalancer<Self>,
@@ -97,9 +94,8 @@ pub trait Driver: Send + Sync + 'static {
         async { Ok(()) }
     }
 
-    /// May backends be registered like this? Called before the user's object is stored, so it
-    /// must answer soon and must change nothing. What fits the types may, unless it says
-    /// otherwise.
+    /// Validates the parameters of backends before the user's object is stored. Must be fast and
+    /// must not change anything. The default accepts every value that fits the types.
     fn validate_backend(
         &self,
         _request: ValidateBackend<Self>,
@@ -107,8 +103,8 @@ pub trait Driver: Send + Sync + 'static {
         async { Ok(()) }
     }
 
-    /// Which of these pods stay registered although they are not ready? The default refuses, and
-    /// the controller then does what the group's `failurePolicy` says.
+    /// Returns those of the request's pods that stay registered although they are not ready. The
+    /// default refuses, and the controller then applies the group's `failurePolicy`.
     fn judge_pod_deregister(
         &self,
         _request: JudgePodDeregisterRequest,
@@ -116,14 +112,14 @@ pub trait Driver: Send + Sync + 'static {
         async { Err(Rejection::not_judged()) }
     }
 
-    /// Can this driver work? Yes, unless it says otherwise.
+    /// Whether the driver is healthy. The default is.
     fn healthz(&self) -> impl Future<Output = bool> + Send {
         async { true }
     }
 
-    /// Names what must not be worked on by two operations at a time. Many cloud APIs take one
-    /// change of a load balancer after the other: give a key made of the identity, and operations
-    /// with the same key run one after the other. By default all run side by side.
+    /// Operations with equal keys run one after the other. Many cloud APIs accept only one change of
+    /// a load balancer at a time: return a key made from its identity. By default all operations run
+    /// concurrently.
     fn serial_key(
         &self,
         _load_balancer: LoadBalancer<&Self::LbSpec, &Self::LbInfo>,
@@ -131,15 +127,15 @@ pub trait Driver: Send + Sync + 'static {
         None
     }
 
-    /// Whether this driver can rehearse: do all but act for operations whose `dry_run` is set.
-    /// By default it cannot, and is not asked: such operations are answered with `Fail` for it.
-    /// A driver that can says so in `acceptDryRunCall` of its `LoadBalancerDriver` too.
+    /// Whether the driver supports dry runs: operations with `dry_run` check everything and change
+    /// nothing. By default it does not, and the router responds to such operations with `Fail`. A driver
+    /// that does must also set `acceptDryRunCall` in its `LoadBalancerDriver`.
     fn accepts_dry_run(&self) -> bool {
         false
     }
 
-    /// What the maps hold, for the driver's OpenAPI document. The types tell it; override this to
-    /// add words for people with [`DriverSchemas::describe`].
+    /// The schemas of the maps, for the driver's OpenAPI document. They follow from the types;
+    /// override this to add descriptions with [`DriverSchemas::describe`].
     fn schemas(&self) -> DriverSchemas {
         DriverSchemas::of::<Self>()
     }

@@ -1,12 +1,12 @@
 //! The guide: from a load balancer's API to a driver in production.
 //!
-//! 1. [Concepts](concepts): who calls what, when, and what comes of each answer.
+//! 1. [Concepts](concepts): the calls, when they are made, and what follows from each response.
 //! 2. [The first driver](first_driver): five types, five functions, a server.
 //! 3. [Fields](fields): a driver's own types for lbSpec, lbInfo, attributes and parameters.
 //! 4. [Outcomes](outcomes): success, failure, still running, rejection; errors and `?`.
-//! 5. [Long jobs](long_jobs): what takes longer than a call.
+//! 5. [Long jobs](long_jobs): operations that take longer than a call.
 //! 6. [Testing](testing): calling a driver in process.
-//! 7. [Going to production](production): a list to go through.
+//! 7. [Going to production](production): a check list.
 //! 8. [Other languages](other_languages): the wire, for drivers that are not written in Rust.
 
 #[doc = include_str!("docs/concepts.md")]

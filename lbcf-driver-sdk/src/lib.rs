@@ -1,9 +1,9 @@
 //! The SDK for LBCF drivers: from a load balancer's API to a driver in production.
 //!
 //! LBCF (Load Balancer Controlling Framework) splits load-balancer control in Kubernetes in two:
-//! a controller that knows pods, services and retries, and a *driver*, a small HTTP server that
-//! knows one load balancer's API. They talk through ten JSON webhooks. To write a driver, name
-//! five types and write five functions:
+//! a controller that handles pods, services and retries, and a *driver*, a small HTTP server that
+//! calls one load balancer's API. The controller calls the driver's ten JSON webhooks. To write a
+//! driver, define five types and five methods:
 //!
 //! ```no_run
 //! use lbcf_driver_sdk::request::{
@@ -23,7 +23,7 @@
 //!     listener_port: u16,
 //! }
 //!
-//! /// What it is known by once it is there.
+//! /// Identifies a created load balancer.
 //! #[derive(Debug, Serialize, Deserialize)]
 //! struct Info {
 //!     id: String,
@@ -76,17 +76,17 @@
 //! A `LoadBalancerDriver` whose `url` is `http://HOST:8080/my-cloud` then calls it.
 //!
 //! * [`guide`]: from concepts to production. Start there.
-//! * [`Driver`]: the trait to implement, and [`request`]: what its functions are called with.
+//! * [`Driver`]: the trait to implement, and [`request`]: the requests of its methods.
 //! * [`fields`]: a driver's own types for the wire's maps of strings.
-//! * [`outcome`]: how a hook says that it failed, still runs, or says no: [`HookError`], [`Rejection`].
-//! * `jobs` (feature `server`): work that takes longer than a call.
-//! * `server` (feature `server`): the router. It sees to hang-ups, repeated calls, deadlines,
+//! * [`outcome`]: the outcomes of hooks: [`HookError`], [`Rejection`].
+//! * `jobs` (feature `server`): operations that take longer than a call.
+//! * `server` (feature `server`): the router, which handles hang-ups, repeated calls, deadlines,
 //!   panics and malformed calls.
 //! * `testing` (feature `testing`): calls a driver in process, for its author's tests.
 //! * `client` (feature `client`): calls any driver, as a controller does.
 //! * `openapi` (feature `openapi`): the specification as an OpenAPI 3.1 document.
-//! * [`webhook`]: the wire's requests and responses, from one table; [`RawDriver`] takes them as they
-//!   are, and [`wire`] tells how tolerantly bytes are read.
+//! * [`webhook`]: the wire's requests and responses, from one table. [`RawDriver`] takes them
+//!   unchanged, and [`wire`] reads them from JSON.
 
 #[cfg(feature = "client")]
 pub mod client;

@@ -2,7 +2,7 @@
 //!
 //! Paths and schemas come from the same table and types as the router and the client. The
 //! document is checked in as `openapi/lbcf-webhooks.json`; a test fails when it is out of date.
-//! [`document_for`] adds what the maps of one driver hold.
+//! [`document_for`] adds the schemas of a driver's maps.
 //!
 //! ```
 //! let document = lbcf_driver_sdk::openapi::document();
@@ -29,7 +29,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 const JSON: &str = "application/json";
 
-/// The statuses of calls that never reached the driver, or in which it broke.
+/// The statuses of calls that did not reach the driver, or in which it panicked.
 const ERRORS: [(&str, &str, &str); 4] = [
     (
         "400",
@@ -45,7 +45,7 @@ const ERRORS: [(&str, &str, &str); 4] = [
     (
         "500",
         "DriverBroke",
-        "The driver has a defect. A failure that it knows of is a 200 whose body says so.",
+        "The driver panicked. A failure that it reports is a 200 with the status Fail.",
     ),
 ];
 
@@ -66,8 +66,8 @@ for_each_webhook!(rows);
 pub fn document() -> OpenApi {
     let mut info = Info::new("LBCF webhooks", "v1beta1");
     info.description = Some(
-        "What an LBCF driver serves and an LBCF controller calls. Only status 200 is an answer. \
-         Field names are read in any letter case, and null means empty."
+        "Served by an LBCF driver and called by an LBCF controller. Only status 200 is a response of the \
+         driver. Field names are read in any letter case, and null means empty."
             .to_owned(),
     );
     let mut license = License::new("Apache License 2.0");
@@ -95,7 +95,6 @@ fn for_readers(document: OpenApi) -> OpenApi {
         prose::without_item_numbers(&mut json);
         serde_json::from_value(json)
     });
-    // What utoipa writes it reads.
     cleaned.unwrap_or(document)
 }
 
@@ -112,11 +111,11 @@ where
             Required::True
         }))
         .build();
-    let answer = ResponseBuilder::new()
+    let response = ResponseBuilder::new()
         .description(match class {
-            Class::Health => "Whether the driver can work.",
+            Class::Health => "Whether the driver is healthy.",
             Class::Verdict => "The decision: yes or no.",
-            Class::Operation => "How far the operation is: done, failed or still running.",
+            Class::Operation => "The state of the operation: done, failed or still running.",
         })
         .content(JSON, content::<W::Response>(name, "response", schemas))
         .build();
@@ -130,7 +129,7 @@ where
             Class::Operation => "operations",
         })
         .request_body(Some(request))
-        .response("200", answer);
+        .response("200", response);
     for (status, name, _) in ERRORS {
         operation = operation.response(status, Ref::from_response_name(name));
     }
@@ -138,7 +137,7 @@ where
     if class == Class::Health {
         path.get = path.post.clone().map(|mut probe| {
             probe.operation_id = Some(format!("{name}ByGet"));
-            probe.description = Some("The same, for probes that know GET only.".to_owned());
+            probe.description = Some("For probes that use GET.".to_owned());
             probe.request_body = None;
             probe
         });
@@ -149,7 +148,9 @@ where
 fn description(webhook: WebhookInfo) -> String {
     let repeated = match webhook.class {
         Class::Health => "",
-        Class::Verdict => "Asked once, before the user's object is stored or a pod is taken away. ",
+        Class::Verdict => {
+            "Called once, before the user's object is stored or a pod is deregistered. "
+        }
         Class::Operation => {
             "Called until it succeeds, and whenever its parameters change, always with the same \
              recordID and with a new retryID. "
@@ -163,7 +164,7 @@ fn description(webhook: WebhookInfo) -> String {
     format!("{repeated}{obligation}")
 }
 
-/// A reference to the type's schema, which is noted with all that it refers to; and examples.
+/// A reference to the type's schema, which is added to `schemas` with its dependencies, and examples.
 fn content<T: ToSchema>(webhook: &str, direction: &str, schemas: &mut Schemas) -> Content {
     schemas.push((T::name().into_owned(), T::schema()));
     T::schemas(schemas);
@@ -173,7 +174,7 @@ fn content<T: ToSchema>(webhook: &str, direction: &str, schemas: &mut Schemas) -
         .build()
 }
 
-/// The old parameters are sent under two names (d2), of which the type knows one.
+/// The old parameters are sent under two names (d2), of which the type has one.
 fn name_both_old_parameters(schemas: &mut Schemas) {
     for (name, schema) in schemas {
         if *name == webhook::ValidateBackendRequest::name()
@@ -188,7 +189,7 @@ fn name_both_old_parameters(schemas: &mut Schemas) {
 fn error_schema() -> Object {
     let error = ObjectBuilder::new()
         .schema_type(Type::String)
-        .description(Some("What is wrong with the call, for people."))
+        .description(Some("What is wrong with the call."))
         .build();
     ObjectBuilder::new()
         .property("error", error)
@@ -203,7 +204,7 @@ fn error_response(description: &str) -> Response {
         .build()
 }
 
-/// What the specification allows, without the variant for what it does not.
+/// The values of the specification, without the variant `Other`.
 fn words(description: &str, words: &[&str]) -> RefOr<Schema> {
     ObjectBuilder::new()
         .schema_type(Type::String)
@@ -216,7 +217,7 @@ fn words(description: &str, words: &[&str]) -> RefOr<Schema> {
 impl PartialSchema for Operation {
     fn schema() -> RefOr<Schema> {
         words(
-            "What a user is doing to the object that is validated.",
+            "The user's change to the object that is validated.",
             &["Create", "Update"],
         )
     }
@@ -227,7 +228,7 @@ impl ToSchema for Operation {}
 impl PartialSchema for BackendType {
     fn schema() -> RefOr<Schema> {
         words(
-            "What kind of backend a group registers.",
+            "The kind of a group's backends.",
             &["Pod", "Service", "Static"],
         )
     }

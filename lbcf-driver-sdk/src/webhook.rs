@@ -45,47 +45,46 @@ pub type StringMap = BTreeMap<String, String>;
 
 /// One webhook of the specification.
 pub trait Webhook: Send + Sync + 'static {
-    /// Its name, its class and who has to serve it.
+    /// The webhook's row of the table.
     const INFO: WebhookInfo;
     /// What the controller sends.
     type Request: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
-    /// What the driver answers.
+    /// What the driver returns.
     type Response: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
 
-    /// Whether an answer says that the driver failed, refused or is not healthy (b145). `Running`
-    /// does not.
+    /// Whether the driver failed, refused or is not healthy (b145). `Running` is none of these.
     fn is_fail(response: &Self::Response) -> bool;
 }
 
-/// What is known of a webhook without its types.
+/// A row of the table, without the types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WebhookInfo {
     /// The name in the specification, which is also the last segment of its path.
     pub name: &'static str,
-    /// How its answers are read and whether it is called again.
+    /// How its responses are read and whether it is called again.
     pub class: Class,
-    /// Who has to serve it.
+    /// Which drivers have to serve it.
     pub obligation: Obligation,
 }
 
-/// How a webhook's answers are read and whether it is called again (b140).
+/// How a webhook's responses are read and whether it is called again (b140).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// Asks for health: `{"healthy": true}`.
+    /// A health check: `{"healthy": true}`.
     Health,
-    /// Asks for a decision, once: `{"succ": true, "msg": ""}`.
+    /// A decision, requested once: `{"succ": true, "msg": ""}`.
     Verdict,
-    /// Does work and is called until it is done: `{"status": "Succ|Fail|Running"}`.
+    /// An operation, called until it is done: `{"status": "Succ|Fail|Running"}`.
     Operation,
 }
 
 /// Which drivers have to serve a webhook (d24).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Obligation {
-    /// Every driver.
+    /// Every driver has to.
     Mandatory,
-    /// Drivers that a `deregisterWebhook` names.
+    /// Drivers that a `deregisterWebhook` names have to.
     OnRequest,
-    /// Nobody; 404 means "healthy, as far as known".
+    /// No driver has to; 404 counts as healthy.
     Optional,
 }

@@ -1,48 +1,45 @@
-//! How bytes become the specification's types, and back.
+//! Reads the specification's types from JSON.
 //!
-//! The controllers in the field are written in Go: their decoder matches field names in any
-//! letter case, skips unknown fields and takes `null` for "empty". Drivers grew up with that, so
-//! both directions are read here just as tolerantly (decisions d1 to d3 and d7), while everything
-//! that is written follows the specification to the letter.
+//! Existing controllers are written in Go, whose decoder matches field names in any letter case,
+//! ignores unknown fields and reads `null` as empty. Drivers rely on that, so requests and responses
+//! are read with the same tolerance (decisions d1 to d3 and d7), and written exactly as specified.
 
 mod any_case;
 mod lenient;
 mod streaming;
 
 pub(crate) use lenient::{
-    empty_map_as_null, is_zero, null_as_default, object_or_json_string, objects_or_json_strings,
+    is_zero, null_as_default, nullable_map, object_or_json_string, objects_or_json_strings,
     whole_seconds,
 };
 
 use serde::de::DeserializeOwned;
 
-/// Why a body is not what the specification asks for.
+/// A body does not follow the specification.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The body is not JSON at all.
+    /// The body is not JSON.
     #[error("the body is not JSON: {0}")]
     NotJson(#[source] serde_json::Error),
-    /// The body is JSON, but no object.
+    /// The body is JSON, but not an object.
     #[error("the body must be a JSON object, it is {found}")]
     NotAnObject {
-        /// What the body is instead: `an array`, `null`, …
+        /// The type of the JSON value: `an array`, `null`, …
         found: &'static str,
     },
     /// A field has a value that the specification does not allow.
     #[error("{field}: {problem}")]
     Field {
-        /// Where the value stands, such as `podBackend.port.protocol`.
+        /// The path of the value, such as `podBackend.port.protocol`.
         field: String,
-        /// The value and what is allowed instead.
+        /// The value and the expectation.
         problem: String,
     },
 }
 
-/// Reads one JSON object into `T`: field names in any letter case, an exactly spelled field wins
-/// over another spelling of it.
-///
-/// What is spelled as declared is read without a detour and about as fast as by `serde_json`.
+/// Reads one JSON object into `T`. Field names match in any letter case; the exact spelling takes
+/// precedence. Bodies with exact spellings only are read about as fast as by `serde_json`.
 ///
 /// ```
 /// use lbcf_driver_sdk::webhook::EnsureBackendRequest;
@@ -65,7 +62,7 @@ pub fn from_slice<T: DeserializeOwned>(body: &[u8]) -> Result<T, DecodeError> {
     }
 }
 
-/// [`from_slice`] for a value that was parsed already.
+/// [`from_slice`] for a parsed value.
 ///
 /// # Errors
 /// [`DecodeError`], which names the field.
@@ -84,7 +81,7 @@ pub fn from_value<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, De
     }
     serde_path_to_error::deserialize(any_case::AnyCase(value)).map_err(|error| {
         let field = match error.path().iter().next() {
-            // A field that is missing from the outermost object has no path.
+            // A missing field of the outermost object has no path.
             None => "the body".to_owned(),
             Some(_) => error.path().to_string(),
         };

@@ -1,4 +1,4 @@
-//! Whatever arrives, the answer is one of the webhook's own or a 4xx that says why there is none.
+//! The response to any body is one of the webhook's or a 4xx with a reason.
 
 use crate::near_misses::{Json, edits, json, request_of, spoil};
 use crate::support::{cases, post};
@@ -12,7 +12,7 @@ use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Says yes to everything, with as much of the request in the answer as fits.
+/// Accepts everything, and returns values of the request.
 struct Yes;
 
 impl RawDriver for Yes {
@@ -69,7 +69,7 @@ fn is_response_of(webhook: &str, answer: Value) -> bool {
     }
 }
 
-/// Sends the body to a webhook and tells the status.
+/// Sends the body to a webhook and returns the status.
 fn check(webhook: &str, body: Vec<u8>) -> Result<StatusCode, TestCaseError> {
     thread_local! {
         static SERVER: (tokio::runtime::Runtime, Router) = (

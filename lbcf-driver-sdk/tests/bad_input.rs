@@ -1,4 +1,4 @@
-//! What is no proper call gets a 4xx status with a JSON error, and harms nothing.
+//! Invalid calls get a 4xx status with a JSON error, and have no effect.
 
 use crate::support::{ensure, ok, post, read, send, stage};
 use axum::body::{Body, Bytes, HttpBody};
@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 #[tokio::test]
-async fn bodies_that_are_no_json_object_are_refused_by_every_webhook() {
+async fn bodies_other_than_json_objects_are_refused_by_every_webhook() {
     let (router, stage) = stage();
     let deep = format!("{{\"a\":{}{}}}", "[".repeat(10_000), "]".repeat(10_000));
     let deep_map = format!("{}1{}", "{\"lbInfo\":".repeat(500), "}".repeat(500));
@@ -169,7 +169,7 @@ async fn another_path_is_404_with_the_known_webhooks() {
     }
 }
 
-/// A body of which nothing ever arrives.
+/// A body that never arrives.
 struct Never;
 
 impl HttpBody for Never {

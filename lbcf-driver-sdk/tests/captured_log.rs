@@ -1,7 +1,7 @@
-//! What a test logs, for tests on a runtime of one thread.
+//! The log of a test on a single-threaded runtime.
 //!
 //! The subscriber is one for the whole process and sorts by thread. Subscribers that come and go
-//! would miss what another thread logs first: whether anybody listens is asked once for each place.
+//! would miss what another thread logs first: `tracing` caches the interest in each callsite.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ thread_local! {
     static CURRENT: RefCell<Option<CapturedLog>> = const { RefCell::new(None) };
 }
 
-/// The log of the thread that made it, from then on.
+/// The log of the thread that created it, from then on.
 #[derive(Clone, Default)]
 pub(crate) struct CapturedLog(Arc<Mutex<Vec<u8>>>);
 

@@ -1,4 +1,4 @@
-//! Certificates for tests, in files as a mounted Secret has them: links that are switched over.
+//! Certificates for tests, in files like those of a mounted Secret: links that are replaced.
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair,
@@ -12,10 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio_rustls::TlsConnector;
 
-/// The name that certificates of servers have.
+/// The name in the servers' certificates.
 pub(crate) const NAME: &str = "driver.test";
 
-/// A CA.
 pub(crate) struct Ca(CertifiedIssuer<'static, KeyPair>);
 
 /// A certificate and its key.
@@ -55,7 +54,7 @@ impl Ca {
         }
     }
 
-    /// A client that trusts this CA, with a certificate of its own if it has one.
+    /// A client that trusts this CA, optionally with a certificate.
     pub(crate) fn trusting(&self, own: Option<&Identity>) -> TlsConnector {
         let mut roots = RootCertStore::empty();
         roots.add(self.0.der().clone()).unwrap();
@@ -76,7 +75,7 @@ impl Ca {
     }
 }
 
-/// A folder that a Secret is mounted to.
+/// A folder like the mount of a Secret.
 #[derive(Debug)]
 pub(crate) struct Mounted {
     folder: PathBuf,
@@ -96,7 +95,7 @@ impl Mounted {
         }
     }
 
-    /// Where a file is, whether there is one or not.
+    /// The path of a file, which need not exist.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
@@ -120,7 +119,7 @@ impl Mounted {
         fs::rename(new, self.folder.join("..data")).unwrap();
     }
 
-    /// The same for a certificate with its key.
+    /// Replaces a certificate with its key.
     pub(crate) fn put_identity(&mut self, identity: &Identity) {
         self.put(&[("tls.crt", &identity.cert), ("tls.key", &identity.key)]);
     }

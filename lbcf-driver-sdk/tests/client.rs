@@ -1,4 +1,4 @@
-//! The client against the router, and against servers that misbehave.
+//! The client against the router, and against misbehaving servers.
 
 mod files;
 mod limits;
@@ -36,7 +36,7 @@ async fn call(url: &str) -> Result<EnsureBackendResponse, CallError> {
     client.call::<EnsureBackend>(&request(json!({}))).await
 }
 
-/// Reads one request and writes this.
+/// Reads one request and writes a response.
 async fn answer(stream: &mut TcpStream, response: &[u8]) {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -46,11 +46,11 @@ async fn answer(stream: &mut TcpStream, response: &[u8]) {
     let length = head.split("content-length: ").nth(1).unwrap();
     let length = length.split("\r\n").next().unwrap().parse().unwrap();
     stream.read_exact(&mut vec![0; length]).await.unwrap();
-    // The client may have seen enough and be gone.
+    // The client may have closed the connection.
     let _ = stream.write_all(response).await;
 }
 
-/// A server that answers each connection's only request with these bytes, and hangs up.
+/// A server that responds with these bytes to one request per connection, and closes it.
 async fn answers(response: impl Into<Vec<u8>>) -> (String, Arc<AtomicUsize>) {
     let response = response.into();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -75,7 +75,7 @@ fn http(status: &str, body: &str) -> String {
 }
 
 #[tokio::test]
-async fn b149_a_driver_under_a_prefix_is_called_and_its_answer_read() {
+async fn b149_a_driver_under_a_prefix_is_called() {
     let (router, _) = stage();
     let address = serve(axum::Router::new().nest("/clb", router)).await;
     let client = DriverClient::new(&format!("http://{address}/x/../clb/")).unwrap();
@@ -140,7 +140,7 @@ async fn the_router_and_the_client_agree_about_errors() {
 }
 
 #[tokio::test]
-async fn redirects_are_not_followed() {
+async fn u50_redirects_are_not_followed() {
     let (target, seen) = answers(http("200 OK", r#"{"status":"Succ"}"#)).await;
     let redirect = format!("HTTP/1.1 307 Go\r\nlocation: {target}/\r\ncontent-length: 0\r\n\r\n");
     let (url, _) = answers(redirect).await;
@@ -152,7 +152,7 @@ async fn redirects_are_not_followed() {
 }
 
 #[tokio::test]
-async fn b150_what_is_no_proper_answer_is_malformed() {
+async fn b150_an_invalid_response_is_malformed() {
     for body in [
         "",
         "Succ",
@@ -177,7 +177,7 @@ async fn b150_what_is_no_proper_answer_is_malformed() {
 }
 
 #[tokio::test]
-async fn an_answer_without_end_is_too_large() {
+async fn an_endless_response_is_too_large() {
     let body = "x".repeat((4 << 20) + 1);
     let (url, _) = answers(http("200 OK", &body)).await;
     let error = call(&url).await.unwrap_err();
@@ -206,7 +206,7 @@ async fn the_timeout_covers_the_hook_and_the_whole_body() {
             other => panic!("{url}: {other:?}"),
         }
     }
-    // Here the server hangs up in the middle.
+    // The server closes the connection early.
     let error = call(&slow_body).await.unwrap_err();
     assert!(matches!(error, CallError::Unreachable(_)), "{error}");
     assert!(!error.is_connect(), "the driver may have acted");
@@ -237,7 +237,7 @@ async fn a_call_that_timed_out_is_joined_and_collected_by_the_next() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_unreachable_and_says_why() {
+async fn a_refused_connection_is_unreachable_with_the_reason() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address: SocketAddr = listener.local_addr().unwrap();
     drop(listener);
@@ -279,14 +279,14 @@ async fn connections_are_kept_and_shared() {
 }
 
 #[tokio::test]
-async fn a_connection_that_the_driver_closed_is_no_error() {
-    // The answer does not say that the connection will be closed.
+async fn a_connection_that_the_driver_closed_is_not_an_error() {
+    // The response does not announce that the connection will be closed.
     let (url, connections) = answers(http("200 OK", r#"{"healthy":true}"#)).await;
     let client = DriverClient::new(&url).unwrap();
     for _ in 0..20 {
         let answer = client.call::<Healthz>(&HealthzRequest {}).await;
         assert!(answer.unwrap().healthy);
-        // Time for the hang-up to arrive; a request that crosses it on the way is another matter.
+        // Waits until the client has noticed; a request sent before that would fail.
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert_eq!(connections.load(Ordering::SeqCst), 20);

@@ -20,7 +20,7 @@ async fn request(address: SocketAddr, path: &str, body: &Value) -> TcpStream {
 }
 
 #[tokio::test]
-async fn b140_the_hook_completes_and_a_call_after_it_does_the_work_anew() {
+async fn b140_the_hook_completes_and_a_later_call_runs_it_again() {
     let (router, stage) = stage();
     let address = serve(router.clone()).await;
     let wait = |retry| ensure(retry, json!({"do": "wait"}));
@@ -30,7 +30,7 @@ async fn b140_the_hook_completes_and_a_call_after_it_does_the_work_anew() {
     // Closed so that the peer hears of it at once.
     stream.set_zero_linger().unwrap();
     drop(stream);
-    // The hang-up has arrived when a connection opened later has been answered; the pause lets
+    // The server has seen the closing when a later connection has its response; the pause lets
     // the server's task for the first connection be scheduled too.
     ok(&router, "/healthz", &json!({})).await;
     tokio::time::sleep(Duration::from_millis(200)).await;

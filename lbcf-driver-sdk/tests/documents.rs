@@ -37,7 +37,7 @@ async fn get(router: &Router, path: &str) -> (StatusCode, String) {
 }
 
 #[tokio::test]
-async fn whoever_follows_the_document_reaches_the_webhooks() {
+async fn the_paths_of_the_document_reach_the_webhooks() {
     for prefix in ["", "/lbcf", "/clb/v1"] {
         let router = served(prefix);
         let (status, text) = get(&router, "/openapi.json").await;
@@ -66,7 +66,7 @@ async fn a_prefix_is_written_in_one_way() {
 
 #[cfg(feature = "swagger-ui")]
 #[tokio::test]
-async fn the_page_asks_nobody_but_the_driver() {
+async fn the_page_sends_requests_only_to_the_driver() {
     let router = served("/lbcf");
     for path in ["/docs/", "/docs/swagger-initializer.js", "/docs/index.css"] {
         let (status, text) = get(&router, path).await;

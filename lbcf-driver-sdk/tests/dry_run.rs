@@ -1,4 +1,4 @@
-//! A driver that cannot rehearse is not asked to.
+//! Dry runs do not reach a driver that does not support them.
 
 use crate::support::{ok, post, stage};
 use axum::http::StatusCode;
@@ -12,7 +12,7 @@ use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-/// Notes what it is asked, by webhook. It says nothing about rehearsals.
+/// Records its calls by webhook. It does not override `accepts_dry_run`.
 struct Asked(Arc<Mutex<Vec<&'static str>>>);
 
 impl Asked {
@@ -73,7 +73,7 @@ fn body(dry_run: bool) -> Value {
 }
 
 #[tokio::test]
-async fn no_operation_reaches_a_driver_that_cannot_rehearse_and_every_decision_does() {
+async fn no_dry_run_reaches_a_driver_without_support_except_for_decisions() {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let router = router(Asked(Arc::clone(&asked)));
     for webhook in ALL {
@@ -87,7 +87,7 @@ async fn no_operation_reaches_a_driver_that_cannot_rehearse_and_every_decision_d
                 let expected = format!("{}: dryRun: true: ", webhook.name);
                 assert!(message.starts_with(&expected), "{message}");
                 assert_eq!(reached, [""; 0]);
-                // The same in earnest.
+                // The same calls without dry run.
                 let answer = ok(&router, &path, &body(false)).await;
                 assert_eq!(answer["status"], "Succ", "{path}");
                 let reached = std::mem::take(&mut *asked.lock().unwrap());
@@ -103,14 +103,13 @@ async fn no_operation_reaches_a_driver_that_cannot_rehearse_and_every_decision_d
 }
 
 #[tokio::test]
-async fn a_driver_that_can_rehearse_is_asked() {
+async fn dry_runs_reach_a_driver_that_supports_them() {
     let (router, stage) = stage();
     let body = json!({"recordID": "r", "dryRun": true, "backendAddr": "a"});
     assert_eq!(ok(&router, "/ensureBackend", &body).await["status"], "Succ");
     assert_eq!(stage.log(), ["begin a", "end a"]);
 }
 
-/// Its answer to the question whether it can rehearse is a panic.
 struct Breaks;
 
 impl RawDriver for Breaks {
@@ -132,7 +131,7 @@ impl RawDriver for Breaks {
 }
 
 #[tokio::test]
-async fn a_panic_in_place_of_an_answer_is_a_500_and_nothing_is_done() {
+async fn a_panic_in_accepts_dry_run_is_a_500_and_nothing_is_done() {
     let router = router(Breaks);
     let body = json!({"recordID": "r", "dryRun": true}).to_string();
     let (status, _) = post(&router, "/ensureBackend", body).await;

@@ -1,4 +1,4 @@
-//! Over real sockets: however often a creation is asked for, and however rudely, there is one.
+//! Over real sockets: repeated creations and hang-ups lead to one creation.
 
 use crate::support::serve;
 use lbcf_driver_sdk::server::DriverRouter;
@@ -16,13 +16,13 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
 
-/// A cloud that makes another load balancer whenever it is asked to.
+/// A cloud whose creations are not idempotent.
 struct Cloud {
-    /// The sizes that were asked for, in order; each is a load balancer.
+    /// The sizes of the created load balancers, in order.
     made: Mutex<Vec<String>>,
     begun: watch::Sender<usize>,
     ended: watch::Sender<usize>,
-    /// Each creation takes one permit.
+    /// Each creation needs one permit.
     go: Semaphore,
 }
 
@@ -89,7 +89,7 @@ async fn served(answer_within: Duration) -> (Arc<Cloud>, SocketAddr, Registry) {
     (cloud, serve(router.build()).await, registry)
 }
 
-/// Waits until the creations that are counted with this label are so many.
+/// Waits until the metric has this value for the label.
 async fn counted(registry: &Registry, metric: &str, label: &str, count: f64) {
     let now = || {
         let families = registry.gather();
@@ -144,7 +144,7 @@ async fn call(address: SocketAddr, retry_id: &str, size: &str) -> Value {
     answer(send(address, retry_id, size).await).await
 }
 
-/// Calls until it is over.
+/// Calls until it is done.
 async fn outcome(address: SocketAddr, size: &str) -> Value {
     loop {
         let answer = call(address, "again", size).await;
@@ -154,7 +154,7 @@ async fn outcome(address: SocketAddr, size: &str) -> Value {
     }
 }
 
-/// Closes so that the server hears of it at once, and waits until it has.
+/// Closes the connection and waits until the server has noticed.
 async fn hang_up(registry: &Registry, stream: TcpStream) {
     stream.set_zero_linger().unwrap();
     drop(stream);
@@ -168,7 +168,7 @@ fn is_the_first(answer: &Value) {
 
 #[tokio::test]
 async fn a_hang_up_during_create_load_balancer_leads_to_one_creation_and_one_lb_info() {
-    // The next call comes while the creation goes on, or when it is done.
+    // The next call arrives while the creation continues, or when it is done.
     for done in [false, true] {
         let (cloud, address, registry) = served(LONG).await;
         let first = send(address, "1", "small").await;
@@ -231,8 +231,8 @@ async fn a_hang_up_repeats_and_the_deadline_together_lead_to_one_creation_and_on
 }
 
 #[tokio::test]
-async fn a_changed_request_under_the_same_record_id_is_not_swallowed() {
-    // It comes while the first is at work, when it is done and not collected, and afterwards.
+async fn a_changed_request_under_the_same_record_id_is_not_lost() {
+    // It arrives while the first runs, when it is done and not collected, and afterwards.
     let (cloud, address, _) = served(Duration::from_millis(300)).await;
     assert_eq!(call(address, "1", "small").await["status"], "Running");
     assert_eq!(call(address, "2", "large").await["status"], "Running");

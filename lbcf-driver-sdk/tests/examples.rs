@@ -120,7 +120,7 @@ async fn http_api() {
 
 #[tokio::test]
 async fn http_api_does_not_tell_users_why_its_api_cannot_be_reached() {
-    // Hangs up on everybody.
+    // Closes every connection.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { while listener.accept().await.is_ok() {} });
@@ -183,7 +183,7 @@ async fn embed_in_axum() {
             .ends_with("web 10.0.0.9:80\n")
     );
 
-    // Told to stop, it ends well, although the client keeps its connection.
+    // It shuts down although the client keeps its connection.
     example.tell_to_stop();
     let deadline = Instant::now() + Duration::from_secs(20);
     let ended = loop {

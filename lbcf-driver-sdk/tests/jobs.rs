@@ -1,4 +1,4 @@
-//! Long jobs: submitted once, polled by key, collected, whatever happens in between.
+//! Long jobs: submitted once, polled by key, collected, whatever happens meanwhile.
 
 mod behind_the_router;
 mod in_process;
@@ -14,18 +14,18 @@ use tokio::sync::Semaphore;
 use tokio::task::yield_now;
 use tokio::time::{advance, timeout};
 
-/// A cloud that does what the test says.
+/// A cloud that the test controls.
 #[derive(Clone)]
 struct Cloud(Arc<State>);
 
 struct State {
-    /// What was asked of it, in order.
+    /// The requests, in order.
     log: Mutex<Vec<String>>,
-    /// What requests do other than being accepted.
+    /// The failures of the next requests.
     mishaps: Mutex<Vec<Mishap>>,
     /// Each submit needs one permit.
     submit: Semaphore,
-    /// How many polls a task takes.
+    /// How many polls a task takes to be done.
     polls: Mutex<u32>,
     tasks: Mutex<HashMap<String, Task>>,
 }
@@ -47,7 +47,6 @@ enum Mishap {
 }
 
 impl Cloud {
-    /// Accepts everything; a task takes so many polls to be done.
     fn new(polls: u32) -> Self {
         Self(Arc::new(State {
             log: Mutex::default(),
@@ -137,7 +136,7 @@ impl Job for Cloud {
     }
 }
 
-/// Jobs whose cloud finds nothing by key: what is remembered is remembered here.
+/// Jobs whose cloud cannot find tasks by key.
 fn forgetful(cloud: &Cloud) -> Jobs<Forgetful> {
     Jobs::new(Forgetful(cloud.clone()))
 }
@@ -165,7 +164,7 @@ async fn settle() {
 }
 
 /// Status, message and delay in seconds.
-fn said(result: Result<String, HookError>) -> (Status, String, Option<u64>) {
+fn outcome(result: Result<String, HookError>) -> (Status, String, Option<u64>) {
     let hook_error = result.unwrap_err();
     let delay = hook_error.delay().map(|delay| delay.as_secs());
     (hook_error.status(), hook_error.message().to_owned(), delay)
@@ -177,17 +176,17 @@ async fn a_job_is_submitted_once_polled_by_each_call_and_collected() {
     let jobs = forgetful(&cloud);
     let run = || jobs.run("k", "a".into());
     assert_eq!(
-        said(run().await),
+        outcome(run().await),
         (Status::Running, "2 to go".into(), Some(3))
     );
     assert_eq!(
-        said(run().await),
+        outcome(run().await),
         (Status::Running, "1 to go".into(), Some(3))
     );
-    assert_eq!(jobs.at_work(), 1);
+    assert_eq!(jobs.running(), 1);
     assert_eq!(run().await.unwrap(), "made of a");
     assert_eq!(cloud.log(), ["submit a", "poll k", "poll k", "poll k"]);
-    assert_eq!(jobs.at_work(), 0);
+    assert_eq!(jobs.running(), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -221,7 +220,7 @@ async fn a_hang_up_while_submitting_loses_no_task() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_submit_is_tried_anew() {
+async fn a_failed_submit_is_retried() {
     let cloud = Cloud::new(0);
     let jobs = forgetful(&cloud);
     cloud.next(Mishap::SubmitFails);
@@ -236,17 +235,17 @@ async fn a_failed_submit_is_tried_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_task_is_submitted_anew_and_a_failed_poll_is_no_end() {
+async fn a_failed_task_is_submitted_again_and_a_failed_poll_does_not_end_it() {
     let cloud = Cloud::new(0);
     let jobs = forgetful(&cloud);
     cloud.next(Mishap::PollFails);
     assert_eq!(
-        said(jobs.run("k", "a".into()).await),
+        outcome(jobs.run("k", "a".into()).await),
         (Status::Fail, "the cloud does not answer".into(), None)
     );
     cloud.next(Mishap::TaskFails);
     assert_eq!(
-        said(jobs.run("k", "a".into()).await),
+        outcome(jobs.run("k", "a".into()).await),
         (Status::Fail, "no address left".into(), Some(9))
     );
     assert_eq!(cloud.log(), ["submit a", "poll k", "poll k"]);
@@ -255,7 +254,7 @@ async fn a_failed_task_is_submitted_anew_and_a_failed_poll_is_no_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_is_given_again_until_its_time_is_over() {
+async fn a_lost_result_is_returned_again_until_it_expires() {
     let cloud = Cloud::new(0);
     let jobs = forgetful(&cloud).keep_results(Duration::from_secs(60));
     let run = || jobs.run("k", "a".into());
@@ -269,14 +268,14 @@ async fn a_lost_answer_is_given_again_until_its_time_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_collected_once_is_work_again_then() {
+async fn a_result_that_is_collected_once_is_not_reused() {
     let cloud = Cloud::new(0);
     let jobs = forgetful(&cloud).collect_once();
     for _ in 0..2 {
         assert!(jobs.run("k", "a".into()).await.is_ok());
         assert_eq!(cloud.log(), ["submit a", "poll k"]);
     }
-    // Nobody is there to get this one, so the next call does.
+    // No call waits for this result, so the next one gets it.
     cloud.0.submit.forget_permits(1000);
     let call = jobs.run("k", "a".into());
     assert!(timeout(Duration::from_secs(1), call).await.is_err());
@@ -287,17 +286,17 @@ async fn what_is_collected_once_is_work_again_then() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d28_a_changed_request_waits_for_the_earlier_job_and_is_done_itself() {
+async fn d28_a_changed_request_waits_for_the_earlier_job_and_then_runs() {
     let cloud = Cloud::new(1);
     let jobs = forgetful(&cloud);
     assert!(jobs.run("k", "a".into()).await.is_err());
     *cloud.0.polls.lock().unwrap() = 0;
     cloud.0.tasks.lock().unwrap().get_mut("k").unwrap().polls = 1;
     assert_eq!(
-        said(jobs.run("k", "b".into()).await),
+        outcome(jobs.run("k", "b".into()).await),
         (
             Status::Running,
-            "waits for an earlier request to be done: 1 to go".into(),
+            "waits for an earlier request to finish: 1 to go".into(),
             Some(3)
         )
     );
@@ -311,7 +310,7 @@ async fn d28_a_changed_request_waits_for_the_earlier_job_and_is_done_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d28_a_changed_request_does_not_suffer_from_an_earlier_one_that_could_not_be_submitted() {
+async fn d28_a_changed_request_runs_after_an_earlier_one_that_could_not_be_submitted() {
     let cloud = Cloud::new(0);
     cloud.0.submit.forget_permits(1000);
     cloud.next(Mishap::SubmitFails);
@@ -338,28 +337,28 @@ async fn a_panic_fails_the_call_and_loses_no_task() {
     let jobs = forgetful(&cloud);
     let panicked = (
         Status::Fail,
-        "the driver panicked at it, see its log".to_owned(),
+        "the driver panicked, see its log".to_owned(),
         None,
     );
     cloud.next(Mishap::SubmitPanics);
-    assert_eq!(said(jobs.run("k", "a".into()).await), panicked);
+    assert_eq!(outcome(jobs.run("k", "a".into()).await), panicked);
     cloud.next(Mishap::PollPanics);
-    assert_eq!(said(jobs.run("k", "a".into()).await), panicked);
+    assert_eq!(outcome(jobs.run("k", "a".into()).await), panicked);
     assert!(jobs.run("k", "a".into()).await.is_ok());
     assert_eq!(cloud.log(), ["submit a", "submit a", "poll k", "poll k"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cloud_that_never_answers_holds_no_key_for_ever() {
+async fn a_cloud_that_never_responds_does_not_block_a_key() {
     let cloud = Cloud::new(0);
     let jobs = forgetful(&cloud).step_within(Duration::from_secs(20));
     cloud.0.submit.forget_permits(1000);
     let late = (Status::Fail, "took longer than 20s".to_owned(), None);
-    assert_eq!(said(jobs.run("k", "a".into()).await), late);
+    assert_eq!(outcome(jobs.run("k", "a".into()).await), late);
     cloud.0.submit.add_permits(10);
     cloud.next(Mishap::PollHangs);
-    assert_eq!(said(jobs.run("k", "a".into()).await), late);
-    // The second submit was accepted, and is not lost.
+    assert_eq!(outcome(jobs.run("k", "a".into()).await), late);
+    // The task of the second submit is not lost.
     assert!(jobs.run("k", "a".into()).await.is_ok());
     assert_eq!(cloud.log(), ["submit a", "submit a", "poll k", "poll k"]);
 }
@@ -376,7 +375,7 @@ async fn a_restarted_driver_finds_the_task_in_the_cloud() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_job_at_work_is_ended() {
+async fn a_running_job_is_cancelled() {
     let cloud = Cloud::new(5);
     let jobs = Jobs::new(cloud.clone());
     assert_eq!(jobs.cancel("k").await.unwrap(), None);
@@ -384,11 +383,11 @@ async fn a_job_at_work_is_ended() {
     assert_eq!(jobs.cancel("k").await.unwrap(), None);
     assert_eq!(jobs.cancel("k").await.unwrap(), None);
     assert_eq!(cloud.log(), ["submit a", "poll k", "cancel k"]);
-    assert_eq!(jobs.at_work(), 0);
+    assert_eq!(jobs.running(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn ending_a_job_that_is_being_submitted_waits_for_its_task() {
+async fn cancelling_a_job_that_is_being_submitted_waits_for_its_task() {
     let cloud = Cloud::new(1);
     cloud.0.submit.forget_permits(1000);
     let jobs = Jobs::new(cloud.clone());
@@ -400,13 +399,13 @@ async fn ending_a_job_that_is_being_submitted_waits_for_its_task() {
     settle().await;
     cloud.0.submit.add_permits(1);
     assert!(call.await.unwrap().unwrap_err().is_running());
-    // By then it was done: what was made is told, so that it can be deleted.
+    // It is done by then, so the result is returned for deletion.
     assert_eq!(cancel.await.unwrap().unwrap().unwrap(), "made of a");
     assert_eq!(cloud.log(), ["submit a", "poll k", "cancel k"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_made_is_told_until_it_is_forgotten() {
+async fn a_cancelled_jobs_result_is_returned_until_it_is_forgotten() {
     let cloud = Cloud::new(0);
     let jobs = forgetful(&cloud);
     assert!(jobs.run("k", "a".into()).await.is_ok());
@@ -420,9 +419,9 @@ async fn what_was_made_is_told_until_it_is_forgotten() {
     assert_eq!(jobs.cancel("k").await.unwrap(), None);
 }
 
-/// By default a task cannot be ended: ending it waits until it is done.
+/// By default a cancellation waits until the task is done.
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_ended_is_waited_for() {
+async fn a_cancellation_waits_for_a_task_that_cannot_be_cancelled() {
     let cloud = Cloud::new(2);
     let jobs = forgetful(&cloud);
     assert!(jobs.run("k", "a".into()).await.is_err());
@@ -438,10 +437,10 @@ async fn a_job_too_many_waits() {
     let jobs = forgetful(&cloud).limit(1);
     assert!(jobs.run("1", "a".into()).await.is_err());
     assert_eq!(
-        said(jobs.run("2", "a".into()).await),
+        outcome(jobs.run("2", "a".into()).await),
         (
             Status::Running,
-            "waits until one of 1 jobs is over".into(),
+            "waits until one of 1 jobs has ended".into(),
             Some(10)
         )
     );
@@ -455,7 +454,7 @@ async fn a_job_too_many_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_that_nobody_waits_for_is_logged() {
+async fn a_failure_without_waiting_calls_is_logged() {
     let (log, _guard) = log();
     let cloud = Cloud::new(0);
     cloud.0.submit.forget_permits(1000);
@@ -470,9 +469,9 @@ async fn a_failure_that_nobody_waits_for_is_logged() {
     }
 }
 
-/// Jobs may outlive a runtime, as they do in tests that share them.
+/// Jobs may outlive a runtime, such as in tests that share them.
 #[test]
-fn a_runtime_that_ends_leaves_no_key_behind_that_nobody_serves() {
+fn a_runtime_that_ends_leaves_no_blocked_key() {
     let runtime = || {
         tokio::runtime::Builder::new_current_thread()
             .enable_time()

@@ -15,7 +15,7 @@ fn weight(retry_id: &str, weight: &str) -> Value {
     ensure(retry_id, json!({"do": "wait", "weight": weight}))
 }
 
-/// Lets all tasks go as far as they can without the clock.
+/// Runs all tasks until they wait.
 async fn settle() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
@@ -46,10 +46,10 @@ async fn d28_a_slow_operation_is_running_and_its_result_is_collected_once() {
     let answer = ok(&router, PATH, &wait("1")).await;
     assert_eq!(answer["status"], "Running");
     assert_eq!(answer["minRetryDelayInSeconds"], 1);
-    assert_eq!(answer["msg"], "ensureBackend is still at work");
+    assert_eq!(answer["msg"], "ensureBackend still runs");
     assert_eq!(started.elapsed().as_secs(), 8);
 
-    // Asking while it runs joins it.
+    // A call while it runs joins it.
     assert_eq!(ok(&router, PATH, &wait("2")).await["status"], "Running");
     stage.go.add_permits(1);
     stage.lines(2).await;
@@ -120,7 +120,7 @@ async fn d28_changed_content_drops_the_uncollected_result() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_behind_another_says_that_it_waits() {
+async fn a_call_behind_another_reports_that_it_waits() {
     let (router, _stage) = stage();
     let first = spawn_ok(&router, PATH, weight("1", "10"));
     settle().await;
@@ -161,13 +161,13 @@ async fn an_uncollected_result_is_dropped_after_its_time() {
 #[tokio::test(start_paused = true)]
 async fn calls_join_only_within_webhook_record_and_dry_run() {
     let (router, stage) = stage();
-    let mut rehearsal = wait("1");
-    rehearsal["dryRun"] = true.into();
+    let mut dry_run = wait("1");
+    dry_run["dryRun"] = true.into();
     let mut other_record = wait("1");
     other_record["recordID"] = "ensureBackend(2)".into();
     let mut nameless = wait("1");
     nameless["recordID"] = "".into();
-    let mut calls: Vec<_> = [wait("1"), rehearsal, other_record, nameless]
+    let mut calls: Vec<_> = [wait("1"), dry_run, other_record, nameless]
         .into_iter()
         .map(|body| spawn_ok(&router, PATH, body))
         .collect();
@@ -181,7 +181,7 @@ async fn calls_join_only_within_webhook_record_and_dry_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_is_collected_once_and_then_tried_anew() {
+async fn a_failure_is_collected_once_and_then_tried_again() {
     let (router, stage) = stage();
     let body = |retry| ensure(retry, json!({"do": "fail"}));
     assert_eq!(ok(&router, PATH, &body("1")).await["status"], "Fail");

@@ -1,4 +1,4 @@
-//! How many hooks run, how many wait, and what the others are told.
+//! The limits of hooks that run and wait, and the responses beyond them.
 
 use crate::support::{actor, ensure, ok, post, serve, spawn_ok, stage};
 use axum::Router;
@@ -18,12 +18,12 @@ const ENSURE: &str = "/ensureBackend";
 
 fn with(
     settings: impl FnOnce(DriverRouter<crate::support::Actor>) -> DriverRouter<crate::support::Actor>,
-) -> (Router, Arc<crate::support::Stage>) {
+) -> (Router, Arc<crate::support::HookGate>) {
     let (actor, stage) = actor();
     (settings(DriverRouter::new(actor)).build(), stage)
 }
 
-/// A call about a backend of this name that waits for the test.
+/// A call for a backend of this name that waits for the test.
 fn on(backend: &str) -> Value {
     let mut body = ensure("1", json!({"do": "wait"}));
     body["recordID"] = format!("ensureBackend({backend})").into();
@@ -41,7 +41,7 @@ fn decision() -> Value {
     json!({"operation": "Create", "parameters": {"do": "wait"}})
 }
 
-/// Lets all tasks go as far as they can without the clock.
+/// Runs all tasks until they wait.
 async fn settle() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
@@ -57,7 +57,7 @@ async fn an_operation_beyond_the_limit_waits_and_then_runs() {
     assert_eq!(second["status"], "Running");
     assert_eq!(
         second["msg"],
-        "ensureBackend waits for a free place: the driver is busy"
+        "ensureBackend waits for other hooks to finish: the driver is busy"
     );
     assert_eq!(second["minRetryDelayInSeconds"], 1);
     assert_eq!(stage.log(), ["begin a"]);
@@ -70,9 +70,9 @@ async fn an_operation_beyond_the_limit_waits_and_then_runs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_waits_for_a_turn_holds_no_place() {
+async fn an_operation_that_waits_for_a_key_holds_no_permit() {
     let (router, stage) = with(|driver| driver.max_running_hooks(2));
-    // Three wait behind the first one, which is more than there are places.
+    // Three wait behind the first one, more than there are permits.
     let mut calls: Vec<_> = ["1", "2", "3", "4"]
         .map(|n| spawn_ok(&router, ENSURE, weight("a", n)))
         .into();
@@ -91,7 +91,7 @@ async fn who_waits_for_a_turn_holds_no_place() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn places_are_given_in_order_of_arrival() {
+async fn permits_are_granted_in_the_order_of_arrival() {
     let (router, stage) = with(|driver| driver.max_running_hooks(1));
     let mut calls = Vec::new();
     for backend in ["a", "b", "c", "d"] {
@@ -128,7 +128,7 @@ async fn a_decision_beyond_the_limit_waits_for_its_deadline_and_is_a_no_that_nev
     settle().await;
     assert_eq!(stage.log(), ["begin validate", "end validate"]);
 
-    // One that gets a place in time is made.
+    // One that gets a permit in time is made.
     let first = spawn_ok(&router, "/validateBackend", decision());
     settle().await;
     let second = spawn_ok(&router, "/validateBackend", decision());
@@ -148,7 +148,7 @@ async fn healthz_is_never_held_up() {
     assert_eq!(started.elapsed(), Duration::ZERO);
 }
 
-/// Its `healthz` never answers.
+/// Its `healthz` never ends.
 struct Hangs;
 
 impl RawDriver for Hangs {
@@ -170,7 +170,7 @@ impl RawDriver for Hangs {
 }
 
 #[tokio::test(start_paused = true)]
-async fn probes_of_a_healthz_that_hangs_do_not_pile_up() {
+async fn probes_of_a_healthz_that_hangs_are_limited() {
     let driver = DriverRouter::new(Hangs);
     let hooks = driver.running_hooks();
     let router = driver.build();
@@ -186,7 +186,7 @@ async fn probes_of_a_healthz_that_hangs_do_not_pile_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn beyond_the_limit_of_waiting_hooks_a_call_is_answered_at_once_and_not_begun() {
+async fn beyond_the_limit_of_waiting_hooks_a_call_is_answered_at_once_and_not_started() {
     let (router, stage) = with(|driver| driver.max_running_hooks(1).max_waiting_hooks(2));
     let mut calls = Vec::new();
     for backend in ["a", "b", "c"] {
@@ -199,14 +199,14 @@ async fn beyond_the_limit_of_waiting_hooks_a_call_is_answered_at_once_and_not_be
         full,
         json!({
             "status": "Running", "minRetryDelayInSeconds": 10,
-            "msg": "ensureBackend was not begun: too many operations wait",
+            "msg": "ensureBackend was not started: too many operations wait",
         })
     );
     let refused = ok(&router, "/validateBackend", &decision()).await;
     assert_eq!(refused["succ"], false);
     let why = refused["msg"].as_str().unwrap();
     assert!(why.contains("overloaded"), "{why}");
-    // What needs no place of its own is taken in: it joins.
+    // A call that joins needs no permit.
     calls.push(spawn_ok(&router, ENSURE, on("c")));
     settle().await;
     assert_eq!(started.elapsed(), Duration::ZERO);
@@ -216,28 +216,28 @@ async fn beyond_the_limit_of_waiting_hooks_a_call_is_answered_at_once_and_not_be
     }
     let d_or_decision = |line: &String| line.contains("begin d") || line.contains("validate");
     assert!(!stage.log().iter().any(d_or_decision));
-    // And now there is room again.
+    // The queue accepts hooks again.
     assert_eq!(ok(&router, ENSURE, &on("d")).await["status"], "Succ");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_full_queue_behind_one_record_holds_up_no_other() {
+async fn a_full_queue_of_one_record_does_not_block_others() {
     let (router, stage) = with(|driver| driver.max_waiting_hooks(0));
     let first = spawn_ok(&router, ENSURE, weight("a", "1"));
     settle().await;
     let second = ok(&router, ENSURE, &weight("a", "2")).await;
-    assert!(second["msg"].as_str().unwrap().contains("not begun"));
+    assert!(second["msg"].as_str().unwrap().contains("not started"));
     stage.go.add_permits(2);
     assert_eq!(ok(&router, ENSURE, &on("b")).await["status"], "Succ");
     assert_eq!(first.await.unwrap()["status"], "Succ");
-    // Who was not taken in has left no place behind.
+    // Calls that were refused do not hold permits.
     stage.go.add_permits(1);
     let second = ok(&router, ENSURE, &weight("a", "2")).await;
     assert_eq!(second["status"], "Succ");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_decision_whose_caller_left_before_it_had_a_place_is_not_made() {
+async fn a_decision_whose_caller_left_before_it_had_a_permit_is_not_made() {
     let (router, stage) = with(|driver| driver.max_running_hooks(1));
     let first = spawn_ok(&router, ENSURE, on("a"));
     settle().await;
@@ -252,14 +252,14 @@ async fn a_decision_whose_caller_left_before_it_had_a_place_is_not_made() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_places_are_one_place() {
+async fn no_permits_are_one_permit() {
     let (router, stage) = with(|driver| driver.max_running_hooks(0));
     stage.go.add_permits(1);
     assert_eq!(ok(&router, ENSURE, &on("a")).await["status"], "Succ");
 }
 
 #[tokio::test(start_paused = true)]
-async fn limits_without_measure_are_no_limits() {
+async fn the_greatest_limits_are_accepted() {
     let (router, stage) = with(|driver| {
         driver
             .answer_within(Duration::MAX)
@@ -274,7 +274,7 @@ async fn limits_without_measure_are_no_limits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn results_that_are_kept_for_no_time_are_not_kept() {
+async fn results_are_not_retained_with_a_time_of_zero() {
     let (router, stage) = with(|driver| driver.keep_results(Duration::ZERO));
     assert_eq!(ok(&router, ENSURE, &on("a")).await["status"], "Running");
     stage.go.add_permits(2);
@@ -317,7 +317,7 @@ async fn a_deadline_of_zero_leaves_the_body_time_to_arrive() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_default_limits_are_far_away() {
+async fn the_default_limits_are_high() {
     let (router, stage) = stage();
     let calls: Vec<_> = (0..200)
         .map(|n| spawn_ok(&router, ENSURE, on(&n.to_string())))

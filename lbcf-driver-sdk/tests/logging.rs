@@ -1,4 +1,4 @@
-//! What is for the log and not for the user.
+//! What is logged and not sent to the user.
 
 use crate::support::{ensure, ok, post, stage};
 use serde_json::json;
@@ -40,7 +40,7 @@ fn log_from(level: tracing::Level) -> (Log, tracing::subscriber::DefaultGuard) {
 }
 
 #[tokio::test]
-async fn b140_what_is_behind_a_failure_is_logged_with_the_call() {
+async fn b140_the_cause_of_a_failure_is_logged_with_the_call() {
     let (log, _guard) = log();
     let (router, _) = stage();
     let answer = ok(
@@ -53,7 +53,7 @@ async fn b140_what_is_behind_a_failure_is_logged_with_the_call() {
     let text = log.text();
     for part in [
         "WARN",
-        "the cloud says no",
+        "the cloud refused",
         "quota exceeded",
         "webhook=\"ensureBackend\"",
         "recordID=\"ensureBackend(1)\"",
@@ -76,7 +76,7 @@ async fn a_panic_is_logged_with_the_call() {
 }
 
 #[tokio::test]
-async fn each_hook_that_ends_is_told_of_with_its_load_balancer() {
+async fn the_end_of_each_hook_is_logged_with_its_load_balancer() {
     let (log, _guard) = log_from(tracing::Level::DEBUG);
     let (router, _) = stage();
     let mut body = ensure("try-1", json!({}));
@@ -95,13 +95,13 @@ async fn each_hook_that_ends_is_told_of_with_its_load_balancer() {
     assert_eq!(lines.len(), 3, "{text}");
     for (line, parts) in lines.into_iter().zip([
         ["DEBUG", "succeeded", "loadBalancer=\"region=north,zone=1\""],
-        // The key that the driver gave.
+        // The driver's serial key.
         [
             "WARN",
             "because=\"quota exceeded\"",
             "loadBalancer=\"lb-1\"",
         ],
-        ["DEBUG", "says no", "webhook=\"validateBackend\""],
+        ["DEBUG", "the hook refused", "webhook=\"validateBackend\""],
     ]) {
         for part in parts {
             assert!(line.contains(part), "{part} is not in {line}");
@@ -111,7 +111,7 @@ async fn each_hook_that_ends_is_told_of_with_its_load_balancer() {
 }
 
 #[tokio::test]
-async fn success_is_no_news_at_info() {
+async fn success_is_not_logged_at_info() {
     let (log, _guard) = log();
     let (router, _) = stage();
     ok(&router, "/ensureBackend", &ensure("1", json!({}))).await;
@@ -119,7 +119,7 @@ async fn success_is_no_news_at_info() {
 }
 
 #[tokio::test]
-async fn nobody_forges_a_line_and_nobody_floods_one() {
+async fn lines_cannot_be_forged_or_flooded() {
     let (log, _guard) = log();
     let (router, _) = stage();
     let evil = "x\n2026-01-01 INFO all is well\r\u{1b}[2J";

@@ -1,5 +1,5 @@
 //! The SDK from outside: a driver behind its router, called over sockets and without.
-// Helpers of tests say what they expect by unwrapping, too.
+// Helpers of tests unwrap too.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod any_body;

@@ -1,4 +1,4 @@
-//! What Prometheus is told.
+//! The metrics.
 
 use crate::support::{actor, ensure, ok, post, send, spawn_ok};
 use axum::Router;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 const ENSURE: &str = "/ensureBackend";
 
-fn measured() -> (Router, Arc<crate::support::Stage>) {
+fn measured() -> (Router, Arc<crate::support::HookGate>) {
     let (actor, stage) = actor();
     let driver = DriverRouter::new(actor).max_running_hooks(2);
     let metrics = driver.metrics_router();
@@ -49,7 +49,7 @@ async fn settle() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_call_is_counted_by_what_its_caller_was_told() {
+async fn every_call_is_counted_by_its_response() {
     let (router, stage) = measured();
     ok(&router, ENSURE, &ensure("1", json!({}))).await;
     ok(&router, ENSURE, &ensure("1", json!({"do": "fail"}))).await;

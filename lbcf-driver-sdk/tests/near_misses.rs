@@ -1,14 +1,14 @@
-//! Bodies that nearly are what the specification asks for: JSON as text has it, with keys that
-//! stand twice and in the order in which they stand, and ways to spoil it.
+//! Bodies that nearly follow the specification: JSON documents with their key order and duplicate
+//! keys, and ways to spoil them.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fmt;
 
-/// A JSON document, written as it is.
+/// A JSON document that keeps key order and duplicate keys.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Json {
-    /// Anything without content, or text that is no JSON at all.
+    /// A scalar, or text that is not JSON.
     Leaf(String),
     List(Vec<Self>),
     Object(Vec<(String, Self)>),
@@ -53,7 +53,7 @@ impl fmt::Display for Json {
 
 /// One way to spoil a document.
 #[derive(Debug, Clone)]
-pub(crate) enum Change {
+pub(crate) enum JsonEdit {
     Remove,
     Rename(String),
     /// The same key in another letter case.
@@ -67,12 +67,12 @@ pub(crate) enum Change {
     /// The value inside of this many lists or objects.
     Bury(bool, u8),
     Insert(String, Json),
-    /// As the documents show pods.
+    /// As a JSON string, like the documents show pods.
     AsText,
 }
 
-/// A change and where.
-pub(crate) type Edit = (prop::sample::Index, Change);
+/// An edit and its position.
+pub(crate) type Edit = (prop::sample::Index, JsonEdit);
 
 impl Json {
     fn size(&self) -> usize {
@@ -83,7 +83,7 @@ impl Json {
         }
     }
 
-    /// The document with the edits made, one after the other.
+    /// Applies the edits in order.
     pub(crate) fn edited(mut self, edits: &[Edit]) -> Self {
         for (at, change) in edits {
             let size = self.size();
@@ -94,8 +94,8 @@ impl Json {
         self
     }
 
-    /// Edits the place with this number, counted in the order of writing.
-    fn edit(&mut self, mut place: usize, change: &Change) {
+    /// Edits the value at this position, in the order of writing.
+    fn edit(&mut self, mut place: usize, change: &JsonEdit) {
         let count = match self {
             Self::Leaf(_) => return,
             Self::List(items) => items.len(),
@@ -136,50 +136,52 @@ impl Json {
     }
 }
 
-fn edit_item(items: &mut Vec<Json>, at: usize, change: &Change) {
+fn edit_item(items: &mut Vec<Json>, at: usize, change: &JsonEdit) {
     match change {
-        Change::Remove => drop(items.remove(at)),
-        Change::Double(other) | Change::DoubleRespelt(_, other) | Change::Insert(_, other) => {
+        JsonEdit::Remove => drop(items.remove(at)),
+        JsonEdit::Double(other)
+        | JsonEdit::DoubleRespelt(_, other)
+        | JsonEdit::Insert(_, other) => {
             items.insert(at, other.clone());
         }
-        Change::Swap(with) => {
+        JsonEdit::Swap(with) => {
             let with = with.index(items.len());
             items.swap(at, with);
         }
-        Change::Rename(_) | Change::Respell(_) => {}
-        Change::Replace(_) | Change::Bury(..) | Change::AsText => {
+        JsonEdit::Rename(_) | JsonEdit::Respell(_) => {}
+        JsonEdit::Replace(_) | JsonEdit::Bury(..) | JsonEdit::AsText => {
             edit_value(&mut items[at], change);
         }
     }
 }
 
-fn edit_entry(entries: &mut Vec<(String, Json)>, at: usize, change: &Change) {
+fn edit_entry(entries: &mut Vec<(String, Json)>, at: usize, change: &JsonEdit) {
     let key = entries[at].0.clone();
     match change {
-        Change::Remove => drop(entries.remove(at)),
-        Change::Rename(other) => entries[at].0.clone_from(other),
-        Change::Respell(bits) => entries[at].0 = respelt(&key, *bits),
-        Change::Double(other) => entries.push((key, other.clone())),
-        Change::DoubleRespelt(bits, other) => {
+        JsonEdit::Remove => drop(entries.remove(at)),
+        JsonEdit::Rename(other) => entries[at].0.clone_from(other),
+        JsonEdit::Respell(bits) => entries[at].0 = respelt(&key, *bits),
+        JsonEdit::Double(other) => entries.push((key, other.clone())),
+        JsonEdit::DoubleRespelt(bits, other) => {
             entries.insert(0, (respelt(&key, *bits), other.clone()));
         }
-        Change::Insert(key, value) => entries.insert(at, (key.clone(), value.clone())),
-        Change::Swap(with) => {
+        JsonEdit::Insert(key, value) => entries.insert(at, (key.clone(), value.clone())),
+        JsonEdit::Swap(with) => {
             let with = with.index(entries.len());
             let other = entries[with].1.clone();
             entries[with].1 = std::mem::replace(&mut entries[at].1, other);
         }
-        Change::Replace(_) | Change::Bury(..) | Change::AsText => {
+        JsonEdit::Replace(_) | JsonEdit::Bury(..) | JsonEdit::AsText => {
             edit_value(&mut entries[at].1, change);
         }
     }
 }
 
-fn edit_value(value: &mut Json, change: &Change) {
+fn edit_value(value: &mut Json, change: &JsonEdit) {
     match change {
-        Change::Replace(other) => value.clone_from(other),
-        Change::Bury(in_lists, depth) => *value = value.clone().buried(*in_lists, *depth),
-        Change::AsText => *value = Json::Leaf(Value::from(value.to_string()).to_string()),
+        JsonEdit::Replace(other) => value.clone_from(other),
+        JsonEdit::Bury(in_lists, depth) => *value = value.clone().buried(*in_lists, *depth),
+        JsonEdit::AsText => *value = Json::Leaf(Value::from(value.to_string()).to_string()),
         _ => {}
     }
 }
@@ -194,7 +196,7 @@ fn respelt(key: &str, bits: u32) -> String {
     letters.map(other).collect()
 }
 
-/// A scalar, often one that is at the edge of something, and now and then none at all.
+/// A scalar, often a boundary value, and sometimes invalid.
 fn leaf() -> impl Strategy<Value = Json> {
     let text = prop_oneof![
         Just("null"),
@@ -232,7 +234,6 @@ fn leaf() -> impl Strategy<Value = Json> {
     ]
 }
 
-/// Names that mean something somewhere.
 fn key() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
         "recordID",
@@ -275,7 +276,7 @@ fn key() -> impl Strategy<Value = String> {
     prop_oneof![4 => known.prop_map(str::to_owned), 1 => any::<String>()]
 }
 
-/// Any JSON.
+/// Any JSON document up to a depth.
 pub(crate) fn json() -> impl Strategy<Value = Json> {
     leaf().prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
@@ -285,27 +286,27 @@ pub(crate) fn json() -> impl Strategy<Value = Json> {
     })
 }
 
-fn change() -> impl Strategy<Value = Change> {
+fn change() -> impl Strategy<Value = JsonEdit> {
     prop_oneof![
-        1 => Just(Change::Remove),
-        1 => key().prop_map(Change::Rename),
-        1 => any::<u32>().prop_map(Change::Respell),
-        1 => json().prop_map(Change::Double),
-        1 => (any::<u32>(), json()).prop_map(|(bits, other)| Change::DoubleRespelt(bits, other)),
-        3 => json().prop_map(Change::Replace),
-        1 => any::<prop::sample::Index>().prop_map(Change::Swap),
-        1 => (any::<bool>(), 1..130_u8).prop_map(|(in_lists, depth)| Change::Bury(in_lists, depth)),
-        2 => (key(), json()).prop_map(|(key, value)| Change::Insert(key, value)),
-        1 => Just(Change::AsText),
+        1 => Just(JsonEdit::Remove),
+        1 => key().prop_map(JsonEdit::Rename),
+        1 => any::<u32>().prop_map(JsonEdit::Respell),
+        1 => json().prop_map(JsonEdit::Double),
+        1 => (any::<u32>(), json()).prop_map(|(bits, other)| JsonEdit::DoubleRespelt(bits, other)),
+        3 => json().prop_map(JsonEdit::Replace),
+        1 => any::<prop::sample::Index>().prop_map(JsonEdit::Swap),
+        1 => (any::<bool>(), 1..130_u8).prop_map(|(in_lists, depth)| JsonEdit::Bury(in_lists, depth)),
+        2 => (key(), json()).prop_map(|(key, value)| JsonEdit::Insert(key, value)),
+        1 => Just(JsonEdit::AsText),
     ]
 }
 
-/// None, so that what is right is tried too, or a few.
+/// No edits, to test valid documents too, or a few.
 pub(crate) fn edits() -> impl Strategy<Value = Vec<Edit>> {
     prop::collection::vec((any::<prop::sample::Index>(), change()), 0..4)
 }
 
-/// What is done to the text in the end.
+/// A change of the document's text.
 #[derive(Debug, Clone)]
 pub(crate) enum Spoil {
     Nothing,
@@ -339,7 +340,7 @@ impl Spoil {
     }
 }
 
-/// A pod as a cluster has it.
+/// A pod of a real cluster.
 pub(crate) fn pod() -> Value {
     serde_json::from_str(include_str!("data/pod.json")).unwrap()
 }
@@ -388,7 +389,7 @@ pub(crate) fn request_of(webhook: &str) -> Value {
     }
 }
 
-/// A body as a driver answers, for each webhook.
+/// A body as a driver sends it, for each webhook.
 pub(crate) fn response_of(webhook: &str) -> Value {
     let ended = |field: &str, value: Value| json!({"status": "Running", "msg": "m", "minRetryDelayInSeconds": 3, field: value});
     match webhook {

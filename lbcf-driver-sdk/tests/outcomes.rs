@@ -1,4 +1,4 @@
-//! What an outcome of a hook becomes on the wire and in the log.
+//! Outcomes of hooks on the wire and in the log.
 
 use crate::logging::log;
 use crate::support::ok;
@@ -12,7 +12,7 @@ use lbcf_driver_sdk::{HookError, OrOutcome, RawDriver, Rejection, RetryAfter};
 use serde_json::json;
 use std::time::Duration;
 
-/// The same check in hooks that validate and in hooks that work.
+/// One check for validations and operations.
 fn weight(parameters: &StringMap) -> Result<u8, Rejection> {
     let weight = parameters.get("weight");
     let weight = weight.or_reject("parameters.weight: missing")?;
@@ -54,7 +54,7 @@ fn router() -> Router {
 }
 
 #[tokio::test]
-async fn one_check_refuses_and_fails_with_the_same_words_and_the_inner_error_is_logged() {
+async fn one_check_refuses_and_fails_with_the_same_message_and_the_inner_error_is_logged() {
     let (log, _guard) = log();
     let heavy = json!({"backendType": "Pod", "parameters": {"weight": "lots"}});
     let refused = ok(&router(), "/validateBackend", &heavy).await;
@@ -70,7 +70,7 @@ async fn one_check_refuses_and_fails_with_the_same_words_and_the_inner_error_is_
 }
 
 #[tokio::test]
-async fn a_delay_reaches_the_wire_from_both_ends_and_an_inner_error_does_not() {
+async fn a_delay_is_sent_with_failures_and_running_and_an_inner_error_is_not() {
     let (log, _guard) = log();
     let pod = json!({"podBackend": {"pod": {}, "port": {"port": 1}}});
     let running = ok(&router(), "/generateBackendAddr", &pod).await;

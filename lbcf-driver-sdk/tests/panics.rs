@@ -1,4 +1,4 @@
-//! A panic is one call's misfortune.
+//! Panics only affect their own call.
 
 use crate::support::{ensure, ok, post, stage};
 use axum::http::StatusCode;
@@ -15,21 +15,21 @@ async fn a_panic_is_a_500_for_that_call_alone() {
         assert!(error.starts_with("ensureBackend: "), "{error}");
         assert!(!error.contains("on purpose"), "{error}");
     }
-    // Both calls ran: a panic is no result to keep.
+    // Both calls ran: a panic is not retained.
     assert_eq!(stage.log().len(), 4);
     let fine = ok(&router, "/ensureBackend", &ensure("2", json!({}))).await;
     assert_eq!(fine["status"], "Succ");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_reaches_all_who_wait_and_is_not_kept_for_others() {
+async fn a_panic_reaches_all_waiting_calls_and_is_not_retained() {
     let (router, stage) = stage();
     let body = |wanted: &str| {
         let mut body = ensure("1", json!({"do": wanted}));
         body["lbInfo"] = json!({"id": "lb-1"});
         body
     };
-    // Something holds the turn, so that the calls that will panic wait together.
+    // Another operation holds the key, so that the calls that panic wait together.
     let mut first = body("wait");
     first["recordID"] = "ensureBackend(2)".into();
     let first = crate::support::spawn_ok(&router, "/ensureBackend", first);
@@ -52,14 +52,14 @@ async fn a_panic_reaches_all_who_wait_and_is_not_kept_for_others() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_that_nobody_waited_for_is_not_kept() {
+async fn a_panic_without_waiting_calls_is_not_retained() {
     let (router, stage) = stage();
     let body = ensure("1", json!({"do": "wait, then panic"}));
     let running = ok(&router, "/ensureBackend", &body).await;
     assert_eq!(running["status"], "Running");
     stage.go.add_permits(1);
     stage.lines(2).await;
-    // The next call is work again, and not the panic of the last one.
+    // The next call runs the hook again.
     let running = ok(&router, "/ensureBackend", &body).await;
     assert_eq!(running["status"], "Running");
     assert_eq!(stage.log(), ["begin a", "end a", "begin a"]);

@@ -1,4 +1,4 @@
-//! A driver as a process of its own, by its flags: this test binary plays it.
+//! A driver as a process with flags, for which this test binary starts itself.
 #![cfg(all(feature = "cli", unix))]
 
 use crate::running::{Client, SOON};
@@ -13,7 +13,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-/// The flags of the process that this one starts; without it, `the_process` is not one.
+/// The flags of the started process; without it, `the_process` does nothing.
 const FLAGS: &str = "LBCF_TEST_DRIVER_FLAGS";
 
 #[derive(Parser)]
@@ -22,7 +22,6 @@ struct Args {
     server: ServerArgs,
 }
 
-/// What a driver's `main` does.
 #[test]
 fn the_process() {
     let Ok(flags) = std::env::var(FLAGS) else {
@@ -50,7 +49,7 @@ fn start(flags: &str) -> Child {
         .unwrap()
 }
 
-/// The address in the URL that it writes.
+/// The address in the URL that it prints.
 async fn address(child: &mut Child) -> SocketAddr {
     let stdout = child.stdout.take().unwrap();
     let mut lines = BufReader::new(stdout).lines();
@@ -75,7 +74,7 @@ async fn signal(child: &Child, name: &str) {
     assert!(sent.await.unwrap().success());
 }
 
-/// Its exit code and what it wrote to standard error.
+/// Its exit code and standard error.
 async fn end(mut child: Child) -> (Option<i32>, String) {
     let mut stderr = String::new();
     let mut pipe = child.stderr.take().unwrap();
@@ -104,7 +103,7 @@ async fn it_serves_until_a_signal() {
         for line in log.lines() {
             serde_json::from_str::<serde_json::Value>(line).expect(line);
         }
-        assert!(log.contains("told to end"), "{log}");
+        assert!(log.contains("shutting down on a signal"), "{log}");
     }
 }
 
@@ -121,11 +120,11 @@ async fn a_second_signal_ends_it_at_once() {
     signal(&child, "TERM").await;
     let (code, log) = end(child).await;
     assert_eq!(code, Some(1), "{log}");
-    assert!(log.contains("told once more to end"), "{log}");
+    assert!(log.contains("a second signal"), "{log}");
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_told_on_standard_error() {
+async fn errors_are_written_to_standard_error() {
     for (flags, complaint) in [
         (
             "--token-file /nowhere/token",

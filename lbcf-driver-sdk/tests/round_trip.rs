@@ -1,4 +1,4 @@
-//! What is written is read back as it was, and what has two spellings is read from either.
+//! Written values are read back as equal values, and either of two spellings is read.
 
 use crate::near_misses::pod;
 use crate::support::cases;
@@ -16,7 +16,7 @@ fn map() -> impl Strategy<Value = StringMap> {
     prop::collection::btree_map(any::<String>(), any::<String>(), 0..4)
 }
 
-/// Text as names are, and any other.
+/// Names, and any other text.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z0-9.-]{0,12}", any::<String>()]
 }
@@ -91,12 +91,12 @@ prop_compose! {
     }
 }
 
-/// `recordID`, `retryID`, `dryRun`.
+/// The fields `recordID`, `retryID` and `dryRun`.
 fn call() -> impl Strategy<Value = (String, String, bool)> {
     (text(), text(), any::<bool>())
 }
 
-/// `status`, `msg`, `minRetryDelayInSeconds`.
+/// The fields `status`, `msg` and `minRetryDelayInSeconds`.
 fn end() -> impl Strategy<Value = (Status, String, i32)> {
     let status = prop::sample::select(vec![Status::Succ, Status::Fail, Status::Running]);
     (status, any::<String>(), any::<i32>())
@@ -259,7 +259,7 @@ proptest! {
     }
 
     #[test]
-    fn b152_what_is_empty_may_be_null_or_absent(request in map().prop_map(|parameters| EnsureBackendRequest {
+    fn b152_empty_maps_may_be_null_or_absent(request in map().prop_map(|parameters| EnsureBackendRequest {
         parameters, ..Default::default()
     })) {
         let mut wire = serde_json::to_value(&request).unwrap();

@@ -1,6 +1,6 @@
-//! A server on a port of the system's choice, and a client that sees each connection.
+//! A server on a free port, and a client with access to each connection.
 
-use crate::support::{Actor, Stage, actor, ensure};
+use crate::support::{Actor, HookGate, actor, ensure};
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt as _;
@@ -22,21 +22,21 @@ use tokio_rustls::TlsConnector;
 
 use crate::certificates::NAME;
 
-/// Far longer than anything takes here that is waited for.
-pub(crate) const SOON: Duration = Duration::from_secs(20);
-/// So short that a test can wait for it to pass.
+/// The deadline of waiting for anything in a test.
+pub(crate) const SOON: Duration = Duration::from_secs(60);
+/// Short enough for a test to wait for it.
 pub(crate) const SHORT: Duration = Duration::from_millis(100);
-/// So long that no test sees it pass.
+/// Longer than any test.
 pub(crate) const LONG: Duration = Duration::from_secs(3600);
 
-/// Why a call was not answered.
+/// Why a call has no response.
 pub(crate) type Refused = Box<dyn Error + Send + Sync>;
 
 pub(crate) struct Running {
     pub(crate) addr: SocketAddr,
     pub(crate) probes: Option<SocketAddr>,
     pub(crate) url: String,
-    pub(crate) stage: Arc<Stage>,
+    pub(crate) stage: Arc<HookGate>,
     stop: oneshot::Sender<()>,
     task: JoinHandle<Ending>,
 }
@@ -59,7 +59,7 @@ impl Running {
         }
     }
 
-    /// Tells it to end; the task ends when it has.
+    /// Starts the shutdown; the task ends with it.
     pub(crate) fn stop(self) -> JoinHandle<Ending> {
         self.stop.send(()).unwrap();
         self.task
@@ -69,7 +69,7 @@ impl Running {
         Client::connect(self.addr, None).await.unwrap()
     }
 
-    /// Whether the driver did what the call on this connection asked for.
+    /// Whether the driver ran the call of this connection.
     pub(crate) async fn acts(&self, client: Result<Client, Refused>) -> Result<(), Refused> {
         let calls = self.stage.log().len();
         let answered = match client {
@@ -95,7 +95,6 @@ impl Running {
     }
 }
 
-/// One connection.
 pub(crate) struct Client {
     sender: SendRequest<Body>,
     ended: JoinHandle<()>,
@@ -139,14 +138,14 @@ impl Client {
             let response = self.sender.send_request(request).await?;
             let (head, body) = response.into_parts();
             let body = body.collect().await?.to_bytes();
-            // What is no text is compressed, and not looked into.
+            // Other types are compressed, and not checked.
             let body = String::from_utf8_lossy(&body).into_owned();
             Ok((head.status, head.headers, body))
         };
         timeout(SOON, answer).await?
     }
 
-    /// The status and the JSON, or text, of an answer.
+    /// The status and the JSON, or text, of a response.
     pub(crate) async fn call(
         &mut self,
         method: &str,
@@ -183,7 +182,7 @@ impl Client {
     }
 }
 
-/// Waits until it is so.
+/// Waits until the condition holds.
 pub(crate) async fn eventually<F: Future<Output = bool>>(what: &str, mut is_so: impl FnMut() -> F) {
     let waiting = async {
         while !is_so().await {

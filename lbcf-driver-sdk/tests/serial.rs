@@ -1,4 +1,4 @@
-//! Operations with an equal serial key take turns.
+//! Operations with equal serial keys run one after the other.
 
 use crate::support::{ok, spawn_ok, stage};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ async fn b159_one_load_balancer_sees_one_change_at_a_time() {
         .collect();
     settle().await;
     assert_eq!(stage.log(), ["begin a"]);
-    // Another load balancer does not wait.
+    // Operations on another load balancer do not wait.
     calls.push(spawn_ok(&router, "/ensureBackend", on("lb-2", "x")));
     settle().await;
     assert_eq!(stage.log(), ["begin a", "begin x"]);
@@ -59,7 +59,7 @@ async fn b159_creating_is_ordered_by_the_specification() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hook_that_panics_gives_its_turn_away() {
+async fn a_hook_that_panics_releases_its_key() {
     let (router, stage) = stage();
     let mut breaks = on("lb-1", "a");
     breaks["parameters"] = json!({"do": "panic"});

@@ -50,14 +50,14 @@ async fn b156_healthz_answers_post_get_and_an_empty_body() {
 }
 
 #[tokio::test]
-async fn b140_each_outcome_has_its_words() {
+async fn b140_each_outcome_on_the_wire() {
     let (router, _) = stage();
     let succ = ok(&router, "/ensureBackend", &ensure("7", json!({}))).await;
     assert_eq!(
         succ,
         json!({"status": "Succ", "msg": "", "injectedInfo": {"seen": "7"}})
     );
-    // d1: whole seconds, rounded up, as a number; what is behind the failure is not shown.
+    // d1: whole seconds, rounded up, as a number; the cause of the failure is not sent.
     let fail = ok(
         &router,
         "/ensureBackend",
@@ -66,7 +66,7 @@ async fn b140_each_outcome_has_its_words() {
     .await;
     assert_eq!(
         fail,
-        json!({"status": "Fail", "msg": "the cloud says no", "minRetryDelayInSeconds": 2})
+        json!({"status": "Fail", "msg": "the cloud refused", "minRetryDelayInSeconds": 2})
     );
     let refuse = json!({"operation": "Create", "parameters": {"do": "refuse"}});
     assert_eq!(
@@ -114,7 +114,7 @@ async fn the_content_type_of_a_request_does_not_matter() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_decision_that_takes_too_long_is_a_no_and_goes_on() {
+async fn a_decision_that_takes_too_long_is_a_no_and_continues() {
     let (router, stage) = stage();
     let body = json!({"operation": "Create", "parameters": {"do": "wait"}});
     let answer = ok(&router, "/validateBackend", &body).await;

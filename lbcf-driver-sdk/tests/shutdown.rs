@@ -1,4 +1,4 @@
-//! The end of a server.
+//! The shutdown of a server.
 
 use crate::captured_log::CapturedLog;
 use crate::running::{Client, LONG, Running, SHORT, SOON, eventually};
@@ -10,14 +10,14 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 #[tokio::test]
-async fn without_work_it_ends_at_once_whoever_is_connected() {
+async fn an_idle_server_ends_at_once_despite_open_connections() {
     let server = Running::start(|server| server.shutdown_within(LONG).head_within(LONG)).await;
     let mut idle = server.connect().await;
     idle.get("/livez").await;
     let silent = TcpStream::connect(server.addr).await.unwrap();
     let mut half = TcpStream::connect(server.addr).await.unwrap();
     half.write_all(b"POST /ensureBackend HT").await.unwrap();
-    // Who came later is accepted later: all of them are connections by now.
+    // Connections are accepted in order, so all of them are open by now.
     server.connect().await.get("/livez").await;
     let ending = timeout(SOON, server.stop()).await.unwrap().unwrap();
     assert_eq!(ending.hooks_left, 0);
@@ -26,7 +26,7 @@ async fn without_work_it_ends_at_once_whoever_is_connected() {
 }
 
 #[tokio::test]
-async fn what_is_being_answered_is_answered_and_nothing_else() {
+async fn calls_in_progress_are_answered_and_later_ones_are_not() {
     let server = Running::start(|server| {
         let probes = ([127, 0, 0, 1], 0).into();
         server.shutdown_within(LONG).probes_on(probes)
@@ -37,7 +37,7 @@ async fn what_is_being_answered_is_answered_and_nothing_else() {
     let mut client = server.connect().await;
     let call = tokio::spawn(async move {
         let answer = client.ensure(json!({"do": "wait"})).await.unwrap();
-        // The second request on the same connection comes too late.
+        // The second request on the same connection is too late.
         let second = client.ensure(json!({})).await;
         (answer, second.is_err())
     });
@@ -79,7 +79,7 @@ async fn what_is_being_answered_is_answered_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn it_waits_for_hooks_that_nobody_waits_for() {
+async fn it_waits_for_hooks_without_waiting_calls() {
     let server =
         Running::start(|server| server.answer_within(Duration::ZERO).shutdown_within(LONG)).await;
     let stage = std::sync::Arc::clone(&server.stage);
@@ -94,14 +94,14 @@ async fn it_waits_for_hooks_that_nobody_waits_for() {
     let mut ending = server.stop();
     timeout(SHORT, &mut ending)
         .await
-        .expect_err("a hook is at work");
+        .expect_err("a hook still runs");
     stage.go.add_permits(1);
     assert_eq!(timeout(SOON, ending).await.unwrap().unwrap().hooks_left, 0);
     assert_eq!(stage.log(), ["begin a", "end a"]);
 }
 
 #[tokio::test]
-async fn it_does_not_wait_longer_than_its_limit_and_tells_what_is_left() {
+async fn it_waits_up_to_its_limit_and_reports_the_hooks_that_are_left() {
     let log = CapturedLog::new();
     let server = Running::start(|server| server.shutdown_within(SHORT)).await;
     let stage = std::sync::Arc::clone(&server.stage);
@@ -112,7 +112,7 @@ async fn it_does_not_wait_longer_than_its_limit_and_tells_what_is_left() {
     assert_eq!(ending.hooks_left, 1);
     assert!(call.await.unwrap().is_err());
     assert!(log.has("hooks_left=1"), "{}", log.text());
-    // It goes on for as long as the process does.
+    // It continues until the process ends.
     stage.go.add_permits(1);
     stage.lines(2).await;
 }

@@ -1,4 +1,4 @@
-//! A driver whose hooks wait for the test, and ways to call it.
+//! A driver whose hooks wait for the test, and helpers to call it.
 
 use axum::Router;
 use axum::body::Body;
@@ -16,17 +16,17 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
 
-/// What the hooks did, and permission to go on.
+/// The log of the hooks, and permits for them to continue.
 #[derive(Debug)]
-pub(crate) struct Stage {
+pub(crate) struct HookGate {
     /// `begin <what>` and `end <what>`, in order.
     log: Mutex<Vec<String>>,
     changed: tokio::sync::watch::Sender<usize>,
-    /// A hook whose parameters say `wait…` needs one permit to end.
+    /// A hook with the parameter `wait…` needs one permit to end.
     pub(crate) go: Semaphore,
 }
 
-impl Stage {
+impl HookGate {
     fn note(&self, line: String) {
         self.log.lock().unwrap().push(line);
         self.changed.send_modify(|lines| *lines += 1);
@@ -49,12 +49,12 @@ impl Stage {
     }
 }
 
-/// `ensureBackend` does what the parameter `do` says.
+/// The parameter `do` controls `ensureBackend`.
 #[derive(Debug, Clone)]
-pub(crate) struct Actor(pub(crate) Arc<Stage>);
+pub(crate) struct Actor(pub(crate) Arc<HookGate>);
 
-pub(crate) fn actor() -> (Actor, Arc<Stage>) {
-    let stage = Arc::new(Stage {
+pub(crate) fn actor() -> (Actor, Arc<HookGate>) {
+    let stage = Arc::new(HookGate {
         log: Mutex::default(),
         changed: tokio::sync::watch::Sender::new(0),
         go: Semaphore::new(0),
@@ -99,7 +99,7 @@ impl RawDriver for Actor {
         }
         self.act(&name, parameters.get("do")).await;
         match parameters.get("do").map(String::as_str) {
-            Some("fail") => Err(HookError::fail("the cloud says no")
+            Some("fail") => Err(HookError::fail("the cloud refused")
                 .retry_after(Duration::from_millis(1500))
                 .because("quota exceeded")),
             Some("panic" | "wait, then panic") => panic!("on purpose"),
@@ -132,8 +132,8 @@ impl RawDriver for Actor {
     }
 }
 
-/// The actor behind a router with a deadline of 8 s.
-pub(crate) fn stage() -> (Router, Arc<Stage>) {
+/// The driver in a router with a deadline of 8 s.
+pub(crate) fn stage() -> (Router, Arc<HookGate>) {
     let (actor, stage) = actor();
     (DriverRouter::new(actor).build(), stage)
 }
@@ -150,7 +150,7 @@ pub(crate) async fn send(router: &Router, request: Request<Body>) -> Response<Bo
     router.clone().oneshot(request).await.unwrap()
 }
 
-/// A POST and its JSON answer, which must be declared as such.
+/// Sends a POST and returns the JSON of the response, whose content type is checked.
 pub(crate) async fn post(
     router: &Router,
     path: &str,
@@ -167,14 +167,14 @@ pub(crate) async fn read(response: Response<Body>) -> (StatusCode, Value) {
     (status, serde_json::from_slice(&body).unwrap())
 }
 
-/// A call that has to be answered with 200.
+/// Sends a POST and asserts the status 200.
 pub(crate) async fn ok(router: &Router, path: &str, body: &Value) -> Value {
     let (status, answer) = post(router, path, body.to_string()).await;
     assert_eq!(status, StatusCode::OK, "{answer}");
     answer
 }
 
-/// The same as a task of its own.
+/// [`call`] as a task.
 pub(crate) fn spawn_ok(
     router: &Router,
     path: &'static str,
@@ -184,7 +184,7 @@ pub(crate) fn spawn_ok(
     tokio::spawn(async move { ok(&router, path, &body).await })
 }
 
-/// Serves the router on a port of the system's choice.
+/// Serves the router on a free port.
 pub(crate) async fn serve(router: Router) -> std::net::SocketAddr {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -192,7 +192,7 @@ pub(crate) async fn serve(router: Router) -> std::net::SocketAddr {
     address
 }
 
-/// The same cases in every run, and none written down: what fails becomes a test of its own.
+/// The same cases in every run, without regression files: a failing case becomes a test.
 pub(crate) fn cases(count: u32) -> proptest::test_runner::Config {
     proptest::test_runner::Config {
         rng_seed: proptest::test_runner::RngSeed::Fixed(1),

@@ -1,4 +1,4 @@
-//! The test kit, on a driver that can be told to break rules.
+//! The test kit, with a driver that breaks rules on demand.
 
 mod assertions;
 mod builders;
@@ -20,14 +20,14 @@ fn cloudlet() -> TestDriver<Cloudlet> {
     TestDriver::new(Cloudlet::default())
 }
 
-/// What an assertion that does not hold says, and the line that it blames.
+/// The text of a failed assertion, and the line that it reports.
 fn complaint<T>(assertion: impl FnOnce() -> T) -> String {
     let panic = catch_unwind(AssertUnwindSafe(|| drop(assertion()))).unwrap_err();
     *panic.downcast::<String>().expect("a text")
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_life_from_create_to_delete() {
+async fn a_life_cycle_from_create_to_delete() {
     let driver = cloudlet();
     let lb_info = driver
         .create(
@@ -68,13 +68,13 @@ async fn b19_an_empty_lb_info_is_the_specification() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_running_is_asked_for_after_the_delay_that_it_names() {
+async fn running_operations_are_polled_after_their_delay() {
     let driver = TestDriver::new(Cloudlet::with(&["slow"]));
     let clock = Clock::start();
     driver
         .create(create_load_balancer().spec("name", "web"))
         .await;
-    // Running twice, 3 s each; then it is there.
+    // Running twice, 3 s each; then it is done.
     assert_eq!(clock.elapsed(), Duration::from_secs(6));
 }
 
@@ -91,7 +91,7 @@ async fn what_never_ends_is_given_up() {
 
 #[tokio::test(start_paused = true)]
 async fn the_router_is_that_of_production() {
-    // Its deadline, and the settings that it is given.
+    // The deadline and other settings.
     let router =
         DriverRouter::new(Cloudlet::with(&["hangs"])).answer_within(Duration::from_secs(2));
     let driver = TestDriver::with(router);
@@ -100,7 +100,7 @@ async fn the_router_is_that_of_production() {
     driver.call(&call).await.assert_running();
     assert_eq!(clock.elapsed(), Duration::from_secs(2));
 
-    // Hanging up is dropping the call. The hook goes on, and a repeat joins it.
+    // Dropping the call hangs up. The hook continues, and a repeated call joins it.
     let patience = Duration::from_secs(1);
     let hung_up = tokio::time::timeout(patience, driver.call(&call)).await;
     assert!(hung_up.is_err());
@@ -113,7 +113,7 @@ async fn the_router_is_that_of_production() {
     // Panics.
     let driver = TestDriver::new(Cloudlet::with(&["panics"]));
     driver.call(&call).await.assert_http(500, "ensureBackend");
-    // What is no proper call.
+    // An invalid call.
     driver
         .post("ensureBackend", r#"{"recordID": 1}"#)
         .await
@@ -126,7 +126,7 @@ async fn the_router_is_that_of_production() {
 
 #[tokio::test(start_paused = true)]
 #[should_panic(expected = "hooks still run")]
-async fn hooks_that_never_end_are_told() {
+async fn hooks_that_never_end_are_reported() {
     let driver = TestDriver::new(Cloudlet::with(&["hangs for ever"]));
     let call = ensure_backend().info("id", "lb-web").addr("10.0.0.7:80");
     driver.call(call).await.assert_running();
@@ -195,7 +195,7 @@ async fn every_webhook_is_called_by_its_name() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dry_run_says_so() {
+async fn a_dry_run_sets_its_flag() {
     let driver = cloudlet();
     let call = create_load_balancer().spec("name", "web").dry_run();
     driver.call(call).await.assert_fail("dryRun");
@@ -203,7 +203,7 @@ async fn a_dry_run_says_so() {
 }
 
 #[tokio::test]
-async fn each_call_has_a_new_retry_id_and_a_record_id_that_follows_from_what_it_is_about() {
+async fn each_call_has_a_new_retry_id_and_a_record_id_derived_from_its_object() {
     let driver = cloudlet();
     let call = ensure_backend().info("id", "lb-web").addr("10.0.0.7:80");
     driver.call(&call).await.assert_succ();
@@ -244,19 +244,19 @@ async fn each_call_has_a_new_retry_id_and_a_record_id_that_follows_from_what_it_
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_clock_goes_step_by_step() {
+async fn the_clock_advances_step_by_step() {
     let clock = Clock::start();
-    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-    // Each wait begins when the one before is over: a clock that jumps would miss them.
+    let (fire, mut fired) = tokio::sync::mpsc::unbounded_channel();
+    // Each timer starts when the one before fires: a clock that jumps would miss them.
     let job = tokio::spawn(async move {
         for n in 1..=3 {
             tokio::time::sleep(Duration::from_secs(10)).await;
-            tell.send(n).unwrap();
+            fire.send(n).unwrap();
         }
     });
     clock.advance(Duration::from_secs(20)).await;
-    assert_eq!((told.try_recv(), told.try_recv()), (Ok(1), Ok(2)));
-    assert!(told.try_recv().is_err());
+    assert_eq!((fired.try_recv(), fired.try_recv()), (Ok(1), Ok(2)));
+    assert!(fired.try_recv().is_err());
     clock.advance(Duration::from_millis(9999)).await;
     assert!(!job.is_finished());
     clock.advance(Duration::from_millis(1)).await;

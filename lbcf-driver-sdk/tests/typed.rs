@@ -50,7 +50,6 @@ struct Parameters {
     weight: u8,
 }
 
-/// Notes what it was called with.
 #[derive(Debug, Clone, Default)]
 struct Typed(Arc<Mutex<Vec<String>>>);
 
@@ -134,7 +133,7 @@ fn typed() -> (Router, Typed) {
     (DriverRouter::new(driver.clone()).build(), driver)
 }
 
-/// Answers and calls of the driver, for each of the bodies.
+/// The responses and the driver's calls for each body.
 async fn check(path: &str, cases: &[(Value, Value, &[&str])]) {
     let (router, driver) = typed();
     for (body, answer, calls) in cases {
@@ -190,7 +189,7 @@ async fn validating_a_load_balancer_refuses_with_the_problems_of_both_maps() {
                     lbSpec.listenerPort: is missing; attributes.scheme: is missing"),
                 &[],
             ),
-            // From attributes that did not fit to others that do.
+            // From invalid attributes to valid ones.
             (
                 json!({"operation": "Update", "lbSpec": spec, "attributes": good, "oldAttributes": bad}),
                 yes(),
@@ -212,7 +211,7 @@ async fn validating_a_load_balancer_refuses_with_the_problems_of_both_maps() {
 }
 
 #[tokio::test]
-async fn b75_an_update_that_changes_nothing_of_the_drivers_passes_with_what_does_not_fit() {
+async fn b75_an_update_that_does_not_change_invalid_values_is_accepted() {
     let bad_spec = json!({"vpcID": "v", "listenerPort": "8o"});
     let bad = json!({"scheme": "inernal"});
     let update = |operation: &str, old: &Value| json!({"operation": operation, "lbSpec": bad_spec, "attributes": bad, "oldAttributes": old});
@@ -254,7 +253,7 @@ async fn validating_backends_needs_no_identity() {
                 yes(),
                 &["validate (Update, None, 1, Some(2))"],
             ),
-            // b97: a Bind sends lbSpec for it.
+            // b97: for a Bind it is lbSpec.
             (
                 body(json!({"vpcID": "v"}), "x"),
                 yes(),
@@ -271,7 +270,7 @@ async fn validating_backends_needs_no_identity() {
 }
 
 #[tokio::test]
-async fn creating_fails_for_what_does_not_fit_and_for_an_identity_that_is_none() {
+async fn creating_fails_for_invalid_values_and_for_an_invalid_identity() {
     let attributes = json!({"scheme": "internet"});
     let spec = |id: &str, port: &str| json!({"lbSpec": {"vpcID": id, "listenerPort": port}, "attributes": attributes});
     check(
@@ -287,7 +286,7 @@ async fn creating_fails_for_what_does_not_fit_and_for_an_identity_that_is_none()
                 fail(&format!("{NOT_A_PORT}; {NOT_A_SCHEME}")),
                 &[],
             ),
-            // What the driver gives could never be read again.
+            // The identity could not be read back.
             (
                 spec("none", "80"),
                 fail("lbInfo.id: is empty"),
@@ -299,7 +298,7 @@ async fn creating_fails_for_what_does_not_fit_and_for_an_identity_that_is_none()
 }
 
 #[tokio::test]
-async fn ensuring_a_load_balancer_fails_for_what_does_not_fit() {
+async fn ensuring_a_load_balancer_fails_for_invalid_values() {
     check(
         "/ensureLoadBalancer",
         &[
@@ -324,7 +323,7 @@ async fn ensuring_a_load_balancer_fails_for_what_does_not_fit() {
 }
 
 #[tokio::test]
-async fn deleting_needs_no_attributes_and_knows_when_there_was_no_identity() {
+async fn deleting_needs_no_attributes_and_may_have_no_identity() {
     check(
         "/deleteLoadBalancer",
         &[
@@ -340,7 +339,7 @@ async fn deleting_needs_no_attributes_and_knows_when_there_was_no_identity() {
             ),
             (json!({"lbInfo": null}), succ(), &["delete (None, None)"]),
             (json!({}), succ(), &["delete (None, None)"]),
-            // Who cannot tell which one it is must not say that it is gone.
+            // With an invalid identity the driver cannot delete it.
             (
                 json!({"lbInfo": {"id": "1", "port": "x"}}),
                 fail("lbInfo.port: \"x\": not a number from 0 to 65535"),
@@ -352,14 +351,14 @@ async fn deleting_needs_no_attributes_and_knows_when_there_was_no_identity() {
 }
 
 #[tokio::test]
-async fn d4_an_address_needs_no_parameters_but_none_that_do_not_fit() {
+async fn d4_an_address_needs_no_parameters_but_refuses_invalid_ones() {
     let pod = json!({"pod": {"metadata": {"name": "p"}}, "port": {"port": 80}});
     let body = |parameters: Value| json!({"lbInfo": {"id": "1"}, "lbAttributes": {"scheme": "internal"}, "parameters": parameters, "podBackend": pod});
     let address = json!({"status": "Succ", "msg": "", "backendAddr": "10.0.0.1:80"});
     let mut unfit = body(Value::Null);
     unfit["lbAttributes"] = json!({});
-    let mut nobody = body(Value::Null);
-    nobody["podBackend"] = Value::Null;
+    let mut without_backend = body(Value::Null);
+    without_backend["podBackend"] = Value::Null;
     check(
         "/generateBackendAddr",
         &[
@@ -372,7 +371,7 @@ async fn d4_an_address_needs_no_parameters_but_none_that_do_not_fit() {
             (body(json!({"weight": "256"})), fail(NOT_A_WEIGHT), &[]),
             (unfit, fail("lbAttributes.scheme: is missing"), &[]),
             (
-                nobody,
+                without_backend,
                 fail("the request names no backend: podBackend or serviceBackend is needed"),
                 &[],
             ),
@@ -382,7 +381,7 @@ async fn d4_an_address_needs_no_parameters_but_none_that_do_not_fit() {
 }
 
 #[tokio::test]
-async fn registering_fails_for_what_does_not_fit() {
+async fn registering_fails_for_invalid_values() {
     let body = |address: &str, weight: &str| json!({"lbInfo": {"id": "1"}, "backendAddr": address, "parameters": {"weight": weight}});
     let mut nothing = body("10.0.0.1:80", "256");
     nothing["lbInfo"] = Value::Null;
@@ -412,7 +411,7 @@ async fn registering_fails_for_what_does_not_fit() {
 }
 
 #[tokio::test]
-async fn b26_a_backend_goes_whatever_its_parameters_and_also_when_its_address_is_none() {
+async fn b26_a_backend_is_deregistered_with_invalid_parameters_or_an_invalid_address() {
     let body = |address: &str, weight: &str| json!({"lbInfo": {"id": "1"}, "backendAddr": address, "parameters": {"weight": weight}});
     let mut nowhere = body("10.0.0.1:80", "5");
     nowhere["lbInfo"] = json!({"port": "80"});
@@ -429,10 +428,12 @@ async fn b26_a_backend_goes_whatever_its_parameters_and_also_when_its_address_is
                 succ(),
                 &["deregister (10.0.0.1:80, None)"],
             ),
-            // A user wrote it, and it could never be registered.
+            // An address of a user that was never registered.
             (body("10.0.0.1", "5"), succ(), &[]),
             (body("", "5"), succ(), &[]),
             (nowhere, fail("lbInfo.id: is missing"), &[]),
+            // Without lbInfo the load balancer was never created.
+            (json!({"backendAddr": "10.0.0.1:80"}), succ(), &[]),
         ],
     )
     .await;
@@ -448,7 +449,7 @@ async fn the_rest_needs_no_types() {
 }
 
 #[test]
-fn a_serial_key_comes_from_what_fits() {
+fn a_serial_key_comes_from_valid_values() {
     let map = |id: &str| StringMap::from([("id".to_owned(), id.to_owned())]);
     let key =
         |map: &StringMap| RawDriver::serial_key(&Typed::default(), LoadBalancer::Created(map));
@@ -457,7 +458,7 @@ fn a_serial_key_comes_from_what_fits() {
     assert_eq!(key(&StringMap::new()), None);
 }
 
-/// Takes the maps as they are, and keeps them as they are.
+/// Stores the maps unchanged.
 #[derive(Debug)]
 struct Raw;
 
@@ -519,7 +520,10 @@ async fn an_empty_address_is_none() {
     let pod = json!({"pod": {"metadata": {"name": "p"}}, "port": {"port": 80}});
     let body = json!({"recordID": "r", "podBackend": pod});
     let answer = ok(&router, "/generateBackendAddr", &body).await;
-    assert_eq!(answer, fail("backendAddr: the driver gave an empty one"));
+    assert_eq!(
+        answer,
+        fail("backendAddr: the driver returned an empty one")
+    );
 }
 
 #[test]
@@ -538,7 +542,7 @@ fn schemas_come_from_the_types() {
 
 #[cfg(feature = "openapi")]
 #[test]
-fn the_openapi_document_of_a_driver_says_what_its_maps_hold() {
+fn the_openapi_document_of_a_driver_has_the_schemas_of_its_maps() {
     use lbcf_driver_sdk::openapi::{document, document_for};
     let typed = serde_json::to_value(document_for(&Typed::default())).unwrap();
     let spec = &typed["components"]["schemas"]["LbSpec"];

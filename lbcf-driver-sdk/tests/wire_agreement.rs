@@ -1,4 +1,4 @@
-//! Bytes are read by a fast way and, where that gives up, by a slow one. Nobody may notice: what
+//! Bytes are read by a fast path and, where that fails, by a slow one, with the same result: what
 //! is read from bytes is what is read from the JSON value that they stand for, and so is each
 //! complaint.
 
@@ -12,16 +12,16 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// The value, as it is written, or the complaint.
-fn told<T: Serialize>(read: Result<T, DecodeError>) -> Result<Value, String> {
+fn decoded_value<T: Serialize>(read: Result<T, DecodeError>) -> Result<Value, String> {
     read.map(|value| serde_json::to_value(value).unwrap())
         .map_err(|error| error.to_string())
 }
 
 fn check<T: Serialize + DeserializeOwned>(body: &[u8]) -> Result<(), TestCaseError> {
     let value = serde_json::from_slice(body).map_err(DecodeError::NotJson);
-    let slow = told(value.and_then(from_value::<T>));
+    let slow = decoded_value(value.and_then(from_value::<T>));
     prop_assert_eq!(
-        told(from_slice::<T>(body)),
+        decoded_value(from_slice::<T>(body)),
         slow,
         "{}",
         String::from_utf8_lossy(body)

@@ -1,6 +1,6 @@
 //! Serves a local cluster until Ctrl-C: `cargo run -p local-cluster --example serve -- 127.0.0.1:8001`.
 //!
-//! The kubeconfig goes to stdout: `... > /tmp/kubeconfig`, then `kubectl --kubeconfig /tmp/kubeconfig get nodes`.
+//! Prints the kubeconfig to stdout: `... > /tmp/kubeconfig`, then `kubectl --kubeconfig /tmp/kubeconfig get nodes`.
 //! With a directory behind the address, the cluster is kept there: `... -- 127.0.0.1:8001 ./cluster`.
 
 use std::io::Write as _;

@@ -5,14 +5,14 @@ use std::net::Ipv4Addr;
 
 use serde_json::{Value, json};
 
-use crate::object::{Object, at, child, text};
+use crate::object::{Object, child, items, text};
 
-/// Where cluster IPs come from; the first is the API server's own.
+/// The first cluster IP, which is that of the API server's own service.
 const FIRST_IP: Ipv4Addr = Ipv4Addr::new(10, 96, 0, 1);
 const IP_COUNT: u32 = 4096;
 const PORTS: std::ops::RangeInclusive<u16> = 30_000..=32_767;
 
-/// Fills in what a service needs and does not have. `before` is the same service as it was.
+/// Allocates the cluster IP and the node ports that a service lacks; `before` is its former version.
 pub(crate) fn assign<'a>(
     service: &mut Object,
     before: Option<&Object>,
@@ -73,7 +73,7 @@ pub(crate) fn assign<'a>(
 }
 
 /// Whether two services have an address in common.
-pub(crate) fn shared(one: &Object, other: &Object) -> bool {
+pub(crate) fn overlap(one: &Object, other: &Object) -> bool {
     let ip =
         |service| text(service, &["spec", "clusterIP"]).filter(|ip| !matches!(*ip, "" | "None"));
     let ports = node_ports(other);
@@ -82,10 +82,7 @@ pub(crate) fn shared(one: &Object, other: &Object) -> bool {
 }
 
 fn ports_by_number(service: &Object) -> Vec<(Value, u16)> {
-    at(service, &["spec", "ports"])
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
+    items(service, &["spec", "ports"])
         .filter_map(|p| {
             let node_port = u16::try_from(p.get("nodePort")?.as_u64()?).ok()?;
             Some((p.get("port")?.clone(), node_port))
@@ -94,10 +91,8 @@ fn ports_by_number(service: &Object) -> Vec<(Value, u16)> {
 }
 
 fn node_ports(service: &Object) -> Vec<u16> {
-    ports_by_number(service)
-        .into_iter()
-        .map(|(_, p)| p)
-        .collect()
+    let ports = ports_by_number(service).into_iter();
+    ports.map(|(_, node_port)| node_port).collect()
 }
 
 #[cfg(test)]
@@ -106,7 +101,7 @@ mod tests {
     use crate::object::object;
 
     #[test]
-    fn services_get_addresses_nobody_has() {
+    fn services_get_free_addresses() {
         let mut first =
             object(json!({"spec": {"type": "NodePort", "ports": [{"port": 80}, {"port": 81}]}}));
         assign(&mut first, None, std::iter::empty()).unwrap();
@@ -118,15 +113,15 @@ mod tests {
     }
 
     #[test]
-    fn shared_addresses_are_seen() {
+    fn common_addresses_are_detected() {
         let service = |ip: &str, port: u64| {
             object(json!({"spec": {"clusterIP": ip, "ports": [{"port": 1, "nodePort": port}]}}))
         };
         let one = service("10.96.0.2", 30_000);
-        assert!(shared(&one, &service("10.96.0.2", 30_001)));
-        assert!(shared(&one, &service("10.96.0.3", 30_000)));
-        assert!(!shared(&one, &service("10.96.0.3", 30_001)));
-        assert!(!shared(&service("None", 1), &service("None", 2)));
+        assert!(overlap(&one, &service("10.96.0.2", 30_001)));
+        assert!(overlap(&one, &service("10.96.0.3", 30_000)));
+        assert!(!overlap(&one, &service("10.96.0.3", 30_001)));
+        assert!(!overlap(&service("None", 1), &service("None", 2)));
     }
 
     #[test]

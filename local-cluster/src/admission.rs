@@ -1,26 +1,25 @@
-//! Dynamic admission: webhooks that change and judge what is written.
+//! Dynamic admission: mutating and validating webhooks.
 //!
-//! [`Admission::review`] says which webhooks a request is for; the writer then shows them the object
-//! before ([`Review::mutate`]) and after ([`Review::validate`]) it has decided. `hook` and `installed`
-//! read configurations, `matching` knows which requests a webhook wants, `question` and `answer` are
-//! the two halves of an `AdmissionReview`, `patching` applies what a mutating webhook answers: all
-//! pure. `caller`, with `dialer` and `trust` behind it, is what talks to servers.
+//! [`Admission::review`] selects the webhooks of a request; the writer then calls the mutating ones
+//! before ([`Review::mutate`]) and the validating ones after ([`Review::validate`]) the rules have decided.
+//! `webhook` and `configurations` read configurations, `matching` matches requests, `request` and
+//! `response` are the two halves of an `AdmissionReview`, `patching` applies the patch of a mutating
+//! webhook: all without I/O. `client`, with `dialer` and `tls`, does the I/O.
 //!
-//! Only requests are reviewed. What the cluster's own agents write is not: they act between requests
-//! and wait for nobody.
+//! Only requests are reviewed, not the writes of the cluster's own controllers.
 
-mod answer;
-mod asked;
-mod caller;
+mod attributes;
+mod client;
+mod configurations;
 mod dialer;
 mod failure;
-mod hook;
-mod installed;
 mod matching;
 mod patching;
-mod question;
+mod request;
+mod response;
 mod review;
-mod trust;
+mod tls;
+mod webhook;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,50 +27,53 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-pub(crate) use asked::{Asked, Operation, Options};
+pub(crate) use attributes::{Attributes, Operation, Options};
 pub(crate) use review::Review;
 
-use caller::Caller;
-use installed::Installed;
+use client::WebhookClient;
+use configurations::WebhookConfigurations;
 
 use crate::resources::Registry;
 use crate::store::Store;
 
-/// What a request may take as a whole, however many webhooks it meets.
+/// The time limit for all webhooks of a request together.
 const REQUEST_TIME: Duration = Duration::from_secs(60);
 
-/// The webhooks of a cluster, and the means to call them.
+/// The webhooks of a cluster, and the client that calls them.
 #[derive(Debug)]
 pub(crate) struct Admission {
     store: Arc<Store>,
-    installed: Installed,
-    caller: Caller,
+    configurations: WebhookConfigurations,
+    client: WebhookClient,
 }
 
 impl Admission {
-    /// `services` says where the webhooks behind services are: `name.namespace.svc` to `host:port`.
+    /// `services` maps `name.namespace.svc` to `host:port`.
     pub(crate) fn new(store: &Arc<Store>, services: BTreeMap<String, String>) -> Self {
         Self {
             store: Arc::clone(store),
-            installed: Installed::new(store),
-            caller: Caller::new(services),
+            configurations: WebhookConfigurations::new(store),
+            client: WebhookClient::new(services),
         }
     }
 
-    /// Says where a service is from now on.
     pub(crate) fn set_service(&self, service: String, address: String) {
-        self.caller.set_service(service, address);
+        self.client.set_service(service, address);
     }
 
-    /// The review of a request: by whom it is to be seen.
-    pub(crate) fn review<'a>(&'a self, asked: Asked<'a>, registry: &Registry) -> Review<'a> {
+    /// The review of a request by the webhooks whose rules match it.
+    pub(crate) fn review<'a>(
+        &'a self,
+        attributes: Attributes<'a>,
+        registry: &Registry,
+    ) -> Review<'a> {
         let deadline = Instant::now() + REQUEST_TIME;
-        match self.installed.hooks() {
-            Some(hooks) if !asked.is_exempt() => {
-                let others = registry.equivalents(asked.kind);
-                Review::of(self, asked, others, &hooks, deadline)
+        match self.configurations.webhooks() {
+            Some(webhooks) if !attributes.is_exempt() => {
+                let others = registry.equivalents(attributes.kind);
+                Review::of(self, attributes, others, &webhooks, deadline)
             }
-            _ => Review::by_nobody(self, asked, deadline),
+            _ => Review::without_webhooks(self, attributes, deadline),
         }
     }
 }

@@ -1,13 +1,12 @@
-//! What a pod's annotations tell the nodes that this crate plays.
+//! Annotations of pods that control the simulated kubelets.
 //!
-//! Containers are not run here, so nothing makes a pod unready, or its containers fail, by itself.
-//! These annotations do, on a pod or in the template of a workload.
+//! Containers do not run here, so no pod becomes unready or fails on its own. These annotations make it,
+//! on a pod or in the template of a workload.
 
-/// `"false"` keeps a pod's containers, and so the pod, from being ready, or makes them unready;
-/// any other value, or none, makes them ready.
+/// `"false"` makes the containers of a pod, and so the pod, unready; with any other value, or without the
+/// annotation, they are ready.
 pub const READY: &str = "local-cluster/ready";
 
-/// The code with which the containers of a pod exit that does not start them anew (restart policy
-/// `Never` or `OnFailure`), once they have run for
-/// [`pod_run_time`](crate::LocalClusterOptions::pod_run_time). Without it they exit with 0.
+/// The exit code of the containers of a pod with restart policy `Never` or `OnFailure`, after they have run
+/// for [`pod_run_time`](crate::LocalClusterOptions::pod_run_time); 0 by default.
 pub const EXIT_CODE: &str = "local-cluster/exit-code";

@@ -1,4 +1,4 @@
-//! The API without a socket, as the service of a Kubernetes client.
+//! In-process access to the API.
 
 use std::convert::Infallible;
 use std::task::{Context, Poll};
@@ -10,7 +10,7 @@ use http::header::USER_AGENT;
 use http::{HeaderValue, Request, Response};
 use tower::Service;
 
-/// The API as a tower service for [`kube::Client::new`]; tests may put layers around it.
+/// The API as a tower service for [`kube::Client::new`], to which tests can add layers.
 #[derive(Clone, Debug)]
 pub struct InProcess {
     router: Router,
@@ -26,7 +26,7 @@ impl InProcess {
         }
     }
 
-    /// The same API for a client of this name, by which its requests are counted.
+    /// The service with another `User-Agent`, by which requests are counted.
     #[must_use]
     pub fn named(self, user_agent: &str) -> Self {
         Self::new(self.router, user_agent)

@@ -1,16 +1,17 @@
 //! Times in the two forms that the Kubernetes API writes.
 
-use jiff::{Timestamp, ToSpan};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp, ToSpan};
 
 /// Now, in whole seconds: `metav1.Time`.
 pub(crate) fn now() -> String {
     seconds(Timestamp::now())
 }
 
-/// So many seconds from now.
 pub(crate) fn in_seconds(seconds_ahead: i64) -> String {
     let now = Timestamp::now();
-    // Nothing a client sends may overflow the calendar: far-off times stop a century away.
+    // A client's number must not overflow the calendar: times end about a century from now.
     let ahead = seconds_ahead.clamp(0, 3_000_000_000);
     seconds(now.checked_add(ahead.seconds()).unwrap_or(now))
 }
@@ -18,6 +19,13 @@ pub(crate) fn in_seconds(seconds_ahead: i64) -> String {
 /// A time in whole seconds.
 pub(crate) fn seconds(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// How long until `seconds` after `start`; zero if that time has passed.
+pub(crate) fn left_until(start: Timestamp, seconds: i64, now: Timestamp) -> Duration {
+    let seconds = SignedDuration::from_secs(seconds.clamp(0, u32::MAX.into()));
+    let end = start.checked_add(seconds).unwrap_or(Timestamp::MAX);
+    Duration::try_from(end.duration_since(now)).unwrap_or_default()
 }
 
 /// A year from now, as HTTP writes dates.
@@ -48,7 +56,7 @@ pub(crate) fn between(start: &str, end: &str) -> String {
     }
 }
 
-/// A duration in the two most telling units.
+/// A duration in its two largest units, as kubectl prints it.
 pub(crate) fn human(seconds: i64) -> String {
     let pair = |big: i64, big_unit: &str, small: i64, small_unit: &str| {
         if small == 0 {

@@ -1,4 +1,4 @@
-//! The cluster as its users hold it.
+//! The public handle of a cluster.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::requests::RequestCounts;
 use crate::server::{ServeOptions, ServerHandle};
 use crate::store::{OpenError, Store};
 use crate::writer::Cluster;
-use crate::{agents, http, seed};
+use crate::{controllers, http, seed};
 
-/// A small Kubernetes cluster in this process. Dropping it ends its agents and all watches, and lets
-/// go of its data directory.
+/// A small Kubernetes cluster in this process. Dropping it stops its controllers and all watches, and
+/// releases its data directory.
 #[derive(Debug)]
 pub struct LocalCluster {
     pub(crate) cluster: Arc<Cluster>,
@@ -25,7 +25,9 @@ pub struct LocalCluster {
 }
 
 impl LocalCluster {
-    /// Starts a cluster. Its agents run on the current tokio runtime; nothing listens yet.
+    /// Starts a cluster, whose controllers run on the current tokio runtime. It does not listen yet.
+    ///
+    /// Fails if the data directory cannot be opened or the initial objects are invalid.
     pub async fn start(options: LocalClusterOptions) -> Result<Self, Error> {
         let services = options.service_addresses.clone();
         let store = open(&options).await?;
@@ -35,32 +37,32 @@ impl LocalCluster {
             .await
             .map_err(|e| Error::Setup(e.message().to_owned()))?;
         let tasks = TaskTracker::new();
-        agents::spawn(&cluster, &options, &tasks);
+        controllers::spawn(&cluster, &options, &tasks);
         tasks.close();
         Ok(Self { cluster, tasks })
     }
 
-    /// A client in this process, without a socket.
+    /// An in-process client, which needs no socket.
     pub fn client(&self) -> kube::Client {
         self.client_as("in-process")
     }
 
-    /// The same with a `User-Agent` of its own, so that [`Self::requests`] tells clients apart.
+    /// An in-process client with its own `User-Agent`, by which [`Self::requests`] counts.
     pub fn client_as(&self, user_agent: &str) -> kube::Client {
         kube::Client::new(self.service().named(user_agent), "default")
     }
 
-    /// The service that in-process clients are made of, to put layers around.
+    /// The tower service of in-process clients, to which tests can add layers.
     pub fn service(&self) -> InProcess {
         InProcess::new(self.router(), "in-process")
     }
 
-    /// The API as a router.
+    /// The API as an axum router.
     pub fn router(&self) -> Router {
         http::router(Arc::clone(&self.cluster))
     }
 
-    /// Serves the API over plain HTTP to everybody; port 0 lets the system choose one.
+    /// Serves the API over plain HTTP without authentication. Port 0 lets the system choose a port.
     pub async fn serve(&self, address: SocketAddr) -> Result<ServerHandle, Error> {
         let options = ServeOptions {
             listen: address,
@@ -69,30 +71,30 @@ impl LocalCluster {
         self.serve_with(options).await
     }
 
-    /// Serves the API over HTTP or, with a certificate, HTTPS; to everybody or to those who show a
-    /// token.
+    /// Serves the API over HTTP or, with a certificate, HTTPS; with a token, only authenticated requests
+    /// are allowed.
     pub async fn serve_with(&self, options: ServeOptions) -> Result<ServerHandle, Error> {
         ServerHandle::start(self.router(), options).await
     }
 
-    /// What goes wrong on purpose, for tests of clients.
+    /// Injects faults, for tests of clients.
     pub fn faults(&self) -> Faults {
         self.cluster.faults.clone()
     }
 
-    /// Says where a service is from now on, for the admission webhooks that name it: its name as
-    /// `name.namespace.svc`, its address as `host:port`.
+    /// Sets the address (`host:port`) of a service (`name.namespace.svc`) that admission webhooks refer to.
+    /// See [`LocalClusterOptions::service_addresses`].
     pub fn set_service_address(&self, service: impl Into<String>, address: impl Into<String>) {
         let (service, address) = (service.into(), address.into());
         self.cluster.admission.set_service(service, address);
     }
 
-    /// The requests answered so far, of all clients. The cluster's own agents make none.
+    /// The requests of all clients so far. The cluster's own controllers send none.
     pub fn requests(&self) -> RequestCounts {
         self.cluster.counters.snapshot()
     }
 
-    /// Ends watches and agents and waits for the latter. The data directory is free afterwards.
+    /// Stops watches and controllers and waits for the latter. Releases the data directory.
     pub async fn shutdown(self) {
         self.cluster.stop.cancel();
         self.tasks.wait().await;
@@ -103,12 +105,11 @@ impl LocalCluster {
 impl Drop for LocalCluster {
     fn drop(&mut self) {
         self.cluster.stop.cancel();
-        // Servers and clients may hold the store for longer than it may hold the directory.
+        // Servers and clients may keep the store alive, but the directory must be free.
         self.cluster.store.close();
     }
 }
 
-/// The store that the options ask for.
 async fn open(options: &LocalClusterOptions) -> Result<Arc<Store>, Error> {
     let history = options.event_history;
     let Some(directory) = options.data_dir.clone() else {
@@ -128,7 +129,7 @@ async fn open(options: &LocalClusterOptions) -> Result<Arc<Store>, Error> {
     for lost in unreadable {
         tracing::error!(
             directory = %directory.display(), object = lost.key, why = lost.why,
-            "an object in the data directory cannot be read and is left out"
+            "skipping an object in the data directory that cannot be read"
         );
     }
     Ok(store)

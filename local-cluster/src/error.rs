@@ -1,54 +1,54 @@
-//! What can go wrong outside of requests.
+//! Errors outside of requests.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Why a local cluster cannot do what it was asked for.
+/// Errors of starting or serving a local cluster.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The address cannot be listened on.
+    /// The server cannot listen on the address.
     #[error("cannot listen on {address}")]
     Listen {
-        /// The address that was asked for.
+        /// The address and port of [`ServeOptions`](crate::ServeOptions).
         address: SocketAddr,
-        /// What the system says.
+        /// The error of the operating system.
         #[source]
         source: std::io::Error,
     },
-    /// Another cluster has the data directory.
+    /// Another process uses the data directory.
     #[error(
         "the data directory {} is in use by another local cluster: stop that one, or choose another directory",
         directory.display()
     )]
     DataDirInUse {
-        /// The directory that was asked for.
+        /// The directory, which another process holds locked.
         directory: PathBuf,
     },
     /// The data directory cannot be used.
     #[error("cannot use the data directory {}: {why}", directory.display())]
     DataDir {
-        /// The directory that was asked for.
+        /// The directory, as the options name it.
         directory: PathBuf,
-        /// What is wrong with it.
+        /// The reason, as a message for users.
         why: String,
     },
-    /// What a cluster starts with was refused: a node's name, most likely.
+    /// An initial object is invalid, most likely because of a node's name.
     #[error("cannot set up the cluster: {0}")]
     Setup(String),
-    /// A token that cannot be used; it is not shown.
+    /// The token is invalid; the message does not contain it.
     #[error("the token cannot be used: {0}")]
     Token(String),
     /// A file cannot be read or written.
     #[error("{}", path.display())]
     File {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         #[source]
         source: std::io::Error,
     },
-    /// There is no certificate to serve with.
+    /// The certificate or key cannot be used.
     #[error("cannot serve over TLS: {0}")]
     Tls(String),
 }

@@ -1,41 +1,41 @@
-//! Faults on purpose: what networks and API servers do to their clients, when a test says so.
+//! Fault injection: what networks and API servers do to their clients, for tests of clients.
 //!
-//! A fault is an effect, a choice of requests, and a schedule. It is decided here, when a request
-//! comes in, and carried out around the request's answer: in process and over TCP alike.
+//! A fault has an effect, a filter and a schedule. It is selected when a request arrives and applied
+//! around its response, in process and over TCP alike.
 
-mod around;
-mod asked;
+mod error_response;
 mod fault;
-mod refusal;
+mod inject;
+mod request;
 mod schedule;
-mod watched;
+mod watch_body;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-pub use self::asked::{RequestFilter, Verb};
+pub use self::error_response::ErrorResponse;
 pub use self::fault::{Fault, WatchEnd};
-pub use self::refusal::Refusal;
+pub use self::request::{RequestFilter, Verb};
 
-pub(crate) use self::around::Cut;
-pub(crate) use self::asked::Asked;
+pub(crate) use self::inject::Disconnect;
+pub(crate) use self::request::RequestInfo;
 
 use self::fault::Effect;
-use self::schedule::Progress;
-use self::watched::Running;
+use self::schedule::FaultProgress;
+use self::watch_body::WatchRegistry;
 
-/// The faults of a cluster. Clones are of the same cluster.
+/// The faults of a cluster. Clones belong to the same cluster.
 ///
 /// ```
-/// use local_cluster::{Fault, LocalCluster, LocalClusterOptions, Refusal, RequestFilter, Verb};
+/// use local_cluster::{ErrorResponse, Fault, LocalCluster, LocalClusterOptions, RequestFilter, Verb};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let cluster = LocalCluster::start(LocalClusterOptions::default()).await?;
 /// let lists = RequestFilter::default().verbs([Verb::List]).resource("nodes");
-/// let busy = Fault::refuse(Refusal::too_many_requests(1)).of(lists).times(1);
+/// let busy = Fault::abort(ErrorResponse::too_many_requests(1)).of(lists).times(1);
 /// let guard = cluster.faults().inject(busy);
 ///
 /// let nodes: kube::Api<k8s_openapi::api::core::v1::Node> = kube::Api::all(cluster.client());
@@ -46,33 +46,33 @@ use self::watched::Running;
 /// # }
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Faults(Arc<Shared>);
+pub struct Faults(Arc<ClusterFaults>);
 
 #[derive(Debug, Default)]
-struct Shared {
-    /// In the order in which they came.
-    active: Mutex<Vec<Arc<Active>>>,
-    watches: Arc<Running>,
+struct ClusterFaults {
+    /// In the order in which they were injected.
+    active: Mutex<Vec<Arc<ActiveFault>>>,
+    watches: Arc<WatchRegistry>,
 }
 
-/// A fault that is in force.
 #[derive(Debug)]
-struct Active {
+struct ActiveFault {
     fault: Fault,
-    /// How far it has got; each hit is told.
-    progress: watch::Sender<Progress>,
+    /// Every hit is sent.
+    progress: watch::Sender<FaultProgress>,
     ended: CancellationToken,
 }
 
-/// What is to happen to a request: effects in order, and what ends those that wait.
-type Plan = Vec<(Effect, CancellationToken)>;
+/// The effects on one request in order, each with the end of its fault.
+type Effects = Vec<(Effect, CancellationToken)>;
 
 impl Faults {
-    /// Puts a fault in force until the guard is dropped. Where several concern a request, they come
-    /// about in the order in which they were injected, up to the first that keeps the request from
-    /// being carried out.
+    /// Activates a fault until the guard is dropped.
+    ///
+    /// If several faults match a request, they apply in the order in which they were injected, up to the
+    /// first that prevents the request.
     pub fn inject(&self, fault: Fault) -> FaultGuard {
-        let active = Arc::new(Active {
+        let active = Arc::new(ActiveFault {
             fault,
             progress: watch::Sender::default(),
             ended: CancellationToken::new(),
@@ -84,62 +84,60 @@ impl Faults {
         }
     }
 
-    /// Ends watches that are under way, now; returns how many.
+    /// Ends the running watches that match the filter. Returns how many.
     pub fn end_watches(&self, end: WatchEnd, filter: &RequestFilter) -> usize {
         self.0.watches.end(end, filter)
     }
 
-    /// What is to happen to a request.
-    fn plan(&self, asked: &Asked<'_>) -> Plan {
-        let mut plan = Plan::new();
+    fn select(&self, request: &RequestInfo<'_>) -> Effects {
+        let mut effects = Effects::new();
         for active in self.lock().iter() {
-            if !active.fault.concerns(asked) {
+            if !active.fault.matches(request) {
                 continue;
             }
-            let mut strikes = false;
+            let mut hit = false;
             active.progress.send_if_modified(|progress| {
-                strikes = progress.next(&active.fault.schedule);
-                strikes
+                hit = progress.next(&active.fault.schedule);
+                hit
             });
-            if !strikes {
-                continue;
-            }
-            plan.push((active.fault.effect.clone(), active.ended.clone()));
-            if active.fault.effect.prevents() {
-                break;
+            if hit {
+                effects.push((active.fault.effect.clone(), active.ended.clone()));
+                if active.fault.effect.prevents() {
+                    break;
+                }
             }
         }
-        plan
+        effects
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Active>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<ActiveFault>>> {
         self.0.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Keeps a fault in force; dropping it ends the fault and lets go of what the fault holds.
+/// Keeps a fault active; dropping it ends the fault and releases the requests that it holds.
 #[derive(Debug)]
 #[must_use = "the fault ends when this is dropped"]
 pub struct FaultGuard {
     faults: Faults,
-    active: Arc<Active>,
+    active: Arc<ActiveFault>,
 }
 
 impl FaultGuard {
-    /// How many requests it has struck by now.
+    /// How many requests the fault has hit so far.
     pub fn hits(&self) -> u64 {
         self.active.progress.borrow().hits
     }
 
-    /// How many requests it was looked at for by now, struck or not.
+    /// How many requests its filter has matched so far, hit or not.
     pub fn matched(&self) -> u64 {
         self.active.progress.borrow().matched
     }
 
-    /// Waits until it has struck so many requests.
+    /// Waits until the fault has hit this many requests.
     pub async fn reached(&self, hits: u64) {
         let mut progress = self.active.progress.subscribe();
-        // The sender lives as long as this.
+        // The sender lives as long as this guard.
         let _ = progress.wait_for(|progress| progress.hits >= hits).await;
     }
 }

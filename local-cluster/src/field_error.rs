@@ -1,8 +1,8 @@
-//! What is wrong with one field of an object.
+//! Validation errors of single fields.
 
 use serde_json::Value;
 
-/// Why a field was refused: one entry of `details.causes`.
+/// Why a field is invalid: one entry of `details.causes`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FieldError {
     pub(crate) reason: &'static str,
@@ -11,87 +11,63 @@ pub(crate) struct FieldError {
 }
 
 impl FieldError {
-    /// A required value is missing.
-    pub(crate) fn required(field: impl Into<String>, detail: &str) -> Self {
-        let message = if detail.is_empty() {
-            "Required value".to_owned()
-        } else {
-            format!("Required value: {detail}")
-        };
+    fn new(reason: &'static str, field: impl Into<String>, message: String) -> Self {
         Self {
-            reason: "FieldValueRequired",
+            reason,
             field: field.into(),
             message,
         }
     }
 
-    /// A value is not acceptable; `value` is shown as given.
-    pub(crate) fn invalid(field: impl Into<String>, value: &Value, detail: &str) -> Self {
-        Self {
-            reason: "FieldValueInvalid",
-            field: field.into(),
-            message: format!("Invalid value: {value}: {detail}"),
-        }
+    pub(crate) fn required(field: impl Into<String>, detail: &str) -> Self {
+        let message = match detail {
+            "" => "Required value".to_owned(),
+            detail => format!("Required value: {detail}"),
+        };
+        Self::new("FieldValueRequired", field, message)
     }
 
-    /// A value is none of the permitted ones.
+    pub(crate) fn invalid(field: impl Into<String>, value: &Value, detail: &str) -> Self {
+        let message = format!("Invalid value: {value}: {detail}");
+        Self::new("FieldValueInvalid", field, message)
+    }
+
     pub(crate) fn not_supported(
         field: impl Into<String>,
         value: &Value,
-        allowed: &[String],
+        supported: &[&str],
     ) -> Self {
-        Self {
-            reason: "FieldValueNotSupported",
-            field: field.into(),
-            message: format!(
-                "Unsupported value: {value}: supported values: {}",
-                allowed.join(", ")
-            ),
-        }
+        let supported: Vec<String> = supported.iter().map(|s| format!("{s:?}")).collect();
+        let supported = supported.join(", ");
+        let message = format!("Unsupported value: {value}: supported values: {supported}");
+        Self::new("FieldValueNotSupported", field, message)
     }
 
-    /// A value that must be unique occurs again.
     pub(crate) fn duplicate(field: impl Into<String>, value: &Value) -> Self {
-        Self {
-            reason: "FieldValueDuplicate",
-            field: field.into(),
-            message: format!("Duplicate value: {value}"),
-        }
+        Self::shown_duplicate(field, &value.to_string())
     }
 
-    /// The same for a value that is shown in words of its own.
+    /// A duplicate whose value is not shown as JSON.
     pub(crate) fn shown_duplicate(field: impl Into<String>, shown: &str) -> Self {
-        Self {
-            reason: "FieldValueDuplicate",
-            field: field.into(),
-            message: format!("Duplicate value: {shown}"),
-        }
+        Self::new(
+            "FieldValueDuplicate",
+            field,
+            format!("Duplicate value: {shown}"),
+        )
     }
 
-    /// A value names what is not there.
+    /// The value refers to something that does not exist.
     pub(crate) fn not_found(field: impl Into<String>, value: &Value) -> Self {
-        Self {
-            reason: "FieldValueNotFound",
-            field: field.into(),
-            message: format!("Not found: {value}"),
-        }
+        Self::new("FieldValueNotFound", field, format!("Not found: {value}"))
     }
 
-    /// A value has more than it may have; it is too long to be shown, too.
+    /// The value has too many bytes, items or properties, so the message does not contain it.
     pub(crate) fn too_long(field: impl Into<String>, detail: &str) -> Self {
-        Self {
-            reason: "FieldValueTooLong",
-            field: field.into(),
-            message: format!("Too long: {detail}"),
-        }
+        Self::new("FieldValueTooLong", field, format!("Too long: {detail}"))
     }
 
-    /// The change is not allowed at all.
+    /// The field must not be set or changed.
     pub(crate) fn forbidden(field: impl Into<String>, detail: &str) -> Self {
-        Self {
-            reason: "FieldValueForbidden",
-            field: field.into(),
-            message: format!("Forbidden: {detail}"),
-        }
+        Self::new("FieldValueForbidden", field, format!("Forbidden: {detail}"))
     }
 }

@@ -1,39 +1,38 @@
-//! The API over HTTP: what a request means, and the form of its answer.
+//! The Kubernetes API over HTTP: parsing of requests and rendering of responses.
 
 mod accept;
-mod answer;
 mod body;
-mod columns;
+
 mod containers;
 mod continuation;
 mod discovery;
+mod etag;
 #[cfg(any(test, feature = "fuzzing"))]
 #[allow(
     unreachable_pub,
     reason = "the feature makes it reachable, the tests do not"
 )]
 pub mod fuzzing;
-mod guarded;
 mod health;
 mod list_options;
 mod log;
 mod openapi;
-mod patched;
+mod patch_result;
 mod path;
 mod pods;
+mod printers;
 mod protobuf;
 mod query;
 mod read;
+mod response;
 mod reviews;
 mod route;
 mod scale;
 mod subresource;
 mod table;
-mod tagged;
 mod watch;
 mod write;
 
-pub(crate) use crate::faults::Cut;
+pub(crate) use crate::faults::Disconnect;
 pub(crate) use body::BodyBudget;
-pub(crate) use guarded::with_guard;
 pub(crate) use route::{Stop, router, unauthorized};

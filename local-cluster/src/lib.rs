@@ -1,10 +1,10 @@
 //! An embedded Kubernetes API for demos and tests.
 //!
-//! A controller is only as good as what it was tried against. This crate is a Kubernetes API server
-//! small enough to start in a test: an [`axum::Router`] over an in-memory store, with the agents of a
-//! cluster that controllers notice. Pods are bound to nodes and become ready, Deployments roll out,
-//! owned objects are collected, namespaces terminate, definitions are served. It answers in the words of Kubernetes
-//! 1.36, errors included, so that what works here works on a cluster.
+//! This crate is a Kubernetes API server that is small enough to start in a test of a controller: an
+//! [`axum::Router`] over an in-memory store, with the controllers of a cluster that others rely on. Pods are
+//! scheduled and become ready, Deployments roll out, dependents are garbage-collected, namespaces terminate,
+//! CustomResourceDefinitions are served. Its responses are those of Kubernetes 1.36, error messages included,
+//! so that what works here works on a cluster.
 //!
 //! ```
 //! use k8s_openapi::api::core::v1::ConfigMap;
@@ -15,7 +15,7 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let cluster = LocalCluster::start(LocalClusterOptions::default()).await?;
 //!
-//! // In process, without a socket; requests are counted by client.
+//! // An in-process client without a socket; requests are counted by client.
 //! let maps: Api<ConfigMap> = Api::default_namespaced(cluster.client_as("my-controller"));
 //! let map = serde_json::from_value(serde_json::json!({
 //!     "metadata": {"generateName": "settings-"}, "data": {"colour": "blue"},
@@ -32,67 +32,66 @@
 //! # }
 //! ```
 //!
-//! # What is there
+//! # What is supported
 //!
-//! * **Documents**: discovery, plain and aggregated, with tags; OpenAPI v3 of every kind, custom ones
-//!   included, so that `kubectl explain` and its patches know them; `/version` and health checks.
-//! * **Kinds**: those of an API server in its stable groups, and the custom resources that
-//!   CustomResourceDefinitions define. Reviews of access are answered: everybody may do everything.
-//! * **Reading**: get; list with selectors, `limit`/`continue`, and the matches of
-//!   `resourceVersion`; watch from any kept version, with bookmarks, streaming lists and `410 Expired`;
-//!   tables, metadata only, YAML. A version of the future is waited for, 3 s by a list.
-//! * **Writing**: create, update, JSON patch, merge patch, strategic merge patch (built-in kinds),
-//!   server-side apply; `managedFields` of every client's write, and conflicts by them; delete with
-//!   preconditions, finalizers, grace and propagation, collections; dry runs; what may be changed of
-//!   pods, services, workloads, config maps and secrets. The subresources `status`, `scale`, `eviction`,
-//!   `binding` and `finalize`.
+//! * **Documents**: discovery, plain and aggregated, with ETags; OpenAPI v3 of every kind, custom ones
+//!   included, for `kubectl explain` and kubectl's patches; `/version` and health checks.
+//! * **Kinds**: those of an API server in its stable groups, and custom resources. Access reviews allow
+//!   everything.
+//! * **Reads**: get; list with selectors, `limit`/`continue`, and `resourceVersionMatch`; watch from any
+//!   cached version, with bookmarks, streaming lists and `410 Expired`; tables, metadata only, YAML. A request
+//!   for a future version waits for it, a list for up to 3 s.
+//! * **Writes**: create, update, JSON patch, merge patch, strategic merge patch (built-in kinds),
+//!   server-side apply; `managedFields` of every client's writes, and their conflicts; delete with
+//!   preconditions, finalizers, grace period and propagation policy; delete collection; dry runs; immutable
+//!   fields of pods, services, workloads, config maps and secrets. The subresources `status`, `scale`,
+//!   `eviction`, `binding` and `finalize`.
 //! * **Custom resources**: all keywords of structural schemas, formats, list types, defaults and
-//!   pruning, CEL rules with transitions and ratcheting; definitions are checked themselves.
-//! * **Admission**: mutating and validating webhooks, called over HTTPS. A webhook behind a service is
-//!   where [`LocalClusterOptions::service_addresses`] or [`LocalCluster::set_service_address`] says.
-//! * **Agents**: a scheduler and a kubelet for all nodes (or none: [`LocalClusterOptions::run_pods`]),
+//!   pruning, CEL rules with transition rules and ratcheting; definitions are validated too.
+//! * **Admission**: mutating and validating webhooks over HTTPS. The address of a webhook behind a service
+//!   is set by [`LocalClusterOptions::service_addresses`] or [`LocalCluster::set_service_address`].
+//! * **Controllers**: a scheduler and a kubelet for all nodes (optional: [`LocalClusterOptions::run_pods`]),
 //!   with readiness gates and the [`annotations`] that make a pod unready or fail; Deployments,
 //!   ReplicaSets, ReplicationControllers, StatefulSets, DaemonSets and Jobs; EndpointSlices; the garbage
-//!   collector, namespaces, definitions.
-//! * **Life**: in memory, or in a directory that outlives the process, killed or not
-//!   ([`LocalClusterOptions::data_dir`]); over HTTP or HTTPS, with a bearer token on demand
-//!   ([`LocalCluster::serve_with`]); faults on purpose ([`LocalCluster::faults`]).
+//!   collector, namespaces, CustomResourceDefinitions.
+//! * **Operation**: in memory, or in a directory that survives the process
+//!   ([`LocalClusterOptions::data_dir`]); over HTTP or HTTPS, optionally with a bearer token
+//!   ([`LocalCluster::serve_with`]); fault injection ([`LocalCluster::faults`]).
 //!
-//! # What is not there
+//! # What is not supported
 //!
 //! * **Containers**: pods run none, so their logs are empty, and exec, attach, port-forward, proxies,
-//!   `resize` and `ephemeralcontainers` end with an error that says so. They use neither volumes nor the
-//!   resources of nodes. Tokens of service accounts are not issued.
-//! * **Kept, and nobody acts on them**: CronJobs, autoscalers, Ingresses, network policies, disruption
-//!   budgets (no eviction is refused), quotas and limits, volumes and storage, RBAC, priorities, devices,
-//!   certificates, admission policies (with a warning), APIServices. `core/v1` Endpoints are not filled,
-//!   there are no default service accounts, and workloads report no events.
-//! * **Answered by 404**: everything in alpha or beta.
-//! * **Users**: whoever has the token, or reaches the port where there is none, is `system:admin`.
-//! * **Protobuf** is read of the kinds that `kubectl create` writes in it (415 for others); answers are
-//!   JSON, YAML or, of reviews, protobuf. `/openapi/v2` names no types.
-//! * **Webhooks**: match conditions (refused), reviews in `v1beta1`, conversion webhooks (refused). What
-//!   agents write is not reviewed and has no manager.
-//! * **CEL**: no estimate of what a rule costs, but a limit while it runs; no `sortBy`, `optMap` and loops
-//!   over two variables.
+//!   `resize` and `ephemeralcontainers` return an error. Pods use neither volumes nor the resources of nodes.
+//!   Service account tokens are not issued.
+//! * **Stored without a controller**: CronJobs, autoscalers, Ingresses, network policies, disruption
+//!   budgets (no eviction is rejected), quotas and limits, volumes and storage, RBAC, priorities, devices,
+//!   certificates, admission policies (with a warning), APIServices. There are no `core/v1` Endpoints, no
+//!   default service accounts, and no events of workloads.
+//! * **404**: all alpha and beta APIs.
+//! * **Users**: every client, with the token if there is one, is `system:admin`.
+//! * **Protobuf** requests are decoded for the kinds that `kubectl create` sends (415 for others); responses
+//!   are JSON, YAML or, for reviews, protobuf. `/openapi/v2` has no types.
+//! * **Webhooks**: match conditions and conversion webhooks (both rejected), reviews in `v1beta1`. Writes of
+//!   controllers are not reviewed and have no field manager.
+//! * **CEL**: no cost estimation, but a limit at run time; no `sortBy`, `optMap` and loops over two variables.
 //!
-//! # How it is built
+//! # Modules
 //!
-//! `store` keeps objects and a log of changes per resource; an object is kept and serialised once,
-//! however many watch it, and is on disk before anybody sees it where there is a data directory.
-//! `rules` decides what a write may do, `patch`, `schema` and `selector` are its tools, `admission` asks
-//! webhooks, `writer` carries decisions out; none of them knows the API's HTTP. `http` turns requests
-//! into calls and answers into bytes, `faults` gets in between, `server` has the sockets. `agents` are
-//! state machines fed by the log.
+//! `store` keeps the objects and a watch cache for each resource; an object is stored and serialised once for
+//! any number of watches and, with a data directory, is on disk before it is visible. `rules` decides about
+//! writes with the help of `patch`, `schema` and `selector`, `admission` calls webhooks, and `writer` performs
+//! the writes; none of them depends on HTTP. `http` decodes requests and encodes responses, `faults` injects
+//! faults, `server` listens. `controllers` follow the watch cache.
 
 mod addresses;
 mod admission;
-mod agents;
 pub mod annotations;
 mod client;
 mod clock;
 mod cluster;
+mod controllers;
 mod error;
+mod error_list;
 mod faults;
 mod field_error;
 mod http;
@@ -124,7 +123,8 @@ struct Readme;
 pub use client::InProcess;
 pub use cluster::LocalCluster;
 pub use error::Error;
-pub use faults::{Fault, FaultGuard, Faults, Refusal, RequestFilter, Verb, WatchEnd};
+pub use faults::{ErrorResponse, Fault, FaultGuard, Faults, RequestFilter, Verb, WatchEnd};
+pub use lbcf_serving::listener::Limits;
 pub use options::{LocalClusterOptions, NodeSpec};
 pub use requests::{RequestCounts, RequestKey};
-pub use server::{ConnectionLimits, ServeOptions, ServerHandle, Tls, Token};
+pub use server::{ServeOptions, ServerHandle, Tls, Token};

@@ -1,30 +1,20 @@
-//! What names, labels and finalizers may look like, in Kubernetes' words.
+//! Validation of names and labels, with the messages of Kubernetes.
 
-/// The complaint about a name that is no DNS subdomain.
 pub(crate) const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-/// The complaint about a name that is no DNS label.
 pub(crate) const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
-/// The complaint about a name that is no DNS label beginning with a letter.
+/// The message for names that must be DNS-1035 labels.
 pub(crate) const LETTER_LABEL: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
-/// The complaint about a label's value.
 pub(crate) const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
-/// The complaint about a label's key.
 pub(crate) const LABEL_KEY: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
-/// Whether this is a DNS label.
 pub(crate) fn is_label(text: &str) -> bool {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    text.len() <= 63
-        && text.starts_with(plain)
-        && text.ends_with(plain)
-        && text.chars().all(|c| plain(c) || c == '-')
+    text.len() <= 63 && is_label_of_any_length(text)
 }
 
-/// Whether this is a DNS subdomain.
 pub(crate) fn is_subdomain(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(is_label_of_any_length)
 }
@@ -34,12 +24,11 @@ fn is_label_of_any_length(text: &str) -> bool {
     text.starts_with(plain) && text.ends_with(plain) && text.chars().all(|c| plain(c) || c == '-')
 }
 
-/// Whether this can be a label's value.
 pub(crate) fn is_label_value(text: &str) -> bool {
     text.is_empty() || is_qualified_part(text)
 }
 
-/// Whether this can be a label's or an annotation's key.
+/// Whether this is a valid key of a label or an annotation.
 pub(crate) fn is_label_key(key: &str) -> bool {
     match key.split_once('/') {
         None => is_qualified_part(key),
@@ -57,7 +46,7 @@ fn is_qualified_part(text: &str) -> bool {
             .all(|c| plain(c) || matches!(c, '-' | '_' | '.'))
 }
 
-/// What follows a `generateName`: five characters that spell no words.
+/// The random suffix of a generated name: five characters that spell no words.
 pub(crate) fn suffix() -> String {
     const LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
     let random = uuid::Uuid::new_v4();

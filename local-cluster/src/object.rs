@@ -1,7 +1,7 @@
-//! Reading and writing the parts that every Kubernetes object has.
+//! Accessors for the parts that every Kubernetes object has.
 //!
-//! Objects stay JSON maps from the request to the answer: the server must keep fields it has never
-//! heard of, which typed structs would drop. These helpers keep the digging in one place.
+//! Objects stay JSON maps from the request to the response: the server must keep unknown fields, which
+//! typed structs would drop.
 
 use serde_json::{Map, Value};
 
@@ -32,12 +32,30 @@ pub(crate) fn at<'a>(object: &'a Object, path: &[&str]) -> Option<&'a Value> {
     Some(value)
 }
 
+/// The items of the list at a path of keys; none if there is no list.
+pub(crate) fn items<'a>(
+    object: &'a Object,
+    path: &[&str],
+) -> impl Iterator<Item = &'a Value> + Clone + use<'a> {
+    let list = at(object, path).and_then(Value::as_array);
+    list.into_iter().flatten()
+}
+
+/// The integer at a path of keys.
+pub(crate) fn number(object: &Object, path: &[&str], default: i64) -> i64 {
+    at(object, path).and_then(Value::as_i64).unwrap_or(default)
+}
+
+/// The string under a key; empty if there is none.
+pub(crate) fn string<'a>(value: &'a Value, key: &str) -> &'a str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
 /// The string at a path of keys.
 pub(crate) fn text<'a>(object: &'a Object, path: &[&str]) -> Option<&'a str> {
     at(object, path)?.as_str()
 }
 
-/// A string of the metadata.
 pub(crate) fn meta<'a>(object: &'a Object, key: &str) -> Option<&'a str> {
     text(object, &["metadata", key])
 }
@@ -57,12 +75,9 @@ pub(crate) fn uid(object: &Object) -> &str {
     meta(object, "uid").unwrap_or_default()
 }
 
-/// The object's finalizers.
 pub(crate) fn finalizers(object: &Object) -> Vec<&str> {
-    at(object, &["metadata", "finalizers"])
-        .and_then(Value::as_array)
-        .map(|list| list.iter().filter_map(Value::as_str).collect())
-        .unwrap_or_default()
+    let finalizers = items(object, &["metadata", "finalizers"]);
+    finalizers.filter_map(Value::as_str).collect()
 }
 
 /// Sets the finalizers; an empty list removes the field, as the API server shows it.
@@ -75,14 +90,13 @@ pub(crate) fn set_finalizers(object: &mut Object, finalizers: &[&str]) {
     }
 }
 
-/// The entries that say who manages the object's fields.
 pub(crate) fn managers(object: &Object) -> &[Value] {
     at(object, &["metadata", "managedFields"])
         .and_then(Value::as_array)
         .map_or(&[], Vec::as_slice)
 }
 
-/// Sets them; where there are none, the field goes.
+/// Sets `metadata.managedFields`; an empty list removes the field.
 pub(crate) fn set_managers(object: &mut Object, managers: Vec<Value>) {
     let meta = child(object, "metadata");
     if managers.is_empty() {
@@ -92,27 +106,26 @@ pub(crate) fn set_managers(object: &mut Object, managers: Vec<Value>) {
     }
 }
 
-/// Whether deletion of the object has begun.
+/// Whether the object has a deletion timestamp.
 pub(crate) fn is_deleting(object: &Object) -> bool {
     meta(object, "deletionTimestamp").is_some()
 }
 
 /// The object's generation, 0 when its kind has none.
 pub(crate) fn generation(object: &Object) -> i64 {
-    at(object, &["metadata", "generation"])
-        .and_then(Value::as_i64)
-        .unwrap_or_default()
+    number(object, &["metadata", "generation"], 0)
 }
 
 /// A condition of the status by its type.
 pub(crate) fn condition<'a>(object: &'a Object, kind: &str) -> Option<&'a Value> {
-    at(object, &["status", "conditions"])?
-        .as_array()?
-        .iter()
-        .find(|c| c.get("type").and_then(Value::as_str) == Some(kind))
+    items(object, &["status", "conditions"]).find(|c| string(c, "type") == kind)
 }
 
-/// Makes an [`Object`] from a `json!` literal; anything but an object gives an empty one.
+pub(crate) fn is_condition_true(object: &Object, kind: &str) -> bool {
+    condition(object, kind).is_some_and(|c| string(c, "status") == "True")
+}
+
+/// Unwraps a JSON object; any other value gives an empty one.
 pub(crate) fn object(value: Value) -> Object {
     match value {
         Value::Object(map) => map,

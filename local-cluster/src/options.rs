@@ -1,57 +1,56 @@
-//! How a local cluster is set up.
+//! Options of a local cluster.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A node that exists from the start.
+/// A node that exists when the cluster starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeSpec {
-    /// The node's name.
+    /// The node's name, a DNS subdomain.
     pub name: String,
-    /// Its `InternalIP`.
+    /// The node's `InternalIP`, which its pods have as `hostIP`.
     pub address: IpAddr,
 }
 
-/// How a local cluster is set up. Start from [`Default`] and change what matters.
+/// Options of a local cluster; each field has a default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalClusterOptions {
-    /// From a pod's binding to its being `Running` and `Ready`.
+    /// How long after its binding a pod becomes `Running` and `Ready`; 300 ms by default.
     pub pod_ready_delay: Duration,
-    /// From a running pod's deletion to its end; never longer than its grace period.
+    /// How long a deleted pod terminates, at most its grace period; 500 ms by default.
     pub pod_termination_delay: Duration,
-    /// How long the containers of a pod run that does not start them anew: one with the restart
-    /// policy `Never` or `OnFailure`, as Jobs have.
+    /// How long the containers of a pod with restart policy `Never` or `OnFailure` run, as those of Jobs;
+    /// 1 s by default.
     pub pod_run_time: Duration,
-    /// The nodes that exist from the start.
+    /// The initial nodes; two by default.
     pub nodes: Vec<NodeSpec>,
-    /// Whether pods are bound to nodes and run. Without, they stay as clients leave them, like on a
-    /// cluster without scheduler and kubelets: a pod with a node that is deleted waits for ever,
-    /// unless it is given no grace.
+    /// Whether pods are bound to nodes and become ready, the default. Otherwise there is no scheduler and no
+    /// kubelet: pods stay as clients leave them, and a deleted pod with a node stays until it is deleted
+    /// with grace period 0.
     pub run_pods: bool,
-    /// How many changes are kept for each resource, as long as their objects take no more than 8 MiB
-    /// as JSON. A watch that asks for an older version, or falls further behind, is told
+    /// How many events the watch cache of each resource keeps, as long as their objects have at most 8 MiB of
+    /// JSON; 10,000 by default. A watch from an older version, or one that falls further behind, receives
     /// `410 Expired`.
     pub event_history: usize,
-    /// Where the services are that admission webhooks name, as `name.namespace.svc` to `host:port`:
-    /// there is no service network here. The certificate must be valid for the service's name.
+    /// The addresses (`host:port`) of the services (`name.namespace.svc`) that admission webhooks refer to,
+    /// because there is no service network. The certificate must be valid for the service's name.
     pub service_addresses: BTreeMap<String, String>,
-    /// Where the cluster is kept, so that it outlives its process; `None` keeps it in memory only.
+    /// The directory that stores the cluster across restarts; `None`, the default, keeps it in memory.
     ///
-    /// The directory is made when it is missing, and one process at a time has it. Every write is
-    /// given to the system before anybody can see it: what was acknowledged survives the end of the
-    /// process, also by `kill -9`. The system writes to the medium in its own time. So a power loss or
-    /// a crash of the machine can cost the last writes, those since about 4 MB of writes ago at most;
-    /// what is left then is the cluster as it was at one moment, and no version is given twice.
+    /// The directory is created if it is missing, and is locked against other processes. Every write is
+    /// passed to the operating system before it is visible, so an acknowledged write survives the end of
+    /// the process, even by `kill -9`. It is not synced: a power loss or a crash of the machine can lose the
+    /// last writes, at most those of the last 4 MB. The cluster is then in an earlier consistent state, and
+    /// no resource version is used twice.
     ///
-    /// A write that the disk does not take, because it is full, read-only or gone, is answered with
-    /// `500 InternalError`, and nothing changes.
+    /// A write that the disk refuses, because it is full, read-only or missing, fails with
+    /// `500 InternalError` and changes nothing.
     ///
-    /// After a restart, what was there is there, and agents go on where they were. Versions go on
-    /// growing; watches from, and lists at, versions from before are told `410 Expired`. Namespaces
-    /// that every cluster has are made again if they were deleted, and so is the service
-    /// `kubernetes`. Nodes are not: of [`Self::nodes`], those are made that were never made before.
+    /// After a restart resource versions keep growing; watches and lists at versions from before receive
+    /// `410 Expired`. The namespaces and the service `kubernetes` that every cluster has are created again
+    /// if they were deleted. Of [`Self::nodes`] only those are created that never were before.
     pub data_dir: Option<PathBuf>,
 }
 

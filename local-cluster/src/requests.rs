@@ -1,12 +1,11 @@
-//! Who asked for what, how often.
+//! Counts requests by client, verb and resource, so that tests can check what a controller costs.
 //!
-//! What a controller costs is what it asks of the API; tests say so in numbers. Only requests are
-//! counted: the cluster's own agents write to the store without one.
+//! The cluster's own controllers send no requests.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// What a counter counts.
+/// What a request counter is for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct RequestKey {
@@ -16,12 +15,12 @@ pub struct RequestKey {
     pub verb: &'static str,
     /// `group/resource`, or `resource` of the core group.
     pub resource: String,
-    /// `status`, or empty.
+    /// The subresource, such as `status`; empty for the object itself.
     pub subresource: String,
 }
 
 impl RequestKey {
-    /// Whether it asks for a change, successful or not.
+    /// Whether the verb is one of create, update, patch, delete and deletecollection.
     pub fn is_write(&self) -> bool {
         matches!(
             self.verb,
@@ -29,44 +28,44 @@ impl RequestKey {
         )
     }
 
-    /// Whether it is about events, of either API.
+    /// Whether the resource is `events` of the core group or of `events.k8s.io`.
     pub fn is_event(&self) -> bool {
         matches!(self.resource.as_str(), "events" | "events.k8s.io/events")
     }
 }
 
-/// The requests answered up to a moment, or between two.
+/// The numbers of requests up to a moment, or between two.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestCounts {
     counts: BTreeMap<RequestKey, u64>,
 }
 
 impl RequestCounts {
-    /// How many requests satisfy a condition.
-    pub fn count(&self, mut wanted: impl FnMut(&RequestKey) -> bool) -> u64 {
+    /// The number of requests whose key satisfies a condition.
+    pub fn count(&self, mut filter: impl FnMut(&RequestKey) -> bool) -> u64 {
         self.counts
             .iter()
-            .filter(|(key, _)| wanted(key))
+            .filter(|(key, _)| filter(key))
             .map(|(_, count)| count)
             .sum()
     }
 
-    /// Writes of objects, events apart. Refused writes count, and writes that changed nothing.
+    /// The number of writes except of events, including those that failed or changed nothing.
     pub fn writes(&self) -> u64 {
         self.count(|key| key.is_write() && !key.is_event())
     }
 
-    /// The same of one client.
+    /// The number of writes of one client except of events.
     pub fn writes_by(&self, user_agent: &str) -> u64 {
         self.count(|key| key.user_agent == user_agent && key.is_write() && !key.is_event())
     }
 
-    /// Writes of events.
+    /// The number of writes of events.
     pub fn event_writes(&self) -> u64 {
         self.count(|key| key.is_write() && key.is_event())
     }
 
-    /// What was asked since an earlier snapshot.
+    /// The requests since an earlier snapshot.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let counts = self
@@ -81,7 +80,7 @@ impl RequestCounts {
         Self { counts }
     }
 
-    /// Every counter that is not zero.
+    /// All counters that are not zero.
     pub fn iter(&self) -> impl Iterator<Item = (&RequestKey, u64)> {
         self.counts.iter().map(|(key, count)| (key, *count))
     }
@@ -95,15 +94,13 @@ impl std::ops::Sub for &RequestCounts {
     }
 }
 
-/// How many different keys are told apart, as clients choose their names freely.
+/// The maximum number of keys, because clients choose their names freely.
 const MAX_KEYS: usize = 10_000;
 
-/// The running counters.
 #[derive(Debug, Default)]
 pub(crate) struct Counters(Mutex<BTreeMap<RequestKey, u64>>);
 
 impl Counters {
-    /// Counts one request.
     pub(crate) fn add(
         &self,
         user_agent: &str,
@@ -126,15 +123,13 @@ impl Counters {
         }
     }
 
-    /// The counts up to now.
     pub(crate) fn snapshot(&self) -> RequestCounts {
-        RequestCounts {
-            counts: self
-                .0
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone(),
-        }
+        let counts = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        RequestCounts { counts }
     }
 }
 
@@ -143,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_told_apart_and_subtracted() {
+    fn counts_are_distinguished_and_subtracted() {
         let counters = Counters::default();
         counters.add("agent/1.0 (x)", "create", "g/things".into(), "");
         let before = counters.snapshot();

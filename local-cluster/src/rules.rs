@@ -1,6 +1,7 @@
-//! What a write may do and what it leads to, decided without store or network.
+//! The rules of writes: defaulting, validation, preconditions and deletion, without store or
+//! network.
 //!
-//! Each rule takes objects and returns an object or a refusal; `writer` carries the decision out.
+//! Each takes objects and returns an object or an error; `writer` stores the result.
 
 mod builtin;
 mod complete;
@@ -16,11 +17,13 @@ pub(crate) use create::{Stamp, forget_past, prepare_create};
 pub(crate) use delete::{DeleteOptions, Deletion, Propagation, decide_deletion};
 pub(crate) use metadata::{check_name, clean_metadata};
 pub(crate) use options::WriteOptions;
-pub(crate) use update::{Part, Update, decide_update, may_go};
+pub(crate) use update::{Part, Update, decide_update, is_removable};
 
-/// The finalizer of a foreground deletion: the collector removes it when the dependents are gone.
+/// The finalizer of a foreground deletion; the garbage collector removes it once no dependents are
+/// left.
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";
-/// The finalizer of an orphaning deletion: the collector removes it when the dependents are freed.
+/// The finalizer of an orphaning deletion; the garbage collector removes it once the dependents
+/// have no reference to the owner.
 pub(crate) const ORPHAN: &str = "orphan";
-/// The finalizer of a definition whose custom resources are still to be deleted.
+/// The finalizer of a definition until its custom resources are deleted.
 pub(crate) const DEFINITION_CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";

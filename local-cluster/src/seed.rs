@@ -1,15 +1,14 @@
-//! What a cluster holds before anybody asks for anything.
+//! Creates the initial objects of a cluster.
 //!
-//! A cluster that was there before is not set up again: what every Kubernetes cluster has comes back
-//! when it was deleted, but a node that was deleted stays so.
+//! After a restart, what every Kubernetes cluster has is created again if it was deleted, but nodes are
+//! not.
 
 use serde_json::{Value, json};
 
 use crate::clock;
-use crate::object::{Object, condition, meta, object};
+use crate::object::{Object, is_condition_true, meta, object};
 use crate::options::{LocalClusterOptions, NodeSpec};
-use crate::resources::fill_defaults;
-use crate::resources::kinds_of;
+use crate::resources::{fill_defaults, kinds_of};
 use crate::rules::{FieldValidation, WriteOptions};
 use crate::status::ApiError;
 use crate::store::Resource;
@@ -47,23 +46,21 @@ pub(crate) async fn seed(cluster: &Cluster, options: &LocalClusterOptions) -> Re
     create(cluster, "services", "default", service).await
 }
 
-/// Serves the definitions that were served before, so that nobody finds their kinds missing.
+/// Serves the established definitions of an earlier process before the first request arrives.
 pub(crate) fn serve_definitions(cluster: &Cluster) {
     let definitions = Resource::new("apiextensions.k8s.io", "customresourcedefinitions");
     let (mut found, _) = cluster.store.list(&definitions, None);
-    // Discovery lists kinds in the order in which their definitions came.
+    // Discovery lists kinds in the order of their definitions' creation.
     found.sort_by(|a, b| meta(&a.object, CREATED).cmp(&meta(&b.object, CREATED)));
     for definition in found {
-        let established = condition(&definition.object, "Established")
-            .and_then(|condition| condition.get("status")?.as_str());
-        if established == Some("True") {
+        if is_condition_true(&definition.object, "Established") {
             let kinds = kinds_of(&definition.object);
             cluster.registry.set_custom(&definition.name, kinds);
         }
     }
 }
 
-/// Creates an object, unless it is there.
+/// Creates an object, unless it exists.
 async fn create(
     cluster: &Cluster,
     plural: &str,
@@ -80,7 +77,7 @@ async fn create(
         ..WriteOptions::default()
     };
     match cluster.create(&kind, namespace, new, &options).await {
-        // After a restart it may be there, or its namespace may be on its way out.
+        // After a restart it may exist, or its namespace may be terminating.
         Err(error) if !matches!(error.code(), 403 | 409) => Err(error),
         _ => Ok(()),
     }
@@ -106,7 +103,7 @@ fn node_object(node: &NodeSpec) -> Value {
             "capacity": capacity, "allocatable": capacity,
             "conditions": [{
                 "type": "Ready", "status": "True", "reason": "KubeletReady",
-                "message": "the local cluster plays this node",
+                "message": "the local cluster simulates this node",
                 "lastHeartbeatTime": now, "lastTransitionTime": now,
             }],
             "nodeInfo": {

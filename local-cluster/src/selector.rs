@@ -1,4 +1,4 @@
-//! Which objects a request means.
+//! Label and field selectors.
 
 mod field;
 mod label;

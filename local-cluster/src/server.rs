@@ -1,15 +1,10 @@
-//! The API on a socket, for kubectl and everybody else.
-//!
-//! Peers may do anything. Each connection is a task of its own from its first byte on, with a place
-//! among a limited number and a deadline for each thing that it waits for.
+//! The API on a socket, for kubectl and other clients.
 
+mod auth;
 mod certificate;
-mod connection;
-mod gate;
-mod impatient;
 mod kubeconfig;
 mod options;
-mod places;
+mod service;
 mod token;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -18,23 +13,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use tokio::net::TcpListener;
-use tokio::task::{JoinHandle, JoinSet};
+use hyper::service::service_fn;
+use lbcf_serving::listener::{Connection, Listener};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use self::connection::{Shared, connection};
-use self::places::Places;
+use self::service::Api;
 use crate::error::Error;
 use crate::http::BodyBudget;
 
-pub use self::options::{ConnectionLimits, ServeOptions, Tls};
+pub use self::options::{ServeOptions, Tls};
 pub use self::token::Token;
 
-/// How long connections get to end, each of them having less.
-const LAST_ANSWERS: Duration = Duration::from_secs(3);
-/// How long the server rests when the system has no connection to give.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-
+/// How long the shutdown waits for connections; each of them has less.
+const SHUTDOWN: Duration = Duration::from_secs(3);
 /// A listening server; dropping it stops it.
 #[derive(Debug)]
 pub struct ServerHandle {
@@ -57,29 +49,29 @@ impl ServerHandle {
             address: listen,
             source,
         };
-        let listener = TcpListener::bind(listen).await.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        let stop = CancellationToken::new();
-        let shared = Arc::new(Shared {
+        let listener = Listener::bind(listen).await.map_err(failed)?;
+        let address = listener.addr();
+        let mut listener = listener.limits(options.limits);
+        if let Some(identity) = &identity {
+            listener = listener.tls(Arc::clone(&identity.tls));
+        }
+        let api = Arc::new(Api {
             router,
-            tls: identity
-                .as_ref()
-                .map(|made| Arc::clone(&made.config).into()),
             token: options.token.clone(),
-            bodies: BodyBudget::new(options.limits.bodies),
-            limits: options.limits,
+            bodies: BodyBudget::new(options.body_bytes),
         });
-        let task = tokio::spawn(serve(listener, shared, stop.clone()));
+        let stop = CancellationToken::new();
+        let task = tokio::spawn(serve(listener, api, stop.clone()));
         Ok(Self {
             address,
-            authority: identity.map(|made| made.authority),
+            authority: identity.map(|identity| identity.authority),
             token: options.token,
             stop,
             task,
         })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn addr(&self) -> SocketAddr {
         self.address
     }
@@ -105,7 +97,7 @@ impl ServerHandle {
     }
 
     /// A kubeconfig for this server, with the context `local-cluster`. Where there is a token, it is
-    /// in it: [`Self::write_kubeconfig`] lets nobody else read it.
+    /// in it: [`Self::write_kubeconfig`] makes the file readable for its owner only.
     pub fn kubeconfig(&self) -> String {
         kubeconfig::text(&self.url(), self.authority(), self.token.as_ref())
     }
@@ -118,14 +110,13 @@ impl ServerHandle {
         })
     }
 
-    /// Stops listening, ends watches, and waits for the last answers.
+    /// Closes the port, ends watches, and waits for requests to finish, for 3 s at most.
     pub async fn shutdown(mut self) {
         self.stop.cancel();
-        // It ends by itself, within bounds.
         if let Err(error) = (&mut self.task).await
             && error.is_panic()
         {
-            tracing::error!("the local cluster's server broke off; this is a defect");
+            tracing::error!("the local cluster's server panicked; this is a defect");
         }
     }
 }
@@ -136,51 +127,14 @@ impl Drop for ServerHandle {
     }
 }
 
-/// Accepts connections until `stop`, then lets them finish what they are answering.
-async fn serve(listener: TcpListener, shared: Arc<Shared>, stop: CancellationToken) {
-    let places = Places::new(shared.limits.connections, stop.clone());
-    let mut connections = JoinSet::new();
-    let accepting = async {
-        loop {
-            while let Some(ended) = connections.try_join_next() {
-                told(ended);
-            }
-            match listener.accept().await {
-                Ok((stream, _)) => {
-                    let place = places.take().await;
-                    connections.spawn(connection(stream, Arc::clone(&shared), place));
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "no connection could be accepted");
-                    // Most likely the process has no file left.
-                    places.make_room();
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
-                }
-            }
-        }
+async fn serve(listener: Listener, api: Arc<Api>, stop: CancellationToken) {
+    let service = |connection: &Connection| {
+        let (api, closing) = (Arc::clone(&api), connection.closing().clone());
+        service_fn(move |request| {
+            let (api, closing) = (Arc::clone(&api), closing.clone());
+            async move { api.respond(request, closing).await }
+        })
     };
-    tokio::select! {
-        () = accepting => {}
-        () = stop.cancelled() => {}
-    }
-    drop(listener);
-    let ended = async {
-        while let Some(ended) = connections.join_next().await {
-            told(ended);
-        }
-    };
-    if tokio::time::timeout(LAST_ANSWERS, ended).await.is_err() {
-        tracing::debug!(
-            left = connections.len(),
-            "some requests took too long to finish"
-        );
-    }
-}
-
-fn told(ended: Result<(), tokio::task::JoinError>) {
-    if let Err(error) = ended
-        && error.is_panic()
-    {
-        tracing::error!("a connection broke off; this is a defect");
-    }
+    let connections = listener.serve(service, stop.cancelled()).await;
+    connections.finish_within(SHUTDOWN).await;
 }

@@ -1,8 +1,8 @@
-//! Failures, in the form and the words of the Kubernetes API.
+//! Errors, with the codes, reasons and messages of the Kubernetes API.
 //!
-//! Clients decide by `reason` and `code`, people read `message`, and kubectl prints `details.causes`;
-//! so every refusal of this crate is an [`ApiError`], and each has one constructor here. The store
-//! and the rules return it too: a refusal is decided where the rule lives and only rendered by HTTP.
+//! Clients decide by `reason` and `code`, users read `message`, and kubectl prints `details.causes`; so
+//! every error of a request is an [`ApiError`], and each kind of error has one constructor here. The
+//! rules return it too, and HTTP only renders it.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,24 +13,24 @@ use crate::field_error::FieldError;
 use crate::object::{Object, object};
 use crate::resources::Kind;
 
-/// A refusal, ready to be written as a Kubernetes `Status`.
+/// The error of a request, which is sent as a Kubernetes `Status`.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ApiError(Box<Failure>);
+pub(crate) struct ApiError(Box<StatusFields>);
 
 #[derive(Clone, Debug, PartialEq)]
-struct Failure {
+struct StatusFields {
     code: u16,
     reason: Cow<'static, str>,
     message: String,
     details: Option<Object>,
-    /// Where a list can go on all the same.
+    /// From where an inconsistent list can continue.
     continue_token: Option<String>,
     warnings: Vec<String>,
 }
 
 impl ApiError {
     fn new(code: u16, reason: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
-        Self(Box::new(Failure {
+        Self(Box::new(StatusFields {
             code,
             reason: reason.into(),
             message: message.into(),
@@ -45,38 +45,33 @@ impl ApiError {
         self
     }
 
-    /// The refusal together with what the user is told besides.
+    /// Adds warnings, which the client receives with the error.
     pub(crate) fn with_warnings(mut self, warnings: Vec<String>) -> Self {
         self.0.warnings.splice(..0, warnings);
         self
     }
 
-    /// What the user is told besides.
     pub(crate) fn warnings(&self) -> &[String] {
         &self.0.warnings
     }
 
-    /// The HTTP status code.
     pub(crate) fn code(&self) -> u16 {
         self.0.code
     }
 
-    /// After how many seconds a client may try again, if that makes sense.
+    /// After how many seconds the client may retry.
     pub(crate) fn retry_after(&self) -> Option<u64> {
         self.0.details.as_ref()?.get("retryAfterSeconds")?.as_u64()
     }
 
-    /// The words for people.
     pub(crate) fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The reason that clients decide by.
     pub(crate) fn reason(&self) -> &str {
         &self.0.reason
     }
 
-    /// The `Status` object.
     pub(crate) fn to_value(&self) -> Value {
         let mut status = object(json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
@@ -94,34 +89,32 @@ impl ApiError {
         Value::Object(status)
     }
 
-    /// There is no such object.
     pub(crate) fn not_found(kind: &Kind, name: &str) -> Self {
         let message = format!("{} \"{name}\" not found", kind.qualified_resource());
         Self::new(404, "NotFound", message).with(resource_details(kind, name))
     }
 
-    /// There is such an object already.
     pub(crate) fn already_exists(kind: &Kind, name: &str) -> Self {
         let message = format!("{} \"{name}\" already exists", kind.qualified_resource());
         Self::new(409, "AlreadyExists", message).with(resource_details(kind, name))
     }
 
-    /// The write's precondition does not hold.
+    fn not_fulfilled(resource: &str, name: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {resource} \"{name}\": {why}");
+        Self::new(409, "Conflict", message)
+    }
+
     pub(crate) fn conflict(kind: &Kind, name: &str, why: &str) -> Self {
-        let message = format!(
-            "Operation cannot be fulfilled on {} \"{name}\": {why}",
-            kind.qualified_resource()
-        );
-        Self::new(409, "Conflict", message).with(resource_details(kind, name))
+        let details = resource_details(kind, name);
+        Self::not_fulfilled(&kind.qualified_resource(), name, why).with(details)
     }
 
-    /// The pod cannot be bound.
     pub(crate) fn binding_conflict(name: &str, why: &str) -> Self {
-        let message = format!("Operation cannot be fulfilled on pods/binding \"{name}\": {why}");
-        Self::new(409, "Conflict", message).with(kind_details("", "pods/binding", name))
+        let details = kind_details("", "pods/binding", name);
+        Self::not_fulfilled("pods/binding", name, why).with(details)
     }
 
-    /// Somebody else wrote in between.
+    /// The object was written in between.
     pub(crate) fn modified(kind: &Kind, name: &str) -> Self {
         Self::conflict(
             kind,
@@ -130,25 +123,22 @@ impl ApiError {
         )
     }
 
-    /// The uid in a delete request is another object's.
     pub(crate) fn uid_precondition(kind: &Kind, name: &str, given: &str, actual: &str) -> Self {
-        let message = format!(
-            "Operation cannot be fulfilled on {} \"{name}\": the UID in the precondition ({given}) does not match the UID in record ({actual}). The object might have been deleted and then recreated",
-            kind.qualified_kind()
+        let why = format!(
+            "the UID in the precondition ({given}) does not match the UID in record ({actual}). The object might have been deleted and then recreated"
         );
-        Self::new(409, "Conflict", message).with(kind_details(&kind.group, &kind.kind, name))
+        let details = kind_details(&kind.group, &kind.kind, name);
+        Self::not_fulfilled(&kind.qualified_kind(), name, &why).with(details)
     }
 
-    /// The resourceVersion in a delete request is not the current one.
     pub(crate) fn version_precondition(kind: &Kind, name: &str, given: &str, actual: u64) -> Self {
-        let message = format!(
-            "Operation cannot be fulfilled on {} \"{name}\": the ResourceVersion in the precondition ({given}) does not match the ResourceVersion in record ({actual}). The object might have been modified",
-            kind.qualified_kind()
+        let why = format!(
+            "the ResourceVersion in the precondition ({given}) does not match the ResourceVersion in record ({actual}). The object might have been modified"
         );
-        Self::new(409, "Conflict", message).with(kind_details(&kind.group, &kind.kind, name))
+        let details = kind_details(&kind.group, &kind.kind, name);
+        Self::not_fulfilled(&kind.qualified_kind(), name, &why).with(details)
     }
 
-    /// The object's fields are refused.
     pub(crate) fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Self {
         let mut seen = HashSet::new();
         let mut lines: Vec<String> = Vec::new();
@@ -167,12 +157,12 @@ impl ApiError {
             .map(|e| json!({"reason": e.reason, "message": e.message, "field": e.field}))
             .collect();
         let mut details = object(kind_details(group, kind, name));
-        details.retain(|_, said| *said != "");
+        details.retain(|_, value| *value != "");
         details.insert("causes".to_owned(), Value::from(causes));
         Self::new(422, "Invalid", message).with(Value::Object(details))
     }
 
-    /// An update did not say which version it is based on.
+    /// An update lacks the `resourceVersion`.
     pub(crate) fn version_required(kind: &Kind, name: &str) -> Self {
         let error = FieldError::invalid(
             "metadata.resourceVersion",
@@ -182,7 +172,6 @@ impl ApiError {
         Self::invalid(&kind.group, &kind.plural, name, &[error])
     }
 
-    /// A JSON patch could not be applied.
     pub(crate) fn patch_rejected() -> Self {
         Self::new(
             422,
@@ -192,32 +181,30 @@ impl ApiError {
         .with(json!({}))
     }
 
-    /// What a patch makes has fields that its kind does not have.
+    /// The result of a patch has unknown fields.
     pub(crate) fn unknown_in_patch(shown: &str, why: &str) -> Self {
         let error = FieldError::invalid(
             "patch",
             &Value::from(shown),
             &format!("strict decoding error: {why}"),
         );
-        let mut refused = Self::invalid("", "", "", &[error]);
-        if let Some(details) = &mut refused.0.details {
+        let mut invalid = Self::invalid("", "", "", &[error]);
+        if let Some(details) = &mut invalid.0.details {
             details.remove("kind");
         }
-        refused
+        invalid
     }
 
-    /// What was unknown in an object that was to be read strictly.
+    /// The unknown fields in the message of a strict decoding error.
     pub(crate) fn unknown(&self) -> Option<&str> {
         let (_, unknown) = self.0.message.split_once(": strict decoding error: ")?;
         (self.0.code == 400).then_some(unknown)
     }
 
-    /// The request makes no sense.
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", message)
     }
 
-    /// The body cannot be decoded as the kind.
     pub(crate) fn cannot_handle(kind: &Kind, why: &str) -> Self {
         Self::bad_request(format!(
             "{0} in version \"{1}\" cannot be handled as a {0}: {why}",
@@ -225,7 +212,6 @@ impl ApiError {
         ))
     }
 
-    /// The request is understood and refused.
     pub(crate) fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
         let message = format!(
             "{} \"{name}\" is forbidden: {why}",
@@ -234,7 +220,6 @@ impl ApiError {
         Self::new(403, "Forbidden", message).with(resource_details(kind, name))
     }
 
-    /// New content in a namespace that is going away.
     pub(crate) fn namespace_terminating(kind: &Kind, name: &str, namespace: &str) -> Self {
         let why = format!(
             "unable to create new content in namespace {namespace} because it is being terminated"
@@ -253,7 +238,6 @@ impl ApiError {
         error
     }
 
-    /// Server-side apply met fields that other managers own.
     pub(crate) fn apply_conflicts(conflicts: &[(String, String)]) -> Self {
         let causes: Vec<Value> = conflicts
             .iter()
@@ -289,7 +273,6 @@ impl ApiError {
         Self::new(409, "Conflict", message).with(json!({"causes": causes}))
     }
 
-    /// What is applied does not fit its kind.
     pub(crate) fn untyped_patch(kind: &Kind, wanted: &Object, why: &str) -> Self {
         let message = format!(
             "failed to create typed patch object ({}/{}; {}, Kind={}): {why}",
@@ -301,7 +284,6 @@ impl ApiError {
         Self::new(500, "", message)
     }
 
-    /// The resource exists, this method on it does not.
     pub(crate) fn method_not_allowed() -> Self {
         Self::new(
             405,
@@ -311,7 +293,6 @@ impl ApiError {
         .with(json!({}))
     }
 
-    /// The body's media type is not understood.
     pub(crate) fn unsupported_media_type(accepted: &str) -> Self {
         Self::new(
             415,
@@ -322,12 +303,10 @@ impl ApiError {
         )
     }
 
-    /// The object has not the shape that is asked for.
     pub(crate) fn not_acceptable_because(why: &str) -> Self {
         Self::new(406, "NotAcceptable", why)
     }
 
-    /// No acceptable form of answer.
     pub(crate) fn not_acceptable() -> Self {
         Self::new(
             406,
@@ -336,7 +315,6 @@ impl ApiError {
         )
     }
 
-    /// The body is too big.
     pub(crate) fn too_large(limit: usize) -> Self {
         Self::new(
             413,
@@ -346,12 +324,10 @@ impl ApiError {
         .with(json!({}))
     }
 
-    /// The client did not show a token that is known.
     pub(crate) fn unauthorized() -> Self {
         Self::new(401, "Unauthorized", "Unauthorized")
     }
 
-    /// There is too much to do at the moment.
     pub(crate) fn too_many_requests() -> Self {
         Self::new(
             429,
@@ -361,7 +337,7 @@ impl ApiError {
         .with(json!({"retryAfterSeconds": 1}))
     }
 
-    /// The version asked for is no longer kept.
+    /// A watch asks for a revision that is no longer in the watch cache.
     pub(crate) fn expired(asked: u64, oldest: u64) -> Self {
         Self::new(
             410,
@@ -370,7 +346,6 @@ impl ApiError {
         )
     }
 
-    /// The version of a list is no longer kept.
     pub(crate) fn list_expired() -> Self {
         Self::new(
             410,
@@ -379,8 +354,7 @@ impl ApiError {
         )
     }
 
-    /// A continue token points to a version that is no longer kept; with another the list can go on
-    /// with what is there now.
+    /// A continue token has expired; with `token` the list can continue at the present revision.
     pub(crate) fn continue_expired(token: String) -> Self {
         let mut error = Self::new(
             410,
@@ -391,17 +365,17 @@ impl ApiError {
         error
     }
 
-    /// An error that the API server passes on without saying what kind it is.
+    /// An error without a reason, as the API server returns for some requests.
     pub(crate) fn unexplained(message: impl Into<String>) -> Self {
         Self::new(500, "", message)
     }
 
-    /// Something here is broken; only the log says what.
+    /// A bug of this server; details are in the log only.
     pub(crate) fn internal() -> Self {
         Self::new(500, "InternalError", "Internal error occurred")
     }
 
-    /// Something around the API failed, and the client may know what.
+    /// A failure with details for the client, for example of the disk or a webhook.
     pub(crate) fn internal_because(why: &str) -> Self {
         Self::new(
             500,
@@ -411,7 +385,6 @@ impl ApiError {
         .with(json!({"causes": [{"message": why}]}))
     }
 
-    /// An admission webhook refused, with the status that it gave.
     pub(crate) fn denied(webhook: &str, status: &Denial) -> Self {
         let denied = format!("admission webhook {webhook:?} denied the request");
         let message = match (status.message.as_str(), status.reason.as_str()) {
@@ -419,7 +392,7 @@ impl ApiError {
             ("", reason) => format!("{denied}: {reason}"),
             (message, _) => format!("{denied}: {message}"),
         };
-        // A refusal that calls itself a success is one all the same.
+        // The code of a denial must be an error.
         let code = match u16::try_from(status.code) {
             Ok(code) => code.max(400),
             Err(_) if status.code < 0 => 400,
@@ -430,7 +403,6 @@ impl ApiError {
         error
     }
 
-    /// The request took longer than requests may.
     pub(crate) fn out_of_time() -> Self {
         Self::new(
             504,
@@ -440,7 +412,7 @@ impl ApiError {
         .with(json!({}))
     }
 
-    /// The version asked for does not exist yet.
+    /// The requested revision does not exist yet.
     pub(crate) fn version_too_large(asked: u64, current: u64) -> Self {
         Self::new(
             504,
@@ -454,7 +426,7 @@ impl ApiError {
     }
 }
 
-/// The status that comes with an admission webhook's refusal.
+/// The status in the response of an admission webhook that denies a request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Denial {
     pub(crate) message: String,
@@ -463,14 +435,14 @@ pub(crate) struct Denial {
     pub(crate) details: Option<Object>,
 }
 
-/// The answer to a deletion that left nothing behind.
+/// The `Status` of a delete that removed the object.
 pub(crate) fn deleted(kind: &Kind, name: &str, uid: &str) -> Value {
     let mut details = object(resource_details(kind, name));
     details.insert("uid".to_owned(), Value::from(uid));
     json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details})
 }
 
-/// The answer to something that was done and has no object to show.
+/// The `Status` of a successful request without object.
 pub(crate) fn done(code: u16) -> Value {
     json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code})
 }

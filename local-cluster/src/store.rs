@@ -1,28 +1,28 @@
-//! The memory behind the API: objects, one revision counter, and a log of changes per resource.
+//! Stores objects with one revision counter, as etcd does, and keeps a watch cache of each resource.
 //!
-//! With a data directory every write goes to disk before anybody can see it; see [`disk`].
+//! With a data directory every write is on disk before it is visible; see [`disk`].
 
 mod database;
 mod disk;
 mod draft;
-mod failure;
-mod follower;
-mod journal;
+mod error;
 mod key;
 mod resource;
+mod resource_store;
 mod scan;
-mod shelf;
 mod state;
 mod stored;
+mod watch_cache;
+mod watch_cursor;
 
 pub(crate) use database::Store;
 #[cfg(test)]
-pub(crate) use disk::tests::Directory;
+pub(crate) use disk::tests::TempDirectory;
 #[cfg(test)]
 pub(crate) use draft::count::serialised;
-pub(crate) use failure::{DiskError, InsertError, OpenError, WriteError};
-pub(crate) use follower::Follower;
-pub(crate) use journal::{Change, ChangeKind, Expired};
+pub(crate) use error::{DiskError, InsertError, OpenError, WriteError};
 pub(crate) use resource::Resource;
 pub(crate) use scan::{Found, Range, Scan};
 pub(crate) use stored::Stored;
+pub(crate) use watch_cache::{EventType, Expired, StoreEvent};
+pub(crate) use watch_cursor::WatchCursor;

@@ -1,36 +1,38 @@
-//! What users are told besides the answer, within bounds.
+//! Warnings to clients, within bounds.
 
-/// How many warnings are kept of one request.
+/// How many warnings a request may have.
 const MAX_WARNINGS: usize = 256;
-/// As many characters of warnings as an answer carries; with more, each is cut short.
+/// How many characters of warnings a response may have.
 const MAX_CHARACTERS: usize = 4096;
+/// To how many characters each warning is truncated if there are more.
 const SHORT: usize = 256;
 
-/// Notes more to tell, each thing once.
-pub(crate) fn note(said: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
+/// Adds warnings, without duplicates.
+pub(crate) fn note(warnings: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
     for warning in more {
-        if said.len() >= MAX_WARNINGS {
+        if warnings.len() >= MAX_WARNINGS {
             return;
         }
-        if warning.is_empty() || said.contains(&warning) {
+        if warning.is_empty() || warnings.contains(&warning) {
             continue;
         }
-        // One more than is told, so that it still counts as too much.
-        said.push(match warning.char_indices().nth(MAX_CHARACTERS + 1) {
+        // One character more than the limit, so that it still exceeds it.
+        warnings.push(match warning.char_indices().nth(MAX_CHARACTERS + 1) {
             Some((end, _)) => warning.get(..end).unwrap_or_default().to_owned(),
             None => warning,
         });
     }
 }
 
-/// As much of what is to be told as an answer carries.
-pub(crate) fn told(said: &[String]) -> Vec<String> {
+/// The warnings, truncated to the limit of a response.
+pub(crate) fn truncated(warnings: &[String]) -> Vec<String> {
     let length = |text: &String| text.chars().count();
-    if said.iter().map(length).sum::<usize>() <= MAX_CHARACTERS {
-        return said.to_vec();
+    if warnings.iter().map(length).sum::<usize>() <= MAX_CHARACTERS {
+        return warnings.to_vec();
     }
     let mut left = MAX_CHARACTERS;
-    said.iter()
+    warnings
+        .iter()
         .map(|warning| warning.chars().take(SHORT).collect::<String>())
         .take_while(|warning| match left.checked_sub(length(warning)) {
             Some(rest) => {
@@ -47,34 +49,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_is_told_once() {
-        let mut said = Vec::new();
-        note(&mut said, ["a", "", "b", "a"].map(str::to_owned));
-        note(&mut said, ["b", "c"].map(str::to_owned));
-        assert_eq!(told(&said), ["a", "b", "c"]);
+    fn duplicates_are_dropped() {
+        let mut warnings = Vec::new();
+        note(&mut warnings, ["a", "", "b", "a"].map(str::to_owned));
+        note(&mut warnings, ["b", "c"].map(str::to_owned));
+        assert_eq!(truncated(&warnings), ["a", "b", "c"]);
     }
 
     #[test]
-    fn too_much_is_cut_short() {
-        let mut said = Vec::new();
-        note(&mut said, (0..10_000).map(|n| n.to_string()));
+    fn too_many_warnings_are_truncated() {
+        let mut warnings = Vec::new();
+        note(&mut warnings, (0..10_000).map(|n| n.to_string()));
         assert_eq!(
-            (said.len(), told(&said).len()),
+            (warnings.len(), truncated(&warnings).len()),
             (MAX_WARNINGS, MAX_WARNINGS)
         );
 
-        let mut said = Vec::new();
+        let mut warnings = Vec::new();
         note(
-            &mut said,
+            &mut warnings,
             [
                 format!("{}ü", "x".repeat(MAX_CHARACTERS)),
                 "ü".repeat(1_000_000),
             ],
         );
-        assert!(said.iter().all(|w| w.chars().count() == MAX_CHARACTERS + 1));
-        let told = told(&said);
+        assert!(
+            warnings
+                .iter()
+                .all(|w| w.chars().count() == MAX_CHARACTERS + 1)
+        );
+        let sent = truncated(&warnings);
         assert_eq!(
-            (told.len(), told[1].as_str()),
+            (sent.len(), sent[1].as_str()),
             (2, "ü".repeat(SHORT).as_str())
         );
     }

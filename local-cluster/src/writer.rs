@@ -1,21 +1,19 @@
-//! Carries out writes: reads, lets the rules decide, and stores the decision unless somebody else
-//! was faster, in which case it decides anew.
+//! Performs writes: reads the object, lets the rules decide and stores the result, or starts over if the
+//! object was written in between.
 //!
-//! The HTTP side and the agents write through here, so both obey the same rules.
+//! Requests and controllers write through this module, so the same rules bind both.
 
+mod admit;
 mod binding;
 mod create;
 mod delete;
-mod reviewed;
 mod scale;
-mod services;
-mod settled;
+mod service_addresses;
 mod update;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use settled::settled;
 use tokio_util::sync::CancellationToken;
 
 use crate::admission::Admission;
@@ -24,15 +22,15 @@ use crate::object::{self, Object};
 use crate::requests::Counters;
 use crate::resources::{Kind, Registry};
 use crate::status::ApiError;
-use crate::store::{Store, Stored};
+use crate::store::{DiskError, Store, Stored, WriteError};
 
 pub(crate) use binding::Binding;
 pub(crate) use scale::ScaleChange;
 
-/// How often a write is decided anew before the client is told to do it itself.
+/// How often a write is retried before the client receives a conflict.
 const ATTEMPTS: usize = 100;
 
-/// The cluster as the rooms of this crate share it.
+/// The cluster as the modules of this crate share it.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     pub(crate) store: Arc<Store>,
@@ -40,42 +38,37 @@ pub(crate) struct Cluster {
     pub(crate) counters: Counters,
     pub(crate) admission: Admission,
     pub(crate) faults: Faults,
-    /// Ends watches and agents.
+    /// Ends watches and controllers.
     pub(crate) stop: CancellationToken,
-    /// Held from choosing a service's addresses until the service is stored.
+    /// Locked from the allocation of a service's addresses until the service is stored.
     service_addresses: Mutex<()>,
 }
 
-/// An object as a write leaves it.
 #[derive(Debug)]
-pub(crate) enum Left {
-    /// As stored.
+pub(crate) enum Written {
     Stored(Arc<Stored>),
-    /// In stored form, but not stored: a dry run, or the last state of what is gone.
-    Loose(Object),
+    /// In stored form, but not stored: the result of a dry run, or the last state of a removed object.
+    Unstored(Object),
 }
 
-impl Left {
-    /// The object in stored form.
+impl Written {
     pub(crate) fn object(&self) -> &Object {
         match self {
             Self::Stored(stored) => &stored.object,
-            Self::Loose(object) => object,
+            Self::Unstored(object) => object,
         }
     }
 }
 
-/// What a deletion leaves.
 #[derive(Debug)]
 pub(crate) enum Deleted {
-    /// Nothing; the uid of what was there, and its last state.
+    /// The object is removed; this was its last state.
     Gone(Object),
-    /// The object, waiting for its end.
-    Waiting(Left),
+    /// The object waits for its grace period or finalizers.
+    Waiting(Written),
 }
 
 impl Cluster {
-    /// A cluster of what is in a store.
     pub(crate) fn new(store: Arc<Store>, services: BTreeMap<String, String>) -> Self {
         Self {
             admission: Admission::new(&store, services),
@@ -88,7 +81,6 @@ impl Cluster {
         }
     }
 
-    /// One object, or the refusal that says it is not there.
     pub(crate) fn read(
         &self,
         kind: &Kind,
@@ -101,13 +93,32 @@ impl Cluster {
     }
 }
 
-/// The same for an object that has a name on the URL, and must not have another.
-fn place_named(
+/// `None` if the object was written in between, so that the write must be retried.
+fn or_stale<T>(result: Result<T, WriteError>) -> Result<Option<T>, ApiError> {
+    match result {
+        Ok(written) => Ok(Some(written)),
+        Err(WriteError::Stale) => Ok(None),
+        Err(WriteError::Disk(error)) => Err(error.into()),
+    }
+}
+
+impl From<DiskError> for ApiError {
+    fn from(error: DiskError) -> Self {
+        Self::internal_because(&error.to_string())
+    }
+}
+
+/// Sets the namespace of the URL, and checks the name against the URL.
+fn set_address(
     kind: &Kind,
     (namespace, name): (&str, &str),
     object: &mut Object,
 ) -> Result<(), ApiError> {
-    place(kind, namespace, object)?;
+    set_namespace(kind, namespace, object)?;
+    check_name(object, name)
+}
+
+fn check_name(object: &Object, name: &str) -> Result<(), ApiError> {
     match object::name(object) {
         given if given == name => Ok(()),
         given => Err(ApiError::bad_request(format!(
@@ -116,8 +127,8 @@ fn place_named(
     }
 }
 
-/// Puts the namespace of the URL into the object, which must not name another.
-fn place(kind: &Kind, namespace: &str, object: &mut Object) -> Result<(), ApiError> {
+/// Sets the namespace of the URL; the object must not have another one.
+fn set_namespace(kind: &Kind, namespace: &str, object: &mut Object) -> Result<(), ApiError> {
     let given = object::namespace(object);
     if kind.namespaced {
         if !given.is_empty() && given != namespace {

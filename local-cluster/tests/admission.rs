@@ -1,10 +1,10 @@
-//! Admission webhooks: who is asked what, and what comes of the answers.
+//! Admission webhooks: what reviews contain, and what responses do.
 
 mod calls;
 mod configurations;
 mod mutation;
-mod questions;
-mod verdicts;
+mod responses;
+mod review_requests;
 mod writes;
 
 use axum::body::Body;
@@ -14,7 +14,7 @@ use local_cluster::LocalCluster;
 use serde_json::Value;
 use tower::ServiceExt as _;
 
-/// One request; returns the warnings of the answer too.
+/// Sends a request. Returns the warnings of the response too.
 async fn warned(
     cluster: &LocalCluster,
     method: &str,

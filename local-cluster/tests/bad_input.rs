@@ -1,4 +1,4 @@
-//! What peers may send, and what they are told.
+//! Malformed input of peers.
 
 mod bodies;
 mod http;
@@ -12,14 +12,14 @@ use crate::wire;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-/// A served cluster, of which others make use all the while.
+/// A served cluster with another client that uses it all the time.
 async fn served() -> (LocalCluster, ServerHandle) {
     let cluster = crate::fixture::cluster(quick()).await;
     let server = cluster.serve("127.0.0.1:0".parse().unwrap()).await.unwrap();
     (cluster, server)
 }
 
-/// The process lives on, and serves others.
+/// The process survives and serves other clients.
 async fn still_serves(cluster: &LocalCluster, server: &ServerHandle) {
     let (code, _) = call(cluster, "GET", "/api/v1/nodes", None).await;
     assert_eq!(code.as_u16(), 200);
@@ -27,7 +27,7 @@ async fn still_serves(cluster: &LocalCluster, server: &ServerHandle) {
     assert!(text.starts_with("HTTP/1.1 200"), "{text}");
 }
 
-/// Whether a value is a refusal in Kubernetes' form.
+/// Whether a value is an error in Kubernetes' format.
 fn is_status(code: u16, body: &Value) -> bool {
     body["kind"] == "Status"
         && body["apiVersion"] == "v1"

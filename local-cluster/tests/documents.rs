@@ -1,20 +1,20 @@
-//! Documents about the API, which clients keep.
+//! Discovery and OpenAPI documents, which clients cache.
 
 use http::StatusCode;
 use local_cluster::LocalCluster;
 use serde_json::{Value, json};
 
-use crate::discovery::{AGGREGATED, ask};
+use crate::discovery::{AGGREGATED, fetch};
 use crate::fixture::{call, cluster, eventually, quick, widget_crd};
 
 async fn tag(cluster: &LocalCluster, path: &str, accept: &str) -> String {
-    let (status, headers, _) = ask(cluster, path, &[("accept", accept)]).await;
+    let (status, headers, _) = fetch(cluster, path, &[("accept", accept)]).await;
     assert_eq!(status, 200, "{path}");
     headers["etag"].to_str().unwrap().to_owned()
 }
 
 #[tokio::test]
-async fn who_has_a_document_is_not_sent_it_again() {
+async fn unchanged_documents_are_not_sent_again() {
     let cluster = cluster(quick()).await;
     for (path, accept) in [
         ("/api", AGGREGATED),
@@ -36,7 +36,7 @@ async fn who_has_a_document_is_not_sent_it_again() {
             .all(|b| b.is_ascii_digit() || (b'A'..=b'F').contains(&b));
         assert!(hash.len() == 128 && digits, "{known}");
         let headers = [("accept", accept), ("if-none-match", &known)];
-        let (status, headers, body) = ask(&cluster, path, &headers).await;
+        let (status, headers, body) = fetch(&cluster, path, &headers).await;
         assert_eq!(
             (status, body.as_str()),
             (StatusCode::NOT_MODIFIED, ""),
@@ -44,12 +44,12 @@ async fn who_has_a_document_is_not_sent_it_again() {
         );
         assert_eq!(headers["etag"], known.as_str());
         let headers = [("accept", accept), ("if-none-match", "\"AB\"")];
-        assert_eq!(ask(&cluster, path, &headers).await.0, 200, "{path}");
+        assert_eq!(fetch(&cluster, path, &headers).await.0, 200, "{path}");
     }
 }
 
 #[tokio::test]
-async fn a_definition_changes_its_documents_and_no_others() {
+async fn a_definition_changes_only_its_own_documents() {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let paths = [
         ("/apis", AGGREGATED),
@@ -71,12 +71,12 @@ async fn a_definition_changes_its_documents_and_no_others() {
         201
     );
     let described = "/openapi/v3/apis/example.com/v1";
-    let is_there = || async { (ask(&cluster, described, &[]).await.0 == 200).then_some(()) };
+    let is_there = || async { (fetch(&cluster, described, &[]).await.0 == 200).then_some(()) };
     eventually("widgets are described", is_there).await;
     let with = tags().await;
     let one = format!("{crds}/widgets.example.com");
     assert_eq!(call(&cluster, "DELETE", &one, None).await.0, 200);
-    let is_gone = || async { (ask(&cluster, described, &[]).await.0 == 404).then_some(()) };
+    let is_gone = || async { (fetch(&cluster, described, &[]).await.0 == 404).then_some(()) };
     eventually("widgets are not described", is_gone).await;
     assert_eq!(tags().await, before, "the same content has the same tag");
     assert!(with[0] != before[0] && with[1] != before[1]);
@@ -84,19 +84,19 @@ async fn a_definition_changes_its_documents_and_no_others() {
 }
 
 #[tokio::test]
-async fn an_address_with_a_hash_stands_for_its_content() {
+async fn a_url_with_a_hash_is_immutable() {
     let cluster = cluster(quick()).await;
-    let (_, _, list) = ask(&cluster, "/openapi/v3", &[]).await;
+    let (_, _, list) = fetch(&cluster, "/openapi/v3", &[]).await;
     let list: Value = serde_json::from_str(&list).unwrap();
     for (name, found) in list["paths"].as_object().unwrap() {
         let url = found["serverRelativeURL"].as_str().unwrap();
-        let (status, headers, body) = ask(&cluster, url, &[]).await;
+        let (status, headers, body) = fetch(&cluster, url, &[]).await;
         assert_eq!(status, 200, "{url}");
         assert_eq!(headers["cache-control"], "public, immutable");
         assert!(headers.contains_key("expires") && headers["vary"] == "Accept");
         let document: Value = serde_json::from_str(&body).unwrap();
         assert_eq!(document["openapi"], "3.0.0");
-        // No document says anything that it does not explain.
+        // Every reference in a document has its schema.
         let text = document.to_string();
         for reference in text.split("#/components/schemas/").skip(1) {
             let schema = reference.split('"').next().unwrap();
@@ -104,17 +104,17 @@ async fn an_address_with_a_hash_stands_for_its_content() {
             assert!(known.is_some(), "{name}: {schema}");
         }
         let old = format!("/openapi/v3/{name}?hash=AB");
-        let (status, headers, _) = ask(&cluster, &old, &[]).await;
+        let (status, headers, _) = fetch(&cluster, &old, &[]).await;
         assert_eq!(
             (status, headers["location"].to_str().unwrap()),
             (StatusCode::MOVED_PERMANENTLY, url)
         );
-        let plain = ask(&cluster, &format!("/openapi/v3/{name}"), &[]).await;
+        let plain = fetch(&cluster, &format!("/openapi/v3/{name}"), &[]).await;
         assert!(!plain.1.contains_key("cache-control"));
     }
     let odd = [("accept", "text/html")];
-    assert_eq!(ask(&cluster, "/openapi/v3/api/v1", &odd).await.0, 406);
-    assert_eq!(ask(&cluster, "/openapi/v2", &odd).await.0, 406);
+    assert_eq!(fetch(&cluster, "/openapi/v3/api/v1", &odd).await.0, 406);
+    assert_eq!(fetch(&cluster, "/openapi/v2", &odd).await.0, 406);
     for unknown in [
         "api/v2",
         "apis/nope/v1",
@@ -123,12 +123,12 @@ async fn an_address_with_a_hash_stands_for_its_content() {
         "apis/apps/v1/x",
     ] {
         let path = format!("/openapi/v3/{unknown}");
-        assert_eq!(ask(&cluster, &path, &[]).await.0, 404, "{unknown}");
+        assert_eq!(fetch(&cluster, &path, &[]).await.0, 404, "{unknown}");
     }
 }
 
 #[tokio::test]
-async fn documents_say_how_lists_are_merged() {
+async fn documents_describe_how_lists_are_merged() {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let (_, core) = call(&cluster, "GET", "/openapi/v3/api/v1", None).await;
     let schemas = &core["components"]["schemas"];

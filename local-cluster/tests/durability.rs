@@ -1,4 +1,4 @@
-//! A cluster with a data directory outlives its process, however that ends.
+//! A cluster with a data directory survives the end of its process.
 
 mod killed;
 
@@ -15,10 +15,10 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const PODS: &str = "/api/v1/namespaces/default/pods";
 const SERVICES: &str = "/api/v1/namespaces/default/services";
 
-/// A directory of its own for a test, gone afterwards.
-struct Directory(PathBuf);
+/// A temporary directory, removed when dropped.
+struct DataDirectory(PathBuf);
 
-impl Directory {
+impl DataDirectory {
     fn new(test: &str) -> Self {
         let name = format!("local-cluster-{test}-{}", std::process::id());
         let directory = Self(std::env::temp_dir().join(name));
@@ -38,7 +38,7 @@ impl Directory {
     }
 }
 
-impl Drop for Directory {
+impl Drop for DataDirectory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -70,8 +70,8 @@ fn version(object: &Value) -> u64 {
 }
 
 #[tokio::test]
-async fn everything_is_there_again() {
-    let directory = Directory::new("again");
+async fn everything_survives_a_restart() {
+    let directory = DataDirectory::new("again");
     let before = cluster(directory.options()).await;
     create(&before, WIDGETS, widget("a")).await;
     create(&before, MAPS, map("kept")).await;
@@ -88,7 +88,7 @@ async fn everything_is_there_again() {
     before.shutdown().await;
 
     let after = directory.start().await;
-    // Served from the first moment on.
+    // The custom resources are served at once.
     assert_eq!(get(&after, WIDGETS).await["items"], objects);
     assert_eq!(get(&after, &format!("{MAPS}/kept")).await, kept);
     assert_eq!(
@@ -101,10 +101,10 @@ async fn everything_is_there_again() {
     );
     let next = create(&after, MAPS, map("next")).await;
     assert!(version(&next) > version(&last));
-    // The seed was not made twice.
+    // The initial objects were not created again.
     let nodes = get(&after, "/api/v1/nodes").await;
     assert_eq!(nodes["items"].as_array().unwrap().len(), 2);
-    // Agents go on: schemas count, objects without owner are collected, pods run.
+    // Controllers work: schemas are enforced, objects without owner are deleted, pods run.
     let mut wrong = widget("w");
     wrong["spec"]["colour"] = json!("green");
     let (status, _) = call(&after, "POST", WIDGETS, Some(wrong)).await;
@@ -118,8 +118,8 @@ async fn everything_is_there_again() {
 }
 
 #[tokio::test]
-async fn what_was_under_way_comes_to_its_end() {
-    let directory = Directory::new("underway");
+async fn interrupted_work_is_completed() {
+    let directory = DataDirectory::new("underway");
     let slow = LocalClusterOptions {
         pod_termination_delay: Duration::from_secs(3600),
         ..directory.options()
@@ -173,8 +173,8 @@ async fn what_was_under_way_comes_to_its_end() {
 }
 
 #[tokio::test]
-async fn what_users_deleted_of_the_seed_comes_back_as_on_a_cluster() {
-    let directory = Directory::new("seed");
+async fn deleted_initial_objects_come_back_as_on_a_cluster() {
+    let directory = DataDirectory::new("seed");
     let before = directory.start().await;
     let system = "/api/v1/namespaces/kube-public";
     let service = format!("{SERVICES}/kubernetes");
@@ -213,13 +213,13 @@ async fn what_users_deleted_of_the_seed_comes_back_as_on_a_cluster() {
 }
 
 #[tokio::test]
-async fn a_start_that_was_cut_short_is_made_up_for() {
-    let directory = Directory::new("short");
+async fn an_interrupted_start_is_completed() {
+    let directory = DataDirectory::new("short");
     let options = LocalClusterOptions {
         nodes: Vec::new(),
         ..directory.options()
     };
-    // What the first process came to: no nodes yet, one of the namespaces and no service.
+    // The first process created no nodes, one of the namespaces and no service.
     let before = LocalCluster::start(options).await.unwrap();
     for path in [
         "/api/v1/namespaces/kube-system",
@@ -242,8 +242,8 @@ async fn a_start_that_was_cut_short_is_made_up_for() {
 }
 
 #[tokio::test]
-async fn addresses_are_not_given_twice() {
-    let directory = Directory::new("addresses");
+async fn addresses_are_not_allocated_twice() {
+    let directory = DataDirectory::new("addresses");
     let service = |name: &str| {
         json!({"metadata": {"name": name},
             "spec": {"type": "NodePort", "ports": [{"port": 80}]}})
@@ -260,8 +260,8 @@ async fn addresses_are_not_given_twice() {
 }
 
 #[tokio::test]
-async fn webhooks_are_in_force_from_the_first_write_on() {
-    let directory = Directory::new("webhooks");
+async fn webhooks_review_the_first_write() {
+    let directory = DataDirectory::new("webhooks");
     let before = directory.start().await;
     let configurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
     let configuration = json!({"metadata": {"name": "w"}, "webhooks": [{
@@ -279,8 +279,8 @@ async fn webhooks_are_in_force_from_the_first_write_on() {
 }
 
 #[tokio::test]
-async fn versions_from_before_have_expired() {
-    let directory = Directory::new("expired");
+async fn versions_from_before_a_restart_have_expired() {
+    let directory = DataDirectory::new("expired");
     let before = directory.start().await;
     let old = version(&create(&before, MAPS, map("a")).await);
     create(&before, MAPS, map("b")).await;
@@ -300,7 +300,7 @@ async fn versions_from_before_have_expired() {
     assert_eq!(status, StatusCode::OK);
     assert_eq!(event["type"], "ERROR");
     assert_eq!(event["object"]["code"], 410);
-    // The list can be gone on with, though not as it was.
+    // The list can continue, but inconsistently.
     let (status, error) = call(
         &after,
         "GET",
@@ -312,7 +312,7 @@ async fn versions_from_before_have_expired() {
     let token = error["metadata"]["continue"].as_str().unwrap();
     let rest = get(&after, &format!("{MAPS}?limit=1&continue={token}")).await;
     assert_eq!(rest["items"][0]["metadata"]["name"], "b");
-    // And what is there now can be followed.
+    // The present objects can be watched.
     let list = get(&after, MAPS).await;
     create(&after, MAPS, map("c")).await;
     let watch = format!(
@@ -324,18 +324,18 @@ async fn versions_from_before_have_expired() {
 }
 
 #[tokio::test]
-async fn a_directory_has_one_cluster_at_a_time() {
-    let directory = Directory::new("one");
+async fn a_directory_is_locked() {
+    let directory = DataDirectory::new("one");
     let first = directory.start().await;
     let client = first.client();
-    let refused = LocalCluster::start(directory.options()).await;
-    let Err(error @ Error::DataDirInUse { .. }) = refused else {
-        panic!("{refused:?}");
+    let rejected = LocalCluster::start(directory.options()).await;
+    let Err(error @ Error::DataDirInUse { .. }) = rejected else {
+        panic!("{rejected:?}");
     };
     let words = error.to_string();
     assert!(words.contains(directory.0.to_str().unwrap()), "{words}");
     assert!(words.contains("stop that one, or choose another directory"));
-    // Whoever still holds a client does not hold the directory.
+    // A client of the stopped cluster does not keep the directory locked.
     drop(first);
     let second = directory.start().await;
     second.shutdown().await;
@@ -353,8 +353,8 @@ async fn a_directory_has_one_cluster_at_a_time() {
 }
 
 #[tokio::test]
-async fn what_the_disk_does_not_take_is_refused_and_changes_nothing() {
-    let directory = Directory::new("vanished");
+async fn writes_that_the_disk_refuses_fail_and_change_nothing() {
+    let directory = DataDirectory::new("vanished");
     let cluster = directory.start().await;
     let kept = create(&cluster, MAPS, map("kept")).await;
     std::fs::remove_dir_all(&directory.0).unwrap();

@@ -57,13 +57,13 @@ async fn endpoints(cluster: &LocalCluster, service: &str) -> Vec<(u64, String, b
     found
 }
 
-async fn until_endpoints(cluster: &LocalCluster, service: &str, wanted: &[(u64, &str, bool)]) {
-    let wanted: Vec<_> = wanted
+async fn until_endpoints(cluster: &LocalCluster, service: &str, expected: &[(u64, &str, bool)]) {
+    let expected: Vec<_> = expected
         .iter()
         .map(|(p, n, r)| (*p, (*n).to_owned(), *r))
         .collect();
-    eventually(&format!("{service} has {wanted:?}"), || async {
-        (endpoints(cluster, service).await == wanted).then_some(())
+    eventually(&format!("{service} has {expected:?}"), || async {
+        (endpoints(cluster, service).await == expected).then_some(())
     })
     .await;
 }
@@ -72,7 +72,7 @@ async fn until_endpoints(cluster: &LocalCluster, service: &str, wanted: &[(u64, 
 async fn a_service_has_the_pods_that_it_selects() {
     let cluster = cluster(quick()).await;
     let made = create(&cluster, SERVICES, service("web", json!({}))).await;
-    // A slice is there before the first pod.
+    // A slice exists before the first pod.
     let slice = eventually("a slice", || async { slices(&cluster, "web").await.pop() }).await;
     assert_eq!(slice["endpoints"], Value::Null);
     assert_eq!(slice["addressType"], "IPv4");
@@ -172,7 +172,7 @@ async fn endpoints_follow_readiness() {
 }
 
 #[tokio::test]
-async fn a_leaving_pod_serves_until_it_is_gone() {
+async fn a_terminating_pod_serves_until_it_is_removed() {
     let cluster = cluster(local_cluster::LocalClusterOptions {
         pod_termination_delay: std::time::Duration::from_secs(3600),
         ..quick()
@@ -195,7 +195,7 @@ async fn a_leaving_pod_serves_until_it_is_gone() {
 }
 
 #[tokio::test]
-async fn slices_of_others_are_left_alone() {
+async fn slices_of_other_managers_are_not_changed() {
     let cluster = cluster(quick()).await;
     let manual = json!({"selector": null});
     create(&cluster, SERVICES, service("manual", manual)).await;
@@ -206,7 +206,7 @@ async fn slices_of_others_are_left_alone() {
     create(&cluster, SLICES, slice).await;
     create(&cluster, SERVICES, service("web", json!({}))).await;
     let made = eventually("a slice", || async { slices(&cluster, "web").await.pop() }).await;
-    // One that somebody deletes or spoils is made good.
+    // A slice that a client deletes or changes is restored.
     let path = format!("{SLICES}/{}", made["metadata"]["name"].as_str().unwrap());
     create(&cluster, PODS, pod("a", "web", 1)).await;
     until_endpoints(&cluster, "web", &[(1, "a", true)]).await;
@@ -233,7 +233,7 @@ async fn many_pods_fill_slices() {
     .await;
     let before = slices(&cluster, "web").await;
     assert_eq!(before.len(), 2);
-    // One pod's change is one slice's.
+    // The change of one pod writes one slice.
     let hold = json!({"metadata": {"annotations": {annotations::READY: "false"}}});
     patch(&cluster, &format!("{PODS}/p7"), hold).await;
     let after = eventually("one is not ready", || async {

@@ -1,4 +1,4 @@
-//! Faults on purpose, in process and over TCP.
+//! Fault injection, in process and over TCP.
 
 mod requests;
 mod watches;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::fixture::quick;
 
-/// A cluster, and clients of it in process and over TCP, which must have the same faults.
+/// A cluster with a client in process and one over TCP, which must have the same faults.
 struct Two {
     cluster: LocalCluster,
     server: ServerHandle,
@@ -45,9 +45,9 @@ async fn create(client: &Client, name: &str) -> Result<ConfigMap, Error> {
         .await
 }
 
-/// The status code of an answer; 0 if there was none.
-fn code<T>(answer: &Result<T, Error>) -> u16 {
-    match answer {
+/// The status code of a response; 0 if there was none.
+fn code<T>(response: &Result<T, Error>) -> u16 {
+    match response {
         Ok(_) => 200,
         Err(Error::Api(status)) => status.code,
         Err(_) => 0,

@@ -1,4 +1,4 @@
-//! Who manages which fields, as clients see it.
+//! Managed fields, as clients see them.
 
 use http::StatusCode;
 use kube::api::{Api, ObjectMeta, Patch, PatchParams, PostParams};
@@ -19,7 +19,7 @@ fn map(data: Value) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}, "data": data})
 }
 
-/// Manager, operation and fields of each entry.
+/// Manager, operation and fields of all entries.
 fn managers(object: &Value) -> Vec<(String, String, Value)> {
     let entries = object["metadata"]["managedFields"].as_array();
     let word = |entry: &Value, key: &str| entry[key].as_str().unwrap_or_default().to_owned();
@@ -41,7 +41,7 @@ fn entry(manager: &str, operation: &str, fields: Value) -> (String, String, Valu
 }
 
 #[tokio::test]
-async fn every_write_is_remembered_by_its_manager() {
+async fn every_write_has_a_manager() {
     let cluster = cluster(quick()).await;
     let path = format!("{MAPS}?fieldManager=kubectl-create");
     let (_, made) = call(&cluster, "POST", &path, Some(map(json!({"a": "1"})))).await;
@@ -57,7 +57,7 @@ async fn every_write_is_remembered_by_its_manager() {
     assert_eq!(made["metadata"]["managedFields"][0]["apiVersion"], "v1");
     assert!(made["metadata"]["managedFields"][0]["time"].is_string());
 
-    // Without a name, the program's.
+    // The default manager is the product of the `User-Agent` header.
     let maps: Api<k8s_openapi::api::core::v1::ConfigMap> =
         Api::default_namespaced(cluster.client_as("controller/v1.2 (linux)"));
     let patch = json!({"data": {"a": "2", "b": "2"}});
@@ -78,7 +78,7 @@ async fn every_write_is_remembered_by_its_manager() {
         ]
     );
 
-    // What is removed belongs to nobody, and what does not change stays where it is.
+    // Removed fields have no manager, and unchanged fields keep theirs.
     let one = format!("{MAPS}/m?fieldManager=x");
     let (_, removed) = call(&cluster, "PATCH", &one, Some(json!({"data": {"b": null}}))).await;
     assert_eq!(
@@ -90,7 +90,7 @@ async fn every_write_is_remembered_by_its_manager() {
 }
 
 #[tokio::test]
-async fn who_applies_meets_who_updated() {
+async fn applies_conflict_with_updates() {
     let cluster = cluster(quick()).await;
     let path = format!("{MAPS}?fieldManager=kubectl-client-side-apply");
     call(
@@ -132,13 +132,13 @@ async fn who_applies_meets_who_updated() {
     );
     let (_, same) = apply(&cluster, &one, map(json!({"a": "2"}))).await;
     assert_eq!(same, forced);
-    // Nobody else has it, so it goes; what was updated stays.
+    // No other manager owns it, so it is removed; updated fields stay.
     let (_, less) = apply(&cluster, &one, map(json!({}))).await;
     assert_eq!(less["data"], json!({"b": "1"}));
 }
 
 #[tokio::test]
-async fn status_is_managed_apart() {
+async fn status_is_managed_separately() {
     let cluster = cluster(quick()).await;
     let path = format!("{WIDGETS}?fieldManager=user");
     let mut body = widget("a");
@@ -163,10 +163,10 @@ async fn status_is_managed_apart() {
         patched["metadata"]["managedFields"][1]["subresource"],
         "status"
     );
-    let mut wanted = widget("a");
-    wanted["status"] = json!({"x": 2});
+    let mut expected = widget("a");
+    expected["status"] = json!({"x": 2});
     let status = format!("{WIDGETS}/a/status?fieldManager=other");
-    let (_, refused) = apply(&cluster, &status, wanted).await;
+    let (_, refused) = apply(&cluster, &status, expected).await;
     assert_eq!(
         refused["message"],
         "Apply failed with 1 conflict: conflict with \"user\" with subresource \"status\" using example.com/v1: .status.x"
@@ -174,12 +174,12 @@ async fn status_is_managed_apart() {
 }
 
 #[tokio::test]
-async fn clients_can_write_the_managers_themselves() {
+async fn clients_can_write_managed_fields() {
     let cluster = cluster(quick()).await;
     let path = format!("{MAPS}?fieldManager=kubectl-client-side-apply");
     call(&cluster, "POST", &path, Some(map(json!({"a": "1"})))).await;
     let one = format!("{MAPS}/m?fieldManager=kubectl");
-    // As kubectl does it on its way to apply on the server.
+    // As kubectl migrates to server-side apply.
     let mine = json!([{"manager": "kubectl", "operation": "Apply", "apiVersion": "v1",
         "fieldsType": "FieldsV1", "fieldsV1": {"f:data": {"f:a": {}}}}]);
     let patch = json!([{"op": "replace", "path": "/metadata/managedFields", "value": mine}]);
@@ -246,13 +246,13 @@ async fn pods_and_services_are_merged_by_the_keys_of_kubernetes() {
 }
 
 #[tokio::test]
-async fn what_no_kind_has_cannot_be_applied() {
+async fn unknown_fields_cannot_be_applied() {
     let cluster = cluster(quick()).await;
-    let mut wanted = widget("a");
-    wanted["metadata"]["namespace"] = json!("default");
-    wanted["spec"]["colr"] = json!("x");
+    let mut expected = widget("a");
+    expected["metadata"]["namespace"] = json!("default");
+    expected["spec"]["colr"] = json!("x");
     let path = format!("{WIDGETS}/a?fieldManager=m");
-    let (status, refused) = apply(&cluster, &path, wanted).await;
+    let (status, refused) = apply(&cluster, &path, expected).await;
     assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
     assert_eq!(
         refused["message"],
@@ -261,7 +261,7 @@ async fn what_no_kind_has_cannot_be_applied() {
 }
 
 #[tokio::test]
-async fn names_of_managers_have_bounds() {
+async fn names_of_managers_are_validated() {
     let cluster = cluster(quick()).await;
     let long = "x".repeat(129);
     let path = format!("{MAPS}?fieldManager={long}");
@@ -285,7 +285,7 @@ async fn kubes_clients_apply() {
     let cluster = cluster(quick()).await;
     let maps: Api<k8s_openapi::api::core::v1::ConfigMap> =
         Api::default_namespaced(cluster.client());
-    let wanted = |value: &str| k8s_openapi::api::core::v1::ConfigMap {
+    let expected = |value: &str| k8s_openapi::api::core::v1::ConfigMap {
         metadata: ObjectMeta {
             name: Some("m".into()),
             ..ObjectMeta::default()
@@ -293,19 +293,19 @@ async fn kubes_clients_apply() {
         data: Some([("a".to_owned(), value.to_owned())].into()),
         ..Default::default()
     };
-    maps.create(&PostParams::default(), &wanted("1"))
+    maps.create(&PostParams::default(), &expected("1"))
         .await
         .unwrap();
     let params = PatchParams::apply("mine");
-    let refused = maps.patch("m", &params, &Patch::Apply(wanted("2"))).await;
+    let refused = maps.patch("m", &params, &Patch::Apply(expected("2"))).await;
     assert!(refused.unwrap_err().to_string().contains("conflict with"));
     let forced = params.force();
-    let applied = maps.patch("m", &forced, &Patch::Apply(wanted("2"))).await;
+    let applied = maps.patch("m", &forced, &Patch::Apply(expected("2"))).await;
     assert_eq!(applied.unwrap().data.unwrap()["a"], "2");
 }
 
 #[tokio::test]
-async fn webhooks_cannot_break_who_manages_what() {
+async fn webhooks_cannot_corrupt_managed_fields() {
     let cluster = cluster(quick()).await;
     let webhooks = Webhooks::start(|call| {
         call.patch(json!([
@@ -321,7 +321,7 @@ async fn webhooks_cannot_break_who_manages_what() {
         (status, &made["metadata"]["labels"]["by"]),
         (StatusCode::CREATED, &json!("webhook"))
     );
-    // What a webhook adds is nobody's.
+    // Fields that a webhook adds have no manager.
     let fields = json!({"f:spec": {".": {}, "f:colour": {}, "f:size": {}}});
     assert_eq!(managers(&made), [entry("user", "Update", fields)]);
 }

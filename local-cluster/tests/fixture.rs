@@ -1,4 +1,4 @@
-//! A cluster with a kind of its own, and requests without a client.
+//! A cluster with a custom resource, and requests without a client library.
 
 use std::future::Future;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use local_cluster::{LocalCluster, LocalClusterOptions};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-/// Where the fixture's custom resources are.
+/// The path of the fixture's custom resources.
 pub(crate) const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
 
 /// Nothing in these tests takes longer, so what does is a failure.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Options under which agents act at once.
+/// Options without delays of controllers.
 pub(crate) fn quick() -> LocalClusterOptions {
     LocalClusterOptions {
         pod_ready_delay: Duration::from_millis(10),
@@ -25,7 +25,6 @@ pub(crate) fn quick() -> LocalClusterOptions {
     }
 }
 
-/// The definition of widgets.
 pub(crate) fn widget_crd() -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -51,7 +50,6 @@ pub(crate) fn widget_crd() -> Value {
     })
 }
 
-/// A widget.
 pub(crate) fn widget(name: &str) -> Value {
     json!({
         "apiVersion": "example.com/v1", "kind": "Widget",
@@ -59,7 +57,6 @@ pub(crate) fn widget(name: &str) -> Value {
     })
 }
 
-/// A cluster that serves widgets.
 pub(crate) async fn cluster(options: LocalClusterOptions) -> LocalCluster {
     let cluster = LocalCluster::start(options).await.unwrap();
     let crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -73,7 +70,7 @@ pub(crate) async fn cluster(options: LocalClusterOptions) -> LocalCluster {
     cluster
 }
 
-/// One request with a JSON body; patches are merge patches.
+/// Sends a request with a JSON body; patches are merge patches.
 pub(crate) async fn call(
     cluster: &LocalCluster,
     method: &str,
@@ -88,7 +85,7 @@ pub(crate) async fn call(
     raw(cluster, method, path, media_type, body.into_bytes()).await
 }
 
-/// One request with any body. What is not JSON comes back as text.
+/// Sends a request with any body; a response that is not JSON is returned as a string.
 pub(crate) async fn raw(
     cluster: &LocalCluster,
     method: &str,
@@ -110,15 +107,15 @@ pub(crate) async fn raw(
     (status, value)
 }
 
-/// Asks again and again, until there is an answer.
+/// Repeats a request until it returns a value.
 pub(crate) async fn eventually<T, F: Future<Output = Option<T>>>(
     what: &str,
-    mut ask: impl FnMut() -> F,
+    mut request: impl FnMut() -> F,
 ) -> T {
     let asking = async {
         loop {
-            if let Some(answer) = ask().await {
-                return answer;
+            if let Some(response) = request().await {
+                return response;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }

@@ -1,7 +1,7 @@
 //! Kubernetes' clients for other languages, over plain HTTP and over TLS with a token.
 //!
-//! They are installed by `.ci/run`, which says by environment variables where. Without them these
-//! tests say that they were skipped.
+//! `.ci/run` installs them and sets environment variables with their paths. Without those, the
+//! tests log that they are skipped.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,20 +13,20 @@ use tokio::process::Command;
 
 use crate::fixture::quick;
 
-/// How long a client's script may take; starting an interpreter is most of it.
+/// The time limit of a client's script; starting an interpreter is most of it.
 const DEADLINE: Duration = Duration::from_secs(120);
 
-/// What a variable says, if it says anything.
+/// The value of a variable, unless it is empty.
 fn installed(variable: &str) -> Option<PathBuf> {
     let path = PathBuf::from(std::env::var_os(variable)?);
     path.exists().then_some(path)
 }
 
-/// Not by a macro: what macros print of a test that passes is not shown.
+/// Not a macro, because macros' output is hidden for tests that pass.
 fn skipped(test: &str, what: &str) {
-    let told = format!("SKIPPED: {test}, as {what}");
-    // Nobody is left to tell if stderr is closed.
-    let _ = writeln!(std::io::stderr(), "{told}");
+    let line = format!("SKIPPED: {test}, as {what}");
+    // An error of stderr cannot be reported.
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 fn script(name: &str) -> PathBuf {
@@ -35,11 +35,11 @@ fn script(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Has a script use clusters of both kinds.
-async fn has_it_all_work(mut command: impl FnMut() -> Command) {
+/// Runs a script against a cluster with TLS and one without.
+async fn run_script(mut command: impl FnMut() -> Command) {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let secured = ServeOptions {
-        tls: Some(Tls::self_made()),
+        tls: Some(Tls::self_signed_ca()),
         token: Some(Token::new("s3cret").unwrap()),
         ..ServeOptions::default()
     };
@@ -56,16 +56,16 @@ async fn has_it_all_work(mut command: impl FnMut() -> Command) {
             .await
             .expect("the script ends")
             .unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
+        let stdout = String::from_utf8_lossy(&output.stdout);
         let wrong = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{name}: {said}\n{wrong}");
-        assert!(said.ends_with("all works\n"), "{name}: {said}\n{wrong}");
-        assert_eq!(said.contains("TLS"), name == "secured", "{said}");
+        assert!(output.status.success(), "{name}: {stdout}\n{wrong}");
+        assert!(stdout.ends_with("all works\n"), "{name}: {stdout}\n{wrong}");
+        assert_eq!(stdout.contains("TLS"), name == "secured", "{stdout}");
         server.shutdown().await;
     }
 }
 
-/// A file that goes with the test.
+/// A file of this test.
 struct Kubeconfig(PathBuf);
 
 impl Kubeconfig {
@@ -84,14 +84,14 @@ impl Drop for Kubeconfig {
 }
 
 #[tokio::test]
-async fn pythons_client_works() {
+async fn the_python_client_works() {
     let Some(python) = installed("LOCAL_CLUSTER_PYTHON") else {
         return skipped(
-            "pythons_client_works",
+            "the_python_client_works",
             "LOCAL_CLUSTER_PYTHON names no Python interpreter: make a venv, have its pip install tests/clients/python/requirements.txt, and set the variable to its bin/python",
         );
     };
-    has_it_all_work(|| {
+    run_script(|| {
         let mut command = Command::new(&python);
         command.arg(script("python/smoke.py"));
         command
@@ -100,14 +100,14 @@ async fn pythons_client_works() {
 }
 
 #[tokio::test]
-async fn nodes_client_works() {
+async fn the_node_client_works() {
     let Some(modules) = installed("LOCAL_CLUSTER_NODE_MODULES") else {
         return skipped(
-            "nodes_client_works",
+            "the_node_client_works",
             "LOCAL_CLUSTER_NODE_MODULES names no folder: copy tests/clients/node/package*.json to a folder, run npm ci there, and set the variable to its node_modules",
         );
     };
-    has_it_all_work(|| {
+    run_script(|| {
         let mut command = Command::new("node");
         command
             .env("LOCAL_CLUSTER_NODE_MODULES", &modules)

@@ -1,4 +1,4 @@
-//! Bad input: every refusal is a `Status`, and the cluster goes on.
+//! Bad requests: every error is a `Status`, and the cluster continues to serve.
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -237,15 +237,15 @@ async fn every_bad_request_gets_a_status() {
         ("POST", format!("{one}/status"), json_type, "{}", 405),
         ("DELETE", format!("{one}/status"), json_type, "", 405),
     ];
-    for (method, path, media_type, body, wanted) in cases {
+    for (method, path, media_type, body, expected) in cases {
         let shown: String = body.chars().take(80).collect();
-        let (status, answer) = raw(&cluster, method, &path, media_type, body.into()).await;
-        let what = format!("{method} {path} {media_type} {shown}: {answer}");
-        assert_eq!(status.as_u16(), wanted, "{what}");
-        assert_eq!(answer["kind"], "Status", "{what}");
-        assert_eq!(answer["code"], wanted, "{what}");
+        let (status, response) = raw(&cluster, method, &path, media_type, body.into()).await;
+        let what = format!("{method} {path} {media_type} {shown}: {response}");
+        assert_eq!(status.as_u16(), expected, "{what}");
+        assert_eq!(response["kind"], "Status", "{what}");
+        assert_eq!(response["code"], expected, "{what}");
         assert!(
-            answer["message"].as_str().is_some_and(|m| !m.is_empty()),
+            response["message"].as_str().is_some_and(|m| !m.is_empty()),
             "{what}"
         );
     }
@@ -269,9 +269,9 @@ async fn every_bad_request_gets_a_status() {
 async fn a_body_over_the_limit_is_413() {
     let cluster = cluster(quick()).await;
     let body = vec![b' '; 3 * 1024 * 1024 + 1];
-    let (status, answer) = raw(&cluster, "POST", PODS, "application/json", body).await;
+    let (status, response) = raw(&cluster, "POST", PODS, "application/json", body).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
-    assert_eq!(answer["reason"], "RequestEntityTooLarge");
+    assert_eq!(response["reason"], "RequestEntityTooLarge");
 }
 
 #[tokio::test]

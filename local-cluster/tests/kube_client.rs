@@ -1,4 +1,4 @@
-//! Through `kube::Client`, in process and over TCP.
+//! `kube::Client`, in process and over TCP.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ async fn gadgets(client: Client) -> Api<Gadget> {
 }
 
 #[tokio::test]
-async fn a_pod_lives_and_ends() {
+async fn a_pod_runs_and_terminates() {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let pods: Api<Pod> = Api::default_namespaced(cluster.client_as("tester"));
     pods.create(&PostParams::default(), &pod("web-0"))
@@ -88,8 +88,11 @@ async fn a_pod_lives_and_ends() {
         .await
         .unwrap();
     let uid = running.metadata.uid.unwrap();
-    let gone = await_condition(pods, "web-0", conditions::is_deleted(&uid));
-    tokio::time::timeout(DEADLINE, gone).await.unwrap().unwrap();
+    let deleted = await_condition(pods, "web-0", conditions::is_deleted(&uid));
+    tokio::time::timeout(DEADLINE, deleted)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(cluster.requests().writes_by("tester"), 2);
 }
 
@@ -133,7 +136,7 @@ async fn a_derived_kind_is_served_over_tcp() {
 }
 
 #[tokio::test]
-async fn watchers_of_both_kinds_follow() {
+async fn both_kinds_of_watchers_follow() {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let gadgets = gadgets(cluster.client()).await;
     gadgets
@@ -168,7 +171,7 @@ async fn watchers_of_both_kinds_follow() {
 }
 
 #[tokio::test]
-async fn events_are_recorded_and_counted_apart() {
+async fn events_are_recorded_and_counted_separately() {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let gadgets = gadgets(cluster.client()).await;
     let made = gadgets
@@ -206,13 +209,13 @@ async fn events_are_recorded_and_counted_apart() {
         .unwrap();
     assert_eq!(found.items.len(), 1);
     assert_eq!(found.items[0].message.as_deref(), Some("made it"));
-    let asked = &cluster.requests() - &before;
-    assert_eq!((asked.writes(), asked.event_writes()), (0, 3));
-    assert_eq!(asked.count(|key| key.user_agent == "agent"), 3);
+    let requests = &cluster.requests() - &before;
+    assert_eq!((requests.writes(), requests.event_writes()), (0, 3));
+    assert_eq!(requests.count(|key| key.user_agent == "agent"), 3);
 }
 
 #[tokio::test]
-async fn layers_can_stand_between() {
+async fn clients_can_have_layers() {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let failing = ServiceBuilder::new()
         .map_response(|mut response: Response<axum::body::Body>| {
@@ -256,15 +259,15 @@ async fn a_controller_reconciles_owned_objects_and_finalizes() {
             Arc::new(seen),
         )
         .for_each(|done| async move {
-            // An object may be gone before its last event is handled.
+            // An object may be deleted before its last event is handled.
             if let Err(error) = done {
                 println!("{error}");
             }
         });
     let running = tokio::spawn(controller);
-    let mut expect = async |wanted: &str| {
+    let mut expect = async |expected: &str| {
         let next = tokio::time::timeout(DEADLINE, sightings.recv()).await;
-        assert_eq!(next.unwrap(), Some(wanted));
+        assert_eq!(next.unwrap(), Some(expected));
     };
 
     let gadget = Gadget::new("g", GadgetSpec { size: 1 });
@@ -285,7 +288,10 @@ async fn a_controller_reconciles_owned_objects_and_finalizes() {
     expect("applied").await;
     gadgets.delete("g", &DeleteParams::default()).await.unwrap();
     expect("cleaned up").await;
-    let gone = await_condition(maps, "owned", |map: Option<&ConfigMap>| map.is_none());
-    tokio::time::timeout(DEADLINE, gone).await.unwrap().unwrap();
+    let deleted = await_condition(maps, "owned", |map: Option<&ConfigMap>| map.is_none());
+    tokio::time::timeout(DEADLINE, deleted)
+        .await
+        .unwrap()
+        .unwrap();
     running.abort();
 }

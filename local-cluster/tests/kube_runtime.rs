@@ -1,4 +1,4 @@
-//! kube's runtime as controllers use it, unchanged, also when things go wrong.
+//! kube's runtime as controllers use it, with and without faults.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use kube::runtime::wait::{await_condition, delete::delete_and_finalize};
 use kube::runtime::watcher::{self, Config};
 use kube::runtime::{Controller, WatchStreamExt as _, watcher as watch};
 use kube::{Client, ResourceExt};
-use local_cluster::{Fault, LocalCluster, Refusal, RequestFilter, Verb, WatchEnd};
+use local_cluster::{ErrorResponse, Fault, LocalCluster, RequestFilter, Verb, WatchEnd};
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -78,7 +78,7 @@ async fn reflectors_follow_through_every_kind_of_broken_watch() {
         let own_watches = RequestFilter::default()
             .resource("configmaps")
             .user_agent(&name);
-        for (step, end) in [WatchEnd::Quiet, WatchEnd::Broken, WatchEnd::Expired]
+        for (step, end) in [WatchEnd::Clean, WatchEnd::Broken, WatchEnd::Expired]
             .iter()
             .enumerate()
         {
@@ -87,7 +87,7 @@ async fn reflectors_follow_through_every_kind_of_broken_watch() {
                 (ended > 0).then_some(())
             };
             eventually("it watches", watching).await;
-            // The change comes while nobody watches, or soon after.
+            // The change happens while there is no watch, or soon after.
             set(&own, "a", &format!("{number}-{step}")).await;
             shows(&store, "a", Some(&format!("{number}-{step}"))).await;
         }
@@ -118,7 +118,7 @@ async fn metadata_can_be_watched_alone() {
 }
 
 #[tokio::test]
-async fn every_kind_of_patch_does_what_it_says() {
+async fn every_kind_of_patch_is_applied() {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let maps = maps(cluster.client());
     maps.create(&PostParams::default(), &map("a"))
@@ -178,7 +178,7 @@ async fn every_kind_of_patch_does_what_it_says() {
 }
 
 #[tokio::test]
-async fn entries_are_made_changed_and_conflict() {
+async fn entries_are_created_changed_and_conflict() {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let maps = maps(cluster.client());
     let add = |map: &mut ConfigMap| {
@@ -199,8 +199,8 @@ async fn entries_are_made_changed_and_conflict() {
     assert_eq!(found.get().data.as_ref().unwrap()["x"], "y");
     let mut stale = found.and_modify(|map| map.data = None);
     set(&maps, "a", "other").await;
-    let refused = stale.commit(&PostParams::default()).await.unwrap_err();
-    assert!(refused.to_string().contains("Conflict"), "{refused}");
+    let rejected = stale.commit(&PostParams::default()).await.unwrap_err();
+    assert!(rejected.to_string().contains("Conflict"), "{rejected}");
     assert!(maps.get("a").await.unwrap().data.is_some());
 }
 
@@ -230,7 +230,7 @@ async fn collections_are_deleted_by_selector() {
 }
 
 #[tokio::test]
-async fn what_is_deleted_is_awaited() {
+async fn deletions_can_be_awaited() {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let maps = maps(cluster.client());
     let held = json!({"metadata": {"name": "a", "finalizers": ["example.com/held"]}});
@@ -264,23 +264,23 @@ async fn what_is_deleted_is_awaited() {
 }
 
 #[tokio::test]
-async fn a_controller_gets_there_whatever_goes_wrong() {
+async fn a_controller_converges_despite_faults() {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let faults = cluster.faults();
     let mine = || RequestFilter::default().user_agent("controller");
     let guards = [
         faults.inject(
-            Fault::refuse(Refusal::internal_error())
+            Fault::abort(ErrorResponse::internal_error())
                 .of(mine().verbs(Verb::READS))
                 .times(2),
         ),
         faults.inject(
-            Fault::refuse(Refusal::conflict())
+            Fault::abort(ErrorResponse::conflict())
                 .of(mine().verbs(Verb::WRITES))
                 .times(2),
         ),
         faults.inject(
-            Fault::lose_answer()
+            Fault::drop_response()
                 .of(mine().verbs([Verb::Patch]))
                 .times(2),
         ),
@@ -288,10 +288,10 @@ async fn a_controller_gets_there_whatever_goes_wrong() {
     ];
     let client = cluster.client_as("controller");
     let leases: Api<Lease> = Api::default_namespaced(client.clone());
-    let (told, mut news) = mpsc::unbounded_channel();
+    let (sender, mut events) = mpsc::unbounded_channel();
     let reconcile = {
         let leases = leases.clone();
-        move |map: Arc<ConfigMap>, told: Arc<mpsc::UnboundedSender<String>>| {
+        move |map: Arc<ConfigMap>, sender: Arc<mpsc::UnboundedSender<String>>| {
             let leases = leases.clone();
             async move {
                 let name = map.name_any();
@@ -303,8 +303,8 @@ async fn a_controller_gets_there_whatever_goes_wrong() {
                         &Patch::Apply(lease),
                     )
                     .await?;
-                // Nobody listens when the test has seen enough.
-                let _ = told.send(name);
+                // The receiver is dropped once the test has seen enough.
+                let _ = sender.send(name);
                 Ok::<_, kube::Error>(Action::await_change())
             }
         }
@@ -314,7 +314,7 @@ async fn a_controller_gets_there_whatever_goes_wrong() {
         .run(
             reconcile,
             |_, _, _| Action::requeue(Duration::from_millis(10)),
-            Arc::new(told),
+            Arc::new(sender),
         )
         .for_each(|_| async {});
     let running = tokio::spawn(running);
@@ -326,7 +326,7 @@ async fn a_controller_gets_there_whatever_goes_wrong() {
     }
     let mut missing = vec!["a", "b", "c"];
     while !missing.is_empty() {
-        let done = tokio::time::timeout(DEADLINE, news.recv())
+        let done = tokio::time::timeout(DEADLINE, events.recv())
             .await
             .unwrap()
             .unwrap();

@@ -1,11 +1,11 @@
-//! kubectl, where it is installed.
+//! kubectl, if it is installed.
 
+mod advanced;
+mod basics;
 mod scale;
 mod transcript;
-mod users;
 mod webhooks;
 mod workloads;
-mod works;
 
 use std::path::Path;
 use std::process::Stdio;
@@ -20,7 +20,7 @@ struct Kubectl {
 }
 
 impl Kubectl {
-    /// kubectl with a home of its own, for this server.
+    /// kubectl with its own home directory and kubeconfig.
     fn of(server: &ServerHandle) -> Self {
         let home = std::env::temp_dir().join(format!("local-cluster-{}", server.addr().port()));
         std::fs::create_dir_all(&home).unwrap();
@@ -28,7 +28,7 @@ impl Kubectl {
         Self { home }
     }
 
-    /// Leaves nothing behind.
+    /// Removes the home directory.
     fn end(self) {
         std::fs::remove_dir_all(&self.home).unwrap();
     }
@@ -39,7 +39,6 @@ impl Kubectl {
         self.at_home(command)
     }
 
-    /// A command of the shell.
     fn shell(&self, line: &str) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", line]);
@@ -56,36 +55,36 @@ impl Kubectl {
         command
     }
 
-    /// Runs a command; returns whether it succeeded, and all it said.
+    /// Runs a command; returns whether it succeeded, and its output.
     async fn run(&self, arguments: &[&str]) -> (bool, String) {
-        said(self.command(arguments)).await
+        output_of(self.command(arguments)).await
     }
 
-    async fn says(&self, arguments: &[&str], wanted: &str) {
-        let (success, said) = self.run(arguments).await;
+    async fn prints(&self, arguments: &[&str], expected: &str) {
+        let (success, output) = self.run(arguments).await;
         assert!(
-            success && said.contains(wanted),
-            "kubectl {arguments:?}: {said}"
+            success && output.contains(expected),
+            "kubectl {arguments:?}: {output}"
         );
     }
 
-    async fn refuses(&self, arguments: &[&str], wanted: &str) {
-        let (success, said) = self.run(arguments).await;
+    async fn fails_with(&self, arguments: &[&str], expected: &str) {
+        let (success, output) = self.run(arguments).await;
         assert!(
-            !success && said.contains(wanted),
-            "kubectl {arguments:?}: {said}"
+            !success && output.contains(expected),
+            "kubectl {arguments:?}: {output}"
         );
     }
 }
 
-/// Runs a command; returns whether it succeeded, and all it said.
-async fn said(mut command: Command) -> (bool, String) {
+/// Runs a command; returns whether it succeeded, and its output.
+async fn output_of(mut command: Command) -> (bool, String) {
     let output = tokio::time::timeout(DEADLINE, command.output());
     let output = output.await.unwrap().unwrap();
-    let said = [output.stdout, output.stderr].concat();
+    let text = [output.stdout, output.stderr].concat();
     (
         output.status.success(),
-        String::from_utf8_lossy(&said).into_owned(),
+        String::from_utf8_lossy(&text).into_owned(),
     )
 }
 
@@ -93,7 +92,7 @@ fn write(path: &Path, content: impl AsRef<[u8]>) {
     std::fs::write(path, content).unwrap();
 }
 
-/// Whether there is a kubectl; says so when there is none.
+/// Whether kubectl is installed; logs the skipped test otherwise.
 async fn is_installed() -> bool {
     let version = Command::new("kubectl")
         .args(["version", "--client"])
@@ -106,8 +105,7 @@ async fn is_installed() -> bool {
     installed
 }
 
-/// Says that a test does nothing. Not by a macro: what macros print of a test that passes is not
-/// shown.
+/// Logs a skipped test without a macro, because macros' output is hidden for tests that pass.
 fn skip(why: &str) {
     let line = format!("SKIPPED: {why}\n");
     std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! Lists and the beginnings of watches: versions, pages, and what is said of wrong ones.
+//! Lists and the start of watches: versions, pages, and errors.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ async fn cluster() -> LocalCluster {
     LocalCluster::start(quick()).await.unwrap()
 }
 
-/// Creates a map and says its version.
+/// Creates a map and returns its version.
 async fn create(cluster: &LocalCluster, namespace: &str, name: &str, labels: Value) -> u64 {
     let path = format!("/api/v1/namespaces/{namespace}/configmaps");
     let map = json!({"metadata": {"name": name, "labels": labels}});
@@ -50,7 +50,7 @@ fn names(list: &Value) -> Vec<String> {
     list["items"].as_array().unwrap().iter().map(name).collect()
 }
 
-/// All pages: their names, and how many were said to be left.
+/// All pages: their names, and their `remainingItemCount`.
 async fn pages(cluster: &LocalCluster, path: &str, query: &str) -> Vec<(Vec<String>, Value)> {
     let mut pages = Vec::new();
     let mut token = String::new();
@@ -71,7 +71,7 @@ fn page(names: &[&str], left: Option<u64>) -> (Vec<String>, Value) {
 }
 
 #[tokio::test]
-async fn pages_come_in_the_order_of_keys_and_count_what_is_left() {
+async fn pages_are_ordered_by_key_and_count_remaining_items() {
     let cluster = cluster().await;
     for namespace in ["a", "a-b"] {
         let body = json!({"metadata": {"name": namespace}});
@@ -98,7 +98,7 @@ async fn pages_come_in_the_order_of_keys_and_count_what_is_left() {
     );
     let one = pages(&cluster, "/api/v1/namespaces/a/configmaps", "limit=2").await;
     assert_eq!(one, [page(&["a/w", "a/x"], Some(1)), page(&["a/y"], None)]);
-    // Of a selection nobody counts the rest, nor whether there is one.
+    // With a selector the remaining items are unknown, and the next page may be empty.
     let some = pages(&cluster, ALL, "limit=1&labelSelector=even%3Dyes").await;
     assert_eq!(
         some,
@@ -122,17 +122,17 @@ async fn pages_come_in_the_order_of_keys_and_count_what_is_left() {
             page(&["a/y"], None)
         ]
     );
-    // As many as there are is not too many.
+    // A limit equal to the number of items.
     let whole = pages(&cluster, ALL, "limit=5").await;
     assert_eq!(whole.len(), 1);
-    // Any version is given whole.
+    // Version 0 ignores the limit.
     let any = list(&cluster, ALL, "limit=2&resourceVersion=0").await;
     assert_eq!(names(&any).len(), 5);
     assert_eq!(any["metadata"].get("continue"), None);
 }
 
 #[tokio::test]
-async fn pages_are_of_one_moment() {
+async fn pages_share_a_version() {
     let cluster = cluster().await;
     for name in ["a", "b", "c", "d"] {
         create(&cluster, "default", name, json!({})).await;
@@ -163,7 +163,7 @@ async fn pages_are_of_one_moment() {
 }
 
 #[tokio::test]
-async fn versions_are_matched_as_asked() {
+async fn resource_version_matches_are_honoured() {
     let cluster = cluster().await;
     let first = create(&cluster, "default", "a", json!({})).await;
     let second = create(&cluster, "default", "b", json!({})).await;
@@ -224,7 +224,7 @@ async fn versions_are_matched_as_asked() {
 }
 
 #[tokio::test]
-async fn what_is_forgotten_is_said_to_be_too_old() {
+async fn compacted_versions_are_expired() {
     let options = LocalClusterOptions {
         event_history: 3,
         ..quick()
@@ -257,7 +257,7 @@ async fn what_is_forgotten_is_said_to_be_too_old() {
         message.ends_with("now may show up in the list."),
         "{message}"
     );
-    // The token that comes along goes on with what there is.
+    // The token of the error continues at the latest version.
     let token = error["metadata"]["continue"].as_str().unwrap();
     let rest = list(&cluster, MAPS, &format!("limit=2&continue={token}")).await;
     assert_eq!(names(&rest), ["default/b", "default/c"]);
@@ -265,11 +265,11 @@ async fn what_is_forgotten_is_said_to_be_too_old() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_version_of_the_future_is_waited_for() {
+async fn a_future_version_is_waited_for() {
     let cluster = cluster().await;
     let now = create(&cluster, "default", "a", json!({})).await;
     let future = now + 2;
-    // A place in a list of a version that never was.
+    // A token of a version that does not exist.
     let place = json!({"v": "meta.k8s.io/v1", "rv": future, "start": "/a\u{0}"});
     let token = URL_SAFE_NO_PAD.encode(place.to_string());
     for path in [
@@ -296,7 +296,7 @@ async fn a_version_of_the_future_is_waited_for() {
                 {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]})
         );
     }
-    // When it comes in time, it is answered at once.
+    // Once the store reaches the version, the request is served.
     let began = Instant::now();
     let query = format!("resourceVersion={future}&resourceVersionMatch=Exact");
     let listed = list(&cluster, MAPS, &query);
@@ -312,7 +312,7 @@ async fn a_version_of_the_future_is_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_of_the_future_tells_nothing_before_it() {
+async fn a_watch_from_a_future_version_sends_nothing_before_it() {
     let cluster = cluster().await;
     let now = create(&cluster, "default", "a", json!({})).await;
     let mut watch = Lines::of(
@@ -327,7 +327,7 @@ async fn a_watch_of_the_future_tells_nothing_before_it() {
         create(&cluster, "default", name, json!({})).await;
     }
     watch.expect("ADDED", "d").await;
-    // With the objects that there are then, it waits as a list does, and says so in the watch.
+    // With initial events, a watch waits as a list does, and reports the error as an event.
     let initial =
         "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
     let began = Instant::now();
@@ -347,14 +347,14 @@ async fn a_watch_of_the_future_tells_nothing_before_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn bookmarks_tell_how_far_the_cluster_is() {
+async fn bookmarks_have_the_latest_version() {
     let cluster = cluster().await;
     let now = create(&cluster, "default", "a", json!({})).await;
     let path = format!("{MAPS}?watch=true&timeoutSeconds=150&allowWatchBookmarks=true");
     let mut watch = Lines::of(&cluster, &format!("{path}&resourceVersion={now}")).await;
     watch.deadline = Duration::from_secs(3600);
     let began = Instant::now();
-    // Nothing has happened, so there is nothing to tell; then something does elsewhere.
+    // Without changes there are no events; then another resource changes.
     let write = async {
         tokio::time::sleep(Duration::from_secs(70)).await;
         let elsewhere = json!({"metadata": {"name": "elsewhere"}});
@@ -375,7 +375,7 @@ async fn bookmarks_tell_how_far_the_cluster_is() {
     }
     assert_eq!(bookmark, Value::Null);
     assert_eq!(began.elapsed().as_secs(), 150);
-    // Who asks for what there is, is told where that ends.
+    // A bookmark marks the end of the initial events.
     for query in ["", "&resourceVersion=0"] {
         let mut watch = Lines::of(&cluster, &format!("{path}{query}")).await;
         watch.expect("ADDED", "a").await;
@@ -401,7 +401,7 @@ async fn a_watch_of_one_name_sees_no_other() {
 }
 
 #[tokio::test]
-async fn a_watcher_that_reads_too_late_is_told_so() {
+async fn a_slow_watcher_gets_an_expired_error() {
     let options = LocalClusterOptions {
         event_history: 100,
         ..quick()
@@ -410,21 +410,21 @@ async fn a_watcher_that_reads_too_late_is_told_so() {
     for number in 0..600 {
         create(&cluster, "default", &format!("m{number:03}"), json!({})).await;
     }
-    // What there was at the beginning is not held for those who do not read it.
+    // Initial events are not held for clients that do not read them.
     let mut watch = Lines::of(&cluster, &format!("{MAPS}?watch=true")).await;
     watch.expect("ADDED", "m000").await;
     for number in 0..101 {
         create(&cluster, "default", &format!("n{number:03}"), json!({})).await;
     }
-    let mut told = 1;
+    let mut received = 1;
     let error = loop {
         let event = watch.next().await.unwrap();
         if event["type"] != "ADDED" {
             break event;
         }
-        told += 1;
+        received += 1;
     };
-    assert!(told < 600, "{told}");
+    assert!(received < 600, "{received}");
     assert_eq!(
         (&error["type"], &error["object"]["code"]),
         (&json!("ERROR"), &json!(410))
@@ -433,7 +433,7 @@ async fn a_watcher_that_reads_too_late_is_told_so() {
 }
 
 #[tokio::test]
-async fn wrong_watches_are_refused_before_they_begin() {
+async fn invalid_watches_are_refused_before_they_begin() {
     let cluster = cluster().await;
     for (query, code) in [
         ("sendInitialEvents=true", 422),

@@ -1,4 +1,4 @@
-//! The cluster as its clients see it: one binary, a module for each kind of client.
+//! The cluster as its clients see it: one binary with a module for each kind of client.
 
 #![allow(
     clippy::unwrap_used,
@@ -9,8 +9,8 @@
 )]
 
 mod admission;
-mod agents;
 mod bad_input;
+mod controllers;
 mod discovery;
 mod documents;
 mod durability;

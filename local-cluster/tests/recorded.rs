@@ -1,8 +1,8 @@
-//! What a real API server answered, asked again of this one.
+//! Replays recorded exchanges with a real API server.
 //!
-//! Every recorded exchange is played over HTTP against a fresh cluster, in order. Status, headers and
-//! body must be the recorded ones, but for values that are generated (see [`compare`]) and for the
-//! differences of [`known`], each of which must still be there.
+//! Every request is sent over HTTP to a fresh cluster, in order. Status, headers and body must be
+//! the recorded ones, except for generated values (see [`compare`]) and the differences of
+//! [`known`], each of which must still occur.
 
 mod compare;
 mod exchange;
@@ -17,18 +17,18 @@ use local_cluster::{LocalCluster, LocalClusterOptions};
 use serde_json::Value;
 
 use self::exchange::{Exchange, read};
-use self::known::{Allowed, Known};
+use self::known::{KnownDifference, KnownDifferences};
 use self::play::Player;
 use self::values::Values;
 use crate::fixture::{call, eventually};
 
 const CRDS: &str = include_str!("recorded/crds.json");
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-/// What agents still do is waited for so long, all in all: a read that differs is asked again.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// The total time to wait for controllers: a read that differs is repeated.
+const MAX_WAIT: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A cluster as it was recorded: nobody binds pods, nobody runs them.
+/// A cluster as recorded: nothing binds or runs pods.
 async fn bare_cluster() -> LocalCluster {
     let options = LocalClusterOptions {
         nodes: Vec::new(),
@@ -41,8 +41,8 @@ async fn bare_cluster() -> LocalCluster {
 async fn define(cluster: &LocalCluster) {
     let list: Value = serde_json::from_str(CRDS).unwrap();
     for definition in list["items"].as_array().unwrap() {
-        let (status, said) = call(cluster, "POST", DEFINITIONS, Some(definition.clone())).await;
-        assert_eq!(status, 201, "{said}");
+        let (status, message) = call(cluster, "POST", DEFINITIONS, Some(definition.clone())).await;
+        assert_eq!(status, 201, "{message}");
     }
     let served = || async {
         let group = "/apis/lbcf.tkestack.io/v1beta1";
@@ -53,13 +53,13 @@ async fn define(cluster: &LocalCluster) {
     eventually("the definitions are served", served).await;
 }
 
-/// Plays all exchanges and fails with everything that differs.
-async fn replay(cluster: &LocalCluster, exchanges: &[Exchange], known: &[Known]) {
+/// Replays all exchanges and fails with all differences.
+async fn replay(cluster: &LocalCluster, exchanges: &[Exchange], known: &[KnownDifference]) {
     let server = cluster.serve("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let mut player = Player::new(server.url()).await;
-    let allowed = Allowed::new(known);
+    let allowed = KnownDifferences::new(known);
     let mut report = Vec::new();
-    let mut patience = PATIENCE;
+    let mut patience = MAX_WAIT;
     for exchange in exchanges {
         if exchange.step.contains("unreachable") {
             player.end_webhooks().await;
@@ -85,17 +85,16 @@ async fn replay(cluster: &LocalCluster, exchanges: &[Exchange], known: &[Known])
 }
 
 #[tokio::test]
-async fn requests_are_answered_as_recorded() {
+async fn requests_get_recorded_responses() {
     let cluster = bare_cluster().await;
     define(&cluster).await;
     let exchanges = read(include_str!("recorded/http.jsonl"));
     assert_eq!(exchanges.len(), 113);
-    // Nothing differs.
     replay(&cluster, &exchanges, &[]).await;
 }
 
 #[tokio::test]
-async fn kubectl_is_answered_as_recorded() {
+async fn requests_of_kubectl_get_recorded_responses() {
     let cluster = bare_cluster().await;
     let exchanges = read(include_str!("recorded/kubectl.jsonl"));
     assert_eq!(exchanges.len(), 253);
@@ -112,7 +111,7 @@ async fn definitions_are_described_as_recorded() {
     let recorded = include_str!("recorded/openapi-v3-lbcf-group.json");
     let recorded: Value = serde_json::from_str(recorded).unwrap();
     let found = compare::bodies(&recorded, &live, &Values::default());
-    let allowed = Allowed::new(known::OPENAPI);
+    let allowed = KnownDifferences::new(known::OPENAPI);
     let mut report = allowed.unknown("", found);
     report.extend(allowed.unseen());
     assert!(report.is_empty(), "\n{}", report.join("\n"));

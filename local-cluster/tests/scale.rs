@@ -1,4 +1,4 @@
-//! Many watchers and many writes: each sees each, once and in order.
+//! Many watchers and many writes: every watcher receives every event once and in order.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,20 +15,20 @@ use crate::fixture::{call, quick};
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const WATCHERS: usize = 100;
 const WRITERS: usize = 4;
-/// Of each writer; each is created, changed twice and deleted.
+/// Objects of each writer; each is created, changed twice and deleted.
 const OBJECTS: usize = 150;
 const LAST: &str = "the-last";
 
 /// An event: its type, the object's version and name.
 type Event = (String, u64, String);
 
-/// What is between two texts.
+/// The text between two others.
 fn between<'a>(line: &'a str, before: &str) -> &'a str {
     let start = line.find(before).unwrap() + before.len();
     line[start..].split('"').next().unwrap()
 }
 
-/// Reads a watch until it tells of the last object. Lines are not parsed: there are many.
+/// Reads a watch until the event of the last object. Lines are not parsed, because there are many.
 async fn read(mut body: Body) -> Vec<Event> {
     let mut events = Vec::new();
     let mut rest = String::new();
@@ -118,9 +118,8 @@ async fn a_hundred_watchers_see_each_of_thousands_of_writes_once_and_in_order() 
 }
 
 #[tokio::test]
-async fn what_was_stored_before_is_not_in_the_way() {
-    // A page costs what is on it, and a look-up finds one: nothing here is timed, but with a
-    // thousand times the objects each answer would be as short.
+async fn reads_do_not_depend_on_the_other_objects() {
+    // Nothing here is timed, but with a thousand times the objects each response would be as short.
     let cluster = LocalCluster::start(quick()).await.unwrap();
     for number in 0..2000 {
         let map = json!({"metadata": {"name": format!("m{number:04}")}});

@@ -1,4 +1,4 @@
-//! Definitions and what their schemas allow, as clients see both.
+//! Definitions and validation by their schemas, as clients see them.
 
 mod definitions;
 mod deployed;
@@ -9,10 +9,9 @@ use serde_json::{Value, json};
 
 use crate::fixture::{call, eventually, quick};
 
-/// Where definitions are.
 pub(crate) const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// A definition of `pets.x.io` whose objects have that schema.
+/// A definition of `pets.x.io` with this schema.
 fn pets(schema: Value) -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -34,7 +33,7 @@ fn pet(name: &str, spec: Value) -> Value {
     json!({"apiVersion": "x.io/v1", "kind": "Pet", "metadata": {"name": name}, "spec": spec})
 }
 
-/// Waits until there is something to list.
+/// Waits until the resource is served.
 pub(crate) async fn served(cluster: &LocalCluster, path: &str) {
     eventually("the kind is served", || async {
         let (status, _) = call(cluster, "GET", path, None).await;
@@ -67,7 +66,7 @@ async fn cluster_with_pets() -> LocalCluster {
 }
 
 #[tokio::test]
-async fn writes_are_checked_against_the_schema_and_the_past() {
+async fn writes_are_validated_by_schema_and_transition_rules() {
     let cluster = cluster_with_pets().await;
     let (status, refused) = call(
         &cluster,
@@ -130,7 +129,7 @@ async fn writes_are_checked_against_the_schema_and_the_past() {
 }
 
 #[tokio::test]
-async fn a_stricter_schema_lets_old_objects_be_changed_elsewhere() {
+async fn a_stricter_schema_ratchets_existing_objects() {
     let cluster = cluster_with_pets().await;
     let old = pet("a", json!({"colour": "red", "legs": 4}));
     call(&cluster, "POST", PETS, Some(old)).await;
@@ -153,7 +152,7 @@ async fn a_stricter_schema_lets_old_objects_be_changed_elsewhere() {
     let label = json!({"metadata": {"labels": {"a": "b"}}});
     let (status, changed) = call(&cluster, "PATCH", &one, Some(label)).await;
     assert_eq!(status, StatusCode::OK);
-    // A default that is new is no change of what is wanted.
+    // A new default does not change the desired state.
     assert_eq!(changed["spec"]["name"], "Rex");
     assert_eq!(changed["metadata"]["generation"], 1);
     let blue = json!({"spec": {"colour": "blue"}});

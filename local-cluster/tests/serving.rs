@@ -15,7 +15,6 @@ use serde_json::json;
 use crate::fixture::{DEADLINE, eventually, quick};
 use crate::wire;
 
-/// A served cluster.
 async fn served(options: ServeOptions) -> (LocalCluster, ServerHandle) {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let server = cluster.serve_with(options).await.unwrap();
@@ -24,7 +23,7 @@ async fn served(options: ServeOptions) -> (LocalCluster, ServerHandle) {
 
 fn secured(token: &str) -> ServeOptions {
     ServeOptions {
-        tls: Some(Tls::self_made()),
+        tls: Some(Tls::self_signed_ca()),
         token: Some(Token::new(token).unwrap()),
         ..ServeOptions::default()
     }
@@ -41,7 +40,7 @@ async fn client_of(kubeconfig: &str) -> kube::Client {
 }
 
 #[tokio::test]
-async fn where_it_listens_on_every_address_clients_are_told_one() {
+async fn on_a_wildcard_address_the_kubeconfig_has_a_concrete_one() {
     for (listen, wanted) in [
         ("0.0.0.0:0", "http://127.0.0.1:"),
         ("[::]:0", "http://[::1]:"),
@@ -73,9 +72,8 @@ async fn a_server_that_ends_ends_its_watches_and_its_port() {
         .unwrap()
         .boxed();
     let idle = wire::connect(address).await;
-    let began = std::time::Instant::now();
-    server.shutdown().await;
-    assert!(began.elapsed() < DEADLINE / 2, "{:?}", began.elapsed());
+    let ended = tokio::time::timeout(DEADLINE, server.shutdown()).await;
+    ended.expect("an endless watch does not delay the shutdown");
     let end = tokio::time::timeout(DEADLINE, watch.next()).await.unwrap();
     assert!(end.is_none(), "{end:?}");
     assert!(tokio::net::TcpStream::connect(address).await.is_err());

@@ -1,4 +1,4 @@
-//! The parts of objects that have addresses of their own, besides the status.
+//! Subresources besides the status.
 
 use http::StatusCode;
 use http_body_util::BodyExt as _;
@@ -11,7 +11,7 @@ use crate::fixture::{call, cluster, eventually, quick, raw, widget_crd};
 const FLEETS: &str = "/apis/example.com/v1/namespaces/default/fleets";
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
-/// A cluster with a kind that can be scaled.
+/// A cluster with a kind that has a scale subresource.
 async fn with_fleets() -> LocalCluster {
     let cluster = cluster(quick()).await;
     let mut crd = widget_crd();
@@ -73,7 +73,7 @@ async fn custom_resources_are_scaled() {
         (status, &scaled["spec"]),
         (StatusCode::OK, &json!({"replicas": 5}))
     );
-    // The version is a precondition.
+    // The resourceVersion is a precondition.
     let (status, _) = call(&cluster, "PUT", &path, Some(scale)).await;
     assert_eq!(status, StatusCode::CONFLICT);
     let patch = Some(json!({"spec": {"replicas": 7}}));
@@ -128,7 +128,7 @@ async fn bad_scales_are_refused() {
     let patch = Some(json!({"spec": {"replicas": 1}}));
     assert_eq!(call(&cluster, "PATCH", &missing, patch).await.0, 404);
     assert_eq!(call(&cluster, "DELETE", &scale_of, None).await.0, 405);
-    // Widgets have none.
+    // Widgets have no scale subresource.
     let widgets = format!("{}/x/scale", crate::fixture::WIDGETS);
     assert_eq!(call(&cluster, "GET", &widgets, None).await.0, 404);
 }
@@ -137,11 +137,11 @@ async fn bad_scales_are_refused() {
 async fn a_scale_can_be_applied() {
     let cluster = with_fleets().await;
     new_fleet(&cluster).await;
-    let wanted = json!({"apiVersion": "autoscaling/v1", "kind": "Scale",
+    let expected = json!({"apiVersion": "autoscaling/v1", "kind": "Scale",
         "metadata": {"name": "f"}, "spec": {"replicas": 4}});
     let apply = |query: &str| {
         let path = format!("{FLEETS}/f/scale?fieldManager=a{query}");
-        let body = wanted.to_string().into_bytes();
+        let body = expected.to_string().into_bytes();
         let cluster = &cluster;
         async move {
             raw(
@@ -231,11 +231,11 @@ async fn pods_are_evicted() {
         (status, &done["status"]),
         (StatusCode::CREATED, &json!("Success"))
     );
-    let gone = || async {
+    let deleted = || async {
         let (status, _) = call(&cluster, "GET", &format!("{PODS}/p"), None).await;
         (status == StatusCode::NOT_FOUND).then_some(())
     };
-    eventually("the pod is gone", gone).await;
+    eventually("the pod is gone", deleted).await;
     assert_eq!(evict(eviction(uid)).await.0, StatusCode::NOT_FOUND);
 }
 
@@ -244,7 +244,7 @@ async fn pods_are_bound_once() {
     let cluster = cluster(quick()).await;
     let mut waiting = pod("p");
     waiting["metadata"]["finalizers"] = json!(["a.b/c"]);
-    // No node takes it by itself, as there is no such node; so it stays unbound until it is bound.
+    // The node does not exist, so the pod stays pending until it is bound.
     let nodes = call(&cluster, "GET", "/api/v1/nodes", None).await.1;
     for node in nodes["items"].as_array().unwrap() {
         let name = node["metadata"]["name"].as_str().unwrap();
@@ -294,7 +294,7 @@ async fn namespaces_are_finalized() {
         "metadata": {"name": "n"}, "spec": {"finalizers": ["kubernetes", "a.b/c"]}});
     let (_, mut space) = call(&cluster, "POST", spaces, Some(space)).await;
     let one = format!("{spaces}/n");
-    // Nobody else removes these.
+    // No controller removes these finalizers.
     let patch = json!({"spec": {"finalizers": []}});
     let (_, kept) = call(&cluster, "PATCH", &one, Some(patch)).await;
     assert_eq!(kept["spec"]["finalizers"], json!(["kubernetes", "a.b/c"]));
@@ -315,7 +315,7 @@ async fn namespaces_are_finalized() {
 }
 
 #[tokio::test]
-async fn what_needs_containers_says_that_there_are_none() {
+async fn subresources_of_containers_report_that_there_are_none() {
     let cluster = cluster(LocalClusterOptions {
         run_pods: false,
         ..quick()
@@ -351,7 +351,7 @@ async fn what_needs_containers_says_that_there_are_none() {
         "{code} {why}"
     );
     assert_eq!(ask("PATCH", &format!("{PODS}/placed/resize")).await.0, 500);
-    // They say nothing.
+    // Logs are empty.
     let log = request(&cluster, &format!("{PODS}/placed/log")).await;
     assert_eq!(log, (200, String::new()));
     let scale = "/api/v1/namespaces/default/configmaps/c/scale";
@@ -369,7 +369,7 @@ async fn request(cluster: &LocalCluster, path: &str) -> (u16, String) {
 }
 
 #[tokio::test]
-async fn autoscalers_are_the_same_in_both_versions() {
+async fn autoscalers_convert_between_both_versions() {
     let cluster = cluster(quick()).await;
     let old = "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers";
     let new = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
@@ -391,7 +391,7 @@ async fn autoscalers_are_the_same_in_both_versions() {
 }
 
 #[tokio::test]
-async fn what_nobody_writes_can_be_read() {
+async fn read_only_resources_can_be_read() {
     let cluster = cluster(quick()).await;
     let all = "/api/v1/componentstatuses";
     let (status, list) = call(&cluster, "GET", all, None).await;

@@ -1,4 +1,4 @@
-//! Watches: nothing is missed, nothing is told twice, and who is too late is told so.
+//! Watches: every event arrives once, and a watch that is too late receives `410 Expired`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::fixture::{DEADLINE, WIDGETS, call, cluster, quick, widget};
 pub(crate) struct Lines {
     body: Body,
     buffer: Vec<u8>,
-    /// How long the next frame may take.
+    /// The timeout for the next frame.
     pub(crate) deadline: Duration,
 }
 
@@ -90,7 +90,7 @@ async fn a_watch_resumes_where_a_list_ended() {
 }
 
 #[tokio::test]
-async fn a_watch_without_a_version_begins_with_what_there_is() {
+async fn a_watch_without_a_version_starts_with_the_present_objects() {
     let cluster = cluster(quick()).await;
     for name in ["a", "b"] {
         call(&cluster, "POST", WIDGETS, Some(widget(name))).await;
@@ -126,7 +126,7 @@ async fn objects_enter_and_leave_a_selection() {
 }
 
 #[tokio::test]
-async fn a_version_that_is_forgotten_is_expired() {
+async fn a_version_that_is_no_longer_cached_has_expired() {
     let options = LocalClusterOptions {
         event_history: 3,
         ..quick()
@@ -176,7 +176,7 @@ async fn a_thousand_watchers_see_every_write() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn writers_at_once_lose_nothing() {
+async fn concurrent_writers_lose_nothing() {
     const WRITERS: u64 = 8;
     const WRITES: u64 = 50;
     let cluster = Arc::new(cluster(quick()).await);

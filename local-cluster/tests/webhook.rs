@@ -1,4 +1,4 @@
-//! A server of admission webhooks, over TLS, that answers as a test says.
+//! A TLS server of admission webhooks for tests.
 
 use std::io;
 use std::net::SocketAddr;
@@ -24,17 +24,16 @@ use tokio_rustls::server::TlsStream;
 
 use crate::fixture::{call, eventually};
 
-/// A call of a webhook.
 #[derive(Clone, Debug)]
-pub(crate) struct Call {
+pub(crate) struct WebhookCall {
     pub(crate) path: String,
     pub(crate) query: String,
     pub(crate) request: Value,
 }
 
-impl Call {
-    /// An answer with these fields besides the uid, which are merged into a consent.
-    pub(crate) fn answer(&self, change: Value) -> Response {
+impl WebhookCall {
+    /// A response that allows the request, with changes.
+    pub(crate) fn respond(&self, change: Value) -> Response {
         let mut review = json!({
             "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
             "response": {"uid": self.request["uid"], "allowed": true},
@@ -44,16 +43,16 @@ impl Call {
     }
 
     pub(crate) fn allow(&self) -> Response {
-        self.answer(json!({}))
+        self.respond(json!({}))
     }
 
     pub(crate) fn deny(&self, status: Value) -> Response {
-        self.answer(json!({"response": {"allowed": false, "status": status}}))
+        self.respond(json!({"response": {"allowed": false, "status": status}}))
     }
 
     pub(crate) fn patch(&self, operations: Value) -> Response {
         let patch = STANDARD.encode(operations.to_string());
-        self.answer(json!({"response": {"patch": patch, "patchType": "JSONPatch"}}))
+        self.respond(json!({"response": {"patch": patch, "patchType": "JSONPatch"}}))
     }
 
     /// A field of the request, by JSON pointer.
@@ -65,29 +64,28 @@ impl Call {
     }
 }
 
-/// An answer of any kind.
 pub(crate) fn plain(code: StatusCode, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.status_mut() = code;
     response
 }
 
-type Answer = dyn Fn(&Call) -> Response + Send + Sync;
+type Handler = dyn Fn(&WebhookCall) -> Response + Send + Sync;
 
-struct Shared {
-    answer: Box<Answer>,
-    calls: Mutex<Vec<Call>>,
+struct ServerState {
+    handler: Box<Handler>,
+    calls: Mutex<Vec<WebhookCall>>,
     /// Calls of paths that begin with `/gated` wait here.
     gate: Semaphore,
     connections: AtomicUsize,
 }
 
-/// A server of webhooks; dropping it ends it.
+/// A server of webhooks, stopped when dropped.
 pub(crate) struct Webhooks {
     pub(crate) address: SocketAddr,
-    /// The authority that signed the server's certificate, in PEM.
+    /// The CA of the server's certificate, in PEM.
     pub(crate) authority: String,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -100,7 +98,7 @@ impl Drop for Webhooks {
 struct TlsListener {
     tcp: TcpListener,
     acceptor: TlsAcceptor,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
 }
 
 impl Listener for TlsListener {
@@ -123,8 +121,10 @@ impl Listener for TlsListener {
 }
 
 impl Webhooks {
-    /// Serves webhooks that answer by this function, but for `/never`, which does not answer.
-    pub(crate) async fn start(answer: impl Fn(&Call) -> Response + Send + Sync + 'static) -> Self {
+    /// Serves webhooks by this function, except for `/never`, which does not respond.
+    pub(crate) async fn start(
+        handler: impl Fn(&WebhookCall) -> Response + Send + Sync + 'static,
+    ) -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
@@ -146,8 +146,8 @@ impl Webhooks {
             .unwrap();
         let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = tcp.local_addr().unwrap();
-        let shared = Arc::new(Shared {
-            answer: Box::new(answer),
+        let shared = Arc::new(ServerState {
+            handler: Box::new(handler),
             calls: Mutex::default(),
             gate: Semaphore::new(0),
             connections: AtomicUsize::new(0),
@@ -169,34 +169,32 @@ impl Webhooks {
         }
     }
 
-    /// Ends the server, so that connections are refused from then on.
+    /// Stops the server, so that connections are refused.
     pub(crate) async fn end(self) {
         self.task.abort();
-        let refused = || async { TcpStream::connect(self.address).await.err() };
-        eventually("the server has ended", refused).await;
+        let rejected = || async { TcpStream::connect(self.address).await.err() };
+        eventually("the server has ended", rejected).await;
     }
 
-    /// The calls so far.
-    pub(crate) fn calls(&self) -> Vec<Call> {
+    pub(crate) fn calls(&self) -> Vec<WebhookCall> {
         self.shared.calls.lock().unwrap().clone()
     }
 
-    /// Forgets the calls so far and returns them.
-    pub(crate) fn take(&self) -> Vec<Call> {
+    /// Takes the calls so far.
+    pub(crate) fn take(&self) -> Vec<WebhookCall> {
         std::mem::take(&mut *self.shared.calls.lock().unwrap())
     }
 
-    /// How many connections there were.
     pub(crate) fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::SeqCst)
     }
 
-    /// Lets so many calls of gated paths go on.
+    /// Lets this many calls of gated paths continue.
     pub(crate) fn open_gate(&self, calls: usize) {
         self.shared.gate.add_permits(calls);
     }
 
-    /// A webhook for widgets at a path of this server, with changes.
+    /// The configuration of a webhook for widgets at a path of this server, with changes.
     pub(crate) fn webhook(&self, name: &str, path: &str, change: Value) -> Value {
         let mut webhook = json!({
             "name": name, "sideEffects": "None", "admissionReviewVersions": ["v1"],
@@ -213,22 +211,22 @@ impl Webhooks {
         webhook
     }
 
-    /// Installs one webhook, as a validating one.
+    /// Installs a validating webhook.
     pub(crate) async fn validate(&self, cluster: &LocalCluster, path: &str, change: Value) {
         let webhook = self.webhook("validate.example.com", path, change);
         install(cluster, "Validating", "validate", &[webhook]).await;
     }
 
-    /// Installs one webhook, as a mutating one.
+    /// Installs a mutating webhook.
     pub(crate) async fn mutate(&self, cluster: &LocalCluster, path: &str, change: Value) {
         let webhook = self.webhook("mutate.example.com", path, change);
         install(cluster, "Mutating", "mutate", &[webhook]).await;
     }
 }
 
-async fn handle(State(shared): State<Arc<Shared>>, uri: Uri, body: Bytes) -> Response {
+async fn handle(State(shared): State<Arc<ServerState>>, uri: Uri, body: Bytes) -> Response {
     let review: Value = serde_json::from_slice(&body).unwrap();
-    let call = Call {
+    let call = WebhookCall {
         path: uri.path().to_owned(),
         query: uri.query().unwrap_or_default().to_owned(),
         request: review["request"].clone(),
@@ -240,16 +238,15 @@ async fn handle(State(shared): State<Arc<Shared>>, uri: Uri, body: Bytes) -> Res
     if call.path.starts_with("/gated") {
         shared.gate.acquire().await.unwrap().forget();
     }
-    (shared.answer)(&call)
+    (shared.handler)(&call)
 }
 
-/// Where configurations are: `Mutating` or `Validating` ones.
+/// The path of `Mutating` or `Validating` configurations.
 pub(crate) fn configurations(which: &str) -> String {
     let which = which.to_lowercase();
     format!("/apis/admissionregistration.k8s.io/v1/{which}webhookconfigurations")
 }
 
-/// A configuration, `Mutating` or `Validating`.
 pub(crate) fn configuration(which: &str, name: &str, webhooks: &[Value]) -> Value {
     json!({
         "apiVersion": "admissionregistration.k8s.io/v1",
@@ -258,9 +255,8 @@ pub(crate) fn configuration(which: &str, name: &str, webhooks: &[Value]) -> Valu
     })
 }
 
-/// Creates a configuration.
 pub(crate) async fn install(cluster: &LocalCluster, which: &str, name: &str, webhooks: &[Value]) {
     let body = configuration(which, name, webhooks);
-    let (status, answer) = call(cluster, "POST", &configurations(which), Some(body)).await;
-    assert_eq!(status, StatusCode::CREATED, "{answer}");
+    let (status, response) = call(cluster, "POST", &configurations(which), Some(body)).await;
+    assert_eq!(status, StatusCode::CREATED, "{response}");
 }

@@ -1,4 +1,4 @@
-//! A client that sends any bytes.
+//! A client that sends raw bytes.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,35 +9,34 @@ use tokio::net::TcpStream;
 
 use crate::fixture::DEADLINE;
 
-/// How long a server may take to end a connection that it is to end; its own limits are shorter.
+/// How long a server may take to close a connection; its own limits are shorter.
 const ENDING: Duration = DEADLINE;
 
-/// A connection.
 pub(crate) async fn connect(address: SocketAddr) -> TcpStream {
     TcpStream::connect(address).await.unwrap()
 }
 
-/// Sends bytes on a new connection and returns all that comes back until the server ends it.
+/// Sends bytes on a new connection and returns everything received until the server closes it.
 pub(crate) async fn exchange(address: SocketAddr, bytes: impl AsRef<[u8]>) -> String {
     let mut stream = connect(address).await;
-    // The server may have heard enough before the end.
+    // The server may close the connection before it has read everything.
     let _ = stream.write_all(bytes.as_ref()).await;
     to_end(&mut stream).await
 }
 
-/// All that comes until the other side ends the connection, one way or another.
+/// Everything received until the other side closes the connection.
 pub(crate) async fn to_end(stream: &mut (impl AsyncRead + Unpin)) -> String {
     let mut all = Vec::new();
     let reading = stream.read_to_end(&mut all);
-    // An end by reset is one, too.
+    // A reset closes the connection, too.
     let _ = tokio::time::timeout(ENDING, reading)
         .await
         .expect("the server ends the connection");
     String::from_utf8_lossy(&all).into_owned()
 }
 
-/// The head of an answer and its body, of which the length is known.
-pub(crate) async fn answer(stream: &mut (impl AsyncRead + Unpin)) -> (String, String) {
+/// The head and the body of a response with a known length.
+pub(crate) async fn read_response(stream: &mut (impl AsyncRead + Unpin)) -> (String, String) {
     let reading = async {
         let mut head = String::new();
         while !head.ends_with("\r\n\r\n") {
@@ -58,10 +57,10 @@ pub(crate) async fn answer(stream: &mut (impl AsyncRead + Unpin)) -> (String, St
     };
     tokio::time::timeout(DEADLINE, reading)
         .await
-        .expect("an answer in time")
+        .expect("a response in time")
 }
 
-/// The code and the `Status` of an answer to a request whose connection ends with it.
+/// The code and the `Status` of a response with `connection: close`.
 pub(crate) async fn status(address: SocketAddr, request: impl AsRef<[u8]>) -> (u16, Value) {
     let text = exchange(address, request).await;
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
@@ -70,12 +69,12 @@ pub(crate) async fn status(address: SocketAddr, request: impl AsRef<[u8]>) -> (u
     (code.unwrap_or(0), body)
 }
 
-/// A GET whose connection ends with the answer.
+/// A GET with `connection: close`.
 pub(crate) fn get(path: &str, headers: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n")
 }
 
-/// A POST whose connection ends with the answer.
+/// A POST with `connection: close`.
 pub(crate) fn post(path: &str, media_type: &str, body: &str) -> String {
     let length = body.len();
     format!(

@@ -1,4 +1,4 @@
-//! Workloads keep their pods.
+//! Workload controllers.
 
 mod batch;
 mod daemon_sets;
@@ -61,22 +61,21 @@ pub(crate) async fn list(cluster: &LocalCluster, path: &str) -> Vec<Value> {
     list["items"].as_array().unwrap().clone()
 }
 
-/// The pods of a workload.
 pub(crate) async fn pods(cluster: &LocalCluster, app: &str) -> Vec<Value> {
     list(cluster, &format!("{PODS}?labelSelector=app%3D{app}")).await
 }
 
-/// Waits for an object that is as wanted.
+/// Waits until an object satisfies the condition.
 pub(crate) async fn until(
     cluster: &LocalCluster,
     path: &str,
-    wanted: impl Fn(&Value) -> bool,
+    condition: impl Fn(&Value) -> bool,
 ) -> Value {
     let mut last = Value::Null;
     let found = async {
         loop {
             if let Some(object) = get(cluster, path).await {
-                if wanted(&object) {
+                if condition(&object) {
                     return object;
                 }
                 last = object;
@@ -86,19 +85,19 @@ pub(crate) async fn until(
     };
     match tokio::time::timeout(crate::fixture::DEADLINE, found).await {
         Ok(object) => object,
-        Err(_) => panic!("{path} is not as wanted: {last:#}"),
+        Err(_) => panic!("{path} does not satisfy the condition: {last:#}"),
     }
 }
 
-/// Waits for pods that are as wanted.
+/// Waits until the pods of a workload satisfy the condition.
 pub(crate) async fn until_pods(
     cluster: &LocalCluster,
     app: &str,
-    wanted: impl Fn(&[Value]) -> bool,
+    condition: impl Fn(&[Value]) -> bool,
 ) -> Vec<Value> {
     eventually(&format!("pods of {app}"), || async {
         let pods = pods(cluster, app).await;
-        wanted(&pods).then_some(pods)
+        condition(&pods).then_some(pods)
     })
     .await
 }
@@ -123,7 +122,7 @@ pub(crate) fn is_ready(pod: &Value) -> bool {
 }
 
 #[tokio::test]
-async fn nothing_is_written_where_nothing_changes() {
+async fn a_cluster_at_rest_writes_nothing() {
     let cluster = crate::fixture::cluster(crate::fixture::quick()).await;
     for plural in ["deployments", "statefulsets", "daemonsets"] {
         create(&cluster, &apps(plural), workload(plural, json!({}))).await;
@@ -144,7 +143,7 @@ async fn nothing_is_written_where_nothing_changes() {
         let path = format!("{}/{plural}", apps(plural));
         until(&cluster, &path, |w| w["status"]["availableReplicas"] == 1).await;
     }
-    // Two writes of ours with nothing in between, though there was time.
+    // Between the test's two writes nothing else was written, though there was time.
     let maps = "/api/v1/namespaces/default/configmaps";
     let write = async || {
         let body = json!({"metadata": {"generateName": "m-"}});

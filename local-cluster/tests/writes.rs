@@ -1,4 +1,4 @@
-//! What writes do and what they refuse.
+//! Writes and their errors.
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::fixture::{WIDGETS, call, cluster, quick, raw, widget};
 
 #[tokio::test]
-async fn custom_resources_are_checked_completed_and_pruned() {
+async fn custom_resources_are_validated_defaulted_and_pruned() {
     let cluster = cluster(quick()).await;
     let mut body = widget("a");
     body["spec"]["odd"] = json!(1);
@@ -40,7 +40,7 @@ async fn custom_resources_are_checked_completed_and_pruned() {
 }
 
 #[tokio::test]
-async fn status_and_spec_are_written_apart() {
+async fn status_and_spec_are_written_separately() {
     let cluster = cluster(quick()).await;
     call(&cluster, "POST", WIDGETS, Some(widget("a"))).await;
     let one = format!("{WIDGETS}/a");
@@ -57,7 +57,7 @@ async fn status_and_spec_are_written_apart() {
     assert_eq!(status["metadata"]["labels"], Value::Null);
     assert_eq!(status["metadata"]["generation"], 1);
 
-    // Nothing changes: nothing is written.
+    // Writes without changes are not stored.
     let (_, same) = call(
         &cluster,
         "PATCH",
@@ -90,7 +90,7 @@ async fn updates_need_the_current_version() {
 }
 
 #[tokio::test]
-async fn finalizers_hold_until_the_last_is_gone() {
+async fn finalizers_delay_deletion_until_the_last_is_removed() {
     let cluster = cluster(quick()).await;
     let mut held = widget("a");
     held["metadata"]["finalizers"] = json!(["example.com/hold"]);
@@ -139,7 +139,7 @@ async fn a_pods_conditions_are_merged_strategically() {
 }
 
 #[tokio::test]
-async fn dry_runs_leave_nothing() {
+async fn dry_runs_store_nothing() {
     let cluster = cluster(quick()).await;
     let dry = |path: &str| format!("{path}?dryRun=All");
     let (status, made) = call(&cluster, "POST", &dry(WIDGETS), Some(widget("a"))).await;
@@ -167,7 +167,7 @@ async fn dry_runs_leave_nothing() {
 }
 
 #[tokio::test]
-async fn one_event_is_seen_through_both_apis() {
+async fn an_event_is_visible_in_both_apis() {
     let cluster = cluster(quick()).await;
     let event = json!({
         "metadata": {"name": "e"}, "eventTime": "2026-01-01T00:00:00.000000Z", "action": "Create",
@@ -191,7 +191,7 @@ async fn one_event_is_seen_through_both_apis() {
 }
 
 #[tokio::test]
-async fn a_list_goes_on_as_it_began() {
+async fn a_continued_list_keeps_its_version() {
     let cluster = cluster(quick()).await;
     for name in ["a", "b", "c", "d"] {
         call(&cluster, "POST", WIDGETS, Some(widget(name))).await;
@@ -222,12 +222,12 @@ async fn a_list_goes_on_as_it_began() {
 }
 
 #[tokio::test]
-async fn built_in_kinds_have_rules_of_their_own() {
+async fn built_in_kinds_are_validated() {
     let cluster = cluster(quick()).await;
-    let refused = |answer: (StatusCode, Value), wanted: &str| {
-        let message = answer.1["message"].as_str().unwrap_or_default();
+    let refused = |response: (StatusCode, Value), expected: &str| {
+        let message = response.1["message"].as_str().unwrap_or_default();
         assert!(
-            answer.0 == StatusCode::UNPROCESSABLE_ENTITY && message.starts_with(wanted),
+            response.0 == StatusCode::UNPROCESSABLE_ENTITY && message.starts_with(expected),
             "{message}"
         );
     };
@@ -308,7 +308,7 @@ async fn built_in_kinds_have_rules_of_their_own() {
 }
 
 #[tokio::test]
-async fn a_patch_that_is_read_strictly_is_shown() {
+async fn strict_validation_shows_the_patch() {
     let cluster = cluster(quick()).await;
     call(&cluster, "POST", WIDGETS, Some(widget("a"))).await;
     let path = format!("{WIDGETS}/a?fieldValidation=Strict");

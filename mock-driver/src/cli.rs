@@ -1,10 +1,8 @@
-//! The mock as a command: its flags, and what it does until it is told to end. Whichever binary
-//! has the command calls this.
-
-mod duration;
+//! The mock as a command, for binaries that offer it: its flags, and serving until a signal.
 
 use crate::cloud::Cloud;
-use crate::{Defect, MockError, MockOptions, MockServer};
+use crate::{Middleware, MockError, MockOptions, MockServer};
+use lbcf_serving::duration;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -43,19 +41,6 @@ pub struct MockDriverArgs {
     /// Start without the load balancers that the sample manifests name
     #[arg(long, env = "LBCF_MOCK_EMPTY")]
     pub empty: bool,
-
-    /// Misbehave on purpose in this way, to test what judges drivers; may be given several times
-    #[arg(
-        long = "defect",
-        env = "LBCF_MOCK_DEFECT",
-        value_name = "ID",
-        value_delimiter = ','
-    )]
-    pub defects: Vec<Defect>,
-
-    /// List the defects and the conformance checks that find them, and end
-    #[arg(long, env = "LBCF_MOCK_LIST_DEFECTS")]
-    pub list_defects: bool,
 }
 
 impl From<&MockDriverArgs> for MockOptions {
@@ -63,68 +48,31 @@ impl From<&MockDriverArgs> for MockOptions {
         Self {
             stage_duration: args.stage_duration,
             journal_size: args.journal_size,
-            defects: args.defects.clone(),
-            ..Self::default()
         }
     }
 }
 
-/// Serves until Ctrl-C or SIGTERM, or until a defect has killed it. The URL is the one line on
-/// standard output, written when connections are accepted.
+/// Serves until Ctrl-C, SIGTERM or a crash of the driver. The URL is the one line on standard
+/// output, written when connections are accepted.
 ///
 /// # Errors
-/// [`MockError`], when the address cannot be had or the URL cannot be written.
-pub async fn run(args: MockDriverArgs) -> Result<(), MockError> {
-    if args.list_defects {
-        return list_defects(&mut std::io::stdout().lock()).map_err(MockError::Output);
-    }
+/// [`MockError`], when the server cannot listen or the URL cannot be written.
+pub async fn run(args: MockDriverArgs, middleware: impl Middleware) -> Result<(), MockError> {
     let cloud = if args.empty {
         Cloud::empty()
     } else {
         Cloud::with_samples()
     };
     let options = MockOptions::from(&args);
-    let server = MockServer::start(cloud, args.listen, options).await?;
-    let stopped = until_told_to_end()?;
+    let server = MockServer::start_with(cloud, args.listen, options, middleware).await?;
+    let stopped = lbcf_serving::signals::shutdown().map_err(MockError::Signals)?;
     writeln!(std::io::stdout(), "{}", server.url()).map_err(MockError::Output)?;
     tokio::select! {
         () = stopped => {}
-        () = server.died() => {}
+        () = server.crashed() => {}
     }
     server.stop().await;
     Ok(())
-}
-
-/// One line each: its id, what is wrong, and which checks find it.
-fn list_defects(out: &mut impl std::io::Write) -> std::io::Result<()> {
-    let ids = Defect::ALL.iter().map(|defect| defect.id().len());
-    let width = ids.max().unwrap_or_default();
-    for defect in Defect::ALL {
-        let (id, checks) = (defect.id(), defect.found_by().join(" "));
-        writeln!(out, "{id:width$}  {} [{checks}]", defect.about())?;
-    }
-    Ok(())
-}
-
-/// Listens from the call on, so that no signal is lost before somebody waits.
-#[cfg(unix)]
-fn until_told_to_end() -> Result<impl Future<Output = ()>, MockError> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(MockError::Signals)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(MockError::Signals)?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
-}
-
-#[cfg(not(unix))]
-fn until_told_to_end() -> Result<impl Future<Output = ()>, MockError> {
-    Ok(async {
-        let _ = tokio::signal::ctrl_c().await;
-    })
 }
 
 #[cfg(test)]
@@ -145,37 +93,6 @@ mod tests {
         assert_eq!(args.stage_duration, Duration::from_millis(100));
         assert_eq!(args.journal_size, 1000);
         assert!(!args.empty);
-    }
-
-    #[test]
-    fn defects_are_named_by_flags_and_unknown_ones_refused() {
-        let args = [
-            "lbcf",
-            "--defect",
-            "http-201",
-            "--defect",
-            "addr-random,null-500",
-        ];
-        let options = MockOptions::from(&Command::parse_from(args).args);
-        assert_eq!(
-            options.defects,
-            [Defect::Http201, Defect::AddrRandom, Defect::Null500]
-        );
-        let error = Command::try_parse_from(["lbcf", "--defect", "adr-random"]);
-        let error = error.err().unwrap();
-        assert_eq!(error.exit_code(), 2);
-        assert!(error.to_string().contains("addr-random"), "{error}");
-        assert!(error.to_string().contains("--list-defects"), "{error}");
-    }
-
-    #[test]
-    fn the_list_has_a_line_for_each_defect() {
-        let mut list = Vec::new();
-        list_defects(&mut list).unwrap();
-        let list = String::from_utf8(list).unwrap();
-        assert_eq!(list.lines().count(), Defect::ALL.len());
-        assert!(list.contains("\nhttp-201 "), "{list}");
-        assert!(list.contains(" [WIRE-01]\n"), "{list}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The cloud: CLB instances, their listeners, forward rules and targets, in memory. It stands in
-//! for a provider's API, and like one it outlives the drivers that talk to it.
+//! The cloud: CLB instances, their listeners, forwarding rules and targets, in memory. It replaces a
+//! provider's API, and like one it outlives the drivers that call it.
 
 mod by_hand;
 mod clock;
@@ -11,11 +11,10 @@ mod model;
 mod observe;
 mod outage;
 mod state;
-mod twice;
 
 pub use clock::Clock;
-pub use creation::{Creation, NewLoadBalancer, Stage};
-pub use endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, NoneOf, Rule};
+pub use creation::{Creation, CreationStage, NewLoadBalancer};
+pub use endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, Rule};
 pub use error::{AddListenerError, CreateError, NotFound};
 pub use model::Target;
 pub use observe::{Observation, ObservedBackend, ObservedLoadBalancer};
@@ -26,7 +25,6 @@ pub use state::{
 
 use crate::WebhookCalls;
 use crate::journal::CallLog;
-use creation::Origin;
 use lbcf_driver_sdk::webhook::StringMap;
 use model::Model;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,9 +32,8 @@ use std::time::Duration;
 
 /// A handle to a cloud; clones are handles to the same one.
 ///
-/// The methods that can fail are the provider's API. A driver uses them, and so may a test that
-/// plays somebody who changes things in the provider's console. Each of them is answered with
-/// [`CloudError::Unavailable`] during an [outage](Self::set_outage).
+/// The methods that return a [`Result`] are the provider's API, for drivers and for tests. They fail
+/// with [`CloudError::Unavailable`] during an [outage](Self::set_outage).
 #[derive(Debug, Clone)]
 pub struct Cloud {
     shared: Arc<Shared>,
@@ -50,7 +47,6 @@ struct Shared {
     calls: CallLog,
 }
 
-/// What the cloud holds at first.
 #[derive(Debug, Clone, Copy)]
 enum Start {
     Empty,
@@ -58,7 +54,7 @@ enum Start {
 }
 
 impl Start {
-    /// The instances that the LBCF documents' sample manifests name.
+    /// The instances in the sample manifests of the LBCF documents, with their listeners.
     const SAMPLES: [(&'static str, &'static str); 3] = [
         ("lb-1234", "lbl-2234"),
         ("lb-foo", "lsn-foo"),
@@ -77,20 +73,20 @@ impl Start {
 }
 
 impl Cloud {
-    /// A cloud with nothing in it.
+    /// A cloud without any instance.
     #[must_use]
     pub fn empty() -> Self {
         Self::new(Start::Empty, Clock::system())
     }
 
-    /// A cloud with the instances that the LBCF documents' samples name: `lb-1234` with listener
+    /// A cloud with the instances of the LBCF documents' samples: `lb-1234` with listener
     /// `lbl-2234`, `lb-foo` with `lsn-foo` and `lb-bar` with `lsn-bar`, all TCP on port 80.
     #[must_use]
     pub fn with_samples() -> Self {
         Self::new(Start::Samples, Clock::system())
     }
 
-    /// A cloud that starts like this one, by another clock.
+    /// A new cloud with the initial state of this one and another clock.
     #[must_use]
     pub fn with_clock(&self, clock: Clock) -> Self {
         Self::new(self.shared.start, clock)
@@ -107,16 +103,16 @@ impl Cloud {
         }
     }
 
-    /// Puts everything back to the start: resources, names, and the journal of calls; an outage is
-    /// over. The counters of calls go on.
+    /// Restores the initial state, with the ID counters, clears the journal and ends an outage. The
+    /// counters of webhook calls keep their values.
     pub fn reset(&self) {
         self.with(|model, _| *model = self.shared.start.model());
         self.shared.calls.clear();
     }
 
-    /// A copy of this cloud to try something in: what is done there changes nothing here.
+    /// An independent copy of this cloud: changes of it do not change this one.
     #[must_use]
-    pub fn rehearsal(&self) -> Self {
+    pub fn snapshot(&self) -> Self {
         let copy = self.with(|model, _| model.clone());
         Self {
             shared: Arc::new(Shared {
@@ -140,7 +136,7 @@ impl Cloud {
         self.with(|model, _| Observation::of(model))
     }
 
-    /// How often each webhook was called by now, by whichever driver of this cloud.
+    /// The number of calls of each webhook, of all drivers of this cloud.
     #[must_use]
     pub fn calls(&self) -> WebhookCalls {
         self.shared.calls.snapshot()
@@ -150,7 +146,7 @@ impl Cloud {
         &self.shared.calls
     }
 
-    /// Does this endpoint exist?
+    /// Checks that an endpoint exists.
     ///
     /// # Errors
     /// [`NotFound`] when it does not.
@@ -158,80 +154,65 @@ impl Cloud {
         self.call(|model, _| model.group_mut(endpoint).map(drop))
     }
 
-    /// Creates an instance with a listener, and for HTTP(S) a forward rule, each in a stage that
-    /// takes as long as `pace`. The client token makes the call repeatable: the same token stands
-    /// for the same instance for as long as that exists. Attributes are those of the last call.
+    /// Creates an instance with a listener and, for HTTP and HTTPS, a forwarding rule, each in a
+    /// stage of its own. The client token makes the call idempotent: the same token returns the same
+    /// instance as long as that exists. The attributes of the last call are used.
     ///
     /// # Errors
-    /// [`CreateError`], when the token is empty or has made something else.
+    /// [`CreateError`], when the token is empty or was used for another specification.
     pub fn create(
         &self,
         client_token: &str,
-        wanted: NewLoadBalancer,
+        desired: NewLoadBalancer,
         attributes: StringMap,
-        pace: Duration,
+        stage_duration: Duration,
     ) -> Result<Creation, CloudError<CreateError>> {
-        self.call(|model, now| model.create(client_token, wanted, attributes, pace, now))
+        self.call(|model, now| model.create(client_token, desired, attributes, stage_duration, now))
     }
 
-    /// Tags an existing endpoint as used by LBCF under the identity `known_as`, and gives it the
-    /// attributes.
+    /// Marks an existing endpoint as used by LBCF and sets its attributes. Returns its complete
+    /// identity: for HTTP and HTTPS, with domain and path.
     ///
     /// # Errors
-    /// [`CreateError`], when it does not exist or the token has made something else.
+    /// [`CreateError`], when it does not exist or the token was used for another specification.
     pub fn take_into_use(
         &self,
         client_token: &str,
         endpoint: &Endpoint,
-        known_as: &StringMap,
         attributes: StringMap,
-    ) -> Result<(), CloudError<CreateError>> {
-        self.call(|model, _| model.take_into_use(client_token, endpoint, known_as, attributes))
+    ) -> Result<Endpoint, CloudError<CreateError>> {
+        self.call(|model, _| model.take_into_use(client_token, endpoint, attributes))
     }
 
-    /// Ends LBCF's use of an endpoint. An instance that [`create`](Self::create) made is deleted
-    /// with all that belongs to it, bound targets too, unless another client token took it into
-    /// use and has not ended that; one that was there before stays as it is.
+    /// Ends LBCF's use of an endpoint. An instance that [`create`](Self::create) created is deleted
+    /// with its targets, unless another client token uses it; one that existed before stays.
     ///
     /// # Errors
-    /// [`NotFound`], when there is no such endpoint.
+    /// [`NotFound`], when the endpoint does not exist.
     pub fn release(
         &self,
         client_token: &str,
         endpoint: &Endpoint,
-        known_as: &StringMap,
     ) -> Result<(), CloudError<NotFound>> {
-        self.call(|model, _| model.release(client_token, endpoint, known_as))
+        self.call(|model, _| model.release(client_token, endpoint))
     }
 
-    /// Takes back the creation with this client token, if nobody was told that it is done. Gives
-    /// the name of the instance that went.
+    /// Undoes the creation with this client token, unless its result was returned already. Returns
+    /// the ID of the deleted instance.
     ///
     /// # Errors
     /// [`Unavailable`], during an outage.
-    pub fn cancel_by_token(&self, client_token: &str) -> Result<Option<String>, Unavailable> {
-        self.cancel(&|_, origin| origin.token == client_token)
-    }
-
-    /// [`cancel_by_token`](Self::cancel_by_token) for one that is known by its instance's name.
-    ///
-    /// # Errors
-    /// [`Unavailable`], during an outage.
-    pub fn cancel_by_id(&self, load_balancer: &str) -> Result<Option<String>, Unavailable> {
-        self.cancel(&|id, _| id == load_balancer)
-    }
-
-    fn cancel(&self, which: &dyn Fn(&str, &Origin) -> bool) -> Result<Option<String>, Unavailable> {
+    pub fn cancel(&self, client_token: &str) -> Result<Option<String>, Unavailable> {
         self.with(|model, _| {
             model.reachable()?;
-            Ok(model.cancel(which))
+            Ok(model.cancel(|_, origin| origin.token == client_token))
         })
     }
 
-    /// Adds a listener to an instance, and for HTTP(S) a rule, as somebody does by hand.
+    /// Adds a listener to an instance and, for HTTP and HTTPS, a forwarding rule.
     ///
     /// # Errors
-    /// [`AddListenerError`], when the port is taken or there is no such instance.
+    /// [`AddListenerError`], when the port is in use or the instance does not exist.
     pub fn add_listener(
         &self,
         load_balancer: &str,
@@ -242,10 +223,10 @@ impl Cloud {
         self.call(|model, _| model.add_listener(load_balancer, protocol, port, rule))
     }
 
-    /// Replaces an endpoint's attributes.
+    /// Replaces all attributes of an endpoint.
     ///
     /// # Errors
-    /// [`NotFound`], when there is no such endpoint.
+    /// [`NotFound`], when the endpoint does not exist.
     pub fn set_attributes(
         &self,
         endpoint: &Endpoint,
@@ -254,11 +235,11 @@ impl Cloud {
         self.call(|model, _| model.set_attributes(endpoint, attributes))
     }
 
-    /// Binds a target, or brings a bound one to this weight and these parameters. Other targets
-    /// are not touched.
+    /// Binds a target, or updates weight and parameters of a bound one. Other targets do not
+    /// change.
     ///
     /// # Errors
-    /// [`NotFound`], when there is no such endpoint.
+    /// [`NotFound`], when the endpoint does not exist.
     pub fn bind(
         &self,
         endpoint: &Endpoint,
@@ -268,17 +249,16 @@ impl Cloud {
         self.call(|model, _| model.bind(endpoint, address, target))
     }
 
-    /// Unbinds a target, and says whether it was bound. Other targets are not touched.
+    /// Unbinds a target, and returns whether it was bound. Other targets do not change.
     ///
     /// # Errors
-    /// [`NotFound`], when there is no such endpoint.
+    /// [`NotFound`], when the endpoint does not exist.
     pub fn unbind(&self, endpoint: &Endpoint, address: &str) -> Result<bool, CloudError<NotFound>> {
         self.call(|model, _| model.unbind(endpoint, address))
     }
 
-    /// One look or one change: whoever comes next sees all of it, and the time is the same
-    /// throughout.
-    fn with<R>(&self, work: impl FnOnce(&mut Model, Duration) -> R) -> R {
+    /// Reads or changes the state atomically, at one point in time.
+    fn with<R>(&self, operation: impl FnOnce(&mut Model, Duration) -> R) -> R {
         let mut model = self
             .shared
             .model
@@ -286,7 +266,7 @@ impl Cloud {
             .unwrap_or_else(PoisonError::into_inner);
         let now = self.shared.clock.now();
         model.advance(now);
-        work(&mut model, now)
+        operation(&mut model, now)
     }
 }
 

@@ -1,38 +1,24 @@
-//! The driver: each webhook is a few lines between the request and the cloud.
+//! The reference driver, to be read by authors of drivers: each webhook is a few lines between the
+//! request and the cloud's API. The types of the requests' fields are in `fields.rs`.
 //!
-//! It is written to be read by those who write one. What makes it right is mostly what it does
-//! not do: it remembers nothing between calls (b158), so it may be restarted at any time; it
-//! never answers by `recordID` from memory, since parameters change under the same one (d28); it
-//! touches no backend but the one it was asked about (b157).
-
-mod address;
-mod charge;
-mod field;
-mod identity;
-mod judge;
-mod outage;
-mod wanted;
-mod weight;
-
-pub use judge::KEEP_REGISTERED;
+//! Three things make it correct. It keeps nothing in memory between calls, so it may be restarted at
+//! any time (b158). It never replies from a cache by `recordID`, because parameters change under the
+//! same `recordID` (d28). And it changes no backend but the one in the request (b157).
 
 use crate::MockOptions;
-use crate::cloud::{Cloud, CloudError, Creation, Endpoint, Target};
-use address::address_of;
-use field::FieldError;
-use identity::Identity;
+use crate::backend_addr::{node_address, pod_address};
+use crate::cloud::{Cloud, CloudError, Creation, Target};
+use crate::cloud_errors::ignore_not_found;
+use crate::fields::{Attributes, LbInfo, LbSpec, Parameters};
+use crate::not_ready_pods::{reference, stays_registered};
 use k8s_openapi::api::core::v1::Pod;
-use lbcf_driver_sdk::webhook::{
-    CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
-    EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest,
-    JudgePodDeregisterRequest, LoadBalancer, Operation, StringMap, ValidateBackendRequest,
-    ValidateLoadBalancerRequest,
+use lbcf_driver_sdk::request::{
+    Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
+    EnsureLoadBalancer, GenerateBackendAddr, ValidateLoadBalancer,
 };
-use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
-use outage::gone;
+use lbcf_driver_sdk::webhook::{JudgePodDeregisterRequest, LoadBalancer, StringMap};
+use lbcf_driver_sdk::{Driver, HookError, Rejection, fields};
 use std::time::Duration;
-use wanted::WantedLoadBalancer;
-use weight::weight;
 
 /// The reference driver, for the cloud in memory.
 #[derive(Debug, Clone)]
@@ -41,8 +27,148 @@ pub struct ClbDriver {
     options: MockOptions,
 }
 
+impl Driver for ClbDriver {
+    type LbSpec = LbSpec;
+    type LbInfo = LbInfo;
+    type Attributes = Attributes;
+    type Parameters = Parameters;
+    /// The driver's own addresses are JSON; users may write anything as a static one.
+    type BackendAddr = String;
+
+    /// Rejects a load balancer that does not exist, and changes that the cloud does not support.
+    async fn validate_load_balancer(
+        &self,
+        request: ValidateLoadBalancer<Self>,
+    ) -> Result<(), Rejection> {
+        let attributes = request.attributes;
+        if let Some(old) = request.old_attributes
+            && old.is_prepaid() != attributes.is_prepaid()
+        {
+            let new = attributes.charge_type.unwrap_or_default();
+            return Err(Rejection::new(format!(
+                "attributes.chargeType: {new:?}: a load balancer cannot change from or to \"PREPAID\""
+            )));
+        }
+        if let LbSpec::Existing(lb_info) = request.lb_spec {
+            match self.cloud.find(&lb_info.into()) {
+                Err(CloudError::Rejected(not_found)) => return Err(not_found.into()),
+                // During an outage the load balancer is accepted: the controller retries
+                // createLoadBalancer, but it does not retry the user's request.
+                Ok(()) | Err(CloudError::Unavailable(_)) => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn create_load_balancer(
+        &self,
+        request: CreateLoadBalancer<Self>,
+    ) -> Result<LbInfo, HookError> {
+        let cloud = self.cloud_for(request.dry_run);
+        // The recordID is the same in each try, so it serves as the client token: the cloud returns
+        // what it has created for the token before, even if another process asked for it.
+        let token = &request.record_id;
+        let attributes = fields::write("attributes", &request.attributes)?;
+        match request.lb_spec {
+            LbSpec::Existing(lb_info) => {
+                let endpoint = cloud.take_into_use(token, &lb_info.into(), attributes)?;
+                Ok(endpoint.into())
+            }
+            LbSpec::New(new) => {
+                let stage_duration = self.options.stage_duration;
+                match cloud.create(token, new.into(), attributes, stage_duration)? {
+                    Creation::Done(endpoint) => Ok(endpoint.into()),
+                    Creation::Running { stage, remaining } => {
+                        let running = HookError::running(stage.to_string());
+                        // The wire has whole seconds, which are too long for short stages.
+                        Err(if stage_duration < Duration::from_secs(1) {
+                            running
+                        } else {
+                            running.retry_after(remaining)
+                        })
+                    }
+                }
+            }
+        }
+    }
+
+    async fn ensure_load_balancer(
+        &self,
+        request: EnsureLoadBalancer<Self>,
+    ) -> Result<(), HookError> {
+        let cloud = self.cloud_for(request.dry_run);
+        let attributes = fields::write("attributes", &request.attributes)?;
+        Ok(cloud.set_attributes(&request.lb_info.into(), attributes)?)
+    }
+
+    async fn delete_load_balancer(
+        &self,
+        request: DeleteLoadBalancer<Self>,
+    ) -> Result<(), HookError> {
+        let cloud = self.cloud_for(request.dry_run);
+        if let Some(lb_info) = request.lb_info {
+            ignore_not_found(cloud.release(&request.record_id, &lb_info.into()))?;
+        } else if let Some(token) = creation_token(&request.record_id) {
+            // Deleted before createLoadBalancer has returned an identity. What it has begun is
+            // found by its token.
+            cloud.cancel(&token)?;
+        }
+        Ok(())
+    }
+
+    async fn generate_backend_addr(
+        &self,
+        request: GenerateBackendAddr<Self>,
+    ) -> Result<String, HookError> {
+        match request.backend {
+            Backend::Pod(backend) => pod_address(&backend),
+            Backend::Service(backend) => node_address(&backend),
+        }
+    }
+
+    async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
+        let target = Target {
+            weight: request.parameters.weight(),
+            parameters: fields::write("parameters", &request.parameters)?,
+        };
+        let cloud = self.cloud_for(request.dry_run);
+        cloud.bind(&request.lb_info.into(), &request.backend_addr, target)?;
+        // The address is enough to find the target again: no injectedInfo is needed.
+        Ok(StringMap::new())
+    }
+
+    async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), HookError> {
+        let cloud = self.cloud_for(request.dry_run);
+        // Not registered, or no such load balancer: either is a success (b124).
+        ignore_not_found(cloud.unbind(&request.lb_info.into(), &request.backend_addr))
+    }
+
+    async fn judge_pod_deregister(
+        &self,
+        request: JudgePodDeregisterRequest,
+    ) -> Result<Vec<Pod>, Rejection> {
+        let pods = request.not_ready_pods.into_iter();
+        Ok(pods.filter(stays_registered).map(reference).collect())
+    }
+
+    /// Serialises the operations on one CLB instance: this cloud would not need it, but most clouds
+    /// reject concurrent changes of an instance (b159).
+    fn serial_key(&self, load_balancer: LoadBalancer<&LbSpec, &LbInfo>) -> Option<String> {
+        match load_balancer {
+            LoadBalancer::Wanted(LbSpec::Existing(lb_info)) | LoadBalancer::Created(lb_info) => {
+                Some(lb_info.load_balancer.clone())
+            }
+            LoadBalancer::Wanted(LbSpec::New(_)) => None,
+        }
+    }
+
+    fn accepts_dry_run(&self) -> bool {
+        true
+    }
+}
+
 impl ClbDriver {
-    /// A driver of this cloud.
+    /// A driver for this cloud.
     #[must_use]
     pub const fn new(cloud: Cloud, options: MockOptions) -> Self {
         Self { cloud, options }
@@ -56,161 +182,19 @@ impl ClbDriver {
         &self.options
     }
 
-    /// Where a call does its work: a dry run does it in a copy, so it is answered like any other
-    /// and changes nothing.
+    /// The cloud, or for a dry run a copy: the reply is the same, and nothing changes.
     fn cloud_for(&self, dry_run: bool) -> Cloud {
         if dry_run {
-            self.cloud.rehearsal()
+            self.cloud.snapshot()
         } else {
             self.cloud.clone()
         }
     }
 }
 
-impl RawDriver for ClbDriver {
-    async fn validate_load_balancer(
-        &self,
-        request: ValidateLoadBalancerRequest,
-    ) -> Result<(), Rejection> {
-        if request.operation == Operation::Update {
-            charge::check_change(&request.old_attributes, &request.attributes)?;
-        }
-        match WantedLoadBalancer::read(&request.lb_spec)? {
-            WantedLoadBalancer::Existing(identity) => match self.cloud.find(&identity.endpoint) {
-                Err(CloudError::Refused(not_found)) => Err(not_found.into()),
-                // What cannot be known right now is let through: createLoadBalancer will tell,
-                // and is tried again, which what the user is doing is not.
-                Ok(()) | Err(CloudError::Unavailable(_)) => Ok(()),
-            },
-            WantedLoadBalancer::New(_) => Ok(()),
-        }
-    }
-
-    async fn create_load_balancer(
-        &self,
-        request: CreateLoadBalancerRequest,
-    ) -> Result<StringMap, HookError> {
-        let cloud = self.cloud_for(request.dry_run);
-        // The recordID is the client token that clouds ask for: a repeated call, also one that
-        // reaches another process than the first, finds what the first one made.
-        let token = &request.record_id;
-        match WantedLoadBalancer::read(&request.lb_spec)? {
-            WantedLoadBalancer::Existing(Identity { endpoint, lb_info }) => {
-                cloud.take_into_use(token, &endpoint, &lb_info, request.attributes)?;
-                Ok(lb_info)
-            }
-            WantedLoadBalancer::New(wanted) => {
-                let pace = self.options.stage_duration;
-                match cloud.create(token, wanted, request.attributes, pace)? {
-                    Creation::Done(endpoint) => Ok(endpoint.lb_info()),
-                    Creation::Running { stage, remaining } => {
-                        let running = HookError::running(stage.to_string());
-                        // The wire knows whole seconds: asking for less would ask for more.
-                        Err(if pace < Duration::from_secs(1) {
-                            running
-                        } else {
-                            running.retry_after(remaining)
-                        })
-                    }
-                }
-            }
-        }
-    }
-
-    async fn ensure_load_balancer(
-        &self,
-        request: EnsureLoadBalancerRequest,
-    ) -> Result<(), HookError> {
-        let Identity { endpoint, .. } = Identity::from_lb_info(&request.lb_info)?;
-        let cloud = self.cloud_for(request.dry_run);
-        Ok(cloud.set_attributes(&endpoint, request.attributes)?)
-    }
-
-    async fn delete_load_balancer(
-        &self,
-        request: DeleteLoadBalancerRequest,
-    ) -> Result<(), HookError> {
-        let cloud = self.cloud_for(request.dry_run);
-        if let Ok(Identity { endpoint, lb_info }) = Identity::from_lb_info(&request.lb_info) {
-            // One that is not there is deleted already.
-            gone(cloud.release(&request.record_id, &endpoint, &lb_info))?;
-        } else if let Some(instance) = Identity::load_balancer(&request.lb_info) {
-            cloud.cancel_by_id(&instance)?;
-        } else if let Some(token) = token_of_same_object(&request.record_id) {
-            // Deleted while it was being created: the controller was never told an identity, but
-            // the recordIDs say that it is the same object.
-            cloud.cancel_by_token(&token)?;
-        }
-        Ok(())
-    }
-
-    async fn validate_backend(&self, request: ValidateBackendRequest) -> Result<(), Rejection> {
-        weight(&request.parameters)?;
-        Ok(())
-    }
-
-    async fn generate_backend_addr(
-        &self,
-        request: GenerateBackendAddrRequest,
-    ) -> Result<String, HookError> {
-        let pod = request.pod_backend.as_ref();
-        let service = request.service_backend.as_ref();
-        Ok(address_of(pod, service)?)
-    }
-
-    async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, HookError> {
-        let Identity { endpoint, .. } = Identity::from_lb_info(&request.lb_info)?;
-        if request.backend_addr.is_empty() {
-            return Err(HookError::fail(
-                "backendAddr is empty: there is nothing to bind",
-            ));
-        }
-        let target = Target {
-            weight: weight(&request.parameters)?,
-            parameters: request.parameters,
-        };
-        let cloud = self.cloud_for(request.dry_run);
-        cloud.bind(&endpoint, &request.backend_addr, target)?;
-        // All that is needed to find the target again is its address: nothing to remember.
-        Ok(StringMap::new())
-    }
-
-    async fn deregister_backend(&self, request: DeregisterBackendRequest) -> Result<(), HookError> {
-        if let Ok(Identity { endpoint, .. }) = Identity::from_lb_info(&request.lb_info) {
-            let cloud = self.cloud_for(request.dry_run);
-            // Not bound, or no such load balancer: either way it is not registered (b124).
-            gone(cloud.unbind(&endpoint, &request.backend_addr))?;
-        }
-        Ok(())
-    }
-
-    async fn judge_pod_deregister(
-        &self,
-        request: JudgePodDeregisterRequest,
-    ) -> Result<Vec<Pod>, Rejection> {
-        let pods = request.not_ready_pods.into_iter();
-        Ok(pods.filter(judge::stays).map(judge::reference).collect())
-    }
-
-    /// The cloud in memory would not mind, but most take one change of an instance after the
-    /// other (b159).
-    fn serial_key(&self, load_balancer: LoadBalancer<&StringMap, &StringMap>) -> Option<String> {
-        Identity::load_balancer(load_balancer.either())
-    }
-
-    fn accepts_dry_run(&self) -> bool {
-        true
-    }
-}
-
-/// Where the cloud has the load balancer with this `lbInfo`, as the driver understands it.
-pub(crate) fn endpoint_of(lb_info: &StringMap) -> Result<Endpoint, FieldError> {
-    Ok(Identity::from_lb_info(lb_info)?.endpoint)
-}
-
-/// The client token of the creation that a `deleteLoadBalancer` belongs to, where its recordID
-/// has the form `deleteLoadBalancer(<object>)` (d28).
-fn token_of_same_object(record_id: &str) -> Option<String> {
+/// The client token of the creation that a `deleteLoadBalancer` undoes, if its recordID has the form
+/// `deleteLoadBalancer(<object>)` (d28).
+fn creation_token(record_id: &str) -> Option<String> {
     let object = record_id.strip_prefix("deleteLoadBalancer")?;
     Some(format!("createLoadBalancer{object}"))
 }

@@ -1,25 +1,25 @@
-//! Why the mock's server cannot do its work.
+//! Errors of the mock's server.
 
 use std::io;
 use std::net::SocketAddr;
 
-/// Why the mock's server cannot do its work.
+/// Why the mock's server cannot run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MockError {
-    /// The address is taken, or not this machine's.
+    /// The address is in use, or does not belong to this machine.
     #[error("cannot listen on {addr}: {source}")]
     Listen {
-        /// The address.
+        /// The address to listen on.
         addr: SocketAddr,
-        /// What the system says.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
-    /// Nobody would notice when it is asked to end.
+    /// No signal handler could be installed, so the server could not be stopped.
     #[error("cannot wait for signals: {0}")]
     Signals(#[source] io::Error),
-    /// Its URL cannot be told.
+    /// The URL of the server could not be printed.
     #[error("cannot write to standard output: {0}")]
     Output(#[source] io::Error),
 }

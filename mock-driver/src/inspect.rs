@@ -1,13 +1,12 @@
-//! The mock's own endpoints under `/_mock`: what the cloud holds and which calls came, and what
-//! can happen to a cloud and a driver from outside. They never mix with webhooks, and a webhook
-//! has no path that begins like that.
+//! The mock's own endpoints under `/_mock`: the state of the cloud, the webhook calls, and what can
+//! happen to a cloud and a driver from outside. No webhook has a path with that prefix.
 
 mod body;
 mod by_hand;
 mod fault;
 
 use crate::cloud::Cloud;
-use crate::process::Process;
+use crate::process::DriverProcess;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{DefaultBodyLimit, Query, State};
 use axum::http::{Method, StatusCode, Uri, header};
@@ -15,13 +14,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{Router, get, post};
 use serde::{Deserialize, Serialize};
 
-/// What there is, for those who ask for something else.
+/// Part of the error for any other path or method.
 const ENDPOINTS: &str = "under /_mock the mock has GET state, GET observe, GET requests, GET fault, \
      POST reset, POST observe/foreign, POST observe/unbind, POST observe/attributes, POST fault \
      and POST restart";
 
 /// The endpoints, without their prefix.
-pub(crate) fn router(cloud: Cloud, process: Process) -> Router {
+pub(crate) fn router(cloud: Cloud, process: DriverProcess) -> Router {
     Router::new()
         .route("/state", get(state))
         .route("/observe", get(observe))
@@ -38,19 +37,17 @@ pub(crate) fn router(cloud: Cloud, process: Process) -> Router {
         .with_state(cloud)
 }
 
-/// Everything that the cloud holds.
 async fn state(State(cloud): State<Cloud>) -> Response {
     pretty(StatusCode::OK, &cloud.state())
 }
 
-/// The cloud as LBCF sees it.
 async fn observe(State(cloud): State<Cloud>) -> Response {
     pretty(StatusCode::OK, &cloud.observe())
 }
 
 /// Which calls to show.
 #[derive(Debug, Default, Deserialize)]
-struct Filter {
+struct CallFilter {
     webhook: Option<String>,
     #[serde(rename = "recordID")]
     record_id: Option<String>,
@@ -62,14 +59,14 @@ struct Filter {
 /// The last webhook calls, oldest first.
 async fn requests(
     State(cloud): State<Cloud>,
-    filter: Result<Query<Filter>, QueryRejection>,
-) -> Result<Response, Refused> {
-    let Query(filter) =
-        filter.map_err(|rejection| Refused::new(rejection.status(), rejection.body_text()))?;
+    filter: Result<Query<CallFilter>, QueryRejection>,
+) -> Result<Response, EndpointError> {
+    let Query(filter) = filter
+        .map_err(|rejection| EndpointError::new(rejection.status(), rejection.body_text()))?;
     let mut entries = cloud.call_log().entries();
     entries.retain(|entry| {
-        let is = |wanted: &Option<String>, value: &String| {
-            wanted.as_ref().is_none_or(|wanted| wanted == value)
+        let is = |expected: &Option<String>, value: &String| {
+            expected.as_ref().is_none_or(|expected| expected == value)
         };
         entry.sequence > filter.since
             && is(&filter.webhook, &entry.webhook)
@@ -79,39 +76,38 @@ async fn requests(
     Ok(pretty(StatusCode::OK, &requests))
 }
 
-/// Puts the cloud back to its start, ends an outage, and shows what there is.
+/// Restores the initial state of the cloud, ends an outage, and returns the state.
 async fn reset(State(cloud): State<Cloud>) -> Response {
     cloud.reset();
     pretty(StatusCode::OK, &cloud.state())
 }
 
-/// Kills the driver and starts it again; answers when the new one serves.
-async fn restart(State(process): State<Process>) -> Result<Response, Refused> {
-    // On its own: who asked may hang up, and half a restart is none.
+/// Kills the driver and starts it again; responds when the new one serves.
+async fn restart(State(process): State<DriverProcess>) -> Result<Response, EndpointError> {
+    // Detached, so that the restart completes even if the client disconnects.
     let restarted = tokio::spawn(async move { process.restart().await }).await;
-    let broken_off = |error: tokio::task::JoinError| {
-        Refused::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+    let panicked = |error: tokio::task::JoinError| {
+        EndpointError::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
     };
-    Ok(pretty(StatusCode::OK, &restarted.map_err(broken_off)?))
+    Ok(pretty(StatusCode::OK, &restarted.map_err(panicked)?))
 }
 
-async fn not_found(uri: Uri) -> Refused {
-    Refused::new(StatusCode::NOT_FOUND, format!("{uri}: {ENDPOINTS}"))
+async fn not_found(uri: Uri) -> EndpointError {
+    EndpointError::new(StatusCode::NOT_FOUND, format!("{uri}: {ENDPOINTS}"))
 }
 
-async fn wrong_method(method: Method, uri: Uri) -> Refused {
+async fn wrong_method(method: Method, uri: Uri) -> EndpointError {
     let message = format!("{method} {uri}: {ENDPOINTS}");
-    Refused::new(StatusCode::METHOD_NOT_ALLOWED, message)
+    EndpointError::new(StatusCode::METHOD_NOT_ALLOWED, message)
 }
 
-/// An error as it is answered.
 #[derive(Debug)]
-struct Refused {
+struct EndpointError {
     status: StatusCode,
     message: String,
 }
 
-impl Refused {
+impl EndpointError {
     fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self {
             status,
@@ -120,13 +116,13 @@ impl Refused {
     }
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for EndpointError {
     fn into_response(self) -> Response {
         pretty(self.status, &serde_json::json!({ "error": self.message }))
     }
 }
 
-/// JSON as people read it.
+/// JSON with line breaks, for users.
 fn pretty(status: StatusCode, value: &impl Serialize) -> Response {
     match serde_json::to_string_pretty(value) {
         Ok(text) => {

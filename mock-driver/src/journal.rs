@@ -1,44 +1,39 @@
-//! Which webhooks were called, with what outcome: counters for tests that say what something may
-//! cost, and the last calls one by one for people who look.
+//! The webhook calls and their outcomes: counters for tests that limit the number of calls, and the
+//! last calls one by one for users.
 //!
-//! The log belongs to the cloud and not to the server, so it goes on when the driver is restarted.
-
-mod journaled;
-
-pub(crate) use journaled::Journaled;
+//! The log belongs to the cloud and not to the server, so it outlives restarts of the driver.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How often each webhook was called, at one moment. What counts is the driver's work: a call
-/// that is no proper one does not reach the driver, and one that joins an equal call that is still
-/// running is not done twice.
+/// The number of calls of each webhook, at one point in time. It counts the calls that reach the
+/// driver: neither malformed ones nor those that join an equal call in flight.
 ///
 /// ```
 /// # use mock_driver::Cloud;
 /// # let cloud = Cloud::empty();
 /// let before = cloud.calls();
-/// // … something happens …
+/// // … the cluster is idle …
 /// assert_eq!(cloud.calls().difference(&before).total(), 0);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct WebhookCalls(BTreeMap<&'static str, u64>);
 
 impl WebhookCalls {
-    /// The calls of one webhook.
+    /// The calls of one webhook; 0 for an unknown name.
     #[must_use]
     pub fn get(&self, webhook: &str) -> u64 {
         self.0.get(webhook).copied().unwrap_or_default()
     }
 
-    /// All calls together.
+    /// The calls of all webhooks together.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.values().sum()
     }
 
-    /// The calls since `earlier`; webhooks that were not called are left out.
+    /// The calls since `earlier`, without webhooks that were not called.
     #[must_use]
     pub fn difference(&self, earlier: &Self) -> Self {
         let since = |(name, calls): (&&'static str, &u64)| {
@@ -48,25 +43,25 @@ impl WebhookCalls {
         Self(self.0.iter().filter_map(since).collect())
     }
 
-    /// The webhooks that were called, with how often.
+    /// The webhooks that were called, with the number of calls.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         self.0.iter().map(|(name, calls)| (*name, *calls))
     }
 
-    /// As a map.
+    /// The number of calls by webhook.
     #[must_use]
     pub const fn as_map(&self) -> &BTreeMap<&'static str, u64> {
         &self.0
     }
 }
 
-/// One call of a webhook.
+/// One call of a webhook, with its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JournalEntry {
-    /// Its place among all calls, from 1.
+    /// Its number among all calls, from 1.
     pub sequence: u64,
-    /// The webhook.
+    /// The name of the webhook, such as `ensureBackend`.
     pub webhook: String,
     /// The call's recordID; empty where the webhook has none.
     #[serde(rename = "recordID")]
@@ -74,15 +69,14 @@ pub struct JournalEntry {
     /// The call's retryID; empty where the webhook has none.
     #[serde(rename = "retryID")]
     pub retry_id: String,
-    /// Whether it was a dry run.
+    /// Whether the request had `dryRun` set.
     pub dry_run: bool,
-    /// What came of it: `Succ`, `Fail`, `Running`, or `Accepted` and `Refused` for a decision.
+    /// The outcome: `Succ`, `Fail` or `Running`; for a webhook that decides, `Accepted` or `Refused`.
     pub status: String,
-    /// What the answer said.
+    /// The message of the reply.
     pub msg: String,
 }
 
-/// The log of a cloud's webhook calls.
 #[derive(Debug, Default)]
 pub(crate) struct CallLog(Mutex<Log>);
 
@@ -102,17 +96,17 @@ impl CallLog {
         self.lock().entries.iter().cloned().collect()
     }
 
-    /// Forgets the calls; the counters go on, since they are compared with earlier ones.
+    /// Removes all entries. The counters keep their values, which are compared with earlier ones.
     pub(crate) fn clear(&self) {
         self.lock().entries.clear();
     }
 
-    fn count(&self, webhook: &'static str) {
+    pub(crate) fn count(&self, webhook: &'static str) {
         *self.lock().counts.entry(webhook).or_default() += 1;
     }
 
-    /// Adds a call, whose sequence number is given here, and keeps the last `size`.
-    fn add(&self, mut entry: JournalEntry, size: usize) {
+    /// Appends an entry, numbers it, and keeps the last `size` entries.
+    pub(crate) fn add(&self, mut entry: JournalEntry, size: usize) {
         let mut log = self.lock();
         log.sequence += 1;
         entry.sequence = log.sequence;
@@ -144,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_journal_keeps_the_last_calls_and_goes_on_counting() {
+    fn the_journal_keeps_the_last_calls_and_continues_counting() {
         let log = CallLog::default();
         let entry = JournalEntry {
             sequence: 0,

@@ -1,9 +1,10 @@
 //! A cloud load balancer that lives in memory, and the reference LBCF driver for it.
 //!
-//! The [`Cloud`] is a provider: load balancers with listeners, for HTTP and HTTPS with forward
-//! rules, and targets with weights. The [`ClbDriver`] is built on `lbcf-driver-sdk` like anyone's
-//! driver, and is the place to read how one is written. Demos and tests run both in their own
-//! process and read from the cloud's state what has really happened:
+//! The [`Cloud`] replaces a provider: it has load balancers with listeners, forwarding rules for
+//! HTTP and HTTPS, and targets with weights. The [`ClbDriver`] implements the
+//! [`Driver`](lbcf_driver_sdk::Driver) trait of the SDK and is an example of how a driver is written:
+//! `src/driver.rs` has its webhooks, `src/fields.rs` the types of their fields. Demos and tests run
+//! both in their own process and read from the cloud what has happened:
 //!
 //! ```
 //! use mock_driver::{Cloud, MockOptions, MockServer};
@@ -19,73 +20,79 @@
 //! assert!(cloud.observe().load_balancers.is_empty(), "nothing was left behind");
 //! assert_eq!(cloud.calls().get("ensureBackend"), 0);
 //!
-//! server.stop().await; // the driver is down; the cloud is still there
+//! server.stop().await; // the driver is down; the cloud keeps its state
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! # What the driver understands
+//! # Fields
 //!
 //! | map | fields |
 //! |---|---|
 //! | `lbSpec` of an existing load balancer | `lbID` (or `loadBalancerID`), `lblID` (or `listenerID`), for HTTP(S) `domain` and `url` |
 //! | `lbSpec` of a new one | `lbVpcID` (or `vpcID`), `lbListenerPort` (or `listenerPort`), `lbListenerProtocol` (or `listenerProtocol`: TCP, UDP, HTTP, HTTPS), optional `loadBalancerType` (OPEN, INTERNAL), for HTTP(S) optional `domain` (any, `*`) and `url` (`/`) |
-//! | `attributes` | anything; kept as given. What is `PREPAID` by `chargeType` stays that, and nothing else becomes it |
-//! | `parameters` | `weight`, a whole number from 0 to 100, 100 where it is not given; others are kept as given |
+//! | `attributes` | anything, kept as given; `chargeType` cannot change from or to `PREPAID` |
+//! | `parameters` | `weight`, a whole number from 0 to 100, 100 by default; others are kept as given |
 //!
 //! Pods that are not ready stay registered under the `Webhook` deregister policy when they have
 //! the annotation or label [`KEEP_REGISTERED`] with the value `true`.
 //!
-//! A load balancer that `createLoadBalancer` made is deleted with its listener and whatever is
-//! still bound to it; one that was there before is left as it is.
+//! `deleteLoadBalancer` deletes a load balancer that `createLoadBalancer` has created, with its
+//! listener and targets, and leaves one that existed before as it is. `lbInfo` always has `lbID` and
+//! `lblID`, however `lbSpec` spells them.
 //!
-//! # Wrong on purpose
+//! # Around the driver
 //!
-//! [`MockOptions::defects`] makes it misbehave in the ways that drivers of the field do, one at a
-//! time or several: see [`Defect`].
+//! A [`Middleware`] changes what callers see of the driver. The crate `lbcf-defective-driver` makes
+//! it misbehave in the ways that drivers in the field do, and `lbcf mock-driver` has flags for that.
 //!
 //! # Beside the webhooks
 //!
 //! | | |
 //! |---|---|
 //! | `GET /_mock/state` | everything that the cloud holds |
-//! | `GET /_mock/observe` | what LBCF has there, by the identities that the controller knows |
+//! | `GET /_mock/observe` | the load balancers of LBCF, by the identities that the controller stores |
 //! | `GET /_mock/requests` | the last webhook calls; `?webhook=`, `?recordID=`, `?since=` |
-//! | `POST /_mock/reset` | puts the cloud back to its start, and ends an outage |
+//! | `POST /_mock/reset` | restores the initial state of the cloud, and ends an outage |
 //! | `POST /_mock/observe/foreign` | binds a backend that LBCF has not registered: `{"lbInfo":{},"addr":""}` |
-//! | `POST /_mock/observe/unbind` | takes a backend away behind the driver's back: the same body |
+//! | `POST /_mock/observe/unbind` | unbinds a backend behind the driver's back: the same body |
 //! | `POST /_mock/observe/attributes` | replaces attributes behind the driver's back: `{"lbInfo":{},"attributes":{}}` |
-//! | `POST /_mock/fault` | `{"on":true}`: the cloud's API is temporarily unavailable, until `{"on":false}`; `GET` tells |
-//! | `POST /_mock/restart` | kills the driver and starts it again, while the cloud stays; answers when it serves |
+//! | `POST /_mock/fault` | `{"on":true}`: the cloud's API is temporarily unavailable, until `{"on":false}`; `GET` shows which |
+//! | `POST /_mock/restart` | kills the driver and starts it again, while the cloud stays; responds when it serves |
 //!
-//! What changes something answers with what there is then. Errors are `{"error":"…"}` and name
-//! the field: 404 where `lbInfo` names no load balancer, 409 for a backend that is bound already.
+//! Endpoints that change something respond with the new state. Errors are `{"error":"…"}` and name
+//! the field: 404 if `lbInfo` names no load balancer, 409 for a backend that is bound already.
 //!
-//! After a restart use new connections: those of the killed driver are closed, and a call that it
-//! had not answered gets no answer.
+//! A restart closes the connections of the killed driver, and its pending calls get no response.
 
+mod backend_addr;
 pub mod cli;
 mod cloud;
-mod defects;
+mod cloud_errors;
 mod driver;
 mod error;
+mod fields;
 mod inspect;
 mod journal;
+mod middleware;
+mod not_ready_pods;
 mod options;
 mod process;
 mod router;
 mod server;
 
 pub use cloud::{
-    AddListenerError, Clock, Cloud, CloudError, CloudState, CreateError, Creation, Endpoint,
-    ListenerProtocol, ListenerState, LoadBalancerState, LoadBalancerType, NewLoadBalancer, NoneOf,
-    NotFound, Observation, ObservedBackend, ObservedLoadBalancer, Rule, RuleState, Stage, Target,
-    TargetGroupState, TargetState, Unavailable,
+    AddListenerError, Clock, Cloud, CloudError, CloudState, CreateError, Creation, CreationStage,
+    Endpoint, ListenerProtocol, ListenerState, LoadBalancerState, LoadBalancerType,
+    NewLoadBalancer, NotFound, Observation, ObservedBackend, ObservedLoadBalancer, Rule, RuleState,
+    Target, TargetGroupState, TargetState, Unavailable,
 };
-pub use defects::{Defect, DefectPace, UnknownDefect};
-pub use driver::{ClbDriver, KEEP_REGISTERED};
+pub use driver::ClbDriver;
 pub use error::MockError;
+pub use fields::{Attributes, Domain, LbInfo, LbSpec, NewLbSpec, Parameters, UrlPath, Weight};
 pub use journal::{JournalEntry, WebhookCalls};
+pub use middleware::Middleware;
+pub use not_ready_pods::KEEP_REGISTERED;
 pub use options::MockOptions;
-pub use router::router;
+pub use router::{router, router_with};
 pub use server::MockServer;

@@ -1,13 +1,13 @@
-//! The driver's process, within this one: it can be killed and started again while the cloud
-//! stays. A driver in the field dies like this at any time (a crash, a new version, a drained
-//! node), so what it must not forget cannot be kept in its memory (ASYN-07, LIFE-05).
+//! The driver's process, inside this one: it can be killed and started again while the cloud keeps
+//! running. Drivers in the field end like this at any time (a crash, an upgrade, a drained node), so
+//! they must not keep in memory what they need later (ASYN-07, LIFE-05).
 //!
-//! When a run of it ends, calls that wait for an answer get none, hooks that are at work break
-//! off where they wait, and what the SDK remembered of running operations is gone.
+//! When a run ends, pending calls get no response, running hooks are cancelled where they wait, and
+//! the SDK's record of running operations is lost.
 
-mod mortal;
+mod process_driver;
 
-pub(crate) use mortal::Mortal;
+pub(crate) use process_driver::ProcessDriver;
 
 use axum::Router;
 use axum::body::Body;
@@ -25,177 +25,175 @@ use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 use tower::ServiceExt;
 
-/// How long a restart waits for the end of what the killed run was doing.
-const END_LIMIT: Duration = Duration::from_secs(5);
+/// How long a restart waits for connections and hooks of the killed run to end.
+const RESTART_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The driver's process; clones are handles to the same one.
 #[derive(Debug, Clone)]
-pub(crate) struct Process(Arc<Shared>);
+pub(crate) struct DriverProcess(Arc<SharedProcess>);
 
-struct Shared {
-    /// Begins a run, which ends with the life it is given.
-    start: Box<dyn Fn(Life) -> (Router, RunningHooks) + Send + Sync>,
-    now: Mutex<Now>,
+/// Builds the webhooks of a run, which end with the run.
+type StartRun = dyn Fn(RunHandle) -> (Router, RunningHooks) + Send + Sync;
+
+struct SharedProcess {
+    start: Box<StartRun>,
+    state: Mutex<ProcessState>,
     restarting: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
-struct Now {
-    run: Run,
+struct ProcessState {
+    run: ProcessRun,
     restarts: u64,
 }
 
-/// One run of the process.
 #[derive(Debug, Clone)]
-struct Run {
+struct ProcessRun {
     router: Router,
     hooks: RunningHooks,
-    life: Life,
+    handle: RunHandle,
 }
 
-/// How long a run goes on, and who is to hear of its end. Clones are of the same run.
+/// Ends a run of the process, and reports the end; clones are of the same run.
 #[derive(Debug, Clone)]
-pub(crate) struct Life {
-    over: CancellationToken,
+pub(crate) struct RunHandle {
+    end: CancellationToken,
     connections: TaskTracker,
 }
 
-/// What a restart did.
+/// The result of a restart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Restarted {
-    /// How often the process was restarted by now.
+pub(crate) struct RestartReport {
+    /// The number of restarts until now.
     pub(crate) restarts: u64,
-    /// How many hooks were at work, or waited for their turn, when it was killed.
+    /// How many hooks were running, or waiting to run, when the process was killed.
     pub(crate) hooks_killed: usize,
 }
 
-/// Marks the answer to a call whose run was killed. Where there are connections, they break
-/// instead of carrying it.
+/// Marks the response to a call whose run was killed. A connection closes instead of sending it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Killed;
 
-impl Process {
-    /// Starts it.
+impl DriverProcess {
     pub(crate) fn start(
-        start: impl Fn(Life) -> (Router, RunningHooks) + Send + Sync + 'static,
+        start: impl Fn(RunHandle) -> (Router, RunningHooks) + Send + Sync + 'static,
     ) -> Self {
-        let run = Run::begin(&start);
-        Self(Arc::new(Shared {
+        let run = ProcessRun::start(&start);
+        Self(Arc::new(SharedProcess {
             start: Box::new(start),
-            now: Mutex::new(Now { run, restarts: 0 }),
+            state: Mutex::new(ProcessState { run, restarts: 0 }),
             restarting: tokio::sync::Mutex::default(),
         }))
     }
 
-    /// The answer of the run that there is when the call comes.
-    pub(crate) async fn answer(&self, request: Request<Body>) -> Response {
-        let Run { router, life, .. } = self.run();
-        let answer = router.oneshot(request);
+    /// Forwards a request to the current run.
+    pub(crate) async fn call(&self, request: Request<Body>) -> Response {
+        let ProcessRun { router, handle, .. } = self.current_run();
+        let response = router.oneshot(request);
         tokio::select! {
             biased;
-            () = life.is_over() => killed(),
-            answer = answer => answer.unwrap_or_else(|never: Infallible| match never {}),
+            () = handle.ended() => killed(),
+            response = response => response.unwrap_or_else(|never: Infallible| match never {}),
         }
     }
 
-    /// Kills the run that there is, waits until nothing of it is left at work, and begins another.
-    /// Who calls in between gets no answer, as from a process that is not there.
-    pub(crate) async fn restart(&self) -> Restarted {
+    /// Kills the current run, waits until nothing of it is running, and starts another one. Calls in
+    /// between get no response, as from a process that does not exist.
+    pub(crate) async fn restart(&self) -> RestartReport {
         let _one_at_a_time = self.0.restarting.lock().await;
-        let killed = self.run();
+        let killed = self.current_run();
         let hooks_killed = killed.hooks.count();
-        killed.life.end();
+        killed.handle.kill();
         let ended = async {
-            killed.life.connections.wait().await;
+            killed.handle.connections.wait().await;
             killed.hooks.idle().await;
         };
-        if timeout(END_LIMIT, ended).await.is_err() {
-            tracing::warn!("the killed driver still has something at work");
+        if timeout(RESTART_TIMEOUT, ended).await.is_err() {
+            tracing::warn!("connections or hooks of the killed driver are still running");
         }
-        let next = Run::begin(&self.0.start);
+        let next = ProcessRun::start(&*self.0.start);
         let restarts = {
-            let mut now = self.0.now();
-            now.run = next;
-            now.restarts += 1;
-            now.restarts
+            let mut state = self.0.state();
+            state.run = next;
+            state.restarts += 1;
+            state.restarts
         };
         tracing::info!(restarts, hooks_killed, "the mock driver was restarted");
-        Restarted {
+        RestartReport {
             restarts,
             hooks_killed,
         }
     }
 
-    /// The hooks of the run that there is.
+    /// The hooks of the current run.
     pub(crate) fn hooks(&self) -> RunningHooks {
-        self.run().hooks
+        self.current_run().hooks
     }
 
-    /// The life of the run that there is.
-    pub(crate) fn life(&self) -> Life {
-        self.run().life
+    /// The handle of the current run.
+    pub(crate) fn run(&self) -> RunHandle {
+        self.current_run().handle
     }
 
-    fn run(&self) -> Run {
-        self.0.now().run.clone()
-    }
-}
-
-impl Shared {
-    fn now(&self) -> MutexGuard<'_, Now> {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    fn current_run(&self) -> ProcessRun {
+        self.0.state().run.clone()
     }
 }
 
-impl fmt::Debug for Shared {
+impl SharedProcess {
+    fn state(&self) -> MutexGuard<'_, ProcessState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for SharedProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.now.fmt(f)
+        self.state.fmt(f)
     }
 }
 
-impl Run {
-    fn begin(start: &dyn Fn(Life) -> (Router, RunningHooks)) -> Self {
-        let life = Life::new();
-        let (router, hooks) = start(life.clone());
+impl ProcessRun {
+    fn start(start: &StartRun) -> Self {
+        let handle = RunHandle::new();
+        let (router, hooks) = start(handle.clone());
         Self {
             router,
             hooks,
-            life,
+            handle,
         }
     }
 }
 
-impl Life {
+impl RunHandle {
     pub(crate) fn new() -> Self {
         let connections = TaskTracker::new();
-        // An open tracker is never done; a closed one still tracks new connections.
+        // A tracker must be closed to be waited for; it still accepts connections.
         connections.close();
         Self {
-            over: CancellationToken::new(),
+            end: CancellationToken::new(),
             connections,
         }
     }
 
-    /// Waits until it is over.
-    pub(crate) fn is_over(&self) -> WaitForCancellationFuture<'_> {
-        self.over.cancelled()
+    /// Waits until the run has ended.
+    pub(crate) fn ended(&self) -> WaitForCancellationFuture<'_> {
+        self.end.cancelled()
     }
 
-    /// Ends it.
-    pub(crate) fn end(&self) {
-        self.over.cancel();
+    pub(crate) fn kill(&self) {
+        self.end.cancel();
     }
 
-    /// Held by a connection until it has heard of the end.
+    /// Held by a connection until it has noticed the end of the run: a restart waits for it.
     pub(crate) fn connection(&self) -> TaskTrackerToken {
         self.connections.token()
     }
 }
 
-/// What whoever stands before a server that died in the middle of a call says.
+/// The response of a proxy whose backend crashed during a call.
 fn killed() -> Response {
-    let message = serde_json::json!({ "error": "the driver was killed before it answered" });
+    let message = serde_json::json!({ "error": "the driver was killed before it replied" });
     let json = [("content-type", "application/json")];
     let mut response = (StatusCode::BAD_GATEWAY, json, message.to_string()).into_response();
     response.extensions_mut().insert(Killed);

@@ -1,65 +1,65 @@
-//! The mock over HTTP: the SDK's webhooks, and the mock's own endpoints beside them.
+//! The mock over HTTP: the SDK's webhooks, and the mock's own endpoints under `/_mock`.
 
-use crate::defects::{self, Death, HandedOut};
 use crate::driver::ClbDriver;
 use crate::inspect;
-use crate::journal::Journaled;
-use crate::process::{Life, Mortal, Process};
+use crate::middleware::Middleware;
+use crate::process::{DriverProcess, ProcessDriver, RunHandle};
 use axum::Router;
 use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::map_response;
 use axum::response::Response;
 use lbcf_driver_sdk::server::{DriverRouter, RunningHooks};
+use std::sync::Arc;
 
-/// Tells that it is a mock that answers, and which.
+/// Marks every response as the mock's, with its version.
 const VERSION_HEADER: HeaderName = HeaderName::from_static("x-lbcf-mock");
 
-/// The webhooks of `driver`, and `/_mock` beside them.
+/// The webhooks of `driver`, and the endpoints under `/_mock`.
 pub fn router(driver: ClbDriver) -> Router {
-    with_process(driver).0
+    router_with(driver, ())
 }
 
-/// [`router`], with the process that serves the webhooks, and the end that a defect may come to.
-pub(crate) fn with_process(driver: ClbDriver) -> (Router, Process, Death) {
-    let cloud = driver.cloud().clone();
-    let (handed_out, death) = (HandedOut::default(), Death::default());
-    let defects = (handed_out.clone(), death.clone());
-    let process = Process::start(move |life| with_hooks(driver.clone(), life, defects.clone()));
-    let webhooks = process.clone();
-    let router = Router::new()
-        .nest(
-            "/_mock",
-            handed_out.seen_in(inspect::router(cloud, process.clone())),
-        )
-        .fallback(async move |request| webhooks.answer(request).await)
-        .layer(map_response(mark));
-    (router, process, death)
+/// [`router`] with a middleware around the driver.
+pub fn router_with(driver: ClbDriver, middleware: impl Middleware) -> Router {
+    with_process(driver, Arc::new(middleware)).0
 }
 
-/// The webhooks of one run of the driver's process, with a view of the hooks that run. What the
-/// driver keeps in memory is made here, and so is gone with the run.
-fn with_hooks(
+/// [`router_with`], and the process that serves the webhooks.
+pub(crate) fn with_process(
     driver: ClbDriver,
-    life: Life,
-    (handed_out, death): (HandedOut, Death),
+    middleware: Arc<dyn Middleware>,
+) -> (Router, DriverProcess) {
+    let cloud = driver.cloud().clone();
+    let around = Arc::clone(&middleware);
+    let process = DriverProcess::start(move |run| webhooks(driver.clone(), run, &*around));
+    let webhooks = process.clone();
+    let endpoints = inspect::router(cloud, process.clone());
+    let router = Router::new()
+        .nest("/_mock", middleware.wrap_endpoints(endpoints))
+        .fallback(async move |request| webhooks.call(request).await)
+        .layer(map_response(add_version));
+    (router, process)
+}
+
+/// The webhooks of one run of the process, and a view of the running hooks.
+fn webhooks(
+    driver: ClbDriver,
+    run: RunHandle,
+    middleware: &dyn Middleware,
 ) -> (Router, RunningHooks) {
     let cloud = driver.cloud().clone();
-    let options = driver.options().clone();
-    let driver = Journaled {
-        size: driver.options().journal_size,
+    let webhooks = DriverRouter::new(ProcessDriver {
+        journal_size: driver.options().journal_size,
         cloud: cloud.clone(),
         driver,
-    };
-    let webhooks = DriverRouter::new(Mortal { driver, life });
+        run,
+    });
     let hooks = webhooks.running_hooks();
-    let webhooks = defects::around(webhooks.build(), cloud, &options, handed_out, death);
-    (webhooks, hooks)
+    (middleware.wrap_webhooks(webhooks.build(), &cloud), hooks)
 }
 
-async fn mark(mut response: Response) -> Response {
-    response.headers_mut().insert(
-        VERSION_HEADER,
-        HeaderValue::from_static(env!("CARGO_PKG_VERSION")),
-    );
+async fn add_version(mut response: Response) -> Response {
+    let version = HeaderValue::from_static(env!("CARGO_PKG_VERSION"));
+    response.headers_mut().insert(VERSION_HEADER, version);
     response
 }

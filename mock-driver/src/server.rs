@@ -1,34 +1,35 @@
-//! The mock as a server in this process, which can go away and come back.
+//! The mock as a server in this process, which can be stopped and started again.
 
 mod connection;
 
 use crate::cloud::Cloud;
-use crate::defects::Death;
 use crate::driver::ClbDriver;
-use crate::process::Process;
+use crate::middleware::Middleware;
+use crate::process::DriverProcess;
 use crate::router::with_process;
 use crate::{MockError, MockOptions, WebhookCalls};
 use axum::Router;
+use hyper_util::service::TowerToHyperService;
+use lbcf_serving::listener::{Connection, Listener};
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
 use tokio::sync::oneshot;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
-/// How long [`MockServer::stop`] waits for hooks that are at work.
+/// How long [`MockServer::stop`] waits for running hooks.
 const HOOKS_LIMIT: Duration = Duration::from_secs(5);
-/// How long the server rests when the system has no connection to give.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// A running mock. [`stop`](Self::stop) it, or drop it: it then refuses connections like a driver
-/// that is down. The cloud stays, and so does what was counted.
+/// that is down. The cloud and its counters stay.
 #[derive(Debug)]
 pub struct MockServer {
     cloud: Cloud,
     addr: SocketAddr,
-    process: Process,
-    death: Death,
+    process: DriverProcess,
+    crashed: CancellationToken,
     /// Stops the server by being dropped.
     running: oneshot::Sender<Infallible>,
     task: JoinHandle<()>,
@@ -38,16 +39,31 @@ impl MockServer {
     /// Starts a driver of `cloud` on `addr`; port 0 is a free one.
     ///
     /// # Errors
-    /// [`MockError::Listen`], when the address cannot be had.
+    /// [`MockError::Listen`], when the address cannot be bound.
     pub async fn start(
         cloud: Cloud,
         addr: SocketAddr,
         options: MockOptions,
     ) -> Result<Self, MockError> {
-        let listen_error = |source| MockError::Listen { addr, source };
-        let listener = TcpListener::bind(addr).await.map_err(listen_error)?;
-        let addr = listener.local_addr().map_err(listen_error)?;
-        let (router, process, death) = with_process(ClbDriver::new(cloud.clone(), options));
+        Self::start_with(cloud, addr, options, ()).await
+    }
+
+    /// [`start`](Self::start) with something around the driver.
+    ///
+    /// # Errors
+    /// [`MockError::Listen`], if the address cannot be bound.
+    pub async fn start_with(
+        cloud: Cloud,
+        addr: SocketAddr,
+        options: MockOptions,
+        middleware: impl Middleware,
+    ) -> Result<Self, MockError> {
+        let listener = Listener::bind(addr).await;
+        let listener = listener.map_err(|source| MockError::Listen { addr, source })?;
+        let addr = listener.addr();
+        let crashed = middleware.crashed();
+        let driver = ClbDriver::new(cloud.clone(), options);
+        let (router, process) = with_process(driver, Arc::new(middleware));
         let (running, stop) = oneshot::channel();
         tracing::info!(%addr, "the mock driver listens");
         Ok(Self {
@@ -59,14 +75,14 @@ impl MockServer {
                 router,
                 process.clone(),
                 stop,
-                death.clone(),
+                crashed.clone(),
             )),
             process,
-            death,
+            crashed,
         })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     #[must_use]
     pub const fn addr(&self) -> SocketAddr {
         self.addr
@@ -78,61 +94,54 @@ impl MockServer {
         format!("http://{}", self.addr)
     }
 
-    /// Waits until a call has killed the driver, which only a
-    /// [defect](crate::Defect::DiesOnBadJson) lets happen. It serves no more then.
-    pub async fn died(&self) {
-        self.death.comes().await;
+    /// Waits until a request has crashed the driver, which only a [`Middleware`] can cause. A
+    /// crashed driver no longer serves.
+    pub async fn crashed(&self) {
+        self.crashed.cancelled().await;
     }
 
-    /// How often each webhook was called by now, also by way of earlier servers of the same cloud.
+    /// How often each webhook was called so far, by way of earlier servers of the same cloud, too.
     #[must_use]
     pub fn calls(&self) -> WebhookCalls {
         self.cloud.calls()
     }
 
-    /// Closes the port and every connection. When it returns, connections are refused, and
-    /// nothing that this server began changes the cloud any more.
+    /// Closes the port and every connection. When it returns, connections are refused, and no hook
+    /// of this server changes the cloud any more.
     pub async fn stop(self) {
         drop(self.running);
         if let Err(error) = self.task.await {
-            tracing::error!(%error, "the mock driver's server broke off");
+            tracing::error!(%error, "the mock driver's server panicked");
         }
         if tokio::time::timeout(HOOKS_LIMIT, self.process.hooks().idle())
             .await
             .is_err()
         {
-            tracing::warn!("some webhooks are still at work");
+            tracing::warn!("some hooks are still running");
         }
         tracing::info!(addr = %self.addr, "the mock driver has stopped");
     }
 }
 
-/// Serves until `stop` resolves. Connections end with it, in the middle of an answer if need be:
-/// a driver that dies does not say goodbye either.
+/// Serves until `stop` resolves. Then it closes all connections, even in the middle of a response,
+/// as they are closed when a process is killed.
 async fn serve(
-    listener: TcpListener,
+    listener: Listener,
     router: Router,
-    process: Process,
-    mut stop: oneshot::Receiver<Infallible>,
-    death: Death,
+    process: DriverProcess,
+    stop: oneshot::Receiver<Infallible>,
+    crashed: CancellationToken,
 ) {
-    let mut connections = JoinSet::new();
-    loop {
+    let stopped = async {
         tokio::select! {
-            _ = &mut stop => break,
-            () = death.comes() => break,
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => {
-                    connections.spawn(connection::serve(stream, router.clone(), process.life()));
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "no connection could be accepted");
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
-                }
-            },
-            Some(_) = connections.join_next() => {}
+            _ = stop => {}
+            () = crashed.cancelled() => {}
         }
-    }
-    drop(listener);
-    connections.shutdown().await;
+    };
+    let router = TowerToHyperService::new(router);
+    let service = |connection: &Connection| {
+        let closing = connection.closing().clone();
+        connection::service(closing, router.clone(), process.run())
+    };
+    listener.serve(service, stopped).await.abort().await;
 }

@@ -5,7 +5,7 @@ use mock_driver::KEEP_REGISTERED;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn vbe_parameters_are_judged_without_a_load_balancer() {
+async fn vbe_parameters_are_validated_without_a_load_balancer() {
     let mock = Mock::new();
     for backend_type in ["Pod", "Service", "Static"] {
         let request = |weight: &str| {
@@ -19,7 +19,7 @@ async fn vbe_parameters_are_judged_without_a_load_balancer() {
         };
         mock.succ("validateBackend", request("50")).await;
         assert_eq!(
-            mock.refused("validateBackend", request("-1")).await,
+            mock.rejected("validateBackend", request("-1")).await,
             r#"parameters.weight: "-1": not a whole number from 0 to 100"#
         );
     }
@@ -31,20 +31,20 @@ async fn vbe_parameters_are_judged_without_a_load_balancer() {
 }
 
 #[tokio::test]
-async fn gen_addresses_are_made_of_what_is_seen() {
+async fn gen_addresses_depend_on_the_request_alone() {
     let mock = Mock::new();
     let before = mock.cloud.state();
     for _ in 0..10 {
-        let answer = mock
+        let reply = mock
             .succ("generateBackendAddr", pod_address("10.0.0.1", 80))
             .await;
         assert_eq!(
-            answer["backendAddr"],
+            reply["backendAddr"],
             r#"{"ip":"10.0.0.1","port":80,"protocol":"TCP"}"#
         );
     }
     let message = mock
-        .refused("generateBackendAddr", pod_address("", 80))
+        .rejected("generateBackendAddr", pod_address("", 80))
         .await;
     assert_eq!(message, "pod default/web-0 has no IP yet");
     assert_eq!(mock.cloud.state(), before);
@@ -87,12 +87,12 @@ async fn static_addresses_need_no_form() {
 }
 
 #[tokio::test]
-async fn ens_08_what_cannot_be_bound_says_why() {
+async fn ens_08_a_failed_binding_has_a_reason() {
     let mock = Mock::new();
     let before = mock.cloud.state();
     let message = async |lb_info: Value, addr: &str, weight: &str| {
         let request = backend(&lb_info, addr, json!({"weight": weight}));
-        mock.refused("ensureBackend", request).await
+        mock.rejected("ensureBackend", request).await
     };
     assert_eq!(
         message(json!({"lbID": "lb-x", "lblID": "l"}), "a", "1").await,
@@ -101,12 +101,12 @@ async fn ens_08_what_cannot_be_bound_says_why() {
     assert!(
         message(Value::Null, "a", "1")
             .await
-            .starts_with("lbInfo is empty")
+            .starts_with("lbInfo.lbID: is missing")
     );
     assert!(
         message(sample(), "", "1")
             .await
-            .starts_with("backendAddr is empty")
+            .starts_with("backendAddr: is empty")
     );
     assert!(
         message(sample(), "a", "101")
@@ -158,7 +158,7 @@ async fn drg_02_03_b124_what_is_not_registered_is_deregistered() {
 }
 
 #[tokio::test]
-async fn jpd_pods_stay_that_ask_for_it() {
+async fn jpd_pods_that_ask_for_it_stay_registered() {
     let mock = Mock::new();
     let pod = |name: &str, metadata: Value| {
         let mut pod = json!({"metadata": metadata, "spec": {"containers": []}});
@@ -173,10 +173,10 @@ async fn jpd_pods_stay_that_ask_for_it() {
         pod("c", json!({"labels": {KEEP_REGISTERED: "false"}})),
         pod("d", json!({})),
     ];
-    let answer = mock
+    let reply = mock
         .succ("judgePodDeregister", json!({"notReadyPods": pods}))
         .await;
-    let kept: Vec<_> = answer["doNotDeregister"]
+    let kept: Vec<_> = reply["doNotDeregister"]
         .as_array()
         .unwrap()
         .iter()

@@ -18,7 +18,7 @@ const WEBHOOKS: [&str; 9] = [
 ];
 
 #[tokio::test]
-async fn bad_01_to_05_nothing_happens_and_the_driver_goes_on() {
+async fn bad_01_to_05_malformed_requests_change_nothing() {
     let mock = Mock::new();
     let before = mock.cloud.state();
     for webhook in WEBHOOKS {
@@ -32,9 +32,9 @@ async fn bad_01_to_05_nothing_happens_and_the_driver_goes_on() {
             r#"{"dryRun": "perhaps"}"#,
             "\u{0}",
         ] {
-            let (status, answer) = mock.send("POST", &path, Body::from(body)).await;
+            let (status, reply) = mock.send("POST", &path, Body::from(body)).await;
             assert!(status.is_client_error(), "{webhook} {body:?}: {status}");
-            assert!(answer["error"].is_string(), "{answer}");
+            assert!(reply["error"].is_string(), "{reply}");
         }
         let (status, _) = mock.send("GET", &path, Body::empty()).await;
         assert_eq!(status, StatusCode::METHOD_NOT_ALLOWED);
@@ -66,6 +66,6 @@ async fn wire_07_08_null_and_unknown_fields_are_fine() {
         mock.succ(webhook, all_null.clone()).await;
     }
     for webhook in ["ensureLoadBalancer", "generateBackendAddr", "ensureBackend"] {
-        assert!(!mock.refused(webhook, all_null.clone()).await.is_empty());
+        assert!(!mock.rejected(webhook, all_null.clone()).await.is_empty());
     }
 }

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 /// A mock with one load balancer that LBCF uses, and its identity.
 async fn with_load_balancer() -> (Mock, Value) {
     let mock = Mock::new();
-    let answer = mock.succ("createLoadBalancer", create("1", order())).await;
-    (mock, answer["lbInfo"].clone())
+    let reply = mock.succ("createLoadBalancer", create("1", order())).await;
+    (mock, reply["lbInfo"].clone())
 }
 
 #[tokio::test]
-async fn ens_07_a_foreign_backend_is_planted_and_survives() {
+async fn ens_07_a_foreign_backend_is_bound_and_survives() {
     let (mock, lb_info) = with_load_balancer().await;
     let planted = json!({"lbInfo": lb_info, "addr": "192.0.2.7:80"});
     let (status, seen) = mock.post("observe/foreign", planted.clone()).await;
@@ -32,13 +32,13 @@ async fn ens_07_a_foreign_backend_is_planted_and_survives() {
     }
     assert_eq!(mock.observe().await, seen);
     // Planting again must not make a registered one look foreign.
-    let (status, answer) = mock.post("observe/foreign", planted).await;
+    let (status, reply) = mock.post("observe/foreign", planted).await;
     assert_eq!(status, StatusCode::CONFLICT);
-    assert_eq!(answer["error"], r#"addr: "192.0.2.7:80": is bound already"#);
+    assert_eq!(reply["error"], r#"addr: "192.0.2.7:80": is bound already"#);
 }
 
 #[tokio::test]
-async fn ens_09_what_was_taken_away_is_bound_again() {
+async fn ens_09_a_backend_unbound_by_hand_is_bound_again() {
     let (mock, lb_info) = with_load_balancer().await;
     let ensure = backend(&lb_info, "a", json!({"weight": "1"}));
     mock.succ("ensureBackend", ensure.clone()).await;
@@ -50,15 +50,15 @@ async fn ens_09_what_was_taken_away_is_bound_again() {
     mock.succ("ensureBackend", ensure).await;
     assert_eq!(mock.observe().await, bound);
     mock.post("observe/unbind", taken.clone()).await;
-    let (status, answer) = mock.post("observe/unbind", taken).await;
+    let (status, reply) = mock.post("observe/unbind", taken).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
-    assert_eq!(answer["error"], r#"addr: "a": is not bound"#);
+    assert_eq!(reply["error"], r#"addr: "a": is not bound"#);
 }
 
 #[tokio::test]
 async fn elb_05_attributes_that_drifted_are_repaired() {
     let (mock, lb_info) = with_load_balancer().await;
-    let wanted = mock.observe().await;
+    let desired = mock.observe().await;
     let drift = json!({"lbInfo": lb_info, "attributes": {"bandwidth": "1"}});
     let (status, seen) = mock.post("observe/attributes", drift).await;
     assert_eq!(status, StatusCode::OK, "{seen}");
@@ -66,10 +66,10 @@ async fn elb_05_attributes_that_drifted_are_repaired() {
         seen["loadBalancers"][0]["attributes"],
         json!({"bandwidth": "1"})
     );
-    let attributes = &wanted["loadBalancers"][0]["attributes"];
+    let attributes = &desired["loadBalancers"][0]["attributes"];
     let ensure = json!({"recordID": "e", "lbInfo": lb_info, "attributes": attributes});
     mock.succ("ensureLoadBalancer", ensure).await;
-    assert_eq!(mock.observe().await, wanted);
+    assert_eq!(mock.observe().await, desired);
 }
 
 #[tokio::test]
@@ -96,8 +96,8 @@ async fn what_names_no_load_balancer_is_not_found() {
             json!({"lbID": "lb-1234", "lblID": "l"}),
             "listener l of clb",
         ),
-        (json!({"lbID": "lb-1234"}), "lblID (or listenerID)"),
-        (json!({}), "is empty"),
+        (json!({"lbID": "lb-1234"}), "lblID is missing"),
+        (json!({}), "lbInfo.lbID: is missing"),
     ] {
         for (path, extra, value) in [
             ("observe/foreign", "addr", json!("a")),
@@ -106,9 +106,9 @@ async fn what_names_no_load_balancer_is_not_found() {
         ] {
             let mut body = json!({"lbInfo": lb_info});
             body[extra] = value;
-            let (status, answer) = mock.post(path, body).await;
+            let (status, reply) = mock.post(path, body).await;
             assert_eq!(status, StatusCode::NOT_FOUND, "{path} {lb_info}");
-            let error = answer["error"].as_str().unwrap();
+            let error = reply["error"].as_str().unwrap();
             assert!(
                 error.starts_with("lbInfo: names no load balancer: "),
                 "{error}"
@@ -120,14 +120,14 @@ async fn what_names_no_load_balancer_is_not_found() {
 }
 
 #[tokio::test]
-async fn bad_bodies_are_refused_by_name_and_change_nothing() {
+async fn invalid_bodies_are_rejected_by_name_and_change_nothing() {
     let (mock, lb_info) = with_load_balancer().await;
     let before = mock.cloud.state();
     let with = |mut body: Value| {
         body["lbInfo"] = lb_info.clone();
         body.to_string()
     };
-    for (path, body, said) in [
+    for (path, body, message) in [
         ("observe/foreign", String::new(), "not JSON"),
         ("observe/foreign", "{".into(), "not JSON"),
         ("observe/foreign", "[]".into(), "an array"),
@@ -150,10 +150,10 @@ async fn bad_bodies_are_refused_by_name_and_change_nothing() {
         ("fault", r#"{"on": "yes"}"#.into(), "on: "),
     ] {
         let path = format!("/_mock/{path}");
-        let (status, answer) = mock.send("POST", &path, Body::from(body.clone())).await;
+        let (status, reply) = mock.send("POST", &path, Body::from(body.clone())).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{path} {body}");
-        let error = answer["error"].as_str().unwrap();
-        assert!(error.contains(said), "{path} {body}: {error}");
+        let error = reply["error"].as_str().unwrap();
+        assert!(error.contains(message), "{path} {body}: {error}");
     }
     for path in [
         "observe/foreign",
@@ -162,9 +162,9 @@ async fn bad_bodies_are_refused_by_name_and_change_nothing() {
         "fault",
     ] {
         let large = Body::from(vec![b' '; (64 << 10) + 1]);
-        let (status, answer) = mock.send("POST", &format!("/_mock/{path}"), large).await;
+        let (status, reply) = mock.send("POST", &format!("/_mock/{path}"), large).await;
         assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE, "{path}");
-        assert_eq!(answer["error"], "the body has more than 65536 bytes");
+        assert_eq!(reply["error"], "the body has more than 65536 bytes");
         let (status, _) = mock
             .send("DELETE", &format!("/_mock/{path}"), Body::empty())
             .await;
@@ -175,11 +175,11 @@ async fn bad_bodies_are_refused_by_name_and_change_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_does_not_arrive_is_given_up() {
+async fn a_body_that_does_not_arrive_times_out() {
     let mock = Mock::new();
-    let (status, answer) = mock.send("POST", "/_mock/fault", endless()).await;
+    let (status, reply) = mock.send("POST", "/_mock/fault", endless()).await;
     assert_eq!(status, StatusCode::REQUEST_TIMEOUT);
-    assert!(answer["error"].as_str().unwrap().contains("10s"));
+    assert!(reply["error"].as_str().unwrap().contains("10s"));
 }
 
 /// A body of which nothing ever comes.

@@ -39,7 +39,7 @@ async fn dry_01_02_dry_runs_answer_and_change_nothing() {
     .await;
     let attributes = json!({"recordID": "e", "lbInfo": lb_info, "attributes": {"x": "y"}});
     mock.succ("ensureLoadBalancer", dry(attributes)).await;
-    mock.refused(
+    mock.rejected(
         "ensureBackend",
         dry(backend(&Value::Null, "b", Value::Null)),
     )
@@ -57,8 +57,8 @@ async fn rtry_01_record_ids_are_opaque() {
     for record_id in ["x".repeat(253), "記録 (1)".to_owned(), "a/b?c#d".to_owned()] {
         let mut request = create("", order());
         request["recordID"] = record_id.into();
-        let answer = mock.succ("createLoadBalancer", request.clone()).await;
-        request["lbInfo"] = answer["lbInfo"].clone();
+        let reply = mock.succ("createLoadBalancer", request.clone()).await;
+        request["lbInfo"] = reply["lbInfo"].clone();
         mock.succ("deleteLoadBalancer", request).await;
     }
     assert!(mock.cloud.observe().load_balancers.is_empty());

@@ -52,14 +52,14 @@ async fn conc_03_one_creation_ten_times() {
             ("createLoadBalancer", request)
         })
         .collect();
-    let answers = all_at_once(&mock, calls).await;
-    let identities: BTreeSet<String> = answers.iter().map(|it| it["lbInfo"].to_string()).collect();
+    let replies = all_at_once(&mock, calls).await;
+    let identities: BTreeSet<String> = replies.iter().map(|it| it["lbInfo"].to_string()).collect();
     assert_eq!(identities.len(), 1);
     assert_eq!(mock.cloud.observe().load_balancers.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn conc_04_coming_and_going_lose_nothing() {
+async fn conc_04_concurrent_registrations_and_removals_lose_nothing() {
     let mock = Arc::new(Mock::new());
     let addr = |n: usize| format!("10.0.0.{n}:80");
     let of = |webhook: &'static str, numbers: std::ops::Range<usize>| {

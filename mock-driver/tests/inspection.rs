@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 #[tokio::test]
-async fn the_state_is_the_whole_cloud() {
+async fn the_state_has_the_whole_cloud() {
     let mock = Mock::new();
     mock.succ("createLoadBalancer", create("1", order())).await;
     mock.succ(
@@ -43,9 +43,9 @@ async fn the_observation_is_that_of_the_library() {
 async fn requests_are_journaled_and_counted() {
     let mock = Mock::new();
     mock.succ("createLoadBalancer", create("1", order())).await;
-    mock.refused("ensureBackend", backend(&Value::Null, "a", Value::Null))
+    mock.rejected("ensureBackend", backend(&Value::Null, "a", Value::Null))
         .await;
-    mock.refused("validateLoadBalancer", json!({"dryRun": true}))
+    mock.rejected("validateLoadBalancer", json!({"dryRun": true}))
         .await;
     let (_, all) = mock.send("GET", "/_mock/requests", Body::empty()).await;
     let requests = all["requests"].as_array().unwrap();
@@ -82,15 +82,15 @@ async fn requests_are_journaled_and_counted() {
             .await;
         assert_eq!(some["requests"].as_array().unwrap().len(), count, "{query}");
     }
-    let (status, answer) = mock
+    let (status, reply) = mock
         .send("GET", "/_mock/requests?since=x", Body::empty())
         .await;
     assert_eq!(status, StatusCode::BAD_REQUEST);
-    assert!(answer["error"].is_string());
+    assert!(reply["error"].is_string());
 }
 
 #[tokio::test]
-async fn a_reset_puts_everything_back() {
+async fn a_reset_restores_everything() {
     let mock = Mock::new();
     let start = mock.cloud.state();
     mock.succ("createLoadBalancer", create("1", order())).await;
@@ -104,18 +104,18 @@ async fn a_reset_puts_everything_back() {
 }
 
 #[tokio::test]
-async fn wrong_paths_and_methods_are_told_what_there_is() {
+async fn errors_for_wrong_paths_and_methods_list_the_endpoints() {
     let mock = Mock::new();
-    let (status, answer) = mock.send("GET", "/_mock/nothing", Body::empty()).await;
+    let (status, reply) = mock.send("GET", "/_mock/nothing", Body::empty()).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
-    assert!(answer["error"].as_str().unwrap().contains("observe"));
-    let (status, answer) = mock.send("GET", "/_mock/reset", Body::empty()).await;
+    assert!(reply["error"].as_str().unwrap().contains("observe"));
+    let (status, reply) = mock.send("GET", "/_mock/reset", Body::empty()).await;
     assert_eq!(status, StatusCode::METHOD_NOT_ALLOWED);
-    assert!(answer["error"].is_string());
+    assert!(reply["error"].is_string());
 }
 
 #[tokio::test]
-async fn every_answer_says_that_a_mock_gave_it() {
+async fn every_response_has_the_version_header() {
     let mock = Mock::new();
     for path in ["/_mock/state", "/nothing"] {
         let request = Request::get(path).body(Body::empty()).unwrap();

@@ -1,4 +1,4 @@
-//! A load balancer's whole life, plain and with what goes wrong on networks.
+//! The life cycle of a load balancer, with and without network failures.
 
 use crate::support::{Mock, backend, create, delete, order, pod_address};
 use serde_json::{Value, json};
@@ -43,10 +43,10 @@ async fn life(path: Path) {
     path.call(&mock, "validateBackend", validate).await;
     for weight in ["50", "80"] {
         for ip in ["10.0.0.1", "10.0.0.2"] {
-            let answer = path
+            let reply = path
                 .call(&mock, "generateBackendAddr", pod_address(ip, 80))
                 .await;
-            let addr = answer["backendAddr"].as_str().unwrap();
+            let addr = reply["backendAddr"].as_str().unwrap();
             let request = backend(lb_info, addr, json!({"weight": weight}));
             path.call(&mock, "ensureBackend", request).await;
         }
@@ -87,7 +87,7 @@ async fn life_03_every_call_after_an_aborted_try() {
 }
 
 #[tokio::test]
-async fn life_06_the_load_balancer_goes_before_its_backends() {
+async fn life_06_the_load_balancer_is_deleted_before_its_backends() {
     let mock = Mock::new();
     let start = mock.cloud.state();
     let created = mock.succ("createLoadBalancer", create("1", order())).await;
@@ -102,7 +102,7 @@ async fn life_06_the_load_balancer_goes_before_its_backends() {
 }
 
 #[tokio::test]
-async fn drg_08_a_backend_comes_back() {
+async fn drg_08_a_deregistered_backend_is_registered_again() {
     let mock = Mock::new();
     let created = mock.succ("createLoadBalancer", create("1", order())).await;
     let request = backend(&created["lbInfo"], "a", json!({"weight": "1"}));
@@ -115,19 +115,19 @@ async fn drg_08_a_backend_comes_back() {
 }
 
 #[tokio::test]
-async fn drg_08_a_backend_comes_back_after_a_try_that_was_aborted() {
+async fn drg_08_a_backend_is_registered_again_after_an_aborted_try() {
     let mock = Mock::new();
     let created = mock.succ("createLoadBalancer", create("1", order())).await;
     let request = backend(&created["lbInfo"], "a", json!({"weight": "1"}));
     mock.abort("ensureBackend", request.clone()).await;
-    // The hook goes on without its caller.
+    // The hook continues without its caller.
     for _ in 0..1000 {
         tokio::task::yield_now().await;
     }
     assert_eq!(mock.addresses().await, ["a"]);
     mock.succ("deregisterBackend", request.clone()).await;
     assert!(mock.addresses().await.is_empty());
-    // The same call as the aborted one, whose result is no news any more.
+    // The same call as the aborted one, whose result is no longer stored.
     mock.succ("ensureBackend", request).await;
     assert_eq!(mock.addresses().await, ["a"]);
 }

@@ -26,10 +26,10 @@ async fn vlb_01_the_documents_samples_are_accepted() {
 }
 
 #[tokio::test]
-async fn vlb_02_what_does_not_exist_is_refused() {
+async fn vlb_02_what_does_not_exist_is_rejected() {
     let mock = Mock::new();
     let message = async |lb_spec: Value| {
-        mock.refused("validateLoadBalancer", json!({"lbSpec": lb_spec}))
+        mock.rejected("validateLoadBalancer", json!({"lbSpec": lb_spec}))
             .await
     };
     assert_eq!(
@@ -48,7 +48,7 @@ async fn vlb_02_what_does_not_exist_is_refused() {
 }
 
 #[tokio::test]
-async fn vlb_04_asking_changes_nothing() {
+async fn vlb_04_validating_changes_nothing() {
     let mock = Mock::new();
     let before = mock.cloud.state();
     for _ in 0..10 {
@@ -63,9 +63,9 @@ async fn vlb_04_asking_changes_nothing() {
 #[tokio::test]
 async fn clb_01_a_new_one_is_known_by_the_ids_of_the_cloud() {
     let mock = Mock::new();
-    let answer = mock.succ("createLoadBalancer", create("1", order())).await;
+    let reply = mock.succ("createLoadBalancer", create("1", order())).await;
     assert_eq!(
-        answer["lbInfo"],
+        reply["lbInfo"],
         json!({"lbID": "lb-00000001", "lblID": "lbl-00000001"})
     );
     let seen = mock.observe().await;
@@ -80,12 +80,12 @@ async fn clb_01_a_new_one_is_known_by_the_ids_of_the_cloud() {
 }
 
 #[tokio::test]
-async fn clb_02_an_existing_one_is_known_by_what_the_user_wrote() {
+async fn clb_02_an_existing_one_is_known_by_its_ids_in_either_spelling() {
     let mock = Mock::new();
     let lb_spec = json!({"loadBalancerID": "lb-foo", "listenerID": "lsn-foo", "name": "x"});
-    let answer = mock.succ("createLoadBalancer", create("1", lb_spec)).await;
-    let identity = json!({"loadBalancerID": "lb-foo", "listenerID": "lsn-foo"});
-    assert_eq!(answer["lbInfo"], identity);
+    let reply = mock.succ("createLoadBalancer", create("1", lb_spec)).await;
+    let identity = json!({"lbID": "lb-foo", "lblID": "lsn-foo"});
+    assert_eq!(reply["lbInfo"], identity);
     assert_eq!(mock.observe().await["loadBalancers"][0]["lbInfo"], identity);
 }
 
@@ -95,14 +95,14 @@ async fn clb_05_an_invalid_one_fails_and_leaves_nothing() {
     let before = mock.cloud.state();
     let bad_port = json!({"vpcID": "v", "listenerPort": "0", "listenerProtocol": "TCP"});
     let message = mock
-        .refused("createLoadBalancer", create("1", bad_port))
+        .rejected("createLoadBalancer", create("1", bad_port))
         .await;
     assert_eq!(
         message,
-        r#"lbSpec.listenerPort: "0": not a port from 1 to 65535"#
+        r#"lbSpec.listenerPort: "0": not a number from 1 to 65535"#
     );
     let unknown = json!({"lbID": "lb-notexist", "lblID": "x"});
-    mock.refused("createLoadBalancer", create("1", unknown))
+    mock.rejected("createLoadBalancer", create("1", unknown))
         .await;
     assert_eq!(mock.cloud.state(), before);
     // RTRY-03: the same recordID succeeds once the specification is right.
@@ -115,17 +115,17 @@ async fn asyn_01_creation_runs_through_its_stages() {
     let mut lb_spec = order();
     lb_spec["lbListenerProtocol"] = "HTTPS".into();
     lb_spec["domain"] = "www.example.com".into();
-    let mut said = Vec::new();
+    let mut stages = Vec::new();
     let last = loop {
-        let answer = mock
+        let reply = mock
             .call("createLoadBalancer", create("1", lb_spec.clone()))
             .await;
-        if answer["status"] != "Running" {
-            break answer;
+        if reply["status"] != "Running" {
+            break reply;
         }
-        said.push((
-            answer["msg"].as_str().unwrap().to_owned(),
-            answer["minRetryDelayInSeconds"].as_i64().unwrap(),
+        stages.push((
+            reply["msg"].as_str().unwrap().to_owned(),
+            reply["minRetryDelayInSeconds"].as_i64().unwrap(),
         ));
         mock.clock.advance(Duration::from_millis(1500));
     };
@@ -138,7 +138,7 @@ async fn asyn_01_creation_runs_through_its_stages() {
         ("creating forward rule", 2),
     ];
     assert_eq!(
-        said,
+        stages,
         expected.map(|(stage, delay)| (stage.to_owned(), delay))
     );
     assert_eq!(
@@ -153,11 +153,11 @@ async fn asyn_01_creation_runs_through_its_stages() {
 }
 
 #[tokio::test]
-async fn short_stages_leave_the_pace_to_the_controller() {
+async fn short_stages_set_no_delay() {
     let mock = Mock::with_stages_of(Duration::from_millis(500));
-    let answer = mock.call("createLoadBalancer", create("1", order())).await;
-    assert_eq!(answer["status"], "Running");
-    assert_eq!(answer.get("minRetryDelayInSeconds"), None);
+    let reply = mock.call("createLoadBalancer", create("1", order())).await;
+    assert_eq!(reply["status"], "Running");
+    assert_eq!(reply.get("minRetryDelayInSeconds"), None);
 }
 
 #[tokio::test]
@@ -173,14 +173,14 @@ async fn asyn_06_deleting_while_it_is_created_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn asyn_07_b158_a_restarted_driver_finds_what_was_begun() {
+async fn asyn_07_b158_a_restarted_driver_finds_a_running_creation() {
     let second = Duration::from_secs(1);
     let mut mock = Mock::with_stages_of(second);
     mock.call("createLoadBalancer", create("1", order())).await;
     mock.restart_driver(second);
     mock.clock.advance(2 * second);
-    let answer = mock.succ("createLoadBalancer", create("1", order())).await;
-    assert_eq!(answer["lbInfo"]["lbID"], "lb-00000001");
+    let reply = mock.succ("createLoadBalancer", create("1", order())).await;
+    assert_eq!(reply["lbInfo"]["lbID"], "lb-00000001");
     assert_eq!(mock.cloud.observe().load_balancers.len(), 1);
 }
 
@@ -191,7 +191,7 @@ async fn d28_the_same_record_id_with_another_spec_fails() {
     let mut changed = order();
     changed["lbListenerPort"] = "81".into();
     let message = mock
-        .refused("createLoadBalancer", create("1", changed))
+        .rejected("createLoadBalancer", create("1", changed))
         .await;
     assert!(message.contains("lb-00000001"), "{message}");
 }
@@ -220,17 +220,21 @@ async fn elb_04_an_unknown_one_is_not_ensured() {
     let mock = Mock::new();
     let message = async |lb_info: Value| {
         let request = json!({"recordID": "e", "lbInfo": lb_info});
-        mock.refused("ensureLoadBalancer", request).await
+        mock.rejected("ensureLoadBalancer", request).await
     };
     assert_eq!(
         message(json!({"lbID": "lb-x", "lblID": "l"})).await,
         "clb instance lb-x not found"
     );
-    assert!(message(Value::Null).await.starts_with("lbInfo is empty"));
+    assert!(
+        message(Value::Null)
+            .await
+            .starts_with("lbInfo.lbID: is missing")
+    );
 }
 
 #[tokio::test]
-async fn dlb_01_to_04_what_is_gone_is_deleted() {
+async fn dlb_01_to_04_deleting_what_does_not_exist_succeeds() {
     let mock = Mock::new();
     let before = mock.cloud.state();
     let created = mock.succ("createLoadBalancer", create("1", order())).await;
@@ -243,7 +247,7 @@ async fn dlb_01_to_04_what_is_gone_is_deleted() {
         json!({"lbID": "lb-00000001", "lblID": "lbl-wrong"}),
         json!({"lbID": "lb-00000001"}),
     ] {
-        // Even for the same object: it has been told its identity, so "none" is not this one.
+        // Even for the same object: its identity was returned, so its requests carry lbInfo.
         mock.succ("deleteLoadBalancer", delete("1", other)).await;
         assert_eq!(mock.cloud.state(), with_it);
     }

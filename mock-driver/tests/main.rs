@@ -1,4 +1,4 @@
-//! The mock from outside: over its router, and as a server that goes away and comes back.
+//! Integration tests of the mock: over its router, and as a server that stops and starts.
 #![allow(
     clippy::unwrap_used,
     reason = "tests say what they expect by unwrapping, in their helpers too"
@@ -10,7 +10,6 @@ mod by_hand;
 mod calls;
 mod concurrency;
 mod conformance;
-mod defects;
 mod inspection;
 mod life;
 mod load_balancers;

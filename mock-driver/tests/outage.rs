@@ -6,11 +6,11 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 async fn fault(mock: &Mock, on: bool) {
-    let (status, answer) = mock.post("fault", json!({"on": on})).await;
+    let (status, reply) = mock.post("fault", json!({"on": on})).await;
     assert_eq!(status, StatusCode::OK);
-    assert_eq!(answer, json!({"on": on}));
+    assert_eq!(reply, json!({"on": on}));
     let (_, shown) = mock.send("GET", "/_mock/fault", Body::empty()).await;
-    assert_eq!(shown, answer);
+    assert_eq!(shown, reply);
 }
 
 #[tokio::test]
@@ -37,10 +37,10 @@ async fn rtry_05_every_operation_fails_for_a_while_and_then_works() {
         for (webhook, call) in &calls {
             let mut call = call.clone();
             call["dryRun"] = dry_run.into();
-            let answer = mock.call(webhook, call).await;
-            assert_eq!(answer["status"], "Fail", "{webhook}: {answer}");
-            assert_eq!(answer["minRetryDelayInSeconds"], 1, "{webhook}");
-            let msg = answer["msg"].as_str().unwrap();
+            let reply = mock.call(webhook, call).await;
+            assert_eq!(reply["status"], "Fail", "{webhook}: {reply}");
+            assert_eq!(reply["minRetryDelayInSeconds"], 1, "{webhook}");
+            let msg = reply["msg"].as_str().unwrap();
             assert!(msg.contains("temporarily unavailable"), "{webhook}: {msg}");
         }
     }
@@ -53,7 +53,7 @@ async fn rtry_05_every_operation_fails_for_a_while_and_then_works() {
 }
 
 #[tokio::test]
-async fn rtry_05_what_needs_no_cloud_works_on() {
+async fn rtry_05_webhooks_that_need_no_cloud_keep_working() {
     let mock = Mock::new();
     fault(&mock, true).await;
     let health = mock.call("healthz", json!({})).await;
@@ -67,12 +67,12 @@ async fn rtry_05_what_needs_no_cloud_works_on() {
     // Better let through than refused: the operation that follows is tried again.
     mock.succ("validateLoadBalancer", json!({"lbSpec": sample()}))
         .await;
-    mock.refused("validateLoadBalancer", json!({"lbSpec": {}}))
+    mock.rejected("validateLoadBalancer", json!({"lbSpec": {}}))
         .await;
 }
 
 #[tokio::test]
-async fn observing_and_changing_by_hand_work_on_and_a_reset_ends_it() {
+async fn observing_and_changing_by_hand_keep_working_and_a_reset_ends_it() {
     let mock = Mock::new();
     fault(&mock, true).await;
     let (status, seen) = mock
@@ -87,12 +87,12 @@ async fn observing_and_changing_by_hand_work_on_and_a_reset_ends_it() {
 }
 
 #[tokio::test]
-async fn asyn_06_a_creation_is_taken_back_after_an_outage() {
+async fn asyn_06_a_creation_is_cancelled_after_an_outage() {
     let second = std::time::Duration::from_secs(1);
     let mock = Mock::with_stages_of(second);
     mock.call("createLoadBalancer", create("1", order())).await;
     fault(&mock, true).await;
-    mock.refused("deleteLoadBalancer", delete("1", Value::Null))
+    mock.rejected("deleteLoadBalancer", delete("1", Value::Null))
         .await;
     fault(&mock, false).await;
     mock.succ("deleteLoadBalancer", delete("1", Value::Null))

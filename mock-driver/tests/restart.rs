@@ -13,9 +13,9 @@ use tokio::time::timeout;
 const LIMIT: Duration = Duration::from_secs(10);
 
 async fn restart(mock: &Mock, times: u64) {
-    let (status, answer) = mock.post("restart", Value::Null).await;
+    let (status, reply) = mock.post("restart", Value::Null).await;
     assert_eq!(status, StatusCode::OK);
-    assert_eq!(answer, json!({"restarts": times, "hooksKilled": 0}));
+    assert_eq!(reply, json!({"restarts": times, "hooksKilled": 0}));
 }
 
 #[tokio::test]
@@ -23,15 +23,15 @@ async fn asyn_07_a_creation_survives_restarts() {
     let mock = Mock::with_stages_of(Duration::from_secs(1));
     let calls = mock.cloud.calls();
     for times in 1..=2 {
-        let answer = mock.call("createLoadBalancer", create("1", order())).await;
-        assert_eq!(answer["status"], "Running");
+        let reply = mock.call("createLoadBalancer", create("1", order())).await;
+        assert_eq!(reply["status"], "Running");
         restart(&mock, times).await;
         mock.clock.advance(Duration::from_secs(1));
     }
-    let answer = mock.succ("createLoadBalancer", create("1", order())).await;
-    assert_eq!(answer["lbInfo"]["lbID"], "lb-00000001");
+    let reply = mock.succ("createLoadBalancer", create("1", order())).await;
+    assert_eq!(reply["lbInfo"]["lbID"], "lb-00000001");
     assert_eq!(mock.cloud.observe().load_balancers.len(), 1);
-    // What was counted and written down goes on.
+    // Counters and journal survive the restart.
     assert_eq!(mock.cloud.calls().difference(&calls).total(), 3);
     let (_, journal) = mock.send("GET", "/_mock/requests", Body::empty()).await;
     assert_eq!(journal["requests"].as_array().unwrap().len(), 3);
@@ -70,29 +70,29 @@ async fn an_outage_is_the_clouds_and_outlives_the_driver() {
     let mock = Mock::new();
     mock.cloud.set_outage(true);
     restart(&mock, 1).await;
-    mock.refused("createLoadBalancer", create("1", order()))
+    mock.rejected("createLoadBalancer", create("1", order()))
         .await;
 }
 
 #[tokio::test]
-async fn who_asks_and_hangs_up_has_restarted_it_all_the_same() {
+async fn a_restart_completes_even_if_the_client_disconnects() {
     let mock = Mock::new();
     {
         let asked = mock.post("restart", Value::Null);
         tokio::pin!(asked);
         assert!(poll_once(asked).await.is_none());
     }
-    let (_, answer) = mock.post("restart", Value::Null).await;
-    assert_eq!(answer["restarts"], 2);
+    let (_, reply) = mock.post("restart", Value::Null).await;
+    assert_eq!(reply["restarts"], 2);
 }
 
-/// A request as it goes over a connection that is to stay open.
+/// A request over a connection that stays open.
 fn http(path: &str, body: &str) -> String {
     let length = body.len();
     format!("POST {path} HTTP/1.1\r\nhost: mock\r\ncontent-length: {length}\r\n\r\n{body}")
 }
 
-/// Reads until the other side hangs up.
+/// Reads until the server closes the connection.
 async fn rest(stream: &mut TcpStream) -> String {
     let mut text = String::new();
     timeout(LIMIT, stream.read_to_string(&mut text))
@@ -129,7 +129,7 @@ async fn connections_of_the_killed_driver_break_and_the_port_stays() {
     busy.write_all(b"expect: 100-continue\r\n\r\n")
         .await
         .unwrap();
-    // It is asked to go on when somebody reads its body.
+    // The server sends 100 once it reads the body.
     let mut go_on = [0; 12];
     timeout(LIMIT, busy.read_exact(&mut go_on))
         .await
@@ -142,9 +142,9 @@ async fn connections_of_the_killed_driver_break_and_the_port_stays() {
         .write_all(http("/_mock/restart", "").as_bytes())
         .await
         .unwrap();
-    let answer = rest(&mut control).await;
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    assert!(answer.contains(r#""restarts": 1"#), "{answer}");
+    let reply = rest(&mut control).await;
+    assert!(reply.starts_with("HTTP/1.1 200"), "{reply}");
+    assert!(reply.contains(r#""restarts": 1"#), "{reply}");
 
     let broken = rest(&mut busy).await;
     assert!(!broken.contains("HTTP/1.1"), "no answer: {broken:?}");

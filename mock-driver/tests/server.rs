@@ -25,20 +25,20 @@ const HEALTHZ: &[u8] = b"POST /healthz HTTP/1.1\r\nhost: mock\r\ncontent-length:
 /// Asks for health on an open connection, which stays open.
 async fn ask(stream: &mut TcpStream) -> String {
     stream.write_all(HEALTHZ).await.unwrap();
-    let mut answer = String::new();
-    while !answer.ends_with('}') {
+    let mut reply = String::new();
+    while !reply.ends_with('}') {
         let mut buffer = [0; 1024];
         let length = timeout(LIMIT, stream.read(&mut buffer))
             .await
             .unwrap()
             .unwrap();
-        assert_ne!(length, 0, "{answer}");
-        answer.push_str(std::str::from_utf8(&buffer[..length]).unwrap());
+        assert_ne!(length, 0, "{reply}");
+        reply.push_str(std::str::from_utf8(&buffer[..length]).unwrap());
     }
-    answer
+    reply
 }
 
-/// Waits for the other side to hang up.
+/// Waits until the server closes the connection.
 async fn hung_up(stream: &mut TcpStream) {
     let mut rest = [0; 1];
     match timeout(LIMIT, stream.read(&mut rest)).await.unwrap() {
@@ -48,7 +48,7 @@ async fn hung_up(stream: &mut TcpStream) {
 }
 
 #[tokio::test]
-async fn it_goes_away_and_comes_back_on_the_same_address() {
+async fn it_stops_and_starts_again_on_the_same_address() {
     let cloud = Cloud::with_samples();
     let mut addr = any_port();
     for round in 1..=3 {
@@ -79,7 +79,7 @@ async fn dropping_stops_it() {
 }
 
 #[tokio::test]
-async fn a_taken_address_is_named() {
+async fn the_error_names_an_address_in_use() {
     let server = start(&Cloud::empty(), any_port()).await;
     let second = MockServer::start(Cloud::empty(), server.addr(), MockOptions::default()).await;
     let error = second.unwrap_err();

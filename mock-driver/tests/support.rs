@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tower::ServiceExt;
 
-/// A mock in this process, by a clock that the test moves.
+/// A mock in this process, with a clock that the test advances.
 pub(crate) struct Mock {
     pub(crate) cloud: Cloud,
     pub(crate) clock: Clock,
@@ -35,7 +35,7 @@ impl Mock {
         mock
     }
 
-    /// A new driver for the same cloud: nothing that the driver knew is left.
+    /// Starts a new driver for the same cloud, without the memory of the old one.
     pub(crate) fn restart_driver(&mut self, stage_duration: Duration) {
         self.start_driver(MockOptions {
             stage_duration,
@@ -43,21 +43,19 @@ impl Mock {
         });
     }
 
-    /// A new driver for the same cloud that behaves like this.
+    /// Starts a new driver for the same cloud with these options.
     pub(crate) fn start_driver(&mut self, options: MockOptions) {
         self.router = mock_driver::router(ClbDriver::new(self.cloud.clone(), options));
     }
 
-    /// Sends anything.
     pub(crate) async fn send(&self, method: &str, path: &str, body: Body) -> (StatusCode, Value) {
-        let response = self.answer(method, path, body).await;
+        let response = self.response(method, path, body).await;
         let status = response.status();
         let body = response.into_body().collect().await.unwrap().to_bytes();
         (status, serde_json::from_slice(&body).unwrap())
     }
 
-    /// The answer as it comes.
-    pub(crate) async fn answer(&self, method: &str, path: &str, body: Body) -> Response {
+    pub(crate) async fn response(&self, method: &str, path: &str, body: Body) -> Response {
         let request = Request::builder().method(method).uri(path);
         let request = request.body(body).unwrap();
         self.router.clone().oneshot(request).await.unwrap()
@@ -69,31 +67,31 @@ impl Mock {
         self.send("POST", &format!("/_mock/{path}"), body).await
     }
 
-    /// Calls a webhook, which has to answer as the specification says (WIRE-01).
+    /// Calls a webhook, whose status code must be 200 (WIRE-01).
     pub(crate) async fn call(&self, webhook: &str, body: Value) -> Value {
         let body = Body::from(body.to_string());
-        let (status, answer) = self.send("POST", &format!("/{webhook}"), body).await;
-        assert_eq!(status, StatusCode::OK, "{answer}");
-        answer
+        let (status, reply) = self.send("POST", &format!("/{webhook}"), body).await;
+        assert_eq!(status, StatusCode::OK, "{reply}");
+        reply
     }
 
-    /// Calls a webhook that has to succeed.
+    /// Calls a webhook that must succeed.
     pub(crate) async fn succ(&self, webhook: &str, body: Value) -> Value {
-        let answer = self.call(webhook, body).await;
-        let good = answer["status"] == "Succ" || answer["succ"] == true;
-        assert!(good, "{webhook}: {answer}");
-        answer
+        let reply = self.call(webhook, body).await;
+        let good = reply["status"] == "Succ" || reply["succ"] == true;
+        assert!(good, "{webhook}: {reply}");
+        reply
     }
 
-    /// Calls a webhook that has to fail or refuse; gives the message.
-    pub(crate) async fn refused(&self, webhook: &str, body: Value) -> String {
-        let answer = self.call(webhook, body).await;
-        let bad = answer["status"] == "Fail" || answer["succ"] == false;
-        assert!(bad, "{webhook}: {answer}");
-        answer["msg"].as_str().unwrap().to_owned()
+    /// Calls a webhook that must fail or reject, and returns the message.
+    pub(crate) async fn rejected(&self, webhook: &str, body: Value) -> String {
+        let reply = self.call(webhook, body).await;
+        let bad = reply["status"] == "Fail" || reply["succ"] == false;
+        assert!(bad, "{webhook}: {reply}");
+        reply["msg"].as_str().unwrap().to_owned()
     }
 
-    /// Begins a call and hangs up as a controller does whose time is over.
+    /// Starts a call and disconnects, like a controller after its timeout.
     pub(crate) async fn abort(&self, webhook: &str, body: Value) {
         let call = self.call(webhook, body);
         tokio::pin!(call);
@@ -174,7 +172,7 @@ pub(crate) fn pod_address(ip: &str, port: u16) -> Value {
     json!({
         "recordID": "generateBackendAddr(1)",
         "retryID": "r",
-        "lbInfo": null,
+        "lbInfo": sample(),
         "lbAttributes": null,
         "parameters": null,
         "podBackend": {

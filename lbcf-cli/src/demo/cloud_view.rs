@@ -1,4 +1,4 @@
-//! What the cloud holds, as the demo judges it.
+//! The state of the cloud, on which the demo asserts.
 
 use kube::Client;
 use kube::api::{Api, ListParams};
@@ -6,13 +6,11 @@ use lbcf_controller::api::{BackendRecord, Conditions, condition_types};
 use mock_driver::Cloud;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where one looks.
+/// Where the state of the cloud is read from.
 #[derive(Clone)]
 pub(super) enum CloudView {
-    /// Into the mock itself.
     Mock(Cloud),
-    /// With somebody else's driver there is nothing to look into: the controller's records have to
-    /// be believed.
+    /// From the controller's BackendRecords: the cloud behind another driver is not accessible.
     Records(Client),
 }
 
@@ -25,15 +23,14 @@ impl std::fmt::Debug for CloudView {
     }
 }
 
-/// What is registered, comparable.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Registered {
-    /// The pods' addresses with their weights, or, where only records are seen, the pods' names.
+    /// The weight of each target by the pod's address, or by the pod's name where only records are
+    /// read.
     pub(super) targets: BTreeMap<String, String>,
 }
 
 impl CloudView {
-    /// What is registered now.
     pub(super) async fn registered(&self) -> Result<Registered, String> {
         let targets = match self {
             Self::Mock(cloud) => cloud
@@ -77,7 +74,7 @@ impl CloudView {
         Ok(Registered { targets })
     }
 
-    /// What is registered when these pods are, each with its name and address.
+    /// The targets when exactly these pods are registered, given by name and address.
     pub(super) fn expected(&self, pods: &[(String, String)], weight: &str) -> Registered {
         let name = |(name, ip): &(String, String)| match self {
             Self::Mock(_) => ip.clone(),
@@ -91,7 +88,7 @@ impl CloudView {
         }
     }
 
-    /// The cloud in a few lines, for people.
+    /// A few lines for the text output.
     pub(super) async fn describe(&self) -> Vec<String> {
         let lines = match self {
             Self::Mock(cloud) => cloud
@@ -134,7 +131,7 @@ impl CloudView {
         }
     }
 
-    /// What LBCF left in the cloud.
+    /// The load balancers and targets that are left in the cloud.
     pub(super) fn left_behind(&self) -> Vec<String> {
         let Self::Mock(cloud) = self else {
             return Vec::new();
@@ -151,7 +148,7 @@ impl CloudView {
         left
     }
 
-    /// The attributes of the load balancers, where they can be seen.
+    /// The attributes of the load balancers; none where only records are read.
     pub(super) fn attributes(&self) -> Vec<BTreeMap<String, String>> {
         match self {
             Self::Mock(cloud) => cloud
@@ -174,7 +171,7 @@ async fn records(client: &Client) -> Result<Vec<BackendRecord>, String> {
     Ok(list.items)
 }
 
-/// The address in the JSON text that the mock makes of it; any other text as it is.
+/// The IP in an address of the mock, which is JSON; any other text unchanged.
 fn ip_of(addr: &str) -> String {
     serde_json::from_str::<serde_json::Value>(addr)
         .ok()
@@ -182,13 +179,13 @@ fn ip_of(addr: &str) -> String {
         .unwrap_or_else(|| addr.to_owned())
 }
 
-/// Eight lines at the most.
+/// At most eight of the lines, and how many more there are.
 fn few(lines: BTreeSet<String>) -> Vec<String> {
-    const MOST: usize = 8;
-    let more = lines.len().saturating_sub(MOST);
+    const MAX: usize = 8;
+    let more = lines.len().saturating_sub(MAX);
     let mut few: Vec<String> = lines
         .into_iter()
-        .take(MOST)
+        .take(MAX)
         .map(|line| format!("  {line}"))
         .collect();
     if more > 0 {

@@ -1,4 +1,4 @@
-//! What a person would do with kubectl, done through the API.
+//! The equivalents of the kubectl commands that the demo prints.
 
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -17,7 +17,7 @@ use std::time::Duration;
 /// The namespace of the examples.
 pub(super) const NAMESPACE: &str = "my-namespace";
 
-/// An example manifest, as it stands in `deploy/examples/`.
+/// The path and the text of a manifest in `deploy/examples/`.
 macro_rules! example {
     ($name:literal) => {
         (
@@ -33,53 +33,52 @@ pub(super) const GROUP: (&str, &str) = example!("30-backend-group-by-label.yaml"
 const NAMESPACE_MANIFEST: (&str, &str) = example!("00-namespace.yaml");
 const POD: (&str, &str) = example!("40-pod.yaml");
 
-/// Does to the cluster what the demo shows as kubectl commands.
 pub(super) struct Kubectl {
     client: Client,
 }
 
-type Done<T = ()> = Result<T, String>;
+type ApiResult<T = ()> = Result<T, String>;
 
 impl Kubectl {
     pub(super) const fn new(client: Client) -> Self {
         Self { client }
     }
 
-    pub(super) async fn apply_namespace(&self) -> Done {
-        let namespace: Namespace = parsed(NAMESPACE_MANIFEST)?;
+    pub(super) async fn apply_namespace(&self) -> ApiResult {
+        let namespace: Namespace = decode(NAMESPACE_MANIFEST)?;
         apply(&Api::all(self.client.clone()), &namespace).await
     }
 
-    pub(super) async fn apply_driver(&self) -> Done {
+    pub(super) async fn apply_driver(&self) -> ApiResult {
         self.apply_manifest::<LoadBalancerDriver>(DRIVER).await
     }
 
-    pub(super) async fn apply_load_balancer(&self) -> Done {
+    pub(super) async fn apply_load_balancer(&self) -> ApiResult {
         self.apply_manifest::<LoadBalancer>(LOAD_BALANCER).await
     }
 
-    pub(super) async fn apply_group(&self) -> Done {
+    pub(super) async fn apply_group(&self) -> ApiResult {
         self.apply_manifest::<BackendGroup>(GROUP).await
     }
 
-    async fn apply_manifest<K: Kind>(&self, manifest: (&str, &str)) -> Done {
-        let object: K = parsed(manifest)?;
+    async fn apply_manifest<K: Kind>(&self, manifest: (&str, &str)) -> ApiResult {
+        let object: K = decode(manifest)?;
         let namespace = object.meta().namespace.clone().unwrap_or_default();
         apply(&Api::namespaced(self.client.clone(), &namespace), &object).await
     }
 
-    pub(super) async fn create_pod(&self, name: &str) -> Done {
-        let mut pod: Pod = parsed(POD)?;
+    pub(super) async fn create_pod(&self, name: &str) -> ApiResult {
+        let mut pod: Pod = decode(POD)?;
         pod.metadata.name = Some(name.to_owned());
         apply(&self.api::<Pod>(NAMESPACE), &pod).await
     }
 
-    pub(super) async fn delete_pod(&self, name: &str) -> Done {
+    pub(super) async fn delete_pod(&self, name: &str) -> ApiResult {
         self.delete::<Pod>(NAMESPACE, name).await
     }
 
-    /// Makes a pod ready or not, as its node would.
-    pub(super) async fn set_ready(&self, pod: &str, ready: bool) -> Done {
+    /// Sets a pod's Ready condition, as its kubelet would.
+    pub(super) async fn set_ready(&self, pod: &str, ready: bool) -> ApiResult {
         let status = if ready { "True" } else { "False" };
         let patch = json!({"status": {"conditions": [{"type": "Ready", "status": status}]}});
         self.api::<Pod>(NAMESPACE)
@@ -89,7 +88,12 @@ impl Kubectl {
             .map_err(|error| error.to_string())
     }
 
-    pub(super) async fn patch<K: Kind>(&self, namespace: &str, name: &str, patch: Value) -> Done {
+    pub(super) async fn patch<K: Kind>(
+        &self,
+        namespace: &str,
+        name: &str,
+        patch: Value,
+    ) -> ApiResult {
         self.api::<K>(namespace)
             .patch(name, &PatchParams::default(), &Patch::Merge(patch))
             .await
@@ -97,7 +101,7 @@ impl Kubectl {
             .map_err(|error| error.to_string())
     }
 
-    pub(super) async fn delete<K: Kind>(&self, namespace: &str, name: &str) -> Done {
+    pub(super) async fn delete<K: Kind>(&self, namespace: &str, name: &str) -> ApiResult {
         match self
             .api::<K>(namespace)
             .delete(name, &DeleteParams::default())
@@ -109,21 +113,20 @@ impl Kubectl {
         }
     }
 
-    pub(super) async fn get<K: Kind>(&self, namespace: &str, name: &str) -> Done<Option<K>> {
+    pub(super) async fn get<K: Kind>(&self, namespace: &str, name: &str) -> ApiResult<Option<K>> {
         self.api::<K>(namespace)
             .get_opt(name)
             .await
             .map_err(|error| error.to_string())
     }
 
-    pub(super) async fn list<K: Kind>(&self, namespace: &str) -> Done<Vec<K>> {
+    pub(super) async fn list<K: Kind>(&self, namespace: &str) -> ApiResult<Vec<K>> {
         let list = self.api::<K>(namespace).list(&ListParams::default()).await;
         list.map(|list| list.items)
             .map_err(|error| error.to_string())
     }
 
-    /// A pod's address, once it has one.
-    pub(super) async fn pod_ip(&self, pod: &str) -> Done<Option<String>> {
+    pub(super) async fn pod_ip(&self, pod: &str) -> ApiResult<Option<String>> {
         let pod = self.get::<Pod>(NAMESPACE, pod).await?;
         Ok(pod.and_then(|pod| pod.status?.pod_ip))
     }
@@ -133,11 +136,11 @@ impl Kubectl {
     }
 }
 
-fn parsed<K: DeserializeOwned>((name, yaml): (&str, &str)) -> Done<K> {
+fn decode<K: DeserializeOwned>((name, yaml): (&str, &str)) -> ApiResult<K> {
     serde_saphyr::from_str(yaml).map_err(|error| format!("{name}: {error}"))
 }
 
-async fn apply<K>(api: &Api<K>, object: &K) -> Done
+async fn apply<K>(api: &Api<K>, object: &K) -> ApiResult
 where
     K: Resource<DynamicType = ()> + Clone + Debug + Serialize + DeserializeOwned,
 {
@@ -152,17 +155,17 @@ where
     .map_err(|error| format!("{} {name}: {error}", K::kind(&())))
 }
 
-/// Creates LBCF's kinds and waits until the cluster serves them.
+/// Creates LBCF's CRDs and waits until they are established.
 pub(crate) async fn apply_crds(client: &Client) -> Result<(), String> {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
     for crd in lbcf_controller::api::crds() {
         apply(&api, &crd).await?;
         let name = crd.metadata.name.unwrap_or_default();
         let established = await_condition(api.clone(), &name, conditions::is_crd_established());
-        match tokio::time::timeout(Duration::from_secs(10), established).await {
+        match tokio::time::timeout(Duration::from_secs(60), established).await {
             Ok(Ok(_)) => {}
             Ok(Err(error)) => return Err(format!("waiting for {name}: {error}")),
-            Err(_) => return Err(format!("{name} was not established within 10 s")),
+            Err(_) => return Err(format!("{name} was not established within 60 s")),
         }
     }
     Ok(())

@@ -1,39 +1,39 @@
-//! What the tour came to.
+//! The result of the tour.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The whole tour.
+/// The result of the tour; with `--output json` it is printed.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Report {
-    /// The steps, in their order.
+    /// The steps in the order in which they ran.
     pub steps: Vec<StepReport>,
-    /// What was left behind in the cloud or the cluster.
+    /// Objects that were left behind in the cloud or the cluster; empty when all is well.
     pub leaked: Vec<String>,
-    /// Whether every step that was not skipped passed, and nothing was left behind.
+    /// Whether every step passed or was skipped, and nothing was left behind.
     pub passed: bool,
-    /// Whether somebody ended it early.
+    /// Whether a signal ended the tour early.
     #[serde(skip)]
     pub interrupted: bool,
 }
 
-/// One step.
+/// The result of one step.
 #[derive(Debug, Clone, Serialize)]
 pub struct StepReport {
-    /// Its name.
+    /// The name of the step, such as `scale-up`.
     pub id: &'static str,
-    /// What it does.
+    /// A sentence on what the step does and what it expects.
     pub title: String,
-    /// Whether the cloud showed what it should. A step that was skipped did not pass.
+    /// Whether the cloud reached the expected state; `false` for a step that was skipped.
     pub passed: bool,
-    /// How long it took, in milliseconds.
+    /// The duration in milliseconds.
     pub ms: u64,
-    /// The webhooks that were called, and how often.
+    /// The number of calls of each webhook that was called.
     pub webhooks: BTreeMap<&'static str, u64>,
-    /// Why it failed.
+    /// The reason for which the step failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Why it was not taken.
+    /// The reason for which the step was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<String>,
 }

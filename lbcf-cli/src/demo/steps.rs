@@ -1,7 +1,7 @@
-//! The ten steps.
+//! The ten steps of the tour.
 
 use super::kubectl::{DRIVER, GROUP, LOAD_BALANCER, NAMESPACE};
-use super::play::{Play, until};
+use super::scenario::{Scenario, until};
 use k8s_openapi::api::core::v1::Pod;
 use kube::Client;
 use kube::api::{Api, ListParams};
@@ -16,32 +16,33 @@ const BG: &str = "my-lb-backend-2";
 const LBD: &str = "lbcf-clb-application";
 const LBD_NAMESPACE: &str = "kube-system";
 
-/// How a step that did not fail ended.
-pub(super) enum Taken {
+/// The outcome of a step that did not fail.
+pub(super) enum StepOutcome {
     Passed,
     Skipped(&'static str),
 }
 
-type Outcome = Result<Taken, String>;
+type StepResult = Result<StepOutcome, String>;
 
-const NO_SIGHT: &str = "needs the mock's cloud; with --driver-url nobody sees into the cloud";
+const NO_CLOUD_ACCESS: &str =
+    "needs the mock's cloud; with --driver-url the state of the cloud is not accessible";
 
-/// The steps of the tour, in their order.
-pub(super) const STEPS: &[Step] = &[
-    Step::Register,
-    Step::NotReady,
-    Step::ReadyAgain,
-    Step::Weight,
-    Step::ScaleUp,
-    Step::PodDeleted,
-    Step::Attributes,
-    Step::DriverDown,
-    Step::ControllerRestart,
-    Step::Teardown,
+/// The steps in their order.
+pub(super) const STEPS: &[TourStep] = &[
+    TourStep::Register,
+    TourStep::NotReady,
+    TourStep::ReadyAgain,
+    TourStep::Weight,
+    TourStep::ScaleUp,
+    TourStep::PodDeleted,
+    TourStep::Attributes,
+    TourStep::DriverDown,
+    TourStep::ControllerRestart,
+    TourStep::Teardown,
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum TourStep {
     Register,
     NotReady,
     ReadyAgain,
@@ -54,7 +55,7 @@ pub(super) enum Step {
     Teardown,
 }
 
-impl Step {
+impl TourStep {
     pub(super) const fn id(self) -> &'static str {
         match self {
             Self::Register => "register",
@@ -70,262 +71,272 @@ impl Step {
         }
     }
 
-    pub(super) fn title(self, play: &Play<'_>) -> String {
+    pub(super) fn title(self, scenario: &Scenario<'_>) -> String {
         match self {
             Self::Register => format!(
                 "driver, load balancer, {} pods and a group with weight 50: as many targets in the cloud",
-                play.pods.len()
+                scenario.pods.len()
             ),
             Self::NotReady => {
-                "one pod turns NotReady: its target goes, the others are untouched".into()
+                "one pod becomes NotReady: its target is removed, the others are not touched".into()
             }
-            Self::ReadyAgain => "it turns Ready again: its target comes back".into(),
-            Self::Weight => "the group's weight becomes 80: every target has it".into(),
-            Self::ScaleUp => "one pod more: one target more".into(),
-            Self::PodDeleted => "one pod is deleted: its target goes".into(),
+            Self::ReadyAgain => "it becomes Ready again: its target is added again".into(),
+            Self::Weight => "the group's weight changes to 80: every target gets it".into(),
+            Self::ScaleUp => "a pod is added: so is its target".into(),
+            Self::PodDeleted => "a pod is deleted: so is its target".into(),
             Self::Attributes => {
                 "an attribute of the load balancer changes: exactly one ensureLoadBalancer".into()
             }
             Self::DriverDown => {
-                "the driver is away while one pod goes and one comes: caught up when it is back"
+                "the driver is down while a pod is deleted and one is added: applied when it is up again"
                     .into()
             }
             Self::ControllerRestart => {
-                "the controller is killed while a pod goes away: the next one finishes it".into()
+                "the controller is killed while a pod is deleted: the next one continues".into()
             }
             Self::Teardown => {
-                "group, load balancer and driver are deleted: the cloud is empty, nothing is stuck"
+                "group, load balancer and driver are deleted: the cloud and the cluster are empty"
                     .into()
             }
         }
     }
 
-    pub(super) async fn take(self, play: &mut Play<'_>) -> Outcome {
+    pub(super) async fn run(self, scenario: &mut Scenario<'_>) -> StepResult {
         match self {
-            Self::Register => register(play).await,
-            Self::NotReady => not_ready(play).await,
-            Self::ReadyAgain => ready_again(play).await,
-            Self::Weight => weight(play).await,
-            Self::ScaleUp => scale_up(play).await,
-            Self::PodDeleted => pod_deleted(play).await,
-            Self::Attributes => attributes(play).await,
-            Self::DriverDown => driver_down(play).await,
-            Self::ControllerRestart => controller_restart(play).await,
-            Self::Teardown => teardown(play).await,
+            Self::Register => register(scenario).await,
+            Self::NotReady => not_ready(scenario).await,
+            Self::ReadyAgain => ready_again(scenario).await,
+            Self::Weight => weight(scenario).await,
+            Self::ScaleUp => scale_up(scenario).await,
+            Self::PodDeleted => pod_deleted(scenario).await,
+            Self::Attributes => attributes(scenario).await,
+            Self::DriverDown => driver_down(scenario).await,
+            Self::ControllerRestart => controller_restart(scenario).await,
+            Self::Teardown => teardown(scenario).await,
         }
     }
 }
 
-async fn register(play: &mut Play<'_>) -> Outcome {
-    play.shows("kubectl apply -f deploy/examples/00-namespace.yaml")?;
-    play.kubectl.apply_namespace().await?;
-    play.shows(format!("kubectl apply -f {}", DRIVER.0))?;
-    play.kubectl.apply_driver().await?;
-    play.shows(format!("kubectl apply -f {}", LOAD_BALANCER.0))?;
-    play.kubectl.apply_load_balancer().await?;
-    play.shows(format!(
+async fn register(scenario: &mut Scenario<'_>) -> StepResult {
+    scenario.print_command("kubectl apply -f deploy/examples/00-namespace.yaml")?;
+    scenario.kubectl.apply_namespace().await?;
+    scenario.print_command(format!("kubectl apply -f {}", DRIVER.0))?;
+    scenario.kubectl.apply_driver().await?;
+    scenario.print_command(format!("kubectl apply -f {}", LOAD_BALANCER.0))?;
+    scenario.kubectl.apply_load_balancer().await?;
+    scenario.print_command(format!(
         "kubectl apply -f deploy/examples/40-pod.yaml   # {} of them",
-        play.pods.len()
+        scenario.pods.len()
     ))?;
-    for pod in &play.pods {
-        play.kubectl.create_pod(pod).await?;
+    for pod in &scenario.pods {
+        scenario.kubectl.create_pod(pod).await?;
     }
-    play.shows(format!("kubectl apply -f {}", GROUP.0))?;
-    play.kubectl.apply_group().await?;
-    play.registered_are(&play.pods).await?;
-    Ok(Taken::Passed)
+    scenario.print_command(format!("kubectl apply -f {}", GROUP.0))?;
+    scenario.kubectl.apply_group().await?;
+    scenario.until_registered(&scenario.pods).await?;
+    Ok(StepOutcome::Passed)
 }
 
-async fn not_ready(play: &mut Play<'_>) -> Outcome {
-    let (pod, others) = play.pods.split_first().ok_or("there is no pod")?;
-    play.shows(format!(
+async fn not_ready(scenario: &mut Scenario<'_>) -> StepResult {
+    let (pod, others) = scenario.pods.split_first().ok_or("there is no pod")?;
+    scenario.print_command(format!(
         r#"kubectl patch pod -n {NAMESPACE} {pod} --subresource=status -p '{{"status":{{"conditions":[{{"type":"Ready","status":"False"}}]}}}}'"#
     ))?;
-    let before = play.stage.calls();
-    play.kubectl.set_ready(pod, false).await?;
-    play.registered_are(others).await?;
-    let ensured = since(play, &before, "ensureBackend");
+    let before = scenario.environment.calls();
+    scenario.kubectl.set_ready(pod, false).await?;
+    scenario.until_registered(others).await?;
+    let ensured = since(scenario, &before, "ensureBackend");
     if ensured > 0 {
-        return Err(format!("the others were touched: ensureBackend x{ensured}"));
+        return Err(format!("the others were called: ensureBackend x{ensured}"));
     }
-    Ok(Taken::Passed)
+    Ok(StepOutcome::Passed)
 }
 
-async fn ready_again(play: &mut Play<'_>) -> Outcome {
-    let pod = play.pods.first().ok_or("there is no pod")?;
-    play.shows(format!(
+async fn ready_again(scenario: &mut Scenario<'_>) -> StepResult {
+    let pod = scenario.pods.first().ok_or("there is no pod")?;
+    scenario.print_command(format!(
         r#"kubectl patch pod -n {NAMESPACE} {pod} --subresource=status -p '{{"status":{{"conditions":[{{"type":"Ready","status":"True"}}]}}}}'"#
     ))?;
-    play.kubectl.set_ready(pod, true).await?;
-    play.registered_are(&play.pods).await?;
-    Ok(Taken::Passed)
+    scenario.kubectl.set_ready(pod, true).await?;
+    scenario.until_registered(&scenario.pods).await?;
+    Ok(StepOutcome::Passed)
 }
 
-async fn weight(play: &mut Play<'_>) -> Outcome {
+async fn weight(scenario: &mut Scenario<'_>) -> StepResult {
     let patch = json!({"spec": {"parameters": {"weight": "80"}}});
-    play.shows(format!(
+    scenario.print_command(format!(
         "kubectl patch bg -n {NAMESPACE} {BG} --type=merge -p '{patch}'"
     ))?;
-    play.kubectl
+    scenario
+        .kubectl
         .patch::<BackendGroup>(NAMESPACE, BG, patch)
         .await?;
-    play.weight = "80";
-    play.registered_are(&play.pods).await?;
-    Ok(Taken::Passed)
+    scenario.weight = "80";
+    scenario.until_registered(&scenario.pods).await?;
+    Ok(StepOutcome::Passed)
 }
 
-async fn scale_up(play: &mut Play<'_>) -> Outcome {
-    let pod = add_pod(play).await?;
-    play.pods.push(pod);
-    play.registered_are(&play.pods).await?;
-    Ok(Taken::Passed)
+async fn scale_up(scenario: &mut Scenario<'_>) -> StepResult {
+    let pod = add_pod(scenario).await?;
+    scenario.pods.push(pod);
+    scenario.until_registered(&scenario.pods).await?;
+    Ok(StepOutcome::Passed)
 }
 
-async fn pod_deleted(play: &mut Play<'_>) -> Outcome {
-    remove_pod(play).await?;
-    play.registered_are(&play.pods).await?;
-    Ok(Taken::Passed)
+async fn pod_deleted(scenario: &mut Scenario<'_>) -> StepResult {
+    remove_pod(scenario).await?;
+    scenario.until_registered(&scenario.pods).await?;
+    Ok(StepOutcome::Passed)
 }
 
-async fn attributes(play: &mut Play<'_>) -> Outcome {
-    if !play.sees_cloud() {
-        return Ok(Taken::Skipped(NO_SIGHT));
+async fn attributes(scenario: &mut Scenario<'_>) -> StepResult {
+    if !scenario.has_cloud_access() {
+        return Ok(StepOutcome::Skipped(NO_CLOUD_ACCESS));
     }
     let patch = json!({"spec": {"attributes": {"max-bandwidth-out": "20"}}});
-    play.shows(format!(
+    scenario.print_command(format!(
         "kubectl patch lb -n {NAMESPACE} {LB} --type=merge -p '{patch}'"
     ))?;
-    let before = play.stage.calls();
-    play.kubectl
+    let before = scenario.environment.calls();
+    scenario
+        .kubectl
         .patch::<LoadBalancer>(NAMESPACE, LB, patch)
         .await?;
     until("the cloud has the attribute", async || {
-        let attributes = play.stage.cloud.attributes();
-        let is_there = |lb: &BTreeMap<String, String>| {
+        let attributes = scenario.environment.cloud.attributes();
+        let exists = |lb: &BTreeMap<String, String>| {
             lb.get("max-bandwidth-out")
                 .is_some_and(|value| value == "20")
         };
-        Ok(attributes.iter().any(is_there).then_some(()))
+        Ok(attributes.iter().any(exists).then_some(()))
     })
     .await?;
-    // Only when the controller has noted that it is done can one say how often it called.
+    // Once the status is stored, all calls have been made.
     until("the load balancer's status has the attribute", async || {
-        let lb = play.kubectl.get::<LoadBalancer>(NAMESPACE, LB).await?;
-        let is_noted = lb.is_some_and(|lb| {
+        let lb = scenario.kubectl.get::<LoadBalancer>(NAMESPACE, LB).await?;
+        let is_stored = lb.is_some_and(|lb| {
             lb.status.and_then(|status| status.last_synced_attributes) == Some(lb.spec.attributes)
         });
-        Ok(is_noted.then_some(()))
+        Ok(is_stored.then_some(()))
     })
     .await?;
-    match since(play, &before, "ensureLoadBalancer") {
-        1 => Ok(Taken::Passed),
+    match since(scenario, &before, "ensureLoadBalancer") {
+        1 => Ok(StepOutcome::Passed),
         calls => Err(format!("ensureLoadBalancer was called {calls} times")),
     }
 }
 
-async fn driver_down(play: &mut Play<'_>) -> Outcome {
-    if !play.stage.has_mock() {
-        return Ok(Taken::Skipped(
+async fn driver_down(scenario: &mut Scenario<'_>) -> StepResult {
+    if !scenario.environment.has_mock() {
+        return Ok(StepOutcome::Skipped(
             "needs the mock; the driver of --driver-url cannot be stopped from here",
         ));
     }
-    play.notes("the driver goes away")?;
-    play.stage.stop_driver().await;
-    let before = play.stage.calls();
-    remove_pod(play).await?;
-    let pod = add_pod(play).await?;
-    play.pods.push(pod);
+    scenario.print_note("the driver stops")?;
+    scenario.environment.stop_driver().await;
+    let before = scenario.environment.calls();
+    remove_pod(scenario).await?;
+    let pod = add_pod(scenario).await?;
+    scenario.pods.push(pod);
     for webhook in ["deregisterBackend", "generateBackendAddr"] {
         until(&format!("{webhook} is tried"), async || {
-            Ok((since(play, &before, webhook) > 0).then_some(()))
+            Ok((since(scenario, &before, webhook) > 0).then_some(()))
         })
         .await?;
     }
-    play.notes("the driver comes back")?;
-    play.stage.start_driver().await?;
-    play.registered_are(&play.pods).await?;
-    Ok(Taken::Passed)
+    scenario.print_note("the driver starts again")?;
+    scenario.environment.start_driver().await?;
+    scenario.until_registered(&scenario.pods).await?;
+    Ok(StepOutcome::Passed)
 }
 
-async fn controller_restart(play: &mut Play<'_>) -> Outcome {
-    play.notes("the controller is killed")?;
-    play.stage.kill_controller().await;
-    let gone = remove_pod(play).await?;
-    until("the pod is gone from the cluster", async || {
-        let pod = play.kubectl.get::<Pod>(NAMESPACE, &gone).await?;
+async fn controller_restart(scenario: &mut Scenario<'_>) -> StepResult {
+    scenario.print_note("the controller is killed")?;
+    scenario.environment.kill_controller().await;
+    let pod = remove_pod(scenario).await?;
+    until("the pod is deleted from the cluster", async || {
+        let pod = scenario.kubectl.get::<Pod>(NAMESPACE, &pod).await?;
         Ok(pod.is_none().then_some(()))
     })
     .await?;
-    play.notes("a new controller starts")?;
-    play.stage.start_controller();
-    play.registered_are(&play.pods).await?;
-    Ok(Taken::Passed)
+    scenario.print_note("a new controller starts")?;
+    scenario.environment.start_controller();
+    scenario.until_registered(&scenario.pods).await?;
+    Ok(StepOutcome::Passed)
 }
 
-async fn teardown(play: &mut Play<'_>) -> Outcome {
-    play.shows(format!("kubectl delete bg -n {NAMESPACE} {BG}"))?;
-    play.kubectl.delete::<BackendGroup>(NAMESPACE, BG).await?;
-    play.shows(format!("kubectl delete lb -n {NAMESPACE} {LB}"))?;
-    play.kubectl.delete::<LoadBalancer>(NAMESPACE, LB).await?;
-    until("the load balancer is gone", async || {
-        let lb = play.kubectl.get::<LoadBalancer>(NAMESPACE, LB).await?;
+async fn teardown(scenario: &mut Scenario<'_>) -> StepResult {
+    scenario.print_command(format!("kubectl delete bg -n {NAMESPACE} {BG}"))?;
+    scenario
+        .kubectl
+        .delete::<BackendGroup>(NAMESPACE, BG)
+        .await?;
+    scenario.print_command(format!("kubectl delete lb -n {NAMESPACE} {LB}"))?;
+    scenario
+        .kubectl
+        .delete::<LoadBalancer>(NAMESPACE, LB)
+        .await?;
+    until("the load balancer is deleted", async || {
+        let lb = scenario.kubectl.get::<LoadBalancer>(NAMESPACE, LB).await?;
         Ok(lb.is_none().then_some(()))
     })
     .await?;
-    play.shows(format!(
+    scenario.print_command(format!(
         "kubectl label lbd -n {LBD_NAMESPACE} {LBD} lbcf.tkestack.io/driver-draining=true"
     ))?;
     let draining = json!({"metadata": {"labels": {"lbcf.tkestack.io/driver-draining": "true"}}});
-    play.kubectl
+    scenario
+        .kubectl
         .patch::<LoadBalancerDriver>(LBD_NAMESPACE, LBD, draining)
         .await?;
-    play.shows(format!("kubectl delete lbd -n {LBD_NAMESPACE} {LBD}"))?;
-    play.kubectl
+    scenario.print_command(format!("kubectl delete lbd -n {LBD_NAMESPACE} {LBD}"))?;
+    scenario
+        .kubectl
         .delete::<LoadBalancerDriver>(LBD_NAMESPACE, LBD)
         .await?;
-    play.shows(format!(
+    scenario.print_command(format!(
         "kubectl delete pod -n {NAMESPACE} -l app=my-web-server"
     ))?;
-    for pod in std::mem::take(&mut play.pods) {
-        play.kubectl.delete_pod(&pod).await?;
+    for pod in std::mem::take(&mut scenario.pods) {
+        scenario.kubectl.delete_pod(&pod).await?;
     }
-    until("the pods are gone", async || {
-        let pods = left_of::<Pod>(&play.stage.client()).await;
+    until("the pods are deleted", async || {
+        let pods = left_of::<Pod>(&scenario.environment.client()).await;
         Ok(pods.is_empty().then_some(()))
     })
     .await?;
     until("cloud and cluster are empty", async || {
-        let mut left = left_in_cluster(&play.stage.client()).await;
-        left.extend(play.stage.cloud.left_behind());
+        let mut left = left_in_cluster(&scenario.environment.client()).await;
+        left.extend(scenario.environment.cloud.left_behind());
         Ok(left.is_empty().then_some(()))
     })
     .await?;
-    Ok(Taken::Passed)
+    Ok(StepOutcome::Passed)
 }
 
-async fn add_pod(play: &mut Play<'_>) -> Result<String, String> {
-    let pod = format!("my-pod-{}", play.next_pod);
-    play.next_pod += 1;
-    play.shows(format!(
+async fn add_pod(scenario: &mut Scenario<'_>) -> Result<String, String> {
+    let pod = format!("my-pod-{}", scenario.next_pod);
+    scenario.next_pod += 1;
+    scenario.print_command(format!(
         "kubectl apply -f deploy/examples/40-pod.yaml   # as {pod}"
     ))?;
-    play.kubectl.create_pod(&pod).await?;
+    scenario.kubectl.create_pod(&pod).await?;
     Ok(pod)
 }
 
-async fn remove_pod(play: &mut Play<'_>) -> Result<String, String> {
-    let pod = play.pods.pop().ok_or("there is no pod")?;
-    play.shows(format!("kubectl delete pod -n {NAMESPACE} {pod}"))?;
-    play.kubectl.delete_pod(&pod).await?;
+async fn remove_pod(scenario: &mut Scenario<'_>) -> Result<String, String> {
+    let pod = scenario.pods.pop().ok_or("there is no pod")?;
+    scenario.print_command(format!("kubectl delete pod -n {NAMESPACE} {pod}"))?;
+    scenario.kubectl.delete_pod(&pod).await?;
     Ok(pod)
 }
 
-fn since(play: &Play<'_>, before: &BTreeMap<&'static str, u64>, webhook: &str) -> u64 {
+fn since(scenario: &Scenario<'_>, before: &BTreeMap<&'static str, u64>, webhook: &str) -> u64 {
     let count = |calls: &BTreeMap<&'static str, u64>| calls.get(webhook).copied().unwrap_or(0);
-    count(&play.stage.calls()) - count(before)
+    count(&scenario.environment.calls()) - count(before)
 }
 
-/// LBCF's objects that are still there.
+/// LBCF's objects that still exist.
 pub(super) async fn left_in_cluster(client: &Client) -> Vec<String> {
     let mut left = Vec::new();
     left.extend(left_of::<LoadBalancerDriver>(client).await);

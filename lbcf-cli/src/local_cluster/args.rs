@@ -1,18 +1,16 @@
-//! The flags of `lbcf local-cluster`, and what they mean for the library.
+//! The flags of `lbcf local-cluster` and their translation into the library's options.
 
-use lbcf_controller::go_duration;
+use lbcf_serving::duration;
+use lbcf_serving::secret::Secret;
 use local_cluster::{LocalClusterOptions, NodeSpec, ServeOptions, Tls, Token};
-use std::convert::Infallible;
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
-/// Runs a small Kubernetes API until Ctrl-C.
+/// Run a small Kubernetes API until Ctrl-C.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct LocalClusterArgs {
-    /// Address to listen on; port 0 takes a free one. Other than loopback, it needs --tls and a token
+    /// Address to listen on; port 0 is a free port. Other than loopback needs --tls and a token
     #[arg(
         long,
         env = "LBCF_LOCAL_CLUSTER_LISTEN",
@@ -21,23 +19,23 @@ pub(crate) struct LocalClusterArgs {
     )]
     pub(super) listen: SocketAddr,
 
-    /// Keep the cluster in this folder; without it, it is gone when the command ends
+    /// Store the cluster in this folder; by default it is lost when the command ends
     #[arg(long, env = "LBCF_LOCAL_CLUSTER_DATA_DIR", value_name = "DIR")]
     pub(super) data_dir: Option<PathBuf>,
 
-    /// Write a kubeconfig for it to this file, which only its owner may read
+    /// Write a kubeconfig to this file, readable only by its owner
     #[arg(long, env = "LBCF_LOCAL_CLUSTER_KUBECONFIG", value_name = "PATH")]
     pub(super) kubeconfig: Option<PathBuf>,
 
-    /// Start with LBCF's resource kinds; without this it knows the built-in kinds only
+    /// Start with LBCF's CRDs; by default only built-in kinds are served
     #[arg(long, env = "LBCF_LOCAL_CLUSTER_WITH_CRDS")]
     pub(super) with_crds: bool,
 
-    /// Serve over HTTPS, with a certificate made at the start
+    /// Serve over HTTPS with a self-signed certificate
     #[arg(long, env = "LBCF_LOCAL_CLUSTER_TLS")]
     tls: bool,
 
-    /// A further DNS name or IP address that the certificate is to be for
+    /// Additional DNS name or IP address of the certificate
     #[arg(
         long,
         env = "LBCF_LOCAL_CLUSTER_TLS_SAN",
@@ -47,7 +45,7 @@ pub(crate) struct LocalClusterArgs {
     )]
     tls_san: Vec<String>,
 
-    /// Serve over HTTPS with the certificate in this file, in PEM
+    /// Serve over HTTPS with the certificate in this PEM file
     #[arg(
         long,
         env = "LBCF_LOCAL_CLUSTER_TLS_CERT",
@@ -56,7 +54,7 @@ pub(crate) struct LocalClusterArgs {
     )]
     tls_cert: Option<PathBuf>,
 
-    /// The certificate's key, in PEM
+    /// PEM file with the certificate's key
     #[arg(
         long,
         env = "LBCF_LOCAL_CLUSTER_TLS_KEY",
@@ -65,7 +63,7 @@ pub(crate) struct LocalClusterArgs {
     )]
     tls_key: Option<PathBuf>,
 
-    /// The authority that clients of --tls-cert are to trust, in PEM; without it, the certificate
+    /// PEM file with the CA for clients of --tls-cert to trust; by default the certificate itself
     #[arg(
         long,
         env = "LBCF_LOCAL_CLUSTER_TLS_CA",
@@ -74,7 +72,7 @@ pub(crate) struct LocalClusterArgs {
     )]
     tls_ca: Option<PathBuf>,
 
-    /// The token that clients have to show. Others on this machine can see it: rather use --token-file
+    /// Bearer token that clients have to send. Other users can see it: prefer --token-file
     #[arg(
         long,
         env = "LBCF_LOCAL_CLUSTER_TOKEN",
@@ -84,47 +82,28 @@ pub(crate) struct LocalClusterArgs {
     )]
     token: Option<Secret>,
 
-    /// The file that holds the token that clients have to show
+    /// File with the bearer token that clients have to send
     #[arg(long, env = "LBCF_LOCAL_CLUSTER_TOKEN_FILE", value_name = "PATH")]
     token_file: Option<PathBuf>,
 
-    /// Listen on an address that others can reach, without TLS or without a token
+    /// Allow --listen on addresses that others can reach without TLS or without a token
     #[arg(long, env = "LBCF_LOCAL_CLUSTER_INSECURE")]
     insecure: bool,
 
-    /// How many nodes there are from the start
+    /// Initial number of nodes
     #[arg(long, env = "LBCF_LOCAL_CLUSTER_NODES", value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(0..=5000))]
     nodes: u16,
 
-    /// From a pod's binding to its being ready
-    #[arg(long, env = "LBCF_LOCAL_CLUSTER_POD_READY_DELAY", value_name = "DURATION", default_value = "300ms", value_parser = go_duration::parse)]
+    /// Time from a pod's binding until it is ready
+    #[arg(long, env = "LBCF_LOCAL_CLUSTER_POD_READY_DELAY", value_name = "DURATION", default_value = "300ms", value_parser = duration::parse)]
     pod_ready_delay: Duration,
 
-    /// From a running pod's deletion to its end; never longer than its grace period
-    #[arg(long, env = "LBCF_LOCAL_CLUSTER_POD_TERMINATION_DELAY", value_name = "DURATION", default_value = "500ms", value_parser = go_duration::parse)]
+    /// Time from a running pod's deletion until it is removed; at most its grace period
+    #[arg(long, env = "LBCF_LOCAL_CLUSTER_POD_TERMINATION_DELAY", value_name = "DURATION", default_value = "500ms", value_parser = duration::parse)]
     pod_termination_delay: Duration,
 }
 
-/// Text that is not shown, not even where it is wrong.
-#[derive(Clone)]
-struct Secret(String);
-
-impl FromStr for Secret {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(Self(text.to_owned()))
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(..)")
-    }
-}
-
 impl LocalClusterArgs {
-    /// The cluster that the flags ask for.
     pub(super) fn cluster(&self) -> LocalClusterOptions {
         LocalClusterOptions {
             pod_ready_delay: self.pod_ready_delay,
@@ -135,12 +114,10 @@ impl LocalClusterArgs {
         }
     }
 
-    /// Whether clients have to show a token.
     pub(super) const fn has_token(&self) -> bool {
         self.token.is_some() || self.token_file.is_some()
     }
 
-    /// How the flags ask for it to be served.
     pub(super) fn serving(&self) -> Result<ServeOptions, String> {
         let token = match (&self.token, &self.token_file) {
             (Some(token), _) => {
@@ -148,9 +125,9 @@ impl LocalClusterArgs {
                 Some(token.map_err(|error| format!("--token: {error}"))?)
             }
             (None, Some(path)) => {
-                let named = |why: String| format!("--token-file {}: {why}", path.display());
+                let with_flag = |why: String| format!("--token-file {}: {why}", path.display());
                 let token = Token::from_file(path);
-                Some(token.map_err(|error| named(reason(&error)))?)
+                Some(token.map_err(|error| with_flag(reason(&error)))?)
             }
             (None, None) => None,
         };
@@ -160,16 +137,16 @@ impl LocalClusterArgs {
                 key: key.clone(),
                 authority: self.tls_ca.clone(),
             }),
-            _ if self.tls || !self.tls_san.is_empty() => Some(Tls::SelfMade {
+            _ if self.tls || !self.tls_san.is_empty() => Some(Tls::SelfSignedCa {
                 names: self.tls_san.clone(),
             }),
             _ => None,
         };
-        // Who reaches this API may read every secret and change everything. On a machine of one's own
-        // that is what a demo wants; on a network it must not come of a slip.
+        // Every client may read all Secrets and change everything. That suits a demo on loopback; on a
+        // network it must be an explicit decision.
         if !self.listen.ip().is_loopback() && !self.insecure && (tls.is_none() || token.is_none()) {
             return Err(format!(
-                "--listen {}: others can reach this address, and could change the cluster: give --tls and --token-file besides, or --insecure to serve it to everybody",
+                "--listen {}: others can reach this address and could change the cluster: add --tls and --token-file, or --insecure to allow it",
                 self.listen
             ));
         }
@@ -183,7 +160,7 @@ impl LocalClusterArgs {
 }
 
 fn node(number: u16) -> NodeSpec {
-    // The first ones are those of the library's default.
+    // The first two are the library's default.
     let address = u32::from(Ipv4Addr::new(192, 168, 100, 10)) + u32::from(number);
     NodeSpec {
         name: format!("node-{number}"),
@@ -191,7 +168,7 @@ fn node(number: u16) -> NodeSpec {
     }
 }
 
-/// An error with what caused it.
+/// An error with its source.
 pub(super) fn reason(error: &local_cluster::Error) -> String {
     match std::error::Error::source(error) {
         Some(source) => format!("{error}: {source}"),
@@ -240,13 +217,13 @@ mod tests {
         assert_eq!(cluster.pod_termination_delay, Duration::ZERO);
         let serving = args.serving().unwrap();
         let names = vec!["a.example".to_owned(), "10.0.0.1".to_owned()];
-        assert_eq!(serving.tls, Some(Tls::SelfMade { names }));
+        assert_eq!(serving.tls, Some(Tls::SelfSignedCa { names }));
         assert_eq!(serving.token, Some(Token::new("s3cret").unwrap()));
         assert!(!format!("{args:?}{serving:?}").contains("s3cret"));
     }
 
     #[test]
-    fn what_others_can_reach_needs_tls_and_a_token_or_the_word_that_it_does_not() {
+    fn addresses_that_others_can_reach_need_tls_and_a_token_or_insecure() {
         for (flags, is_served) in [
             (&["--listen=0.0.0.0:1"][..], false),
             (&["--listen=[::]:1", "--tls"], false),
@@ -262,19 +239,19 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_cannot_be_used_is_refused_and_not_shown() {
-        let refused = parse(&["--token=s3 cret"]).serving().unwrap_err();
+    fn an_invalid_token_is_rejected_and_not_shown() {
+        let rejection = parse(&["--token=s3 cret"]).serving().unwrap_err();
         assert!(
-            refused.starts_with("--token: the token cannot be used: "),
-            "{refused}"
+            rejection.starts_with("--token: the token cannot be used: "),
+            "{rejection}"
         );
-        assert!(!refused.contains("s3"), "{refused}");
-        let refused = parse(&["--token-file=/no/such/file"])
+        assert!(!rejection.contains("s3"), "{rejection}");
+        let rejection = parse(&["--token-file=/no/such/file"])
             .serving()
             .unwrap_err();
         assert!(
-            refused.starts_with("--token-file /no/such/file: "),
-            "{refused}"
+            rejection.starts_with("--token-file /no/such/file: "),
+            "{rejection}"
         );
     }
 }

@@ -1,41 +1,41 @@
-//! Writing the project: the whole of it or nothing, and over nobody's files.
+//! Writes the project completely or not at all, and never overwrites files.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The folder that the project is to be in.
+/// The folder for the project.
 #[derive(Debug)]
 pub(crate) struct Target {
     given: PathBuf,
     path: PathBuf,
-    is_there: bool,
+    exists: bool,
 }
 
-/// Why there is no project.
+/// Why the project cannot be written.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum BadTarget {
-    #[error("{0}: there is something in this folder already; empty it, or name another by --path")]
+pub(crate) enum TargetError {
+    #[error("{0}: this folder is not empty; choose another one with --path")]
     NotEmpty(PathBuf),
-    #[error("{0}: there is a file of this name; name a folder by --path")]
+    #[error("{0}: a file of this name exists; choose a folder with --path")]
     NotAFolder(PathBuf),
     #[error("{path}: {why}")]
     Io { path: PathBuf, why: io::Error },
 }
 
 impl Target {
-    /// A folder that is not there, or empty.
-    pub(crate) fn check(given: &Path) -> Result<Self, BadTarget> {
+    /// Accepts a folder that does not exist or is empty.
+    pub(crate) fn check(given: &Path) -> Result<Self, TargetError> {
         let given = given.to_owned();
-        let failed = |why| BadTarget::Io {
+        let failed = |why| TargetError::Io {
             path: given.clone(),
             why,
         };
-        let is_there = match fs::symlink_metadata(&given) {
-            Ok(_) if !given.is_dir() => return Err(BadTarget::NotAFolder(given)),
+        let exists = match fs::symlink_metadata(&given) {
+            Ok(_) if !given.is_dir() => return Err(TargetError::NotAFolder(given)),
             Ok(_) => {
                 if fs::read_dir(&given).map_err(failed)?.next().is_some() {
-                    return Err(BadTarget::NotEmpty(given));
+                    return Err(TargetError::NotEmpty(given));
                 }
                 true
             }
@@ -46,68 +46,68 @@ impl Target {
         Ok(Self {
             given,
             path,
-            is_there,
+            exists,
         })
     }
 
-    /// Absolute and without links, as far as it is there.
+    /// The absolute path, without links as far as it exists.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// As the user knows it.
+    /// The path as the user wrote it.
     pub(crate) fn as_given(&self) -> &Path {
         &self.given
     }
 
-    /// Writes these files. They are written beside the folder first, so that a full disk leaves
-    /// no half of a project behind.
-    pub(crate) fn write(&self, files: &[(&str, String)]) -> Result<(), BadTarget> {
-        let failed = |path: &Path, why| BadTarget::Io {
+    /// Writes the files, first to a temporary folder next to the target, so that a full disk does not
+    /// leave part of a project behind.
+    pub(crate) fn write(&self, files: &[(&str, String)]) -> Result<(), TargetError> {
+        let failed = |path: &Path, why| TargetError::Io {
             path: path.to_owned(),
             why,
         };
         let parent = self.path.parent().unwrap_or(&self.path);
         fs::create_dir_all(parent).map_err(|why| failed(parent, why))?;
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let beside = parent.join(format!(".{name}.lbcf-new-{}", std::process::id()));
-        fs::create_dir(&beside).map_err(|why| failed(&beside, why))?;
-        let done = write_all(&beside, files)
+        let staging = parent.join(format!(".{name}.lbcf-new-{}", std::process::id()));
+        fs::create_dir(&staging).map_err(|why| failed(&staging, why))?;
+        let done = write_all(&staging, files)
             .map_err(|(path, why)| failed(&path, why))
-            .and_then(|()| self.put(&beside));
-        if beside.exists() {
-            // It is ours, and what went wrong is told already.
-            let _ = fs::remove_dir_all(&beside);
+            .and_then(|()| self.move_from(&staging));
+        if staging.exists() {
+            // The error to report is the earlier one.
+            let _ = fs::remove_dir_all(&staging);
         }
         done
     }
 
-    /// Puts what was written in its place. A folder that is there stays the same one, as somebody
-    /// may be in it.
-    fn put(&self, beside: &Path) -> Result<(), BadTarget> {
-        let failed = |why| BadTarget::Io {
+    /// Moves the files to the target. An existing folder is not replaced, because it may be the
+    /// current folder of a shell.
+    fn move_from(&self, staging: &Path) -> Result<(), TargetError> {
+        let failed = |why| TargetError::Io {
             path: self.given.clone(),
             why,
         };
-        if !self.is_there {
-            return fs::rename(beside, &self.path).map_err(failed);
+        if !self.exists {
+            return fs::rename(staging, &self.path).map_err(failed);
         }
-        let mut put = Vec::new();
-        let entries = fs::read_dir(beside).map_err(failed)?;
+        let mut moved_paths = Vec::new();
+        let entries = fs::read_dir(staging).map_err(failed)?;
         for entry in entries {
             let moved = entry.and_then(|entry| {
                 let to = self.path.join(entry.file_name());
                 if to.symlink_metadata().is_ok() {
-                    // It came meanwhile, and is somebody's.
+                    // Another process has created it meanwhile.
                     return Err(io::ErrorKind::AlreadyExists.into());
                 }
                 fs::rename(entry.path(), &to).map(|()| to)
             });
             match moved {
-                Ok(to) => put.push(to),
+                Ok(to) => moved_paths.push(to),
                 Err(why) => {
-                    for path in put {
-                        // Ours too.
+                    for path in moved_paths {
+                        // Undoes the moves before the failure.
                         let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
                     }
                     return Err(failed(why));
@@ -121,20 +121,20 @@ impl Target {
 fn write_all(folder: &Path, files: &[(&str, String)]) -> Result<(), (PathBuf, io::Error)> {
     for (path, text) in files {
         let path = folder.join(path);
-        let around = path.parent().unwrap_or(folder);
-        fs::create_dir_all(around)
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent)
             .and_then(|()| fs::write(&path, text))
             .map_err(|why| (path, why))?;
     }
     Ok(())
 }
 
-/// Absolute and without links; what is not there yet is taken as it is written.
+/// The absolute path, without links as far as it exists.
 fn canonical(path: &Path) -> io::Result<PathBuf> {
     let absolute = std::path::absolute(path)?;
-    for there in absolute.ancestors() {
-        if let Ok(found) = there.canonicalize() {
-            let rest = absolute.strip_prefix(there).unwrap_or(Path::new(""));
+    for ancestor in absolute.ancestors() {
+        if let Ok(found) = ancestor.canonicalize() {
+            let rest = absolute.strip_prefix(ancestor).unwrap_or(Path::new(""));
             return Ok(if rest.as_os_str().is_empty() {
                 found
             } else {
@@ -149,7 +149,7 @@ fn canonical(path: &Path) -> io::Result<PathBuf> {
 mod tests {
     use super::*;
 
-    /// A folder of its own, which goes with it.
+    /// A temporary folder, deleted on drop.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -178,45 +178,45 @@ mod tests {
     }
 
     #[test]
-    fn where_a_file_cannot_be_written_nothing_is_left() {
-        let around = Folder::new("half");
-        let target = Target::check(&around.0.join("project")).unwrap();
-        // A file cannot be a folder too.
+    fn nothing_is_left_if_a_file_cannot_be_written() {
+        let parent = Folder::new("half");
+        let target = Target::check(&parent.0.join("project")).unwrap();
+        // `a` is a file, so that `a/d` cannot be written.
         let error = target.write(&files(&["a", "b/c", "a/d"])).unwrap_err();
         assert!(error.to_string().contains("a/d"), "{error}");
-        assert_eq!(around.entries(), 0);
+        assert_eq!(parent.entries(), 0);
     }
 
     #[test]
-    fn where_a_file_cannot_be_put_into_an_empty_folder_it_stays_empty() {
-        let around = Folder::new("put");
-        let path = around.0.join("project");
+    fn an_existing_folder_is_unchanged_if_a_file_cannot_be_moved() {
+        let parent = Folder::new("put");
+        let path = parent.0.join("project");
         fs::create_dir(&path).unwrap();
         let target = Target::check(&path).unwrap();
-        // Meanwhile somebody else puts a file where one of ours would go.
+        // Meanwhile another process creates one of the files.
         fs::write(path.join("b"), "theirs").unwrap();
         target.write(&files(&["a", "b", "c/d"])).unwrap_err();
-        assert_eq!(around.entries(), 1);
+        assert_eq!(parent.entries(), 1);
         let left: Vec<_> = fs::read_dir(&path).unwrap().collect();
         assert_eq!(left.len(), 1, "{left:?}");
         assert_eq!(fs::read_to_string(path.join("b")).unwrap(), "theirs");
     }
 
     #[test]
-    fn a_folder_that_came_meanwhile_is_not_written_over() {
-        let around = Folder::new("meanwhile");
-        let path = around.0.join("project");
+    fn a_folder_created_meanwhile_is_not_overwritten() {
+        let parent = Folder::new("meanwhile");
+        let path = parent.0.join("project");
         let target = Target::check(&path).unwrap();
         fs::create_dir_all(path.join("theirs")).unwrap();
         target.write(&files(&["a"])).unwrap_err();
-        assert_eq!(around.entries(), 1);
+        assert_eq!(parent.entries(), 1);
         assert!(path.join("theirs").exists() && !path.join("a").exists());
     }
 
     #[test]
-    fn folders_on_the_way_are_made() {
-        let around = Folder::new("way");
-        let path = around.0.join("a/b/project");
+    fn missing_parent_folders_are_created() {
+        let parent = Folder::new("way");
+        let path = parent.0.join("a/b/project");
         let target = Target::check(&path).unwrap();
         target.write(&files(&["src/main.rs"])).unwrap();
         assert_eq!(

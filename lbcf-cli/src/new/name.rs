@@ -1,18 +1,18 @@
-//! Which names will do. A project's name becomes a crate, a Service and part of a
-//! `LoadBalancerDriver`, and stands unquoted in YAML.
+//! Validation of names. A project's name is used for a crate, a Service and a `LoadBalancerDriver`, and
+//! appears unquoted in YAML.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The namespace of drivers that are for all namespaces (b53).
+/// The namespace of drivers that all namespaces may use (b53).
 const SYSTEM_NAMESPACE: &str = "kube-system";
-/// What the names of such drivers start with, and no others.
+/// The prefix of the names of such drivers and of no others.
 const SYSTEM_PREFIX: &str = "lbcf-";
 
-/// The most that Kubernetes takes for a Service and a label.
-const MOST: usize = 63;
+/// The maximum length of a DNS label, in bytes.
+const MAX_LENGTH: usize = 63;
 
-/// A crate cannot be called like this.
+/// Keywords are not valid as names of crates.
 const KEYWORDS: &[&str] = &[
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
     "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
@@ -20,7 +20,7 @@ const KEYWORDS: &[&str] = &[
     "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
     "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
-/// A crate of this name would stand in the way of another one.
+/// Crates that a driver depends on, or that cargo reserves.
 const CRATES: &[&str] = &[
     "alloc",
     "clap",
@@ -34,7 +34,7 @@ const CRATES: &[&str] = &[
     "thiserror",
     "tokio",
 ];
-/// Cargo has folders of this name beside its programs, and some systems have devices.
+/// Folders in cargo's target folder, and device names of some systems.
 const FILES: &[&str] = &[
     "aux",
     "build",
@@ -45,18 +45,18 @@ const FILES: &[&str] = &[
     "nul",
     "prn",
 ];
-/// YAML takes these for something else than text.
+/// Words that YAML does not read as strings.
 const YAML: &[&str] = &["n", "no", "null", "off", "on", "y", "yes"];
 
-/// A name that will not do.
+/// Why a name is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?}: {why}")]
-pub(crate) struct BadName {
+pub(crate) struct NameError {
     name: String,
     why: String,
 }
 
-/// A project's name.
+/// A valid name of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Name(String);
 
@@ -65,49 +65,47 @@ impl Name {
         &self.0
     }
 
-    /// What the crate is called in Rust.
+    /// The crate's name in Rust code.
     pub(crate) fn crate_name(&self) -> String {
         self.0.replace('-', "_")
     }
 }
 
 impl FromStr for Name {
-    type Err = BadName;
+    type Err = NameError;
 
-    fn from_str(text: &str) -> Result<Self, BadName> {
-        let refuse = |why: &str| {
-            Err(BadName {
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let reject = |why: &str| {
+            Err(NameError {
                 name: text.to_owned(),
                 why: why.to_owned(),
             })
         };
-        if let Some(why) = unless_label(text, MOST - SYSTEM_PREFIX.len()) {
-            return refuse(&why);
+        if let Some(why) = label_error(text, MAX_LENGTH - SYSTEM_PREFIX.len()) {
+            return reject(&why);
         }
         if !text.starts_with(|first: char| first.is_ascii_lowercase()) {
-            return refuse("a crate's name begins with a letter");
+            return reject("a crate's name begins with a letter");
         }
         if text.contains("--") {
-            return refuse("a crate's name has no two hyphens in a row");
+            return reject("a crate's name has no two hyphens in a row");
         }
         let taken = |names: &[&str]| names.contains(&text);
         if taken(KEYWORDS) {
-            return refuse("a keyword of Rust; add something, such as -driver");
+            return reject("a keyword of Rust; add a suffix such as -driver");
         }
         if taken(CRATES) {
-            return refuse(
-                "the name of a crate that drivers are built with; add something, such as -driver",
+            return reject(
+                "the name of a crate that drivers depend on; add a suffix such as -driver",
             );
         }
         if taken(FILES) {
-            return refuse(
-                "a name that cargo or the file system needs; add something, such as -driver",
+            return reject(
+                "a name that cargo or the file system reserves; add a suffix such as -driver",
             );
         }
         if taken(YAML) {
-            return refuse(
-                "YAML takes it for something else than text; add something, such as -driver",
-            );
+            return reject("YAML does not read it as a string; add a suffix such as -driver");
         }
         Ok(Self(text.to_owned()))
     }
@@ -119,32 +117,32 @@ impl fmt::Display for Name {
     }
 }
 
-/// A namespace.
+/// A valid name of a namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Namespace(String);
 
 impl Namespace {
-    /// Whether a driver that lives here is for all namespaces.
+    /// Whether all namespaces may use a driver in this namespace.
     pub(crate) fn is_system(&self) -> bool {
         self.0 == SYSTEM_NAMESPACE
     }
 }
 
 impl FromStr for Namespace {
-    type Err = BadName;
+    type Err = NameError;
 
-    fn from_str(text: &str) -> Result<Self, BadName> {
-        let why = unless_label(text, MOST).or_else(|| {
-            // Numbers are written in many ways, and dates are as well.
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let why = label_error(text, MAX_LENGTH).or_else(|| {
+            // Numbers and dates have many notations.
             let may_be_number = text.starts_with(|first: char| first.is_ascii_digit())
                 && text
                     .chars()
                     .all(|c| c.is_ascii_hexdigit() || "ox-".contains(c));
             (may_be_number || YAML.contains(&text) || ["true", "false"].contains(&text))
-                .then(|| "YAML takes it for something else than text".to_owned())
+                .then(|| "YAML does not read it as a string".to_owned())
         });
         match why {
-            Some(why) => Err(BadName {
+            Some(why) => Err(NameError {
                 name: text.to_owned(),
                 why,
             }),
@@ -159,32 +157,30 @@ impl fmt::Display for Namespace {
     }
 }
 
-/// The name of the `LoadBalancerDriver`: it starts with `lbcf-` just where the driver is for all
-/// namespaces (b53).
-pub(crate) fn driver_object(name: &Name, namespace: &Namespace) -> Result<String, BadName> {
+/// The name of the `LoadBalancerDriver`, which starts with `lbcf-` if and only if all namespaces may
+/// use the driver (b53).
+pub(crate) fn driver_object(name: &Name, namespace: &Namespace) -> Result<String, NameError> {
     match (name.0.starts_with(SYSTEM_PREFIX), namespace.is_system()) {
         (false, true) => Ok(format!("{SYSTEM_PREFIX}{name}")),
-        (true, false) => Err(BadName {
+        (true, false) => Err(NameError {
             name: name.0.clone(),
             why: format!(
-                "only drivers in {SYSTEM_NAMESPACE}, which are for all namespaces, may start with {SYSTEM_PREFIX:?}, and this one is for {namespace}"
+                "only names of drivers in {SYSTEM_NAMESPACE} may start with {SYSTEM_PREFIX:?}, and this driver is in {namespace}"
             ),
         }),
         _ => Ok(name.0.clone()),
     }
 }
 
-/// Why a text is no DNS label.
-fn unless_label(text: &str, most: usize) -> Option<String> {
+/// Why a text is not a DNS label of at most `max` bytes.
+fn label_error(text: &str, max: usize) -> Option<String> {
     let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let fits = (1..=most).contains(&text.len())
+    let fits = (1..=max).contains(&text.len())
         && text.bytes().all(is_inner)
         && !text.starts_with('-')
         && !text.ends_with('-');
     (!fits).then(|| {
-        format!(
-            "not 1 to {most} lower-case letters, digits and hyphens, with no hyphen at the ends"
-        )
+        format!("not 1 to {max} lower-case letters, digits and hyphens, with no hyphen at the ends")
     })
 }
 
@@ -192,12 +188,12 @@ fn unless_label(text: &str, most: usize) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn refusal(name: &str) -> String {
+    fn rejection(name: &str) -> String {
         name.parse::<Name>().unwrap_err().to_string()
     }
 
     #[test]
-    fn names_that_will_do() {
+    fn valid_names_are_accepted() {
         let longest = "a".repeat(58);
         for name in ["demo-driver", "a", "f5", "lbcf-clb", "x-2-y", &longest] {
             assert_eq!(name.parse::<Name>().unwrap().as_str(), name);
@@ -207,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_kubernetes_or_cargo_would_not_take_are_refused_with_value_and_reason() {
+    fn names_that_kubernetes_or_cargo_reject_are_rejected_with_value_and_reason() {
         let too_long = "a".repeat(59);
         for name in [
             "",
@@ -223,7 +219,7 @@ mod tests {
             &too_long,
         ] {
             assert_eq!(
-                refusal(name),
+                rejection(name),
                 format!(
                     "{name:?}: not 1 to 58 lower-case letters, digits and hyphens, with no hyphen at the ends"
                 )
@@ -242,9 +238,9 @@ mod tests {
             ("null", "YAML"),
             ("yes", "YAML"),
         ] {
-            let refusal = refusal(name);
-            assert!(refusal.starts_with(&format!("{name:?}: ")), "{refusal}");
-            assert!(refusal.contains(reason), "{refusal}");
+            let rejection = rejection(name);
+            assert!(rejection.starts_with(&format!("{name:?}: ")), "{rejection}");
+            assert!(rejection.contains(reason), "{rejection}");
         }
     }
 
@@ -257,12 +253,12 @@ mod tests {
         assert_eq!(object("demo", "kube-system"), Ok("lbcf-demo".into()));
         assert_eq!(object("lbcf-demo", "kube-system"), Ok("lbcf-demo".into()));
         assert_eq!(object("demo", "team-a"), Ok("demo".into()));
-        let refusal = object("lbcf-demo", "team-a").unwrap_err();
-        assert!(refusal.contains("\"lbcf-demo\"") && refusal.contains("team-a"));
+        let rejection = object("lbcf-demo", "team-a").unwrap_err();
+        assert!(rejection.contains("\"lbcf-demo\"") && rejection.contains("team-a"));
     }
 
     #[test]
-    fn namespaces_are_labels_that_yaml_takes_for_text() {
+    fn namespaces_are_labels_that_yaml_reads_as_strings() {
         assert!("team-1".parse::<Namespace>().is_ok());
         assert!("1st".parse::<Namespace>().is_ok());
         for namespace in [
@@ -277,10 +273,10 @@ mod tests {
             "true",
             &"a".repeat(64),
         ] {
-            let refusal = namespace.parse::<Namespace>().unwrap_err().to_string();
+            let rejection = namespace.parse::<Namespace>().unwrap_err().to_string();
             assert!(
-                refusal.starts_with(&format!("{namespace:?}: ")),
-                "{refusal}"
+                rejection.starts_with(&format!("{namespace:?}: ")),
+                "{rejection}"
             );
         }
     }

@@ -1,13 +1,14 @@
-//! The project's files: the templates with the project's names in their places.
+//! The project's files: the templates with their placeholders replaced.
 
 use super::name::{Name, Namespace};
-use super::sdk::{Sdk, quoted, string};
+use super::sdk::{Sdk, string};
+use crate::shell;
 
-/// The port that the server listens on without being told.
+/// The server's default port.
 const DEFAULT_PORT: u16 = 8080;
 
-/// Where a file stands in the project, and its template. Some templates have names under which
-/// they mean nothing to cargo and git while they are templates.
+/// The path of a file in the project, and its template. Some templates have other names, which
+/// cargo and git ignore.
 macro_rules! template {
     ($path:literal) => {
         template!($path from $path)
@@ -41,26 +42,26 @@ const TEMPLATES: &[(&str, &str)] = &[
     template!("tests/driver.rs"),
 ];
 
-/// What a project is made for.
+/// The parameters of a project.
 #[derive(Debug, Clone)]
 pub(crate) struct Project {
     pub(crate) name: Name,
     pub(crate) namespace: Namespace,
-    /// The name of its `LoadBalancerDriver`.
+    /// The name of the `LoadBalancerDriver` object.
     pub(crate) driver: String,
     pub(crate) port: u16,
     pub(crate) sdk: Sdk,
 }
 
 impl Project {
-    /// Every file: where it stands in the project, and its text.
+    /// The path and the text of each file.
     pub(crate) fn files(&self) -> Vec<(&'static str, String)> {
         let values = self.values();
         let fill = |template: &str| {
             values
                 .iter()
-                .fold(template.to_owned(), |text, (place, value)| {
-                    text.replace(place, value)
+                .fold(template.to_owned(), |text, (placeholder, value)| {
+                    text.replace(placeholder, value)
                 })
         };
         TEMPLATES
@@ -69,7 +70,7 @@ impl Project {
             .collect()
     }
 
-    /// What `cargo run` needs to serve on the project's port.
+    /// The arguments of `cargo run` that set the port; empty for the default.
     pub(crate) fn listen_flag(&self) -> String {
         if self.port == DEFAULT_PORT {
             String::new()
@@ -78,18 +79,20 @@ impl Project {
         }
     }
 
-    /// What stands in which place. A path comes last: it is the only one that could look like a
-    /// place itself.
+    /// The value of each placeholder. The path comes last, because only a path can contain text that
+    /// looks like a placeholder.
     fn values(&self) -> Vec<(&'static str, String)> {
         let (namespace, is_system) = (&self.namespace, self.namespace.is_system());
-        let who_may = if is_system {
-            "It is for all namespaces, so it lives in kube-system and its name starts with `lbcf-`."
+        let scope = if is_system {
+            "All namespaces may use it, so it is in kube-system and its name starts with `lbcf-`."
                 .to_owned()
         } else {
-            format!("It is for namespace {namespace} alone; one for all lives in kube-system.")
+            format!(
+                "Only namespace {namespace} may use it; a driver for all namespaces is in kube-system."
+            )
         };
         let mut values = vec![
-            ("__WHO_MAY__", who_may),
+            ("__SCOPE__", scope),
             ("__NAME__", self.name.to_string()),
             ("__CRATE__", self.name.crate_name()),
             ("__DRIVER__", self.driver.clone()),
@@ -109,7 +112,7 @@ impl Project {
                 env!("CARGO_PKG_RUST_VERSION").to_owned(),
             ),
         ];
-        let [context, copy, path, ci, row] = self.places_of_sdk();
+        let [context, copy, path, ci, row] = self.sdk_placeholders();
         values.extend([
             ("__DOCKER_CONTEXT__", context),
             ("__DOCKER_SDK__", copy),
@@ -121,10 +124,10 @@ impl Project {
         values
     }
 
-    /// A folder of the SDK lies outside the project, and has to be brought to where the project is
-    /// built: as a second context of `docker build`, two lines in the Dockerfile, one before and
-    /// one after the project is copied, and a reminder for CI.
-    fn places_of_sdk(&self) -> [String; 5] {
+    /// The placeholders for an SDK in a folder outside the project, which has to be available where
+    /// the project is built: a second context of `docker build`, a line of the Dockerfile before the
+    /// project is copied and one after, and a reminder for CI.
+    fn sdk_placeholders(&self) -> [String; 5] {
         let Sdk::Folder {
             path,
             parent,
@@ -136,7 +139,7 @@ impl Project {
         };
         let copy = format!(
             "\
-# The SDK comes from a folder outside this one; in here it is at /lbcf/lbcf-driver-sdk.
+# The SDK comes from a folder outside the project; in the image it is at /lbcf/lbcf-driver-sdk.
 COPY --from=lbcf Cargo.toml /lbcf/
 COPY --from=lbcf [{}, \"/lbcf/lbcf-driver-sdk\"]
 ",
@@ -146,7 +149,7 @@ COPY --from=lbcf [{}, \"/lbcf/lbcf-driver-sdk\"]
 RUN sed -i '/^lbcf-driver-sdk/s|path = \"[^\"]*\"|path = \"/lbcf/lbcf-driver-sdk\"|' Cargo.toml
 ";
         [
-            format!("--build-context lbcf={} ", quoted(parent)),
+            format!("--build-context lbcf={} ", shell::quote(parent)),
             copy,
             path_in_image.to_owned(),
             format!("    # FILL-IN: lbcf-driver-sdk has to be at {path} here.\n"),
@@ -155,7 +158,7 @@ RUN sed -i '/^lbcf-driver-sdk/s|path = \"[^\"]*\"|path = \"/lbcf/lbcf-driver-sdk
     }
 }
 
-/// What is to be filled in for CI, as a row of the README's table.
+/// The row on CI of the table in the README.
 fn ci_row(what: &str) -> String {
     format!("| `.github/workflows/ci.yml` | {what} |\n")
 }
@@ -174,18 +177,18 @@ mod tests {
         }
     }
 
-    fn file(project: &Project, wanted: &str) -> String {
+    fn file(project: &Project, name: &str) -> String {
         let files = project.files();
-        let found = files.into_iter().find(|(path, _)| *path == wanted);
+        let found = files.into_iter().find(|(path, _)| *path == name);
         found.map(|(_, text)| text).unwrap()
     }
 
     #[test]
-    fn every_place_has_its_value_and_every_value_its_place() {
+    fn every_placeholder_has_a_value_and_every_value_a_placeholder() {
         let values = project(Sdk::registry()).values();
-        for (place, _) in &values {
-            let is_used = TEMPLATES.iter().any(|(_, text)| text.contains(place));
-            assert!(is_used, "{place}");
+        for (placeholder, _) in &values {
+            let is_used = TEMPLATES.iter().any(|(_, text)| text.contains(placeholder));
+            assert!(is_used, "{placeholder}");
         }
         for (path, text) in project(Sdk::registry()).files() {
             assert!(!text.contains("__"), "{path}:\n{text}");
@@ -193,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_taken_as_it_is() {
+    fn a_path_is_used_unchanged() {
         let path = r#"/a "b"/__NAME__ it's/lbcf-driver-sdk"#;
         let project = project(Sdk::Folder {
             path: path.into(),

@@ -1,74 +1,74 @@
-//! Where the project gets `lbcf-driver-sdk` from.
+//! The dependency of a project on `lbcf-driver-sdk`.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 const SDK: &str = "lbcf-driver-sdk";
 
-/// Where the SDK is.
+/// Where the project takes the SDK from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Sdk {
-    /// In the registry, of the version that this program was built with.
+    /// The registry, in the version of this program.
     Registry {
-        /// As in `version = "0.1"`.
+        /// The requirement, such as `0.1`.
         version: String,
     },
-    /// In a folder, mostly one of a checkout.
+    /// A folder, usually in a checkout of LBCF.
     Folder {
-        /// The folder, as the project's manifest shall have it.
+        /// The path for the project's manifest.
         path: String,
-        /// The folder around it.
+        /// The path of the parent folder.
         parent: String,
-        /// Its own name.
+        /// The last component of the path.
         folder: String,
     },
 }
 
-/// A folder that is not the SDK's.
+/// Why `--sdk-path` is rejected.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum BadSdk {
+pub(crate) enum SdkPathError {
     #[error("--sdk-path {path}: not the folder of {SDK}: {why}")]
-    NotThere { path: PathBuf, why: io::Error },
+    NotFound { path: PathBuf, why: io::Error },
     #[error("--sdk-path {path}: not the folder of {SDK}: its Cargo.toml has another name")]
-    Other { path: PathBuf },
+    OtherPackage { path: PathBuf },
     #[error("--sdk-path {path}: a path in UTF-8 without control characters is needed")]
-    Text { path: PathBuf },
+    NotText { path: PathBuf },
 }
 
 impl Sdk {
     pub(crate) fn registry() -> Self {
         let version = env!("CARGO_PKG_VERSION");
-        // What cargo takes for compatible: the first two numbers as long as the first is 0.
+        // Cargo treats versions 0.x.* as compatible.
         let compatible = version.rsplit_once('.').map_or(version, |(first, _)| first);
         Self::Registry {
             version: compatible.to_owned(),
         }
     }
 
-    /// The SDK in `given`, or in a checkout there, seen from the folder `project`. What is given
-    /// relative stays relative.
-    pub(crate) fn checkout(given: &Path, project: &Path) -> Result<Self, BadSdk> {
+    /// The SDK in the folder `given`, or in the checkout there, for a project in the folder `project`.
+    /// A relative path is made relative to the project.
+    pub(crate) fn checkout(given: &Path, project: &Path) -> Result<Self, SdkPathError> {
         let found = find(given)?;
         let folder = found.file_name().unwrap_or(found.as_os_str());
         let parent = found.parent().unwrap_or(&found);
-        let seen = |path: &Path| {
+        let for_project = |path: &Path| {
             let path = if given.is_absolute() {
                 path.to_owned()
             } else {
                 relative(path, project)
             };
-            text(&path).ok_or(BadSdk::Text { path })
+            text(&path).ok_or(SdkPathError::NotText { path })
         };
         Ok(Self::Folder {
-            path: seen(&found)?,
-            parent: seen(parent)?,
-            folder: text(Path::new(folder)).ok_or_else(|| BadSdk::Text {
+            path: for_project(&found)?,
+            parent: for_project(parent)?,
+            folder: text(Path::new(folder)).ok_or_else(|| SdkPathError::NotText {
                 path: found.clone(),
             })?,
         })
     }
 
-    /// The beginning of the dependency in the manifest.
+    /// The first key of the dependency's table in the manifest.
     pub(crate) fn dependency(&self) -> String {
         match self {
             Self::Registry { version } => format!("version = {}", string(version)),
@@ -77,37 +77,36 @@ impl Sdk {
     }
 }
 
-/// The SDK's folder, canonical.
-fn find(given: &Path) -> Result<PathBuf, BadSdk> {
+/// The canonical path of the SDK's folder.
+fn find(given: &Path) -> Result<PathBuf, SdkPathError> {
     let name_of = |folder: &Path| {
         let manifest = std::fs::read_to_string(folder.join("Cargo.toml"))?;
         io::Result::Ok(package_name(&manifest).map(str::to_owned))
     };
     let is_sdk = |name: &Option<String>| name.as_deref() == Some(SDK);
-    // People give the root of the checkout too.
+    // The root of a checkout is accepted, too.
     let below = given.join(SDK);
     let found = match name_of(given) {
         Ok(name) if is_sdk(&name) => given,
         _ if name_of(&below).is_ok_and(|name| is_sdk(&name)) => &below,
         Ok(_) => {
-            return Err(BadSdk::Other {
+            return Err(SdkPathError::OtherPackage {
                 path: given.to_owned(),
             });
         }
         Err(why) => {
-            return Err(BadSdk::NotThere {
+            return Err(SdkPathError::NotFound {
                 path: given.to_owned(),
                 why,
             });
         }
     };
-    found.canonicalize().map_err(|why| BadSdk::NotThere {
+    found.canonicalize().map_err(|why| SdkPathError::NotFound {
         path: given.to_owned(),
         why,
     })
 }
 
-/// The name in a manifest's `[package]`.
 fn package_name(manifest: &str) -> Option<&str> {
     let package = manifest.split("[package]").nth(1)?;
     let own_lines = package.lines().skip(1).map(str::trim);
@@ -119,12 +118,12 @@ fn package_name(manifest: &str) -> Option<&str> {
         })
 }
 
-/// The way from one folder to another, both absolute and without links.
+/// The relative path from one folder to another, both canonical.
 fn relative(to: &Path, from: &Path) -> PathBuf {
     let mut to_parts = to.components().peekable();
     let mut from_parts = from.components().peekable();
     if to_parts.peek() != from_parts.peek() {
-        // Another drive: there is no way.
+        // Another drive: there is no relative path.
         return to.to_owned();
     }
     while to_parts.peek().is_some() && to_parts.peek() == from_parts.peek() {
@@ -132,11 +131,11 @@ fn relative(to: &Path, from: &Path) -> PathBuf {
         from_parts.next();
     }
     let up = from_parts.map(|_| Component::ParentDir);
-    let way: PathBuf = up.chain(to_parts).collect();
-    if way.as_os_str().is_empty() {
+    let path: PathBuf = up.chain(to_parts).collect();
+    if path.as_os_str().is_empty() {
         PathBuf::from(".")
     } else {
-        way
+        path
     }
 }
 
@@ -145,19 +144,9 @@ fn text(path: &Path) -> Option<String> {
     (!text.contains(char::is_control)).then(|| text.to_owned())
 }
 
-/// A text as a string of TOML, and of JSON, which escape alike what is not a control character.
+/// A string literal of TOML and JSON, for texts without control characters.
 pub(crate) fn string(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
-}
-
-/// A text as one word for a shell.
-pub(crate) fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._+-".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]
@@ -165,8 +154,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_way_from_folder_to_folder() {
-        for (to, from, way) in [
+    fn relative_paths_between_folders() {
+        for (to, from, path) in [
             ("/a/sdk", "/a/project", "../sdk"),
             ("/a/b/sdk", "/a/c/d/project", "../../../b/sdk"),
             ("/sdk", "/project", "../sdk"),
@@ -175,12 +164,12 @@ mod tests {
             ("/a", "/a", "."),
         ] {
             let found = relative(Path::new(to), Path::new(from));
-            assert_eq!(found, Path::new(way), "{from} to {to}");
+            assert_eq!(found, Path::new(path), "{from} to {to}");
         }
     }
 
     #[test]
-    fn the_package_s_own_name_counts() {
+    fn the_name_is_that_of_the_package() {
         let manifest = "[package]\nversion.workspace = true\nname = \"lbcf-driver-sdk\"\n";
         assert_eq!(package_name(manifest), Some(SDK));
         for other in [
@@ -195,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_registry_s_is_of_this_version() {
+    fn the_registry_version_is_that_of_this_program() {
         let Sdk::Registry { version } = Sdk::registry() else {
             panic!("not from the registry");
         };
@@ -204,10 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_quoted_for_manifest_and_shell() {
+    fn paths_are_quoted_for_the_manifest() {
         assert_eq!(string(r#"C:\a "b""#), r#""C:\\a \"b\"""#);
-        assert_eq!(quoted("../a-b/c_1.2"), "../a-b/c_1.2");
-        assert_eq!(quoted("it's a path"), r"'it'\''s a path'");
-        assert_eq!(quoted(""), "''");
     }
 }

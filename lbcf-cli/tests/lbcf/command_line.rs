@@ -3,7 +3,7 @@
 use crate::process::{Running, TempFile, run, text};
 
 #[test]
-fn help_says_what_each_command_is_for() {
+fn help_lists_every_command() {
     let help = text(&run(&["--help"]).stdout);
     for command in [
         "conformance",
@@ -23,7 +23,7 @@ fn help_says_what_each_command_is_for() {
 }
 
 #[test]
-fn what_is_wrong_on_the_command_line_is_named() {
+fn errors_on_the_command_line_name_the_flag_and_the_value() {
     for (args, named) in [
         (vec!["demo", "--pods", "0"], "--pods"),
         (vec!["demo", "--pods", "many"], "many"),
@@ -81,7 +81,7 @@ fn what_is_wrong_on_the_command_line_is_named() {
 }
 
 #[test]
-fn crds_prints_what_deploy_holds() {
+fn crds_prints_the_files_in_deploy() {
     let printed = text(&run(&["crds"]).stdout);
     for plural in [
         "loadbalancerdrivers",
@@ -100,7 +100,7 @@ fn crds_prints_what_deploy_holds() {
 }
 
 #[test]
-fn webhooks_prints_what_deploy_holds() {
+fn webhooks_prints_the_files_in_deploy() {
     let printed = text(&run(&["webhooks"]).stdout);
     for name in ["lbcf-mutate", "lbcf-validate"] {
         let file = format!(
@@ -179,8 +179,8 @@ fn local_cluster_serves_kubectl_over_tls_with_a_token_from_a_file() {
             .args(["get", "nodes", "-o", "name"])
             .output()
             .unwrap();
-        let said = text(&listed.stdout) + &text(&listed.stderr);
-        assert_eq!(said, "node/node-1\nnode/node-2\nnode/node-3\n");
+        let output = text(&listed.stdout) + &text(&listed.stderr);
+        assert_eq!(output, "node/node-1\nnode/node-2\nnode/node-3\n");
         let line = cluster.line_with("path=\"/api/v1/nodes\"");
         for part in [
             "request",
@@ -211,7 +211,7 @@ fn help_does_not_show_the_token_of_the_environment() {
 }
 
 #[test]
-fn an_address_that_is_taken_is_named() {
+fn an_address_in_use_is_named() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = taken.local_addr().unwrap().to_string();
     for command in ["local-cluster", "mock-driver"] {
@@ -245,6 +245,6 @@ fn the_controller_runs_against_a_cluster_and_ends_on_ctrl_c() {
         "127.0.0.1:0",
     ]);
     controller.line_with("serving /healthz, /readyz and /metrics addr=127.0.0.1:");
-    controller.line_with("the cluster is known; working");
+    controller.line_with("the index is complete; reconciling");
     assert_eq!(controller.interrupt().0, Some(0));
 }

@@ -1,4 +1,4 @@
-//! `lbcf controller` as a process: its logs, its ends, and several of them.
+//! `lbcf controller` as a process: its logs, its exit codes, and leader election.
 
 use crate::process::{Running, TempFile, run, text};
 use kube::api::{Api, PostParams};
@@ -9,7 +9,7 @@ use lbcf_controller::api::{
 };
 use serde_json::Value;
 
-/// A cluster of its own for controllers.
+/// A cluster for one test.
 struct Cluster {
     server: Running,
     kubeconfig: TempFile,
@@ -43,7 +43,7 @@ impl Cluster {
 }
 
 #[tokio::test]
-async fn a_line_about_a_webhook_says_of_which_object_and_driver() {
+async fn a_log_line_about_a_webhook_names_the_object_and_the_driver() {
     let cluster = Cluster::start();
     let kubeconfig = Kubeconfig::read_from(cluster.kubeconfig.path()).unwrap();
     let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
@@ -69,7 +69,7 @@ async fn a_line_about_a_webhook_says_of_which_object_and_driver() {
         .await
         .unwrap();
     let controller = cluster.controller(&["--log-format", "json"]);
-    let line: Value = serde_json::from_str(&controller.line_with("no answer")).unwrap();
+    let line: Value = serde_json::from_str(&controller.line_with("no valid response")).unwrap();
     assert_eq!(line["level"], "WARN", "{line}");
     assert_eq!(line["span"]["kind"], "LoadBalancer", "{line}");
     assert_eq!(line["span"]["object"], "default/lb", "{line}");
@@ -78,49 +78,53 @@ async fn a_line_about_a_webhook_says_of_which_object_and_driver() {
 }
 
 #[test]
-fn of_two_controllers_the_second_goes_on_when_the_first_is_told_to_end() {
+fn the_second_of_two_controllers_leads_when_the_first_stops() {
     let cluster = Cluster::start();
     let first = cluster.controller(&["--leader-elect-identity", "first"]);
-    first.line_with("the cluster is known; working");
+    first.line_with("the index is complete; reconciling");
     let second = cluster.controller(&["--leader-elect-identity", "second"]);
-    assert!(second.line_with("another process leads").contains("first_"));
+    assert!(
+        second
+            .line_with("another process is the leader")
+            .contains("first_")
+    );
     assert_eq!(first.interrupt().0, Some(0));
-    second.line_with("the cluster is known; working");
+    second.line_with("the index is complete; reconciling");
     assert_eq!(second.interrupt().0, Some(0));
 }
 
 #[test]
-fn a_controller_whose_cluster_is_gone_ends_by_itself_and_says_why() {
+fn a_controller_whose_cluster_is_unreachable_exits_with_the_reason() {
     let cluster = Cluster::start();
     let controller = cluster.controller(&[
         "--leader-elect-lease-duration=3s",
         "--leader-elect-renew-deadline=2s",
         "--leader-elect-retry-period=500ms",
     ]);
-    controller.line_with("the cluster is known; working");
+    controller.line_with("the index is complete; reconciling");
     drop(cluster.server);
-    let (code, lines) = controller.end();
+    let (code, lines) = controller.wait();
     assert_eq!(code, Some(1));
-    let told = lines.last().unwrap();
+    let last = lines.last().unwrap();
     assert!(
-        told.starts_with(
-            "lbcf: the lead is lost: lease kube-system/lbcf-controller: not renewed within 2s"
+        last.starts_with(
+            "lbcf: leadership lost: lease kube-system/lbcf-controller: not renewed within 2s"
         ),
-        "{told}"
+        "{last}"
     );
 }
 
 #[test]
-fn without_an_election_it_works_beside_others() {
+fn without_leader_election_several_controllers_run() {
     let cluster = Cluster::start();
     let first = cluster.controller(&["--leader-elect=false"]);
-    first.line_with("the cluster is known; working");
+    first.line_with("the index is complete; reconciling");
     let second = cluster.controller(&["--leader-elect=false"]);
-    second.line_with("the cluster is known; working");
+    second.line_with("the index is complete; reconciling");
 }
 
 #[test]
-fn a_health_address_that_is_taken_and_times_that_do_not_fit_are_named() {
+fn a_health_address_in_use_and_invalid_election_times_are_named() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = taken.local_addr().unwrap().to_string();
     let cluster = Cluster::start();

@@ -1,4 +1,4 @@
-//! `lbcf demo`: the tour, its document, its ends.
+//! `lbcf demo`: the tour, its JSON report and its exit codes.
 
 use crate::process::{Running, TempFile, lbcf, run, text};
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ fn the_tour_passes_with_fifty_pods_and_with_one() {
 }
 
 #[test]
-fn another_driver_is_driven_and_what_cannot_be_seen_is_skipped() {
+fn with_another_driver_steps_that_need_the_mock_are_skipped() {
     let driver = Running::start(&[
         "mock-driver",
         "--listen",
@@ -108,8 +108,8 @@ fn another_driver_is_driven_and_what_cannot_be_seen_is_skipped() {
 }
 
 #[test]
-fn a_driver_that_is_not_there_fails_the_tour() {
-    // A port that was free a moment ago; the tour is ended as soon as its first step has failed.
+fn an_unreachable_driver_fails_the_tour() {
+    // A free port; the tour is interrupted as soon as its first step has failed.
     let free = std::net::TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -123,7 +123,7 @@ fn a_driver_that_is_not_there_fails_the_tour() {
 }
 
 #[test]
-fn text_tells_what_a_person_would_type_and_what_the_cloud_holds() {
+fn the_text_has_the_kubectl_commands_and_the_state_of_the_cloud() {
     let output = run(&["demo", "--once"]);
     let stdout = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{stdout}");
@@ -139,11 +139,11 @@ fn text_tells_what_a_person_would_type_and_what_the_cloud_holds() {
         assert!(stdout.contains(part), "{part:?} is missing in\n{stdout}");
     }
     assert!(!stdout.contains('\x1b'), "no colours in a pipe");
-    assert_eq!(text(&output.stderr), "", "nothing to complain of");
+    assert_eq!(text(&output.stderr), "", "no warnings");
 }
 
 #[test]
-fn ctrl_c_ends_it_cleanly_after_the_tour_and_during_it() {
+fn ctrl_c_ends_the_demo_during_the_tour_and_after_it() {
     let kubeconfig = TempFile::new("kubeconfig");
     let demo = Running::start(&["demo", "--kubeconfig", kubeconfig.as_str()]);
     demo.line_with("Ctrl-C ends it.");
@@ -161,7 +161,7 @@ fn ctrl_c_ends_it_cleanly_after_the_tour_and_during_it() {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_it_without_a_panic() {
+fn a_closed_pipe_ends_the_demo_without_a_panic() {
     let mut child = lbcf(&["demo", "--once"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -1,6 +1,6 @@
-//! The `lbcf` command as people and programs call it.
+//! The `lbcf` command as users and programs call it.
 
-// Tests say what they expect by unwrapping, their helpers too.
+// Tests and their helpers state what they expect by unwrapping.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 

@@ -1,4 +1,4 @@
-//! `lbcf new`: what it writes, what it refuses, and that a project works from the start.
+//! `lbcf new`: what it writes and what it rejects; [`built`] builds a project.
 
 use crate::process::{TempFile, lbcf, run, text};
 use k8s_openapi::api::apps::v1::Deployment;
@@ -31,22 +31,21 @@ const FILES: [&str; 18] = [
     "tests/driver.rs",
 ];
 
-/// This checkout's SDK.
+/// The folder of the SDK in this checkout.
 fn sdk() -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lbcf-driver-sdk");
     folder.canonicalize().unwrap()
 }
 
-/// An empty folder, and the path of a project in it that is not there yet.
-fn nowhere(name: &str) -> TempFile {
+/// A path that does not exist, in an empty folder.
+fn unused_path(name: &str) -> TempFile {
     let folder = TempFile::new(name);
     fs::create_dir_all(folder.path().parent().unwrap()).unwrap();
     folder
 }
 
-/// Makes a project called `name`.
-fn made(name: &str, flags: &[&str]) -> TempFile {
-    let project = nowhere(name);
+fn generate(name: &str, flags: &[&str]) -> TempFile {
+    let project = unused_path(name);
     let output = run(&[&["new", name, "--path", project.as_str()], flags].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     project
@@ -60,7 +59,7 @@ fn parsed<T: DeserializeOwned>(project: &TempFile, file: &str) -> T {
     serde_saphyr::from_str(&read(project, file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// Every file below a folder, hidden ones too.
+/// Every file below a folder, including hidden ones.
 fn files_below(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -80,23 +79,23 @@ fn files_below(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_project_is_whole_and_no_place_is_left_unfilled() {
+fn a_project_is_complete_and_has_no_placeholders() {
     let sdk = sdk();
     for flags in [&[][..], &["--sdk-path", sdk.to_str().unwrap()]] {
-        let project = made("demo-driver", flags);
+        let project = generate("demo-driver", flags);
         assert_eq!(files_below(project.path()), FILES);
         for file in FILES {
             let text = read(&project, file);
-            let places = text
+            let placeholders = text
                 .match_indices("__")
                 .map(|(at, _)| &text[at..text.len().min(at + 20)])
                 .collect::<Vec<_>>();
-            assert_eq!(places, [""; 0], "{file}");
+            assert_eq!(placeholders, [""; 0], "{file}");
             assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{file}");
             assert!(!text.lines().any(|line| line.ends_with(' ')), "{file}");
         }
         let beside = fs::read_dir(project.path().parent().unwrap()).unwrap();
-        assert_eq!(beside.count(), 1, "nothing is left beside the project");
+        assert_eq!(beside.count(), 1, "nothing is left next to the project");
     }
 }
 
@@ -104,7 +103,7 @@ fn a_project_is_whole_and_no_place_is_left_unfilled() {
 fn every_place_to_fill_in_is_marked_and_listed_in_the_readme() {
     let sdk = sdk();
     for flags in [&[][..], &["--sdk-path", sdk.to_str().unwrap()]] {
-        let project = made("demo-driver", flags);
+        let project = generate("demo-driver", flags);
         let readme = read(&project, "README.md");
         for file in FILES.iter().filter(|file| **file != "README.md") {
             let folder = file
@@ -117,7 +116,7 @@ fn every_place_to_fill_in_is_marked_and_listed_in_the_readme() {
             assert_eq!(is_listed, has_mark, "{file}");
         }
     }
-    let project = made("demo-driver", &[]);
+    let project = generate("demo-driver", &[]);
     let driver = read(&project, "src/driver.rs");
     for (number, function) in (1..).zip([
         "create_load_balancer",
@@ -134,13 +133,13 @@ fn every_place_to_fill_in_is_marked_and_listed_in_the_readme() {
 }
 
 #[test]
-fn it_says_what_was_made_and_what_comes_next() {
-    let project = nowhere("demo-driver");
+fn the_output_names_the_files_and_the_next_commands() {
+    let project = unused_path("demo-driver");
     let output = lbcf(&["new", "demo-driver", "--port", "9001"])
         .current_dir(project.path().parent().unwrap())
         .output()
         .unwrap();
-    let told = text(&output.stdout);
+    let output_text = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     for part in [
         "src/driver.rs",
@@ -149,14 +148,17 @@ fn it_says_what_was_made_and_what_comes_next() {
         "  cargo run -- --listen 127.0.0.1:9001\n",
         "  lbcf demo --once --driver-url http://127.0.0.1:9001 ",
     ] {
-        assert!(told.contains(part), "{part:?} is missing in\n{told}");
+        assert!(
+            output_text.contains(part),
+            "{part:?} is missing in\n{output_text}"
+        );
     }
     assert!(project.path().join("Cargo.toml").exists());
 }
 
 #[test]
-fn flags_can_be_given_as_variables() {
-    let project = nowhere("demo-driver");
+fn flags_have_environment_variables() {
+    let project = unused_path("demo-driver");
     let output = lbcf(&["new", "demo-driver"])
         .env("LBCF_NEW_PATH", project.path())
         .env("LBCF_NEW_PORT", "9002")
@@ -172,13 +174,13 @@ fn flags_can_be_given_as_variables() {
 }
 
 #[test]
-fn manifests_fit_together_and_run_without_privileges() {
+fn manifests_refer_to_each_other_and_need_no_privileges() {
     for (namespace, driver, examples) in [
         ("kube-system", "lbcf-demo-driver", "default"),
         ("team-a", "demo-driver", "team-a"),
     ] {
         let flags = ["--namespace", namespace, "--port", "9003"];
-        let project = made("demo-driver", &flags);
+        let project = generate("demo-driver", &flags);
 
         let deployment: Deployment = parsed(&project, "deploy/10-deployment.yaml");
         let service: Service = parsed(&project, "deploy/20-service.yaml");
@@ -199,7 +201,7 @@ fn manifests_fit_together_and_run_without_privileges() {
             lb.metadata.name.map(|name| vec![name])
         );
 
-        // The Service leads to the pods, and the driver's URL to the Service.
+        // The Service selects the pods, and the driver's URL is that of the Service.
         let template = deployment.spec.unwrap().template;
         let (labels, pod) = (template.metadata.unwrap().labels, template.spec.unwrap());
         let spec = service.spec.unwrap();
@@ -226,8 +228,8 @@ fn manifests_fit_together_and_run_without_privileges() {
 }
 
 #[test]
-fn a_relative_sdk_path_is_seen_from_the_project() {
-    let project = nowhere("demo-driver");
+fn a_relative_sdk_path_is_made_relative_to_the_project() {
+    let project = unused_path("demo-driver");
     let checkout = project.path().parent().unwrap().join("my lbcf");
     let sdk = checkout.join("lbcf-driver-sdk");
     fs::create_dir_all(&sdk).unwrap();
@@ -250,26 +252,27 @@ fn a_relative_sdk_path_is_seen_from_the_project() {
         .output()
         .unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-        let made = checkout.with_file_name("a").join("project");
-        let manifest = fs::read_to_string(made.join("Cargo.toml")).unwrap();
+        let project = checkout.with_file_name("a").join("project");
+        let manifest = fs::read_to_string(project.join("Cargo.toml")).unwrap();
         let dependency = "lbcf-driver-sdk = { path = \"../../my lbcf/lbcf-driver-sdk\", ";
         assert!(manifest.contains(dependency), "{manifest}");
         assert!(
-            made.join("../../my lbcf/lbcf-driver-sdk/Cargo.toml")
+            project
+                .join("../../my lbcf/lbcf-driver-sdk/Cargo.toml")
                 .exists()
         );
-        let dockerfile = fs::read_to_string(made.join("Dockerfile")).unwrap();
+        let dockerfile = fs::read_to_string(project.join("Dockerfile")).unwrap();
         assert!(
             dockerfile.contains("--build-context lbcf='../../my lbcf' "),
             "{dockerfile}"
         );
-        fs::remove_dir_all(made).unwrap();
+        fs::remove_dir_all(project).unwrap();
     }
 }
 
 #[test]
-fn without_sdk_path_the_registry_s_sdk_is_taken() {
-    let project = made("demo-driver", &[]);
+fn without_sdk_path_the_sdk_comes_from_the_registry() {
+    let project = generate("demo-driver", &[]);
     let manifest = read(&project, "Cargo.toml");
     let (major_minor, _) = env!("CARGO_PKG_VERSION").rsplit_once('.').unwrap();
     let dependency = format!("lbcf-driver-sdk = {{ version = \"{major_minor}\", ");
@@ -280,8 +283,8 @@ fn without_sdk_path_the_registry_s_sdk_is_taken() {
 }
 
 #[test]
-fn what_is_wrong_is_named_and_nothing_is_written() {
-    let folder = nowhere("work");
+fn errors_name_the_argument_and_nothing_is_written() {
+    let folder = unused_path("work");
     let work = folder.path().parent().unwrap();
     fs::write(work.join("file"), "mine").unwrap();
     fs::create_dir_all(work.join("other")).unwrap();
@@ -297,11 +300,11 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
         (&["std"], "\"std\""),
         (
             &["demo", "--path", "file"],
-            "file: there is a file of this name",
+            "file: a file of this name exists",
         ),
         (
             &["demo", "--path", "other"],
-            "other: there is something in this folder",
+            "other: this folder is not empty",
         ),
         (&["demo", "--path", "file/demo"], "file/demo"),
         (&["demo", "--sdk-path", "no/sdk"], "--sdk-path no/sdk"),
@@ -328,8 +331,8 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
 }
 
 #[test]
-fn an_empty_folder_is_filled_also_the_one_that_one_is_in() {
-    let project = nowhere("demo-driver");
+fn an_empty_folder_is_accepted_also_the_current_one() {
+    let project = unused_path("demo-driver");
     fs::create_dir(project.path()).unwrap();
     let output = lbcf(&["new", "demo-driver", "--path", "."])
         .current_dir(project.path())
@@ -337,8 +340,8 @@ fn an_empty_folder_is_filled_also_the_one_that_one_is_in() {
         .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert_eq!(files_below(project.path()), FILES);
-    // A second time it is not empty.
+    // Now the folder is not empty.
     let output = run(&["new", "demo-driver", "--path", project.as_str()]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("already"));
+    assert!(text(&output.stderr).contains("is not empty"));
 }

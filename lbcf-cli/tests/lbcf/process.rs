@@ -1,4 +1,4 @@
-//! Running `lbcf` and talking to it.
+//! Runs `lbcf` as a process.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// How long anything may take.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+/// The longest that any condition may take. Only a defect takes as long, so it is generous: a busy
+/// machine is slow.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(300);
 
-/// The command, with nothing of the caller's environment that would change what it does.
+/// The command, without `LBCF_` variables of the environment.
 pub(crate) fn lbcf(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lbcf"));
     for (name, _) in std::env::vars_os() {
@@ -22,7 +23,7 @@ pub(crate) fn lbcf(args: &[&str]) -> Command {
     command
 }
 
-/// Runs the command to its end.
+/// Runs the command until it exits.
 pub(crate) fn run(args: &[&str]) -> Output {
     lbcf(args).output().unwrap()
 }
@@ -31,7 +32,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A command that goes on until it is told to end; dropping it kills it.
+/// A running command, killed when this is dropped.
 pub(crate) struct Running {
     child: Child,
     lines: mpsc::Receiver<String>,
@@ -50,33 +51,32 @@ impl Running {
         Self { child, lines }
     }
 
-    /// Reads on, on stdout and stderr, to the first line that has `wanted` in it.
-    pub(crate) fn line_with(&self, wanted: &str) -> String {
+    /// Reads stdout and stderr until a line contains `text`, and returns that line.
+    pub(crate) fn line_with(&self, text: &str) -> String {
         let deadline = Instant::now() + DEADLINE;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let line = self
                 .lines
                 .recv_timeout(left)
-                .unwrap_or_else(|_| panic!("no line with {wanted:?} came"));
-            if line.contains(wanted) {
+                .unwrap_or_else(|_| panic!("no line contains {text:?}"));
+            if line.contains(text) {
                 return line;
             }
         }
     }
 
-    /// Presses Ctrl-C and waits for the end; gives the exit code and what was printed meanwhile.
+    /// Sends SIGINT and waits; see [`Self::wait`].
     pub(crate) fn interrupt(self) -> (Option<i32>, Vec<String>) {
         self.signal("INT");
-        self.end()
+        self.wait()
     }
 
-    /// Its number.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Sends a signal, by its name without SIG.
+    /// Sends a signal, named without the prefix SIG.
     pub(crate) fn signal(&self, name: &str) {
         let signal = format!("-{name}");
         let pid = self.child.id().to_string();
@@ -84,17 +84,17 @@ impl Running {
         assert!(sent.success());
     }
 
-    /// Waits for the end; gives the exit code and what was printed meanwhile.
-    pub(crate) fn end(mut self) -> (Option<i32>, Vec<String>) {
+    /// Waits for the exit. Returns the exit code and the lines printed since the last one read.
+    pub(crate) fn wait(mut self) -> (Option<i32>, Vec<String>) {
         let deadline = Instant::now() + DEADLINE;
         let code = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status.code();
             }
-            assert!(Instant::now() < deadline, "it goes on and on");
+            assert!(Instant::now() < deadline, "it does not exit");
             std::thread::sleep(Duration::from_millis(10));
         };
-        // The pipes end with the process, and the lines with the pipes.
+        // The pipes close with the process, which ends the channel.
         (code, self.lines.iter().collect())
     }
 }
@@ -116,7 +116,7 @@ fn forward(from: impl Read + Send + 'static, to: mpsc::Sender<String>) {
     });
 }
 
-/// A file in a folder of its own, which goes with it.
+/// A file in a temporary folder, deleted on drop.
 pub(crate) struct TempFile(PathBuf);
 
 impl TempFile {

@@ -1,165 +1,175 @@
-//! The answer to one request: rules first, then what only others know.
+//! Admits one request: first the rules, then lookups and drivers.
 
 mod backend_group;
 mod bind;
 mod driver;
 mod load_balancer;
 
-use super::ask::Asking;
-use super::known::Known;
+use super::cluster_reader::ClusterReader;
+use super::denial::Denial;
+use super::field_error::FieldError;
 use super::mutate;
 use super::object::{Metadata, Spec};
-use super::refusal::{Denial, Refusal, unless_none};
-use super::review::{Answer, Request};
+use super::review::{AdmissionDecision, Request};
 use super::rules;
 use super::table::{Action, Hook, Kind, Operation};
+use super::validation_context::ValidationContext;
+use lbcf_driver_sdk::webhook;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Answers a request that came to a webhook.
-pub(super) async fn answer<S: Known>(
+/// Decides a request to one of the webhooks.
+pub(super) async fn admit<S: ClusterReader>(
     hook: &Hook,
     request: &Request,
-    ask: &Asking<'_, S>,
-) -> Answer {
+    context: &ValidationContext<'_, S>,
+) -> AdmissionDecision {
     let Some(operation) = Operation::read(&request.operation) else {
-        return Answer::Allowed; // b65
+        return AdmissionDecision::Allowed; // b65
     };
     if request
         .sub_resource
         .as_deref()
         .is_some_and(|sub| !sub.is_empty())
     {
-        return Answer::Allowed; // Statuses are the controller's own.
+        return AdmissionDecision::Allowed; // Only the controller writes statuses.
     }
     match hook.action {
         Action::Mutate => changed(hook.kind, operation, request),
-        Action::Validate { .. } => validated(hook.kind, operation, request, ask).await.into(),
+        Action::Validate { .. } => validated(hook.kind, operation, request, context)
+            .await
+            .into(),
     }
 }
 
-fn changed(kind: Kind, operation: Operation, request: &Request) -> Answer {
+fn changed(kind: Kind, operation: Operation, request: &Request) -> AdmissionDecision {
     let Some(object) = request
         .object
         .as_ref()
         .filter(|_| operation != Operation::Delete)
     else {
-        return Answer::Allowed;
+        return AdmissionDecision::Allowed;
     };
     if is_deleting(object) {
-        return Answer::Allowed;
+        return AdmissionDecision::Allowed;
     }
     let patch = mutate::patch(kind, operation, object, request.old_object.as_ref());
     if patch.0.is_empty() {
-        Answer::Allowed
+        AdmissionDecision::Allowed
     } else {
-        Answer::Patched(patch)
+        AdmissionDecision::Patched(patch)
     }
 }
 
-async fn validated<S: Known>(
+async fn validated<S: ClusterReader>(
     kind: Kind,
     operation: Operation,
     request: &Request,
-    ask: &Asking<'_, S>,
+    context: &ValidationContext<'_, S>,
 ) -> Result<(), Denial> {
     if operation == Operation::Delete {
-        return deleted(kind, request, ask).await;
+        return deleted(kind, request, context).await;
     }
     let Some(object) = &request.object else {
-        return Err(invalid(Refusal::field("request.object", "missing")));
+        return Err(FieldError::new("request.object", "missing").into());
     };
     let old = request
         .old_object
         .as_ref()
         .filter(|_| operation == Operation::Update);
-    // b66, b98: what goes may lose its finalizers, and what stays as it is asks nobody.
+    // b66, b98: finalizers can be removed, and an unchanged spec is not validated again.
     if old.is_some() && is_deleting(object) {
         return Ok(());
     }
     if old.is_some_and(|old| old.get("spec") == object.get("spec")) {
-        return ask.passed();
+        return context.allow();
     }
     match kind {
-        Kind::Driver => driver::stored(&Change::read(kind, request, object, old)?)?,
+        Kind::Driver => driver::stored(&ObjectChange::read(kind, request, object, old)?)?,
         Kind::LoadBalancer => {
-            load_balancer::stored(&Change::read(kind, request, object, old)?, ask).await?;
+            load_balancer::stored(&ObjectChange::read(kind, request, object, old)?, context)
+                .await?;
         }
         Kind::BackendGroup => {
-            backend_group::stored(&Change::read(kind, request, object, old)?, ask).await?;
+            backend_group::stored(&ObjectChange::read(kind, request, object, old)?, context)
+                .await?;
         }
-        Kind::Bind => bind::stored(&Change::read(kind, request, object, old)?, ask).await?,
+        Kind::Bind => {
+            bind::stored(&ObjectChange::read(kind, request, object, old)?, context).await?;
+        }
     }
-    ask.passed()
+    context.allow()
 }
 
-/// Looks at the object that goes, not at what is stored under the request's name: that is empty
-/// when a whole collection goes (u27).
-async fn deleted<S: Known>(
+/// Validates a deletion by the object in the request: the name in the request is empty when a
+/// collection is deleted (u27).
+async fn deleted<S: ClusterReader>(
     kind: Kind,
     request: &Request,
-    ask: &Asking<'_, S>,
+    context: &ValidationContext<'_, S>,
 ) -> Result<(), Denial> {
     let Some(object) = &request.old_object else {
         return Ok(()); // b70
     };
-    let metadata = Metadata::read(object).map_err(invalid)?;
+    let metadata = Metadata::read(object)?;
     let key = metadata.key(request);
     match kind {
-        Kind::Driver => driver::deleted(&key, metadata, request, ask).await?,
+        Kind::Driver => driver::deleted(&key, metadata, request, context).await?,
         Kind::LoadBalancer | Kind::BackendGroup => {
-            rules::validate_deletion(&kind.names().kind, &key, &metadata.labels())?;
+            rules::validate_deletion(&kind.resource().kind, &key, &metadata.labels())?;
         }
         Kind::Bind => {}
     }
-    ask.passed()
+    context.allow()
 }
 
-/// What is to be stored, and what is stored.
+/// An object to be stored, and the one that it replaces.
 #[derive(Debug)]
-struct Change<S> {
+struct ObjectChange<S> {
     key: crate::key::ObjectKey,
     metadata: Metadata,
     new: Spec<S>,
     old: Option<Spec<S>>,
-    /// What is stored, whole.
+    /// The replaced object with its status.
     stored: Option<Value>,
 }
 
-impl<S: DeserializeOwned> Change<S> {
+impl<S: DeserializeOwned> ObjectChange<S> {
     fn read(
         kind: Kind,
         request: &Request,
         object: &Value,
         old: Option<&Value>,
     ) -> Result<Self, Denial> {
-        let metadata = Metadata::read(object).map_err(invalid)?;
+        let metadata = Metadata::read(object)?;
         Ok(Self {
             key: metadata.key(request),
             metadata,
-            new: Spec::read(kind, object).map_err(invalid)?,
-            // What is stored and cannot be understood is no reason to keep it so.
+            new: Spec::read(kind, object)?,
+            // A stored object that cannot be decoded can be replaced.
             old: old.and_then(|old| Spec::read(kind, old).ok()),
             stored: old.cloned(),
         })
     }
 }
 
-impl<S> Change<S> {
+impl<S> ObjectChange<S> {
     const fn is_new(&self) -> bool {
         self.stored.is_none()
+    }
+
+    /// The operation that is sent to drivers.
+    const fn operation(&self) -> webhook::Operation {
+        if self.is_new() {
+            webhook::Operation::Create
+        } else {
+            webhook::Operation::Update
+        }
     }
 }
 
 fn is_deleting(object: &Value) -> bool {
     Metadata::read(object).is_ok_and(|metadata| metadata.is_deleting())
-}
-
-fn invalid(refusal: Refusal) -> Denial {
-    match unless_none(&[refusal]) {
-        Err(denial) => denial,
-        Ok(()) => Denial::Refused(String::new()),
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What tells the API server to ask us: the two webhook configurations, from the table.
+//! The two webhook configurations, generated from the list of webhooks.
 
 use super::table::{Action, HOOKS, Hook};
 use crate::api::GROUP;
@@ -9,36 +9,35 @@ use k8s_openapi::api::admissionregistration::v1::{
 };
 use kube::api::ObjectMeta;
 
-/// The name of the `MutatingWebhookConfiguration`; the original's, so that applying ours replaces
-/// it.
+/// Name of the `MutatingWebhookConfiguration`, the same as in the original, which is thereby replaced.
 pub const MUTATING_CONFIGURATION: &str = "lbcf-mutate";
-/// The name of the `ValidatingWebhookConfiguration`; the original's, so that applying ours
-/// replaces it.
+/// Name of the `ValidatingWebhookConfiguration`, the same as in the original, which is thereby
+/// replaced.
 pub const VALIDATING_CONFIGURATION: &str = "lbcf-validate";
 
-/// The longest that the API server waits for any webhook. Drivers are asked within it.
-const PATIENT_SECONDS: i32 = 30;
-/// How long the API server waits for a webhook that asks nobody but the API server itself.
-const USUAL_SECONDS: i32 = 10;
+/// Timeout of webhooks that call drivers: the longest that is allowed.
+const DRIVER_TIMEOUT_SECONDS: i32 = 30;
+/// Timeout of the other webhooks, which at most read from the API server.
+const TIMEOUT_SECONDS: i32 = 10;
 
-/// Where the API server finds the admission webhooks.
+/// The address at which the API server calls the admission webhooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
-    /// A service of the cluster.
+    /// A Service of the cluster.
     Service {
-        /// Its namespace.
+        /// Namespace of the Service.
         namespace: String,
-        /// Its name.
+        /// Name of the Service.
         name: String,
-        /// Its port.
+        /// Port of the Service.
         port: u16,
     },
-    /// A place outside the cluster: `https://HOST:PORT`, without a path.
+    /// A URL outside the cluster, `https://HOST:PORT` without a path.
     Url(String),
 }
 
 impl Default for Endpoint {
-    /// The service that the manifests in `deploy/` make.
+    /// The Service of the manifests in `deploy/`.
     fn default() -> Self {
         Self::Service {
             namespace: crate::names::SYSTEM_NAMESPACE.into(),
@@ -48,19 +47,19 @@ impl Default for Endpoint {
     }
 }
 
-/// The two objects that tell the API server to ask us.
+/// The two objects that register the webhooks with the API server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Configurations {
-    /// The webhooks that change objects.
+    /// Webhooks that mutate objects.
     pub mutating: MutatingWebhookConfiguration,
-    /// The webhooks that say yes or no.
+    /// Webhooks that validate objects.
     pub validating: ValidatingWebhookConfiguration,
 }
 
-/// The configurations for webhooks that are served at `endpoint`.
+/// The configurations of webhooks that are served at `endpoint`.
 ///
-/// `ca_bundle` is PEM: the certificates that the API server trusts there; without it, those that
-/// it trusts anyway.
+/// `ca_bundle` are the CA certificates of the endpoint in PEM; without it the API server uses the
+/// system's trust roots.
 #[must_use]
 pub fn configurations(endpoint: &Endpoint, ca_bundle: Option<&[u8]>) -> Configurations {
     let client_config = |hook: &Hook| client_config(endpoint, ca_bundle, hook.path);
@@ -81,25 +80,28 @@ pub fn configurations(endpoint: &Endpoint, ca_bundle: Option<&[u8]>) -> Configur
                 reinvocation_policy: Some("Never".into()),
                 rules: Some(vec![rule(hook)]),
                 side_effects: "None".into(),
-                timeout_seconds: Some(USUAL_SECONDS),
+                timeout_seconds: Some(TIMEOUT_SECONDS),
                 ..MutatingWebhook::default()
             }),
-            Action::Validate { asks_drivers } => validating.push(ValidatingWebhook {
-                name: hook.kind.webhook_name(),
-                admission_review_versions: vec!["v1".into()],
-                client_config: client_config(hook),
-                failure_policy: Some("Fail".into()),
-                match_policy: Some("Equivalent".into()),
-                rules: Some(vec![rule(hook)]),
-                // A driver may note whom it was asked about; rehearsals ask it only if it agrees.
-                side_effects: if asks_drivers { "NoneOnDryRun" } else { "None" }.into(),
-                timeout_seconds: Some(if asks_drivers {
-                    PATIENT_SECONDS
+            Action::Validate { calls_drivers } => {
+                // A driver may have side effects; a dry run calls only drivers that accept it.
+                let (side_effects, timeout) = if calls_drivers {
+                    ("NoneOnDryRun", DRIVER_TIMEOUT_SECONDS)
                 } else {
-                    USUAL_SECONDS
-                }),
-                ..ValidatingWebhook::default()
-            }),
+                    ("None", TIMEOUT_SECONDS)
+                };
+                validating.push(ValidatingWebhook {
+                    name: hook.kind.webhook_name(),
+                    admission_review_versions: vec!["v1".into()],
+                    client_config: client_config(hook),
+                    failure_policy: Some("Fail".into()),
+                    match_policy: Some("Equivalent".into()),
+                    rules: Some(vec![rule(hook)]),
+                    side_effects: side_effects.into(),
+                    timeout_seconds: Some(timeout),
+                    ..ValidatingWebhook::default()
+                });
+            }
         }
     }
     Configurations {
@@ -114,10 +116,10 @@ pub fn configurations(endpoint: &Endpoint, ca_bundle: Option<&[u8]>) -> Configur
     }
 }
 
-/// The configurations as one YAML stream, for `kubectl apply -f -`.
+/// The configurations as a YAML stream for `kubectl apply -f -`.
 ///
 /// # Errors
-/// When they cannot be written as YAML, which would be a defect of this crate.
+/// If they cannot be written as YAML, which would be a defect of this crate.
 pub fn configurations_yaml(
     endpoint: &Endpoint,
     ca_bundle: Option<&[u8]>,
@@ -152,15 +154,15 @@ fn client_config(endpoint: &Endpoint, ca_bundle: Option<&[u8]>, path: &str) -> W
     }
 }
 
-/// The kind itself: writing its status asks nobody.
+/// Matches the kind without its subresources, so status writes are not sent.
 fn rule(hook: &Hook) -> RuleWithOperations {
-    let names = hook.kind.names();
+    let resource = hook.kind.resource();
     let operations = hook.operations.iter().map(|operation| operation.as_str());
     RuleWithOperations {
         api_groups: Some(vec![GROUP.to_owned()]),
-        api_versions: Some(vec![names.version]),
+        api_versions: Some(vec![resource.version]),
         operations: Some(operations.map(str::to_owned).collect()),
-        resources: Some(vec![names.resource]),
+        resources: Some(vec![resource.plural]),
         scope: Some("Namespaced".into()),
     }
 }

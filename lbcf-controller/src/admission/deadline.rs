@@ -1,51 +1,43 @@
-//! Until when an answer is worth anything: the API server says how long it waits (u45).
+//! The deadline of a request, derived from the API server's timeout (u45).
 
+use lbcf_serving::duration;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long the API server waits where it does not say.
+/// The API server's timeout where the request names none.
 const DEFAULT_WAIT: Duration = Duration::from_secs(10);
-/// The longest that it can be told to wait.
+/// The longest timeout that a webhook configuration allows.
 const MAX_WAIT: Duration = Duration::from_secs(30);
-/// What the answer's way back may take, and what is left to put it together.
+/// Reserved for assembling and sending the response.
 const MARGIN: Duration = Duration::from_secs(1);
 
-/// How long to work on a request, from its query: `timeout=10s`.
-pub(super) fn patience(query: Option<&str>) -> Duration {
+/// The time for a request, from its query such as `timeout=10s`.
+pub(super) fn request_timeout(query: Option<&str>) -> Duration {
     let timeout = query
         .unwrap_or_default()
         .split('&')
         .find_map(|pair| pair.strip_prefix("timeout="))
-        .and_then(|text| crate::go_duration::parse(text).ok())
+        .and_then(|text| duration::parse(text).ok())
         .filter(|timeout| !timeout.is_zero())
         .unwrap_or(DEFAULT_WAIT)
         .min(MAX_WAIT);
-    // Of a short time only a part is held back.
+    // At most a fifth of the timeout is reserved.
     timeout - MARGIN.min(timeout / 5)
 }
 
-/// When to have answered.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deadline {
-    at: Instant,
-    patience: Duration,
+    pub(super) at: Instant,
+    /// The time from the start to the deadline.
+    pub(super) timeout: Duration,
 }
 
 impl Deadline {
-    pub(super) fn after(patience: Duration) -> Self {
+    pub(super) fn after(timeout: Duration) -> Self {
         Self {
-            at: Instant::now() + patience,
-            patience,
+            at: Instant::now() + timeout,
+            timeout,
         }
-    }
-
-    pub(super) const fn at(self) -> Instant {
-        self.at
-    }
-
-    /// All the time that there was.
-    pub(super) const fn patience(self) -> Duration {
-        self.patience
     }
 }
 
@@ -65,7 +57,7 @@ mod tests {
             (Some(""), 9_000),
             (None, 9_000),
         ] {
-            assert_eq!(patience(query).as_millis(), millis, "{query:?}");
+            assert_eq!(request_timeout(query).as_millis(), millis, "{query:?}");
         }
     }
 }

@@ -1,12 +1,12 @@
-//! The webhooks as routes: bodies in, bodies out, limits on both.
+//! The routes of the admission webhooks, and the limits of requests.
 
 use super::admit;
-use super::ask::Asking;
-use super::deadline::{Deadline, patience};
-use super::known::Known;
-use super::refusal::shortened;
+use super::cluster_reader::ClusterReader;
+use super::deadline::{Deadline, request_timeout};
+use super::field_error::shortened;
 use super::review;
 use super::table::{HOOKS, Hook};
+use super::validation_context::ValidationContext;
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
@@ -18,31 +18,30 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 
-/// The API server takes objects of up to 3 MiB, and an update holds two of them.
+/// Bytes. The API server accepts objects of up to 3 MiB, and an update contains two of them.
 const BODY_LIMIT: usize = 8 << 20;
 
-/// How many requests are worked on at a time; more wait for their turn.
+/// How many requests are processed concurrently; further ones wait.
 const IN_FLIGHT: usize = 512;
 
-/// How long before the API server hangs up the last word is said, if drivers and lookups did not
-/// give up by themselves.
-const LAST_WORD: Duration = Duration::from_millis(100);
+/// Time after the deadline at which the request is answered even if a lookup or call has not ended.
+const GRACE: Duration = Duration::from_millis(100);
 
-/// How much is said about a request that is none.
+/// The longest message about a malformed request, in characters.
 const PROBLEM_LIMIT: usize = 500;
 
-/// What a request that is no proper question is answered with: a status and a text.
-type Unanswerable = (StatusCode, String);
+/// The response to a request that is not an admission review.
+type BadRequest = (StatusCode, String);
 
-pub(super) fn routes<S: Known>(state: &Arc<S>) -> Router {
-    let turns = Arc::new(Semaphore::new(IN_FLIGHT));
+pub(super) fn routes<S: ClusterReader>(state: &Arc<S>) -> Router {
+    let in_flight = Arc::new(Semaphore::new(IN_FLIGHT));
     HOOKS.iter().fold(Router::new(), |router, hook| {
-        let served = Served {
+        let endpoint = Arc::new(WebhookEndpoint {
             state: Arc::clone(state),
-            turns: Arc::clone(&turns),
+            in_flight: Arc::clone(&in_flight),
             hook,
-        };
-        let route = post(serve::<S>).fallback(not_a_post).with_state(served);
+        });
+        let route = post(serve::<S>).fallback(not_a_post).with_state(endpoint);
         let router = match hook.alias {
             Some(alias) => router.route(alias, route.clone()),
             None => router,
@@ -51,82 +50,74 @@ pub(super) fn routes<S: Known>(state: &Arc<S>) -> Router {
     })
 }
 
-struct Served<S> {
+struct WebhookEndpoint<S> {
     state: Arc<S>,
-    turns: Arc<Semaphore>,
+    in_flight: Arc<Semaphore>,
     hook: &'static Hook,
 }
 
-impl<S> Clone for Served<S> {
-    fn clone(&self) -> Self {
-        Self {
-            state: Arc::clone(&self.state),
-            turns: Arc::clone(&self.turns),
-            hook: self.hook,
-        }
-    }
-}
-
-async fn serve<S: Known>(State(served): State<Served<S>>, request: Request) -> Response {
-    let deadline = Deadline::after(patience(request.uri().query()));
-    let answer = timeout_at(deadline.at() + LAST_WORD, served.answer(request, deadline)).await;
-    let answer = answer.unwrap_or_else(|_| {
+async fn serve<S: ClusterReader>(
+    State(endpoint): State<Arc<WebhookEndpoint<S>>>,
+    request: Request,
+) -> Response {
+    let deadline = Deadline::after(request_timeout(request.uri().query()));
+    let response = timeout_at(deadline.at + GRACE, endpoint.respond(request, deadline)).await;
+    let response = response.unwrap_or_else(|_| {
         Err((
             StatusCode::REQUEST_TIMEOUT,
-            "the request was not there, or not answered, in the time that its timeout allows"
-                .into(),
+            "the request was not received or not answered within its timeout".into(),
         ))
     });
-    match answer {
+    match response {
         Ok(body) => ([(header::CONTENT_TYPE, "application/json")], body).into_response(),
-        Err(unanswerable) => {
-            tracing::warn!(path = served.hook.path, status = %unanswerable.0, error = unanswerable.1, "not an admission request");
-            unanswerable.into_response()
+        Err(bad_request) => {
+            tracing::warn!(path = endpoint.hook.path, status = %bad_request.0, error = bad_request.1, "not an admission request");
+            bad_request.into_response()
         }
     }
 }
 
-async fn not_a_post() -> Unanswerable {
+async fn not_a_post() -> BadRequest {
     (
         StatusCode::METHOD_NOT_ALLOWED,
-        "the API server POSTs AdmissionReviews of admission.k8s.io/v1 here".into(),
+        "only POST of an AdmissionReview of admission.k8s.io/v1 is allowed".into(),
     )
 }
 
-impl<S: Known> Served<S> {
-    async fn answer(&self, request: Request, deadline: Deadline) -> Result<Vec<u8>, Unanswerable> {
+impl<S: ClusterReader> WebhookEndpoint<S> {
+    async fn respond(&self, request: Request, deadline: Deadline) -> Result<Vec<u8>, BadRequest> {
         // The semaphore is never closed.
-        let _turn = self.turns.acquire().await;
+        let _permit = self.in_flight.acquire().await;
         let (parts, body) = request.into_parts();
-        check_type(&parts.headers)?;
+        check_content_type(&parts.headers)?;
         let body = read_body(body).await?;
-        let request = review::read(&body, &self.hook.kind.names()).map_err(bad)?;
+        let request = review::read(&body, &self.hook.kind.resource()).map_err(bad)?;
         drop(body);
-        let ask = Asking {
-            state: &*self.state,
+        let context = ValidationContext {
+            cluster: &*self.state,
             deadline,
-            is_dry_run: request.dry_run.unwrap_or(false),
+            request_is_dry_run: request.dry_run.unwrap_or(false),
         };
-        let answer = admit::answer(self.hook, &request, &ask).await;
-        if let review::Answer::Denied(denial) = &answer {
+        let decision = admit::admit(self.hook, &request, &context).await;
+        if let review::AdmissionDecision::Denied(denial) = &decision {
             tracing::info!(
                 path = self.hook.path,
                 operation = request.operation,
                 namespace = request.namespace,
-                reason = denial.told(),
+                reason = denial.client_message(),
                 "denied"
             );
         }
-        review::write(&request.uid, &answer)
+        review::write(&request.uid, &decision)
             .map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
     }
 }
 
-fn bad(problem: String) -> Unanswerable {
+fn bad(problem: String) -> BadRequest {
     (StatusCode::BAD_REQUEST, shortened(problem, PROBLEM_LIMIT))
 }
 
-fn check_type(headers: &HeaderMap) -> Result<(), Unanswerable> {
+fn check_content_type(headers: &HeaderMap) -> Result<(), BadRequest> {
     let Some(content_type) = headers.get(header::CONTENT_TYPE) else {
         return Ok(());
     };
@@ -140,7 +131,7 @@ fn check_type(headers: &HeaderMap) -> Result<(), Unanswerable> {
     )))
 }
 
-async fn read_body(body: Body) -> Result<Bytes, Unanswerable> {
+async fn read_body(body: Body) -> Result<Bytes, BadRequest> {
     to_bytes(body, BODY_LIMIT).await.map_err(|error| {
         let mut cause: Option<&dyn std::error::Error> = Some(&error);
         while let Some(error) = cause {
@@ -152,7 +143,7 @@ async fn read_body(body: Body) -> Result<Bytes, Unanswerable> {
             }
             cause = error.source();
         }
-        bad(format!("the body broke off: {error}"))
+        bad(format!("reading the body failed: {error}"))
     })
 }
 

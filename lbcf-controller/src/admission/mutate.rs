@@ -1,9 +1,7 @@
-//! What mutation makes of an object: the form of the present edition, and what everybody would
-//! have to write otherwise (b71, b77, b87 to b92, b99).
+//! Mutation: rewrites fields of older manifests and sets defaults (b71, b77, b87 to b92, b99).
 //!
-//! An object is changed as JSON, and the patch is the difference, so that a second run has nothing
-//! to change. Whatever is not of the type that it should be stays as it is: refusing is others'
-//! work, and mutation comes before the API server looks at the schema.
+//! The object is changed as JSON, and the patch is the difference, so mutating twice changes nothing.
+//! Values of the wrong type stay as they are: mutation runs before the API server validates the schema.
 
 mod backend_group;
 mod driver;
@@ -13,7 +11,7 @@ use crate::names;
 use json_patch::Patch;
 use serde_json::{Map, Value, json};
 
-/// The changes to an object that is created or updated; `old` is what it was before.
+/// The patch of an object that is created, or updated from `old`.
 pub(super) fn patch(
     kind: Kind,
     operation: Operation,
@@ -36,22 +34,22 @@ pub(super) fn patch(
     json_patch::diff(object, &after)
 }
 
-/// Brings a spec into the form in which it is validated and compared.
+/// Rewrites a spec to the form that is validated and compared.
 pub(super) fn normalise(kind: Kind, spec: &mut Value) {
     let Some(spec) = spec.as_object_mut() else {
         return;
     };
     match kind {
-        Kind::Driver => driver::name_webhooks(spec),
+        Kind::Driver => driver::add_webhooks(spec),
         Kind::LoadBalancer => {
             numbers_to_strings(spec.get_mut("lbSpec"));
             numbers_to_strings(spec.get_mut("attributes"));
-            name_policy(spec);
+            default_policy(spec);
         }
         Kind::BackendGroup => {
             backend_group::normalise(spec);
             numbers_to_strings(spec.get_mut("parameters"));
-            name_policy(spec);
+            default_policy(spec);
         }
         Kind::Bind => {
             let lbs = spec.get_mut("loadBalancers").and_then(Value::as_array_mut);
@@ -60,30 +58,25 @@ pub(super) fn normalise(kind: Kind, spec: &mut Value) {
                 numbers_to_strings(lb.get_mut("attributes"));
             }
             numbers_to_strings(spec.get_mut("parameters"));
-            name_policy(spec);
+            default_policy(spec);
         }
     }
 }
 
-/// d30. Once, however often this is called (u33).
+/// Adds the finalizer, once (d30, u33).
 fn add_finalizer(object: &mut Value) {
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
         return;
     };
     let finalizer = json!(names::FINALIZER_LOAD_BALANCER);
-    let finalizers = metadata.entry("finalizers").or_insert(Value::Null);
-    if finalizers.is_null() {
-        *finalizers = json!([]);
-    }
-    if let Some(finalizers) = finalizers.as_array_mut()
+    if let Some(finalizers) = list_at(metadata, "finalizers")
         && !finalizers.contains(&finalizer)
     {
         finalizers.push(finalizer);
     }
 }
 
-/// A load balancer's identity cannot change, not even from a number to its text: where it came to
-/// be stored as a number, it stays one.
+/// An `lbSpec` is immutable, so a number in a stored one is not rewritten to a string.
 fn keep_identity(spec: &mut Value, object: &Value, old: Option<&Value>) {
     let identity = |object: &Value| object.pointer("/spec/lbSpec").cloned();
     if let Some(now) = identity(object)
@@ -93,8 +86,8 @@ fn keep_identity(spec: &mut Value, object: &Value, old: Option<&Value>) {
     }
 }
 
-/// The samples' `weight: 50` becomes `weight: "50"` (d20). A number with a fraction stays, to be
-/// refused: `1.10` in YAML is 1.1, and nobody can tell any more what was meant.
+/// Rewrites integers such as `weight: 50` to strings (d20). Numbers with a fraction stay and are refused,
+/// because YAML's `1.10` arrives as 1.1.
 fn numbers_to_strings(map: Option<&mut Value>) {
     let values = map.and_then(Value::as_object_mut);
     for value in values.into_iter().flat_map(Map::values_mut) {
@@ -106,8 +99,8 @@ fn numbers_to_strings(map: Option<&mut Value>) {
     }
 }
 
-/// An empty policy, which Go clients write where none was given, is the default (b18).
-fn name_policy(spec: &mut Map<String, Value>) {
+/// Sets the default where the policy is empty, as Go clients write it (b18).
+fn default_policy(spec: &mut Map<String, Value>) {
     let policy = spec
         .get_mut("ensurePolicy")
         .and_then(|ensure| ensure.get_mut("policy"));
@@ -115,6 +108,22 @@ fn name_policy(spec: &mut Map<String, Value>) {
         && is_blank(policy)
     {
         *policy = json!("IfNotSucc");
+    }
+}
+
+/// The list of this name, which is created if it is missing or null; none if the value is no list.
+fn list_at<'a>(parent: &'a mut Map<String, Value>, name: &str) -> Option<&'a mut Vec<Value>> {
+    let list = parent.entry(name).or_insert(Value::Null);
+    if list.is_null() {
+        *list = json!([]);
+    }
+    list.as_array_mut()
+}
+
+fn set_if_blank(parent: &mut Map<String, Value>, name: &str, default: &str) {
+    let value = parent.entry(name).or_insert(Value::Null);
+    if is_blank(value) {
+        *value = json!(default);
     }
 }
 

@@ -1,9 +1,9 @@
-//! Objects as admission gets them: JSON, of which only what is asked for is read.
+//! Objects under admission: JSON, of which only the needed parts are decoded.
 //!
-//! Metadata is read apart from the spec, so that an object whose spec cannot be understood can
-//! still be deleted, and lose its finalizers.
+//! Metadata is decoded apart from the spec, so that an object with an invalid spec can still be deleted
+//! and its finalizers removed.
 
-use super::refusal::Refusal;
+use super::field_error::FieldError;
 use super::rules::Labels;
 use super::table::Kind;
 use super::{mutate, review::Request};
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::Value;
 
-/// What rules ask of metadata.
+/// The part of the metadata that rules use.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Metadata {
@@ -25,11 +25,11 @@ pub(super) struct Metadata {
 }
 
 impl Metadata {
-    pub(super) fn read(object: &Value) -> Result<Self, Refusal> {
+    pub(super) fn read(object: &Value) -> Result<Self, FieldError> {
         read(object.get("metadata").unwrap_or(&Value::Null), "metadata")
     }
 
-    /// Its namespace and name; for one that is still to get a name, how that begins.
+    /// The namespace and the name, or `generateName` where the name is still to be generated.
     pub(super) fn key(&self, request: &Request) -> ObjectKey {
         let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
         ObjectKey::new(
@@ -55,7 +55,7 @@ impl Metadata {
     }
 }
 
-/// A spec, as it was written in the present edition's form, and what it says.
+/// A spec as JSON, with the fields of older manifests rewritten, and decoded.
 #[derive(Debug)]
 pub(super) struct Spec<S> {
     pub(super) raw: Value,
@@ -63,7 +63,7 @@ pub(super) struct Spec<S> {
 }
 
 impl<S: DeserializeOwned> Spec<S> {
-    pub(super) fn read(kind: Kind, object: &Value) -> Result<Self, Refusal> {
+    pub(super) fn read(kind: Kind, object: &Value) -> Result<Self, FieldError> {
         let mut raw = object.get("spec").cloned().unwrap_or(Value::Null);
         mutate::normalise(kind, &mut raw);
         let read = read(&raw, "spec")?;
@@ -71,16 +71,10 @@ impl<S: DeserializeOwned> Spec<S> {
     }
 }
 
-impl<S> Spec<S> {
-    pub(super) const fn parts(&self) -> (&S, &Value) {
-        (&self.read, &self.raw)
-    }
-}
-
-/// Reads a part of an object; what cannot be read is named by its path.
-fn read<T: DeserializeOwned>(value: &Value, at: &str) -> Result<T, Refusal> {
+/// Decodes a part of an object; an error names the path.
+fn read<T: DeserializeOwned>(value: &Value, at: &str) -> Result<T, FieldError> {
     if !value.is_object() {
-        return Err(Refusal::value(at, value, "must be there and an object"));
+        return Err(FieldError::invalid(at, value, "must be an object"));
     }
     serde_path_to_error::deserialize(value.into_deserializer()).map_err(|error| {
         let path = error.path().to_string();
@@ -89,6 +83,6 @@ fn read<T: DeserializeOwned>(value: &Value, at: &str) -> Result<T, Refusal> {
         } else {
             format!("{at}.{path}")
         };
-        Refusal::field(field, error.into_inner().to_string())
+        FieldError::new(field, error.into_inner().to_string())
     })
 }

@@ -1,25 +1,24 @@
 //! AdmissionReview of admission.k8s.io/v1, in and out (b65, d25).
 //!
-//! Read leniently: objects stay JSON, so that one that is not what its kind should be can be
-//! answered with what is wrong with it, and an operation that we do not know can be let pass.
-//! kube's own types do neither, and write the patch as a list of numbers.
+//! Decoding is lenient: objects stay JSON, so that one with the wrong shape can be denied with the
+//! field that is wrong, and an unknown operation can be allowed. kube's types do neither, and they
+//! write the patch as a list of numbers.
 
-use super::refusal::Denial;
-use super::table::KindNames;
+use super::denial::{Denial, DenialStatus};
 use crate::api::GROUP;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use json_patch::Patch;
+use kube::core::ApiResource;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 const API_VERSION: &str = "admission.k8s.io/v1";
 const KIND: &str = "AdmissionReview";
 
-/// A question as the API server sends it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Question {
+struct ReviewRequest {
     #[serde(default)]
     api_version: String,
     #[serde(default)]
@@ -27,7 +26,6 @@ struct Question {
     request: Option<Request>,
 }
 
-/// What somebody wants to do.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Request {
@@ -51,30 +49,29 @@ struct GroupVersionKind {
     kind: String,
 }
 
-/// Who wants to do it.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct UserInfo {
     #[serde(default)]
     pub(super) username: String,
 }
 
-/// Reads a question about objects of one kind.
+/// Reads a review of objects of one kind.
 ///
 /// # Errors
-/// What is wrong with the body, for whoever sent it: nobody but an API server does.
-pub(super) fn read(body: &[u8], asked_about: &KindNames) -> Result<Request, String> {
+/// A message for the sender, if the body is not such a review.
+pub(super) fn read(body: &[u8], expected: &ApiResource) -> Result<Request, String> {
     let mut json = serde_json::Deserializer::from_slice(body);
-    let question: Question = serde_path_to_error::deserialize(&mut json)
-        .map_err(|error| format!("not an {KIND}: {error}"))?;
-    json.end()
-        .map_err(|error| format!("not an {KIND}: {error}"))?;
-    if question.kind != KIND || question.api_version != API_VERSION {
+    let invalid = |error: &dyn std::fmt::Display| format!("not an {KIND}: {error}");
+    let review: ReviewRequest =
+        serde_path_to_error::deserialize(&mut json).map_err(|error| invalid(&error))?;
+    json.end().map_err(|error| invalid(&error))?;
+    if review.kind != KIND || review.api_version != API_VERSION {
         return Err(format!(
             "apiVersion {:?}, kind {:?}: must be {API_VERSION} and {KIND}; admissionReviewVersions in the webhook configuration must be [v1]",
-            question.api_version, question.kind
+            review.api_version, review.kind
         ));
     }
-    let request = question
+    let request = review
         .request
         .ok_or_else(|| "request: missing".to_owned())?;
     let GroupVersionKind {
@@ -82,27 +79,23 @@ pub(super) fn read(body: &[u8], asked_about: &KindNames) -> Result<Request, Stri
         version,
         kind,
     } = &request.kind;
-    if group != GROUP || *version != asked_about.version || *kind != asked_about.kind {
+    if group != GROUP || *version != expected.version || *kind != expected.kind {
         return Err(format!(
             "request.kind: {kind} of {group}/{version}: this path is for {} of {GROUP}/{}",
-            asked_about.kind, asked_about.version
+            expected.kind, expected.version
         ));
     }
     Ok(request)
 }
 
-/// What is answered.
 #[derive(Debug)]
-pub(super) enum Answer {
-    /// It may happen as it is.
+pub(super) enum AdmissionDecision {
     Allowed,
-    /// It may happen with these changes.
     Patched(Patch),
-    /// It may not happen.
     Denied(Denial),
 }
 
-impl From<Result<(), Denial>> for Answer {
+impl From<Result<(), Denial>> for AdmissionDecision {
     fn from(result: Result<(), Denial>) -> Self {
         match result {
             Ok(()) => Self::Allowed,
@@ -113,7 +106,7 @@ impl From<Result<(), Denial>> for Answer {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Reply<'a> {
+struct ReviewResponse<'a> {
     api_version: &'static str,
     kind: &'static str,
     response: Response<'a>,
@@ -125,44 +118,33 @@ struct Response<'a> {
     uid: &'a str,
     allowed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<Status>,
+    status: Option<DenialStatus>,
     #[serde(skip_serializing_if = "Option::is_none")]
     patch_type: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     patch: Option<String>,
 }
 
-#[derive(Serialize)]
-struct Status {
-    message: String,
-    reason: &'static str,
-    code: u16,
-}
-
-/// The answer to the question with this uid, as JSON.
+/// The response to the request with this UID, as JSON.
 ///
 /// # Errors
-/// None that are known of.
-pub(super) fn write(uid: &str, answer: &Answer) -> serde_json::Result<Vec<u8>> {
-    let (patch, denial) = match answer {
-        Answer::Allowed => (None, None),
-        Answer::Patched(patch) => (
+/// If the patch cannot be written as JSON, which does not happen.
+pub(super) fn write(uid: &str, decision: &AdmissionDecision) -> serde_json::Result<Vec<u8>> {
+    let (patch, denial) = match decision {
+        AdmissionDecision::Allowed => (None, None),
+        AdmissionDecision::Patched(patch) => (
             Some(BASE64_STANDARD.encode(serde_json::to_vec(patch)?)),
             None,
         ),
-        Answer::Denied(denial) => (None, Some(denial)),
+        AdmissionDecision::Denied(denial) => (None, Some(denial)),
     };
-    serde_json::to_vec(&Reply {
+    serde_json::to_vec(&ReviewResponse {
         api_version: API_VERSION,
         kind: KIND,
         response: Response {
             uid,
             allowed: denial.is_none(),
-            status: denial.map(|denial| Status {
-                message: denial.told(),
-                reason: denial.reason(),
-                code: denial.code(),
-            }),
+            status: denial.map(Denial::status),
             patch_type: patch.is_some().then_some("JSONPatch"),
             patch,
         },

@@ -1,8 +1,8 @@
-//! Every rule that a single object can be held against: pure functions from what somebody wants to
-//! store, and what is stored, to what is wrong with it.
+//! Validation rules: pure functions from an object to be stored, and the one that it replaces, to field
+//! errors.
 //!
-//! All faults of an object are found at once. Those that it had before are not told again: rules
-//! are stricter than the original's, and what it let pass must stay changeable.
+//! All errors of an object are reported at once, except those that the replaced object has too: the
+//! rules are stricter than the original's, and objects that it accepted stay changeable.
 
 mod backend_group;
 mod bind;
@@ -17,16 +17,16 @@ pub(super) use bind::validate_bind;
 pub(super) use driver::{validate_driver, validate_driver_deletion};
 pub(super) use load_balancer::validate_load_balancer;
 
-use super::refusal::{Denial, Refusal};
+use super::denial::Denial;
+use super::field_error::FieldErrors;
 use crate::api::{DeregisterPolicy, DeregisterWebhook};
 use crate::key::ObjectKey;
 use crate::names;
 use std::collections::BTreeMap;
 
-/// Labels of an object.
 pub(super) type Labels = BTreeMap<String, String>;
 
-/// b76, b86: an object with the label stays, whatever the label's value.
+/// b76, b86: the label protects an object, whatever the label's value.
 pub(super) fn validate_deletion(
     kind: &str,
     key: &ObjectKey,
@@ -34,21 +34,21 @@ pub(super) fn validate_deletion(
 ) -> Result<(), Denial> {
     let label = names::LABEL_DO_NOT_DELETE;
     if labels.contains_key(label) {
-        return Err(Denial::Refused(format!(
-            "{kind} {key} has the label {label} and is not deleted; remove the label first"
+        return Err(Denial::Forbidden(format!(
+            "{kind} {key} has the label {label} and cannot be deleted; remove the label first"
         )));
     }
     Ok(())
 }
 
-/// b13: any letter case; another value or none is no.
+/// b13: `true` in any letter case.
 pub(super) fn is_draining(labels: Option<&Labels>) -> bool {
     labels
         .and_then(|labels| labels.get(names::LABEL_DRIVER_DRAINING))
         .is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }
 
-/// b53, b55: the prefix and the namespace of the system belong together.
+/// b53, b55: the system namespace and the prefix of names belong together.
 fn is_system(key: &ObjectKey) -> bool {
     key.namespace == names::SYSTEM_NAMESPACE
 }
@@ -57,31 +57,29 @@ fn has_prefix(key: &ObjectKey) -> bool {
     key.name.starts_with(names::SYSTEM_PREFIX)
 }
 
-/// A reference to another object.
-fn reference(name: &str, field: &str, refusals: &mut Vec<Refusal>) {
+fn reference(name: &str, field: &str, errors: &mut FieldErrors) {
     if !syntax::is_object_name(name) {
-        refusals.push(Refusal::value(field, name, syntax::OBJECT_NAME));
+        errors.invalid(field, name, syntax::OBJECT_NAME);
     }
 }
 
-/// b79: policy Webhook asks a driver, which has to be named.
+/// b79: the policy Webhook requires a driver.
 fn deregister_webhook(
     policy: Option<DeregisterPolicy>,
     webhook: Option<&DeregisterWebhook>,
-    refusals: &mut Vec<Refusal>,
+    errors: &mut FieldErrors,
 ) {
     if policy != Some(DeregisterPolicy::Webhook) {
         return;
     }
     match webhook {
-        None => refusals.push(Refusal::field(
+        None => errors.push(
             "spec.deregisterWebhook",
-            "missing; spec.deregisterPolicy Webhook needs the name of a LoadBalancerDriver, as in deregisterWebhook: {driverName: my-driver}",
-        )),
+            "required with spec.deregisterPolicy Webhook, as in deregisterWebhook: {driverName: my-driver}"),
         Some(webhook) => reference(
             &webhook.driver_name,
             "spec.deregisterWebhook.driverName",
-            refusals,
+            errors,
         ),
     }
 }

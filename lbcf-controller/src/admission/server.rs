@@ -1,8 +1,9 @@
-//! Where the admission webhooks are served, and with which certificate.
+//! The server of the admission webhooks.
 
 use super::configurations::{MUTATING_CONFIGURATION, VALIDATING_CONFIGURATION};
+use super::http;
 use crate::context::Context;
-use crate::health::Vitals;
+use crate::health::HealthState;
 use crate::key::ObjectKey;
 use crate::serving::{CertificateSource, Configurations, NameError, Names, Server, ServingError};
 use std::net::SocketAddr;
@@ -10,24 +11,25 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 
-/// What the admission webhooks are served with.
+/// The source of the serving certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Certificates {
-    /// The controller makes its own, keeps them in a Secret for all replicas, and tells the API
-    /// servers whom to trust. In a dry run nothing can be kept, so nothing is served.
-    SelfMade {
-        /// The service by which API servers reach the controller.
+    /// The controller issues its own, stores them in a Secret that all replicas share, and writes the
+    /// CA bundle into the webhook configurations. In a dry run nothing is written, so admission is
+    /// not served.
+    SelfSignedCa {
+        /// The Service by which API servers reach the controller.
         service: ObjectKey,
-        /// The Secret. It is for the controller alone.
+        /// The Secret, used by the controller only.
         secret: ObjectKey,
-        /// Further DNS names and IP addresses of the server.
+        /// Additional DNS names and IP addresses of the server.
         names: Vec<String>,
     },
-    /// Somebody else keeps them in files, which are read again when they change.
+    /// Files, such as a mounted Secret, which are read again when they change.
     Files {
-        /// The certificate, then any that lead from it to a CA, in PEM.
+        /// The certificate chain in PEM, the server's certificate first.
         cert: PathBuf,
-        /// Its key, in PEM.
+        /// The private key in PEM.
         key: PathBuf,
     },
 }
@@ -45,8 +47,8 @@ enum Cause {
     Serving(#[from] ServingError),
 }
 
-/// The place of the admission webhooks. Nothing is served before the controller that has it runs
-/// and knows the cluster.
+/// The server of the admission webhooks. It responds once the controller runs and its index is
+/// complete.
 #[derive(Debug)]
 pub struct AdmissionServer {
     listener: TcpListener,
@@ -57,14 +59,14 @@ impl AdmissionServer {
     /// A server on this listener.
     ///
     /// # Errors
-    /// [`AdmissionError`], when a name of the server is none.
+    /// [`AdmissionError`], if one of the names is invalid.
     pub fn new(listener: TcpListener, certificates: Certificates) -> Result<Self, AdmissionError> {
         let source = match certificates {
-            Certificates::SelfMade {
+            Certificates::SelfSignedCa {
                 service,
                 secret,
                 names,
-            } => CertificateSource::SelfMade {
+            } => CertificateSource::SelfSignedCa {
                 secret,
                 names: Names::of_service(&service.name, &service.namespace, &names)
                     .map_err(Cause::Names)?,
@@ -78,44 +80,36 @@ impl AdmissionServer {
         Ok(Self { listener, source })
     }
 
-    /// The address that it listens on.
+    /// The local address, which tells the port where 0 was requested.
     ///
     /// # Errors
-    /// When the operating system does not say.
+    /// If the operating system does not provide it.
     pub fn addr(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Serves until `stop`.
+    /// Serves until `stop` completes.
     pub(crate) async fn serve(
         self,
         context: Arc<Context>,
-        vitals: Arc<Vitals>,
+        health: Arc<HealthState>,
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), AdmissionError> {
-        let is_self_made = matches!(self.source, CertificateSource::SelfMade { .. });
-        if is_self_made && context.options.dry_run {
+        let is_self_signed = matches!(self.source, CertificateSource::SelfSignedCa { .. });
+        if is_self_signed && context.options.dry_run {
             tracing::warn!(
-                "dry run: admission is not served, as its certificates would have to be stored; give files to serve it with"
+                "dry run: admission is not served, because its certificates would have to be stored; set certificate files to serve it"
             );
-            vitals.admits();
+            health.admission_served();
             stop.await;
             return Ok(());
         }
-        let server = Server::new(context.client.clone(), self.source);
-        let mut ready = server.ready();
-        let note = async {
-            ready.wait().await;
+        let on_ready = move || {
             tracing::info!("serving admission");
-            vitals.admits();
-            std::future::pending::<()>().await;
+            health.admission_served();
         };
-        let router = super::router(&context);
-        tokio::select! {
-            served = server.run(self.listener, router, stop) => {
-                served.map_err(|error| AdmissionError(Cause::Serving(error)))
-            }
-            () = note => Ok(()),
-        }
+        let server = Server::new(context.client.clone(), self.source);
+        let served = server.run(self.listener, http::routes(&context), stop, on_ready);
+        Ok(served.await.map_err(Cause::Serving)?)
     }
 }

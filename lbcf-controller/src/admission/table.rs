@@ -1,12 +1,10 @@
-//! The table of admission webhooks: the one place that lists them (b63, b64).
-//!
-//! The router's routes and the configurations that the API server reads come from it.
+//! The list of admission webhooks (b63, b64), from which the routes and the webhook configurations are
+//! derived.
 
 use crate::api::{BackendGroup, Bind, GROUP, LoadBalancer, LoadBalancerDriver};
 use Operation::{Create, Delete, Update};
-use kube::Resource;
+use kube::core::ApiResource;
 
-/// The kinds that are asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Driver,
@@ -15,33 +13,17 @@ pub(super) enum Kind {
     Bind,
 }
 
-/// A kind as Kubernetes names it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct KindNames {
-    pub(super) kind: String,
-    pub(super) version: String,
-    /// The plural in lower case.
-    pub(super) resource: String,
-}
-
 impl Kind {
-    pub(super) fn names(self) -> KindNames {
-        fn names<K: Resource<DynamicType = ()>>() -> KindNames {
-            KindNames {
-                kind: K::kind(&()).into_owned(),
-                version: K::version(&()).into_owned(),
-                resource: K::plural(&()).into_owned(),
-            }
-        }
+    pub(super) fn resource(self) -> ApiResource {
         match self {
-            Self::Driver => names::<LoadBalancerDriver>(),
-            Self::LoadBalancer => names::<LoadBalancer>(),
-            Self::BackendGroup => names::<BackendGroup>(),
-            Self::Bind => names::<Bind>(),
+            Self::Driver => ApiResource::erase::<LoadBalancerDriver>(&()),
+            Self::LoadBalancer => ApiResource::erase::<LoadBalancer>(&()),
+            Self::BackendGroup => ApiResource::erase::<BackendGroup>(&()),
+            Self::Bind => ApiResource::erase::<Bind>(&()),
         }
     }
 
-    /// The webhook's name in the configurations, which is the original's.
+    /// The webhook's name in the configurations, as in the original.
     pub(super) fn webhook_name(self) -> String {
         let short = match self {
             Self::Driver => "driver",
@@ -53,7 +35,6 @@ impl Kind {
     }
 }
 
-/// What somebody does to an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
     Create,
@@ -70,7 +51,7 @@ impl Operation {
         }
     }
 
-    /// None for operations that nobody asks us about (b65).
+    /// `None` for an operation that the rules do not list (b65).
     pub(super) fn read(text: &str) -> Option<Self> {
         [Create, Update, Delete]
             .into_iter()
@@ -78,25 +59,21 @@ impl Operation {
     }
 }
 
-/// What a webhook does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
-    /// Says what shall be different.
     Mutate,
-    /// Says yes or no.
     Validate {
-        /// Whether it may ask drivers, which takes time, and which a rehearsal must not do
-        /// unless the driver agrees.
-        asks_drivers: bool,
+        /// Whether drivers are called: the timeout is longer, and a dry run calls only drivers that
+        /// accept it.
+        calls_drivers: bool,
     },
 }
 
-/// One admission webhook.
 #[derive(Debug)]
 pub(super) struct Hook {
-    /// Where the API server calls it.
+    /// The path that the webhook configurations name.
     pub(super) path: &'static str,
-    /// Where it is served as well.
+    /// A second path, for a path with the original's spelling.
     pub(super) alias: Option<&'static str>,
     pub(super) kind: Kind,
     pub(super) action: Action,
@@ -104,68 +81,47 @@ pub(super) struct Hook {
 }
 
 const VALIDATE: Action = Action::Validate {
-    asks_drivers: false,
+    calls_drivers: false,
 };
-const VALIDATE_WITH_DRIVERS: Action = Action::Validate { asks_drivers: true };
+const VALIDATE_WITH_DRIVERS: Action = Action::Validate {
+    calls_drivers: true,
+};
 
-/// Every admission webhook. Mutation covers updates of all kinds, so that numbers become strings
-/// (d20) and webhooks that a manifest does not name keep their timeout (u24) there too.
+/// All admission webhooks. Mutation includes updates of all kinds, so that numbers become strings (d20)
+/// and webhooks that a manifest does not list keep their timeout (u24).
 pub(super) const HOOKS: &[Hook] = &[
+    hook("/mutate-load-balancer-driver", Kind::Driver, Action::Mutate),
+    hook("/mutate-load-balancer", Kind::LoadBalancer, Action::Mutate),
     Hook {
-        path: "/mutate-load-balancer-driver",
-        alias: None,
-        kind: Kind::Driver,
-        action: Action::Mutate,
-        operations: &[Create, Update],
-    },
-    Hook {
-        path: "/mutate-load-balancer",
-        alias: None,
-        kind: Kind::LoadBalancer,
-        action: Action::Mutate,
-        operations: &[Create, Update],
-    },
-    Hook {
-        // The original's spelling, which configurations in clusters have.
-        path: "/mutate-backend-broup",
         alias: Some("/mutate-backend-group"),
-        kind: Kind::BackendGroup,
-        action: Action::Mutate,
-        operations: &[Create, Update],
+        // The original's spelling, which existing configurations contain.
+        ..hook("/mutate-backend-broup", Kind::BackendGroup, Action::Mutate)
     },
-    Hook {
-        path: "/mutate-bind",
-        alias: None,
-        kind: Kind::Bind,
-        action: Action::Mutate,
-        operations: &[Create, Update],
-    },
-    Hook {
-        path: "/validate-load-balancer-driver",
-        alias: None,
-        kind: Kind::Driver,
-        action: VALIDATE,
-        operations: &[Create, Update, Delete],
-    },
-    Hook {
-        path: "/validate-load-balancer",
-        alias: None,
-        kind: Kind::LoadBalancer,
-        action: VALIDATE_WITH_DRIVERS,
-        operations: &[Create, Update, Delete],
-    },
-    Hook {
-        path: "/validate-backend-group",
-        alias: None,
-        kind: Kind::BackendGroup,
-        action: VALIDATE_WITH_DRIVERS,
-        operations: &[Create, Update, Delete],
-    },
-    Hook {
-        path: "/validate-bind",
-        alias: None,
-        kind: Kind::Bind,
-        action: VALIDATE_WITH_DRIVERS,
-        operations: &[Create, Update],
-    },
+    hook("/mutate-bind", Kind::Bind, Action::Mutate),
+    hook("/validate-load-balancer-driver", Kind::Driver, VALIDATE),
+    hook(
+        "/validate-load-balancer",
+        Kind::LoadBalancer,
+        VALIDATE_WITH_DRIVERS,
+    ),
+    hook(
+        "/validate-backend-group",
+        Kind::BackendGroup,
+        VALIDATE_WITH_DRIVERS,
+    ),
+    hook("/validate-bind", Kind::Bind, VALIDATE_WITH_DRIVERS),
 ];
+
+const fn hook(path: &'static str, kind: Kind, action: Action) -> Hook {
+    let operations: &[Operation] = match (kind, action) {
+        (_, Action::Mutate) | (Kind::Bind, _) => &[Create, Update],
+        _ => &[Create, Update, Delete],
+    };
+    Hook {
+        path,
+        alias: None,
+        kind,
+        action,
+        operations,
+    }
+}

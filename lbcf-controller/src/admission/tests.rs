@@ -1,7 +1,9 @@
 //! The documents' samples, one file each, through all that an API server puts an object through:
 //! the schema, mutation, the schema again, validation.
 
-use super::testing::{World, ask, driver, load_balancer, patched, paths, review, verdict, with};
+pub(super) mod fixture;
+
+use fixture::{World, ask, driver, load_balancer, patched, paths, review, verdict, with};
 use kube::Client;
 use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
@@ -137,7 +139,7 @@ impl Cluster {
             known["metadata"].as_object_mut().unwrap().remove(field);
         }
         if object["kind"] == "BackendRecord" {
-            return self.create(&known, false).await; // Nobody asks us about it.
+            return self.create(&known, false).await; // It has no webhook.
         }
         let (mutate, validate) = paths(&known);
         let response = ask(&self.world, mutate, &review("CREATE", &known, &Value::Null)).await;
@@ -169,13 +171,13 @@ async fn b4_the_samples_group_is_not_served() {
 }
 
 #[tokio::test]
-async fn d20_d21_every_sample_is_stored_or_told_what_to_write_instead() {
+async fn d20_d21_every_sample_is_stored_or_refused_with_a_correction() {
     let by_label = &[
         "spec.pods.byLabel",
         "byLabel: {selector: {app: my-web-server}}",
     ][..];
     let no_pods = &[
-        "spec.pods: names no pods",
+        "spec.pods: byLabel or byName is required",
         "byLabel: {selector:",
         "byName: [",
     ][..];
@@ -184,7 +186,7 @@ async fn d20_d21_every_sample_is_stored_or_told_what_to_write_instead() {
         ("edition-1.4-bind", Ok(())),
         ("edition-1.4-load-balancer-1", Ok(())),
         ("edition-1.4-load-balancer-2", Ok(())),
-        // Its scope needs another name (b58); a rule of the definition says so first.
+        // Its scope needs another name (b58), which a rule of the CRD refuses first.
         (
             "edition-1.4-load-balancer-3",
             Err(&["spec.scope", "\"lbcf-\"", "my-load-balancer-1"]),

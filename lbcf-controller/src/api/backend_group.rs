@@ -1,5 +1,4 @@
-//! BackendGroup: which backends stand behind which load balancers (section 4 of the behaviour
-//! list).
+//! BackendGroup: backends and the load balancers that they are registered with (b20 to b31).
 
 use super::{EnsurePolicy, PortSelector, StringMap, null_as_default};
 use kube::CustomResource;
@@ -7,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Backends of one kind that are registered to load balancers: pods, a service's node port, or
-/// addresses.
+/// A BackendGroup registers backends with load balancers: pods, the node port of a Service, or
+/// static addresses.
 #[derive(
     CustomResource, Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
 )]
@@ -23,7 +22,7 @@ use std::collections::BTreeMap;
     status = "BackendGroupStatus",
     derive = "Default",
     derive = "PartialEq",
-    doc = "Backends of one kind that are registered to load balancers: pods, a service's node port, or addresses.",
+    doc = "A BackendGroup registers backends with load balancers: pods, the node port of a Service, or static addresses.",
     printcolumn(
         name = "LoadBalancers",
         type_ = "string",
@@ -44,7 +43,9 @@ use std::collections::BTreeMap;
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = super::crd_rules::BACKEND_GROUP.to_json()))]
 pub struct BackendGroupSpec {
-    /// The load balancers. One that starts with `lbcf-` is looked up in kube-system.
+    /// Names of LoadBalancers; backends are registered with each of them. A name that starts with
+    /// `lbcf-` refers to a shared LoadBalancer in kube-system, any other to this namespace.
+    /// Example: `[my-lb, lbcf-shared-lb]`.
     #[serde(
         default,
         deserialize_with = "null_as_default",
@@ -52,16 +53,19 @@ pub struct BackendGroupSpec {
     )]
     #[schemars(with = "Option<Vec<String>>")]
     pub load_balancers: Vec<String>,
-    /// The load balancer, as the earlier edition calls it; `loadBalancers` wins.
+    /// Name of a single LoadBalancer, kept for older manifests. Ignored where `loadBalancers` is
+    /// set; use that instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lb_name: Option<String>,
-    /// Pods as backends.
+    /// Registers pods. Exactly one of `pods`, `service` and `static` is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pods: Option<PodSelection>,
-    /// A service's node port as backend.
+    /// Registers the node port of a Service on every selected node. Exactly one of `pods`,
+    /// `service` and `static` is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<ServiceSelection>,
-    /// Addresses as backends; the driver gets them as they stand here.
+    /// Registers these addresses. The driver receives them unchanged and defines their format.
+    /// Example: `["10.0.0.7:8080"]`. Exactly one of `pods`, `service` and `static` is set.
     #[serde(
         rename = "static",
         default,
@@ -70,22 +74,27 @@ pub struct BackendGroupSpec {
     )]
     #[schemars(with = "Option<Vec<String>>")]
     pub static_addresses: Vec<String>,
-    /// What backends are registered with. Its keys are the driver's.
+    /// Settings of each registration. The driver defines the keys and values. Example:
+    /// `{weight: "50"}`.
     #[serde(default)]
     pub parameters: StringMap,
-    /// When a pod that is not ready is taken away.
+    /// Determines when a pod that is not Ready is deregistered: `IfNotReady` (the default),
+    /// `IfNotRunning` or `Webhook`. A pod that is being deleted is always deregistered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deregister_policy: Option<DeregisterPolicy>,
-    /// Who decides, where the policy is `Webhook`.
+    /// The driver that decides about pods that are not Ready. Required where `deregisterPolicy` is
+    /// `Webhook`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deregister_webhook: Option<DeregisterWebhook>,
-    /// Whether `ensureBackend` is repeated.
+    /// Determines whether `ensureBackend` is called again while nothing has changed. By default it
+    /// is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ensure_policy: Option<EnsurePolicy>,
 }
 
 impl BackendGroupSpec {
-    /// The names of the load balancers, each once (b20).
+    /// The names of the load balancers without duplicates; `lbName` counts only where
+    /// `loadBalancers` is empty (b20).
     pub fn load_balancer_names(&self) -> impl Iterator<Item = &str> {
         let legacy = self
             .lb_name
@@ -97,11 +106,11 @@ impl BackendGroupSpec {
     }
 }
 
-/// Which pods, and which of their ports.
+/// Selects pods, by label or by name, and the ports to register.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PodSelection {
-    /// The ports of each pod.
+    /// Ports to register of every selected pod. Example: `[{port: 80, protocol: TCP}]`.
     #[serde(
         default,
         deserialize_with = "null_as_default",
@@ -109,13 +118,14 @@ pub struct PodSelection {
     )]
     #[schemars(with = "Option<Vec<PortSelector>>")]
     pub ports: Vec<PortSelector>,
-    /// The port, as the earlier edition calls it; `ports` wins.
+    /// A single port, kept for older manifests. Ignored where `ports` is set; use that instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<PortSelector>,
-    /// Pods with these labels.
+    /// Selects pods by label. Either this or `byName` is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_label: Option<SelectPodByLabel>,
-    /// Pods with these names.
+    /// Selects pods by name, such as those of a StatefulSet. Either this or `byLabel` is set.
+    /// Example: `[web-0, web-1]`.
     #[serde(
         default,
         deserialize_with = "null_as_default",
@@ -125,20 +135,21 @@ pub struct PodSelection {
     pub by_name: Vec<String>,
 }
 
-/// Pods by their labels.
+/// Selects pods by label, except those listed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-// What else stands here is kept for admission, which says that labels go into the selector.
+// Unknown fields are preserved for admission, which explains that labels belong into the selector.
 #[schemars(extend(
     "x-kubernetes-preserve-unknown-fields" = true,
     "x-kubernetes-validations" = super::crd_rules::SELECT_BY_LABEL.to_json()
 ))]
 pub struct SelectPodByLabel {
-    /// The labels that a pod must have.
+    /// Labels that a pod must have, all of them. Example: `{app: web}`.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<BTreeMap<String, String>>")]
     pub selector: BTreeMap<String, String>,
-    /// Names of pods that are left out, and taken away where they were registered.
+    /// Names of pods that are not selected although their labels match. A registered pod that is
+    /// added here is deregistered.
     #[serde(
         default,
         deserialize_with = "null_as_default",
@@ -148,15 +159,15 @@ pub struct SelectPodByLabel {
     pub except: Vec<String>,
 }
 
-/// A service's node port.
+/// Selects a port of a Service and the nodes on which its node port is registered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServiceSelection {
-    /// The service's name.
+    /// Name of a Service of type NodePort or LoadBalancer in the same namespace.
     pub name: String,
-    /// The service's port.
+    /// Port of the Service, as in its `spec.ports`; the node port that belongs to it is registered.
     pub port: PortSelector,
-    /// The labels that a node must have; all nodes when empty.
+    /// Labels that a node must have. Empty, the default, selects all nodes.
     #[serde(
         default,
         deserialize_with = "null_as_default",
@@ -166,58 +177,60 @@ pub struct ServiceSelection {
     pub node_selector: BTreeMap<String, String>,
 }
 
-/// When a pod that is not ready is taken away.
+/// When a pod that is not Ready is deregistered (b109, b110).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum DeregisterPolicy {
-    /// When its Ready condition is not True.
+    /// Deregisters a pod whose condition Ready is not True.
     #[default]
     IfNotReady,
-    /// When its phase is not Running.
+    /// Deregisters a pod whose phase is not Running.
     IfNotRunning,
-    /// When the driver of `deregisterWebhook` does not keep it.
+    /// Deregisters a pod unless the driver of `deregisterWebhook` keeps it.
     Webhook,
 }
 
-/// Who decides about pods that are not ready.
+/// The driver that decides about pods that are not Ready, by its webhook `judgePodDeregister`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeregisterWebhook {
-    /// The driver that is asked.
+    /// Name of a LoadBalancerDriver. A name that starts with `lbcf-` refers to kube-system.
     pub driver_name: String,
-    /// What happens when it gives no answer.
+    /// Applies where the driver cannot be called or fails: `DoNothing` (the default), `IfNotReady`
+    /// or `IfNotRunning`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_policy: Option<FailurePolicy>,
 }
 
-/// What happens when the driver that decides gives no answer.
+/// The policy where the driver that decides cannot be called or fails (b111).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum FailurePolicy {
-    /// No pod is taken away.
+    /// Keeps every pod registered.
     #[default]
     DoNothing,
-    /// As the policy of that name.
+    /// Deregisters pods whose condition Ready is not True.
     IfNotReady,
-    /// As the policy of that name.
+    /// Deregisters pods whose phase is not Running.
     IfNotRunning,
 }
 
-/// What the controller found.
+/// The observed state of a BackendGroup, written by the controller.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BackendGroupStatus {
-    /// How many backends are selected: pods, 1 for a service, addresses.
+    /// Number of selected backends: pods, 1 for a Service, or static addresses.
     #[serde(default)]
     pub backends: i32,
-    /// How many of them are registered, at every port and every load balancer.
+    /// Number of backends whose registrations are all done. Equal to `backends` when the group is
+    /// done.
     #[serde(default)]
     pub registered_backends: i32,
-    /// How many records there shall be: one for each backend, port and load balancer.
+    /// Number of desired BackendRecords: one for each backend, port and load balancer.
     #[serde(default)]
     pub records: i32,
-    /// How many of them are registered.
+    /// Number of BackendRecords that are registered.
     #[serde(default)]
     pub registered_records: i32,
-    /// The generation of the spec that this was found for.
+    /// The `metadata.generation` that this status describes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 }

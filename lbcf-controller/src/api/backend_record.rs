@@ -1,11 +1,12 @@
-//! BackendRecord: one address of one load balancer (section 6 of the behaviour list).
+//! BackendRecord: one backend at one load balancer (b41 to b44).
 
 use super::{Condition, EnsurePolicy, PortSelector, StringMap, null_as_default};
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One address of one load balancer. Made and kept by the controller; nobody else edits it.
+/// A BackendRecord is the registration of one backend with one load balancer. The controller
+/// creates, updates and deletes records; users only read them.
 #[derive(
     CustomResource, Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
 )]
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize};
     status = "BackendRecordStatus",
     derive = "Default",
     derive = "PartialEq",
-    doc = "One address of one load balancer. Made and kept by the controller; nobody else edits it.",
+    doc = "A BackendRecord is the registration of one backend with one load balancer. The controller creates, updates and deletes records; users only read them.",
     printcolumn(name = "LB", type_ = "string", json_path = ".spec.lbName"),
     printcolumn(name = "Pod", type_ = "string", json_path = ".spec.podBackend.name"),
     printcolumn(name = "Addr", type_ = "string", json_path = ".status.backendAddr"),
@@ -43,62 +44,63 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "camelCase")]
 pub struct BackendRecordSpec {
-    /// The driver's name.
+    /// Name of the LoadBalancerDriver.
     pub lb_driver: String,
-    /// The load balancer's name.
+    /// Name of the LoadBalancer, or of the load balancer in a Bind.
     pub lb_name: String,
-    /// The load balancer's identity when the record was made.
+    /// Identity of the load balancer, copied when the record was created.
     #[serde(default)]
     pub lb_info: StringMap,
-    /// The load balancer's attributes when the record was made or last changed.
+    /// Attributes of the load balancer, copied when the record was created or last updated.
     #[serde(default)]
     pub lb_attributes: StringMap,
-    /// The pod behind it.
+    /// The pod and port to register. Set for groups that select pods and for Binds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pod_backend: Option<PodBackendRecord>,
-    /// The service's node port behind it.
+    /// The node port to register. Set for groups that select a Service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_backend: Option<ServiceBackendRecord>,
-    /// The address that a user wrote down.
+    /// The address to register. Set for groups with static addresses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub static_addr: Option<String>,
-    /// What it is registered with.
+    /// Settings of the registration, copied from the BackendGroup or Bind.
     #[serde(default)]
     pub parameters: StringMap,
-    /// Whether `ensureBackend` is repeated.
+    /// Determines whether `ensureBackend` is called again while nothing has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ensure_policy: Option<EnsurePolicy>,
 }
 
-/// A pod's port.
+/// A port of a pod.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PodBackendRecord {
-    /// The pod's name.
+    /// Name of the pod.
     pub name: String,
-    /// Its port.
+    /// Port and protocol at the pod.
     pub port: PortSelector,
 }
 
-/// A service's node port on a node.
+/// A node port of a Service on one node.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServiceBackendRecord {
-    /// The service's name.
+    /// Name of the Service.
     pub name: String,
-    /// The service's port.
+    /// Port of the Service that the node port belongs to.
     pub port: PortSelector,
-    /// The port on the node.
+    /// Port on the node that forwards to the Service.
     pub node_port: i32,
-    /// The node's name.
+    /// Name of the node.
     pub node_name: String,
 }
 
-/// What the controller found.
+/// The observed state of a BackendRecord, written by the controller.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BackendRecordStatus {
-    /// The address, from `generateBackendAddr`. It stands here before it is registered anywhere.
+    /// The address that the driver generated. It is stored before `ensureBackend` is called, so
+    /// that whatever was registered can be deregistered.
     #[serde(
         default,
         deserialize_with = "null_as_default",
@@ -106,15 +108,11 @@ pub struct BackendRecordStatus {
     )]
     #[schemars(with = "Option<String>")]
     pub backend_addr: String,
-    /// What `ensureBackend` gave to remember.
-    #[serde(default, skip_serializing_if = "is_empty")]
+    /// Data that the driver returned from `ensureBackend`; sent with every later call.
+    #[serde(default, skip_serializing_if = "StringMap::is_empty")]
     pub injected_info: StringMap,
-    /// `Registered`.
+    /// `Registered`: whether the backend is registered, and if not, why.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,
-}
-
-fn is_empty(map: &StringMap) -> bool {
-    map.is_empty()
 }

@@ -1,4 +1,4 @@
-//! Bind: load balancers and the pods behind them in one object (section 5 of the behaviour list).
+//! Bind: load balancers and the pods registered with them in one object (b32 to b40).
 
 use super::{
     Condition, DeregisterPolicy, DeregisterWebhook, EnsurePolicyType, PodSelection, StringMap,
@@ -8,7 +8,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Load balancers and the pods that are registered to each of them.
+/// A Bind declares load balancers and registers pods with each of them.
 #[derive(
     CustomResource, Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
 )]
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
     status = "BindStatus",
     derive = "Default",
     derive = "PartialEq",
-    doc = "Load balancers and the pods that are registered to each of them.",
+    doc = "A Bind declares load balancers and registers pods with each of them.",
     printcolumn(
         name = "LoadBalancers",
         type_ = "string",
@@ -42,95 +42,100 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = super::crd_rules::BIND.to_json()))]
 pub struct BindSpec {
-    /// The load balancers.
+    /// Load balancers to create or use. Selected pods are registered with each of them.
     pub load_balancers: Vec<TargetLoadBalancer>,
-    /// Which pods, and which of their ports.
+    /// Selects pods and the ports to register.
     pub pods: PodSelection,
-    /// What pods are registered with. Its keys are the driver's.
-    #[serde(default, skip_serializing_if = "is_empty")]
+    /// Settings of each registration. The driver defines the keys and values. Example:
+    /// `{weight: "50"}`.
+    #[serde(default, skip_serializing_if = "StringMap::is_empty")]
     pub parameters: StringMap,
-    /// When a pod that is not ready is taken away.
+    /// Determines when a pod that is not Ready is deregistered: `IfNotReady` (the default),
+    /// `IfNotRunning` or `Webhook`. A pod that is being deleted is always deregistered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deregister_policy: Option<DeregisterPolicy>,
-    /// Who decides, where the policy is `Webhook`.
+    /// The driver that decides about pods that are not Ready. Required where `deregisterPolicy` is
+    /// `Webhook`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deregister_webhook: Option<DeregisterWebhook>,
-    /// Whether ensuring is repeated.
+    /// Determines whether load balancers and backends are ensured again while nothing has changed.
+    /// By default they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ensure_policy: Option<BindEnsurePolicy>,
 }
 
-/// One load balancer of a Bind.
+/// A load balancer of a Bind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TargetLoadBalancer {
-    /// Its name, unique within the Bind.
+    /// Name of the load balancer, a DNS label that is unique within the Bind.
     pub name: String,
-    /// The driver's name. One that starts with `lbcf-` is looked up in kube-system.
+    /// Name of a LoadBalancerDriver. A name that starts with `lbcf-` refers to kube-system, any
+    /// other to this namespace. Immutable.
     pub driver: String,
-    /// What identifies the load balancer, or what it is made from. Its keys are the driver's.
+    /// Identifies an existing load balancer, or describes the one to create. The driver defines the
+    /// keys and values. Immutable.
     pub spec: StringMap,
-    /// Settings that do not identify it. Its keys are the driver's.
-    #[serde(default, skip_serializing_if = "is_empty")]
+    /// Settings that may change during the load balancer's life. The driver defines the keys and
+    /// values.
+    #[serde(default, skip_serializing_if = "StringMap::is_empty")]
     pub attributes: StringMap,
 }
 
-/// When a Bind's load balancers and backends are ensured again.
+/// Determines when the load balancers and backends of a Bind are ensured again (d14).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BindEnsurePolicy {
-    /// `IfNotSucc` (the default) or `Always`.
+    /// `IfNotSucc` (the default): only after a change or a failure. `Always`: also periodically.
     #[serde(default)]
     pub policy: EnsurePolicyType,
-    /// With `Always`: the least time between two calls, such as `1m`; at least 10s.
+    /// Period of `Always`, as a duration such as `1m30s`. Minimum 10s, default 1m.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_period: Option<String>,
-    /// With `Always`: the same in seconds, at least 10; `minPeriod` wins where both are there.
+    /// Period of `Always` in seconds. Minimum 10. Ignored where `minPeriod` is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resync_period_in_seconds: Option<i32>,
 }
 
-/// What the controller found.
+/// The observed state of a Bind, written by the controller.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BindStatus {
-    /// One entry for each load balancer, those that are going included.
+    /// One entry for each load balancer, including those that were removed from the spec and are
+    /// not deleted yet.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<Vec<TargetLoadBalancerStatus>>")]
     pub load_balancer_statuses: Vec<TargetLoadBalancerStatus>,
 }
 
-/// What the controller found of one load balancer.
+/// The observed state of one load balancer of a Bind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TargetLoadBalancerStatus {
-    /// The load balancer's name in the Bind.
+    /// Name of the load balancer in the Bind.
     pub name: String,
-    /// The driver's name.
+    /// Name of the LoadBalancerDriver that has the load balancer.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<String>")]
     pub driver: String,
-    /// The load balancer's identity, from `createLoadBalancer`; its `spec` where that gave none.
-    #[serde(default, skip_serializing_if = "is_empty")]
+    /// Identity of the load balancer, returned by `createLoadBalancer`; a copy of its `spec` where
+    /// the driver returned none.
+    #[serde(default, skip_serializing_if = "StringMap::is_empty")]
     pub lb_info: StringMap,
-    /// The attributes that the driver has: where they differ from the spec's,
-    /// `ensureLoadBalancer` is called.
+    /// The attributes that the driver was called with last. `ensureLoadBalancer` is called when
+    /// they differ from the spec.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_synced_attributes: Option<StringMap>,
-    /// When the load balancer was taken out of the spec, in RFC 3339; null while it is there.
+    /// Time at which the load balancer was removed from the spec, in RFC 3339; `null` before.
     #[serde(default)]
     #[schemars(schema_with = "super::condition::date_time")]
     pub deletion_timestamp: Option<String>,
-    /// When it is tried again, in RFC 3339, where something failed; else null.
+    /// Time of the next attempt after a failure, in RFC 3339; `null` where nothing failed.
     #[serde(default)]
     #[schemars(schema_with = "super::condition::date_time")]
     pub retry_after: Option<String>,
-    /// `Created` and `Ready`.
+    /// `Created`: the load balancer exists. `Ready`: it has the attributes of the spec.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,
-}
-
-fn is_empty(map: &StringMap) -> bool {
-    map.is_empty()
 }

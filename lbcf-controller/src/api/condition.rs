@@ -1,68 +1,68 @@
-//! Conditions: what is known of an object's state, and since when (b7).
+//! Conditions of an object's status (b7).
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The condition types of all kinds.
+/// Types of conditions (b11, b19, b37, b44).
 pub mod condition_types {
-    /// On a driver: the controller took it.
+    /// LoadBalancerDriver: the controller has taken the driver into use.
     pub const ACCEPTED: &str = "Accepted";
-    /// On a load balancer: it was created.
+    /// LoadBalancer and Bind: the load balancer exists.
     pub const CREATED: &str = "Created";
-    /// On a load balancer: its attributes are what the spec says.
+    /// LoadBalancer: the driver has the attributes of the spec.
     pub const ATTRIBUTES_SYNCED: &str = "AttributesSynced";
-    /// On a record: the backend is registered.
+    /// BackendRecord: the backend is registered.
     pub const REGISTERED: &str = "Registered";
-    /// On a Bind's load balancer: its attributes are what the spec says.
+    /// Bind: the load balancer exists and has the attributes of the spec.
     pub const READY: &str = "Ready";
 }
 
-/// The reasons that conditions carry.
+/// Reasons of conditions (b39).
 pub mod reasons {
-    /// The driver answered `Fail`.
+    /// The driver responded with `Fail`.
     pub const OPERATION_FAILED: &str = "OperationFailed";
-    /// The load balancer is being created.
+    /// `createLoadBalancer` has begun or is running.
     pub const CREATING: &str = "Creating";
-    /// On a Bind's load balancer: the driver says that creating failed.
+    /// Bind: the driver responded to `createLoadBalancer` with `Fail`.
     pub const CREATE_FAILED: &str = "CreateFailed";
-    /// On a Bind's load balancer: its attributes are being changed.
+    /// Bind: `ensureLoadBalancer` is running.
     pub const ENSURING: &str = "Ensuring";
-    /// On a Bind's load balancer: the driver says that changing its attributes failed.
+    /// Bind: the driver responded to `ensureLoadBalancer` with `Fail`.
     pub const ENSURE_FAILED: &str = "EnsureFailed";
-    /// The driver's answer was one that cannot be used.
+    /// The driver's response cannot be decoded or lacks a required value.
     pub const INVALID_RESPONSE: &str = "InvalidResponse";
-    /// The driver could not be reached, or its answer was none.
+    /// The driver cannot be called, timed out, or responded with an HTTP error.
     pub const WEBHOOK_ERROR: &str = "WebhookError";
-    /// The driver that the object names does not exist.
+    /// The LoadBalancerDriver that the object refers to does not exist.
     pub const DRIVER_NOT_FOUND: &str = "DriverNotFound";
 }
 
-/// True, False or not known.
+/// Status of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ConditionStatus {
-    /// It holds.
+    /// The aspect that the type names is as it should be.
     True,
-    /// It does not hold.
+    /// It is not; `reason` and `message` explain why.
     False,
-    /// Nobody knows.
+    /// The controller could not determine it.
     Unknown,
 }
 
-/// One condition.
+/// One aspect of an object's observed state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Condition {
-    /// What is told of, such as `Created`.
+    /// Type of the condition, such as `Created`.
     #[serde(rename = "type")]
     pub type_: String,
-    /// Whether it holds.
+    /// `True`, `False` or `Unknown`.
     pub status: ConditionStatus,
-    /// When `status` changed last, in RFC 3339.
+    /// Time of the last change of `status`, in RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "date_time")]
     pub last_transition_time: Option<String>,
-    /// Why, in one word for programs.
+    /// Machine-readable cause of the status, in CamelCase.
     #[serde(
         default,
         deserialize_with = "super::null_as_default",
@@ -70,11 +70,11 @@ pub struct Condition {
     )]
     #[schemars(with = "Option<String>")]
     pub reason: String,
-    /// Why, in words for people. Always there, as the original's.
+    /// Human-readable cause of the status. Always present, possibly empty (b7).
     #[serde(default, deserialize_with = "super::null_as_default")]
     #[schemars(with = "Option<String>")]
     pub message: String,
-    /// The generation of the spec that this was found for.
+    /// The `metadata.generation` that the condition was determined for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 }
@@ -83,19 +83,19 @@ pub(super) fn date_time(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({ "type": "string", "format": "date-time", "nullable": true })
 }
 
-/// A list of conditions, one of each type.
+/// A list of conditions with at most one of each type.
 pub trait Conditions {
-    /// The condition of a type.
+    /// Returns the condition of this type.
     fn find(&self, type_: &str) -> Option<&Condition>;
 
-    /// Whether the condition is there and True.
+    /// Reports whether the condition exists and is `True`.
     fn is_true(&self, type_: &str) -> bool {
         self.find(type_)
             .is_some_and(|condition| condition.status == ConditionStatus::True)
     }
 
-    /// The list with this condition in it. A condition that says what was said before keeps its
-    /// transition time; the result then equals the list, and nothing needs to be written.
+    /// Returns the list with this condition set. The transition time changes only with the status,
+    /// so setting a condition again leaves the list equal and no write is needed (u35).
     #[must_use]
     fn with(&self, condition: Condition, now: Timestamp) -> Vec<Condition>;
 }
@@ -123,20 +123,16 @@ impl Conditions for [Condition] {
 }
 
 impl Condition {
-    /// A condition that holds.
+    /// A condition with status `True`, without reason and message.
     #[must_use]
     pub fn met(type_: &str, observed_generation: Option<i64>) -> Self {
         Self {
-            type_: type_.to_owned(),
             status: ConditionStatus::True,
-            last_transition_time: None,
-            reason: String::new(),
-            message: String::new(),
-            observed_generation,
+            ..Self::unmet(type_, "", "", observed_generation)
         }
     }
 
-    /// A condition that does not hold, and why.
+    /// A condition with status `False`.
     #[must_use]
     pub fn unmet(
         type_: &str,

@@ -1,19 +1,19 @@
-//! The rules that the API server itself checks, also where admission is off: those that need
-//! nothing but the object.
+//! CEL validation rules of the CRDs, which the API server evaluates even where admission webhooks are
+//! not installed.
 //!
-//! Each holds for every object that the original controller let pass, or speaks of a change only,
-//! so that no stored object becomes unchangeable. None looks into lists or maps of unbounded
-//! length, whose cost the API server would refuse. To the API server's `has`, a field that is
-//! `null` is absent (b5).
+//! Every object that the original controller accepted satisfies them, or they compare with the old
+//! object, so that no stored object becomes immutable by accident. They do not iterate over lists or
+//! maps of unbounded length, because the API server refuses CRDs with rules that are too expensive.
+//! `has` is false for a field that is `null` (b5).
 
 use kube::core::Rule;
 use serde_json::{Value, json};
 
-/// The rules of one structure, each a CEL expression and what it says when it is broken.
+/// The rules of one schema: CEL expressions and the messages of their violations.
 pub(super) struct Rules(&'static [(&'static str, &'static str)]);
 
 impl Rules {
-    /// As `x-kubernetes-validations` has them.
+    /// The value of `x-kubernetes-validations`.
     pub(super) fn to_json(&self) -> Value {
         self.0
             .iter()
@@ -22,53 +22,50 @@ impl Rules {
     }
 }
 
-/// A load balancer's whole object: its name is not in its spec (b55).
+/// A rule of the whole object, since the name is not part of the spec (b55).
 pub(super) fn scope_needs_a_system_name() -> Rule {
     Rule::new(
         "!has(self.spec.scope) || size(self.spec.scope) == 0 || self.metadata.name.startsWith('lbcf-')",
     )
-    .message("spec.scope: only for a load balancer whose name starts with \"lbcf-\"")
+    .message("spec.scope is only allowed where the name starts with \"lbcf-\"")
 }
 
 pub(super) const LOAD_BALANCER: Rules = Rules(&[
     (
         "self.lbDriver == oldSelf.lbDriver",
-        "lbDriver: cannot be changed; attributes, ensurePolicy and scope can",
+        "lbDriver is immutable; attributes, ensurePolicy and scope can be changed",
     ),
     (
         "has(self.lbSpec) == has(oldSelf.lbSpec) && (!has(self.lbSpec) || self.lbSpec == oldSelf.lbSpec)",
-        "lbSpec: cannot be changed; attributes, ensurePolicy and scope can",
+        "lbSpec is immutable; attributes, ensurePolicy and scope can be changed",
     ),
 ]);
 
 pub(super) const DRIVER: Rules = Rules(&[
-    (
-        "self.driverType == 'Webhook'",
-        "driverType: must be Webhook",
-    ),
+    ("self.driverType == 'Webhook'", "driverType must be Webhook"),
     (
         "self.url == oldSelf.url",
-        "url: cannot be changed; webhooks and acceptDryRunCall can",
+        "url is immutable; webhooks and acceptDryRunCall can be changed",
     ),
 ]);
 
 pub(super) const BACKEND_GROUP: Rules = Rules(&[
     (
-        // The original knows groups with none of them.
+        // Groups with none of them exist where the original controller was used.
         "[has(self.pods), has(self.service), has(self.static) && size(self.static) > 0].filter(there, there).size() <= 1",
-        "only one of pods, service and static can be there",
+        "only one of pods, service and static can be set",
     ),
     (
         "!has(oldSelf.pods) || has(self.pods)",
-        "the kind of backends cannot be changed, it is pods; make a new group",
+        "the type of backends cannot be changed from pods; create a new BackendGroup",
     ),
     (
         "!has(oldSelf.service) || has(self.service)",
-        "the kind of backends cannot be changed, it is service; make a new group",
+        "the type of backends cannot be changed from service; create a new BackendGroup",
     ),
     (
         "!(has(oldSelf.static) && size(oldSelf.static) > 0) || !(has(self.pods) || has(self.service))",
-        "the kind of backends cannot be changed, it is static; make a new group",
+        "the type of backends cannot be changed from static; create a new BackendGroup",
     ),
     DEREGISTER_WEBHOOK,
 ]);
@@ -77,10 +74,10 @@ pub(super) const BIND: Rules = Rules(&[DEREGISTER_WEBHOOK]);
 
 pub(super) const SELECT_BY_LABEL: Rules = Rules(&[(
     "has(self.selector) && size(self.selector) > 0",
-    "names no label; labels go into the selector, as in byLabel: {selector: {app: my-web-server}}",
+    "selector is required; labels belong into it, as in byLabel: {selector: {app: my-web-server}}",
 )]);
 
 const DEREGISTER_WEBHOOK: (&str, &str) = (
     "!has(self.deregisterPolicy) || self.deregisterPolicy != 'Webhook' || has(self.deregisterWebhook)",
-    "deregisterWebhook: missing; deregisterPolicy Webhook needs the name of a LoadBalancerDriver",
+    "deregisterWebhook is required with deregisterPolicy Webhook; it names a LoadBalancerDriver",
 );

@@ -1,10 +1,10 @@
-//! The CRDs, generated from the types.
+//! CustomResourceDefinitions, generated from the types.
 
 use super::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;
 
-/// Every CRD, in the order in which they should be applied.
+/// The CRDs of all kinds, in the order in which to apply them.
 #[must_use]
 pub fn crds() -> Vec<CustomResourceDefinition> {
     vec![
@@ -16,7 +16,7 @@ pub fn crds() -> Vec<CustomResourceDefinition> {
     ]
 }
 
-/// Every CRD as one YAML stream, for `kubectl apply -f -`.
+/// The CRDs of all kinds as a YAML stream for `kubectl apply -f -`.
 ///
 /// # Errors
 /// When a CRD cannot be written as YAML, which would be a defect of this crate.

@@ -1,27 +1,26 @@
-//! When something that is done already is ensured again (b17, b18).
+//! The policy for calling ensure webhooks again (b17, b18).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whether ensuring is repeated although nothing changed.
+/// Determines whether the driver is called again while nothing has changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EnsurePolicy {
-    /// `IfNotSucc` (the default) or `Always`.
+    /// `IfNotSucc` (the default): only after a change or a failure. `Always`: also periodically.
     #[serde(default)]
     pub policy: EnsurePolicyType,
-    /// With `Always`: the least time between two calls, such as `1m`; at least 30s, 1m when not
-    /// given.
+    /// Period of `Always`, as a duration such as `1m30s`. Minimum 30s, default 1m.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_period: Option<String>,
 }
 
-/// The two policies.
+/// When an ensure webhook is called.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum EnsurePolicyType {
-    /// Only what is not done, or has changed, is ensured.
+    /// After a change, and until a call succeeds.
     #[default]
     IfNotSucc,
-    /// It is ensured again and again.
+    /// Additionally once in every period (b139).
     Always,
 }

@@ -1,4 +1,4 @@
-//! What a function over any kind of object asks of the kind.
+//! The bound of functions that are generic over the kind of object.
 
 use kube::Resource;
 use kube::core::NamespaceResourceScope;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 
-/// A kind whose objects live in namespaces and can be read and written: ours and Kubernetes' own.
+/// A namespaced kind that can be read and written, custom or built in.
 pub trait NamespacedKind:
     Resource<DynamicType = (), Scope = NamespaceResourceScope>
     + Clone

@@ -1,11 +1,11 @@
-//! LoadBalancer: one load balancer, existing or to be made (section 3 of the behaviour list).
+//! LoadBalancer: a load balancer that exists or is to be created (b14 to b19).
 
 use super::{Condition, EnsurePolicy, StringMap, null_as_default};
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One load balancer: an existing one by its identity, or what a new one is made from.
+/// A LoadBalancer is a load balancer of an external system, existing or to be created.
 #[derive(
     CustomResource, Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
 )]
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
     status = "LoadBalancerStatus",
     derive = "Default",
     derive = "PartialEq",
-    doc = "One load balancer: an existing one by its identity, or what a new one is made from.",
+    doc = "A LoadBalancer is a load balancer of an external system, existing or to be created.",
     validation = super::crd_rules::scope_needs_a_system_name(),
     printcolumn(name = "Driver", type_ = "string", json_path = ".spec.lbDriver"),
     printcolumn(
@@ -48,14 +48,18 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = super::crd_rules::LOAD_BALANCER.to_json()))]
 pub struct LoadBalancerSpec {
-    /// The driver's name. One that starts with `lbcf-` is looked up in kube-system.
+    /// Name of a LoadBalancerDriver. A name that starts with `lbcf-` refers to kube-system, any
+    /// other to this namespace. Immutable.
     pub lb_driver: String,
-    /// What identifies the load balancer, or what it is made from. Its keys are the driver's.
+    /// Identifies an existing load balancer, or describes the one to create. The driver defines the
+    /// keys and values. Immutable. Example: `{lbID: lb-7wf394rv}`.
     pub lb_spec: StringMap,
-    /// Settings that do not identify it. Its keys are the driver's.
-    #[serde(default, skip_serializing_if = "is_empty")]
+    /// Settings that may change during the load balancer's life. The driver defines the keys and
+    /// values.
+    #[serde(default, skip_serializing_if = "StringMap::is_empty")]
     pub attributes: StringMap,
-    /// The namespaces that may use it; `*` is all. Only for `lbcf-` names in kube-system.
+    /// Namespaces that may use the load balancer; `*` allows all. Empty, the default, allows only
+    /// its own. Can be set only in kube-system and with a name that starts with `lbcf-`.
     #[serde(
         default,
         deserialize_with = "null_as_default",
@@ -63,27 +67,25 @@ pub struct LoadBalancerSpec {
     )]
     #[schemars(with = "Option<Vec<String>>")]
     pub scope: Vec<String>,
-    /// Whether `ensureLoadBalancer` is repeated.
+    /// Determines whether `ensureLoadBalancer` is called again while nothing has changed. By
+    /// default it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ensure_policy: Option<EnsurePolicy>,
 }
 
-fn is_empty(map: &StringMap) -> bool {
-    map.is_empty()
-}
-
-/// What the controller found.
+/// The observed state of a LoadBalancer, written by the controller.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoadBalancerStatus {
-    /// The load balancer's identity, from `createLoadBalancer`; `lbSpec` where that gave none.
-    #[serde(default, skip_serializing_if = "is_empty")]
+    /// Identity of the load balancer, returned by `createLoadBalancer`; a copy of `lbSpec` where the
+    /// driver returned none.
+    #[serde(default, skip_serializing_if = "StringMap::is_empty")]
     pub lb_info: StringMap,
-    /// The attributes that the driver has: where they differ from the spec's,
-    /// `ensureLoadBalancer` is called. Absent where another controller wrote the status.
+    /// The attributes that the driver was called with last. `ensureLoadBalancer` is called when
+    /// they differ from the spec. Absent where the original controller wrote the status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_synced_attributes: Option<StringMap>,
-    /// `Created` and `AttributesSynced`.
+    /// `Created`: the load balancer exists. `AttributesSynced`: it has the attributes of the spec.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,

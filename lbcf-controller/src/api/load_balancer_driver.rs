@@ -1,11 +1,11 @@
-//! LoadBalancerDriver: where a driver is served (section 2 of the behaviour list).
+//! LoadBalancerDriver: a driver that the controller may call (b8 to b13).
 
 use super::{Condition, null_as_default};
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where a driver is served and how long its webhooks may take.
+/// A LoadBalancerDriver is a driver that the controller calls: its URL and its timeouts.
 #[derive(
     CustomResource, Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
 )]
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
     status = "LoadBalancerDriverStatus",
     derive = "Default",
     derive = "PartialEq",
-    doc = "Where a driver is served and how long its webhooks may take.",
+    doc = "A LoadBalancerDriver is a driver that the controller calls: its URL and its timeouts.",
     printcolumn(name = "URL", type_ = "string", json_path = ".spec.url"),
     printcolumn(
         name = "Accepted",
@@ -37,11 +37,12 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = super::crd_rules::DRIVER.to_json()))]
 pub struct LoadBalancerDriverSpec {
-    /// How the driver is reached; `Webhook` is the only way there is.
+    /// Type of the driver. The only value is `Webhook`. Immutable.
     pub driver_type: String,
-    /// The driver's address; each webhook's name is added to its path.
+    /// Base URL of the driver. The name of a webhook is appended to its path. Immutable. Example:
+    /// `http://my-driver.my-namespace.svc:8080`.
     pub url: String,
-    /// Timeouts of single webhooks.
+    /// Timeouts of individual webhooks. Admission adds the webhooks that are not listed.
     #[serde(
         default,
         deserialize_with = "null_as_default",
@@ -49,28 +50,29 @@ pub struct LoadBalancerDriverSpec {
     )]
     #[schemars(with = "Option<Vec<WebhookConfig>>")]
     pub webhooks: Vec<WebhookConfig>,
-    /// Whether the driver may be called with `dryRun: true`.
+    /// Set to `true` if the driver handles calls with `dryRun: true` without side effects. Default
+    /// `false`: the driver is not called in a dry run.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<bool>")]
     pub accept_dry_run_call: bool,
 }
 
-/// One webhook's settings.
+/// Settings of one webhook.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookConfig {
-    /// The webhook's name, such as `ensureBackend`.
+    /// Name of the webhook, such as `ensureBackend`.
     pub name: String,
-    /// How long it may take, such as `15s`: at most 1m, 10s when not given.
+    /// Timeout of a call, as a duration such as `15s`. Maximum 1m, default 10s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
 }
 
-/// What the controller found.
+/// The observed state of a LoadBalancerDriver, written by the controller.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoadBalancerDriverStatus {
-    /// `Accepted`: the controller took the driver.
+    /// `Accepted`: the controller has taken the driver into use.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,

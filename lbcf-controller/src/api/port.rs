@@ -1,26 +1,26 @@
-//! A port of a pod or service.
+//! A port of a pod or a Service (b24).
 
-use lbcf_driver_sdk::webhook::Protocol;
+use lbcf_driver_sdk::webhook::{BackendPort, Protocol};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Selects a port by number and protocol.
+/// Identifies a port by number and protocol.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PortSelector {
-    /// The port, 1 to 65535.
+    /// Port number, 1 to 65535.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<i32>,
-    /// The port, as the earlier edition calls it; `port` wins where both are there.
+    /// Port number, kept for older manifests. Ignored where `port` is set; use that instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port_number: Option<i32>,
-    /// TCP (the default) or UDP.
+    /// `TCP` (the default) or `UDP`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<String>,
 }
 
 impl PortSelector {
-    /// A selector in the present edition's form.
+    /// A selector with the current fields only.
     #[must_use]
     pub fn new(port: i32, protocol: Protocol) -> Self {
         Self {
@@ -30,7 +30,7 @@ impl PortSelector {
         }
     }
 
-    /// The port's number; 0 where none is given.
+    /// The port number; 0 where none is set.
     #[must_use]
     pub fn number(&self) -> i32 {
         match self.port {
@@ -39,7 +39,14 @@ impl PortSelector {
         }
     }
 
-    /// The protocol. Unknown ones are refused by admission; where that was off, they are TCP.
+    pub(crate) fn to_wire(&self) -> BackendPort {
+        BackendPort {
+            port: self.number(),
+            protocol: self.protocol(),
+        }
+    }
+
+    /// The protocol; TCP where none is set or where the value, which admission refuses, is unknown.
     #[must_use]
     pub fn protocol(&self) -> Protocol {
         self.protocol

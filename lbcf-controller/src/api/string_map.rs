@@ -1,4 +1,4 @@
-//! A map of strings whose values people may write as numbers.
+//! A map of strings that accepts numbers as values (d20).
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -6,17 +6,23 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-/// `lbSpec`, `lbInfo`, `attributes`, `parameters`, `injectedInfo`: maps of strings that mean
-/// something to a driver only.
+/// A map whose keys and values only the driver interprets: `lbSpec`, `lbInfo`, `attributes`,
+/// `parameters`, `injectedInfo`.
 ///
-/// The documents' samples write `weight: 50`, a number: it is read as the string `50` (d20).
-/// `null` reads as empty (b5).
+/// Published samples have numbers as values, such as `weight: 50`; they are read as strings (d20).
+/// `null` is read as an empty map (b5).
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct StringMap(BTreeMap<String, String>);
 
 impl StringMap {
-    /// The map inside.
+    /// Whether it has no entries.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A copy as the wire types have it.
     #[must_use]
     pub fn to_wire(&self) -> BTreeMap<String, String> {
         self.0.clone()

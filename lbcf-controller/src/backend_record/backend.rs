@@ -1,57 +1,62 @@
-//! The pod or service behind a record, whole, as drivers know it.
+//! The whole pod or service behind a record, for a driver.
 
 use crate::api::{BackendRecord, PodBackendRecord, ServiceBackendRecord};
-use crate::backends::node_source;
+use crate::backends::{node_source, source_of};
 use crate::context::Context;
-use crate::error_text::in_full;
-use crate::index::{PodView, ServiceView};
-use crate::key::Owner;
-use crate::names::{self, ANNOTATION_SOURCE};
-use crate::work::Progress;
-use k8s_openapi::api::core::v1::{Pod, Service};
-use kube::api::Api;
-use lbcf_driver_sdk::webhook::{
-    BackendPort, GenerateBackendAddrRequest, PodBackend, ServiceBackend,
-};
+use crate::index::{NodeView, PodView, ServiceView};
+use crate::key::{ObjectKey, Owner};
+use crate::names;
+use crate::reconcile::Error;
+use lbcf_driver_sdk::webhook::{GenerateBackendAddrRequest, PodBackend, ServiceBackend};
 
-/// Puts the backend into the request, as the API server has it now. False where it is not, or no
-/// longer, what the record was made for, or may not be registered (b120): the watch tells of that
-/// too, and the record is replaced or woken.
+/// Puts the backend into the request, as the API server has it now.
+///
+/// # Errors
+/// [`Error::BackendChanged`] if it is not what the record was created for, or cannot be registered
+/// now (b120). A watch event follows that replaces or enqueues the record, unless the change was
+/// reverted: therefore it is retried.
 pub(super) async fn fetch(
     context: &Context,
     record: &BackendRecord,
     request: &mut GenerateBackendAddrRequest,
-) -> Result<bool, Progress> {
+) -> Result<(), Error> {
+    let mut name = "";
     if let Some(pod) = &record.spec.pod_backend {
+        name = &pod.name;
         request.pod_backend = fetch_pod(context, record, pod).await?;
     } else if let Some(service) = &record.spec.service_backend {
+        name = &service.name;
         request.service_backend = fetch_service(context, record, service).await?;
     }
-    Ok(request.pod_backend.is_some() || request.service_backend.is_some())
+    if request.pod_backend.is_none() && request.service_backend.is_none() {
+        return Err(Error::BackendChanged(name.to_owned()));
+    }
+    Ok(())
+}
+
+/// The key of an object in a record's namespace.
+fn beside(record: &BackendRecord, name: &str) -> ObjectKey {
+    let namespace = record.metadata.namespace.clone().unwrap_or_default();
+    ObjectKey::new(namespace, name)
 }
 
 async fn fetch_pod(
     context: &Context,
     record: &BackendRecord,
     backend: &PodBackendRecord,
-) -> Result<Option<PodBackend>, Progress> {
-    let namespace = record.metadata.namespace.as_deref().unwrap_or_default();
-    let pods: Api<Pod> = Api::namespaced(context.client.clone(), namespace);
-    let Some(pod) = within(context, &backend.name, pods.get_opt(&backend.name)).await? else {
-        return Ok(None);
-    };
-    let port = BackendPort {
-        port: backend.port.number(),
-        protocol: backend.port.protocol(),
-    };
-    let view = PodView::of(&pod);
-    let may_be_registered = is_the_one(record, backend, &view) && view.is_available();
-    Ok(may_be_registered.then_some(PodBackend { pod, port }))
+) -> Result<Option<PodBackend>, Error> {
+    let pod = context.cluster.get(&beside(record, &backend.name)).await?;
+    let pod = pod.filter(|pod| {
+        let view = PodView::of(pod);
+        is_pod_of(record, backend, &view) && view.is_available()
+    });
+    let port = backend.port.to_wire();
+    Ok(pod.map(|pod| PodBackend { pod, port }))
 }
 
-/// Whether this is the pod that the record was made for. Its uid or its address is in the record's
-/// name, so a namesake's is another one (b45, b48).
-fn is_the_one(record: &BackendRecord, backend: &PodBackendRecord, pod: &PodView) -> bool {
+/// Whether the record was created for this pod, whose uid or address is in the record's name (b45,
+/// b48), and not for an earlier one of the same name.
+fn is_pod_of(record: &BackendRecord, backend: &PodBackendRecord, pod: &PodView) -> bool {
     let name = record.metadata.name.as_deref().unwrap_or_default();
     let (lb, port) = (&record.spec.lb_name, backend.port.number());
     match Owner::of(record) {
@@ -74,52 +79,25 @@ async fn fetch_service(
     context: &Context,
     record: &BackendRecord,
     backend: &ServiceBackendRecord,
-) -> Result<Option<ServiceBackend>, Progress> {
-    let Some(node) = context.index().get_node(&backend.node_name) else {
+) -> Result<Option<ServiceBackend>, Error> {
+    let node = ObjectKey::new("", backend.node_name.clone());
+    let Some(node) = context.index().find::<NodeView>(&node) else {
         return Ok(None);
     };
-    // The addresses that the record stands for; another node's, or newer ones, make another record.
-    let annotations = record.metadata.annotations.as_ref();
-    let source = annotations.and_then(|annotations| annotations.get(ANNOTATION_SOURCE));
-    if source.is_some_and(|source| *source != node_source(&node)) {
+    // Another node of that name, or other addresses, need another record.
+    if source_of(record).is_some_and(|source| *source != node_source(&node)) {
         return Ok(None);
     }
-    let namespace = record.metadata.namespace.as_deref().unwrap_or_default();
-    let services: Api<Service> = Api::namespaced(context.client.clone(), namespace);
-    let Some(service) = within(context, &backend.name, services.get_opt(&backend.name)).await?
-    else {
-        return Ok(None);
-    };
-    let port = BackendPort {
-        port: backend.port.number(),
-        protocol: backend.port.protocol(),
-    };
-    let node_port = ServiceView::of(&service).node_port(port.port, port.protocol.as_str());
-    Ok(
-        (node_port == Some(backend.node_port)).then(|| ServiceBackend {
-            service,
-            port,
-            node_name: backend.node_name.clone(),
-            node_addresses: node.addresses.clone(),
-        }),
-    )
-}
-
-async fn within<T>(
-    context: &Context,
-    name: &str,
-    fetch: impl Future<Output = kube::Result<T>> + Send,
-) -> Result<T, Progress> {
-    match tokio::time::timeout(context.options.write_timeout, fetch).await {
-        Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(error)) => {
-            let error = in_full(&error);
-            tracing::warn!(name, error, "fetching a backend failed; trying again");
-            Err(Progress::Retry(None))
-        }
-        Err(_) => {
-            tracing::warn!(name, "fetching a backend took too long; trying again");
-            Err(Progress::Retry(None))
-        }
-    }
+    let service = context.cluster.get(&beside(record, &backend.name)).await?;
+    let port = backend.port.to_wire();
+    let service = service.filter(|service| {
+        let node_port = ServiceView::of(service).node_port(port.port, port.protocol.as_str());
+        node_port == Some(backend.node_port)
+    });
+    Ok(service.map(|service| ServiceBackend {
+        service,
+        port,
+        node_name: backend.node_name.clone(),
+        node_addresses: node.addresses.clone(),
+    }))
 }

@@ -4,100 +4,87 @@ use crate::api::{
     BackendRecord, BackendRecordStatus, ConditionStatus, Conditions, LoadBalancerDriver,
     condition_types,
 };
-use crate::index::Lookup;
+use crate::index::{Lookup, counts_as_registered};
 use crate::names::FINALIZER_BACKEND_RECORD;
+use crate::object::ObjectExt;
 use crate::periodic::Due;
+use kube::ResourceExt;
 use lbcf_driver_sdk::webhook::{
     DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest,
 };
 use std::sync::Arc;
 
-/// What deciding looks at.
 #[derive(Debug)]
-pub(crate) struct View {
-    /// The record.
+pub(crate) struct RecordState {
     pub record: Arc<BackendRecord>,
-    /// Its driver.
     pub driver: Lookup<Arc<LoadBalancerDriver>>,
     /// The other records with the same address on the same load balancer.
     pub neighbours: Vec<Arc<BackendRecord>>,
-    /// Whether its backend may be registered: its pod is available, or its node is there.
+    /// Whether its pod is available, or its node exists.
     pub backend_is_available: bool,
     /// When it is ensured again although it is registered.
     pub due: Due,
 }
 
-/// The next step.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Step {
-    /// Everything is as it shall be, or somebody else's change is waited for.
-    Nothing,
-    /// Store the finalizer: without it the record could go before its backend does (d30).
+pub(crate) enum RecordAction {
+    AwaitChange,
+    /// Without the finalizer the record could be deleted before its backend is deregistered (d30).
     AddFinalizer,
-    /// The driver does not exist: say so, and wait for it.
     ReportDriverMissing,
-    /// Store the address that a user wrote down; no webhook is asked for one (b26).
-    TakeAddress(String),
-    /// Ask for the address: fetch the backend, then call `generateBackendAddr`.
+    /// Store the address that the user wrote in the spec; no driver is asked for it (b26).
+    StoreAddress(String),
+    /// Read the backend, then call `generateBackendAddr`.
     Generate(Box<GenerateBackendAddrRequest>),
-    /// Another record is taking this address away: wait until it has (b122, u19).
+    /// Wait until the record of this name has deregistered the same address (b122, u19).
     AwaitNeighbour(String),
-    /// Call `ensureBackend`.
     Ensure(EnsureBackendRequest),
-    /// Call `deregisterBackend`, then let it go.
+    /// Call `deregisterBackend`, then remove the finalizer.
     Deregister(DeregisterBackendRequest),
-    /// Let it go: it never had an address (b123).
-    LetGo,
-    /// Let it go without a call: another record keeps this address registered (d31).
-    LetGoShared(String),
+    /// It never had an address (b123).
+    RemoveFinalizer,
+    /// No call is needed, because the record of this name keeps the address registered (d31).
+    RemoveFinalizerOfShared(String),
 }
 
-/// Decides the next step.
-#[must_use]
-pub(crate) fn decide(view: &View) -> Step {
-    let record = &*view.record;
+pub(crate) fn decide(state: &RecordState) -> RecordAction {
+    let record = &*state.record;
     let status = record.status.clone().unwrap_or_default();
-    let has_finalizer = record
-        .metadata
-        .finalizers
-        .iter()
-        .flatten()
-        .any(|finalizer| finalizer == FINALIZER_BACKEND_RECORD);
-    if record.metadata.deletion_timestamp.is_some() {
+    let has_finalizer = record.has_finalizer(FINALIZER_BACKEND_RECORD);
+    if record.is_deleting() {
         return if has_finalizer {
-            decide_deletion(view, &status)
+            decide_deletion(state, &status)
         } else {
-            Step::Nothing
+            RecordAction::AwaitChange
         };
     }
     if !has_finalizer {
-        return Step::AddFinalizer;
+        return RecordAction::AddFinalizer;
     }
-    if is_registered_as_wanted(record, &status) && view.due != Due::Now {
-        return Step::Nothing;
+    if is_registered(record, &status) && state.due != Due::Now {
+        return RecordAction::AwaitChange;
     }
-    match view.driver {
-        Lookup::Found(_) => {}
-        Lookup::Unreadable => return Step::Nothing,
-        Lookup::Missing => return Step::ReportDriverMissing,
+    if let Some(action) = blocked(state) {
+        return action;
     }
     if status.backend_addr.is_empty() {
         if let Some(addr) = &record.spec.static_addr {
-            return Step::TakeAddress(addr.clone());
+            return RecordAction::StoreAddress(addr.clone());
         }
-        // b120: a pod that is not ready gets no address; it wakes its record when it is.
-        return if view.backend_is_available {
-            Step::Generate(Box::new(generate_request(record)))
+        // b120: a pod that is not ready gets no address; its record is enqueued when it is.
+        return if state.backend_is_available {
+            RecordAction::Generate(Box::new(generate_request(record)))
         } else {
-            Step::Nothing
+            RecordAction::AwaitChange
         };
     }
-    let is_registered = status.conditions.is_true(condition_types::REGISTERED);
-    if !is_registered && let Some(leaving) = view.neighbours.iter().find(|other| is_leaving(other))
+    let mut neighbours = state.neighbours.iter();
+    if !status.conditions.is_true(condition_types::REGISTERED)
+        && let Some(deleting) = neighbours.find(|other| other.is_deleting())
     {
-        return Step::AwaitNeighbour(leaving.metadata.name.clone().unwrap_or_default());
+        return RecordAction::AwaitNeighbour(deleting.name_any());
     }
-    Step::Ensure(EnsureBackendRequest {
+    RecordAction::Ensure(EnsureBackendRequest {
         record_id: record_id("ensureBackend", record),
         lb_info: record.spec.lb_info.to_wire(),
         backend_addr: status.backend_addr,
@@ -107,24 +94,19 @@ pub(crate) fn decide(view: &View) -> Step {
     })
 }
 
-fn decide_deletion(view: &View, status: &BackendRecordStatus) -> Step {
-    let record = &*view.record;
+fn decide_deletion(state: &RecordState, status: &BackendRecordStatus) -> RecordAction {
+    let record = &*state.record;
     if status.backend_addr.is_empty() {
-        return Step::LetGo;
+        return RecordAction::RemoveFinalizer;
     }
-    if let Some(keeper) = view
-        .neighbours
-        .iter()
-        .find(|other| keeps_the_address(other))
-    {
-        return Step::LetGoShared(keeper.metadata.name.clone().unwrap_or_default());
+    let mut neighbours = state.neighbours.iter();
+    if let Some(keeper) = neighbours.find(|other| counts_as_registered(other)) {
+        return RecordAction::RemoveFinalizerOfShared(keeper.name_any());
     }
-    match view.driver {
-        Lookup::Found(_) => {}
-        Lookup::Unreadable => return Step::Nothing,
-        Lookup::Missing => return Step::ReportDriverMissing,
+    if let Some(action) = blocked(state) {
+        return action;
     }
-    Step::Deregister(DeregisterBackendRequest {
+    RecordAction::Deregister(DeregisterBackendRequest {
         record_id: record_id("deregisterBackend", record),
         lb_info: record.spec.lb_info.to_wire(),
         backend_addr: status.backend_addr.clone(),
@@ -134,31 +116,24 @@ fn decide_deletion(view: &View, status: &BackendRecordStatus) -> Step {
     })
 }
 
-/// Whether the driver has confirmed the record as it stands now. A condition without a generation
-/// is the original controller's: what it registered is not registered anew (d27).
-fn is_registered_as_wanted(record: &BackendRecord, status: &BackendRecordStatus) -> bool {
-    status
-        .conditions
-        .find(condition_types::REGISTERED)
-        .is_some_and(|registered| {
-            registered.status == ConditionStatus::True
-                && (registered.observed_generation.is_none()
-                    || registered.observed_generation == record.metadata.generation)
-        })
+/// What to do instead of a call that is not possible now.
+fn blocked(state: &RecordState) -> Option<RecordAction> {
+    match state.driver {
+        Lookup::Found(_) => None,
+        Lookup::Unreadable => Some(RecordAction::AwaitChange),
+        Lookup::Missing => Some(RecordAction::ReportDriverMissing),
+    }
 }
 
-/// A record that is going and has not been let go of yet.
-fn is_leaving(record: &BackendRecord) -> bool {
-    record.metadata.deletion_timestamp.is_some()
-}
-
-/// A record that stays and whose address is registered for it.
-fn keeps_the_address(record: &BackendRecord) -> bool {
-    record.metadata.deletion_timestamp.is_none()
-        && record
-            .status
-            .as_ref()
-            .is_some_and(|status| status.conditions.is_true(condition_types::REGISTERED))
+/// Whether the driver has registered the record with its present spec. A condition without a
+/// generation is the original controller's, whose records are not registered again (d27).
+fn is_registered(record: &BackendRecord, status: &BackendRecordStatus) -> bool {
+    let registered = status.conditions.find(condition_types::REGISTERED);
+    registered.is_some_and(|registered| {
+        registered.status == ConditionStatus::True
+            && (registered.observed_generation.is_none()
+                || registered.observed_generation == record.metadata.generation)
+    })
 }
 
 fn generate_request(record: &BackendRecord) -> GenerateBackendAddrRequest {
@@ -171,7 +146,7 @@ fn generate_request(record: &BackendRecord) -> GenerateBackendAddrRequest {
     }
 }
 
-/// d28: one task for each webhook of each object.
+/// The same for every call of a webhook for an object (d28).
 fn record_id(webhook: &str, record: &BackendRecord) -> String {
     format!(
         "{webhook}({})",

@@ -1,107 +1,89 @@
-//! What is to be done about an owner's records: the difference between those that shall be and
-//! those that are (b113). No I/O, no clock.
+//! Comparing an owner's desired records with its existing ones (b113). No I/O, no clock.
 
+use super::source_of;
 use crate::api::{BackendRecord, EnsurePolicy, StringMap};
-use crate::names::ANNOTATION_SOURCE;
+use crate::object::ObjectExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What is to be done.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Plan {
-    /// Records to delete.
+pub(crate) struct RecordPlan {
     pub delete: Vec<Arc<BackendRecord>>,
-    /// Records whose spec changes, with the new spec in them.
+    /// The old states, and the new ones, which have another spec.
     pub update: Vec<(Arc<BackendRecord>, BackendRecord)>,
-    /// Records to make.
     pub create: Vec<BackendRecord>,
 }
 
-/// The records that shall be.
 #[derive(Debug, Default)]
-pub(crate) struct Expected {
-    /// Those that are made where they are missing, by name.
-    pub wanted: BTreeMap<String, BackendRecord>,
-    /// The names of those that stay where they are there.
-    pub protected: BTreeSet<String>,
-    /// Other names that a record may stand under, and the name that it has here.
+pub(crate) struct DesiredRecords {
+    pub records: BTreeMap<String, BackendRecord>,
+    /// The names of records that are kept if they exist, and not created otherwise.
+    pub kept: BTreeSet<String>,
+    /// Other names that a record may have, and its name here.
     pub aliases: BTreeMap<String, String>,
 }
 
-/// What every record of an owner has from it.
+/// What an owner sets in each of its records.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Settings<'a> {
-    /// What backends are registered with.
+pub(crate) struct RecordSettings<'a> {
     pub parameters: &'a StringMap,
-    /// Whether they are ensured again and again.
     pub ensure_policy: Option<&'a EnsurePolicy>,
 }
 
-/// Compares what shall be with what is. `is_unknown` says of a record that nothing can be told
-/// about its load balancer, so that it stays (u9).
-#[must_use]
+/// Plans how existing records become the desired ones. Records are kept whose load balancer's state
+/// is unknown (u9).
 pub(crate) fn compare(
-    mut expected: Expected,
-    records: &[Arc<BackendRecord>],
-    settings: Settings<'_>,
+    mut desired: DesiredRecords,
+    existing: &[Arc<BackendRecord>],
+    settings: RecordSettings<'_>,
     is_unknown: impl Fn(&BackendRecord) -> bool,
-) -> Plan {
-    let mut plan = Plan::default();
-    for record in records {
+) -> RecordPlan {
+    let mut plan = RecordPlan::default();
+    for record in existing {
         let name = record.metadata.name.as_deref().unwrap_or_default();
-        let name = expected.aliases.get(name).map_or(name, String::as_str);
-        let wanted = expected.wanted.remove(name);
-        if record.metadata.deletion_timestamp.is_some() {
-            continue; // What is wanted in its place is made when it is gone.
+        let name = desired.aliases.get(name).map_or(name, String::as_str);
+        let new = desired.records.remove(name);
+        if record.is_deleting() {
+            continue; // A new record is created when this one is removed.
         }
-        match wanted {
-            Some(wanted) if !is_same_backend(record, &wanted) => {
-                plan.delete.push(Arc::clone(record));
+        match new {
+            Some(new) if !is_same_backend(record, &new) => plan.delete.push(Arc::clone(record)),
+            Some(new) => {
+                let attributes = Some(new.spec.lb_attributes);
+                plan.update.extend(updated(record, settings, attributes));
             }
-            Some(wanted) => {
-                let updated = updated(record, settings, Some(wanted.spec.lb_attributes));
-                plan.update.extend(updated);
-            }
-            None if expected.protected.contains(name) => {
+            None if desired.kept.contains(name) => {
                 plan.update.extend(updated(record, settings, None));
             }
             None if is_unknown(record) => {}
             None => plan.delete.push(Arc::clone(record)),
         }
     }
-    plan.create = expected.wanted.into_values().collect();
+    plan.create = desired.records.into_values().collect();
     plan
 }
 
-/// A record whose backend or load balancer became another one under the same name has to go and
-/// come back: its address is another one (u13).
-fn is_same_backend(record: &BackendRecord, wanted: &BackendRecord) -> bool {
+/// A record whose backend or load balancer was replaced by another one of the same name has to be
+/// deleted and created again, because it has another address (u13).
+fn is_same_backend(existing: &BackendRecord, desired: &BackendRecord) -> bool {
     let owner = |record: &BackendRecord| {
         let owners = record.metadata.owner_references.iter().flatten();
         owners.map(|owner| owner.uid.clone()).next()
     };
-    record.spec.lb_driver == wanted.spec.lb_driver
-        && record.spec.lb_info == wanted.spec.lb_info
-        && record.spec.service_backend == wanted.spec.service_backend
-        && is_same_source(record, wanted)
-        && owner(record) == owner(wanted)
+    let source = source_of(existing);
+    existing.spec.lb_driver == desired.spec.lb_driver
+        && existing.spec.lb_info == desired.spec.lb_info
+        && existing.spec.service_backend == desired.spec.service_backend
+        // The original controller stored no source (d27).
+        && (source.is_none() || source == source_of(desired))
+        && owner(existing) == owner(desired)
 }
 
-/// Whether the address was made of what it would be made of now. The original controller did not
-/// say what it was made of: that is let be (d27).
-fn is_same_source(record: &BackendRecord, wanted: &BackendRecord) -> bool {
-    let source = |record: &BackendRecord| {
-        let annotations = record.metadata.annotations.as_ref();
-        annotations.and_then(|annotations| annotations.get(ANNOTATION_SOURCE).cloned())
-    };
-    source(record).is_none_or(|said| Some(said) == source(wanted))
-}
-
-/// The record with its owner's settings; none where it has them. u36: a change of `lbAttributes`
-/// alone is no reason, as no webhook would get to know of it.
+/// The record with its owner's settings; none if it has them. A change of `lbAttributes` alone is
+/// not written, as no webhook would be called with it (u36).
 fn updated(
     record: &Arc<BackendRecord>,
-    settings: Settings<'_>,
+    settings: RecordSettings<'_>,
     lb_attributes: Option<StringMap>,
 ) -> Option<(Arc<BackendRecord>, BackendRecord)> {
     if record.spec.parameters == *settings.parameters

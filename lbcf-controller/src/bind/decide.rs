@@ -1,76 +1,66 @@
-//! Which records a Bind makes, changes and deletes. No I/O, no clock.
+//! Which records a Bind creates, updates and deletes. No I/O, no clock.
 
 use crate::api::{
-    BackendRecord, BackendRecordSpec, Bind, BindEnsurePolicy, Conditions, EnsurePolicy,
-    PodBackendRecord, PortSelector, TargetLoadBalancerStatus, condition_types,
+    BackendRecord, BackendRecordSpec, Bind, Conditions, EnsurePolicy, PodBackendRecord,
+    PortSelector, TargetLoadBalancerStatus, condition_types,
 };
 use crate::backends::{
-    Expected, Judgement, Plan, Settings, Standing, compare, pod_source, record, standing_of_pod,
+    DesiredRecords, Eligibility, RecordPlan, RecordSettings, compare, eligibility_of_pod,
+    pod_source, record,
 };
 use crate::index::PodView;
 use crate::names;
+use crate::object::ObjectExt;
+use crate::verdicts::DeregisterVerdict;
 use std::sync::Arc;
 
-/// What deciding looks at: a part of a Bind's pods, and all their records.
+/// Some of a Bind's pods, and all their records.
 #[derive(Debug)]
-pub(crate) struct View {
-    /// The Bind.
+pub(crate) struct BindState {
     pub bind: Arc<Bind>,
-    /// Pods that it selects.
     pub pods: Vec<Arc<PodView>>,
-    /// What was said of those that are not ready.
-    pub judgement: Arc<Judgement>,
-    /// The records that it owns.
+    pub verdict: Arc<DeregisterVerdict>,
     pub records: Vec<Arc<BackendRecord>>,
 }
 
-/// Decides what is to be done. A Bind that is going takes all its records away (b133): nobody
-/// else would before it is gone.
-#[must_use]
-pub(crate) fn decide(view: &View) -> Plan {
-    let bind = &*view.bind;
-    let policy = bind.spec.ensure_policy.as_ref().map(ensure_policy);
-    let mut expected = Expected::default();
-    if bind.metadata.deletion_timestamp.is_none() {
+/// A Bind that is being deleted deletes all its records (b133), because the garbage collector
+/// would only do so after the Bind is removed.
+pub(crate) fn decide(state: &BindState) -> RecordPlan {
+    let bind = &*state.bind;
+    let policy = ensure_policy(bind);
+    let mut desired = DesiredRecords::default();
+    if !bind.is_deleting() {
         for lb in usable(bind) {
-            for pod in &view.pods {
-                let standing = standing_of_pod(pod, bind.spec.deregister_policy, &view.judgement);
+            for pod in &state.pods {
+                let policy = bind.spec.deregister_policy;
+                let eligibility = eligibility_of_pod(pod, policy, &state.verdict);
                 for port in ports(bind) {
-                    expect(
-                        &mut expected,
-                        bind,
-                        policy.as_ref(),
-                        lb,
-                        pod,
-                        port,
-                        standing,
-                    );
+                    desire(&mut desired, bind, lb, pod, port, eligibility);
                 }
             }
         }
     }
-    let settings = Settings {
+    let settings = RecordSettings {
         parameters: &bind.spec.parameters,
         ensure_policy: policy.as_ref(),
     };
-    compare(expected, &view.records, settings, |_| false)
+    compare(desired, &state.records, settings, |_| false)
 }
 
-/// The load balancers that records can be made for (b132): created, to stay, and still the ones
-/// that the spec means.
+/// The load balancers that have records (b132): they are created, not being deleted, and declared
+/// in the spec.
 fn usable(bind: &Bind) -> impl Iterator<Item = &TargetLoadBalancerStatus> {
-    let there = bind.status.iter();
-    there
-        .flat_map(|status| &status.load_balancer_statuses)
-        .filter(|lb| {
-            let mut wanted = bind.spec.load_balancers.iter();
-            lb.deletion_timestamp.is_none()
-                && lb.conditions.is_true(condition_types::CREATED)
-                && wanted.any(|wanted| wanted.name == lb.name && wanted.driver == lb.driver)
-        })
+    let existing = bind.status.iter();
+    let existing = existing.flat_map(|status| &status.load_balancer_statuses);
+    existing.filter(|lb| {
+        let mut declared = bind.spec.load_balancers.iter();
+        lb.deletion_timestamp.is_none()
+            && lb.conditions.is_true(condition_types::CREATED)
+            && declared.any(|declared| declared.name == lb.name && declared.driver == lb.driver)
+    })
 }
 
-/// The ports, each once. Their protocols stay as they are written: they are in records' names
+/// The ports without duplicates. The protocols keep their case, as records' names contain them
 /// (b48).
 fn ports(bind: &Bind) -> Vec<(i32, &str)> {
     let mut ports: Vec<(i32, &str)> = Vec::new();
@@ -86,24 +76,23 @@ fn ports(bind: &Bind) -> Vec<(i32, &str)> {
     ports
 }
 
-fn expect(
-    expected: &mut Expected,
+fn desire(
+    desired: &mut DesiredRecords,
     bind: &Bind,
-    policy: Option<&EnsurePolicy>,
     lb: &TargetLoadBalancerStatus,
     pod: &PodView,
     (port, protocol): (i32, &str),
-    standing: Standing,
+    eligibility: Eligibility,
 ) {
     let bind_name = bind.metadata.name.as_deref().unwrap_or_default();
     let [name, other_name] =
         names::bind_record_names(bind_name, &lb.name, &pod.key.name, &pod.ip, protocol, port);
-    match standing {
-        Standing::Unwanted => return,
-        Standing::Kept => {
-            expected.protected.insert(name.clone());
+    match eligibility {
+        Eligibility::Deregistered => return,
+        Eligibility::Kept => {
+            desired.kept.insert(name.clone());
         }
-        Standing::Wanted => {
+        Eligibility::Registered => {
             let spec = BackendRecordSpec {
                 lb_driver: lb.driver.clone(),
                 lb_name: lb.name.clone(),
@@ -118,7 +107,7 @@ fn expect(
                     },
                 }),
                 parameters: bind.spec.parameters.clone(),
-                ensure_policy: policy.cloned(),
+                ensure_policy: ensure_policy(bind),
                 ..BackendRecordSpec::default()
             };
             let labels = [
@@ -129,40 +118,31 @@ fn expect(
             ];
             let source = Some(pod_source(pod));
             let record = record(bind, name.clone(), labels, source, spec);
-            expected.wanted.insert(name.clone(), record);
+            desired.records.insert(name.clone(), record);
         }
     }
-    expected.aliases.insert(other_name, name);
+    desired.aliases.insert(other_name, name);
 }
 
-/// The record under the other of its two names, for where somebody else's record has this one
-/// (u21).
-#[must_use]
-pub(crate) fn renamed(mut created: BackendRecord, bind: &str, ip: &str) -> BackendRecord {
-    if let Some(pod) = &created.spec.pod_backend {
-        let protocol = pod.port.protocol.as_deref().unwrap_or_default();
-        let (lb, port) = (&created.spec.lb_name, pod.port.number());
-        let [_, other] = names::bind_record_names(bind, lb, &pod.name, ip, protocol, port);
-        created.metadata.name = Some(other);
-    }
-    created
+/// The other of a record's two possible names, for when another owner's record has the first (u21).
+pub(super) fn renamed(record: &BackendRecord, bind: &str, ip: &str) -> String {
+    let (lb, pod) = (&record.spec.lb_name, record.spec.pod_backend.as_ref());
+    let pod = pod.cloned().unwrap_or_default();
+    let protocol = pod.port.protocol.as_deref().unwrap_or_default();
+    let [_, other] = names::bind_record_names(bind, lb, &pod.name, ip, protocol, pod.port.number());
+    other
 }
 
-/// A Bind's policy as records have it: `minPeriod` wins over the seconds (b36, d14).
-fn ensure_policy(policy: &BindEnsurePolicy) -> EnsurePolicy {
-    let seconds = policy
-        .resync_period_in_seconds
-        .map(|seconds| format!("{seconds}s"));
-    EnsurePolicy {
+/// The policy of a Bind's records and load balancers: `minPeriod` takes precedence over the seconds
+/// (b36, d14).
+pub(super) fn ensure_policy(bind: &Bind) -> Option<EnsurePolicy> {
+    let policy = bind.spec.ensure_policy.as_ref()?;
+    let seconds = policy.resync_period_in_seconds;
+    let seconds = seconds.map(|seconds| format!("{seconds}s"));
+    Some(EnsurePolicy {
         policy: policy.policy,
         min_period: policy.min_period.clone().or(seconds),
-    }
-}
-
-/// When a Bind's load balancers are ensured again.
-#[must_use]
-pub(super) fn load_balancer_policy(bind: &Bind) -> Option<EnsurePolicy> {
-    bind.spec.ensure_policy.as_ref().map(ensure_policy)
+    })
 }
 
 #[cfg(test)]

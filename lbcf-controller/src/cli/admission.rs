@@ -1,16 +1,14 @@
-//! Where the controller checks what users write.
-
 use super::{ClusterArgs, CommandError, Listen};
 use crate::admission::{AdmissionServer, Certificates};
 use crate::{ObjectKey, names};
 use std::path::PathBuf;
 use tokio::net::TcpListener;
 
-/// Where the controller checks what users write.
+/// Flags of the admission webhooks.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Admission")]
 pub struct AdmissionArgs {
-    /// Address to serve admission at over TLS, such as 0.0.0.0:443; off serves none
+    /// Address at which to serve admission over TLS, such as 0.0.0.0:443, or off
     #[arg(
         long,
         env = "LBCF_ADMISSION_ADDRESS",
@@ -19,7 +17,7 @@ pub struct AdmissionArgs {
     )]
     pub admission_address: Listen,
 
-    /// Service by which the API server reaches that address
+    /// Service through which the API server reaches that address
     #[arg(
         long,
         env = "LBCF_ADMISSION_SERVICE",
@@ -28,12 +26,12 @@ pub struct AdmissionArgs {
     )]
     pub admission_service: String,
 
-    /// Namespace of that service and of the secret [default: the pod's, outside of pods
-    /// kube-system]
+    /// Namespace of that service and of the secret [default: the pod's, or kube-system outside of a
+    /// pod]
     #[arg(long, env = "LBCF_ADMISSION_NAMESPACE", value_name = "NAMESPACE")]
     pub admission_namespace: Option<String>,
 
-    /// Secret that keeps the certificate which is made where --server-crt is not given
+    /// Secret for the certificate that is issued when --server-crt is not set
     #[arg(
         long,
         env = "LBCF_ADMISSION_SECRET",
@@ -42,8 +40,8 @@ pub struct AdmissionArgs {
     )]
     pub admission_secret: String,
 
-    /// Further DNS names and IP addresses for that certificate, where the API server does not
-    /// come through the service
+    /// Additional DNS names and IP addresses of that certificate, for API servers that do not use
+    /// the service
     #[arg(
         long,
         env = "LBCF_ADMISSION_NAMES",
@@ -52,7 +50,7 @@ pub struct AdmissionArgs {
     )]
     pub admission_names: Vec<String>,
 
-    /// Certificate to serve admission with, in PEM
+    /// Serving certificate in PEM
     #[arg(
         long,
         env = "LBCF_SERVER_CRT",
@@ -61,7 +59,7 @@ pub struct AdmissionArgs {
     )]
     pub server_crt: Option<PathBuf>,
 
-    /// That certificate's key, in PEM
+    /// Private key of the serving certificate in PEM
     #[arg(
         long,
         env = "LBCF_SERVER_KEY",
@@ -72,7 +70,6 @@ pub struct AdmissionArgs {
 }
 
 impl AdmissionArgs {
-    /// The server that these flags ask for.
     pub(super) async fn server(
         &self,
         cluster: &ClusterArgs,
@@ -90,7 +87,7 @@ impl AdmissionArgs {
                 cert: cert.clone(),
                 key: key.clone(),
             },
-            _ => Certificates::SelfMade {
+            _ => Certificates::SelfSignedCa {
                 service: ObjectKey::new(namespace.clone(), self.admission_service.clone()),
                 secret: ObjectKey::new(namespace, self.admission_secret.clone()),
                 names: self.admission_names.clone(),
@@ -98,10 +95,10 @@ impl AdmissionArgs {
         };
         let listener = TcpListener::bind(addr)
             .await
-            .map_err(|source| CommandError::AdmissionAddress { addr, source })?;
+            .map_err(|source| CommandError::address("--admission-address", addr, source))?;
         let server = AdmissionServer::new(listener, certificates)?;
         if let Ok(addr) = server.addr() {
-            tracing::info!(%addr, "listening for admission");
+            tracing::info!(%addr, "listening for admission requests");
         }
         Ok(Some(server))
     }

@@ -1,5 +1,3 @@
-//! Which cluster, and how hard it is asked.
-
 use super::CommandError;
 use crate::request_rate::RequestRate;
 use kube::client::ClientBuilder;
@@ -7,23 +5,21 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use std::path::{Path, PathBuf};
 
-/// Where a pod finds the name of its namespace.
 const POD_NAMESPACE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
 
-/// Which cluster, and how hard it is asked.
+/// Flags of the connection to the cluster.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Cluster")]
 pub struct ClusterArgs {
-    /// Kubeconfig of the cluster; without it, what kubectl would take, or inside a pod the pod's
-    /// own account
+    /// Kubeconfig of the cluster [default: the one that kubectl uses, or the pod's service account]
     #[arg(long, env = "LBCF_KUBECONFIG", value_name = "PATH")]
     pub kubeconfig: Option<PathBuf>,
 
-    /// Number of requests a second that the API server is asked at most; 0 is no limit
+    /// Maximum requests per second to the API server; 0 for no limit
     #[arg(long, env = "LBCF_CLIENT_QPS", value_name = "N", default_value_t = 200)]
     pub client_qps: u32,
 
-    /// Number of requests that may come at once before that limit holds
+    /// Number of requests that may exceed that rate in a burst
     #[arg(long, env = "LBCF_CLIENT_BURST", value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..))]
     pub client_burst: u32,
 }
@@ -43,7 +39,6 @@ impl ClusterArgs {
             .map_err(wrong)
     }
 
-    /// The client that the controller works with.
     pub(super) fn client(&self, config: Config) -> Result<Client, CommandError> {
         let builder = ClientBuilder::try_from(config).map_err(CommandError::Client)?;
         if self.client_qps == 0 {
@@ -56,9 +51,9 @@ impl ClusterArgs {
         Ok(builder.with_layer(&rate).build())
     }
 
-    /// The namespace of the pod that this is; none outside a pod.
+    /// The namespace of the pod that this process runs in.
     pub(super) fn pod_namespace(&self) -> Option<String> {
-        // With a kubeconfig, it may be another cluster's pod.
+        // With a kubeconfig, the pod may belong to another cluster.
         if self.kubeconfig.is_some() {
             return None;
         }
@@ -66,7 +61,7 @@ impl ClusterArgs {
     }
 }
 
-/// The client that renews the lead: it waits behind nobody's requests and has its own retries.
+/// The client of leader election, without rate limit; the election retries on its own.
 pub(super) fn election_client(mut config: Config) -> Result<Client, CommandError> {
     config.default_retry = false;
     Client::try_from(config).map_err(CommandError::Client)

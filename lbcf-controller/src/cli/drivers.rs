@@ -1,18 +1,16 @@
-//! How the controller connects to drivers.
-
 use lbcf_driver_sdk::client::{HttpClient, HttpClientError};
 use std::path::PathBuf;
 
-/// How the controller connects to drivers. It is the same for all of them; files are read again
-/// when they change.
+/// Flags of the connections to drivers, the same for all drivers. Files are read again when they
+/// change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 #[command(next_help_heading = "Drivers")]
 pub struct DriverArgs {
-    /// CAs that certificates of drivers are trusted for, in PEM, instead of the system's
+    /// CA certificates in PEM to verify drivers with, instead of the system's
     #[arg(long, env = "LBCF_DRIVER_CA_FILE", value_name = "PATH")]
     pub driver_ca_file: Option<PathBuf>,
 
-    /// Trust the system's CAs as well as those of --driver-ca-file
+    /// Trust the system's CA certificates in addition to --driver-ca-file
     #[arg(
         long,
         env = "LBCF_DRIVER_TRUST_SYSTEM_CAS",
@@ -20,7 +18,7 @@ pub struct DriverArgs {
     )]
     pub driver_trust_system_cas: bool,
 
-    /// Certificate to show drivers that ask for one, in PEM
+    /// Client certificate in PEM, for drivers that require one
     #[arg(
         long,
         env = "LBCF_DRIVER_CLIENT_CERT_FILE",
@@ -29,7 +27,7 @@ pub struct DriverArgs {
     )]
     pub driver_client_cert_file: Option<PathBuf>,
 
-    /// That certificate's key, in PEM
+    /// Private key of the client certificate in PEM
     #[arg(
         long,
         env = "LBCF_DRIVER_CLIENT_KEY_FILE",
@@ -38,13 +36,12 @@ pub struct DriverArgs {
     )]
     pub driver_client_key_file: Option<PathBuf>,
 
-    /// File with a token that all drivers get with each call, over https only. Whoever may create
-    /// a LoadBalancerDriver can have it sent to a server of theirs, unless --driver-ca-file says
-    /// whose servers are trusted
+    /// File with a bearer token that is sent to all drivers, over https only. A user who may create a
+    /// LoadBalancerDriver can receive it, unless --driver-ca-file limits which servers are trusted
     #[arg(long, env = "LBCF_DRIVER_TOKEN_FILE", value_name = "PATH")]
     pub driver_token_file: Option<PathBuf>,
 
-    /// Send the token over plain http as well, where others can read it
+    /// Send the token over plain http as well, where it can be intercepted
     #[arg(
         long,
         env = "LBCF_DRIVER_TOKEN_OVER_HTTP",
@@ -54,7 +51,7 @@ pub struct DriverArgs {
 }
 
 impl DriverArgs {
-    /// The client that these flags ask for; none where they say nothing. Reads the files.
+    /// The client, or `None` if no flag is set. Reads the files.
     pub(super) fn client(&self) -> Result<Option<HttpClient>, HttpClientError> {
         if *self == Self::default() {
             return Ok(None);

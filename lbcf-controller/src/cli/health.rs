@@ -1,13 +1,11 @@
-//! Where the controller tells how it is.
-
 use super::Listen;
 
-/// Where the controller tells how it is.
+/// Flags of the health server.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Health and metrics")]
 pub struct HealthArgs {
-    /// Address of /healthz, /readyz and /metrics over plain HTTP; port 0 takes a free one, off
-    /// serves none
+    /// Address at which to serve /healthz, /readyz and /metrics over plain HTTP, or off; port 0
+    /// selects a free port
     #[arg(
         long,
         env = "LBCF_HEALTH_ADDRESS",

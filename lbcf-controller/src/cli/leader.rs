@@ -1,48 +1,43 @@
-//! How the controller takes turns with others.
-
 use super::ControllerArgs;
-use crate::go_duration;
 use crate::leader::{InvalidLeaderElection, LeaderElection};
 use clap::ArgAction;
+use lbcf_serving::duration;
 use std::time::Duration;
 
-/// Where the lease is kept outside of pods.
+/// The namespace of the Lease outside of a pod.
 const NAMESPACE: &str = "kube-system";
 
-/// How the controller takes turns with others.
+/// Flags of leader election.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Leader election")]
 pub struct LeaderArgs {
-    /// Work only while this is the leader of the cluster's controllers, so that there may be
-    /// several
+    /// Reconcile only while this process is the leader, so that several replicas can run
     #[arg(long, env = "LBCF_LEADER_ELECT", value_name = "BOOL", default_value_t = true, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub leader_elect: bool,
 
-    /// Namespace of the lease `lbcf-controller` [default: the pod's, outside of pods kube-system]
+    /// Namespace of the lease `lbcf-controller` [default: the pod's, or kube-system outside of a pod]
     #[arg(long, env = "LBCF_LEADER_ELECT_NAMESPACE", value_name = "NAMESPACE")]
     pub leader_elect_namespace: Option<String>,
 
-    /// Name of this process in the lease; something unique is added to it [default: the host's
-    /// name]
+    /// Name of this process in the lease; a unique suffix is added [default: the host name]
     #[arg(long, env = "LBCF_LEADER_ELECT_IDENTITY", value_name = "NAME")]
     pub leader_elect_identity: Option<String>,
 
-    /// How long the others wait for a sign of the leader's life before one of them takes over
-    #[arg(long, env = "LBCF_LEADER_ELECT_LEASE_DURATION", value_name = "DURATION", default_value = "15s", value_parser = go_duration::parse)]
+    /// How long other replicas wait after the last renewal before one of them takes over
+    #[arg(long, env = "LBCF_LEADER_ELECT_LEASE_DURATION", value_name = "DURATION", default_value = "15s", value_parser = duration::parse)]
     pub leader_elect_lease_duration: Duration,
 
-    /// How long the leader tries to renew its lease before it ends; less than the lease's duration
-    #[arg(long, env = "LBCF_LEADER_ELECT_RENEW_DEADLINE", value_name = "DURATION", default_value = "10s", value_parser = go_duration::parse)]
+    /// How long the leader tries to renew the lease before it stops; less than the lease duration
+    #[arg(long, env = "LBCF_LEADER_ELECT_RENEW_DEADLINE", value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
     pub leader_elect_renew_deadline: Duration,
 
-    /// How often the leader renews its lease and the others look at it; less than the deadline
-    #[arg(long, env = "LBCF_LEADER_ELECT_RETRY_PERIOD", value_name = "DURATION", default_value = "2s", value_parser = go_duration::parse)]
+    /// How often the leader renews the lease and the others read it; less than the renew deadline
+    #[arg(long, env = "LBCF_LEADER_ELECT_RETRY_PERIOD", value_name = "DURATION", default_value = "2s", value_parser = duration::parse)]
     pub leader_elect_retry_period: Duration,
 }
 
 impl LeaderArgs {
-    /// The election that these flags ask for; none for one that shall not take part, and none for
-    /// one that shall write nothing (d23).
+    /// The election, or `None` where it is off and in a dry run, which writes nothing (d23).
     pub(super) fn election(
         &self,
         args: &ControllerArgs,
@@ -71,7 +66,7 @@ impl LeaderArgs {
                 .map(|name| name.to_string_lossy().into_owned())
                 .unwrap_or_default()
         });
-        // A name that a restarted or a second process shared would be taken for its own.
+        // A process would take a Lease for its own that another process with the same name holds.
         format!("{name}_{}", uuid::Uuid::new_v4())
     }
 }

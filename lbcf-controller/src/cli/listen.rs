@@ -4,22 +4,22 @@ use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 
-/// An address to listen on, or nothing.
+/// An address to listen on, or `off`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listen {
-    /// Nothing is served.
+    /// `off`: the server is not started.
     Off,
-    /// It is served here.
+    /// The address of the server.
     At(SocketAddr),
 }
 
-/// A text that is no address to listen on.
+/// The text is neither an address with a port nor `off`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?}: not an address with a port, such as 127.0.0.1:8080 or [::]:8080, nor off")]
 pub struct NoAddress(String);
 
 impl Listen {
-    /// The address, if there is one.
+    /// The address, unless it is `off`.
     #[must_use]
     pub const fn addr(self) -> Option<SocketAddr> {
         match self {
@@ -37,7 +37,7 @@ impl FromStr for Listen {
             return Ok(Self::Off);
         }
         let wrong = |_| NoAddress(text.to_owned());
-        // As Go has it: a port on every address.
+        // As in Go, a port alone is one on every address.
         match text.strip_prefix(':').map(str::parse) {
             Some(Ok(port)) => Ok(Self::At(SocketAddr::from((Ipv4Addr::UNSPECIFIED, port)))),
             _ => text.parse().map(Self::At).map_err(wrong),
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_and_told() {
+    fn addresses_are_parsed_and_displayed() {
         for (text, told) in [
             ("127.0.0.1:11029", "127.0.0.1:11029"),
             ("[::1]:0", "[::1]:0"),
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_named() {
+    fn other_texts_are_quoted_in_the_error() {
         for text in ["nowhere", "localhost:80", "127.0.0.1", ":", ":65536", "80"] {
             let error = text.parse::<Listen>().unwrap_err().to_string();
             assert!(error.starts_with(&format!("{text:?}: ")), "{error}");

@@ -1,14 +1,12 @@
-//! Logs: to stderr, for people or for programs.
+use lbcf_serving::logging;
+pub use lbcf_serving::logging::{LogError, LogFormat};
+use tracing_subscriber::fmt::format::DefaultFields;
 
-use clap::ValueEnum;
-use std::io::IsTerminal;
-use tracing_subscriber::EnvFilter;
-
-/// What -v 3 says of libraries would hide what it says of us.
+/// The libraries' debug lines would hide the controller's.
 const DEBUG: &str = "debug,hyper=info,hyper_util=info,kube_client=info,kube_runtime=info,\
     rustls=info,tower=info";
 
-/// What is logged, and how.
+/// The flags of the log.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Log")]
 pub struct LogArgs {
@@ -39,62 +37,19 @@ pub struct LogArgs {
         env = "LBCF_LOG_FORMAT",
         value_name = "FORMAT",
         global = true,
-        default_value = "human"
+        default_value = "text"
     )]
     pub log_format: LogFormat,
 }
 
-/// The form of the log.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    /// Lines for people
-    #[default]
-    #[value(alias = "text")]
-    Human,
-    /// A JSON object a line
-    Json,
-}
-
-/// Why nothing can be logged.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LogError {
-    /// What shall be logged is not understood.
-    #[error(
-        "--log-level {filter:?}: {source}; give a level such as info, or a list such as warn,lbcf_controller=debug"
-    )]
-    Filter {
-        /// The value.
-        filter: String,
-        /// What is wrong with it.
-        #[source]
-        source: tracing_subscriber::filter::ParseError,
-    },
-    /// Something else in this process logs already.
-    #[error("starting the log: {0}")]
-    Start(#[source] Box<dyn std::error::Error + Send + Sync>),
-}
-
 impl LogArgs {
-    /// Starts logging; `default` is what is logged where no flag says.
+    /// Starts logging; `default` is the filter without a flag.
     ///
     /// # Errors
     /// [`LogError`].
     pub fn start(&self, default: &str) -> Result<(), LogError> {
         let filter = self.filter(default);
-        let filter = EnvFilter::try_new(filter).map_err(|source| LogError::Filter {
-            filter: filter.to_owned(),
-            source,
-        })?;
-        let logs = tracing_subscriber::fmt()
-            .with_env_filter(filter)
-            .with_writer(std::io::stderr)
-            .with_ansi(std::io::stderr().is_terminal());
-        match self.log_format {
-            LogFormat::Human => logs.try_init(),
-            LogFormat::Json => logs.json().try_init(),
-        }
-        .map_err(LogError::Start)
+        logging::start("--log-level", filter, self.log_format, DefaultFields::new())
     }
 
     fn filter<'a>(&'a self, default: &'a str) -> &'a str {
@@ -111,6 +66,7 @@ impl LogArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tracing_subscriber::EnvFilter;
 
     #[test]
     fn b147_a_verbosity_is_a_level_unless_a_level_is_given() {
@@ -118,7 +74,7 @@ mod tests {
             let args = LogArgs {
                 log_level: log_level.map(str::to_owned),
                 verbosity,
-                log_format: LogFormat::Human,
+                log_format: LogFormat::Text,
             };
             args.filter("error").to_owned()
         };

@@ -1,4 +1,4 @@
-//! The flags, and what becomes of them.
+//! The flags, and the options that follow from them.
 
 use super::*;
 use crate::LeaderElection;
@@ -53,7 +53,7 @@ fn every_flag_has_an_environment_variable_and_a_help_text() {
 #[test]
 fn b147_the_originals_flags_are_taken_with_their_defaults() {
     let args = parsed(&[]).unwrap();
-    let options = Options::from(&args);
+    let options = args.work.options();
     assert_eq!(options.backoff.min, Duration::from_secs(5));
     assert_eq!(options.backoff.step, Duration::from_secs(10));
     assert_eq!(options.backoff.max, Duration::from_secs(120));
@@ -63,12 +63,16 @@ fn b147_the_originals_flags_are_taken_with_their_defaults() {
         (args.cluster.client_qps, args.cluster.client_burst),
         (200, 400)
     );
-    assert_eq!(options, Options::default(), "flags and library agree");
+    assert_eq!(
+        options,
+        crate::Options::default(),
+        "flags and library agree"
+    );
     let originals = "--informer-resync-period=2m --min-retry-delay=1s --retry-delay-step=2s \
         --max-retry-delay=3s --kubeconfig=/k --server-crt=/c --server-key=/s --dry-run \
         --client-qps=1 --client-burst=2 --v=4";
     let args = parsed(&originals.split_whitespace().collect::<Vec<_>>()).unwrap();
-    let options = Options::from(&args);
+    let options = args.work.options();
     assert_eq!(options.resync_period, Duration::from_secs(120));
     assert!(options.dry_run);
     assert_eq!(args.admission.server_crt, Some("/c".into()));
@@ -101,7 +105,7 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
-fn there_is_an_election_unless_somebody_says_no_or_nothing_is_to_be_written() {
+fn leader_election_is_on_except_by_flag_and_in_a_dry_run() {
     let election = |flags: &[&str]| {
         let args = parsed(flags).unwrap();
         args.leader.election(&args)
@@ -177,7 +181,7 @@ fn drivers_are_connected_to_as_the_flags_say_and_a_wrong_file_is_named() {
 
 #[test]
 fn a_controller_that_ran_ends_with_another_code_than_one_that_could_not_start() {
-    let broke = CommandError::Run(crate::RunError::BrokeOff("watching"));
+    let broke = CommandError::Run(crate::RunError::TaskEnded("watching"));
     let wrong = CommandError::Signals(std::io::Error::other("no"));
     assert_eq!(
         format!("{:?}", broke.exit_code()),

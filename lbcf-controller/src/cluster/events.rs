@@ -1,9 +1,11 @@
-//! Events: what people see in `kubectl describe`.
+//! Events of objects, as `kubectl describe` shows them.
 //!
-//! They are told beside the work and never in its way: reporting puts an event into a bounded
-//! queue and goes on; where the queue is full, the event is dropped and counted. An event that
-//! repeats an earlier one of the same object raises that one's count.
+//! Recording an event never delays a reconciliation: it is put into a bounded channel and written
+//! by a task of its own. When the channel is full, the event is dropped and counted. An event that
+//! repeats an earlier one of the same object increments the earlier one's count.
 
+use crate::key::{ObjectKey, RequestKey};
+use crate::lock::Mutex;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Event, EventSource, ObjectReference};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -16,188 +18,240 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
-/// b142: who tells.
+/// The source of all events (b142).
 const COMPONENT: &str = "lbcf-controller";
-/// How many events may wait to be written.
-const QUEUE: usize = 1024;
-/// How long an event is remembered for being repeated.
-const REMEMBERED: Duration = Duration::from_secs(600);
-/// How long writing one event may take.
+/// How many events can wait to be written.
+const CAPACITY: usize = 1024;
+/// How long after its last occurrence an event's count is still incremented.
+const AGGREGATION_PERIOD: Duration = Duration::from_secs(600);
 const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
-/// The longest message that Kubernetes takes.
+/// The longest message that Kubernetes accepts, in bytes.
 const MESSAGE_MAX: usize = 1024;
 
-/// Good news or bad news.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum EventType {
     Normal,
     Warning,
 }
 
-impl EventType {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Normal => "Normal",
-            Self::Warning => "Warning",
+/// The object that an event is about, or a part of it, which the message then names.
+#[derive(Debug, Clone)]
+pub(crate) struct Regarding {
+    object: ObjectReference,
+    part: String,
+}
+
+impl Regarding {
+    pub(crate) fn object<K: Resource<DynamicType = ()>>(object: &K) -> Self {
+        Self::part(object, "")
+    }
+
+    pub(crate) fn part<K: Resource<DynamicType = ()>>(object: &K, part: &str) -> Self {
+        Self {
+            object: object.object_ref(&()),
+            part: part.to_owned(),
         }
     }
 }
 
 #[derive(Debug)]
-struct Report {
-    about: ObjectReference,
+struct EventRecord {
+    regarding: ObjectReference,
     event_type: EventType,
-    reason: &'static str,
+    reason: String,
     message: String,
     at: Timestamp,
 }
 
-/// Where events are put.
+/// The last event of an object or part: the object's uid, the reason and the message.
+type LastEvent = (Option<String>, String, String);
+
+type EventsByPart = HashMap<String, LastEvent>;
+
 #[derive(Debug, Clone)]
-pub(crate) struct EventSink {
-    queue: mpsc::Sender<Report>,
+pub(crate) struct Recorder {
+    queue: mpsc::Sender<EventRecord>,
     dropped: Arc<AtomicU64>,
+    dry_run: bool,
+    last: Arc<Mutex<HashMap<(String, ObjectKey), EventsByPart>>>,
 }
 
-/// Writes the events that were put into the sink.
-pub(crate) struct Events {
+impl Recorder {
+    /// A recorder, and the task that writes what it records.
+    pub(crate) fn new(client: Client, dry_run: bool) -> (Self, EventWriter) {
+        let (sender, receiver) = mpsc::channel(CAPACITY);
+        let recorder = Self {
+            queue: sender,
+            dropped: Arc::default(),
+            dry_run,
+            last: Arc::default(),
+        };
+        let started = Timestamp::now().as_nanosecond();
+        let writer = EventWriter {
+            client,
+            queue: receiver,
+            written: HashMap::new(),
+            cleaned_at: Instant::now(),
+            // Names of events must differ from those of an earlier process.
+            sequence: u64::try_from(started).unwrap_or_default(),
+        };
+        (recorder, writer)
+    }
+
+    /// Records an event unless it repeats the last one of the object or part (u37).
+    pub(crate) fn record_change(
+        &self,
+        regarding: &Regarding,
+        event_type: EventType,
+        reason: &str,
+        message: &str,
+    ) {
+        let Regarding { object, part } = regarding;
+        let message = if part.is_empty() {
+            message.to_owned()
+        } else {
+            format!("{part}: {message}")
+        };
+        let event = (object.uid.clone(), reason.to_owned(), message.clone());
+        let key = ObjectKey::new(
+            object.namespace.clone().unwrap_or_default(),
+            object.name.clone().unwrap_or_default(),
+        );
+        let kind = object.kind.clone().unwrap_or_default();
+        let mut last = self.last.lock();
+        let parts = last.entry((kind, key)).or_default();
+        if parts.get(part) == Some(&event) {
+            return;
+        }
+        parts.insert(part.clone(), event);
+        drop(last);
+        self.record(regarding, event_type, reason, message);
+    }
+
+    /// Records an event, whatever was recorded before.
+    pub(crate) fn record(
+        &self,
+        regarding: &Regarding,
+        event_type: EventType,
+        reason: &str,
+        message: String,
+    ) {
+        if self.dry_run {
+            tracing::info!(reason, message, "dry run: would record an event");
+            return;
+        }
+        let event = EventRecord {
+            regarding: regarding.object.clone(),
+            event_type,
+            reason: reason.to_owned(),
+            message,
+            at: Timestamp::now(),
+        };
+        if self.queue.try_send(event).is_err() {
+            let dropped = self.dropped.fetch_add(1, Ordering::Relaxed) + 1;
+            tracing::debug!(dropped, "dropped an event: too many are waiting");
+        }
+    }
+
+    /// Removes what is kept of an object that no longer exists.
+    pub(crate) fn remove(&self, key: &RequestKey) {
+        let key = (key.kind().to_owned(), key.object().clone());
+        self.last.lock().remove(&key);
+    }
+}
+
+pub(crate) struct EventWriter {
     client: Client,
-    queue: mpsc::Receiver<Report>,
-    told: HashMap<(String, &'static str, String), Told>,
-    forgot_at: Instant,
-    instance: u64,
+    queue: mpsc::Receiver<EventRecord>,
+    /// By uid, reason and message.
+    written: HashMap<(String, String, String), WrittenEvent>,
+    cleaned_at: Instant,
+    sequence: u64,
 }
 
-struct Told {
+struct WrittenEvent {
     name: String,
     count: i32,
     at: Instant,
 }
 
-impl EventSink {
-    /// Reports something about an object.
-    pub(crate) fn report<K: Resource<DynamicType = ()>>(
-        &self,
-        object: &K,
-        event_type: EventType,
-        reason: &'static str,
-        message: impl Into<String>,
-    ) {
-        let report = Report {
-            about: object.object_ref(&()),
-            event_type,
-            reason,
-            message: message.into(),
-            at: Timestamp::now(),
-        };
-        if self.queue.try_send(report).is_err() {
-            let dropped = self.dropped.fetch_add(1, Ordering::Relaxed) + 1;
-            tracing::debug!(dropped, "an event was dropped, as too many wait");
-        }
-    }
-}
-
-impl Events {
-    pub(crate) fn new(client: Client) -> (EventSink, Self) {
-        let (sender, receiver) = mpsc::channel(QUEUE);
-        let sink = EventSink {
-            queue: sender,
-            dropped: Arc::default(),
-        };
-        let started = Timestamp::now().as_nanosecond();
-        let events = Self {
-            client,
-            queue: receiver,
-            told: HashMap::new(),
-            forgot_at: Instant::now(),
-            // Names of events must differ from those of an earlier process.
-            instance: u64::try_from(started).unwrap_or_default(),
-        };
-        (sink, events)
-    }
-
-    /// Writes until nobody reports any more.
+impl EventWriter {
+    /// Writes until all recorders are dropped.
     pub(crate) async fn run(mut self) {
-        while let Some(report) = self.queue.recv().await {
-            let reason = report.reason;
-            match timeout(WRITE_TIMEOUT, self.write(report)).await {
+        while let Some(event) = self.queue.recv().await {
+            let reason = event.reason.clone();
+            match timeout(WRITE_TIMEOUT, self.write(event)).await {
                 Ok(Ok(())) => {}
-                // Where the object's namespace is going, for one, nothing can be told any more.
-                Ok(Err(error)) => tracing::debug!(reason, %error, "an event was not written"),
-                Err(_) => tracing::debug!(reason, "writing an event took too long"),
+                // Expected, for example, while the object's namespace is being deleted.
+                Ok(Err(error)) => tracing::debug!(reason, %error, "could not write an event"),
+                Err(_) => tracing::debug!(reason, "could not write an event: timed out"),
             }
         }
     }
 
-    async fn write(&mut self, report: Report) -> kube::Result<()> {
+    async fn write(&mut self, record: EventRecord) -> kube::Result<()> {
         let now = Instant::now();
-        if now.duration_since(self.forgot_at) > REMEMBERED / 10 {
-            self.told
-                .retain(|_, told| now.duration_since(told.at) < REMEMBERED);
-            self.forgot_at = now;
+        if now.duration_since(self.cleaned_at) > AGGREGATION_PERIOD / 10 {
+            self.written
+                .retain(|_, event| now.duration_since(event.at) < AGGREGATION_PERIOD);
+            self.cleaned_at = now;
         }
-        let namespace = report.about.namespace.clone().unwrap_or_default();
+        let namespace = record.regarding.namespace.clone().unwrap_or_default();
         let api: Api<Event> = Api::namespaced(self.client.clone(), &namespace);
-        let uid = report.about.uid.clone().unwrap_or_default();
-        let key = (uid, report.reason, report.message.clone());
-        if let Some(told) = self.told.get_mut(&key) {
-            told.count += 1;
-            told.at = now;
+        let uid = record.regarding.uid.clone().unwrap_or_default();
+        let key = (uid, record.reason.clone(), record.message.clone());
+        if let Some(written) = self.written.get_mut(&key) {
+            written.count += 1;
+            written.at = now;
             let patch =
-                serde_json::json!({ "count": told.count, "lastTimestamp": Time(report.at) });
+                serde_json::json!({ "count": written.count, "lastTimestamp": Time(record.at) });
             let patched = api
-                .patch(&told.name, &PatchParams::default(), &Patch::Merge(patch))
+                .patch(&written.name, &PatchParams::default(), &Patch::Merge(patch))
                 .await;
             if !matches!(&patched, Err(kube::Error::Api(status)) if status.is_not_found()) {
                 return patched.map(drop);
             }
         }
-        self.instance += 1;
-        let event = event_of(report, &namespace, self.instance);
+        self.sequence += 1;
+        let event = event_of(record, namespace, self.sequence);
         let name = event.metadata.name.clone().unwrap_or_default();
         api.create(&PostParams::default(), &event).await?;
-        self.told.insert(
-            key,
-            Told {
-                name,
-                count: 1,
-                at: now,
-            },
-        );
+        let (count, at) = (1, now);
+        self.written.insert(key, WrittenEvent { name, count, at });
         Ok(())
     }
 }
 
-fn event_of(report: Report, namespace: &str, instance: u64) -> Event {
-    let name = report.about.name.as_deref().unwrap_or_default();
+fn event_of(record: EventRecord, namespace: String, sequence: u64) -> Event {
+    let name = record.regarding.name.as_deref().unwrap_or_default();
     Event {
         metadata: ObjectMeta {
-            name: Some(format!("{name}.{instance:x}")),
-            namespace: Some(namespace.to_owned()),
+            name: Some(format!("{name}.{sequence:x}")),
+            namespace: Some(namespace),
             ..ObjectMeta::default()
         },
-        involved_object: report.about,
-        type_: Some(report.event_type.as_str().to_owned()),
-        reason: Some(report.reason.to_owned()),
-        message: Some(shortened(report.message)),
+        involved_object: record.regarding,
+        type_: Some(format!("{:?}", record.event_type)),
+        reason: Some(record.reason),
+        message: Some(truncated(record.message)),
         source: Some(EventSource {
             component: Some(COMPONENT.to_owned()),
             host: None,
         }),
-        first_timestamp: Some(Time(report.at)),
-        last_timestamp: Some(Time(report.at)),
+        first_timestamp: Some(Time(record.at)),
+        last_timestamp: Some(Time(record.at)),
         count: Some(1),
         ..Event::default()
     }
 }
 
-fn shortened(mut message: String) -> String {
+fn truncated(mut message: String) -> String {
     if message.len() > MESSAGE_MAX {
-        let mut cut = MESSAGE_MAX - '…'.len_utf8();
-        while !message.is_char_boundary(cut) {
-            cut -= 1;
+        let mut end = MESSAGE_MAX - '…'.len_utf8();
+        while !message.is_char_boundary(end) {
+            end -= 1;
         }
-        message.truncate(cut);
+        message.truncate(end);
         message.push('…');
     }
     message
@@ -208,13 +262,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_messages_are_cut_between_characters() {
-        assert_eq!(shortened("short".into()), "short");
-        let cut = shortened("ä".repeat(2000));
+    fn long_messages_are_truncated_between_characters() {
+        assert_eq!(truncated("short".into()), "short");
+        let truncated = truncated("ä".repeat(2000));
         assert!(
-            cut.len() <= MESSAGE_MAX && cut.ends_with("ä…"),
+            truncated.len() <= MESSAGE_MAX && truncated.ends_with("ä…"),
             "{}",
-            cut.len()
+            truncated.len()
         );
     }
 }

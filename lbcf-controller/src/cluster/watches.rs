@@ -1,10 +1,12 @@
-//! Watches: one for each kind, each feeding the index.
+//! One watch for each kind, whose events are applied to the index.
 
 use crate::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver};
 use crate::error_text::in_full;
-use crate::index::{Change, NodeView, PodView, ServiceView};
+use crate::index::{Index, Indexed, NodeView, PodView, ServiceView, StoreEvent};
 use crate::key::ObjectKey;
-use futures::{Stream, StreamExt, TryStreamExt};
+use crate::reconcile::Request;
+use futures::stream::BoxStream;
+use futures::{Stream, StreamExt};
 use k8s_openapi::api::core::v1::{Node, Pod, Service};
 use kube::api::Api;
 use kube::core::DeserializeGuard;
@@ -15,112 +17,96 @@ use kube::{Client, Resource};
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 
-/// What a watch said of which kind.
-#[derive(Debug)]
-pub(crate) enum Observed {
-    Driver(Change<LoadBalancerDriver>),
-    LoadBalancer(Change<LoadBalancer>),
-    Group(Change<BackendGroup>),
-    Record(Change<BackendRecord>),
-    Bind(Change<Bind>),
-    Pod(Change<PodView>),
-    Service(Change<ServiceView>),
-    Node(Change<NodeView>),
+type ApplyEvent = Box<dyn FnOnce(&mut Index) -> Vec<Request> + Send>;
+
+/// An event of some kind's watch.
+pub(crate) struct WatchEvent {
+    pub kind: &'static str,
+    /// Whether this completes a list of all objects of the kind.
+    pub is_init_done: bool,
+    pub apply: ApplyEvent,
 }
 
-/// The watches of all kinds.
-pub(crate) struct Watches {
-    client: Client,
+impl WatchEvent {
+    fn new<T: Indexed>(event: StoreEvent<T>) -> Self {
+        Self {
+            kind: T::KIND,
+            is_init_done: matches!(event, StoreEvent::InitDone),
+            apply: Box::new(|index| T::apply(index, event)),
+        }
+    }
 }
 
-impl Watches {
-    /// How many kinds are watched, and so how many lists have to end before deciding may begin.
-    pub(crate) const KINDS: usize = 8;
+/// How many kinds are watched, and have to be listed before anything is reconciled.
+pub(crate) const WATCHED_KINDS: usize = 8;
 
-    pub(crate) const fn new(client: Client) -> Self {
-        Self { client }
-    }
+/// The events of all watches. The stream does not end: a watch that fails is restarted.
+pub(crate) fn watch(client: &Client) -> impl Stream<Item = WatchEvent> + Send + use<> {
+    futures::stream::select_all([
+        watch_kind::<LoadBalancerDriver>(client),
+        watch_kind::<LoadBalancer>(client),
+        watch_kind::<BackendGroup>(client),
+        watch_kind::<BackendRecord>(client),
+        watch_kind::<Bind>(client),
+        watch_view(client, PodView::of as fn(&Pod) -> _),
+        watch_view(client, ServiceView::of as fn(&Service) -> _),
+        watch_view(client, NodeView::of as fn(&Node) -> _),
+    ])
+}
 
-    /// What the watches say, for ever: a watch that breaks is taken up again.
-    pub(crate) fn run(&self) -> impl Stream<Item = Observed> + Send + use<> {
-        futures::stream::select_all([
-            self.watch(Observed::Driver).boxed(),
-            self.watch(Observed::LoadBalancer).boxed(),
-            self.watch(Observed::Group).boxed(),
-            self.watch(Observed::Record).boxed(),
-            self.watch(Observed::Bind).boxed(),
-            self.watch_cut_down::<Pod, _>(PodView::of, Observed::Pod)
-                .boxed(),
-            self.watch_cut_down::<Service, _>(ServiceView::of, Observed::Service)
-                .boxed(),
-            self.watch_cut_down::<Node, _>(NodeView::of, Observed::Node)
-                .boxed(),
-        ])
-    }
-
-    fn watch<K>(
-        &self,
-        observed: fn(Change<K>) -> Observed,
-    ) -> impl Stream<Item = Observed> + Send + use<K>
-    where
-        K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
-    {
-        // An object that is not what its kind should be must not stop the watch of all others.
-        let api: Api<DeserializeGuard<K>> = Api::all(self.client.clone());
-        events::<_, K>(api).map(move |event| {
-            observed(match event {
-                Event::Init => Change::ListBegins,
-                Event::InitDone => Change::ListEnds,
-                Event::InitApply(DeserializeGuard(object)) => {
-                    object.map_or_else(unreadable::<K>, |object| Change::Listed(pruned(object)))
-                }
-                Event::Apply(DeserializeGuard(object)) => {
-                    object.map_or_else(unreadable::<K>, |object| Change::Applied(pruned(object)))
-                }
-                Event::Delete(DeserializeGuard(object)) => object.map_or_else(
-                    |error| Change::Gone(key_of(&error)),
-                    |object| Change::Deleted(pruned(object)),
-                ),
-            })
+fn watch_kind<K>(client: &Client) -> BoxStream<'static, WatchEvent>
+where
+    K: Indexed + Resource<DynamicType = ()> + Clone + DeserializeOwned,
+{
+    // An object that cannot be parsed must not stop the watch of all others.
+    let api: Api<DeserializeGuard<K>> = Api::all(client.clone());
+    let events = events(api, K::KIND).map(|event| {
+        WatchEvent::new(match event {
+            Event::Init => StoreEvent::Init,
+            Event::InitDone => StoreEvent::InitDone,
+            Event::InitApply(DeserializeGuard(Ok(object))) => StoreEvent::InitApply(pruned(object)),
+            Event::Apply(DeserializeGuard(Ok(object))) => StoreEvent::Apply(pruned(object)),
+            Event::InitApply(DeserializeGuard(Err(error)))
+            | Event::Apply(DeserializeGuard(Err(error))) => unreadable(K::KIND, &error),
+            Event::Delete(DeserializeGuard(Ok(object))) => StoreEvent::Delete(object),
+            Event::Delete(DeserializeGuard(Err(error))) => {
+                StoreEvent::UnreadableDelete(key_of(&error))
+            }
         })
-    }
-
-    /// Watches one of Kubernetes' own kinds; of each object only what deciding needs is kept.
-    fn watch_cut_down<K, V>(
-        &self,
-        view: fn(&K) -> V,
-        observed: fn(Change<V>) -> Observed,
-    ) -> impl Stream<Item = Observed> + Send + use<K, V>
-    where
-        K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
-        V: 'static,
-    {
-        events::<_, K>(Api::<K>::all(self.client.clone())).map(move |event| {
-            observed(match event {
-                Event::Init => Change::ListBegins,
-                Event::InitDone => Change::ListEnds,
-                Event::InitApply(object) => Change::Listed(view(&object)),
-                Event::Apply(object) => Change::Applied(view(&object)),
-                Event::Delete(object) => Change::Deleted(view(&object)),
-            })
-        })
-    }
+    });
+    events.boxed()
 }
 
-/// The events of a watch. Errors are logged and waited out.
-fn events<T, K>(api: Api<T>) -> impl Stream<Item = Event<T>> + Send
+/// Watches a kind of Kubernetes, of which the index holds only what reconciling needs.
+fn watch_view<K, V>(client: &Client, view: fn(&K) -> V) -> BoxStream<'static, WatchEvent>
+where
+    K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
+    V: Indexed,
+{
+    let events = events(Api::<K>::all(client.clone()), V::KIND).map(move |event| {
+        WatchEvent::new(match event {
+            Event::Init => StoreEvent::Init,
+            Event::InitDone => StoreEvent::InitDone,
+            Event::InitApply(object) => StoreEvent::InitApply(view(&object)),
+            Event::Apply(object) => StoreEvent::Apply(view(&object)),
+            Event::Delete(object) => StoreEvent::Delete(view(&object)),
+        })
+    });
+    events.boxed()
+}
+
+/// The events of a watch, which is restarted with backoff after errors.
+fn events<T>(api: Api<T>, kind: &'static str) -> impl Stream<Item = Event<T>> + Send
 where
     T: Resource + Clone + Debug + DeserializeOwned + Send + 'static,
-    K: Resource<DynamicType = ()>,
 {
-    watcher(api, watcher::Config::default())
-        .default_backoff()
-        .inspect_err(|error| tell(&K::kind(&()), error))
-        .filter_map(async |event| event.ok())
+    let events = watcher(api, watcher::Config::default()).default_backoff();
+    events.filter_map(move |event| {
+        std::future::ready(event.inspect_err(|error| log_error(kind, error)).ok())
+    })
 }
 
-/// Says what is wrong with a watch, and what to do where that is known.
-fn tell(kind: &str, error: &watcher::Error) {
+fn log_error(kind: &str, error: &watcher::Error) {
     use watcher::Error::{InitialListFailed, WatchStartFailed};
     if let InitialListFailed(kube::Error::Api(status)) | WatchStartFailed(kube::Error::Api(status)) =
         error
@@ -131,15 +117,14 @@ fn tell(kind: &str, error: &watcher::Error) {
             "the cluster does not know this kind; `lbcf crds | kubectl apply -f -` installs it"
         );
     } else {
-        tracing::warn!(kind, error = in_full(error), "watching fails; trying again");
+        tracing::warn!(kind, error = in_full(error), "watching failed; retrying");
     }
 }
 
-fn unreadable<K: Resource<DynamicType = ()>>(error: InvalidObject) -> Change<K> {
-    let key = key_of(&error);
-    let kind = K::kind(&());
-    tracing::error!(%kind, object = %key, error = %error.error, "not understood; left alone");
-    Change::Unreadable(key)
+fn unreadable<K>(kind: &str, error: &InvalidObject) -> StoreEvent<K> {
+    let key = key_of(error);
+    tracing::error!(kind, object = %key, error = %error.error, "cannot parse the object; ignoring it");
+    StoreEvent::Unreadable(key)
 }
 
 fn key_of(object: &InvalidObject) -> ObjectKey {
@@ -150,7 +135,7 @@ fn key_of(object: &InvalidObject) -> ObjectKey {
     )
 }
 
-/// Who set which field is nothing that deciding asks for, and most of an object's size.
+/// Without `managedFields`, which nothing reads and which are most of an object's size.
 fn pruned<K: Resource>(mut object: K) -> K {
     object.meta_mut().managed_fields = None;
     object

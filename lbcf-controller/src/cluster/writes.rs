@@ -1,42 +1,42 @@
 //! Writes to the API server.
 //!
-//! Each write carries the uid and the resourceVersion that its decision was made on: where the
-//! object changed since, or is a namesake, the write fails with a conflict and the next look
-//! decides anew. Each has a time limit of its own, as the client alone would retry for minutes.
+//! Each write carries the uid and the resourceVersion of the state that it was decided on: if the
+//! object changed since, or another object has its name, the API server responds with a conflict
+//! and the object is reconciled again. Each write has a timeout, as the client alone would retry
+//! for minutes.
 
-use crate::api::NamespacedKind as Kind;
+use crate::api::{BackendRecord, BackendRecordSpec, NamespacedKind};
 use crate::key::ObjectKey;
-use crate::metrics::{Metrics, Operation};
-use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams, Preconditions};
-use kube::{Client, Resource};
+use crate::metrics::Metrics;
+use kube::Client;
+use kube::api::{
+    Api, DeleteParams, ListParams, ObjectList, Patch, PatchParams, PostParams, Preconditions,
+};
+use kube::core::Request;
+use kube::core::object::HasStatus;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use std::fmt::Debug;
 use std::future::Future;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Who writes, in `managedFields`.
+/// The writer in `managedFields`.
 const FIELD_MANAGER: &str = "lbcf-controller";
 
-/// Why a write did not happen.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WriteError {
-    /// The object changed since it was looked at, exists already, or is gone: look again.
-    #[error("the object changed since it was looked at")]
+    /// The object changed since it was read, exists already, or was deleted.
+    #[error("the object changed since it was read")]
     Stale,
-    /// The API server did not answer in time.
-    #[error("the API server did not answer within {}s", .0.as_secs())]
+    #[error("the API server did not respond within {}s", .0.as_secs())]
     Timeout(Duration),
-    /// The API server refused.
     #[error(transparent)]
     Refused(kube::Error),
-    /// Nothing is written in a dry run.
     #[error("nothing is written in a dry run")]
     DryRun,
 }
 
-/// Writes to the API server.
 #[derive(Clone)]
 pub(crate) struct Writer {
     client: Client,
@@ -45,11 +45,25 @@ pub(crate) struct Writer {
     metrics: Metrics,
 }
 
-impl Debug for Writer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Writer")
-            .field("timeout", &self.timeout)
-            .finish_non_exhaustive()
+/// The state of an object that a write is based on.
+struct Target {
+    kind: String,
+    url_path: String,
+    key: ObjectKey,
+    uid: Option<String>,
+    resource_version: Option<String>,
+}
+
+impl Target {
+    fn of<K: NamespacedKind>(object: &K) -> Self {
+        let (key, meta) = (ObjectKey::of(object), object.meta());
+        Self {
+            kind: K::kind(&()).into_owned(),
+            url_path: K::url_path(&(), Some(&key.namespace)),
+            key,
+            uid: meta.uid.clone(),
+            resource_version: meta.resource_version.clone(),
+        }
     }
 }
 
@@ -68,116 +82,139 @@ impl Writer {
         }
     }
 
-    pub(crate) async fn create<K: Kind>(&self, object: &K) -> Result<K, WriteError> {
-        let params = PostParams {
-            field_manager: Some(FIELD_MANAGER.into()),
-            ..PostParams::default()
-        };
-        self.unless_dry_run("create", object, &json!({}))?;
-        let api = self.api(object);
-        self.within::<K, _>(Operation::Create, api.create(&params, object))
-            .await
+    pub(crate) async fn list<K: NamespacedKind>(
+        &self,
+        namespace: &str,
+        params: &ListParams,
+    ) -> Result<ObjectList<K>, WriteError> {
+        let api: Api<K> = Api::namespaced(self.client.clone(), namespace);
+        self.limited(api.list(params)).await
     }
 
-    /// The object as it is now; none where it is gone.
-    pub(crate) async fn get<K: Kind>(&self, key: &ObjectKey) -> Result<Option<K>, WriteError> {
+    /// The object as it is now; none if it does not exist.
+    pub(crate) async fn get<K: NamespacedKind>(
+        &self,
+        key: &ObjectKey,
+    ) -> Result<Option<K>, WriteError> {
         let api: Api<K> = Api::namespaced(self.client.clone(), &key.namespace);
         self.limited(api.get_opt(&key.name)).await
     }
 
-    /// Asks for deletion of just this object; gives its state where it stays for its finalizers.
-    pub(crate) async fn delete<K: Kind>(&self, object: &K) -> Result<Option<K>, WriteError> {
+    pub(crate) async fn create(&self, record: &BackendRecord) -> Result<BackendRecord, WriteError> {
+        let params = PostParams {
+            field_manager: Some(FIELD_MANAGER.into()),
+            ..PostParams::default()
+        };
+        let target = Target::of(record);
+        self.check_dry_run("create", &target, &json!({}))?;
+        let api = Api::namespaced(self.client.clone(), &target.key.namespace);
+        self.measured(&target, "Create", api.create(&params, record))
+            .await
+    }
+
+    /// Requests the deletion of just this record; returns its state if finalizers keep it.
+    pub(crate) async fn delete(
+        &self,
+        record: &BackendRecord,
+    ) -> Result<Option<BackendRecord>, WriteError> {
         let params = DeleteParams {
             preconditions: Some(Preconditions {
-                uid: object.meta().uid.clone(),
+                uid: record.metadata.uid.clone(),
                 resource_version: None,
             }),
             ..DeleteParams::default()
         };
-        self.unless_dry_run("delete", object, &json!({}))?;
-        let api = self.api(object);
-        let deletion = api.delete(name(object), &params);
-        let deleted = self.within::<K, _>(Operation::Delete, deletion).await?;
+        let target = Target::of(record);
+        self.check_dry_run("delete", &target, &json!({}))?;
+        let api: Api<BackendRecord> = Api::namespaced(self.client.clone(), &target.key.namespace);
+        let deletion = api.delete(&target.key.name, &params);
+        let deleted = self.measured(&target, "Delete", deletion).await?;
         Ok(deleted.left())
     }
 
-    /// Changes an object's status from `old` to `new`.
-    pub(crate) async fn status<K: Kind, S: Serialize + Sync>(
-        &self,
-        object: &K,
-        old: Option<&S>,
-        new: &S,
-    ) -> Result<K, WriteError> {
-        let patch = json!({ "status": difference(&value(&old)?, &value(new)?) });
-        self.unless_dry_run("change the status of", object, &patch)?;
-        let patch = Patch::Merge(guarded(object, patch));
-        let api = self.api(object);
-        let params = params();
-        let change = api.patch_status(name(object), &params, &patch);
-        self.within::<K, _>(Operation::UpdateStatus, change).await
+    /// Changes the status of an object, which has the previous status, to `new`.
+    pub(crate) async fn status<K>(&self, object: &K, new: &K::Status) -> Result<K, WriteError>
+    where
+        K: NamespacedKind + HasStatus<Status: Serialize>,
+    {
+        let (old, new) = (to_value(&object.status())?, to_value(new)?);
+        let patch = json!({ "status": merge_patch(&old, &new) });
+        let text = self.patch(Target::of(object), patch, true).await?;
+        parsed(&text)
     }
 
-    /// Changes an object's spec from `old` to `new`.
-    pub(crate) async fn spec<K: Kind, S: Serialize + Sync>(
+    /// Changes the spec of a record from `old` to `new`.
+    pub(crate) async fn spec(
         &self,
-        object: &K,
-        old: &S,
-        new: &S,
-    ) -> Result<K, WriteError> {
-        let patch = json!({ "spec": difference(&value(old)?, &value(new)?) });
-        self.patch(object, patch).await
+        record: &BackendRecord,
+        old: &BackendRecordSpec,
+        new: &BackendRecordSpec,
+    ) -> Result<BackendRecord, WriteError> {
+        let patch = json!({ "spec": merge_patch(&to_value(old)?, &to_value(new)?) });
+        let text = self.patch(Target::of(record), patch, false).await?;
+        parsed(&text)
     }
 
-    /// Changes an object's finalizers.
-    pub(crate) async fn finalizers<K: Kind>(
+    pub(crate) async fn finalizers<K: NamespacedKind>(
         &self,
         object: &K,
         finalizers: &[String],
     ) -> Result<K, WriteError> {
-        self.patch(object, json!({ "metadata": { "finalizers": finalizers } }))
+        let patch = json!({ "metadata": { "finalizers": finalizers } });
+        let text = self.patch(Target::of(object), patch, false).await?;
+        parsed(&text)
+    }
+
+    /// Patches an object, bound to the state that it was decided on; returns the response's body.
+    /// It is not generic over the kind, because it would be compiled for each.
+    async fn patch(
+        &self,
+        target: Target,
+        mut patch: Value,
+        is_status: bool,
+    ) -> Result<String, WriteError> {
+        self.check_dry_run("patch", &target, &patch)?;
+        patch["metadata"]["uid"] = json!(target.uid);
+        patch["metadata"]["resourceVersion"] = json!(target.resource_version);
+        let params = PatchParams {
+            field_manager: Some(FIELD_MANAGER.into()),
+            ..PatchParams::default()
+        };
+        let (request, patch) = (Request::new(&target.url_path), Patch::Merge(patch));
+        let name = &target.key.name;
+        let (operation, request) = if is_status {
+            let request = request.patch_subresource("status", name, &params, &patch);
+            ("UpdateStatus", request)
+        } else {
+            ("Update", request.patch(name, &params, &patch))
+        };
+        let request =
+            request.map_err(|error| WriteError::Refused(kube::Error::BuildRequest(error)))?;
+        self.measured(&target, operation, self.client.request_text(request))
             .await
     }
 
-    async fn patch<K: Kind>(&self, object: &K, patch: Value) -> Result<K, WriteError> {
-        self.unless_dry_run("change", object, &patch)?;
-        let patch = Patch::Merge(guarded(object, patch));
-        let api = self.api(object);
-        let params = params();
-        let change = api.patch(name(object), &params, &patch);
-        self.within::<K, _>(Operation::Update, change).await
-    }
-
-    /// d23: in a dry run, what would be written is logged and nothing else.
-    fn unless_dry_run<K: Kind>(
-        &self,
-        what: &str,
-        object: &K,
-        patch: &Value,
-    ) -> Result<(), WriteError> {
+    /// d23: a dry run only logs what would be written.
+    fn check_dry_run(&self, verb: &str, target: &Target, patch: &Value) -> Result<(), WriteError> {
         if !self.dry_run {
             return Ok(());
         }
-        let kind = K::kind(&());
-        let object = ObjectKey::of(object);
-        tracing::info!(%kind, %object, %patch, "dry run: would {what} it");
+        let Target { kind, key, .. } = target;
+        tracing::info!(%kind, object = %key, %patch, "dry run: would {verb} it");
         Err(WriteError::DryRun)
     }
 
-    fn api<K: Kind>(&self, object: &K) -> Api<K> {
-        let namespace = object.meta().namespace.as_deref().unwrap_or_default();
-        Api::namespaced(self.client.clone(), namespace)
-    }
-
-    async fn within<K: Kind, T>(
+    async fn measured<T>(
         &self,
-        operation: Operation,
+        target: &Target,
+        operation: &str,
         call: impl Future<Output = kube::Result<T>> + Send,
     ) -> Result<T, WriteError> {
         let began = Instant::now();
-        let ended = self.limited(call).await;
+        let result = self.limited(call).await;
         self.metrics
-            .written(&K::kind(&()), operation, began.elapsed());
-        ended
+            .written(&target.kind, operation, began.elapsed());
+        result
     }
 
     async fn limited<T>(
@@ -185,7 +222,7 @@ impl Writer {
         call: impl Future<Output = kube::Result<T>> + Send,
     ) -> Result<T, WriteError> {
         match tokio::time::timeout(self.timeout, call).await {
-            Ok(Ok(answer)) => Ok(answer),
+            Ok(Ok(response)) => Ok(response),
             Ok(Err(kube::Error::Api(status)))
                 if status.is_conflict() || status.is_not_found() || status.is_already_exists() =>
             {
@@ -197,41 +234,20 @@ impl Writer {
     }
 }
 
-fn params() -> PatchParams {
-    PatchParams {
-        field_manager: Some(FIELD_MANAGER.into()),
-        ..PatchParams::default()
-    }
+fn to_value<S: Serialize>(object: &S) -> Result<Value, WriteError> {
+    serde_json::to_value(object).map_err(invalid)
 }
 
-fn name<K: Resource>(object: &K) -> &str {
-    object.meta().name.as_deref().unwrap_or_default()
+fn parsed<K: DeserializeOwned>(text: &str) -> Result<K, WriteError> {
+    serde_json::from_str(text).map_err(invalid)
 }
 
-fn value<S: Serialize>(object: &S) -> Result<Value, WriteError> {
-    serde_json::to_value(object)
-        .map_err(|error| WriteError::Refused(kube::Error::SerdeError(error)))
+const fn invalid(error: serde_json::Error) -> WriteError {
+    WriteError::Refused(kube::Error::SerdeError(error))
 }
 
-/// Binds a patch to the state that it was decided on.
-fn guarded<K: Resource>(object: &K, mut patch: Value) -> Value {
-    if let Some(patch) = patch.as_object_mut() {
-        let metadata = patch
-            .entry("metadata")
-            .or_insert_with(|| Value::Object(Map::new()));
-        if let Some(metadata) = metadata.as_object_mut() {
-            metadata.insert("uid".into(), json!(object.meta().uid));
-            metadata.insert(
-                "resourceVersion".into(),
-                json!(object.meta().resource_version),
-            );
-        }
-    }
-    patch
-}
-
-/// The merge patch that makes `new` of `old`: what is gone from a map has to be said.
-fn difference(old: &Value, new: &Value) -> Value {
+/// The JSON merge patch that turns `old` into `new`, with null for each removed field.
+fn merge_patch(old: &Value, new: &Value) -> Value {
     let (Value::Object(old), Value::Object(new)) = (old, new) else {
         return new.clone();
     };
@@ -240,7 +256,7 @@ fn difference(old: &Value, new: &Value) -> Value {
         match old.get(key) {
             Some(old) if old == new => {}
             Some(old) => {
-                patch.insert(key.clone(), difference(old, new));
+                patch.insert(key.clone(), merge_patch(old, new));
             }
             None => {
                 patch.insert(key.clone(), new.clone());
@@ -258,14 +274,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_difference_says_what_came_changed_and_went() {
+    fn a_merge_patch_has_what_was_added_changed_and_removed() {
         let old = json!({"same": 1, "changed": {"a": "1", "gone": "2"}, "list": [1], "gone": 1});
         let new =
             json!({"same": 1, "changed": {"a": "1", "b": "3"}, "list": [2], "came": {"x": "y"}});
         assert_eq!(
-            difference(&old, &new),
+            merge_patch(&old, &new),
             json!({"changed": {"b": "3", "gone": null}, "list": [2], "came": {"x": "y"}, "gone": null})
         );
-        assert_eq!(difference(&Value::Null, &new), new);
+        assert_eq!(merge_patch(&Value::Null, &new), new);
     }
 }

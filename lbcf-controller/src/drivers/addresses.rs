@@ -1,28 +1,27 @@
 //! One call at a time for each backend address.
 //!
-//! Two records can have the same address (u20). While one of them is being registered or taken
-//! away, the other one's turn has not come: whichever call came last at the cloud would win.
+//! Two records can have the same address (u20). If both were registered or deregistered at the same
+//! time, the result would be that of the call that reaches the cloud last.
 
 use crate::index::AddressKey;
+use crate::lock::Mutex;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-/// The addresses that a call is under way for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AddressLocks(Arc<Mutex<HashSet<AddressKey>>>);
 
 impl AddressLocks {
-    /// Takes an address, unless it is taken.
-    pub(crate) fn try_take(&self, address: AddressKey) -> Option<AddressLock> {
-        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.insert(address.clone()).then(|| AddressLock {
+    pub(crate) fn try_lock(&self, address: AddressKey) -> Option<AddressLock> {
+        let mut locked = self.0.lock();
+        locked.insert(address.clone()).then(|| AddressLock {
             locks: self.clone(),
             address,
         })
     }
 }
 
-/// An address that is taken until this is dropped.
+/// Unlocks the address when it is dropped.
 #[derive(Debug)]
 pub(crate) struct AddressLock {
     locks: AddressLocks,
@@ -31,7 +30,6 @@ pub(crate) struct AddressLock {
 
 impl Drop for AddressLock {
     fn drop(&mut self) {
-        let mut taken = self.locks.0.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.remove(&self.address);
+        self.locks.0.lock().remove(&self.address);
     }
 }

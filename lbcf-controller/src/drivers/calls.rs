@@ -1,24 +1,19 @@
-//! How often each webhook was called.
-
+use crate::lock::Mutex;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-/// Counts calls by webhook. Clones share the counts, so one can outlive a controller.
+/// How often each webhook was called. Clones share the counts, so that they can outlive a controller.
 #[derive(Debug, Clone, Default)]
 pub struct CallCounts(Arc<Mutex<BTreeMap<&'static str, u64>>>);
 
 impl CallCounts {
     pub(super) fn count(&self, webhook: &'static str) {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *counts.entry(webhook).or_default() += 1;
+        *self.0.lock().entry(webhook).or_default() += 1;
     }
 
-    /// The counts as they are now.
+    /// The present counts by webhook.
     #[must_use]
     pub fn snapshot(&self) -> BTreeMap<&'static str, u64> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.0.lock().clone()
     }
 }

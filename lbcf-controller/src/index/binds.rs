@@ -1,198 +1,106 @@
-//! Binds and the drivers they use.
+//! What a change of a Bind affects.
 
-use super::multi_map::MultiMap;
-use super::table::{Diff, Table};
-use super::{Change, Lookup};
-use crate::api::{Bind, Conditions, condition_types};
-use crate::key::{BindLoadBalancerKey, ObjectKey};
+use super::store::Diff;
+use crate::api::{Bind, Conditions, TargetLoadBalancerStatus, condition_types};
+use crate::key::{BindLoadBalancerKey, ObjectKey, RequestKey};
 use crate::names;
+use crate::object::ObjectExt;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 #[derive(Debug, Default)]
-pub(super) struct Binds {
-    table: Table<Bind>,
-    by_driver: MultiMap<ObjectKey, BindLoadBalancerKey>,
-    /// Binds by the driver that they ask about pods that are not ready.
-    by_judge: MultiMap<ObjectKey, ObjectKey>,
-}
-
-/// Whom a change concerns.
-#[derive(Debug, Default)]
-pub(super) struct Wake {
-    /// Its records have to be decided anew.
+pub(super) struct BindChange {
+    /// Whether its desired records may differ.
     pub(super) records: bool,
-    /// The Bind itself has to be looked at: it may be going.
-    pub(super) itself: bool,
-    /// These load balancers of it have to be looked at.
+    /// Whether the Bind itself has to be reconciled.
+    pub(super) bind: bool,
+    /// The load balancers of it that have to be reconciled.
     pub(super) load_balancers: BTreeSet<String>,
 }
 
-impl Binds {
-    /// Takes a change in; gives what it changed and whom that concerns.
-    pub(super) fn change(&mut self, change: Change<Bind>) -> Vec<(ObjectKey, Diff<Bind>, Wake)> {
-        let diffs = self.table.change(change);
-        let mut changes = Vec::with_capacity(diffs.len());
-        for (key, diff) in diffs {
-            if let Some(old) = &diff.old {
-                for (driver, lb) in drivers(&key, old) {
-                    self.by_driver.remove(&driver, &lb);
-                }
-                if let Some(driver) = judge(&key, old) {
-                    self.by_judge.remove(&driver, &key);
-                }
+impl BindChange {
+    /// A load balancer's own status writes do not enqueue it, because that would end its backoff.
+    pub(super) fn of(diff: &Diff<Bind>) -> Self {
+        let (old, new) = match (&diff.old, &diff.new) {
+            (Some(old), Some(new)) if old.metadata.uid == new.metadata.uid => (old, new),
+            // Nothing is created before the finalizer is stored, which enqueues them.
+            (_, Some(new)) if !new.has_finalizer(names::FINALIZER_LOAD_BALANCER) => {
+                return Self::whole(BTreeSet::new());
             }
-            if let Some(new) = &diff.new {
-                for (driver, lb) in drivers(&key, new) {
-                    self.by_driver.insert(driver, lb);
-                }
-                if let Some(driver) = judge(&key, new) {
-                    self.by_judge.insert(driver, key.clone());
-                }
-            }
-            let wake = wake(&diff);
-            changes.push((key, diff, wake));
+            (_, Some(bind)) | (Some(bind), None) => return Self::whole(names_of(bind)),
+            (None, None) => return Self::default(),
+        };
+        if old.spec != new.spec
+            || old.metadata.deletion_timestamp != new.metadata.deletion_timestamp
+            || old.metadata.finalizers != new.metadata.finalizers
+        {
+            return Self::whole(&names_of(old) | &names_of(new));
         }
-        changes
+        let removed = &status_names(old) - &status_names(new);
+        Self {
+            records: use_of(old) != use_of(new),
+            bind: !removed.is_empty(),
+            load_balancers: removed,
+        }
     }
 
-    pub(super) fn get(&self, key: &ObjectKey) -> Lookup<Arc<Bind>> {
-        self.table.get(key)
-    }
-
-    pub(super) fn peek(&self, key: &ObjectKey) -> Option<&Arc<Bind>> {
-        self.table.peek(key)
-    }
-
-    /// Whether a load balancer may be waiting for the last of its records to go.
-    pub(super) fn is_leaving(&self, lb: &BindLoadBalancerKey) -> bool {
-        self.table.peek(&lb.bind).is_some_and(|bind| {
-            let there = bind.status.iter();
-            let mut there = there.flat_map(|status| &status.load_balancer_statuses);
-            bind.metadata.deletion_timestamp.is_some()
-                || there.any(|there| there.name == lb.name && there.deletion_timestamp.is_some())
-        })
-    }
-
-    pub(super) fn of_driver(
-        &self,
-        driver: &ObjectKey,
-    ) -> impl Iterator<Item = &BindLoadBalancerKey> {
-        self.by_driver.get(driver)
-    }
-
-    pub(super) fn of_judge(&self, driver: &ObjectKey) -> impl Iterator<Item = ObjectKey> {
-        self.by_judge.get(driver).cloned()
+    const fn whole(load_balancers: BTreeSet<String>) -> Self {
+        Self {
+            records: true,
+            bind: true,
+            load_balancers,
+        }
     }
 }
 
-/// The load balancers of a Bind by driver: those that it wants, and those that are still there.
-fn drivers(key: &ObjectKey, bind: &Bind) -> BTreeSet<(ObjectKey, BindLoadBalancerKey)> {
-    let wanted = bind.spec.load_balancers.iter();
-    let wanted = wanted.map(|lb| (&lb.driver, &lb.name));
-    let there = bind
-        .status
-        .iter()
-        .flat_map(|status| &status.load_balancer_statuses);
-    let there = there.map(|lb| (&lb.driver, &lb.name));
-    wanted
-        .chain(there)
-        .map(|(driver, name)| {
-            let lb = BindLoadBalancerKey {
-                bind: key.clone(),
-                name: name.clone(),
-            };
-            (names::resolve(&key.namespace, driver), lb)
-        })
+fn statuses(bind: &Bind) -> impl Iterator<Item = &TargetLoadBalancerStatus> {
+    let status = bind.status.iter();
+    status.flat_map(|status| &status.load_balancer_statuses)
+}
+
+/// The drivers of a Bind's load balancers, desired or existing, and the driver of its deregister
+/// webhook.
+pub(super) fn drivers(key: &ObjectKey, bind: &Bind) -> BTreeSet<(ObjectKey, RequestKey)> {
+    let desired = bind.spec.load_balancers.iter();
+    let desired = desired.map(|lb| (&lb.driver, &lb.name));
+    let existing = statuses(bind).map(|lb| (&lb.driver, &lb.name));
+    let lbs = desired.chain(existing).map(|(driver, name)| {
+        let (bind, name) = (key.clone(), name.clone());
+        let lb = BindLoadBalancerKey { bind, name };
+        (driver, RequestKey::BindLoadBalancer(lb))
+    });
+    let webhook = bind.spec.deregister_webhook.iter();
+    let webhook = webhook.map(|webhook| (&webhook.driver_name, RequestKey::Bind(key.clone())));
+    lbs.chain(webhook)
+        .map(|(driver, request)| (names::resolve(&key.namespace, driver), request))
         .collect()
 }
 
-fn judge(key: &ObjectKey, bind: &Bind) -> Option<ObjectKey> {
-    let webhook = bind.spec.deregister_webhook.as_ref()?;
-    Some(names::resolve(&key.namespace, &webhook.driver_name))
-}
-
-/// A load balancer's own status writes are no reason to look at it again: it would forget its
-/// back-off.
-fn wake(diff: &Diff<Bind>) -> Wake {
-    let (old, new) = match (&diff.old, &diff.new) {
-        (Some(old), Some(new)) if old.metadata.uid == new.metadata.uid => (old, new),
-        (_, Some(new)) => {
-            // Without its finalizer nothing is begun; storing that wakes them.
-            let load_balancers = if has_finalizer(new) {
-                names_of(new)
-            } else {
-                BTreeSet::new()
-            };
-            return Wake {
-                records: true,
-                itself: true,
-                load_balancers,
-            };
-        }
-        (Some(old), None) => {
-            return Wake {
-                records: true,
-                itself: true,
-                // Whatever back-off they had is over.
-                load_balancers: names_of(old),
-            };
-        }
-        (None, None) => return Wake::default(),
-    };
-    let is_changed = old.spec != new.spec
-        || old.metadata.deletion_timestamp != new.metadata.deletion_timestamp
-        || old.metadata.finalizers != new.metadata.finalizers;
-    if is_changed {
-        return Wake {
-            records: true,
-            itself: true,
-            load_balancers: &names_of(old) | &names_of(new),
-        };
-    }
-    let gone = &names_of(old) - &status_names(new);
-    let gone = &gone & &status_names(old);
-    Wake {
-        records: use_of(old) != use_of(new),
-        itself: !gone.is_empty(),
-        load_balancers: gone,
-    }
-}
-
-fn has_finalizer(bind: &Bind) -> bool {
-    let mut finalizers = bind.metadata.finalizers.iter().flatten();
-    finalizers.any(|finalizer| finalizer == names::FINALIZER_LOAD_BALANCER)
-}
-
-/// The names of a Bind's load balancers: those that it wants, and those that are still there.
+/// The names of a Bind's load balancers, desired or existing.
 pub(super) fn names_of(bind: &Bind) -> BTreeSet<String> {
-    let wanted = bind.spec.load_balancers.iter().map(|lb| lb.name.clone());
-    wanted.chain(status_names(bind)).collect()
+    let desired = bind.spec.load_balancers.iter().map(|lb| lb.name.clone());
+    desired.chain(status_names(bind)).collect()
 }
 
 fn status_names(bind: &Bind) -> BTreeSet<String> {
-    let there = bind
-        .status
-        .iter()
-        .flat_map(|status| &status.load_balancer_statuses);
-    there.map(|lb| lb.name.clone()).collect()
+    statuses(bind).map(|lb| lb.name.clone()).collect()
 }
 
-/// What records see of a Bind's load balancers.
+/// Whether a load balancer of a Bind is deleted when its last record is.
+pub(super) fn is_deleting(bind: &Bind, name: &str) -> bool {
+    bind.is_deleting()
+        || statuses(bind).any(|lb| lb.name == name && lb.deletion_timestamp.is_some())
+}
+
+/// What records depend on of a Bind's load balancers.
 fn use_of(bind: &Bind) -> impl PartialEq + use<> {
-    let there = bind
-        .status
-        .iter()
-        .flat_map(|status| &status.load_balancer_statuses);
-    there
-        .map(|lb| {
-            (
-                lb.name.clone(),
-                lb.driver.clone(),
-                lb.lb_info.clone(),
-                lb.deletion_timestamp.is_some(),
-                lb.conditions.is_true(condition_types::CREATED),
-            )
-        })
-        .collect::<Vec<_>>()
+    let uses = statuses(bind).map(|lb| {
+        (
+            lb.name.clone(),
+            lb.driver.clone(),
+            lb.lb_info.clone(),
+            lb.deletion_timestamp.is_some(),
+            lb.conditions.is_true(condition_types::CREATED),
+        )
+    });
+    uses.collect::<Vec<_>>()
 }

@@ -1,9 +1,8 @@
-//! One key, many values.
-
+use super::store::Diff;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
-/// Look-ups that give several answers, in order.
+/// An index with several values for each key, in order.
 #[derive(Debug)]
 pub(super) struct MultiMap<K, V>(HashMap<K, BTreeSet<V>>);
 
@@ -23,6 +22,27 @@ impl<K: Eq + Hash, V: Ord> MultiMap<K, V> {
             values.remove(value);
             if values.is_empty() {
                 self.0.remove(key);
+            }
+        }
+    }
+
+    /// Inserts or removes a value.
+    pub(super) fn set(&mut self, key: K, value: V, is_present: bool) {
+        if is_present {
+            self.insert(key, value);
+        } else {
+            self.remove(&key, &value);
+        }
+    }
+
+    /// Replaces the entries of an object's old state by those of its new state.
+    pub(super) fn update<T, E>(&mut self, diff: &Diff<T>, entries: impl Fn(&T) -> E)
+    where
+        E: IntoIterator<Item = (K, V)>,
+    {
+        for (state, is_present) in [(&diff.old, false), (&diff.new, true)] {
+            for (key, value) in state.as_deref().map(&entries).into_iter().flatten() {
+                self.set(key, value, is_present);
             }
         }
     }

@@ -1,32 +1,25 @@
-//! Nodes, cut down to what deciding needs.
+//! Nodes, reduced to what reconciling needs.
 
-use super::table::Versioned;
+use super::store::Versioned;
 use crate::key::ObjectKey;
 use k8s_openapi::api::core::v1::{Node, NodeAddress};
 use std::collections::BTreeMap;
 
-/// Kubernetes' own mark of nodes that no load balancer from outside shall use.
+/// Kubernetes' label of nodes that external load balancers must not use.
 const LABEL_EXCLUDED: &str = "node.kubernetes.io/exclude-from-external-load-balancers";
 
-/// What deciding needs to know of a node.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NodeView {
-    /// Its name; nodes have no namespace.
+    /// The namespace is empty.
     pub key: ObjectKey,
-    /// The resourceVersion.
     pub version: u64,
-    /// The labels.
     pub labels: BTreeMap<String, String>,
-    /// The addresses.
     pub addresses: Vec<NodeAddress>,
-    /// Whether traffic may be sent to it: it is ready, not cordoned, not excluded and not going
-    /// (u15).
+    /// Whether it is ready, and neither cordoned, excluded nor being deleted (u15).
     pub usable: bool,
 }
 
 impl NodeView {
-    /// The view of a node.
-    #[must_use]
     pub(crate) fn of(node: &Node) -> Self {
         let labels = node.metadata.labels.clone().unwrap_or_default();
         let status = node.status.as_ref();
@@ -55,7 +48,7 @@ impl NodeView {
         }
     }
 
-    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+    pub(super) fn is_equivalent(&self, other: &Self) -> bool {
         self.labels == other.labels
             && self.addresses == other.addresses
             && self.usable == other.usable
@@ -69,9 +62,5 @@ impl Versioned for NodeView {
 
     fn version(&self) -> u64 {
         self.version
-    }
-
-    fn is_gone(&self) -> bool {
-        false
     }
 }

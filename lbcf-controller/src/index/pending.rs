@@ -1,72 +1,67 @@
-//! Which backends of an owner have to be looked at.
+//! Which backends of an owner have to be reconciled.
 //!
-//! An owner with thousands of pods is not decided whole because one pod changed: what changed is
-//! noted here by name (a *unit*: a pod, a node or an address), and deciding takes a batch of names
-//! at a time, those first that may have to be taken away.
+//! A changed pod does not cause an owner with thousands of pods to be reconciled as a whole: the
+//! names of changed *units* (a pod, a node or an address) are collected here, and reconciling takes
+//! a batch of names at a time, beginning with those that may have to be deregistered.
 
 use crate::key::Owner;
 use std::collections::{BTreeSet, HashMap};
 
 #[derive(Debug, Default)]
-pub(super) struct Pending(HashMap<Owner, Units>);
+pub(super) struct Pending(HashMap<Owner, PendingUnits>);
 
 #[derive(Debug, Default)]
-struct Units {
-    /// Everything: the owner itself changed, or a load balancer of it.
-    whole: bool,
-    first: BTreeSet<String>,
-    in_turn: BTreeSet<String>,
+struct PendingUnits {
+    /// The owner itself changed, or one of its load balancers.
+    all: bool,
+    high: BTreeSet<String>,
+    normal: BTreeSet<String>,
 }
 
 impl Pending {
-    /// Notes that everything of an owner has to be looked at.
-    pub(super) fn mark_whole(&mut self, owner: &Owner) {
-        self.of(owner).whole = true;
+    pub(super) fn mark_all(&mut self, owner: &Owner) {
+        self.of(owner).all = true;
     }
 
-    /// Notes one unit; `may_leave` where something may have to be taken away.
-    pub(super) fn mark(&mut self, owner: &Owner, unit: &str, may_leave: bool) {
+    pub(super) fn mark(&mut self, owner: &Owner, unit: &str, may_deregister: bool) {
         let units = self.of(owner);
-        if may_leave {
-            units.in_turn.remove(unit);
-            units.first.insert(unit.to_owned());
-        } else if !units.first.contains(unit) {
-            units.in_turn.insert(unit.to_owned());
+        if may_deregister {
+            units.normal.remove(unit);
+            units.high.insert(unit.to_owned());
+        } else if !units.high.contains(unit) {
+            units.normal.insert(unit.to_owned());
         }
     }
 
-    /// Whether everything has to be looked at; the caller then marks each unit.
-    pub(super) fn take_whole(&mut self, owner: &Owner) -> bool {
-        self.0
-            .get_mut(owner)
-            .is_some_and(|units| std::mem::take(&mut units.whole))
+    /// Takes the mark of [`Pending::mark_all`]; the caller then marks each unit.
+    pub(super) fn take_all(&mut self, owner: &Owner) -> bool {
+        let units = self.0.get_mut(owner);
+        units.is_some_and(|units| std::mem::take(&mut units.all))
     }
 
-    /// The next units, at most `limit`.
     pub(super) fn take(&mut self, owner: &Owner, limit: usize) -> BTreeSet<String> {
         let mut taken = BTreeSet::new();
         let Some(units) = self.0.get_mut(owner) else {
             return taken;
         };
-        for line in [&mut units.first, &mut units.in_turn] {
+        for marked in [&mut units.high, &mut units.normal] {
             while taken.len() < limit
-                && let Some(unit) = line.pop_first()
+                && let Some(unit) = marked.pop_first()
             {
                 taken.insert(unit);
             }
         }
-        if !units.whole && units.first.is_empty() && units.in_turn.is_empty() {
+        if !units.all && units.high.is_empty() && units.normal.is_empty() {
             self.0.remove(owner);
         }
         taken
     }
 
-    /// Forgets an owner that is gone.
-    pub(super) fn forget(&mut self, owner: &Owner) {
+    pub(super) fn remove(&mut self, owner: &Owner) {
         self.0.remove(owner);
     }
 
-    fn of(&mut self, owner: &Owner) -> &mut Units {
+    fn of(&mut self, owner: &Owner) -> &mut PendingUnits {
         self.0.entry(owner.clone()).or_default()
     }
 }
@@ -77,7 +72,7 @@ mod tests {
     use crate::key::ObjectKey;
 
     #[test]
-    fn what_may_leave_comes_first_and_a_batch_is_limited() {
+    fn units_that_may_be_deregistered_come_first_and_a_batch_is_limited() {
         let owner = Owner::Group(ObjectKey::new("ns", "web"));
         let mut pending = Pending::default();
         for unit in ["a", "b", "c"] {
@@ -91,9 +86,9 @@ mod tests {
         );
         assert_eq!(pending.take(&owner, 2), BTreeSet::from(["b".into()]));
         assert!(pending.take(&owner, 2).is_empty());
-        assert!(pending.0.is_empty(), "nothing is kept of it");
-        pending.mark_whole(&owner);
+        assert!(pending.0.is_empty(), "nothing is left behind");
+        pending.mark_all(&owner);
         assert!(pending.take(&owner, 2).is_empty());
-        assert!(pending.take_whole(&owner) && !pending.take_whole(&owner));
+        assert!(pending.take_all(&owner) && !pending.take_all(&owner));
     }
 }

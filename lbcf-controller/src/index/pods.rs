@@ -1,39 +1,30 @@
-//! Pods, cut down to what deciding needs (u40): a whole pod is fetched only when a driver is to
-//! see it.
+//! Pods, reduced to what reconciling needs (u40): a whole pod is read only when a driver gets it.
 
-use super::Change;
-use super::table::{Diff, Table, Versioned};
+use super::StoreEvent;
+use super::store::{Diff, Store, Versioned};
 use crate::key::ObjectKey;
 use k8s_openapi::api::core::v1::Pod;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What deciding needs to know of a pod.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct PodView {
-    /// Namespace and name.
     pub key: ObjectKey,
-    /// The uid, which tells a pod from its namesake after it.
     pub uid: String,
-    /// The resourceVersion.
     pub version: u64,
-    /// The labels, by which groups select it.
     pub labels: BTreeMap<String, String>,
-    /// Its address; empty while it has none.
+    /// Empty while it has none.
     pub ip: String,
-    /// The node that it runs on; empty while it has none.
+    /// Empty while it is not scheduled.
     pub node: String,
-    /// Whether its Ready condition is True.
+    /// The Ready condition is True.
     pub ready: bool,
-    /// Whether its phase is Running.
+    /// The phase is Running.
     pub running: bool,
-    /// Whether it is being deleted.
     pub deleting: bool,
 }
 
 impl PodView {
-    /// The view of a pod.
-    #[must_use]
     pub(crate) fn of(pod: &Pod) -> Self {
         let status = pod.status.as_ref();
         let ready = status
@@ -62,19 +53,17 @@ impl PodView {
         }
     }
 
-    /// Whether it may be registered (b108).
-    #[must_use]
+    /// Whether it can be registered (b108).
     pub(crate) fn is_available(&self) -> bool {
         !self.ip.is_empty() && self.ready && !self.deleting
     }
 
     /// Whether it has an address and its phase is Running, ready or not.
-    #[must_use]
     pub(crate) const fn is_running(&self) -> bool {
         !self.ip.is_empty() && self.running
     }
 
-    fn says_the_same(&self, other: &Self) -> bool {
+    fn is_equivalent(&self, other: &Self) -> bool {
         self.uid == other.uid
             && self.labels == other.labels
             && self.ip == other.ip
@@ -93,38 +82,27 @@ impl Versioned for PodView {
     fn version(&self) -> u64 {
         self.version
     }
-
-    fn is_gone(&self) -> bool {
-        false
-    }
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Pods {
-    table: Table<PodView>,
+    pub(super) store: Store<PodView>,
     names: BTreeSet<ObjectKey>,
 }
 
 impl Pods {
-    /// Takes a change in; gives those that deciding could tell apart.
-    pub(super) fn change(&mut self, change: Change<PodView>) -> Vec<(ObjectKey, Diff<PodView>)> {
-        let mut diffs = self.table.change(change);
-        diffs.retain(|(key, diff)| match (&diff.old, &diff.new) {
-            (Some(old), Some(new)) => !old.says_the_same(new),
-            (None, Some(_)) => {
-                self.names.insert(key.clone());
-                true
-            }
-            (_, None) => {
+    /// Applies an event; returns the pods of which reconciling can see a difference.
+    pub(super) fn apply(&mut self, event: StoreEvent<PodView>) -> Vec<(ObjectKey, Diff<PodView>)> {
+        let mut diffs = self.store.apply(event);
+        for (key, diff) in &diffs {
+            if diff.new.is_none() {
                 self.names.remove(key);
-                true
+            } else if diff.old.is_none() {
+                self.names.insert(key.clone());
             }
-        });
+        }
+        diffs.retain(|(_, diff)| diff.is_change(|old, new| !old.is_equivalent(new)));
         diffs
-    }
-
-    pub(super) fn get(&self, key: &ObjectKey) -> Option<Arc<PodView>> {
-        self.table.peek(key).cloned()
     }
 
     pub(super) fn in_namespace<'a>(
@@ -134,6 +112,6 @@ impl Pods {
         self.names
             .range(ObjectKey::new(namespace, "")..)
             .take_while(move |key| key.namespace == namespace)
-            .filter_map(|key| self.table.peek(key))
+            .filter_map(|key| self.store.find(key))
     }
 }

@@ -1,4 +1,4 @@
-//! Which groups stand on which service and which nodes.
+//! Groups whose backends are nodes, by service and by node.
 
 use super::multi_map::MultiMap;
 use crate::api::{BackendGroup, ServiceSelection};
@@ -8,37 +8,24 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Default)]
 pub(super) struct ServiceGroups {
     by_service: MultiMap<ObjectKey, ObjectKey>,
-    /// Groups that take every node.
+    /// Groups without a node selector.
     of_any_node: BTreeSet<ObjectKey>,
-    /// Groups by one of the node labels that they ask for.
+    /// Groups by one of the node labels that they select.
     by_node_label: MultiMap<(String, String), ObjectKey>,
 }
 
 impl ServiceGroups {
-    pub(super) fn learn(&mut self, key: &ObjectKey, group: &BackendGroup) {
+    /// Inserts or removes a group.
+    pub(super) fn set(&mut self, key: &ObjectKey, group: &BackendGroup, is_present: bool) {
         let Some(service) = service_of(group) else {
             return;
         };
-        self.by_service
-            .insert(service_key(key, service), key.clone());
-        match posting(service) {
-            Some(label) => self.by_node_label.insert(label, key.clone()),
-            None => {
-                self.of_any_node.insert(key.clone());
-            }
-        }
-    }
-
-    pub(super) fn forget(&mut self, key: &ObjectKey, group: &BackendGroup) {
-        let Some(service) = service_of(group) else {
-            return;
-        };
-        self.by_service.remove(&service_key(key, service), key);
-        match posting(service) {
-            Some(label) => self.by_node_label.remove(&label, key),
-            None => {
-                self.of_any_node.remove(key);
-            }
+        let of_service = service_key(key, service);
+        self.by_service.set(of_service, key.clone(), is_present);
+        match node_label(service) {
+            Some(label) => self.by_node_label.set(label, key.clone(), is_present),
+            None if is_present => drop(self.of_any_node.insert(key.clone())),
+            None => drop(self.of_any_node.remove(key)),
         }
     }
 
@@ -46,7 +33,7 @@ impl ServiceGroups {
         self.by_service.get(service).cloned().collect()
     }
 
-    /// The groups that may take a node with these labels.
+    /// The groups that may select a node with these labels.
     pub(super) fn of_node(&self, labels: &BTreeMap<String, String>) -> BTreeSet<ObjectKey> {
         let by_label = labels
             .iter()
@@ -55,7 +42,7 @@ impl ServiceGroups {
     }
 }
 
-/// The service that a group stands on; pods come first (b21).
+/// The service of a group that selects no pods (b21).
 pub(super) fn service_of(group: &BackendGroup) -> Option<&ServiceSelection> {
     let has_pods = group.spec.pods.is_some();
     group.spec.service.as_ref().filter(|_| !has_pods)
@@ -65,13 +52,12 @@ pub(super) fn service_key(group: &ObjectKey, service: &ServiceSelection) -> Obje
     ObjectKey::new(group.namespace.clone(), service.name.clone())
 }
 
-fn posting(service: &ServiceSelection) -> Option<(String, String)> {
+fn node_label(service: &ServiceSelection) -> Option<(String, String)> {
     let (label, value) = service.node_selector.iter().next()?;
     Some((label.clone(), value.clone()))
 }
 
-/// Whether a group takes a node with these labels (b22).
-#[must_use]
+/// Whether a group selects a node with these labels (b22).
 pub(crate) fn takes_node(service: &ServiceSelection, labels: &BTreeMap<String, String>) -> bool {
     service
         .node_selector

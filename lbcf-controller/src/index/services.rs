@@ -1,43 +1,32 @@
-//! Services, cut down to what deciding needs.
+//! Services, reduced to what reconciling needs.
 
-use super::table::Versioned;
+use super::store::Versioned;
 use crate::key::ObjectKey;
 use k8s_openapi::api::core::v1::Service;
 use std::collections::BTreeMap;
 
-/// What deciding needs to know of a service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServiceView {
-    /// Namespace and name.
     pub key: ObjectKey,
-    /// The resourceVersion.
     pub version: u64,
-    /// Whether nodes have ports for it: its type is NodePort, or LoadBalancer (u16).
+    /// Whether its type is NodePort or LoadBalancer (u16).
     pub has_node_ports: bool,
-    /// Its ports.
     pub ports: Vec<ServicePortView>,
-    /// The labels of its pods.
     pub selector: BTreeMap<String, String>,
-    /// Whether a node forwards to its own pods only (`externalTrafficPolicy: Local`).
+    /// `externalTrafficPolicy: Local`: a node forwards only to its own pods.
     pub is_local: bool,
-    /// Whether it is being deleted.
     pub deleting: bool,
 }
 
-/// One port of a service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServicePortView {
-    /// The service's port.
     pub port: i32,
-    /// The protocol, in capitals.
     pub protocol: String,
-    /// The port on each node; 0 where there is none.
+    /// 0 if there is none.
     pub node_port: i32,
 }
 
 impl ServiceView {
-    /// The view of a service.
-    #[must_use]
     pub(crate) fn of(service: &Service) -> Self {
         let spec = service.spec.as_ref();
         let type_ = spec.and_then(|spec| spec.type_.as_deref());
@@ -64,8 +53,7 @@ impl ServiceView {
         }
     }
 
-    /// The port on each node behind a port of the service (b112).
-    #[must_use]
+    /// The port on each node that forwards to a port of the service (b112).
     pub(crate) fn node_port(&self, port: i32, protocol: &str) -> Option<i32> {
         if self.deleting || !self.has_node_ports {
             return None;
@@ -77,7 +65,7 @@ impl ServiceView {
             .filter(|node_port| *node_port != 0)
     }
 
-    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+    pub(super) fn is_equivalent(&self, other: &Self) -> bool {
         Self {
             version: 0,
             ..self.clone()
@@ -95,9 +83,5 @@ impl Versioned for ServiceView {
 
     fn version(&self) -> u64 {
         self.version
-    }
-
-    fn is_gone(&self) -> bool {
-        false
     }
 }

@@ -1,26 +1,25 @@
-//! How many records of an owner are registered, counted as they come and go.
+//! How many records of an owner are registered, counted incrementally.
 //!
 //! A backend counts as registered when all its records are (d8). How many those are depends on the
-//! owner's load balancers, so the count is kept by number of records: whatever the number, the
-//! answer is a sum of a few figures and not a walk over all records.
+//! owner's load balancers, so units are counted by their number of registered records: for any
+//! number, the result is a sum of a few counts instead of an iteration over all records.
 
 use crate::key::Owner;
 use std::collections::{BTreeMap, HashMap};
 
 #[derive(Debug, Default)]
-pub(super) struct Tallies(HashMap<Owner, Tally>);
+pub(crate) struct Tallies(HashMap<Owner, Tally>);
 
 #[derive(Debug, Default)]
 struct Tally {
-    /// How many registered records a unit has.
+    /// By unit: its number of registered records.
     of_unit: HashMap<String, usize>,
-    /// How many units have so many registered records.
+    /// By number of registered records: how many units have it.
     by_count: BTreeMap<usize, usize>,
     total: usize,
 }
 
 impl Tallies {
-    /// Counts a registered record of a unit.
     pub(super) fn add(&mut self, owner: &Owner, unit: &str) {
         let tally = self.0.entry(owner.clone()).or_default();
         let count = tally.of_unit.entry(unit.to_owned()).or_default();
@@ -30,7 +29,6 @@ impl Tallies {
         tally.total += 1;
     }
 
-    /// Counts one less.
     pub(super) fn remove(&mut self, owner: &Owner, unit: &str) {
         let Some(tally) = self.0.get_mut(owner) else {
             return;
@@ -51,12 +49,12 @@ impl Tallies {
     }
 
     /// How many records of an owner are registered.
-    pub(super) fn records(&self, owner: &Owner) -> usize {
+    pub(crate) fn records(&self, owner: &Owner) -> usize {
         self.0.get(owner).map_or(0, |tally| tally.total)
     }
 
     /// How many units of an owner have at least so many registered records.
-    pub(super) fn units(&self, owner: &Owner, at_least: usize) -> usize {
+    pub(crate) fn units(&self, owner: &Owner, at_least: usize) -> usize {
         self.0.get(owner).map_or(0, |tally| {
             tally.by_count.range(at_least..).map(|(_, n)| n).sum()
         })
@@ -97,6 +95,6 @@ mod tests {
         for unit in ["a", "b", "c", "c"] {
             tallies.remove(&owner, unit);
         }
-        assert!(tallies.0.is_empty(), "nothing is kept of it");
+        assert!(tallies.0.is_empty(), "nothing is left behind");
     }
 }

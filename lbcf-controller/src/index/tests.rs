@@ -5,9 +5,8 @@ use crate::api::{
     SelectPodByLabel, ServiceSelection, TargetLoadBalancer, TargetLoadBalancerStatus,
     condition_types,
 };
-use crate::key::{BindLoadBalancerKey, Owner, WorkKey};
-use crate::work::Urgency;
-use crate::work::Work;
+use crate::key::{BindLoadBalancerKey, Owner, RequestKey};
+use crate::reconcile::{Priority, Request};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 use kube::Resource;
@@ -51,7 +50,7 @@ fn group(name: &str, selector: &[(&str, &str)], version: u64) -> BackendGroup {
         pods: Some(PodSelection {
             by_label: Some(SelectPodByLabel {
                 selector,
-                except: vec!["left-out".into()],
+                except: vec!["excepted".into()],
             }),
             ..PodSelection::default()
         }),
@@ -90,13 +89,16 @@ fn with_address(mut record: BackendRecord) -> BackendRecord {
     record
 }
 
-fn leaving(mut record: BackendRecord) -> BackendRecord {
+fn deleting(mut record: BackendRecord) -> BackendRecord {
     record.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
     record
 }
 
-fn keys(work: Vec<Work>) -> Vec<String> {
-    let mut keys: Vec<_> = work.into_iter().map(|work| work.key.to_string()).collect();
+fn keys(requests: Vec<Request>) -> Vec<String> {
+    let mut keys: Vec<_> = requests
+        .into_iter()
+        .map(|request| request.key.to_string())
+        .collect();
     keys.sort();
     keys.dedup();
     keys
@@ -106,10 +108,9 @@ fn of_group(name: &str) -> Owner {
     Owner::Group(key(name))
 }
 
-/// The names of all pods that a group selects.
 fn selected(index: &mut Index, group: &str) -> Vec<String> {
     let owner = of_group(group);
-    index.pending.mark_whole(&owner);
+    index.pending.mark_all(&owner);
     let units = index.take_units(&owner, 100);
     let pods = index.pods_of(&owner, &units);
     pods.iter().map(|pod| pod.key.name.clone()).collect()
@@ -118,228 +119,286 @@ fn selected(index: &mut Index, group: &str) -> Vec<String> {
 #[test]
 fn u40_a_pods_labels_lead_to_its_groups_whichever_came_first() {
     let mut index = Index::default();
-    index.pod(Change::Applied(pod(
-        "p0",
-        &[("app", "web"), ("tier", "a")],
-        1,
-    )));
-    index.group(Change::Applied(group("web", &[("app", "web")], 2)));
-    index.group(Change::Applied(group("other", &[("app", "other")], 3)));
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(pod("p0", &[("app", "web"), ("tier", "a")], 1)),
+    );
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(group("web", &[("app", "web")], 2)),
+    );
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(group("other", &[("app", "other")], 3)),
+    );
     assert_eq!(selected(&mut index, "web"), ["p0"]);
-    let work = index.pod(Change::Applied(pod("p1", &[("app", "web")], 4)));
-    assert_eq!(keys(work), ["BackendGroup ns/web"]);
-    let work = index.pod(Change::Applied(pod("p1", &[("app", "other")], 5)));
+    let requests = Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(pod("p1", &[("app", "web")], 4)),
+    );
+    assert_eq!(keys(requests), ["BackendGroup ns/web"]);
+    let requests = Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(pod("p1", &[("app", "other")], 5)),
+    );
     assert_eq!(
-        keys(work),
+        keys(requests),
         ["BackendGroup ns/other", "BackendGroup ns/web"],
-        "both are concerned"
+        "the old and the new one"
     );
     assert_eq!(selected(&mut index, "web"), ["p0"]);
     assert_eq!(selected(&mut index, "other"), ["p1"]);
 }
 
 #[test]
-fn b25_pods_that_are_left_out_and_empty_selectors_select_nothing() {
+fn b25_excepted_pods_and_pods_of_empty_selectors_are_not_selected() {
     let mut index = Index::default();
-    index.group(Change::Applied(group("web", &[("app", "web")], 1)));
-    index.group(Change::Applied(group("all", &[], 2)));
-    let work = index.pod(Change::Applied(pod("left-out", &[("app", "web")], 3)));
-    assert_eq!(keys(work), Vec::<String>::new());
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(group("web", &[("app", "web")], 1)),
+    );
+    Indexed::apply(&mut index, StoreEvent::Apply(group("all", &[], 2)));
+    let requests = Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(pod("excepted", &[("app", "web")], 3)),
+    );
+    assert_eq!(keys(requests), Vec::<String>::new());
 }
 
 #[test]
-fn a_changed_selection_finds_its_pods_anew() {
+fn a_changed_selection_selects_other_pods() {
     let mut index = Index::default();
-    index.pod(Change::Applied(pod("p0", &[("app", "web")], 1)));
-    index.group(Change::Applied(group("web", &[("app", "web")], 2)));
-    index.group(Change::Applied(group("web", &[("app", "none")], 3)));
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(pod("p0", &[("app", "web")], 1)),
+    );
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(group("web", &[("app", "web")], 2)),
+    );
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(group("web", &[("app", "none")], 3)),
+    );
     assert!(selected(&mut index, "web").is_empty());
     let mut by_name = group("web", &[], 4);
     by_name.spec.pods = Some(PodSelection {
         by_name: vec!["p0".into(), "p1".into()],
         ..Default::default()
     });
-    index.group(Change::Applied(by_name));
+    Indexed::apply(&mut index, StoreEvent::Apply(by_name));
     assert_eq!(selected(&mut index, "web"), ["p0"]);
-    let work = index.pod(Change::Applied(pod("p1", &[], 5)));
-    assert_eq!(keys(work), ["BackendGroup ns/web"]);
+    let requests = Indexed::apply(&mut index, StoreEvent::Apply(pod("p1", &[], 5)));
+    assert_eq!(keys(requests), ["BackendGroup ns/web"]);
 }
 
 #[test]
-fn u31_b116_b117_only_what_deciding_can_tell_apart_is_work_and_leaving_comes_first() {
+fn u31_b116_b117_only_relevant_changes_are_enqueued_and_deregistering_comes_first() {
     let mut index = Index::default();
-    index.group(Change::Applied(group("web", &[("app", "web")], 1)));
-    index.pod(Change::Applied(pod("p0", &[("app", "web")], 2)));
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(group("web", &[("app", "web")], 1)),
+    );
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(pod("p0", &[("app", "web")], 2)),
+    );
     assert!(
-        index
-            .pod(Change::Applied(pod("p0", &[("app", "web")], 3)))
-            .is_empty()
+        Indexed::apply(
+            &mut index,
+            StoreEvent::Apply(pod("p0", &[("app", "web")], 3))
+        )
+        .is_empty()
     );
     let mut not_running = pod("p0", &[("app", "web")], 4);
     not_running.running = false;
-    assert_eq!(index.pod(Change::Applied(not_running)).len(), 1);
+    assert_eq!(
+        Indexed::apply(&mut index, StoreEvent::Apply(not_running)).len(),
+        1
+    );
     let mut not_ready = pod("p0", &[("app", "web")], 5);
     not_ready.ready = false;
-    let work = index.pod(Change::Applied(not_ready.clone()));
-    assert_eq!(work[0].urgency, Urgency::First);
-    let work = index.pod(Change::Deleted(PodView {
-        version: 6,
-        ..not_ready
-    }));
-    assert_eq!(keys(work), ["BackendGroup ns/web"]);
+    let requests = Indexed::apply(&mut index, StoreEvent::Apply(not_ready.clone()));
+    assert_eq!(requests[0].priority, Priority::High);
+    let requests = Indexed::apply(
+        &mut index,
+        StoreEvent::Delete(PodView {
+            version: 6,
+            ..not_ready
+        }),
+    );
+    assert_eq!(keys(requests), ["BackendGroup ns/web"]);
     assert!(selected(&mut index, "web").is_empty());
 }
 
 #[test]
-fn the_older_state_is_never_taken_for_the_newer_one() {
+fn an_older_state_never_replaces_a_newer_one() {
     let mut index = Index::default();
-    index.record(Change::Applied(record("r", 1)));
-    index.record(Change::Written(with_address(record("r", 5))));
-    assert!(
-        index.record(Change::Applied(record("r", 3))).is_empty(),
-        "it was on its way"
+    Indexed::apply(&mut index, StoreEvent::Apply(record("r", 1)));
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Written(with_address(record("r", 5))),
     );
-    let known = index.get_record(&key("r")).found().unwrap();
+    assert!(
+        Indexed::apply(&mut index, StoreEvent::Apply(record("r", 3))).is_empty(),
+        "it is outdated"
+    );
+    let known = index.find::<BackendRecord>(&key("r")).unwrap();
     assert!(known.status.is_some());
-    // The watch has come to 9: an answer to an older write tells nothing new.
-    index.record(Change::Applied(record("other", 9)));
-    assert!(index.record(Change::Written(record("r", 7))).is_empty());
+    // The watch is at 9: the response to an older write is outdated.
+    Indexed::apply(&mut index, StoreEvent::Apply(record("other", 9)));
+    assert!(Indexed::apply(&mut index, StoreEvent::Written(record("r", 7))).is_empty());
 }
 
 #[test]
-fn what_our_write_removed_does_not_come_back() {
+fn an_object_that_a_write_removed_does_not_return() {
     let mut index = Index::default();
-    index.record(Change::Applied(with_address(record("r", 1))));
-    let mut gone = leaving(record("r", 4));
-    gone.metadata.finalizers = None;
-    index.record(Change::Written(gone));
-    assert_eq!(index.get_record(&key("r")), Lookup::Missing);
+    Indexed::apply(&mut index, StoreEvent::Apply(with_address(record("r", 1))));
+    let mut removed = deleting(record("r", 4));
+    removed.metadata.finalizers = None;
+    Indexed::apply(&mut index, StoreEvent::Written(removed));
+    assert_eq!(index.get::<BackendRecord>(&key("r")), Lookup::Missing);
+    assert!(Indexed::apply(&mut index, StoreEvent::Apply(deleting(record("r", 3)))).is_empty());
+    assert_eq!(index.get::<BackendRecord>(&key("r")), Lookup::Missing);
+    // A later record of this name is not removed with the old one.
+    Indexed::apply(&mut index, StoreEvent::Written(record("r", 6)));
+    Indexed::apply(&mut index, StoreEvent::Delete(record("r", 4)));
+    assert!(index.find::<BackendRecord>(&key("r")).is_some());
+}
+
+#[test]
+fn an_object_that_a_write_removed_is_removed_even_if_the_response_has_an_old_version() {
+    let mut index = Index::default();
+    Indexed::apply(&mut index, StoreEvent::Apply(deleting(record("r", 5))));
+    let mut removed = deleting(record("r", 5));
+    removed.metadata.finalizers = None;
+    let requests = keys(Indexed::apply(
+        &mut index,
+        StoreEvent::Written(removed.clone()),
+    ));
     assert!(
-        index
-            .record(Change::Applied(leaving(record("r", 3))))
-            .is_empty()
+        requests.contains(&"BackendRecord ns/r".to_owned()),
+        "{requests:?}"
     );
-    assert_eq!(index.get_record(&key("r")), Lookup::Missing);
-    // A namesake made later is another one, and the old one's end is not its.
-    index.record(Change::Written(record("r", 6)));
-    index.record(Change::Deleted(record("r", 4)));
-    assert!(index.get_record(&key("r")).found().is_some());
+    assert_eq!(index.get::<BackendRecord>(&key("r")), Lookup::Missing);
+    assert!(Indexed::apply(&mut index, StoreEvent::Delete(removed.clone())).is_empty());
+    // The watch reports that version after the response: the record does not return.
+    let mut index = Index::default();
+    Indexed::apply(&mut index, StoreEvent::Apply(record("r", 4)));
+    Indexed::apply(&mut index, StoreEvent::Written(deleting(record("r", 5))));
+    Indexed::apply(&mut index, StoreEvent::Written(removed.clone()));
+    assert!(Indexed::apply(&mut index, StoreEvent::Apply(deleting(record("r", 5)))).is_empty());
+    assert_eq!(index.get::<BackendRecord>(&key("r")), Lookup::Missing);
+    // A later record of this name is kept.
+    Indexed::apply(&mut index, StoreEvent::Apply(record("r", 8)));
+    Indexed::apply(&mut index, StoreEvent::Written(removed));
+    assert!(index.find::<BackendRecord>(&key("r")).is_some());
 }
 
 #[test]
-fn what_our_write_removed_is_gone_although_the_answer_bears_an_old_version() {
+fn a_new_list_removes_what_it_does_not_contain_unless_it_was_created_since() {
     let mut index = Index::default();
-    index.record(Change::Applied(leaving(record("r", 5))));
-    let mut gone = leaving(record("r", 5));
-    gone.metadata.finalizers = None;
-    let work = keys(index.record(Change::Written(gone.clone())));
-    assert!(work.contains(&"BackendRecord ns/r".to_owned()), "{work:?}");
-    assert_eq!(index.get_record(&key("r")), Lookup::Missing);
-    assert!(index.record(Change::Deleted(gone.clone())).is_empty());
-    // The watch tells of that version after the answer: it does not bring the record back.
-    let mut index = Index::default();
-    index.record(Change::Applied(record("r", 4)));
-    index.record(Change::Written(leaving(record("r", 5))));
-    index.record(Change::Written(gone.clone()));
-    assert!(
-        index
-            .record(Change::Applied(leaving(record("r", 5))))
-            .is_empty()
-    );
-    assert_eq!(index.get_record(&key("r")), Lookup::Missing);
-    // A namesake made since stays.
-    index.record(Change::Applied(record("r", 8)));
-    index.record(Change::Written(gone));
-    assert!(index.get_record(&key("r")).found().is_some());
+    Indexed::apply(&mut index, StoreEvent::Apply(record("old", 1)));
+    Indexed::apply(&mut index, StoreEvent::Apply(record("kept", 2)));
+    BackendRecord::apply(&mut index, StoreEvent::Init);
+    BackendRecord::apply(&mut index, StoreEvent::InitApply(record("kept", 5)));
+    Indexed::apply(&mut index, StoreEvent::Written(record("new", 8)));
+    let requests = BackendRecord::apply(&mut index, StoreEvent::InitDone);
+    assert_eq!(index.get::<BackendRecord>(&key("old")), Lookup::Missing);
+    assert!(index.find::<BackendRecord>(&key("kept")).is_some());
+    assert!(index.find::<BackendRecord>(&key("new")).is_some());
+    assert!(keys(requests).contains(&"BackendGroup ns/web".to_owned()));
 }
 
 #[test]
-fn a_new_list_removes_what_it_does_not_name_but_nothing_made_since() {
+fn a_new_list_also_removes_what_only_a_write_reported() {
     let mut index = Index::default();
-    index.record(Change::Applied(record("old", 1)));
-    index.record(Change::Applied(record("kept", 2)));
-    index.record(Change::ListBegins);
-    index.record(Change::Listed(record("kept", 5)));
-    index.record(Change::Written(record("new", 8)));
-    let work = index.record(Change::ListEnds);
-    assert_eq!(index.get_record(&key("old")), Lookup::Missing);
-    assert!(index.get_record(&key("kept")).found().is_some());
-    assert!(index.get_record(&key("new")).found().is_some());
-    assert!(keys(work).contains(&"BackendGroup ns/web".to_owned()));
+    Indexed::apply(&mut index, StoreEvent::Apply(record("r", 1)));
+    // Written at 5, removed at 6 with a lost response: the list contains no version.
+    Indexed::apply(&mut index, StoreEvent::Written(record("r", 5)));
+    BackendRecord::apply(&mut index, StoreEvent::Init);
+    BackendRecord::apply(&mut index, StoreEvent::InitDone);
+    assert_eq!(index.get::<BackendRecord>(&key("r")), Lookup::Missing);
+    // Responses from before the list stay outdated.
+    Indexed::apply(&mut index, StoreEvent::Written(record("r", 4)));
+    assert_eq!(index.get::<BackendRecord>(&key("r")), Lookup::Missing);
 }
 
 #[test]
-fn a_new_list_removes_what_only_our_own_write_told_of_too() {
+fn an_object_that_is_not_found_is_removed_but_not_a_newer_one_of_its_name() {
     let mut index = Index::default();
-    index.record(Change::Applied(record("r", 1)));
-    // Written at 5, gone at 6 with an answer that was lost: the list knows no version at all.
-    index.record(Change::Written(record("r", 5)));
-    index.record(Change::ListBegins);
-    index.record(Change::ListEnds);
-    assert_eq!(index.get_record(&key("r")), Lookup::Missing);
-    // And news of before the list stays old news.
-    index.record(Change::Written(record("r", 4)));
-    assert_eq!(index.get_record(&key("r")), Lookup::Missing);
+    Indexed::apply(&mut index, StoreEvent::Apply(record("r", 5)));
+    let requests = BackendRecord::apply(&mut index, StoreEvent::NotFound(key("r"), 5));
+    assert_eq!(index.get::<BackendRecord>(&key("r")), Lookup::Missing);
+    assert!(keys(requests).contains(&"BackendGroup ns/web".to_owned()));
+    // An earlier watch event is outdated.
+    Indexed::apply(&mut index, StoreEvent::Apply(record("r", 5)));
+    assert_eq!(index.get::<BackendRecord>(&key("r")), Lookup::Missing);
+    Indexed::apply(&mut index, StoreEvent::Apply(record("r", 9)));
+    assert!(BackendRecord::apply(&mut index, StoreEvent::NotFound(key("r"), 5)).is_empty());
+    assert!(index.find::<BackendRecord>(&key("r")).is_some());
+    assert!(BackendRecord::apply(&mut index, StoreEvent::NotFound(key("other"), 5)).is_empty());
 }
 
 #[test]
-fn what_the_api_server_does_not_have_is_gone_but_not_a_namesake() {
+fn u9_an_unreadable_object_is_not_missing() {
     let mut index = Index::default();
-    index.record(Change::Applied(record("r", 5)));
-    let work = index.record(Change::Absent(key("r"), 5));
-    assert_eq!(index.get_record(&key("r")), Lookup::Missing);
-    assert!(keys(work).contains(&"BackendGroup ns/web".to_owned()));
-    // What the watch still had to say of it comes too late.
-    index.record(Change::Applied(record("r", 5)));
-    assert_eq!(index.get_record(&key("r")), Lookup::Missing);
-    index.record(Change::Applied(record("r", 9)));
-    assert!(index.record(Change::Absent(key("r"), 5)).is_empty());
-    assert!(index.get_record(&key("r")).found().is_some());
-    assert!(index.record(Change::Absent(key("other"), 5)).is_empty());
+    LoadBalancer::apply(&mut index, StoreEvent::Unreadable(key("lb")));
+    assert_eq!(index.get::<LoadBalancer>(&key("lb")), Lookup::Unreadable);
+    LoadBalancer::apply(&mut index, StoreEvent::UnreadableDelete(key("lb")));
+    assert_eq!(index.get::<LoadBalancer>(&key("lb")), Lookup::Missing);
+    BackendRecord::apply(&mut index, StoreEvent::Unreadable(key("r")));
+    assert!(index.records.has_unreadable());
+    Indexed::apply(&mut index, StoreEvent::Apply(record("r", 2)));
+    assert!(!index.records.has_unreadable());
 }
 
 #[test]
-fn u9_what_cannot_be_understood_is_not_missing() {
+fn b118_b125_a_records_status_enqueues_only_its_group() {
     let mut index = Index::default();
-    index.load_balancer(Change::Unreadable(key("lb")));
-    assert_eq!(index.get_load_balancer(&key("lb")), Lookup::Unreadable);
-    index.load_balancer(Change::Gone(key("lb")));
-    assert_eq!(index.get_load_balancer(&key("lb")), Lookup::Missing);
-    index.record(Change::Unreadable(key("r")));
-    assert!(index.has_unreadable_records());
-    index.record(Change::Applied(record("r", 2)));
-    assert!(!index.has_unreadable_records());
-}
-
-#[test]
-fn b118_b125_a_records_own_status_wakes_its_group_only() {
-    let mut index = Index::default();
-    index.record(Change::Applied(with_address(record("r", 1))));
+    Indexed::apply(&mut index, StoreEvent::Apply(with_address(record("r", 1))));
     let mut registered = with_address(record("r", 2));
     registered.status.as_mut().unwrap().conditions =
         vec![Condition::met(condition_types::REGISTERED, Some(1))];
-    let work = index.record(Change::Written(registered));
-    assert_eq!(work, [Work::soon(WorkKey::Group(key("web")))]);
-    let work = index.record(Change::Applied(leaving(with_address(record("r", 3)))));
-    assert!(work.contains(&Work::first(WorkKey::Record(key("r")))));
+    let requests = Indexed::apply(&mut index, StoreEvent::Written(registered));
+    assert_eq!(requests, [Request::batched(RequestKey::Group(key("web")))]);
+    let requests = Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(deleting(with_address(record("r", 3)))),
+    );
+    assert!(requests.contains(&Request::high(RequestKey::Record(key("r")))));
 }
 
 #[test]
-fn u18_u19_the_end_of_a_record_wakes_who_waited_for_it() {
+fn u18_u19_the_removal_of_a_record_enqueues_what_waited_for_it() {
     let mut index = Index::default();
     let mut lb = placed(LoadBalancer::new("lb", LoadBalancerSpec::default()), 1);
     lb.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
-    index.load_balancer(Change::Applied(lb));
-    index.record(Change::Applied(with_address(record("r", 2))));
-    index.record(Change::Applied(with_address(record("neighbour", 3))));
-    assert_eq!(index.neighbours(&with_address(record("r", 2))).len(), 1);
+    Indexed::apply(&mut index, StoreEvent::Apply(lb));
+    Indexed::apply(&mut index, StoreEvent::Apply(with_address(record("r", 2))));
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(with_address(record("neighbour", 3))),
+    );
     assert_eq!(
-        index.records_of_load_balancer(&LoadBalancerOf::LoadBalancer(key("lb"))),
+        index
+            .records
+            .neighbours(&with_address(record("r", 2)))
+            .len(),
+        1
+    );
+    assert_eq!(
+        index
+            .records
+            .count_of_load_balancer(&RequestKey::LoadBalancer(key("lb"))),
         2
     );
-    let work = keys(index.record(Change::Deleted(with_address(record("r", 4)))));
+    let requests = keys(Indexed::apply(
+        &mut index,
+        StoreEvent::Delete(with_address(record("r", 4))),
+    ));
     assert_eq!(
-        work,
+        requests,
         [
             "BackendGroup ns/web",
             "BackendRecord ns/neighbour",
@@ -348,37 +407,48 @@ fn u18_u19_the_end_of_a_record_wakes_who_waited_for_it() {
         ]
     );
     assert_eq!(
-        index.records_of_load_balancer(&LoadBalancerOf::LoadBalancer(key("lb"))),
+        index
+            .records
+            .count_of_load_balancer(&RequestKey::LoadBalancer(key("lb"))),
         1
     );
 }
 
 #[test]
-fn b120_a_pod_wakes_its_records_without_an_address() {
+fn b120_a_pod_enqueues_its_records_without_an_address() {
     let mut index = Index::default();
-    index.record(Change::Applied(record("r", 1)));
+    Indexed::apply(&mut index, StoreEvent::Apply(record("r", 1)));
     assert_eq!(
-        keys(index.pod(Change::Applied(pod("p0", &[], 2)))),
+        keys(Indexed::apply(
+            &mut index,
+            StoreEvent::Apply(pod("p0", &[], 2))
+        )),
         ["BackendRecord ns/r"]
     );
-    index.record(Change::Applied(with_address(record("r", 3))));
+    Indexed::apply(&mut index, StoreEvent::Apply(with_address(record("r", 3))));
     let mut not_ready = pod("p0", &[], 4);
     not_ready.ready = false;
-    assert!(index.pod(Change::Applied(not_ready)).is_empty());
+    assert!(Indexed::apply(&mut index, StoreEvent::Apply(not_ready)).is_empty());
 }
 
 #[test]
-fn b118_u35_a_load_balancers_own_status_wakes_its_groups_when_they_see_a_difference() {
+fn b118_u35_a_load_balancers_status_enqueues_its_groups_if_it_matters_to_them() {
     let mut index = Index::default();
-    index.group(Change::Applied(group("web", &[("app", "web")], 1)));
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(group("web", &[("app", "web")], 1)),
+    );
     let lb = |version: u64| {
         placed(
             LoadBalancer::new("lb", LoadBalancerSpec::default()),
             version,
         )
     };
-    let work = index.load_balancer(Change::Applied(lb(2)));
-    assert_eq!(keys(work), ["BackendGroup ns/web", "LoadBalancer ns/lb"]);
+    let requests = Indexed::apply(&mut index, StoreEvent::Apply(lb(2)));
+    assert_eq!(
+        keys(requests),
+        ["BackendGroup ns/web", "LoadBalancer ns/lb"]
+    );
     let mut creating = lb(3);
     creating.status.get_or_insert_default().conditions = vec![Condition::unmet(
         condition_types::CREATED,
@@ -387,29 +457,32 @@ fn b118_u35_a_load_balancers_own_status_wakes_its_groups_when_they_see_a_differe
         None,
     )];
     assert_eq!(
-        keys(index.load_balancer(Change::Written(creating))),
+        keys(Indexed::apply(&mut index, StoreEvent::Written(creating))),
         Vec::<String>::new()
     );
     let mut created = lb(4);
     created.status.get_or_insert_default().conditions =
         vec![Condition::met(condition_types::CREATED, None)];
     assert_eq!(
-        keys(index.load_balancer(Change::Written(created))),
+        keys(Indexed::apply(&mut index, StoreEvent::Written(created))),
         ["BackendGroup ns/web"]
     );
 }
 
 #[test]
-fn a_driver_that_comes_wakes_who_waited_for_it() {
+fn a_new_driver_enqueues_what_waited_for_it() {
     let mut index = Index::default();
     let mut lb = placed(LoadBalancer::new("lb", LoadBalancerSpec::default()), 1);
     lb.spec.lb_driver = "driver".into();
-    index.load_balancer(Change::Applied(lb));
-    index.record(Change::Applied(record("r", 2)));
+    Indexed::apply(&mut index, StoreEvent::Apply(lb));
+    Indexed::apply(&mut index, StoreEvent::Apply(record("r", 2)));
     let driver = placed(LoadBalancerDriver::new("driver", Default::default()), 3);
-    let work = keys(index.driver(Change::Applied(driver.clone())));
+    let requests = keys(Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(driver.clone()),
+    ));
     assert_eq!(
-        work,
+        requests,
         [
             "BackendRecord ns/r",
             "LoadBalancer ns/lb",
@@ -420,7 +493,7 @@ fn a_driver_that_comes_wakes_who_waited_for_it() {
     labelled.metadata.labels = Some(BTreeMap::new());
     labelled.metadata.resource_version = Some("4".into());
     assert_eq!(
-        keys(index.driver(Change::Applied(labelled))),
+        keys(Indexed::apply(&mut index, StoreEvent::Apply(labelled))),
         ["LoadBalancerDriver ns/driver"]
     );
 }
@@ -465,127 +538,154 @@ fn node(name: &str, pool: &str, version: u64) -> NodeView {
     }
 }
 
-/// The units that a group has to look at.
+/// The units of the group that are to be reconciled.
 fn pending(index: &mut Index) -> Vec<String> {
     let units = index.take_units(&of_group("web"), 100);
     units.into_iter().collect()
 }
 
 #[test]
-fn u40_a_pods_change_is_work_on_that_pod_only() {
+fn u40_a_pods_change_marks_only_that_pod() {
     let mut index = Index::default();
-    index.group(Change::Applied(group("web", &[("app", "web")], 1)));
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(group("web", &[("app", "web")], 1)),
+    );
     for number in 0..5 {
         let name = format!("p{number}");
-        index.pod(Change::Applied(pod(&name, &[("app", "web")], 2 + number)));
+        Indexed::apply(
+            &mut index,
+            StoreEvent::Apply(pod(&name, &[("app", "web")], 2 + number)),
+        );
     }
     assert_eq!(pending(&mut index).len(), 5);
     let mut not_ready = pod("p3", &[("app", "web")], 9);
     not_ready.ready = false;
-    index.pod(Change::Applied(not_ready));
+    Indexed::apply(&mut index, StoreEvent::Apply(not_ready));
     assert_eq!(pending(&mut index), ["p3"]);
-    // A changed group is looked at whole, with the pods of records that it no longer selects.
-    index.record(Change::Applied(record("r", 10)));
-    index.group(Change::Applied(group("web", &[("app", "none")], 11)));
+    // All units of a changed group are marked, with those of its records.
+    Indexed::apply(&mut index, StoreEvent::Apply(record("r", 10)));
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(group("web", &[("app", "none")], 11)),
+    );
     assert_eq!(pending(&mut index), ["p0"]);
 }
 
 #[test]
-fn u14_b118_a_service_is_known_by_what_it_says() {
+fn u14_b118_a_service_change_is_detected_by_its_content() {
     let mut index = Index::default();
-    index.node(Change::Applied(node("n0", "a", 1)));
-    index.service(Change::Applied(service(2)));
-    index.group(Change::Applied(service_group(&[], 3)));
+    Indexed::apply(&mut index, StoreEvent::Apply(node("n0", "a", 1)));
+    Indexed::apply(&mut index, StoreEvent::Apply(service(2)));
+    Indexed::apply(&mut index, StoreEvent::Apply(service_group(&[], 3)));
     assert_eq!(pending(&mut index), ["n0"]);
-    assert!(index.service(Change::Applied(service(4))).is_empty());
+    assert!(Indexed::apply(&mut index, StoreEvent::Apply(service(4))).is_empty());
     let mut moved = service(5);
     moved.ports[0].node_port = 30081;
-    let work = index.service(Change::Applied(moved));
-    assert_eq!(work, [Work::first(WorkKey::Group(key("web")))]);
+    let requests = Indexed::apply(&mut index, StoreEvent::Apply(moved));
+    assert_eq!(requests, [Request::high(RequestKey::Group(key("web")))]);
     assert_eq!(pending(&mut index), ["n0"]);
-    assert_eq!(index.service(Change::Deleted(service(6))).len(), 1);
+    assert_eq!(
+        Indexed::apply(&mut index, StoreEvent::Delete(service(6))).len(),
+        1
+    );
 }
 
 #[test]
-fn u15_b22_nodes_concern_the_groups_that_may_take_them() {
+fn u15_b22_a_node_enqueues_the_groups_that_select_it() {
     let mut index = Index::default();
-    index.service(Change::Applied(service(1)));
-    index.group(Change::Applied(service_group(&[("pool", "a")], 2)));
-    assert!(index.node(Change::Applied(node("n0", "b", 3))).is_empty());
-    assert_eq!(index.node(Change::Applied(node("n0", "a", 4))).len(), 1);
+    Indexed::apply(&mut index, StoreEvent::Apply(service(1)));
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(service_group(&[("pool", "a")], 2)),
+    );
+    assert!(Indexed::apply(&mut index, StoreEvent::Apply(node("n0", "b", 3))).is_empty());
+    assert_eq!(
+        Indexed::apply(&mut index, StoreEvent::Apply(node("n0", "a", 4))).len(),
+        1
+    );
     assert!(
-        index.node(Change::Applied(node("n0", "a", 5))).is_empty(),
+        Indexed::apply(&mut index, StoreEvent::Apply(node("n0", "a", 5))).is_empty(),
         "a heartbeat"
     );
     let mut cordoned = node("n0", "a", 6);
     cordoned.usable = false;
-    let work = index.node(Change::Applied(cordoned));
-    assert_eq!(work, [Work::first(WorkKey::Group(key("web")))]);
+    let requests = Indexed::apply(&mut index, StoreEvent::Apply(cordoned));
+    assert_eq!(requests, [Request::high(RequestKey::Group(key("web")))]);
     assert_eq!(
-        index.node(Change::Applied(node("n0", "b", 7))).len(),
+        Indexed::apply(&mut index, StoreEvent::Apply(node("n0", "b", 7))).len(),
         1,
-        "it leaves the group"
+        "it no longer matches the group"
     );
 }
 
 #[test]
-fn u16_where_pods_of_a_local_service_run_is_known() {
+fn u16_the_nodes_of_a_local_services_pods_are_indexed() {
     let mut index = Index::default();
     let owner = of_group("web");
-    index.group(Change::Applied(service_group(&[], 1)));
-    index.pod(Change::Applied(pod("p0", &[("app", "web")], 2)));
-    index.service(Change::Applied(service(3)));
+    Indexed::apply(&mut index, StoreEvent::Apply(service_group(&[], 1)));
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(pod("p0", &[("app", "web")], 2)),
+    );
+    Indexed::apply(&mut index, StoreEvent::Apply(service(3)));
     assert!(
-        !index.has_available_on(&owner, "n0"),
-        "nobody needs to know"
+        !index.selections.has_available_on(&owner, "n0"),
+        "it is not needed"
     );
     let mut local = service(4);
     local.is_local = true;
-    index.service(Change::Applied(local));
-    assert!(index.has_available_on(&owner, "n0"));
+    Indexed::apply(&mut index, StoreEvent::Apply(local));
+    assert!(index.selections.has_available_on(&owner, "n0"));
     pending(&mut index);
     let mut not_ready = pod("p0", &[("app", "web")], 5);
     not_ready.ready = false;
-    let work = index.pod(Change::Applied(not_ready));
-    assert_eq!(work, [Work::first(WorkKey::Group(key("web")))]);
+    let requests = Indexed::apply(&mut index, StoreEvent::Apply(not_ready));
+    assert_eq!(requests, [Request::high(RequestKey::Group(key("web")))]);
     assert_eq!(pending(&mut index), ["n0"], "the node, not the pod");
-    assert!(!index.has_available_on(&owner, "n0"));
+    assert!(!index.selections.has_available_on(&owner, "n0"));
 }
 
 #[test]
-fn u17_a_shared_load_balancer_concerns_groups_in_every_namespace() {
+fn u17_a_shared_load_balancer_enqueues_groups_in_every_namespace() {
     let mut index = Index::default();
     let mut shared = group("web", &[("app", "web")], 1);
     shared.spec.load_balancers = vec!["lbcf-shared".into()];
-    index.group(Change::Applied(shared));
+    Indexed::apply(&mut index, StoreEvent::Apply(shared));
     let mut lb = placed(
         LoadBalancer::new("lbcf-shared", LoadBalancerSpec::default()),
         2,
     );
     lb.metadata.namespace = Some("kube-system".into());
-    let work = keys(index.load_balancer(Change::Applied(lb)));
-    assert!(work.contains(&"BackendGroup ns/web".to_owned()), "{work:?}");
+    let requests = keys(Indexed::apply(&mut index, StoreEvent::Apply(lb)));
+    assert!(
+        requests.contains(&"BackendGroup ns/web".to_owned()),
+        "{requests:?}"
+    );
 }
 
 #[test]
-fn b110_pods_that_are_asked_about_are_there_to_stay_not_available_and_have_records() {
+fn b110_unready_pods_have_records_and_are_neither_available_nor_being_deleted() {
     let mut index = Index::default();
     let owner = of_group("web");
-    index.group(Change::Applied(group("web", &[("app", "web")], 1)));
-    index.record(Change::Applied(record("r", 2)));
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(group("web", &[("app", "web")], 1)),
+    );
+    Indexed::apply(&mut index, StoreEvent::Apply(record("r", 2)));
     for name in ["p0", "no-records"] {
         let mut not_ready = pod(name, &[("app", "web")], 3);
         not_ready.ready = false;
-        index.pod(Change::Applied(not_ready));
+        Indexed::apply(&mut index, StoreEvent::Apply(not_ready));
     }
     let unready = |index: &Index| index.unready_pods_of(&owner).len();
     assert_eq!(unready(&index), 1);
-    assert_eq!(index.count_pods_of(&owner), 2);
-    let mut going = pod("p0", &[("app", "web")], 4);
-    going.deleting = true;
-    index.pod(Change::Applied(going));
+    assert_eq!(index.selections.count(&owner), 2);
+    let mut deleting = pod("p0", &[("app", "web")], 4);
+    deleting.deleting = true;
+    Indexed::apply(&mut index, StoreEvent::Apply(deleting));
     assert_eq!(unready(&index), 0);
-    assert_eq!(index.count_pods_of(&owner), 1);
+    assert_eq!(index.selections.count(&owner), 1);
 }
 
 fn bind(version: u64, change: impl FnOnce(&mut Bind)) -> Bind {
@@ -613,46 +713,55 @@ fn entries(bind: &mut Bind) -> &mut Vec<TargetLoadBalancerStatus> {
 }
 
 #[test]
-fn u5_each_load_balancer_of_a_bind_has_work_of_its_own() {
+fn u5_each_load_balancer_of_a_bind_is_enqueued_on_its_own() {
     let mut index = Index::default();
-    let work = keys(index.bind(Change::Applied(bind(1, |_| {}))));
+    let requests = keys(Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(bind(1, |_| {})),
+    ));
     assert_eq!(
-        work,
+        requests,
         ["Bind ns/bind", "Bind ns/bind (a)", "Bind ns/bind (b)"]
     );
     let driver = placed(LoadBalancerDriver::new("driver", Default::default()), 2);
-    let work = keys(index.driver(Change::Applied(driver)));
-    assert!(work.contains(&"Bind ns/bind (a)".to_owned()), "{work:?}");
+    let requests = keys(Indexed::apply(&mut index, StoreEvent::Apply(driver)));
+    assert!(
+        requests.contains(&"Bind ns/bind (a)".to_owned()),
+        "{requests:?}"
+    );
     let mut index = Index::default();
     let unprotected = bind(1, |bind| bind.metadata.finalizers = None);
-    let work = keys(index.bind(Change::Applied(unprotected)));
+    let requests = keys(Indexed::apply(&mut index, StoreEvent::Apply(unprotected)));
     assert_eq!(
-        work,
+        requests,
         ["Bind ns/bind"],
-        "nothing is begun without the finalizer"
+        "nothing is created without the finalizer"
     );
 }
 
 #[test]
-fn a_bind_load_balancers_own_status_does_not_wake_it() {
+fn a_bind_load_balancers_own_status_does_not_enqueue_it() {
     let mut index = Index::default();
-    index.bind(Change::Applied(bind(1, |_| {})));
+    Indexed::apply(&mut index, StoreEvent::Apply(bind(1, |_| {})));
     let failed = bind(2, |bind| {
         entries(bind)[0].retry_after = Some("2026-01-01T00:00:00Z".into());
     });
     assert_eq!(
-        keys(index.bind(Change::Written(failed))),
+        keys(Indexed::apply(&mut index, StoreEvent::Written(failed))),
         Vec::<String>::new()
     );
     let created = bind(3, |bind| {
         entries(bind)[0].conditions = vec![Condition::met(condition_types::CREATED, Some(1))];
     });
-    assert_eq!(keys(index.bind(Change::Written(created))), ["Bind ns/bind"]);
-    let gone = bind(4, |bind| drop(entries(bind).remove(0)));
     assert_eq!(
-        keys(index.bind(Change::Written(gone))),
+        keys(Indexed::apply(&mut index, StoreEvent::Written(created))),
+        ["Bind ns/bind"]
+    );
+    let removed = bind(4, |bind| drop(entries(bind).remove(0)));
+    assert_eq!(
+        keys(Indexed::apply(&mut index, StoreEvent::Written(removed))),
         ["Bind ns/bind", "Bind ns/bind (a)"],
-        "it may be wanted again"
+        "it may be declared again"
     );
 }
 
@@ -662,12 +771,12 @@ fn a_binds_records_are_not_those_of_a_load_balancer_of_that_name() {
     let mut of_bind = record("r", 1);
     let owners = of_bind.metadata.owner_references.as_mut().unwrap();
     owners[0].kind = "Bind".into();
-    index.record(Change::Applied(of_bind));
-    let lb = LoadBalancerOf::LoadBalancer(key("lb"));
-    assert_eq!(index.records_of_load_balancer(&lb), 0);
-    let lb = LoadBalancerOf::Bind(BindLoadBalancerKey {
+    Indexed::apply(&mut index, StoreEvent::Apply(of_bind));
+    let lb = RequestKey::LoadBalancer(key("lb"));
+    assert_eq!(index.records.count_of_load_balancer(&lb), 0);
+    let lb = RequestKey::BindLoadBalancer(BindLoadBalancerKey {
         bind: key("web"),
         name: "lb".into(),
     });
-    assert_eq!(index.records_of_load_balancer(&lb), 1);
+    assert_eq!(index.records.count_of_load_balancer(&lb), 1);
 }

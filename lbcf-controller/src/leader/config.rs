@@ -1,34 +1,33 @@
-//! How a controller takes part in the election.
+//! The configuration of the election.
 
-use crate::go_duration::display;
+use lbcf_serving::duration::display;
 use std::time::Duration;
 
-/// More often than this nobody may ask the API server.
+/// Limits the load on the API server.
 const RETRY_PERIOD_MIN: Duration = Duration::from_millis(50);
-/// The Lease holds whole seconds.
+/// A Lease stores whole seconds.
 const LEASE_DURATION_MIN: Duration = Duration::from_secs(1);
-/// A cluster that may stand still for longer needs no election.
 const LEASE_DURATION_MAX: Duration = Duration::from_secs(3600);
 
-/// How a controller takes part in the election.
+/// The configuration of the election. Durations as in client-go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaderElection {
-    /// The Lease's namespace.
+    /// Namespace of the Lease.
     pub namespace: String,
-    /// The Lease's name.
+    /// Name of the Lease, `lbcf-controller` by default.
     pub name: String,
-    /// Who this is, in the Lease. No two processes may have the same, and none keeps it over a
-    /// restart: whoever reads its own name there takes the Lease for its own.
+    /// The holder identity in the Lease. Unique to this process, also across restarts: a process that
+    /// reads its own identity takes the Lease for its own.
     pub identity: String,
-    /// How long the others wait for a sign of life before one of them takes over.
+    /// How long the others wait after the last renewal before one of them acquires the Lease.
     pub lease_duration: Duration,
-    /// How long the leader tries to renew before it gives up.
+    /// How long the leader tries to renew before it stops leading.
     pub renew_deadline: Duration,
-    /// How often the leader renews, and the others look.
+    /// How often the leader renews and the others read the Lease.
     pub retry_period: Duration,
 }
 
-/// An election that cannot be taken part in.
+/// The configuration is invalid; the message names the flag.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{flag} {value}: {allowed}")]
 pub struct InvalidLeaderElection {
@@ -38,7 +37,7 @@ pub struct InvalidLeaderElection {
 }
 
 impl LeaderElection {
-    /// The usual times, which are those of Kubernetes' own controllers: 15 s, 10 s, 2 s.
+    /// A configuration with the durations of Kubernetes' own controllers: 15 s, 10 s and 2 s.
     pub fn new(namespace: impl Into<String>, identity: impl Into<String>) -> Self {
         Self {
             namespace: namespace.into(),
@@ -50,12 +49,12 @@ impl LeaderElection {
         }
     }
 
-    /// Whether the election can be taken part in like this.
+    /// Validates the configuration.
     ///
     /// # Errors
-    /// [`InvalidLeaderElection`] names the first flag that is wrong, its value and what is allowed.
+    /// [`InvalidLeaderElection`] names the first invalid flag, its value and what is allowed.
     pub fn check(&self) -> Result<(), InvalidLeaderElection> {
-        let refuse = |flag, value: &dyn std::fmt::Display, allowed: String| {
+        let invalid = |flag, value: &dyn std::fmt::Display, allowed: String| {
             Err(InvalidLeaderElection {
                 flag,
                 value: value.to_string(),
@@ -66,31 +65,30 @@ impl LeaderElection {
         let renew = display(self.renew_deadline);
         let retry = display(self.retry_period);
         if self.identity.trim().is_empty() {
-            let allowed = "has to name this process".into();
-            refuse("--leader-elect-identity", &"\"\"", allowed)
+            let allowed = "must name this process".into();
+            invalid("--leader-elect-identity", &"\"\"", allowed)
         } else if self.namespace.is_empty() {
-            let allowed = "has to name a namespace".into();
-            refuse("--leader-elect-namespace", &"\"\"", allowed)
+            let allowed = "must name a namespace".into();
+            invalid("--leader-elect-namespace", &"\"\"", allowed)
         } else if !(LEASE_DURATION_MIN..=LEASE_DURATION_MAX).contains(&self.lease_duration) {
             let (min, max) = (display(LEASE_DURATION_MIN), display(LEASE_DURATION_MAX));
-            let allowed = format!("has to be from {min} to {max}");
-            refuse("--leader-elect-lease-duration", &lease, allowed)
+            let allowed = format!("must be from {min} to {max}");
+            invalid("--leader-elect-lease-duration", &lease, allowed)
         } else if self.renew_deadline >= self.lease_duration {
-            let allowed = format!("has to be less than --leader-elect-lease-duration {lease}");
-            refuse("--leader-elect-renew-deadline", &renew, allowed)
+            let allowed = format!("must be less than --leader-elect-lease-duration {lease}");
+            invalid("--leader-elect-renew-deadline", &renew, allowed)
         } else if self.retry_period >= self.renew_deadline {
-            let allowed = format!("has to be less than --leader-elect-renew-deadline {renew}");
-            refuse("--leader-elect-retry-period", &retry, allowed)
+            let allowed = format!("must be less than --leader-elect-renew-deadline {renew}");
+            invalid("--leader-elect-retry-period", &retry, allowed)
         } else if self.retry_period < RETRY_PERIOD_MIN {
-            let allowed = format!("has to be at least {}", display(RETRY_PERIOD_MIN));
-            refuse("--leader-elect-retry-period", &retry, allowed)
+            let allowed = format!("must be at least {}", display(RETRY_PERIOD_MIN));
+            invalid("--leader-elect-retry-period", &retry, allowed)
         } else {
             Ok(())
         }
     }
 
-    /// How long one call to the API server may take: short enough for a second one before the
-    /// deadline.
+    /// The timeout of one request, short enough for a second attempt before the deadline.
     pub(super) fn call_timeout(&self) -> Duration {
         self.renew_deadline / 2
     }
@@ -113,31 +111,31 @@ mod tests {
         for (config, told) in [
             (
                 with(|c| c.renew_deadline = seconds(15)),
-                "--leader-elect-renew-deadline 15s: has to be less than --leader-elect-lease-duration 15s",
+                "--leader-elect-renew-deadline 15s: must be less than --leader-elect-lease-duration 15s",
             ),
             (
                 with(|c| c.retry_period = seconds(10)),
-                "--leader-elect-retry-period 10s: has to be less than --leader-elect-renew-deadline 10s",
+                "--leader-elect-retry-period 10s: must be less than --leader-elect-renew-deadline 10s",
             ),
             (
                 with(|c| c.retry_period = Duration::from_nanos(1)),
-                "--leader-elect-retry-period 0s: has to be at least 50ms",
+                "--leader-elect-retry-period 0s: must be at least 50ms",
             ),
             (
                 with(|c| c.lease_duration = Duration::MAX),
-                "s: has to be from 1s to 3600s",
+                "s: must be from 1s to 3600s",
             ),
             (
                 with(|c| c.lease_duration = Duration::from_millis(999)),
-                "--leader-elect-lease-duration 999ms: has to be from 1s to 3600s",
+                "--leader-elect-lease-duration 999ms: must be from 1s to 3600s",
             ),
             (
                 with(|c| c.identity = " ".into()),
-                "--leader-elect-identity \"\": has to name this process",
+                "--leader-elect-identity \"\": must name this process",
             ),
             (
                 with(|c| c.namespace.clear()),
-                "--leader-elect-namespace \"\": has to name a namespace",
+                "--leader-elect-namespace \"\": must name a namespace",
             ),
         ] {
             let error = config.check().unwrap_err().to_string();

@@ -1,8 +1,6 @@
-//! The election's rules: what to do next about the Lease, without I/O and with the time as an
-//! argument.
+//! The rules of the election, without I/O and with the time as an argument.
 //!
-//! The time is the process's own, which only runs forward; the times that stand in the Lease are
-//! compared with nothing.
+//! The time is the process's monotonic clock; the times in the Lease are never compared.
 
 use super::config::LeaderElection;
 use k8s_openapi::api::coordination::v1::LeaseSpec;
@@ -11,102 +9,104 @@ use tokio::time::Instant;
 
 /// The Lease as it was last read or written.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Seen {
-    /// It has to be read: it was not yet, or a write did not tell how it ended.
+pub(super) enum ObservedLease {
+    /// Not read yet, or the result of a write is not known.
     Unknown,
-    /// There is none.
     Absent,
-    /// This stands in it.
     Present(LeaseSpec),
 }
 
-/// What is known of the election.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct View {
-    pub(super) seen: Seen,
-    /// When the Lease was last asked for.
+pub(super) struct ElectionState {
+    pub(super) observed: ObservedLease,
+    /// When the last read of the Lease was sent.
     pub(super) read_at: Instant,
-    /// When the Lease was first seen as it is.
+    /// When the current content of the Lease was first observed.
     pub(super) changed_at: Instant,
-    /// When the write was sent that made this the leader or kept it so; none for a follower.
+    /// When the last successful acquisition or renewal was sent; `None` for a follower.
     pub(super) renewed_at: Option<Instant>,
-    /// After a failure, when it is tried again.
     pub(super) retry_at: Option<Instant>,
 }
 
-/// What to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
-    /// Read the Lease.
+pub(super) enum ElectionAction {
     Read,
-    /// Take the Lease, or make it.
+    /// Write this process into the Lease, which is created if it does not exist.
     Acquire,
-    /// Say in the Lease that its holder lives.
     Renew,
-    /// Nothing, until then.
     Wait(Instant),
-    /// Lead no more: the Lease is another's, or could be soon.
+    /// Stop leading: another process holds the Lease, or soon may.
     StepDown,
 }
 
-pub(super) fn decide(view: &View, config: &LeaderElection, now: Instant) -> Next {
-    match view.renewed_at {
-        Some(renewed_at) => decide_as_leader(view, renewed_at, config, now),
-        None => decide_as_follower(view, config, now),
+pub(super) fn decide(
+    state: &ElectionState,
+    config: &LeaderElection,
+    now: Instant,
+) -> ElectionAction {
+    match state.renewed_at {
+        Some(renewed_at) => decide_as_leader(state, renewed_at, config, now),
+        None => decide_as_follower(state, config, now),
     }
 }
 
 fn decide_as_leader(
-    view: &View,
+    state: &ElectionState,
     renewed_at: Instant,
     config: &LeaderElection,
     now: Instant,
-) -> Next {
+) -> ElectionAction {
     let deadline = renewed_at + config.renew_deadline;
     if now >= deadline {
-        return Next::StepDown;
+        return ElectionAction::StepDown;
     }
-    if let Seen::Present(lease) = &view.seen
+    if let ObservedLease::Present(lease) = &state.observed
         && Holder::of(lease, config) == Holder::Other
     {
-        return Next::StepDown;
+        return ElectionAction::StepDown;
     }
-    if let Some(retry_at) = view.retry_at.filter(|retry_at| now < *retry_at) {
-        return Next::Wait(retry_at.min(deadline));
+    if let Some(retry_at) = state.retry_at.filter(|retry_at| now < *retry_at) {
+        return ElectionAction::Wait(retry_at.min(deadline));
     }
     let renew_at = renewed_at + config.retry_period;
-    match &view.seen {
-        Seen::Unknown => Next::Read,
-        // Somebody deleted or emptied it. The promise to the others stands, so it is made good.
-        Seen::Absent => Next::Acquire,
-        Seen::Present(lease) if Holder::of(lease, config) == Holder::Nobody => Next::Acquire,
-        Seen::Present(_) if now >= renew_at => Next::Renew,
-        Seen::Present(_) => Next::Wait(renew_at),
+    match &state.observed {
+        ObservedLease::Unknown => ElectionAction::Read,
+        // It was deleted or emptied by hand. No other process may assume that it is free for long.
+        ObservedLease::Absent => ElectionAction::Acquire,
+        ObservedLease::Present(lease) if Holder::of(lease, config) == Holder::None => {
+            ElectionAction::Acquire
+        }
+        ObservedLease::Present(_) if now >= renew_at => ElectionAction::Renew,
+        ObservedLease::Present(_) => ElectionAction::Wait(renew_at),
     }
 }
 
-fn decide_as_follower(view: &View, config: &LeaderElection, now: Instant) -> Next {
-    if let Some(retry_at) = view.retry_at.filter(|retry_at| now < *retry_at) {
-        return Next::Wait(retry_at);
+fn decide_as_follower(
+    state: &ElectionState,
+    config: &LeaderElection,
+    now: Instant,
+) -> ElectionAction {
+    if let Some(retry_at) = state.retry_at.filter(|retry_at| now < *retry_at) {
+        return ElectionAction::Wait(retry_at);
     }
-    let lease = match &view.seen {
-        Seen::Unknown => return Next::Read,
-        Seen::Absent => return Next::Acquire,
-        Seen::Present(lease) => lease,
+    let lease = match &state.observed {
+        ObservedLease::Unknown => return ElectionAction::Read,
+        ObservedLease::Absent => return ElectionAction::Acquire,
+        ObservedLease::Present(lease) => lease,
     };
     match Holder::of(lease, config) {
-        Holder::Nobody => Next::Acquire,
-        // Our own write, of which no answer was heard.
-        Holder::Own => Next::Renew,
+        Holder::None => ElectionAction::Acquire,
+        // The response to this process's write was lost.
+        Holder::Own => ElectionAction::Renew,
         Holder::Other => {
-            let expires = view.changed_at + promised(lease, config);
-            let look_at = expires.min(view.read_at + config.retry_period);
-            if view.read_at >= expires {
-                Next::Acquire
-            } else if now >= look_at {
-                Next::Read
+            let expires = state.changed_at + lease_duration(lease, config);
+            let read_at = expires.min(state.read_at + config.retry_period);
+            if state.read_at >= expires {
+                ElectionAction::Acquire
+            } else if now >= read_at {
+                ElectionAction::Read
             } else {
-                Next::Wait(look_at)
+                ElectionAction::Wait(read_at)
             }
         }
     }
@@ -114,7 +114,7 @@ fn decide_as_follower(view: &View, config: &LeaderElection, now: Instant) -> Nex
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holder {
-    Nobody,
+    None,
     Own,
     Other,
 }
@@ -122,15 +122,15 @@ enum Holder {
 impl Holder {
     fn of(lease: &LeaseSpec, config: &LeaderElection) -> Self {
         match lease.holder_identity.as_deref().unwrap_or_default() {
-            "" => Self::Nobody,
+            "" => Self::None,
             holder if holder == config.identity => Self::Own,
             _ => Self::Other,
         }
     }
 }
 
-/// How long the holder may go without a sign of life: it knows that best.
-fn promised(lease: &LeaseSpec, config: &LeaderElection) -> Duration {
+/// The duration that the holder wrote into the Lease.
+fn lease_duration(lease: &LeaseSpec, config: &LeaderElection) -> Duration {
     lease
         .lease_duration_seconds
         .and_then(|seconds| u64::try_from(seconds).ok())

@@ -1,97 +1,86 @@
-//! Carrying the election out against the API server.
+//! Performs the election at the API server.
 
 use super::config::{InvalidLeaderElection, LeaderElection};
-use super::decide::{Next, Seen, View, decide};
+use super::decide::{ElectionAction, ElectionState, ObservedLease, decide};
 use super::record::{held, new_lease, released};
 use crate::error_text::in_full;
 use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::Client;
 use kube::api::{Api, PostParams};
-use std::fmt;
+use lbcf_serving::duration;
 use std::pin::pin;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 
-/// How long letting go waits after a failure before it tries again.
 const RELEASE_PAUSE: Duration = Duration::from_millis(100);
 
-/// Who leads.
+/// Whether this process is the leader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Leadership {
-    /// This process does.
+    /// This process holds the Lease.
     Leader,
-    /// Another does, or nobody.
+    /// Another process holds it, or none does.
     Follower {
-        /// The name of the one that does, as far as it is known.
+        /// The identity of the leader, if it is known.
         holder: Option<String>,
     },
 }
 
 impl Leadership {
-    /// Whether this process leads.
+    /// Reports whether this process is the leader.
     #[must_use]
     pub const fn is_leader(&self) -> bool {
         matches!(self, Self::Leader)
     }
 }
 
-/// This process led, and may do so no more.
+/// This process was the leader and no longer is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the lead is lost: lease {lease}: {why}")]
+#[error("leadership lost: lease {lease}: {why}")]
 pub struct LostLease {
     lease: String,
     why: String,
 }
 
 impl LostLease {
-    /// The election itself broke.
+    /// The election task ended unexpectedly.
     pub(super) fn of_defect(why: String) -> Self {
         let lease = "(unknown)".into();
         Self { lease, why }
     }
 }
 
-/// One process's part in the election.
+/// One candidate of the election.
+#[derive(Debug)]
 pub struct Election {
     api: Api<Lease>,
     config: LeaderElection,
     leadership: watch::Sender<Leadership>,
-    view: View,
-    /// What `view` saw before the Lease had to be read anew.
-    last: Seen,
-    /// The object that `view` speaks of, with the version that writes are bound to.
+    state: ElectionState,
+    /// The state that was observed last, whatever happened since.
+    last: ObservedLease,
+    /// The object that was observed last, with the version that writes are bound to.
     lease: Option<Lease>,
-    /// Whether a write was tried that made this the holder.
+    /// Whether a write was tried that would make this process the holder.
     may_hold: bool,
-    /// Whether the last write met another's.
+    /// Whether the last write was a conflict.
     is_contested: bool,
-    /// The failure that was told last.
+    /// The failure that was logged last.
     failure: Option<String>,
 }
 
-impl fmt::Debug for Election {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Election")
-            .field("config", &self.config)
-            .field("view", &self.view)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A call to the API server that brought nothing.
 enum Failure {
     /// The Lease changed since it was read.
     Contested,
-    /// Anything else.
     Other(String),
 }
 
 impl Election {
-    /// A candidate. It does nothing until it runs.
+    /// Creates a candidate, which does nothing until it runs.
     ///
-    /// The client had better be one that does not make renewals wait behind other requests.
+    /// Use a client whose requests do not wait behind others, so that renewals are not delayed.
     ///
     /// # Errors
     /// [`InvalidLeaderElection`], see [`LeaderElection::check`].
@@ -102,14 +91,14 @@ impl Election {
             api: Api::namespaced(client, &config.namespace),
             config,
             leadership: watch::Sender::new(Leadership::Follower { holder: None }),
-            view: View {
-                seen: Seen::Unknown,
+            state: ElectionState {
+                observed: ObservedLease::Unknown,
                 read_at: now,
                 changed_at: now,
                 renewed_at: None,
                 retry_at: None,
             },
-            last: Seen::Unknown,
+            last: ObservedLease::Unknown,
             lease: None,
             may_hold: false,
             is_contested: false,
@@ -117,64 +106,64 @@ impl Election {
         })
     }
 
-    /// Who leads, now and from now on. It ends when the election does.
+    /// The current leadership and its changes, until the election ends.
     #[must_use]
     pub fn leadership(&self) -> watch::Receiver<Leadership> {
         self.leadership.subscribe()
     }
 
-    /// Takes part until `stop` is done; then it lets the Lease go, so that the next one need not
-    /// wait. Dropping the future leaves the Lease to run out.
+    /// Runs until `stop` completes, then releases the Lease, so that the next leader need not wait.
+    /// If the future is dropped, the Lease expires instead.
     ///
     /// # Errors
-    /// [`LostLease`], as soon as this process may lead no more.
+    /// [`LostLease`], as soon as this process must stop leading.
     pub async fn run(mut self, stop: impl Future<Output = ()> + Send) -> Result<(), LostLease> {
         let mut stop = pin!(stop);
         loop {
-            let next = decide(&self.view, &self.config, Instant::now());
-            if next == Next::StepDown {
+            let next = decide(&self.state, &self.config, Instant::now());
+            if next == ElectionAction::StepDown {
                 let holder = self.holder();
-                let why = self.why_lost();
-                self.tell(Leadership::Follower { holder });
+                let why = self.loss_reason();
+                self.publish(Leadership::Follower { holder });
                 let lease = self.lease_name();
                 return Err(LostLease { lease, why });
             }
             tokio::select! {
                 biased;
                 () = &mut stop => break,
-                () = self.take(next) => {}
+                () = self.perform(next) => {}
             }
         }
         self.release().await;
-        self.tell(Leadership::Follower { holder: None });
+        self.publish(Leadership::Follower { holder: None });
         Ok(())
     }
 
-    async fn take(&mut self, next: Next) {
+    async fn perform(&mut self, next: ElectionAction) {
         let began = Instant::now();
         let done = match next {
-            Next::Read => self.read().await,
-            Next::Acquire | Next::Renew => self.write().await,
-            Next::Wait(until) => {
+            ElectionAction::Read => self.read().await,
+            ElectionAction::Acquire | ElectionAction::Renew => self.write().await,
+            ElectionAction::Wait(until) => {
                 sleep_until(until).await;
                 Ok(())
             }
-            Next::StepDown => Ok(()),
+            ElectionAction::StepDown => Ok(()),
         };
         let Err(failure) = done else { return };
-        self.view.seen = Seen::Unknown;
+        self.state.observed = ObservedLease::Unknown;
         let retry_at = began + self.config.retry_period;
         match failure {
-            // The first time somebody was faster, it is enough to look again.
+            // After the first conflict it is enough to read again.
             Failure::Contested if !self.is_contested => self.is_contested = true,
-            Failure::Contested => self.view.retry_at = Some(retry_at),
+            Failure::Contested => self.state.retry_at = Some(retry_at),
             Failure::Other(error) => {
-                self.view.retry_at = Some(retry_at);
+                self.state.retry_at = Some(retry_at);
                 let lease = self.lease_name();
                 if self.failure.as_ref() == Some(&error) {
-                    tracing::debug!(lease, error, "the election still fails; trying again");
+                    tracing::debug!(lease, error, "leader election still fails; retrying");
                 } else {
-                    tracing::warn!(lease, error, "the election fails; trying again");
+                    tracing::warn!(lease, error, "leader election failed; retrying");
                     self.failure = Some(error);
                 }
             }
@@ -187,7 +176,7 @@ impl Election {
             .within(self.api.get_opt(&self.config.name))
             .await?
             .map_err(|error| Failure::Other(in_full(&error)))?;
-        self.learn(lease, asked_at);
+        self.observe(lease, asked_at);
         Ok(())
     }
 
@@ -199,7 +188,7 @@ impl Election {
         let spec = held(old, &self.config, Timestamp::now());
         let written = match &self.lease {
             Some(lease) => {
-                // With the version that was read: whoever was faster wins.
+                // With the resourceVersion that was read, so that only one writer succeeds.
                 let lease = Lease {
                     metadata: lease.metadata.clone(),
                     spec: Some(spec),
@@ -215,10 +204,10 @@ impl Election {
         let is_new = self.lease.is_none();
         match written {
             Ok(lease) => {
-                self.learn(Some(lease), sent_at);
-                self.view.renewed_at = Some(sent_at);
+                self.observe(Some(lease), sent_at);
+                self.state.renewed_at = Some(sent_at);
                 self.is_contested = false;
-                self.tell(Leadership::Leader);
+                self.publish(Leadership::Leader);
                 Ok(())
             }
             Err(kube::Error::Api(status))
@@ -232,66 +221,66 @@ impl Election {
         }
     }
 
-    /// Takes in the Lease as the API server has it.
-    fn learn(&mut self, lease: Option<Lease>, asked_at: Instant) {
+    /// Records the Lease as the API server returned it.
+    fn observe(&mut self, lease: Option<Lease>, asked_at: Instant) {
         let seen = match &lease {
-            None => Seen::Absent,
-            Some(lease) => Seen::Present(lease.spec.clone().unwrap_or_default()),
+            None => ObservedLease::Absent,
+            Some(lease) => ObservedLease::Present(lease.spec.clone().unwrap_or_default()),
         };
         if seen != self.last {
             self.last = seen.clone();
-            // Not `asked_at`: it may have changed only after that.
-            self.view.changed_at = Instant::now();
+            // Not `asked_at`: the change may have happened after that.
+            self.state.changed_at = Instant::now();
         }
         self.lease = lease;
-        self.view.seen = seen;
-        self.view.read_at = asked_at;
-        self.view.retry_at = None;
+        self.state.observed = seen;
+        self.state.read_at = asked_at;
+        self.state.retry_at = None;
         self.failure = None;
-        if self.view.renewed_at.is_none() {
+        if self.state.renewed_at.is_none() {
             let holder = self.holder();
-            self.tell(Leadership::Follower { holder });
+            self.publish(Leadership::Follower { holder });
         }
     }
 
-    /// Waits for an answer, but not so long that it could make this process miss its deadline.
+    /// Limits a request so that it cannot make this process miss its renew deadline.
     async fn within<T>(&self, call: impl Future<Output = T> + Send) -> Result<T, Failure> {
         let now = Instant::now();
         let until = now + self.config.call_timeout();
-        let until = match self.view.renewed_at {
-            Some(renewed_at) => until.min(renewed_at + self.config.renew_deadline),
-            None => until,
-        };
+        let deadline = self
+            .state
+            .renewed_at
+            .map(|at| at + self.config.renew_deadline);
+        let until = deadline.map_or(until, |deadline| until.min(deadline));
         timeout_at(until, call).await.map_err(|_| {
-            let waited = crate::go_duration::display(until.duration_since(now));
-            Failure::Other(format!("the API server did not answer within {waited}"))
+            let waited = duration::display(until.duration_since(now));
+            Failure::Other(format!("the API server did not respond within {waited}"))
         })
     }
 
-    /// Lets the Lease go, if it is ours.
     async fn release(&self) {
         if !self.may_hold {
             return;
         }
         let mut failure = None;
-        let let_go = async {
+        let release = async {
             loop {
                 match self.try_release().await {
-                    Ok(was_ours) => return was_ours,
+                    Ok(released) => return released,
                     Err(error) => failure = Some(in_full(&error)),
                 }
                 sleep(RELEASE_PAUSE).await;
             }
         };
         let lease = self.lease_name();
-        match timeout(self.config.call_timeout(), let_go).await {
-            Ok(true) => tracing::info!(lease, "the lease is free for the next"),
+        match timeout(self.config.call_timeout(), release).await {
+            Ok(true) => tracing::info!(lease, "released the lease"),
             Ok(false) => {}
             Err(_) => {
                 tracing::warn!(
                     lease,
                     error = failure,
-                    "the lease was not let go; it runs out"
+                    "could not release the lease; it expires instead"
                 );
             }
         }
@@ -314,29 +303,29 @@ impl Election {
         Ok(true)
     }
 
-    fn tell(&self, leadership: Leadership) {
+    fn publish(&self, leadership: Leadership) {
         let lease = self.lease_name();
-        self.leadership.send_if_modified(|told| {
-            if *told == leadership {
+        self.leadership.send_if_modified(|current| {
+            if *current == leadership {
                 return false;
             }
             match &leadership {
-                Leadership::Leader => tracing::info!(lease, "this process leads"),
+                Leadership::Leader => tracing::info!(lease, "this process is the leader"),
                 Leadership::Follower {
                     holder: Some(holder),
                 } => {
-                    tracing::info!(lease, holder, "another process leads");
+                    tracing::info!(lease, holder, "another process is the leader");
                 }
                 Leadership::Follower { holder: None } => {}
             }
-            *told = leadership;
+            *current = leadership;
             true
         });
     }
 
-    /// The other one that holds the Lease, as it was last seen.
+    /// The other process that held the Lease when it was last observed.
     fn holder(&self) -> Option<String> {
-        let Seen::Present(lease) = &self.last else {
+        let ObservedLease::Present(lease) = &self.last else {
             return None;
         };
         lease
@@ -345,17 +334,14 @@ impl Election {
             .filter(|holder| !holder.is_empty() && *holder != self.config.identity)
     }
 
-    fn why_lost(&self) -> String {
-        match (self.holder(), &self.failure) {
-            (Some(holder), _) => format!("{holder} holds it"),
-            (None, Some(error)) => format!(
-                "not renewed within {}: {error}",
-                crate::go_duration::display(self.config.renew_deadline)
-            ),
-            (None, None) => format!(
-                "not renewed within {}",
-                crate::go_duration::display(self.config.renew_deadline)
-            ),
+    fn loss_reason(&self) -> String {
+        if let Some(holder) = self.holder() {
+            return format!("{holder} holds the lease");
+        }
+        let deadline = duration::display(self.config.renew_deadline);
+        match &self.failure {
+            Some(error) => format!("not renewed within {deadline}: {error}"),
+            None => format!("not renewed within {deadline}"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What is written into the Lease.
+//! The content of the Lease.
 
 use super::config::LeaderElection;
 use jiff::{SignedDuration, Timestamp};
@@ -6,7 +6,7 @@ use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use kube::api::ObjectMeta;
 
-/// The Lease of one that takes or renews it. `now` is the wall clock's, for people.
+/// The Lease when this process acquires or renews it. `now` is wall-clock time and informative.
 pub(super) fn held(old: Option<&LeaseSpec>, config: &LeaderElection, now: Timestamp) -> LeaseSpec {
     let old = old.cloned();
     let is_own = old
@@ -33,7 +33,6 @@ pub(super) fn held(old: Option<&LeaseSpec>, config: &LeaderElection, now: Timest
     }
 }
 
-/// The Lease of one that lets go: free for the next.
 pub(super) fn released(old: &LeaseSpec, now: Timestamp) -> LeaseSpec {
     let now = tick(now, old.renew_time.as_ref());
     LeaseSpec {
@@ -45,7 +44,6 @@ pub(super) fn released(old: &LeaseSpec, now: Timestamp) -> LeaseSpec {
     }
 }
 
-/// A Lease that is not there yet.
 pub(super) fn new_lease(config: &LeaderElection, spec: LeaseSpec) -> Lease {
     Lease {
         metadata: ObjectMeta {
@@ -57,8 +55,8 @@ pub(super) fn new_lease(config: &LeaderElection, spec: LeaseSpec) -> Lease {
     }
 }
 
-/// The time in microseconds. A renewal that repeated the last one's time would change nothing in
-/// the Lease, and the others would take the holder for dead.
+/// The time in microseconds, different from the last one: a renewal that changed nothing in the Lease
+/// would look like none to the others.
 fn tick(now: Timestamp, last: Option<&MicroTime>) -> MicroTime {
     let whole =
         |time: Timestamp| Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time);
@@ -73,7 +71,7 @@ fn tick(now: Timestamp, last: Option<&MicroTime>) -> MicroTime {
     }
 }
 
-/// Rounded up: nobody may take over early.
+/// Rounded up, so that no other process acquires the Lease early.
 fn whole_seconds(config: &LeaderElection) -> i32 {
     let started = u64::from(config.lease_duration.subsec_nanos() > 0);
     i32::try_from(config.lease_duration.as_secs().saturating_add(started)).unwrap_or(i32::MAX)

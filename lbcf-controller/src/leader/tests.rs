@@ -1,5 +1,4 @@
-//! Elections against an API server in this process, in time that passes only while everybody
-//! waits.
+//! Elections against an API server in this process, in time that passes only while all tasks wait.
 
 use super::{Election, LeaderElection, Leadership, LostLease};
 use http::{Method, Request, Response, StatusCode};
@@ -35,7 +34,7 @@ async fn lease(cluster: &LocalCluster) -> LeaseSpec {
     leases(cluster).get(NAME).await.unwrap().spec.unwrap()
 }
 
-/// A lease that somebody else left behind.
+/// A lease that another process did not release.
 async fn leave_lease(cluster: &LocalCluster, renew_time: Timestamp) {
     let lease = Lease {
         metadata: ObjectMeta {
@@ -149,12 +148,12 @@ impl Moody {
     }
 }
 
-type Answer = <InProcess as Service<Request<kube::client::Body>>>::Response;
+type InProcessResponse = <InProcess as Service<Request<kube::client::Body>>>::Response;
 
 impl Service<Request<kube::client::Body>> for Moody {
-    type Response = Answer;
+    type Response = InProcessResponse;
     type Error = std::convert::Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Answer, Self::Error>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<InProcessResponse, Self::Error>> + Send>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         self.inner.poll_ready(context)
@@ -198,7 +197,7 @@ async fn one_of_many_leads() {
     assert_eq!(
         lease.holder_identity,
         Some(format!("candidate-{leader}")),
-        "the lease says so"
+        "the lease names the leader"
     );
     assert_eq!(lease.lease_transitions, Some(0));
     let follower = candidates.iter().find(|one| !one.leads()).unwrap();
@@ -310,7 +309,7 @@ async fn an_outage_longer_than_the_renew_deadline_ends_the_lead_before_another_t
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_write_whose_answer_got_lost_is_no_lead_until_it_is_looked_at() {
+async fn a_write_whose_response_was_lost_grants_no_leadership_until_the_lease_is_read() {
     let cluster = cluster().await;
     let (client, api_server) = Moody::client(&cluster, "first");
     *api_server.lock().unwrap() = Mood::Lossy;
@@ -361,7 +360,7 @@ async fn a_leader_that_sees_another_holder_ends_at_once() {
     let (lost_at, why) = first.until_lost().await;
     assert!(lost_at - began <= Duration::from_secs(2));
     assert!(
-        why.contains("kube-system/lbcf-controller: usurper holds it"),
+        why.contains("kube-system/lbcf-controller: usurper holds the lease"),
         "{why}"
     );
 }

@@ -1,24 +1,24 @@
-//! The metrics' names, labels and buckets.
+//! Names, labels and buckets of the metrics.
 
 use prometheus::core::Collector;
 use prometheus::{
     Histogram, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
 };
 
-/// The original's.
+/// Seconds, as in the original.
 const WEBHOOK_SECONDS: &[f64] = &[
     0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 2.0, 3.0,
     4.0, 5.0, 10.0, 20.0, 30.0,
 ];
-/// A write is quick, or it runs into its time limit.
+/// Seconds, up to the timeout of a write.
 const WRITE_SECONDS: &[f64] = &[
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0,
 ];
-/// A key's work is a few writes and calls.
-const WORK_SECONDS: &[f64] = &[
+/// Seconds of a reconcile, which makes a few writes and calls.
+const RECONCILE_SECONDS: &[f64] = &[
     0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0,
 ];
-/// Creating in a cloud takes seconds to minutes; a driver that is away can take hours.
+/// Seconds. Creation in a cloud takes up to minutes; a driver may be unreachable for hours.
 const REGISTER_SECONDS: &[f64] = &[
     0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0,
 ];
@@ -45,48 +45,49 @@ impl Definitions {
     pub(super) fn new() -> Self {
         let registry = Registry::new();
         let calls = |name, help| {
-            let made = IntCounterVec::new(Opts::new(name, help), DRIVER_AND_WEBHOOK);
-            registered(&registry, made)
+            let metric = IntCounterVec::new(Opts::new(name, help), DRIVER_AND_WEBHOOK);
+            registered(&registry, metric)
         };
         let seconds = |name, help, buckets: &[f64], labels: &[&str]| {
             let options = HistogramOpts::new(name, help).buckets(buckets.to_vec());
             registered(&registry, HistogramVec::new(options, labels))
         };
         let keys = |name, help| {
-            let made = IntGaugeVec::new(Opts::new(name, help), &["key_kind"]);
-            registered(&registry, made)
+            let metric = IntGaugeVec::new(Opts::new(name, help), &["key_kind"]);
+            registered(&registry, metric)
         };
         let gauge = |name, help| registered(&registry, IntGauge::new(name, help));
         Self {
             webhook_calls: calls("webhook_calls", "Calls to drivers."),
-            webhook_errors: calls("webhook_errors", "Calls that brought no proper answer."),
+            webhook_errors: calls("webhook_errors", "Calls without a valid response."),
             webhook_fails: calls(
                 "webhook_fails",
-                "Calls that the driver answered with a failure or a refusal.",
+                "Calls to which the driver responded with a failure or rejection.",
             ),
             webhook_latency: seconds(
                 "webhook_latency",
-                "Seconds that calls with an answer took.",
+                "Duration of calls with a valid response in seconds.",
                 WEBHOOK_SECONDS,
                 DRIVER_AND_WEBHOOK,
             ),
             k8s_operation_latency: seconds(
                 "k8s_operation_latency",
-                "Seconds that writes to the API server took.",
+                "Duration of writes to the API server in seconds.",
                 WRITE_SECONDS,
                 &["k8s_op_obj", "k8s_op_type"],
             ),
             key_process_latency: seconds(
                 "key_process_latency",
-                "Seconds that working on an object took.",
-                WORK_SECONDS,
+                "Duration of reconciles in seconds.",
+                RECONCILE_SECONDS,
                 &["crd"],
             ),
-            pending_key: keys("pending_key", "Objects that wait for their turn."),
-            working_key: keys("working_key", "Objects that are worked on."),
+            pending_key: keys("pending_key", "Objects that wait to be reconciled."),
+            working_key: keys("working_key", "Objects that are being reconciled."),
             time_to_registered: {
                 let name = "lbcf_time_to_registered_seconds";
-                let help = "Seconds from a BackendRecord's creation to its first being registered.";
+                let help =
+                    "Seconds from the creation of a BackendRecord to its first registration.";
                 let options = HistogramOpts::new(name, help).buckets(REGISTER_SECONDS.to_vec());
                 registered(&registry, Histogram::with_opts(options))
             },
@@ -94,22 +95,21 @@ impl Definitions {
                 "lbcf_unregistered_backends",
                 "BackendRecords that are not registered.",
             ),
-            leader: gauge("lbcf_leader", "1 where this process leads, else 0."),
+            leader: gauge("lbcf_leader", "1 if this process is the leader, else 0."),
             registry,
         }
     }
 }
 
-/// Names, labels and buckets are the constants above, so whether this works is known when the test
-/// of this file has passed.
+/// Cannot fail at run time once the tests have passed, because names, labels and buckets are constants.
 #[allow(clippy::expect_used)]
 fn registered<M: Collector + Clone + 'static>(
     registry: &Registry,
-    made: prometheus::Result<M>,
+    metric: prometheus::Result<M>,
 ) -> M {
-    let metric = made.expect("a metric's name, labels and buckets are in order");
+    let metric = metric.expect("the definition of a metric is valid");
     registry
         .register(Box::new(metric.clone()))
-        .expect("no two metrics have one name");
+        .expect("names of metrics are unique");
     metric
 }

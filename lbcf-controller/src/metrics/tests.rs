@@ -1,4 +1,4 @@
-//! What a scrape says.
+//! The metrics of a scrape.
 
 use super::*;
 
@@ -74,12 +74,7 @@ fn b143_webhook_latency_has_the_originals_buckets() {
 #[test]
 fn b143_b144_writes_work_and_queues_have_the_originals_labels() {
     let metrics = Metrics::new();
-    for operation in [
-        Operation::Create,
-        Operation::Update,
-        Operation::UpdateStatus,
-        Operation::Delete,
-    ] {
+    for operation in ["Create", "Update", "UpdateStatus", "Delete"] {
         metrics.written("BackendRecord", operation, Duration::from_secs(1));
     }
     metrics.processed("LoadBalancer", Duration::from_secs(2));
@@ -100,7 +95,7 @@ fn b143_b144_writes_work_and_queues_have_the_originals_labels() {
 }
 
 #[test]
-fn ours_are_there_and_each_scrape_counts_anew() {
+fn own_metrics_exist_and_are_counted_at_each_scrape() {
     let metrics = Metrics::new();
     metrics.registered(Duration::from_secs(4));
     let text = scraped(&metrics);

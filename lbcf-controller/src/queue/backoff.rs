@@ -1,20 +1,20 @@
-//! How long a key waits after it failed (b137, d22).
+//! How long failed requests wait (b137, d22).
 
 use std::time::Duration;
 
-/// Waiting times that grow with each failure.
+/// Exponential backoff: how long a request waits after failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
-    /// The least wait.
+    /// The shortest wait; 5 s by default.
     pub min: Duration,
-    /// The wait after the first failure; it doubles with each further one.
+    /// The wait after the first failure, which doubles with each further one; 10 s by default.
     pub step: Duration,
-    /// The longest wait.
+    /// The longest wait; 2 min by default.
     pub max: Duration,
 }
 
 impl Default for Backoff {
-    /// The original's: 5 s, 10 s, 2 min.
+    /// The original controller's durations: 5 s, 10 s and 2 min.
     fn default() -> Self {
         Self {
             min: Duration::from_secs(5),
@@ -25,8 +25,8 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// The wait after a number of failures in a row (1 or more). `jitter` from 0 to 1 takes up to
-    /// a fifth off, so that many keys that failed together do not come back together.
+    /// The wait after a number of failures in a row (1 or more). `jitter`, from 0 to 1, shortens it
+    /// by up to a fifth, so that requests that failed together are not retried together.
     #[must_use]
     pub fn after(&self, failures: u32, jitter: f64) -> Duration {
         let doublings = failures.saturating_sub(1).min(30);
@@ -39,12 +39,12 @@ impl Backoff {
     }
 }
 
-/// A time that is up to a tenth longer, so that what began together does not stay together.
+/// A duration that is longer by a random amount of up to a tenth.
 pub(crate) fn spread(time: Duration) -> Duration {
     time.mul_f64(0.1_f64.mul_add(jitter(), 1.0))
 }
 
-/// A number from 0 to 1 that nobody can foresee.
+/// A random number from 0 to 1.
 pub(crate) fn jitter() -> f64 {
     f64::from(uuid::Uuid::new_v4().as_bytes()[0]) / 255.0
 }
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn d22_jitter_shortens_by_a_fifth_at_most_and_never_below_the_least() {
+    fn d22_jitter_shortens_by_a_fifth_at_most_and_never_below_the_minimum() {
         let backoff = Backoff::default();
         assert_eq!(backoff.after(1, 1.0), Duration::from_secs(8));
         let narrow = Backoff {

@@ -1,114 +1,111 @@
 //! The queue's rules, without locks and with the time as an argument.
 
 use super::Backoff;
-use super::lanes::{Lane, Lanes};
-use crate::key::WorkKey;
-use crate::work::{Progress, Urgency, Work};
+use super::concurrency::{Concurrency, ConcurrencyKey, ConcurrencyLimits};
+use crate::key::RequestKey;
+use crate::reconcile::{Action, Error, Priority, Request};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long work that can be done together is gathered.
-const GATHER: Duration = Duration::from_millis(50);
+/// How long batched requests for the same object are collected.
+const BATCH_DELAY: Duration = Duration::from_millis(50);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     backoff: Backoff,
-    first: VecDeque<WorkKey>,
-    in_turn: VecDeque<WorkKey>,
-    /// What stands in `first` or `in_turn`.
-    queued: HashMap<WorkKey, Urgency>,
-    /// What is worked on, and in which lane.
-    running: HashMap<WorkKey, Option<Lane>>,
-    lanes: Lanes,
-    /// What was added while it was running.
-    again: HashMap<WorkKey, Urgency>,
-    /// What waits for a time. The number tells equal times apart.
-    timers: BTreeMap<(Instant, u64), WorkKey>,
-    timer_of: HashMap<WorkKey, (Instant, u64)>,
+    high: VecDeque<RequestKey>,
+    normal: VecDeque<RequestKey>,
+    /// The requests in `high`, `normal` or `concurrency`.
+    queued: HashMap<RequestKey, Priority>,
+    /// The requests being reconciled, with the slots that they hold.
+    running: HashMap<RequestKey, Vec<ConcurrencyKey>>,
+    pub(super) concurrency: Concurrency,
+    /// Requests that waited for a slot of this key and were moved back to `high` or `normal`.
+    recalled: HashMap<RequestKey, ConcurrencyKey>,
+    /// Requests that were added while they were running.
+    added_again: HashMap<RequestKey, Priority>,
+    /// Requests that are due at a time. The number tells equal times apart.
+    timers: BTreeMap<(Instant, u64), RequestKey>,
+    timer_of: HashMap<RequestKey, (Instant, u64)>,
     timers_set: u64,
-    failures: HashMap<WorkKey, u32>,
+    /// How often in a row a request failed.
+    failures: HashMap<RequestKey, u32>,
 }
 
 impl State {
     pub(super) fn new(backoff: Backoff) -> Self {
         Self {
             backoff,
-            first: VecDeque::new(),
-            in_turn: VecDeque::new(),
-            queued: HashMap::new(),
-            running: HashMap::new(),
-            lanes: Lanes::default(),
-            again: HashMap::new(),
-            timers: BTreeMap::new(),
-            timer_of: HashMap::new(),
-            timers_set: 0,
-            failures: HashMap::new(),
+            ..Self::default()
         }
     }
 
-    pub(super) fn add(&mut self, work: Work, now: Instant) {
-        let Work { key, urgency } = work;
+    pub(super) fn add(&mut self, request: Request, now: Instant) {
+        let Request { key, priority } = request;
         if self.running.contains_key(&key) {
-            let again = self.again.entry(key).or_insert(urgency);
-            *again = (*again).max(urgency);
-        } else if urgency == Urgency::Soon {
-            if !self.queued.contains_key(&key) {
-                self.set_timer(key, now + GATHER);
-            }
+            let again = self.added_again.entry(key).or_insert(priority);
+            *again = (*again).max(priority);
+        } else if priority == Priority::Batched {
+            self.set_timer(key, now + BATCH_DELAY);
         } else {
-            self.push(key, urgency);
+            self.push(key, priority);
         }
     }
 
-    /// The next key whose lane has a place. `lane_of` says which lane a key needs and how many may
-    /// be in it.
+    /// The next request whose concurrency keys all have a free slot.
     pub(super) fn take(
         &mut self,
         now: Instant,
-        lane_of: impl Fn(&WorkKey) -> Option<(Lane, usize)>,
-    ) -> Option<WorkKey> {
+        limits_of: &dyn Fn(&RequestKey) -> ConcurrencyLimits,
+    ) -> Option<RequestKey> {
         while let Some(entry) = self.timers.first_entry() {
             if entry.key().0 > now {
                 break;
             }
             let key = entry.remove();
             self.timer_of.remove(&key);
-            self.push(key, Urgency::InTurn);
+            self.push(key, Priority::Normal);
         }
-        // A key that became urgent while it stood in the ordinary line stands in both; the second
-        // place is passed over.
+        // A request whose priority rose while it was queued is in both queues; its second
+        // occurrence is skipped.
         loop {
-            let key = self
-                .first
-                .pop_front()
-                .or_else(|| self.in_turn.pop_front())?;
-            let Some(urgency) = self.queued.get(&key).copied() else {
+            let high = self.high.pop_front();
+            let key = high.or_else(|| self.normal.pop_front())?;
+            let Some(priority) = self.queued.get(&key).copied() else {
                 continue;
             };
-            let lane = lane_of(&key);
-            if let Some((lane, limit)) = &lane
-                && !self.lanes.enter(lane, *limit)
+            let recalled = self.recalled.remove(&key);
+            let limits = limits_of(&key);
+            let full = self.concurrency.acquire(&limits).err();
+            // A slot that the request was recalled for and did not take is left to the next one.
+            if let Some(recalled) = recalled
+                && full.as_ref() != Some(&recalled)
+                && (full.is_some() || limits.iter().all(|(key, _)| *key != recalled))
             {
-                self.lanes.wait(lane, key, urgency == Urgency::First);
+                self.recall_next(&recalled);
+            }
+            if let Some(full) = full {
+                self.concurrency.wait(full, key, priority);
                 continue;
             }
             self.queued.remove(&key);
-            self.running.insert(key.clone(), lane.map(|(lane, _)| lane));
+            let held = limits.into_iter().map(|(key, _)| key).collect();
+            self.running.insert(key.clone(), held);
             return Some(key);
         }
     }
 
+    /// By kind: how many requests are queued, and how many are being reconciled. Those that wait
+    /// for a time do not count.
     pub(super) fn sizes(&self) -> Vec<(&'static str, usize, usize)> {
-        let mut sizes = WorkKey::KINDS.map(|kind| (kind, 0, 0));
-        for (kind, pending, working) in &mut sizes {
-            *pending = self.queued.keys().filter(|key| key.kind() == *kind).count();
-            *working = self
-                .running
-                .keys()
-                .filter(|key| key.kind() == *kind)
-                .count();
-        }
+        let count = |keys: &mut dyn Iterator<Item = &RequestKey>, kind| {
+            keys.filter(|key| key.kind() == kind).count()
+        };
+        let sizes = RequestKey::KINDS.map(|kind| {
+            let pending = count(&mut self.queued.keys(), kind);
+            (kind, pending, count(&mut self.running.keys(), kind))
+        });
         sizes.to_vec()
     }
 
@@ -116,85 +113,86 @@ impl State {
         self.timers.first_key_value().map(|((due, _), _)| *due)
     }
 
-    pub(super) fn retry_delay(&self, key: &WorkKey, jitter: f64) -> Duration {
+    pub(super) fn retry_delay(&self, key: &RequestKey, jitter: f64) -> Duration {
         let failures = self.failures.get(key).copied().unwrap_or(0);
         self.backoff.after(failures.saturating_add(1), jitter)
     }
 
-    pub(super) fn done(&mut self, key: WorkKey, progress: Progress, now: Instant, jitter: f64) {
-        if let Some(Some(lane)) = self.running.remove(&key) {
-            self.lanes.leave(&lane);
-            self.call_next(&lane);
+    pub(super) fn done(
+        &mut self,
+        key: RequestKey,
+        result: &Result<Action, Error>,
+        now: Instant,
+        jitter: f64,
+    ) {
+        for held in self.running.remove(&key).into_iter().flatten() {
+            self.release(&held);
         }
-        let wait = match progress {
-            Progress::Again => Some(Duration::ZERO),
-            Progress::Settled => None,
-            Progress::After(delay) => Some(delay),
-            Progress::Retry(delay) => {
-                let failures = self.failures.entry(key.clone()).or_default();
-                *failures = failures.saturating_add(1);
-                Some(delay.unwrap_or_else(|| self.backoff.after(*failures, jitter)))
-            }
+        let action = match result {
+            Ok(action) => Some(*action),
+            Err(error) => error.action(),
         };
-        if !matches!(progress, Progress::Retry(_)) {
+        let delay = if let Some(action) = action {
             self.failures.remove(&key);
-        }
-        if let Some(urgency) = self.again.remove(&key) {
-            self.add(
-                Work {
-                    key: key.clone(),
-                    urgency,
-                },
-                now,
-            );
-            if urgency != Urgency::Soon {
+            action.delay()
+        } else {
+            let failures = self.failures.entry(key.clone()).or_default();
+            *failures = failures.saturating_add(1);
+            let asked = result.as_ref().err().and_then(Error::retry_delay);
+            Some(asked.unwrap_or_else(|| self.backoff.after(*failures, jitter)))
+        };
+        if let Some(priority) = self.added_again.remove(&key) {
+            let key = key.clone();
+            self.add(Request { key, priority }, now);
+            if priority != Priority::Batched {
                 return;
             }
         }
-        match wait {
-            Some(Duration::ZERO) => self.push(key, Urgency::InTurn),
-            Some(wait) => self.set_timer(key, now + wait),
+        match delay {
+            Some(Duration::ZERO) => self.push(key, Priority::Normal),
+            Some(delay) => self.set_timer(key, now + delay),
             None => {}
         }
     }
 
-    /// Puts the next key that waited for a lane at the head of its line.
-    fn call_next(&mut self, lane: &Lane) {
-        while let Some(key) = self.lanes.next(lane) {
-            match self.queued.get(&key) {
-                Some(Urgency::First) => self.first.push_front(key),
-                Some(_) => self.in_turn.push_front(key),
-                // It was called earlier, from another line.
+    /// Frees a slot, so that the next request that waits for it can start.
+    pub(super) fn release(&mut self, key: &ConcurrencyKey) {
+        self.concurrency.release(key);
+        self.recall_next(key);
+    }
+
+    /// Moves the next request that waits for a slot to the head of its queue.
+    pub(super) fn recall_next(&mut self, key: &ConcurrencyKey) {
+        while let Some(request) = self.concurrency.next(key) {
+            let queue = match self.queued.get(&request) {
+                Some(Priority::High) => &mut self.high,
+                Some(_) => &mut self.normal,
+                // It has been taken since, from the queue of its higher priority.
                 None => continue,
-            }
+            };
+            queue.push_front(request.clone());
+            self.recalled.insert(request, key.clone());
             return;
         }
     }
 
-    fn push(&mut self, key: WorkKey, urgency: Urgency) {
+    fn push(&mut self, key: RequestKey, priority: Priority) {
         if let Some(timer) = self.timer_of.remove(&key) {
             self.timers.remove(&timer);
         }
-        let line = if urgency == Urgency::First {
-            &mut self.first
+        if self.queued.get(&key).is_some_and(|old| *old >= priority) {
+            return;
+        }
+        self.queued.insert(key.clone(), priority);
+        if priority == Priority::High {
+            self.high.push_back(key);
         } else {
-            &mut self.in_turn
-        };
-        match self.queued.get_mut(&key) {
-            Some(queued) if *queued >= urgency => {}
-            Some(queued) => {
-                *queued = urgency;
-                line.push_back(key);
-            }
-            None => {
-                self.queued.insert(key.clone(), urgency);
-                line.push_back(key);
-            }
+            self.normal.push_back(key);
         }
     }
 
-    /// Sets a key's timer, unless an earlier one is set.
-    fn set_timer(&mut self, key: WorkKey, due: Instant) {
+    /// Sets a request's timer unless it is queued already or due earlier.
+    fn set_timer(&mut self, key: RequestKey, due: Instant) {
         if self.queued.contains_key(&key) {
             return;
         }
@@ -214,14 +212,24 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::WriteError;
     use crate::key::ObjectKey;
+    use crate::reconcile::OperationFailure;
 
-    fn key(name: &str) -> WorkKey {
-        WorkKey::Record(ObjectKey::new("ns", name))
+    fn key(name: &str) -> RequestKey {
+        RequestKey::Record(ObjectKey::new("ns", name))
     }
 
-    fn no_lane(_: &WorkKey) -> Option<(Lane, usize)> {
-        None
+    fn unlimited(_: &RequestKey) -> ConcurrencyLimits {
+        Vec::new()
+    }
+
+    fn failed(retry_delay: Option<Duration>) -> Result<Action, Error> {
+        Err(Error::Operation(OperationFailure {
+            reason: "OperationFailed",
+            message: String::new(),
+            retry_delay,
+        }))
     }
 
     fn state() -> State {
@@ -229,88 +237,93 @@ mod tests {
     }
 
     #[test]
-    fn b135_a_key_is_never_worked_on_twice_at_a_time() {
+    fn b135_a_key_is_never_reconciled_twice_at_a_time() {
         let (mut state, now) = (state(), Instant::now());
-        state.add(Work::in_turn(key("a")), now);
-        state.add(Work::in_turn(key("a")), now);
-        assert_eq!(state.take(now, no_lane), Some(key("a")));
-        state.add(Work::in_turn(key("a")), now);
-        assert_eq!(state.take(now, no_lane), None, "it is being worked on");
-        state.done(key("a"), Progress::Settled, now, 0.0);
+        state.add(Request::normal(key("a")), now);
+        state.add(Request::normal(key("a")), now);
+        assert_eq!(state.take(now, &unlimited), Some(key("a")));
+        state.add(Request::normal(key("a")), now);
+        assert_eq!(state.take(now, &unlimited), None, "it is being reconciled");
+        state.done(key("a"), &Ok(Action::AwaitChange), now, 0.0);
         assert_eq!(
-            state.take(now, no_lane),
+            state.take(now, &unlimited),
             Some(key("a")),
-            "it was added meanwhile"
+            "it was added while it ran"
         );
-        state.done(key("a"), Progress::Settled, now, 0.0);
-        assert_eq!(state.take(now, no_lane), None);
+        state.done(key("a"), &Ok(Action::AwaitChange), now, 0.0);
+        assert_eq!(state.take(now, &unlimited), None);
     }
 
     #[test]
-    fn u42_what_takes_away_comes_before_what_adds() {
+    fn u42_deregistering_comes_before_adding() {
         let (mut state, now) = (state(), Instant::now());
-        state.add(Work::in_turn(key("add")), now);
-        state.add(Work::in_turn(key("both")), now);
-        state.add(Work::first(key("take")), now);
-        state.add(Work::first(key("both")), now);
-        let order: Vec<_> = std::iter::from_fn(|| state.take(now, no_lane)).collect();
-        assert_eq!(order, [key("take"), key("both"), key("add")]);
+        state.add(Request::normal(key("add")), now);
+        state.add(Request::normal(key("both")), now);
+        state.add(Request::high(key("deregister")), now);
+        state.add(Request::high(key("both")), now);
+        let order: Vec<_> = std::iter::from_fn(|| state.take(now, &unlimited)).collect();
+        assert_eq!(order, [key("deregister"), key("both"), key("add")]);
     }
 
     #[test]
-    fn b136_d22_failures_wait_longer_each_time_and_a_success_forgets_them() {
+    fn b136_d22_failures_wait_longer_each_time_and_a_success_resets_them() {
         let (mut state, mut now) = (state(), Instant::now());
-        state.add(Work::in_turn(key("a")), now);
+        state.add(Request::normal(key("a")), now);
         for seconds in [10, 20, 40] {
-            assert_eq!(state.take(now, no_lane), Some(key("a")));
-            state.done(key("a"), Progress::Retry(None), now, 0.0);
+            assert_eq!(state.take(now, &unlimited), Some(key("a")));
+            state.done(key("a"), &failed(None), now, 0.0);
             assert_eq!(state.next_due(), Some(now + Duration::from_secs(seconds)));
             now += Duration::from_secs(seconds);
         }
-        assert_eq!(state.take(now, no_lane), Some(key("a")));
-        state.done(key("a"), Progress::After(Duration::from_secs(1)), now, 0.0);
+        assert_eq!(state.take(now, &unlimited), Some(key("a")));
+        state.done(
+            key("a"),
+            &Ok(Action::RequeueAfter(Duration::from_secs(1))),
+            now,
+            0.0,
+        );
         now += Duration::from_secs(1);
-        assert_eq!(state.take(now, no_lane), Some(key("a")));
-        state.done(key("a"), Progress::Retry(None), now, 0.0);
+        assert_eq!(state.take(now, &unlimited), Some(key("a")));
+        state.done(key("a"), &failed(None), now, 0.0);
         assert_eq!(state.next_due(), Some(now + Duration::from_secs(10)));
     }
 
     #[test]
     fn d22_a_drivers_own_delay_is_kept_exactly() {
         let (mut state, now) = (state(), Instant::now());
-        state.add(Work::in_turn(key("a")), now);
-        state.take(now, no_lane);
+        state.add(Request::normal(key("a")), now);
+        state.take(now, &unlimited);
         let asked = Duration::from_secs(300);
-        state.done(key("a"), Progress::Retry(Some(asked)), now, 1.0);
+        state.done(key("a"), &failed(Some(asked)), now, 1.0);
         assert_eq!(state.next_due(), Some(now + asked));
     }
 
     #[test]
     fn a_change_of_the_object_ends_the_wait() {
         let (mut state, now) = (state(), Instant::now());
-        state.add(Work::in_turn(key("a")), now);
-        state.take(now, no_lane);
-        state.done(key("a"), Progress::Retry(None), now, 0.0);
-        assert_eq!(state.take(now, no_lane), None);
-        state.add(Work::in_turn(key("a")), now);
-        assert_eq!(state.take(now, no_lane), Some(key("a")));
-        assert_eq!(state.next_due(), None, "the timer is gone with it");
+        state.add(Request::normal(key("a")), now);
+        state.take(now, &unlimited);
+        state.done(key("a"), &failed(None), now, 0.0);
+        assert_eq!(state.take(now, &unlimited), None);
+        state.add(Request::normal(key("a")), now);
+        assert_eq!(state.take(now, &unlimited), Some(key("a")));
+        assert_eq!(state.next_due(), None, "its timer is removed");
     }
 
     #[test]
-    fn b143_b144_sizes_are_told_by_kind() {
+    fn b143_b144_sizes_are_counted_by_kind() {
         let (mut state, now) = (state(), Instant::now());
         for name in ["a", "b", "c"] {
-            state.add(Work::in_turn(key(name)), now);
+            state.add(Request::normal(key(name)), now);
         }
-        state.add(Work::first(key("a")), now);
+        state.add(Request::high(key("a")), now);
         state.add(
-            Work::in_turn(WorkKey::Group(ObjectKey::new("ns", "g"))),
+            Request::normal(RequestKey::Group(ObjectKey::new("ns", "g"))),
             now,
         );
-        state.take(now, no_lane);
-        state.take(now, no_lane);
-        state.done(key("b"), Progress::Retry(None), now, 0.0);
+        state.take(now, &unlimited);
+        state.take(now, &unlimited);
+        state.done(key("b"), &failed(None), now, 0.0);
         assert_eq!(
             state.sizes(),
             [
@@ -320,7 +333,7 @@ mod tests {
                 ("BackendRecord", 1, 1),
                 ("Bind", 0, 0),
             ],
-            "what waits for its retry is neither"
+            "requests that wait for a retry are neither"
         );
     }
 
@@ -328,94 +341,131 @@ mod tests {
     fn every_key_is_of_a_kind_that_is_counted() {
         let name = ObjectKey::new("ns", "a");
         for key in [
-            WorkKey::Driver(name.clone()),
-            WorkKey::LoadBalancer(name.clone()),
-            WorkKey::Group(name.clone()),
-            WorkKey::Record(name),
+            RequestKey::Driver(name.clone()),
+            RequestKey::LoadBalancer(name.clone()),
+            RequestKey::Group(name.clone()),
+            RequestKey::Record(name),
         ] {
-            assert!(WorkKey::KINDS.contains(&key.kind()), "{key}");
+            assert!(RequestKey::KINDS.contains(&key.kind()), "{key}");
         }
     }
 
     #[test]
-    fn counts_are_gathered_and_do_not_shorten_a_wait_beyond_that() {
+    fn batched_requests_are_collected() {
         let (mut state, now) = (state(), Instant::now());
         for _ in 0..3 {
-            state.add(Work::soon(key("a")), now);
+            state.add(Request::batched(key("a")), now);
         }
-        assert_eq!(state.take(now, no_lane), None);
-        assert_eq!(state.take(now + GATHER, no_lane), Some(key("a")));
-        state.add(Work::soon(key("a")), now + GATHER);
-        state.done(key("a"), Progress::Settled, now + GATHER, 0.0);
-        assert_eq!(state.take(now + GATHER, no_lane), None);
-        assert_eq!(state.take(now + GATHER * 2, no_lane), Some(key("a")));
+        assert_eq!(state.take(now, &unlimited), None);
+        assert_eq!(state.take(now + BATCH_DELAY, &unlimited), Some(key("a")));
+        state.add(Request::batched(key("a")), now + BATCH_DELAY);
+        state.done(key("a"), &Ok(Action::AwaitChange), now + BATCH_DELAY, 0.0);
+        assert_eq!(state.take(now + BATCH_DELAY, &unlimited), None);
+        assert_eq!(
+            state.take(now + BATCH_DELAY * 2, &unlimited),
+            Some(key("a"))
+        );
     }
 
-    /// Keys whose names begin with `slow` belong to one driver, which takes two at a time.
-    fn slow_lane(key: &WorkKey) -> Option<(Lane, usize)> {
-        let lane = Lane::Driver(ObjectKey::new("kube-system", "slow"));
-        key.object().name.starts_with("slow").then_some((lane, 2))
+    /// Requests whose names begin with `slow` call one driver, which takes two calls at a time.
+    fn slow_driver(key: &RequestKey) -> ConcurrencyLimits {
+        let driver = ConcurrencyKey::Driver(ObjectKey::new("kube-system", "slow"));
+        let is_slow = key.object().name.starts_with("slow");
+        is_slow.then_some((driver, 2)).into_iter().collect()
     }
 
     #[test]
-    fn u39_thousands_that_are_polled_all_come_when_their_time_is_there() {
+    fn u39_thousands_of_polled_requests_are_all_taken_when_they_are_due() {
         let (mut state, now) = (state(), Instant::now());
         let second = Duration::from_secs(1);
         for number in 0..5000 {
-            state.add(Work::in_turn(key(&number.to_string())), now);
+            state.add(Request::normal(key(&number.to_string())), now);
         }
-        while let Some(key) = state.take(now, no_lane) {
-            state.done(key, Progress::After(second), now, 0.0);
+        while let Some(key) = state.take(now, &unlimited) {
+            state.done(key, &Ok(Action::RequeueAfter(second)), now, 0.0);
         }
-        let due = std::iter::from_fn(|| state.take(now + second, no_lane));
+        let due = std::iter::from_fn(|| state.take(now + second, &unlimited));
         assert_eq!(due.count(), 5000);
     }
 
     #[test]
-    fn u38_a_driver_that_is_busy_holds_up_no_other() {
+    fn u38_a_busy_driver_delays_no_other() {
         let (mut state, now) = (state(), Instant::now());
         for name in ["slow-1", "slow-2", "slow-3", "slow-4", "other"] {
-            state.add(Work::in_turn(key(name)), now);
+            state.add(Request::normal(key(name)), now);
         }
-        let order: Vec<_> = std::iter::from_fn(|| state.take(now, slow_lane)).collect();
+        let order: Vec<_> = std::iter::from_fn(|| state.take(now, &slow_driver)).collect();
         assert_eq!(order, [key("slow-1"), key("slow-2"), key("other")]);
-        state.done(key("slow-1"), Progress::Settled, now, 0.0);
-        assert_eq!(state.take(now, slow_lane), Some(key("slow-3")));
-        assert_eq!(state.take(now, slow_lane), None);
+        state.done(key("slow-1"), &Ok(Action::AwaitChange), now, 0.0);
+        assert_eq!(state.take(now, &slow_driver), Some(key("slow-3")));
+        assert_eq!(state.take(now, &slow_driver), None);
         for name in ["slow-2", "slow-3"] {
-            state.done(key(name), Progress::Settled, now, 0.0);
+            state.done(key(name), &Ok(Action::AwaitChange), now, 0.0);
         }
-        assert_eq!(state.take(now, slow_lane), Some(key("slow-4")));
-        assert_eq!(state.take(now, slow_lane), None);
-        state.done(key("slow-4"), Progress::Settled, now, 0.0);
-        state.done(key("other"), Progress::Settled, now, 0.0);
-        assert!(state.lanes.is_empty(), "nothing is kept of it");
+        assert_eq!(state.take(now, &slow_driver), Some(key("slow-4")));
+        assert_eq!(state.take(now, &slow_driver), None);
+        state.done(key("slow-4"), &Ok(Action::AwaitChange), now, 0.0);
+        state.done(key("other"), &Ok(Action::AwaitChange), now, 0.0);
+        assert!(state.concurrency.is_empty(), "nothing is left behind");
     }
 
     #[test]
-    fn what_takes_away_comes_first_in_a_lane_too_even_if_it_waited_already() {
+    fn high_priority_also_comes_first_among_requests_that_wait_for_a_slot() {
         let (mut state, now) = (state(), Instant::now());
         for name in ["slow-1", "slow-2", "slow-3", "slow-4"] {
-            state.add(Work::in_turn(key(name)), now);
+            state.add(Request::normal(key(name)), now);
         }
-        while state.take(now, slow_lane).is_some() {}
-        state.add(Work::first(key("slow-4")), now);
-        assert_eq!(state.take(now, slow_lane), None);
-        state.done(key("slow-1"), Progress::Settled, now, 0.0);
-        assert_eq!(state.take(now, slow_lane), Some(key("slow-4")));
-        state.done(key("slow-2"), Progress::Settled, now, 0.0);
-        assert_eq!(state.take(now, slow_lane), Some(key("slow-3")));
-        assert_eq!(state.take(now, slow_lane), None, "slow-4 is taken once");
+        while state.take(now, &slow_driver).is_some() {}
+        state.add(Request::high(key("slow-4")), now);
+        assert_eq!(state.take(now, &slow_driver), None);
+        state.done(key("slow-1"), &Ok(Action::AwaitChange), now, 0.0);
+        assert_eq!(state.take(now, &slow_driver), Some(key("slow-4")));
+        state.done(key("slow-2"), &Ok(Action::AwaitChange), now, 0.0);
+        assert_eq!(state.take(now, &slow_driver), Some(key("slow-3")));
+        assert_eq!(state.take(now, &slow_driver), None, "slow-4 is taken once");
     }
 
     #[test]
-    fn a_key_that_changed_its_lane_frees_the_one_that_it_was_in() {
+    fn a_request_frees_the_slots_that_it_took_even_if_its_keys_changed() {
         let (mut state, now) = (state(), Instant::now());
-        state.add(Work::in_turn(key("slow-1")), now);
-        state.take(now, slow_lane);
-        // The lane that was entered is left, whatever the key belongs to by then.
-        state.done(key("slow-1"), Progress::Again, now, 0.0);
-        assert_eq!(state.take(now, no_lane), Some(key("slow-1")));
-        assert!(state.lanes.is_empty());
+        state.add(Request::normal(key("slow-1")), now);
+        state.take(now, &slow_driver);
+        state.done(key("slow-1"), &Ok(Action::RequeueNow), now, 0.0);
+        assert_eq!(state.take(now, &unlimited), Some(key("slow-1")));
+        assert!(state.concurrency.is_empty());
+    }
+
+    #[test]
+    fn a_write_to_an_outdated_object_is_no_failure() {
+        let (mut state, now) = (state(), Instant::now());
+        state.add(Request::normal(key("a")), now);
+        state.take(now, &unlimited);
+        state.done(key("a"), &Err(WriteError::Stale.into()), now, 0.0);
+        assert_eq!(state.next_due(), Some(now + Duration::from_millis(200)));
+        assert_eq!(state.retry_delay(&key("a"), 0.0), Duration::from_secs(10));
+    }
+
+    #[test]
+    fn b159_a_slot_that_a_waiting_request_no_longer_needs_goes_to_the_next_one() {
+        let (mut state, now) = (state(), Instant::now());
+        let driver = ConcurrencyKey::Driver(ObjectKey::new("kube-system", "driver"));
+        let serial = ConcurrencyKey::LoadBalancer(ObjectKey::default(), [("id", "1")].into());
+        let both = |_: &RequestKey| vec![(serial.clone(), 1), (driver.clone(), 2)];
+        for name in ["a", "b", "c"] {
+            state.add(Request::normal(key(name)), now);
+        }
+        assert_eq!(state.take(now, &both), Some(key("a")));
+        assert_eq!(state.take(now, &both), None);
+        state.done(key("a"), &Ok(Action::AwaitChange), now, 0.0);
+        let moved = |request: &RequestKey| {
+            let mut limits = both(request);
+            limits.retain(|_| request.object().name != "b");
+            limits
+        };
+        assert_eq!(state.take(now, &moved), Some(key("b")));
+        assert_eq!(state.take(now, &moved), Some(key("c")));
+        state.done(key("b"), &Ok(Action::AwaitChange), now, 0.0);
+        state.done(key("c"), &Ok(Action::AwaitChange), now, 0.0);
+        assert!(state.concurrency.is_empty());
     }
 }

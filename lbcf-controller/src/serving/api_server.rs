@@ -1,7 +1,7 @@
-//! Calls to the API server that carry keys or what is trusted.
+//! Requests to the API server about the Secret and the webhook configurations.
 //!
-//! They go past the client's typed calls on purpose: those log an answer that they cannot decode,
-//! all of it, and a Secret's answer holds private keys.
+//! They do not use the client's typed calls, because those log the whole of a response that they
+//! cannot decode, and a Secret has private keys.
 
 use axum::http;
 use kube::Client;
@@ -10,50 +10,32 @@ use kube::core::Request;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::fmt;
 use std::time::Duration;
 
-/// Who writes, in `managedFields`.
 const FIELD_MANAGER: &str = "lbcf-controller";
-/// How long one call may take, as the client alone would retry for minutes.
+/// How long one request may take, as the client alone would retry for minutes.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why a call to the API server had no success.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub(crate) enum ApiError {
-    /// The object changed since it was looked at, exists already, or is gone: look again.
-    #[error("the object changed since it was looked at")]
+    /// The object changed since it was read, exists already, or was deleted: read it again.
+    #[error("the object changed since it was read")]
     Stale,
-    /// The API server did not answer in time.
-    #[error("the API server did not answer within {}s", TIMEOUT.as_secs())]
+    #[error("no response from the API server within {}s", TIMEOUT.as_secs())]
     Timeout,
-    /// The API server refused.
     #[error(transparent)]
     Refused(kube::Error),
-    /// The answer, which may hold keys and is not told, is not of the kind that was asked for.
-    #[error("what the API server answered is no such object")]
+    /// The response, which may have keys and is not quoted, is not an object of the kind.
+    #[error("the API server's response is not such an object")]
     Unreadable,
 }
 
-/// The API server, with a time limit for each call.
+/// The API server, with a timeout for each request.
 #[derive(Clone)]
-pub(super) struct ApiServer {
-    client: Client,
-}
-
-impl fmt::Debug for ApiServer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ApiServer")
-    }
-}
+pub(super) struct ApiServer(pub(super) Client);
 
 impl ApiServer {
-    pub(super) const fn new(client: Client) -> Self {
-        Self { client }
-    }
-
-    /// Reads an object; `None` where there is none.
+    /// Reads an object; `None` where it does not exist.
     pub(super) async fn get<T: DeserializeOwned>(
         &self,
         resource: &str,
@@ -67,7 +49,6 @@ impl ApiServer {
         }
     }
 
-    /// Creates an object.
     pub(super) async fn create<T: Serialize + DeserializeOwned + Sync>(
         &self,
         resource: &str,
@@ -78,7 +59,7 @@ impl ApiServer {
         self.write(request).await
     }
 
-    /// Replaces the version of an object that its `resourceVersion` names.
+    /// Replaces an object whose `resourceVersion` is the same.
     pub(super) async fn replace<T: Serialize + DeserializeOwned + Sync>(
         &self,
         resource: &str,
@@ -90,7 +71,7 @@ impl ApiServer {
         self.write(request).await
     }
 
-    /// Merges a patch into an object, which names in it the version it is meant for.
+    /// Applies a merge patch, which has the `resourceVersion` that it is for.
     pub(super) async fn merge(
         &self,
         resource: &str,
@@ -125,7 +106,7 @@ impl ApiServer {
     ) -> Result<T, ApiError> {
         let request =
             request.map_err(|error| ApiError::Refused(kube::Error::BuildRequest(error)))?;
-        let text = tokio::time::timeout(TIMEOUT, self.client.request_text(request))
+        let text = tokio::time::timeout(TIMEOUT, self.0.request_text(request))
             .await
             .map_err(|_| ApiError::Timeout)?
             .map_err(ApiError::Refused)?;

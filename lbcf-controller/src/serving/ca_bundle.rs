@@ -1,4 +1,4 @@
-//! Tells API servers whom to trust: the CA certificates in webhook configurations.
+//! Publishes the CA certificates in webhook configurations, where API servers read them.
 
 use super::api_server::{ApiError, ApiServer};
 use k8s_openapi::ByteString;
@@ -8,20 +8,18 @@ use k8s_openapi::api::admissionregistration::v1::{
 use kube::Resource as _;
 use serde_json::{Value, json};
 
-/// How often a configuration that changes under our hands is looked at again.
+/// How often a patch is tried where other writers change the configuration.
 const ATTEMPTS: usize = 5;
 
-/// The webhook configurations that lead to this server, by their names. One that does not exist
-/// is looked for again each time.
+/// The names of the webhook configurations that get the CA certificates. One that does not exist is
+/// read again by each rotation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Configurations {
-    /// ValidatingWebhookConfigurations.
     pub(crate) validating: Vec<String>,
-    /// MutatingWebhookConfigurations.
     pub(crate) mutating: Vec<String>,
 }
 
-/// A configuration that does not have the CA certificates.
+/// A configuration that cannot get the CA certificates.
 #[derive(Debug, thiserror::Error)]
 #[error("{kind} {name}: {source}")]
 pub(crate) struct PublishError {
@@ -31,8 +29,8 @@ pub(crate) struct PublishError {
     source: ApiError,
 }
 
-/// Puts CA certificates into every webhook of the configurations, where they differ. Tells how
-/// many configurations had to be changed. One that fails holds up no other.
+/// Puts the CA certificates into every webhook of the configurations, where they differ, and returns
+/// how many configurations it changed. One that fails does not keep others from being changed.
 pub(super) async fn publish(
     api: &ApiServer,
     configurations: &Configurations,
@@ -43,11 +41,7 @@ pub(super) async fn publish(
     for (kind, resource, name) in configurations.each() {
         match publish_in(api, &resource, name, ca_bundle).await {
             Ok(true) => {
-                tracing::info!(
-                    kind,
-                    name,
-                    "the webhook configuration has the CA certificates"
-                );
+                tracing::info!(kind, name, "published the CA certificates");
                 changed += 1;
             }
             Ok(false) => {}
@@ -78,7 +72,7 @@ impl Configurations {
     }
 }
 
-/// Tells whether the configuration had to be changed.
+/// Whether the configuration was changed.
 async fn publish_in(
     api: &ApiServer,
     resource: &str,
@@ -87,7 +81,7 @@ async fn publish_in(
 ) -> Result<bool, ApiError> {
     let mut left = ATTEMPTS;
     loop {
-        // Untyped, as a list is replaced as a whole: fields that only newer clusters know stay.
+        // Untyped, so that fields of newer clusters stay: a patch replaces the list as a whole.
         let Some(configuration) = api.get::<Value>(resource, name).await? else {
             return Ok(false);
         };
@@ -107,7 +101,7 @@ async fn publish_in(
     }
 }
 
-/// The webhooks with the CA certificates; `None` where they have them.
+/// The webhooks with the CA certificates; `None` where they have them already.
 fn with_ca_bundle(webhooks: &Value, ca_bundle: &str) -> Option<Value> {
     let ca_bundle = serde_json::to_value(ByteString(ca_bundle.as_bytes().to_vec())).ok()?;
     let mut changed = webhooks.clone();

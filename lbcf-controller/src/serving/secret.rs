@@ -1,7 +1,7 @@
-//! The Secret that keeps the certificates, for all replicas and their successors.
+//! The Secret that keeps the certificates for all replicas.
 //!
-//! Every replica may write it. A write names the version that its decision was made on, so of two
-//! that write at a time one is told to look again, and finds what the other made.
+//! Every replica may write it. A write names the `resourceVersion` that its decision was made on, so
+//! of two writes at a time one is a conflict, and that replica reads again.
 
 use super::api_server::{ApiError, ApiServer};
 use super::certificates::{Bundle, PrivatePem};
@@ -11,32 +11,17 @@ use k8s_openapi::api::core::v1::Secret;
 use kube::Resource as _;
 use kube::api::ObjectMeta;
 use std::collections::BTreeMap;
-use std::fmt;
 
-/// What Kubernetes calls a Secret with a certificate and its key.
 const TYPE: &str = "kubernetes.io/tls";
 const SERVER: &str = "tls.crt";
 const SERVER_KEY: &str = "tls.key";
 const CAS: &str = "ca.crt";
 const CA_KEY: &str = "ca.key";
 
-/// The Secret.
-#[derive(Debug)]
 pub(super) struct SecretStore {
     api: ApiServer,
-    key: ObjectKey,
+    pub(super) key: ObjectKey,
     resource: String,
-}
-
-/// The Secret as it was read.
-#[derive(Clone)]
-pub(super) struct Stored(Option<Secret>);
-
-impl fmt::Debug for Stored {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let metadata = self.0.as_ref().map(|secret| &secret.metadata);
-        f.debug_tuple("Stored").field(&metadata).finish()
-    }
 }
 
 impl SecretStore {
@@ -45,23 +30,19 @@ impl SecretStore {
         Self { api, key, resource }
     }
 
-    /// Which Secret it is.
-    pub(super) const fn key(&self) -> &ObjectKey {
-        &self.key
+    pub(super) async fn read(&self) -> Result<Option<Secret>, ApiError> {
+        self.api.get(&self.resource, &self.key.name).await
     }
 
-    pub(super) async fn read(&self) -> Result<Stored, ApiError> {
-        self.api
-            .get(&self.resource, &self.key.name)
-            .await
-            .map(Stored)
-    }
-
-    /// Writes a bundle over what was read; [`ApiError::Stale`] where that is no longer there.
-    pub(super) async fn write(&self, over: Stored, bundle: &Bundle) -> Result<Stored, ApiError> {
-        let written = match over.0 {
+    /// Replaces what was read; [`ApiError::Stale`] where it has changed since.
+    pub(super) async fn write(
+        &self,
+        over: Option<Secret>,
+        bundle: &Bundle,
+    ) -> Result<Secret, ApiError> {
+        match over {
             Some(mut secret) => {
-                // A Secret's type cannot change, and what else is in it is not ours.
+                // A Secret's type cannot change, and other keys are not the controller's.
                 secret.data.get_or_insert_default().extend(data(bundle));
                 self.api
                     .replace(&self.resource, &self.key.name, &secret)
@@ -80,29 +61,24 @@ impl SecretStore {
                 };
                 self.api.create(&self.resource, &secret).await
             }
-        };
-        written.map(|secret| Stored(Some(secret)))
+        }
     }
 }
 
-impl Stored {
-    /// What is in it; `None` where there is no Secret, or one without anything that matters.
-    pub(super) fn bundle(&self) -> Option<Bundle> {
-        let data = self.0.as_ref()?.data.as_ref()?;
-        let part = |key: &str| present(data, key).unwrap_or_default();
-        [SERVER, SERVER_KEY, CAS, CA_KEY]
-            .iter()
-            .any(|key| present(data, key).is_some())
-            .then(|| Bundle {
-                cas: part(CAS),
-                ca_key: present(data, CA_KEY).map(PrivatePem),
-                server: part(SERVER),
-                server_key: PrivatePem(part(SERVER_KEY)),
-            })
-    }
+/// `None` for a Secret without certificates and keys.
+pub(super) fn bundle_of(secret: &Secret) -> Option<Bundle> {
+    let data = secret.data.as_ref()?;
+    let part = |key: &str| present(data, key).unwrap_or_default();
+    let bundle = Bundle {
+        cas: part(CAS),
+        ca_key: present(data, CA_KEY).map(PrivatePem),
+        server: part(SERVER),
+        server_key: PrivatePem(part(SERVER_KEY)),
+    };
+    (bundle != Bundle::default()).then_some(bundle)
 }
 
-/// A Secret of this type has to have some keys, so that one made to be filled has empty ones.
+/// A Secret of this type must have `tls.crt` and `tls.key`, which are empty in one that is created to be filled.
 fn present(data: &BTreeMap<String, ByteString>, key: &str) -> Option<Vec<u8>> {
     let value = &data.get(key)?.0;
     (!value.is_empty()).then(|| value.clone())

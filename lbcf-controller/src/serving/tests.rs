@@ -1,7 +1,6 @@
 //! The server as its callers meet it: through TLS, trusting nothing but a CA bundle.
 
 mod api_server;
-mod connections;
 mod files;
 mod fixture;
 mod replicas;

@@ -1,5 +1,5 @@
-//! The client of a cloud. This one is made up and keeps all in memory, yet its methods are what a
-//! real one offers: asynchronous, with errors of their own, creating by tasks.
+//! A simulated cloud in memory, with the interface of a real client: asynchronous, with errors of its
+//! own, and with tasks for creations.
 
 use crate::Zone;
 use std::collections::HashMap;
@@ -7,8 +7,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What the cloud says no with. An `Error`, so that `?` in a hook makes a `Fail` of it, with this
-/// text for the user to read.
+/// Implements `Error`, so `?` in a hook converts it to a `Fail` with this text for the user.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CloudError {
     #[error("the cloud has no load balancer {0}")]
@@ -56,7 +55,7 @@ impl Cloud {
         }
     }
 
-    /// Accepts a creation. A token that is known gives its task again.
+    /// Accepts a creation, or returns the existing task of the token.
     pub(crate) async fn create(&self, token: &str, zone: Zone) -> Result<u64, CloudError> {
         if let Some(task) = self.find_task(token, Some(zone)).await? {
             return Ok(task);
@@ -102,7 +101,7 @@ impl Cloud {
         Ok(TaskState::Made { id })
     }
 
-    /// Ends the task, unless it is done.
+    /// Cancels the task, unless it is done.
     pub(crate) async fn cancel_task(&self, number: u64) -> Result<TaskState, CloudError> {
         if let TaskState::Made { id } = self.task(number).await? {
             return Ok(TaskState::Made { id });
@@ -121,7 +120,7 @@ impl Cloud {
     pub(crate) async fn delete(&self, id: &str) -> Result<(), CloudError> {
         let mut state = self.lock();
         let gone = state.load_balancers.remove(id);
-        // Its task is history, and must not bring it back.
+        // The task must not create it again.
         state.tasks.iter_mut().for_each(|(number, task)| {
             task.cancelled |= format!("lb-{number}") == id;
         });

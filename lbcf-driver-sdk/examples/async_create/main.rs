@@ -1,14 +1,14 @@
-//! A driver for a cloud that takes its time: creating a load balancer is accepted with a task's
-//! number, and has to be asked for until it is done.
+//! A driver for a cloud with slow creations: the cloud accepts a creation as a task, which has to be
+//! polled until it is done.
 //!
 //! ```text
 //! cargo run -p lbcf-driver-sdk --features cli --example async_create -- \
 //!     --listen 127.0.0.1:8080 --creating-takes-seconds 5
 //! ```
 //!
-//! [`Creation`] says how such a task is submitted, polled, found and ended; `Jobs` sees to it that
-//! each load balancer is created once, through hang-ups, repeated calls and lost answers. The cloud
-//! itself (`cloud.rs`) is made up: put your client in its place.
+//! [`Creation`] submits, polls, finds and cancels such a task; `Jobs` creates each load balancer once
+//! despite hang-ups, repeated calls and lost responses. Replace the simulated cloud (`cloud.rs`) by your
+//! client.
 
 mod cloud;
 
@@ -28,13 +28,13 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// What users write into `lbSpec`.
+/// `spec.lbSpec` of a LoadBalancer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct LbSpec {
     zone: Zone,
 }
 
-/// Where load balancers can be made.
+/// The zones of the cloud.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Zone {
@@ -42,13 +42,13 @@ enum Zone {
     West,
 }
 
-/// What a load balancer is known by from then on: `lbInfo`.
+/// `lbInfo`: identifies a created load balancer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct LbInfo {
     id: String,
 }
 
-/// What users write into `attributes`.
+/// `spec.attributes` of a LoadBalancer.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Attributes {
@@ -61,7 +61,7 @@ impl Default for Attributes {
     }
 }
 
-/// What users write into `parameters`.
+/// `spec.parameters` of a BackendGroup.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(default)]
 struct Parameters {
@@ -74,29 +74,29 @@ impl Default for Parameters {
     }
 }
 
-/// How a load balancer is created.
+/// Creates a load balancer.
 struct Creation {
     cloud: Cloud,
 }
 
 impl Job for Creation {
-    // Not the attributes: when they change, the same load balancer gets the new ones.
+    // Without the attributes, which can be updated later.
     type Request = LbSpec;
     type Task = u64;
     type Output = LbInfo;
 
     async fn submit(&self, key: &str, spec: &LbSpec) -> Result<u64, HookError> {
-        // The key is the client token, by which the cloud knows a submit that is repeated.
+        // The key is the client token, so that the cloud recognises a repeated submit.
         Ok(self.cloud.create(key, spec.zone).await?)
     }
 
     async fn poll(&self, task: &u64) -> Result<JobState<LbInfo>, HookError> {
-        // `?` means that the cloud could not be asked: the task goes on, as far as is known.
+        // An error here means that the task's state is not known.
         Ok(job_state(self.cloud.task(*task).await?))
     }
 
     async fn find(&self, key: &str, spec: Option<&LbSpec>) -> Result<Option<u64>, HookError> {
-        // Without a spec it is to be ended, whatever it makes.
+        // A cancellation has no spec.
         let zone = spec.map(|spec| spec.zone);
         Ok(self.cloud.find_task(key, zone).await?)
     }
@@ -133,9 +133,9 @@ impl Driver for AsyncCreate {
         &self,
         request: CreateLoadBalancer<Self>,
     ) -> Result<LbInfo, HookError> {
-        // Creating and deleting have this part of the recordID in common.
+        // The recordIDs of creation and deletion have this part in common.
         let key = object_of(&request.record_id);
-        // `Running` until it is there.
+        // `Running` until it is created.
         let lb_info = self.creations.run(key, request.lb_spec).await?;
         let bandwidth = request.attributes.bandwidth_mbps;
         self.cloud.set_bandwidth(&lb_info.id, bandwidth).await?;
@@ -155,7 +155,7 @@ impl Driver for AsyncCreate {
         &self,
         request: DeleteLoadBalancer<Self>,
     ) -> Result<(), HookError> {
-        // It may still be in the making, and then the controller was told no lbInfo.
+        // Without lbInfo it may still be being created.
         let key = object_of(&request.record_id);
         let made = self.creations.cancel(key).await?;
         for LbInfo { id } in request.lb_info.into_iter().chain(made) {
@@ -209,14 +209,14 @@ impl Driver for AsyncCreate {
     async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), HookError> {
         let (id, address) = (&request.lb_info.id, request.backend_addr);
         match self.cloud.deregister(id, address).await {
-            // With the load balancer its backends are gone.
+            // Backends are deleted with their load balancer.
             Ok(()) | Err(CloudError::NoSuchLoadBalancer(_)) => Ok(()),
             Err(error) => Err(error)?,
         }
     }
 
     fn serial_key(&self, load_balancer: LoadBalancer<&LbSpec, &LbInfo>) -> Option<String> {
-        // This cloud takes one change of a load balancer after the other.
+        // This cloud accepts one change of a load balancer at a time.
         match load_balancer {
             LoadBalancer::Wanted(_) => None,
             LoadBalancer::Created(lb_info) => Some(lb_info.id.clone()),
@@ -224,12 +224,12 @@ impl Driver for AsyncCreate {
     }
 }
 
-/// A driver for a cloud that takes its time.
+/// A driver for a cloud with slow creations.
 #[derive(Parser)]
 struct Args {
     #[command(flatten)]
     server: ServerArgs,
-    /// How long the cloud takes to create a load balancer
+    /// Duration of a creation in the cloud
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     creating_takes_seconds: u32,
 }

@@ -1,4 +1,4 @@
-//! The client of the API, and what its errors mean to the controller.
+//! The client of the API, and the conversion of its errors.
 
 use crate::Scheduler;
 use http_body_util::{BodyExt, Full, Limited};
@@ -15,14 +15,13 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// No call takes longer than this; the controller's own patience ends after 10 s.
+/// The timeout of a call, below the controller's 10 s.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// No answer is longer than this.
+/// The limit of a response, in bytes.
 const ANSWER_LIMIT: usize = 1 << 20;
 
-/// An instance's name at the API. It becomes part of URLs and users may write it, so it is held to
-/// its form.
+/// The id of an instance. Users may set it and it becomes part of URLs, so its format is checked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct InstanceId(String);
@@ -52,17 +51,16 @@ impl fmt::Display for InstanceId {
     }
 }
 
-/// Why a call did not succeed. On purpose not a `std::error::Error`: so it can say itself, below,
-/// what it means to the controller and what of it the user reads.
+/// Not a `std::error::Error`, so that it can implement its own conversions to outcomes below.
 #[derive(Debug)]
 pub(crate) enum ApiError {
-    /// What the call is about does not exist.
+    /// The object of the call does not exist.
     NotFound { message: String },
-    /// Too many calls; how long to wait.
+    /// Too many calls, with the delay until the next one.
     Throttled { wait: Duration },
-    /// The API says no, in words made for users.
+    /// The API refused the call, with a message for users.
     Refused { code: String, message: String },
-    /// Whether it was done is unknown. What is behind it is for the log: it may name hosts.
+    /// The effect of the call is unknown. The cause is only logged, because it may name hosts.
     NoAnswer(Box<dyn Error + Send + Sync>),
 }
 
@@ -79,7 +77,7 @@ impl From<ApiError> for HookError {
     }
 }
 
-/// For deleting: what does not exist is gone.
+/// Deleting an object that does not exist succeeds.
 pub(crate) trait OrGone {
     fn or_gone(self) -> Result<(), ApiError>;
 }
@@ -112,7 +110,7 @@ impl Api {
         self.call(Method::GET, "/ping", None).await
     }
 
-    /// The instance of this token, created unless there is one.
+    /// Creates an instance, or returns the existing one of the token.
     pub(crate) async fn create(&self, token: &str) -> Result<InstanceId, ApiError> {
         let body = json!({"clientToken": token});
         let answer = self.call(Method::POST, "/instances", Some(body)).await?;
@@ -185,7 +183,7 @@ impl Api {
         let body = body.map(|body| body.to_string()).unwrap_or_default();
         let request = Request::builder()
             .method(method)
-            // An IPv6 target has brackets, which a path must not have.
+            // Brackets of IPv6 addresses are not allowed in paths.
             .uri(self.url.clone() + &path.replace('[', "%5B").replace(']', "%5D"))
             .header(header::AUTHORIZATION, format!("Bearer {}", self.key))
             .header(header::CONTENT_TYPE, "application/json")
@@ -212,7 +210,7 @@ impl Api {
     }
 }
 
-/// What the API says when it does not do it.
+/// The body of an error response.
 #[derive(Deserialize)]
 struct Problem {
     code: String,
@@ -231,7 +229,7 @@ fn rejection(status: StatusCode, retry_after: Option<u64>, body: &[u8]) -> ApiEr
         Ok(Problem { code, message }) if status.is_client_error() => {
             ApiError::Refused { code, message }
         }
-        // Some page of a proxy, or the API's own trouble: nothing that a user can act on.
+        // A proxy's page or an internal error, which do not help the user.
         _ => no_answer(format!("{status}: {}", String::from_utf8_lossy(body))),
     }
 }

@@ -1,5 +1,4 @@
-//! A small load-balancer cloud with a REST API, so that the example has something to call. It
-//! keeps everything in memory. Paths:
+//! A simulated load-balancer cloud in memory, with an HTTP API:
 //!
 //! ```text
 //! GET    /ping
@@ -12,7 +11,7 @@
 //! DELETE /instances/ID/listeners/PORT/targets/ADDR
 //! ```
 //!
-//! What is not done is answered with a 4xx status and `{"code": "…", "message": "…"}`.
+//! Errors have a 4xx status and `{"code": "…", "message": "…"}`.
 
 use axum::Router;
 use axum::body::Bytes;
@@ -26,10 +25,10 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Whoever knows it is let in.
+/// The key that requests must have.
 pub(crate) const KEY: &str = "example";
 
-/// How many instances there may be.
+/// The quota of instances.
 const QUOTA: usize = 3;
 
 type Listener = BTreeMap<String, String>;
@@ -60,7 +59,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Serves it on a port of the system's choice and gives its URL.
+/// Serves the API on a free port, and returns its URL.
 pub(crate) async fn serve() -> std::io::Result<String> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}", listener.local_addr()?);

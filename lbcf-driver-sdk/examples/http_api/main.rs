@@ -1,14 +1,13 @@
-//! A driver over a real HTTP API, which the example itself serves on another port: instances with
-//! listeners, and targets behind each listener.
+//! A driver for a load balancer with an HTTP API, which the example serves on another port: instances
+//! with listeners, and targets of each listener.
 //!
 //! ```text
 //! cargo run -p lbcf-driver-sdk --features cli --example http_api -- --listen 127.0.0.1:8080
 //! ```
 //!
-//! * This file is the driver: its types, and what to call for each webhook.
-//! * `api.rs` is the client: how calls are made, and what their errors mean to the controller.
-//! * `cloud.rs` is the API's server. A driver of yours has no such thing; name yours with
-//!   `--api-url`.
+//! * This file is the driver: its types, and the API calls of each webhook.
+//! * `api.rs` is the API's client, which converts its errors to outcomes of hooks.
+//! * `cloud.rs` is the API's server, only for this example; `--api-url` sets another one.
 
 mod api;
 mod cloud;
@@ -28,27 +27,27 @@ use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 use std::process::ExitCode;
 
-/// What users write into `lbSpec`.
+/// `spec.lbSpec` of a LoadBalancer.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct LbSpec {
-    /// An instance that is there; without it, one is created.
+    /// An existing instance; without it, one is created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     instance: Option<InstanceId>,
     listener_port: u16,
 }
 
-/// What a load balancer is known by: `lbInfo`.
+/// `lbInfo`: identifies a created load balancer.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct LbInfo {
     instance: InstanceId,
     listener_port: u16,
-    /// Whether this driver created the instance, and so deletes it.
+    /// Whether this driver created the instance and has to delete it.
     created: bool,
 }
 
-/// What users write into `attributes`.
+/// `spec.attributes` of a LoadBalancer.
 #[derive(Debug, Serialize, Deserialize)]
 struct Attributes {
     #[serde(default)]
@@ -63,7 +62,7 @@ enum Scheduler {
     LeastConnections,
 }
 
-/// What users write into `parameters`.
+/// `spec.parameters` of a BackendGroup.
 #[derive(Debug, Serialize, Deserialize)]
 struct Parameters {
     #[serde(default = "default_weight")]
@@ -89,8 +88,8 @@ impl Driver for HttpApi {
         &self,
         request: ValidateLoadBalancer<Self>,
     ) -> Result<(), Rejection> {
-        // What the types say is checked already. The API is not asked: whether it answers right
-        // now must not decide whether the user's object is stored.
+        // The types are checked before. The API is not called: whether it is available now must
+        // not decide whether the user's object is stored.
         match request.lb_spec.listener_port {
             0 => Err(Rejection::new(
                 "lbSpec.listenerPort: \"0\": not a number from 1 to 65535",
@@ -109,10 +108,9 @@ impl Driver for HttpApi {
         } = request.lb_spec;
         let created = instance.is_none();
         let instance = match instance {
-            // Whether it exists turns out with the listener.
+            // Creating the listener fails if it does not exist.
             Some(instance) => instance,
-            // With the same token the API gives the same instance again, so a repeated call, or
-            // one after a failure further down, creates no second one.
+            // The API is idempotent by token, so a repeated call creates no second instance.
             None => self.api.create(object_of(&request.record_id)).await?,
         };
         let scheduler = request.attributes.scheduler;
@@ -148,7 +146,7 @@ impl Driver for HttpApi {
     ) -> Result<(), HookError> {
         let instance = match request.lb_info {
             Some(lb_info) if lb_info.created => Some(lb_info.instance),
-            // The instance is somebody else's, the listener is ours.
+            // The driver created the listener, but not the instance.
             Some(LbInfo {
                 instance,
                 listener_port,
@@ -157,7 +155,7 @@ impl Driver for HttpApi {
                 let deleted = self.api.delete_listener(&instance, listener_port).await;
                 return Ok(deleted.or_gone()?);
             }
-            // Creating failed half-way, so the controller knows of none; the API may.
+            // A creation may have failed after the instance was created.
             None => self.api.find(object_of(&request.record_id)).await?,
         };
         if let Some(instance) = instance {
@@ -228,7 +226,7 @@ impl Driver for HttpApi {
         let deleted = self
             .api
             .delete_target(&instance, listener_port, request.backend_addr);
-        // Target, listener or instance: without any of them it is gone.
+        // If target, listener or instance do not exist, it is deregistered.
         Ok(deleted.await.or_gone()?)
     }
 
@@ -243,15 +241,15 @@ fn address(ip: &str, port: i32) -> Result<SocketAddr, HookError> {
     Ok(SocketAddr::new(ip, port))
 }
 
-/// A driver over an HTTP API.
+/// A driver for a load balancer with an HTTP API.
 #[derive(Parser)]
 struct Args {
     #[command(flatten)]
     server: ServerArgs,
-    /// The API; without it the example serves one itself
+    /// URL of the API [default: served by the example]
     #[arg(long, value_name = "URL")]
     api_url: Option<String>,
-    /// The key for the API
+    /// Key of the API
     #[arg(long, env = "API_KEY", hide_env_values = true, default_value = cloud::KEY)]
     api_key: String,
 }

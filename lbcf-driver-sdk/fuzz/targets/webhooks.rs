@@ -1,6 +1,6 @@
-//! Bodies for the ten webhooks of a driver that says yes: the first byte chooses the webhook, the
-//! rest is the body. The answer is the webhook's own or a 4xx that says why there is none, and the
-//! body is read the same from bytes and from the JSON value that they stand for.
+//! Bodies for the ten webhooks of a driver that accepts everything: the first byte selects the webhook, the
+//! rest is the body. The response is that of the webhook, or a 4xx with a reason, and decoding the
+//! bytes has the same result as decoding the JSON value that they represent.
 #![no_main]
 
 use axum::Router;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
-/// Answers with what it was sent.
+/// Responds with the request.
 struct Yes;
 
 impl RawDriver for Yes {
@@ -90,9 +90,9 @@ fn call(webhook: &str, body: &[u8]) -> (StatusCode, Value) {
 }
 
 fn check<W: Webhook>(_: W, body: &[u8]) {
-    let from_bytes = told::<W>(from_slice(body));
+    let from_bytes = decoded_value::<W>(from_slice(body));
     let value = serde_json::from_slice(body).map_err(DecodeError::NotJson);
-    assert_eq!(from_bytes, told::<W>(value.and_then(from_value)));
+    assert_eq!(from_bytes, decoded_value::<W>(value.and_then(from_value)));
 
     let (status, answer) = call(W::INFO.name, body);
     if status == StatusCode::OK {
@@ -106,7 +106,7 @@ fn check<W: Webhook>(_: W, body: &[u8]) {
 }
 
 /// The request, as it is written, or the complaint.
-fn told<W: Webhook>(read: Result<W::Request, DecodeError>) -> Result<Value, String> {
+fn decoded_value<W: Webhook>(read: Result<W::Request, DecodeError>) -> Result<Value, String> {
     read.map(|request| serde_json::to_value(request).unwrap())
         .map_err(|error| error.to_string())
 }

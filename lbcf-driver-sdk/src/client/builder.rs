@@ -1,15 +1,15 @@
-//! Setting up connections: whom to trust, who one is, and limits.
+//! Setting up connections: trusted CAs, the client's certificate and token, and limits.
 
-use super::http_client::{HttpClient, Settings, Tls, TlsPoolFiles};
-use super::reread::Reread;
-use super::tls_files::TlsFiles;
-use super::token::{self, Token, TokenFile};
+use super::http_client::{HttpClient, Settings, Tls};
+use super::token::{self, Token};
+use lbcf_serving::tls::{ClientTls, ClientTlsError};
+use lbcf_serving::watched_file::FileError;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// How often files are looked at by default.
+/// How often files are read by default.
 const REREAD_EVERY: Duration = Duration::from_secs(10);
 
 /// Sets up an [`HttpClient`].
@@ -31,14 +31,13 @@ const REREAD_EVERY: Duration = Duration::from_secs(10);
 /// # }
 /// ```
 ///
-/// All files are in PEM, but for the token's, and all are read again when they change: they are
-/// looked at before a call when the last look is [some time](Self::reread_files_every) ago.
-/// Connections made with the old certificates end with what they are used for. When new contents
-/// cannot be used, the log says so once and the old ones stay in use.
+/// All files but the token's are in PEM. They are read again before a call when the last time is
+/// [some time](Self::reread_files_every) ago. Connections with old certificates end with their
+/// response. When new contents cannot be used, that is logged once, and the old ones stay in use.
 #[derive(Clone, Default)]
 pub struct HttpClientBuilder {
     settings: Settings,
-    tls: TlsFiles,
+    tls: ClientTls,
     token: TokenSource,
     reread_every: Option<Duration>,
 }
@@ -55,10 +54,10 @@ enum TokenSource {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpClientError {
-    /// A file cannot be read, or what is in it cannot be used.
+    /// A file cannot be read, or its contents cannot be used.
     #[error("{}: {problem}", path.display())]
     File {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What is wrong with it. Nothing of its contents is quoted.
         problem: String,
@@ -66,19 +65,30 @@ pub enum HttpClientError {
     /// The token cannot be sent.
     #[error("{0}")]
     Token(&'static str),
-    /// The system names nobody to be trusted, and nobody else does.
+    /// There is no CA to trust: none is configured, and the system has none.
     #[error("the system's root certificates cannot be used: {0}")]
     SystemRoots(String),
-    /// TLS cannot be set up.
+    /// The TLS library's error.
     #[error("setting up TLS: {0}")]
     Tls(String),
 }
 
-impl HttpClientError {
-    pub(super) fn file(path: &Path, problem: impl fmt::Display) -> Self {
-        Self::File {
-            path: path.to_owned(),
-            problem: problem.to_string(),
+impl From<FileError> for HttpClientError {
+    fn from(error: FileError) -> Self {
+        let (path, problem) = match error {
+            FileError::Read { path, source } => (path, source.to_string()),
+            FileError::Contents { path, problem } => (path, problem),
+        };
+        Self::File { path, problem }
+    }
+}
+
+impl From<ClientTlsError> for HttpClientError {
+    fn from(error: ClientTlsError) -> Self {
+        match error {
+            ClientTlsError::File(error) => error.into(),
+            ClientTlsError::SystemRoots(reason) => Self::SystemRoots(reason),
+            ClientTlsError::Tls(error) => Self::Tls(error.to_string()),
         }
     }
 }
@@ -87,7 +97,7 @@ impl HttpClientBuilder {
     /// Trusts the CAs of a file, and no longer those of the system. May be given several times.
     #[must_use]
     pub fn ca_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.tls.roots.push(path.into());
+        self.tls.ca_files.push(path.into());
         self
     }
 
@@ -98,39 +108,39 @@ impl HttpClientBuilder {
         self
     }
 
-    /// Shows drivers that ask for one a certificate, which may be followed by those that lead to
-    /// its CA, with its key.
+    /// Sends drivers that ask for one this certificate, which may be followed by those that lead to
+    /// its CA. `key` is its private key.
     #[must_use]
     pub fn client_certificate_files(
         mut self,
         certificate: impl Into<PathBuf>,
         key: impl Into<PathBuf>,
     ) -> Self {
-        self.tls.client = Some((certificate.into(), key.into()));
+        self.tls.certificate = Some((certificate.into(), key.into()));
         self
     }
 
-    /// Sends a token with each call: `Authorization: Bearer TOKEN`. Where the driver's URL has user
-    /// and password, these are sent instead.
+    /// Sends a token with each call: `Authorization: Bearer TOKEN`. User and password in a driver's
+    /// URL are sent instead.
     ///
     /// It is sent over https and to this machine (`localhost` and loopback addresses) only, unless
-    /// [`allow_token_over_http`](Self::allow_token_over_http) says otherwise; elsewhere it is left
-    /// out, and an error about status 401 or 403 says that. It is sent to every driver that is
-    /// called over this client.
+    /// [`allow_token_over_http`](Self::allow_token_over_http) is set; elsewhere it is left out, and
+    /// an error about status 401 or 403 mentions it. Every driver that is called over this client
+    /// gets it.
     #[must_use]
     pub fn token(mut self, token: impl Into<String>) -> Self {
         self.token = TokenSource::Value(token.into());
         self
     }
 
-    /// The same with the token in a file that has nothing else. White space around it is left out.
+    /// Sends the token in a file that has nothing else. White space around it is ignored.
     #[must_use]
     pub fn token_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.token = TokenSource::File(path.into());
         self
     }
 
-    /// Sends the token over plain http as well, where anybody on the way can read it.
+    /// Sends the token over plain http as well, where others on the network can read it.
     #[must_use]
     pub const fn allow_token_over_http(mut self) -> Self {
         self.settings.allow_token_over_http = true;
@@ -145,23 +155,23 @@ impl HttpClientBuilder {
         self
     }
 
-    /// How long a connection is kept that nobody uses (default 4 s). Stay below what drivers
-    /// allow: a call that is sent at the very moment when the driver hangs up fails.
+    /// How long an idle connection is kept (default 4 s). Stay below what drivers allow: a call that
+    /// is sent at the moment when the driver closes the connection fails.
     #[must_use]
     pub const fn idle_timeout(mut self, limit: Duration) -> Self {
         self.settings.idle_timeout = limit;
         self
     }
 
-    /// How many connections to one host and port are kept that nobody uses (default: no limit).
-    /// There are as many in use as there are calls.
+    /// The number of idle connections to one host and port that are kept (default: no limit). The
+    /// number in use is that of the calls.
     #[must_use]
     pub const fn idle_connections_per_host(mut self, limit: usize) -> Self {
         self.settings.idle_per_host = limit;
         self
     }
 
-    /// How many bytes the body of an answer may have (default 4 MiB). Its head may have about
+    /// The number of bytes that the body of a response may have (default 4 MiB). Its head may have about
     /// 400 KiB.
     #[must_use]
     pub const fn response_limit(mut self, bytes: usize) -> Self {
@@ -169,7 +179,7 @@ impl HttpClientBuilder {
         self
     }
 
-    /// How long files are believed to be unchanged (default 10 s).
+    /// The interval at which files are read again (default 10 s).
     #[must_use]
     pub const fn reread_files_every(mut self, interval: Duration) -> Self {
         self.reread_every = Some(interval);
@@ -188,18 +198,17 @@ impl HttpClientBuilder {
             reread_every,
         } = self;
         let interval = reread_every.unwrap_or(REREAD_EVERY);
-        let tls = if files.is_empty() {
+        let tls = if files.needs_no_files() {
             Tls::System(OnceLock::new())
         } else {
-            let settings = settings.clone();
-            Tls::Files(Reread::new(TlsPoolFiles { files, settings }, interval)?)
+            Tls::from_files(files, settings.clone(), interval)?
         };
         let token = match token {
             TokenSource::None => None,
             TokenSource::Value(token) => Some(Token::Value(
                 token::bearer(token.as_bytes()).map_err(HttpClientError::Token)?,
             )),
-            TokenSource::File(path) => Some(Token::File(Reread::new(TokenFile(path), interval)?)),
+            TokenSource::File(path) => Some(Token::from_file(path, interval)?),
         };
         Ok(HttpClient::from_parts(tls, token, settings))
     }

@@ -1,4 +1,4 @@
-//! Connecting within a time of its own.
+//! A timeout for connecting.
 
 use super::error::BoxError;
 use ::http::Uri;
@@ -9,12 +9,12 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tower_service::Service;
 
-/// No connection came about in time.
+/// The timeout is over.
 #[derive(Debug, thiserror::Error)]
 #[error("no connection within {0:?}")]
 pub(super) struct ConnectTimeout(Duration);
 
-/// A connector that gives up after a while, which covers finding the address, TCP and TLS.
+/// A connector with a timeout, which covers name resolution, TCP and TLS.
 #[derive(Debug, Clone)]
 pub(super) struct Within<C> {
     connector: C,
@@ -56,11 +56,11 @@ where
     }
 }
 
-/// Plain TCP. Requests are small: waiting to fill a packet would only delay them.
+/// TCP without delay: requests are small, and waiting to fill a packet would only slow them down.
 pub(super) fn tcp() -> HttpConnector {
     let mut connector = HttpConnector::new();
     connector.set_nodelay(true);
-    // https, too, goes over it.
+    // It serves https, too.
     connector.enforce_http(false);
     connector
 }

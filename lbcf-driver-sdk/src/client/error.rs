@@ -1,7 +1,8 @@
-//! Why a call got no answer.
+//! Errors of calls.
 
 use super::connector::ConnectTimeout;
 use super::tls_problem::{self, TlsProblem};
+use crate::outcome::chain;
 use crate::wire::DecodeError;
 use std::error::Error;
 use std::fmt;
@@ -9,22 +10,21 @@ use std::time::Duration;
 
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
-/// A call that got no answer.
+/// A call without a valid response of the driver.
 ///
-/// What the driver did is unknown, but for [`NotSent`](Self::NotSent) and where
-/// [`is_connect`](Self::is_connect) says that no connection came about: there it did nothing. The
-/// specification's operations may all be called again.
+/// The effect of the call is unknown, except that [`NotSent`](Self::NotSent) and errors with
+/// [`is_connect`](Self::is_connect) had none. All operations of the specification may be called again.
 ///
 /// ```
 /// use lbcf_driver_sdk::client::CallError;
 ///
 /// fn advice(error: &CallError) -> &'static str {
 ///     match error {
-///         CallError::Tls { .. } => "look at the certificates",
-///         CallError::Status { status: 401 | 403, .. } => "look at the token",
-///         error if error.is_connect() => "is the driver there?",
+///         CallError::Tls { .. } => "check the certificates",
+///         CallError::Status { status: 401 | 403, .. } => "check the token",
+///         error if error.is_connect() => "is the driver running?",
 ///         error if error.is_timeout() => "is the driver slow, or the timeout short?",
-///         _ => "look into the driver's log",
+///         _ => "see the driver's log",
 ///     }
 /// }
 /// # let _ = advice;
@@ -32,53 +32,52 @@ pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// There was nothing to send: the request cannot be written as one.
-    #[error("the call cannot be made: {}", Chain(.0.as_ref()))]
+    /// The request cannot be created.
+    #[error("the call cannot be made: {}", chain(.0.as_ref()))]
     NotSent(#[source] BoxError),
-    /// No connection, or it broke before the answer was there.
-    #[error("cannot reach the driver: {}", Chain(.0.as_ref()))]
+    /// There is no connection, or it failed before the response was complete.
+    #[error("cannot reach the driver: {}", chain(.0.as_ref()))]
     Unreachable(#[source] BoxError),
-    /// The driver and the client do not trust each other, or one of them speaks no TLS.
+    /// The TLS handshake failed.
     #[error("cannot reach the driver: {problem}: {source}")]
     Tls {
-        /// What is wrong.
+        /// The kind of problem.
         problem: TlsProblem,
-        /// The same as the TLS library says it, with names and times.
+        /// The TLS library's error, with names and times.
         #[source]
         source: BoxError,
     },
-    /// The answer was not there in time. The driver may still be at work.
-    #[error("no answer from the driver within {after:?}")]
+    /// The response was not complete in time. The driver may still be running the hook.
+    #[error("no response from the driver within {after:?}")]
     Timeout {
-        /// How long it was waited for.
+        /// The timeout that was set for the webhook or the call.
         after: Duration,
     },
-    /// The driver answered with another status than 200.
-    #[error("the driver answered with HTTP status {status}, only 200 is an answer: {body}{}", Hint(.hint))]
+    /// The response has another status than 200.
+    #[error("the driver answered with HTTP status {status}, expected 200: {body}{}", Hint(.hint))]
     Status {
-        /// The status code.
+        /// The HTTP status code.
         status: u16,
-        /// What the driver says: the text of `{"error": "…"}`, or else the beginning of the body;
-        /// at most 1 KiB, and without control characters.
+        /// The text of `{"error": "…"}`, or else the beginning of the body; at most 1 KiB, without
+        /// control characters.
         body: String,
-        /// What may be the cause on this side.
+        /// The likely cause on the client's side.
         hint: Option<&'static str>,
     },
-    /// The body is not what the specification asks for.
-    #[error("the driver's answer is malformed: {0}")]
+    /// The body does not follow the specification.
+    #[error("the driver's response is malformed: {0}")]
     Malformed(#[source] DecodeError),
-    /// The body is too long.
-    #[error("the driver's answer has more than {limit} bytes")]
+    /// The body exceeds the limit of the client.
+    #[error("the driver's response has more than {limit} bytes")]
     TooLarge {
-        /// The most that is read.
+        /// The limit in bytes.
         limit: usize,
     },
 }
 
 impl CallError {
-    /// Whether something was waited for in vain: the answer, or with
-    /// [`HttpClientBuilder::connect_timeout`](super::HttpClientBuilder::connect_timeout) the
-    /// connection.
+    /// Whether the call timed out, or connecting did, with
+    /// [`HttpClientBuilder::connect_timeout`](super::HttpClientBuilder::connect_timeout).
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         match self {
@@ -90,18 +89,17 @@ impl CallError {
         }
     }
 
-    /// Whether no connection came about, so that the driver cannot have seen the call.
+    /// Whether connecting failed, so that the driver has not received the call.
     #[must_use]
     pub fn is_connect(&self) -> bool {
         match self {
-            // Also after the handshake as this side sees it, which ends first under TLS 1.3.
+            // Under TLS 1.3 this includes errors after the client's side of the handshake.
             Self::Tls { .. } => true,
             Self::Unreachable(error) => is_connect(error.as_ref()),
             _ => false,
         }
     }
 
-    /// Of a connection that failed.
     pub(super) fn broken(error: impl Into<BoxError>) -> Self {
         let error = error.into();
         match tls_problem::find(error.as_ref(), is_connect(error.as_ref())) {
@@ -124,8 +122,7 @@ fn is_connect(error: &(dyn Error + Send + Sync + 'static)) -> bool {
         .is_some_and(hyper_util::client::legacy::Error::is_connect)
 }
 
-/// An error and what is behind it. What an [`std::io::Error`] was made of is behind it, too, which
-/// its source does not say.
+/// An error and its sources. The error inside an [`std::io::Error`] counts as its source.
 pub(super) fn causes<'a>(
     error: &'a (dyn Error + 'static),
 ) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
@@ -140,22 +137,6 @@ pub(super) fn causes<'a>(
     })
 }
 
-/// An error with what is behind it: "client error (Connect)" alone tells nobody anything.
-struct Chain<'a>(&'a (dyn Error + Send + Sync + 'static));
-
-impl fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut deeper = self.0.source();
-        while let Some(error) = deeper {
-            write!(f, ": {error}")?;
-            deeper = error.source();
-        }
-        Ok(())
-    }
-}
-
-/// A hint behind what it belongs to.
 struct Hint<'a>(&'a Option<&'static str>);
 
 impl fmt::Display for Hint<'_> {

@@ -1,4 +1,4 @@
-//! An answer whose head is there, and its body, which may be anything.
+//! Responses whose head has been received, and their bodies.
 
 use super::Body;
 use super::error::CallError;
@@ -9,44 +9,43 @@ use serde::Deserialize;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-/// How much of an error page is worth quoting.
+/// The limit of an error page in a message, in bytes.
 const EXCERPT_LIMIT: usize = 1 << 10;
-/// How much of it is read, to find the text in it.
+/// The limit of an error page to read, in bytes.
 const ERROR_LIMIT: usize = 16 << 10;
-/// How long an error page is waited for: the status says enough.
-const ERROR_PATIENCE: Duration = Duration::from_secs(1);
+/// The timeout of reading an error page.
+const ERROR_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What a driver answered, whatever it is.
+/// Any response of a driver.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct RawAnswer {
-    /// The status code.
+pub struct RawResponse {
+    /// The HTTP status code.
     pub status: u16,
-    /// The headers.
+    /// The headers; a repeated header has several values.
     pub headers: HeaderMap,
-    /// The whole body.
+    /// The complete body, as bytes.
     pub body: Bytes,
-    /// How long it took until the head of the answer was there, connecting included.
+    /// The time until the response's head, including connecting.
     pub head_after: Duration,
-    /// How long it took until the whole answer was there.
+    /// The time until the end of the response's body.
     pub body_after: Duration,
 }
 
-/// An answer whose head is there, within a time for the whole call.
-pub(super) struct Answer {
+/// A response whose body has not been read.
+pub(super) struct PendingResponse {
     response: Response<Body>,
-    limit: Limit,
+    deadline: CallDeadline,
     head_after: Duration,
 }
 
-/// How long a call may take.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limit {
+pub(super) struct CallDeadline {
     began: Instant,
     timeout: Duration,
 }
 
-impl Limit {
+impl CallDeadline {
     pub(super) fn new(timeout: Duration) -> Self {
         Self {
             began: Instant::now(),
@@ -58,8 +57,8 @@ impl Limit {
         self.timeout.saturating_sub(self.began.elapsed())
     }
 
-    /// What comes of a part of the call, if it comes in time.
-    pub(super) async fn keep<T>(
+    /// Runs a part of the call within the remaining time.
+    pub(super) async fn limit<T>(
         self,
         part: impl Future<Output = Result<T, CallError>>,
     ) -> Result<T, CallError> {
@@ -70,16 +69,16 @@ impl Limit {
     }
 }
 
-impl Answer {
-    pub(super) fn new(response: Response<Body>, limit: Limit) -> Self {
+impl PendingResponse {
+    pub(super) fn new(response: Response<Body>, deadline: CallDeadline) -> Self {
         Self {
             response,
-            limit,
-            head_after: limit.began.elapsed(),
+            deadline,
+            head_after: deadline.began.elapsed(),
         }
     }
 
-    /// The body of an answer with status 200. `hint` is added to the error about a rejection.
+    /// The body of a response with status 200. `hint` is added to the error of a 401 or 403.
     pub(super) async fn accepted(
         self,
         size_limit: usize,
@@ -87,28 +86,30 @@ impl Answer {
     ) -> Result<Bytes, CallError> {
         let status = self.response.status();
         if status == StatusCode::OK {
-            return self.limit.keep(whole(self.response, size_limit)).await;
+            return self.deadline.limit(whole(self.response, size_limit)).await;
         }
-        let patience = self.limit.remaining().min(ERROR_PATIENCE);
-        let is_refusal = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        let timeout = self.deadline.remaining().min(ERROR_TIMEOUT);
+        let is_unauthorized = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         Err(CallError::Status {
             status: status.as_u16(),
-            body: shown(&beginning(self.response, patience).await),
-            hint: hint.filter(|_| is_refusal),
+            body: shown(&beginning(self.response, timeout).await),
+            hint: hint.filter(|_| is_unauthorized),
         })
     }
 
-    /// The answer as it is.
-    pub(super) async fn raw(self, size_limit: usize) -> Result<RawAnswer, CallError> {
+    pub(super) async fn raw(self, size_limit: usize) -> Result<RawResponse, CallError> {
         let status = self.response.status().as_u16();
         let headers = self.response.headers().clone();
-        let body = self.limit.keep(whole(self.response, size_limit)).await?;
-        Ok(RawAnswer {
+        let body = self
+            .deadline
+            .limit(whole(self.response, size_limit))
+            .await?;
+        Ok(RawResponse {
             status,
             headers,
             body,
             head_after: self.head_after,
-            body_after: self.limit.began.elapsed(),
+            body_after: self.deadline.began.elapsed(),
         })
     }
 }
@@ -127,8 +128,8 @@ async fn whole(response: Response<Body>, limit: usize) -> Result<Bytes, CallErro
     Ok(whole.into())
 }
 
-/// The beginning of an error page, as far as it comes soon.
-async fn beginning(response: Response<Body>, patience: Duration) -> Vec<u8> {
+/// The beginning of an error page.
+async fn beginning(response: Response<Body>, limit: Duration) -> Vec<u8> {
     let mut body = response.into_body();
     let mut beginning = Vec::new();
     let reading = async {
@@ -140,12 +141,12 @@ async fn beginning(response: Response<Body>, patience: Duration) -> Vec<u8> {
             }
         }
     };
-    // Whether it ended or was cut off, what is there is there.
-    let _ = timeout(patience, reading).await;
+    // An incomplete page is used as well.
+    let _ = timeout(limit, reading).await;
     beginning
 }
 
-/// What people read of an error page: the text of `{"error": "…"}`, or else its beginning.
+/// The text of `{"error": "…"}`, or else the beginning of the page.
 fn shown(page: &[u8]) -> String {
     #[derive(Deserialize)]
     struct Plain {
@@ -157,7 +158,7 @@ fn shown(page: &[u8]) -> String {
     };
     let mut shown = String::new();
     for character in text.trim().chars() {
-        // A line in a log stays one line.
+        // Keeps the message on one line.
         let character = if character.is_control() {
             ' '
         } else {

@@ -3,8 +3,6 @@
 use super::builder::HttpClientBuilder;
 use super::connector::{Within, tcp};
 use super::error::CallError;
-use super::reread::{FromFiles, Reread};
-use super::tls_files::{self, TlsFiles};
 use super::token::Token;
 use super::url::DriverUrl;
 use super::{Body, HttpClientError};
@@ -16,15 +14,16 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::{Connect, HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use lbcf_serving::tls::ClientTls;
+use lbcf_serving::watched_file::{RereadFiles, WatchedFiles};
 use rustls::ClientConfig;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
-/// A pool of HTTP/1 connections that clients for many drivers may share. Clones are the same pool,
-/// and only they are equal.
+/// A pool of HTTP/1 connections that clients of several drivers may share. Clones share the pool, and
+/// compare equal.
 ///
 /// ```
 /// use lbcf_driver_sdk::client::{DriverClient, HttpClient};
@@ -47,7 +46,6 @@ struct Inner {
     settings: Settings,
 }
 
-/// What holds for all connections.
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
     pub(super) connect_timeout: Option<Duration>,
@@ -61,8 +59,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             connect_timeout: None,
-            // Servers close idle connections after a while, Node's after 5 s. A request that is
-            // written at that very moment fails, so ours are given up before.
+            // Servers close idle connections, Node's after 5 s, and a request that is sent at that
+            // moment fails.
             idle_timeout: Duration::from_secs(4),
             idle_per_host: usize::MAX,
             response_limit: 4 << 20,
@@ -73,44 +71,42 @@ impl Default for Settings {
 
 type TlsPool = Client<Within<HttpsConnector<HttpConnector>>, Full<Bytes>>;
 
-/// Connections over TLS.
+/// In bytes; a system's CAs take a quarter of it.
+const MAX_CA_FILE: u64 = 1 << 20;
+
+/// The pool of connections over TLS.
 pub(super) enum Tls {
-    /// The system says whom to trust.
+    /// Trusts the system's root certificates.
     System(OnceLock<TlsPool>),
-    /// Files do.
-    Files(Reread<TlsPoolFiles>),
+    /// With those in files. The pool is replaced when they change, so that no connection outlives its
+    /// certificates: idle ones end, those in use end with their response.
+    Files(RereadFiles<TlsPool, HttpClientError>),
 }
 
-/// A pool that is replaced when files change, so that no connection outlives its certificates: those
-/// that are idle end, those in use end with their answer.
-pub(super) struct TlsPoolFiles {
-    pub(super) files: TlsFiles,
-    pub(super) settings: Settings,
-}
-
-impl FromFiles for TlsPoolFiles {
-    type Made = TlsPool;
-    const MAX_LENGTH: u64 = tls_files::MAX_LENGTH;
-
-    fn paths(&self) -> Vec<PathBuf> {
-        self.files.paths()
-    }
-
-    fn make(&self, contents: &[Vec<u8>]) -> Result<TlsPool, HttpClientError> {
-        let config = Arc::new(self.files.config(contents)?);
-        Ok(tls_pool(config, &self.settings))
+impl Tls {
+    pub(super) fn from_files(
+        files: ClientTls,
+        settings: Settings,
+        interval: Duration,
+    ) -> Result<Self, HttpClientError> {
+        let watched =
+            WatchedFiles::new("TLS for calling drivers", files.paths(), move |contents| {
+                Ok(tls_pool(Arc::new(files.config(contents)?), &settings))
+            });
+        let watched = watched.max_length(MAX_CA_FILE);
+        Ok(Self::Files(RereadFiles::new(watched, interval)?))
     }
 }
 
 impl HttpClient {
-    /// An empty pool that trusts the system's root certificates, which are not read before the
-    /// first `https` call.
+    /// An empty pool that trusts the system's root certificates, which are read at the first `https`
+    /// call.
     #[must_use]
     pub fn new() -> Self {
         Self::from_parts(Tls::System(OnceLock::new()), None, Settings::default())
     }
 
-    /// A pool with other certificates, a token or other limits.
+    /// Builds a pool with other certificates, a token or other limits.
     #[must_use]
     pub fn builder() -> HttpClientBuilder {
         HttpClientBuilder::default()
@@ -129,7 +125,6 @@ impl HttpClient {
         self.0.settings.response_limit
     }
 
-    /// What a call to this URL is authorized with.
     pub(super) async fn authorization(&self, url: &DriverUrl) -> Authorization {
         if let Some(own) = url.authorization() {
             return Authorization::Header(own);
@@ -167,11 +162,10 @@ impl HttpClient {
     }
 }
 
-/// What a call is authorized with.
 pub(super) enum Authorization {
     Nothing,
     Header(HeaderValue),
-    /// There is a token, which anybody between here and the driver could read.
+    /// The token is not sent, because the connection is not private.
     Withheld,
 }
 
@@ -208,18 +202,18 @@ where
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(settings.idle_timeout)
         .pool_max_idle_per_host(settings.idle_per_host)
-        // A connection that turns out to be closed before anything was sent on it: try another.
+        // Retries on another connection if one was closed before anything was sent.
         .retry_canceled_requests(true)
         .build(connector)
 }
 
-/// Reading the system's certificates takes many milliseconds of file access, so it is done once
-/// in a process, and only where `https` is spoken.
+/// Reading the system's certificates takes many milliseconds of file access, so it is done once in a
+/// process, at the first `https` call.
 async fn system_tls() -> Result<Arc<ClientConfig>, String> {
     static CONFIG: OnceCell<Result<Arc<ClientConfig>, String>> = OnceCell::const_new();
     let config = CONFIG
         .get_or_init(|| async {
-            match tokio::task::spawn_blocking(|| TlsFiles::default().config(&[])).await {
+            match tokio::task::spawn_blocking(|| ClientTls::default().config(&[])).await {
                 Ok(config) => config.map(Arc::new).map_err(|error| error.to_string()),
                 Err(error) => Err(error.to_string()),
             }

@@ -1,17 +1,17 @@
-//! A method for each webhook, from the table.
+//! A method for each webhook.
 
 use super::{CallError, DriverClient};
 use crate::webhook;
 
 macro_rules! methods {
     ($($(#[$doc:meta])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $request:ident, $response:ident);)*) => {
-        /// Each webhook as a method: [`DriverClient::call`] under the webhook's name.
+        /// [`DriverClient::call`] under the names of the webhooks.
         impl DriverClient {
             $(
                 $(#[$doc])*
                 ///
                 /// # Errors
-                /// [`CallError`], when there is no proper answer.
+                /// [`CallError`], unless the driver sent a valid response.
                 pub async fn $method(
                     &self,
                     request: &webhook::$request,

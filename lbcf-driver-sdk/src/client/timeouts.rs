@@ -1,12 +1,11 @@
-//! How long calls may take.
+//! Timeouts of calls.
 
 use crate::webhook::Webhook;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long calls may take: one time for all webhooks, and others for some.
-///
-/// A call's time covers all of it: connecting, sending, the driver's work and the whole answer.
+/// Timeouts of calls: a default, and others for single webhooks. They cover connecting, sending, the
+/// driver and the whole response.
 ///
 /// ```
 /// use lbcf_driver_sdk::client::Timeouts;
@@ -24,10 +23,10 @@ pub struct Timeouts {
 }
 
 impl Timeouts {
-    /// What controllers allow a webhook where nothing else is configured (b10): 10 s.
+    /// The default of controllers (b10): 10 s.
     pub const DEFAULT: Duration = Duration::from_secs(10);
 
-    /// The same time for all webhooks.
+    /// One timeout for all webhooks.
     #[must_use]
     pub const fn new(default: Duration) -> Self {
         Self {
@@ -36,14 +35,14 @@ impl Timeouts {
         }
     }
 
-    /// Another time for one webhook.
+    /// Sets the timeout of one webhook.
     #[must_use]
     pub fn with<W: Webhook>(mut self, timeout: Duration) -> Self {
         self.by_webhook.insert(W::INFO.name, timeout);
         self
     }
 
-    /// The time of the webhook that has this name. What is no webhook has the time of all.
+    /// The timeout of the webhook with this name, or the default.
     #[must_use]
     pub fn of(&self, webhook: &str) -> Duration {
         let own = self.by_webhook.get(webhook);

@@ -1,4 +1,4 @@
-//! What is wrong where TLS fails, in words that tell whose certificate to look at.
+//! Why TLS failed, and whose certificate is at fault.
 
 use super::error::causes;
 use rustls::{AlertDescription, CertificateError, Error as TlsError};
@@ -9,9 +9,9 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TlsProblem {
-    /// Nobody who is trusted here signed the driver's certificate.
+    /// No CA that the client trusts signed the driver's certificate.
     UnknownIssuer,
-    /// The driver's certificate is over.
+    /// The driver's certificate has expired.
     Expired,
     /// The driver's certificate is not valid yet.
     NotYetValid,
@@ -19,13 +19,13 @@ pub enum TlsProblem {
     WrongName,
     /// Something else is wrong with the driver's certificate.
     BadCertificate,
-    /// The driver wants a client certificate and got none.
+    /// The driver requires a client certificate and got none.
     ClientCertificateMissing,
-    /// The driver does not take the client certificate.
+    /// The driver refuses the client certificate.
     ClientCertificateRefused,
-    /// The driver speaks no TLS.
+    /// The driver's port does not use TLS.
     NotTls,
-    /// Something else.
+    /// TLS failed for another reason.
     Other,
 }
 
@@ -45,9 +45,9 @@ impl fmt::Display for TlsProblem {
     }
 }
 
-/// The problem behind an error, if it is one of TLS, and the TLS library's error. Once the
-/// handshake is over, only an alert about the client's certificate is one: under TLS 1.3 the
-/// driver looks at it when the client has finished.
+/// The problem behind an error, if it is one of TLS, and the TLS library's error. After the handshake
+/// only an alert about the client's certificate is one: under TLS 1.3 the driver verifies it when the
+/// client has finished.
 pub(super) fn find(
     error: &(dyn Error + 'static),
     connecting: bool,

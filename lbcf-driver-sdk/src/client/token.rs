@@ -1,46 +1,40 @@
 //! The bearer token, which no log and no error ever shows.
 
 use super::HttpClientError;
-use super::reread::{FromFiles, Reread};
 use ::http::HeaderValue;
+use lbcf_serving::watched_file::{FileError, RereadFiles, WatchedFiles};
 use std::path::PathBuf;
+use std::time::Duration;
 
-/// Long tokens have some KiB; servers take no longer headers.
+/// In bytes. Long tokens have some KiB, and servers take no longer headers.
 const MAX_LENGTH: usize = 16 << 10;
 
 /// Where the token comes from.
 pub(super) enum Token {
-    /// It was given.
     Value(HeaderValue),
-    /// It is in a file.
-    File(Reread<TokenFile>),
+    /// A file with nothing but the token.
+    File(RereadFiles<HeaderValue, HttpClientError>),
 }
 
 impl Token {
-    /// The header with the token as it is now.
+    pub(super) fn from_file(path: PathBuf, interval: Duration) -> Result<Self, HttpClientError> {
+        let files = WatchedFiles::new("token for calling drivers", vec![path.clone()], {
+            // Editors end files with a newline.
+            move |contents| {
+                let header = bearer(contents.concat().trim_ascii());
+                header.map_err(|problem| FileError::contents(&path, problem).into())
+            }
+        });
+        let files = files.max_length(MAX_LENGTH as u64);
+        Ok(Self::File(RereadFiles::new(files, interval)?))
+    }
+
+    /// The header with the current token.
     pub(super) async fn header(&self) -> HeaderValue {
         match self {
             Self::Value(header) => header.clone(),
             Self::File(file) => file.current().await,
         }
-    }
-}
-
-/// A file with nothing but a token.
-pub(super) struct TokenFile(pub(super) PathBuf);
-
-impl FromFiles for TokenFile {
-    type Made = HeaderValue;
-    const MAX_LENGTH: u64 = MAX_LENGTH as u64;
-
-    fn paths(&self) -> Vec<PathBuf> {
-        vec![self.0.clone()]
-    }
-
-    fn make(&self, contents: &[Vec<u8>]) -> Result<HeaderValue, HttpClientError> {
-        let contents = contents.first().map(Vec::as_slice).unwrap_or_default();
-        // Editors end files with a newline.
-        bearer(contents.trim_ascii()).map_err(|problem| HttpClientError::file(&self.0, problem))
     }
 }
 

@@ -1,14 +1,15 @@
-//! A driver's URL, and a webhook's name at its end (b149).
+//! A driver's URL, to which the webhook's name is appended (b149).
 
 use ::http::HeaderValue;
 use ::http::uri::{Authority, Scheme, Uri};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use percent_encoding::percent_decode_str;
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// Not a URL at which a driver can be called.
+/// The text is not a valid URL of a driver.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{url:?}: {problem}; a driver's URL is http://HOST[:PORT][/PATH] or the same with https")]
 pub struct InvalidUrl {
@@ -16,17 +17,15 @@ pub struct InvalidUrl {
     problem: &'static str,
 }
 
-/// A driver's URL, taken apart.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct DriverUrl {
     scheme: Scheme,
-    /// Host and port.
     host: String,
-    /// Cleaned; empty or with a slash in front and none at its end.
+    /// Normalised: empty, or with a leading and no trailing slash.
     path: String,
     query: Option<String>,
     authorization: Option<HeaderValue>,
-    /// Whether nobody between here and the driver reads along: https, or this machine.
+    /// Whether the connection cannot be read by others: https, or this machine.
     is_private: bool,
 }
 
@@ -42,13 +41,11 @@ impl DriverUrl {
         }
     }
 
-    /// User and password of the URL as a header. The original's HTTP client sends them like
-    /// this, so URLs in the field may rely on it.
+    /// The URL's user and password as a header, as the original controller sends them.
     pub(super) fn authorization(&self) -> Option<HeaderValue> {
         self.authorization.clone()
     }
 
-    /// Whether nobody between here and the driver reads along: https, or this machine.
     pub(super) const fn is_private(&self) -> bool {
         self.is_private
     }
@@ -78,10 +75,10 @@ impl FromStr for DriverUrl {
         if authority.host().is_empty() {
             return Err(invalid("no host"));
         }
-        // The parser lets any text pass as a port, and calls would then go to the default one.
+        // The parser accepts any text as a port, and the client would then call the default one.
         if host.len() > authority.host().len() && authority.port_u16().is_none_or(|port| port == 0)
         {
-            return Err(invalid("the port is no number from 1 to 65535"));
+            return Err(invalid("the port is not a number from 1 to 65535"));
         }
         Ok(Self {
             scheme: scheme.clone(),
@@ -94,7 +91,7 @@ impl FromStr for DriverUrl {
     }
 }
 
-/// What stands before the last `@` of the authority, and the rest.
+/// The parts before and after the last `@`.
 fn split_user_info(authority: &Authority) -> (Option<&str>, &str) {
     match authority.as_str().rsplit_once('@') {
         Some((user_info, host)) => (Some(user_info), host),
@@ -102,14 +99,14 @@ fn split_user_info(authority: &Authority) -> (Option<&str>, &str) {
     }
 }
 
-/// Whether a host is this machine for certain. Other names than `localhost` may lead anywhere.
+/// Whether a host is certainly this machine, unlike names other than `localhost`.
 fn is_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")
         || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// No segment is empty, `.` or `..`; what would climb above the root stays there.
+/// Removes empty segments and resolves `.` and `..`, which cannot leave the root.
 fn clean(path: &str) -> String {
     let mut segments = Vec::new();
     for segment in path.split('/') {
@@ -126,40 +123,16 @@ fn clean(path: &str) -> String {
 
 fn basic(user_info: &str) -> Option<HeaderValue> {
     let (user, password) = user_info.split_once(':').unwrap_or((user_info, ""));
-    let mut credentials = percent_decoded(user);
+    let mut credentials: Vec<u8> = percent_decode_str(user).collect();
     credentials.push(b':');
-    credentials.extend(percent_decoded(password));
+    credentials.extend(percent_decode_str(password));
     let text = format!("Basic {}", BASE64_STANDARD.encode(credentials));
     let mut value = HeaderValue::from_str(&text).ok()?;
     value.set_sensitive(true);
     Some(value)
 }
 
-fn percent_decoded(text: &str) -> Vec<u8> {
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let hex = |at: usize| char::from(*after.get(at)?).to_digit(16);
-        let escaped = (byte == b'%')
-            .then(|| Some(hex(0)? * 16 + hex(1)?))
-            .flatten()
-            .and_then(|value| u8::try_from(value).ok());
-        match escaped {
-            Some(value) => {
-                decoded.push(value);
-                rest = &after[2..];
-            }
-            None => {
-                decoded.push(byte);
-                rest = after;
-            }
-        }
-    }
-    decoded
-}
-
-/// The URL as it may be shown. It need not be a proper one, so everything up to the last `@`
-/// before the path counts as a secret.
+/// The URL for messages. It need not be valid, so everything up to the last `@` counts as a secret.
 fn without_credentials(url: &str) -> String {
     let start = url.find("://").map_or(0, |at| at + 3);
     let (scheme, rest) = url.split_at(start);

@@ -1,4 +1,4 @@
-//! A driver that takes the wire's maps of strings as they are.
+//! A driver that takes the wire's maps of strings unchanged.
 
 use crate::fields::DriverSchemas;
 use crate::webhook::{
@@ -11,26 +11,25 @@ use crate::{HookError, Rejection};
 use k8s_openapi::api::core::v1::Pod;
 use std::future::Future;
 
-/// A load balancer's driver that takes the wire's requests as they are, maps of strings and all.
+/// A load balancer's driver that takes the wire's requests unchanged, with maps of strings.
 ///
-/// [`Driver`](crate::Driver) is the same with types of the driver's own, and what most drivers
-/// want; every one of those is a `RawDriver` too, and this is what the server takes. Implement it
-/// for a driver whose fields are not known when it is compiled, or for what stands between the
-/// router and another driver.
+/// Most drivers implement [`Driver`](crate::Driver) instead, with types of their own; each of them is
+/// a `RawDriver` too, which is what the server takes. Implement this one for a driver whose fields
+/// are not known at compile time, or for a wrapper of another driver.
 ///
-/// Write the methods as plain `async fn`. What the specification leaves optional has a default.
+/// Methods that the specification makes optional have a default.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no driver",
-    note = "implement `lbcf_driver_sdk::Driver` for it, or `RawDriver` to take the wire's maps as they are"
+    message = "`{Self}` is not a driver",
+    note = "implement `lbcf_driver_sdk::Driver` for it, or `RawDriver` to take the wire's maps unchanged"
 )]
 pub trait RawDriver: Send + Sync + 'static {
-    /// Can this driver work? Yes, unless it says otherwise.
+    /// Whether the driver is healthy. The default is.
     fn healthz(&self, _request: HealthzRequest) -> impl Future<Output = HealthzResponse> + Send {
         async { HealthzResponse { healthy: true } }
     }
 
-    /// Is this load balancer acceptable? Called before the user's object is stored, so it must
-    /// answer soon and must change nothing. Everything is, unless it says otherwise.
+    /// Validates a load balancer before the user's object is stored. Must be fast and must not
+    /// change anything. The default accepts everything.
     fn validate_load_balancer(
         &self,
         _request: ValidateLoadBalancerRequest,
@@ -38,8 +37,8 @@ pub trait RawDriver: Send + Sync + 'static {
         async { Ok(()) }
     }
 
-    /// Makes the load balancer, or takes the existing one into use, and gives its identity. An
-    /// empty identity means that `lbSpec` is the identity. The default does just that.
+    /// Creates the load balancer, or adopts an existing one, and returns its identity. An empty map,
+    /// which the default returns, means that `lbSpec` is the identity.
     fn create_load_balancer(
         &self,
         _request: CreateLoadBalancerRequest,
@@ -47,7 +46,7 @@ pub trait RawDriver: Send + Sync + 'static {
         async { Ok(StringMap::new()) }
     }
 
-    /// Brings the load balancer's attributes to what is wanted. The default has none to bring.
+    /// Updates the load balancer's attributes to those of the request. The default does nothing.
     fn ensure_load_balancer(
         &self,
         _request: EnsureLoadBalancerRequest,
@@ -55,8 +54,8 @@ pub trait RawDriver: Send + Sync + 'static {
         async { Ok(()) }
     }
 
-    /// Deletes the load balancer; one that does not exist is deleted. The default leaves it, as
-    /// is right for one that somebody else made.
+    /// Deletes the load balancer; succeeds if it does not exist. The default leaves it unchanged,
+    /// which is right for one that the driver did not create.
     fn delete_load_balancer(
         &self,
         _request: DeleteLoadBalancerRequest,
@@ -64,8 +63,8 @@ pub trait RawDriver: Send + Sync + 'static {
         async { Ok(()) }
     }
 
-    /// May backends be registered like this? Called before the user's object is stored, so it
-    /// must answer soon and must change nothing. They may, unless it says otherwise.
+    /// Validates the parameters of backends before the user's object is stored. Must be fast and
+    /// must not change anything. The default accepts everything.
     fn validate_backend(
         &self,
         _request: ValidateBackendRequest,
@@ -73,29 +72,29 @@ pub trait RawDriver: Send + Sync + 'static {
         async { Ok(()) }
     }
 
-    /// The address by which the load balancer knows this backend: never empty, the same whenever
-    /// it is asked for, another for another backend. Nothing is registered by asking.
+    /// Returns the address that identifies this backend: not empty, the same in every call, and
+    /// different for other backends. Must not register anything.
     fn generate_backend_addr(
         &self,
         request: GenerateBackendAddrRequest,
     ) -> impl Future<Output = Result<String, HookError>> + Send;
 
-    /// Registers the backend with these parameters; one that is registered gets the parameters.
-    /// The map is kept by the controller and sent along from now on.
+    /// Registers the backend, or updates its parameters if it is registered. The controller stores
+    /// the returned map and sends it in later calls as `injectedInfo`.
     fn ensure_backend(
         &self,
         request: EnsureBackendRequest,
     ) -> impl Future<Output = Result<StringMap, HookError>> + Send;
 
-    /// Takes the backend away; one that is not registered is gone, and so is one on a load
-    /// balancer that does not exist.
+    /// Deregisters the backend; succeeds if it is not registered, or its load balancer does not
+    /// exist.
     fn deregister_backend(
         &self,
         request: DeregisterBackendRequest,
     ) -> impl Future<Output = Result<(), HookError>> + Send;
 
-    /// Which of these pods stay registered although they are not ready? The default refuses, and
-    /// the controller then does what the group's `failurePolicy` says.
+    /// Returns those of the request's pods that stay registered although they are not ready. The
+    /// default refuses, and the controller then applies the group's `failurePolicy`.
     fn judge_pod_deregister(
         &self,
         _request: JudgePodDeregisterRequest,
@@ -103,21 +102,19 @@ pub trait RawDriver: Send + Sync + 'static {
         async { Err(Rejection::not_judged()) }
     }
 
-    /// Names what must not be worked on by two operations at a time. Many cloud APIs take one
-    /// change of a load balancer after the other: give a key made of the identity, and operations
-    /// with the same key run one after the other. By default all run side by side.
+    /// Operations with equal keys run one after the other. See
+    /// [`Driver::serial_key`](crate::Driver::serial_key). By default all run concurrently.
     fn serial_key(&self, _load_balancer: LoadBalancer<&StringMap, &StringMap>) -> Option<String> {
         None
     }
 
-    /// Whether this driver can rehearse: do all but act for operations whose `dry_run` is set.
-    /// By default it cannot, and is not asked: such operations are answered with `Fail` for it.
-    /// A driver that can says so in `acceptDryRunCall` of its `LoadBalancerDriver` too.
+    /// Whether the driver supports dry runs; false by default. See
+    /// [`Driver::accepts_dry_run`](crate::Driver::accepts_dry_run).
     fn accepts_dry_run(&self) -> bool {
         false
     }
 
-    /// What the maps hold, for the driver's OpenAPI document. By default any keys with any texts.
+    /// The schemas of the maps, for the driver's OpenAPI document. By default any keys and values.
     fn schemas(&self) -> DriverSchemas {
         DriverSchemas::default()
     }

@@ -1,28 +1,28 @@
-//! What the methods of a [`Driver`] are called with: the webhooks' requests in its own types.
+//! The requests of a [`Driver`]'s methods: those of the webhooks, in the driver's types.
 //!
-//! Each is read from the wire before the method is called. Where a value does not fit, the method
-//! is not called: webhooks that decide refuse, those that do work fail, with the field, the value
-//! and what is expected. An update that leaves what does not fit as it was is accepted.
+//! The router converts each request before it calls the method. If a value does not fit its type,
+//! the method is not called: validations refuse and operations fail, with the field, the value and
+//! the expectation. A validation accepts an update that does not change the invalid value.
 
 mod read;
 
-pub(crate) use read::Question;
+pub(crate) use read::ValidationInput;
 
 use crate::Driver;
 use crate::webhook::{BackendType, Operation, PodBackend, ServiceBackend, StringMap};
 use std::fmt;
 
-/// Declares a request: its own fields behind those that its class has.
+/// Declares a request: the fields of its class and its own.
 macro_rules! request {
     (operation $(#[$doc:meta])* $name:ident { $($fields:tt)* }) => {
         request! { @declare $(#[$doc])* $name {
-            /// Names the operation on one object, such as `ensureBackend(<uid>)`: opaque, and the
-            /// same in every call, also when parameters change. Good as the client token that
-            /// clouds ask for when something is created.
+            /// Identifies the operation on one object, such as `ensureBackend(<uid>)`: opaque, and
+            /// the same in every call, also after parameters change. Suitable as a client token for
+            /// creations.
             pub record_id: String,
-            /// New in each call; for logs.
+            /// Different in each call, for logs.
             pub retry_id: String,
-            /// Whether only a check is asked for: nothing may change. Never set unless the driver
+            /// Whether to check only and change nothing. Never set unless the driver
             /// [accepts dry runs](Driver::accepts_dry_run).
             pub dry_run: bool,
             $($fields)*
@@ -30,7 +30,7 @@ macro_rules! request {
     };
     (decision $(#[$doc:meta])* $name:ident { $($fields:tt)* }) => {
         request! { @declare $(#[$doc])* $name {
-            /// Whether the controller only rehearses.
+            /// Whether this is part of a dry run of the controller.
             pub dry_run: bool,
             $($fields)*
         } }
@@ -53,123 +53,121 @@ macro_rules! request {
 }
 
 request! { decision
-    /// Is this load balancer acceptable?
+    /// Validates a load balancer.
     ValidateLoadBalancer {
-        /// Whether it is new or changed.
+        /// Whether the load balancer is created or updated.
         pub operation: Operation,
-        /// What identifies it, or what it is created from.
+        /// Identifies the load balancer, or the parameters to create it.
         pub lb_spec: D::LbSpec,
-        /// Settings that do not identify it.
+        /// Settings that do not identify the load balancer.
         pub attributes: D::Attributes,
-        /// The settings before the change. None where it is new, and where they do not fit the
-        /// type: then there is nothing to keep to.
+        /// The settings before the update. `None` for a creation, and where they do not fit the
+        /// type.
         pub old_attributes: Option<D::Attributes>,
     }
 }
 
 request! { operation
-    /// Make this load balancer, or take the existing one that `lb_spec` names into use. Called
-    /// until it succeeds, and again with the same `record_id` when an answer was lost.
+    /// Creates a load balancer, or adopts the existing one that `lb_spec` names. Called until it
+    /// succeeds, and again with the same `record_id` if a response was lost.
     CreateLoadBalancer {
-        /// What identifies it, or what it is created from.
+        /// Identifies the load balancer, or the parameters to create it.
         pub lb_spec: D::LbSpec,
-        /// Settings that do not identify it.
+        /// Settings that do not identify the load balancer.
         pub attributes: D::Attributes,
     }
 }
 
 request! { operation
-    /// Bring the load balancer's attributes to these.
+    /// Updates the load balancer's attributes.
     EnsureLoadBalancer {
         /// The load balancer's identity.
         pub lb_info: D::LbInfo,
-        /// The settings that it shall have.
+        /// The desired settings, decoded from `attributes`.
         pub attributes: D::Attributes,
     }
 }
 
 request! { operation
-    /// Delete the load balancer. One that does not exist is deleted already.
+    /// Deletes a load balancer. Succeeds if it does not exist.
     DeleteLoadBalancer {
-        /// The load balancer's identity. None where the controller was never told one: where
-        /// creating has begun nevertheless, that has to be found some other way, or ended here.
+        /// The load balancer's identity. `None` where the controller never received one: a creation
+        /// that has started all the same has to be found another way, or cancelled.
         pub lb_info: Option<D::LbInfo>,
-        /// Its settings; None where they do not fit the type, which must not keep it from being
-        /// deleted.
+        /// The settings; `None` where they do not fit the type, which must not prevent the deletion.
         pub attributes: Option<D::Attributes>,
     }
 }
 
 request! { decision
-    /// May backends be registered with these parameters?
+    /// Validates the parameters of backends.
     ValidateBackend {
-        /// Whether the group is new or changed.
+        /// Whether the group is created or updated.
         pub operation: Operation,
-        /// What kind of backends.
+        /// The kind of the group's backends.
         pub backend_type: BackendType,
-        /// The load balancer's identity; None while it is not created, and where what is sent does
-        /// not fit the type: for a Bind that is `lbSpec` (b97).
+        /// The load balancer's identity; `None` until it is created, and where the value does not
+        /// fit the type: for a Bind the controller sends `lbSpec` (b97).
         pub lb_info: Option<D::LbInfo>,
-        /// The parameters that backends are registered with.
+        /// How backends are registered.
         pub parameters: D::Parameters,
-        /// The parameters before the change. None where the group is new, and where they do not
-        /// fit the type: then there is nothing to keep to.
+        /// The parameters before the update. `None` for a creation, and where they do not fit the
+        /// type.
         pub old_parameters: Option<D::Parameters>,
     }
 }
 
-/// What is to become a backend.
+/// The object to register.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Backend {
-    /// A pod, by one of its ports.
+    /// One port of a pod.
     Pod(Box<PodBackend>),
-    /// A service's node port on one node.
+    /// The node port of a service on one node.
     Service(Box<ServiceBackend>),
 }
 
 request! { operation
-    /// By which address does the load balancer know this backend?
+    /// Returns the address that identifies a backend.
     GenerateBackendAddr {
         /// The load balancer's identity.
         pub lb_info: D::LbInfo,
         /// The load balancer's settings.
         pub lb_attributes: D::Attributes,
-        /// The parameters that the backend is registered with. None where there are none and the
-        /// type needs some: the original controller never sends them (d4).
+        /// How the backend is registered. `None` if the request has no parameters and the type
+        /// requires some: the original controller never sends them (d4).
         pub parameters: Option<D::Parameters>,
-        /// The backend.
+        /// A pod or a service.
         pub backend: Backend,
     }
 }
 
 request! { operation
-    /// Register this backend with these parameters. One that is registered already is a success,
-    /// and gets the parameters.
+    /// Registers a backend, or updates its parameters if it is registered.
     EnsureBackend {
         /// The load balancer's identity.
         pub lb_info: D::LbInfo,
-        /// The backend's address, as `generate_backend_addr` gave it.
+        /// The backend's address, as returned by `generate_backend_addr`.
         pub backend_addr: D::BackendAddr,
-        /// The parameters that it shall have.
+        /// The desired parameters, decoded from `parameters`.
         pub parameters: D::Parameters,
-        /// What the last success gave to remember.
+        /// The map that the last successful call returned.
         pub injected_info: StringMap,
     }
 }
 
 request! { operation
-    /// Take this backend away. One that is not registered, and one on a load balancer that does
-    /// not exist, is gone already: a success. One whose address does not fit the type was never
-    /// registered, and this is not called for it.
+    /// Deregisters a backend. Succeeds if it is not registered, or its load balancer does not exist.
+    /// Not called if `lbInfo` is empty or the address does not fit the type: such a backend was
+    /// never registered.
     DeregisterBackend {
         /// The load balancer's identity.
         pub lb_info: D::LbInfo,
-        /// The backend's address, as `generate_backend_addr` gave it.
+        /// The backend's address, as returned by `generate_backend_addr`.
         pub backend_addr: D::BackendAddr,
-        /// The parameters that it has; None where they do not fit the type, which must not keep
-        /// it from being taken away.
+        /// The current parameters; `None` where they do not fit the type, which must not prevent the
+        /// deregistration.
         pub parameters: Option<D::Parameters>,
-        /// What the last success of `ensure_backend` gave to remember.
+        /// The map that the last successful `ensure_backend` returned.
         pub injected_info: StringMap,
     }
 }

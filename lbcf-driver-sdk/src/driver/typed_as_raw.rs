@@ -1,10 +1,10 @@
-//! Every [`Driver`] is a [`RawDriver`]: its types are read from the wire's maps before a method is
-//! called, and written back from its answer.
+//! Every [`Driver`] is a [`RawDriver`]: the wire's maps are converted to its types before a method is
+//! called, and its result back to maps.
 
 use crate::fields::{self, DriverSchemas};
 use crate::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
-    GenerateBackendAddr, Question, ValidateBackend, ValidateLoadBalancer,
+    GenerateBackendAddr, ValidateBackend, ValidateLoadBalancer, ValidationInput,
 };
 use crate::webhook as wire;
 use crate::webhook::{LoadBalancer, StringMap};
@@ -23,8 +23,10 @@ impl<D: Driver> RawDriver for D {
         request: wire::ValidateLoadBalancerRequest,
     ) -> Result<(), Rejection> {
         match ValidateLoadBalancer::read(request)? {
-            Question::Ask(request) => Driver::validate_load_balancer(self, request).await,
-            Question::Unchanged => Ok(()),
+            ValidationInput::Validate(request) => {
+                Driver::validate_load_balancer(self, request).await
+            }
+            ValidationInput::Unchanged => Ok(()),
         }
     }
 
@@ -36,7 +38,7 @@ impl<D: Driver> RawDriver for D {
         let request = CreateLoadBalancer::read(request)?;
         let lb_info = Driver::create_load_balancer(self, request).await?;
         let written = fields::write("lbInfo", &lb_info)?;
-        // What cannot be read back could never be deleted. b19: none means lbSpec.
+        // An identity that cannot be read back could never be deleted. b19: empty means lbSpec.
         let identity = if written.is_empty() {
             &lb_spec
         } else {
@@ -65,8 +67,8 @@ impl<D: Driver> RawDriver for D {
         request: wire::ValidateBackendRequest,
     ) -> Result<(), Rejection> {
         match ValidateBackend::read(request)? {
-            Question::Ask(request) => Driver::validate_backend(self, request).await,
-            Question::Unchanged => Ok(()),
+            ValidationInput::Validate(request) => Driver::validate_backend(self, request).await,
+            ValidationInput::Unchanged => Ok(()),
         }
     }
 
@@ -94,7 +96,9 @@ impl<D: Driver> RawDriver for D {
             Ok(request) => Driver::deregister_backend(self, request).await,
             Err(_never_registered) => {
                 #[cfg(feature = "server")]
-                tracing::warn!("{_never_registered}: taken for one that was never registered");
+                tracing::warn!(
+                    "{_never_registered}: treated as a backend that was never registered"
+                );
                 Ok(())
             }
         }
@@ -108,7 +112,7 @@ impl<D: Driver> RawDriver for D {
     }
 
     fn serial_key(&self, load_balancer: LoadBalancer<&StringMap, &StringMap>) -> Option<String> {
-        // What does not fit is refused when its turn comes.
+        // A value that does not fit is refused when the hook runs.
         match load_balancer {
             LoadBalancer::Wanted(spec) => {
                 let key = |spec: &D::LbSpec| Driver::serial_key(self, LoadBalancer::Wanted(spec));

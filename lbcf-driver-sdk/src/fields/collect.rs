@@ -1,22 +1,20 @@
-//! All that is wrong with a map, for somebody who wants to write it right at the second try.
+//! Collects all problems of a map.
 //!
-//! Serde stops at the first problem. So the map is read again with something in the place of the
-//! value that was wrong, and what the type says then is the next problem. What comes of that
-//! reading is thrown away.
+//! Serde stops at the first problem. So the map is read again with a placeholder for the wrong value,
+//! which shows the next problem. The value that is read is discarded.
 
 use super::de;
+use super::placeholders::Tried;
 use super::problem::{Problem, What};
-use super::stand_ins::Tried;
 use crate::webhook::StringMap;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
-/// So many problems are told.
-const TOLD: usize = 8;
-/// So often the map is read for that.
-const READ: usize = 64;
+/// The limit of reported problems.
+const MAX_PROBLEMS: usize = 8;
+/// The limit of readings.
+const MAX_READINGS: usize = 64;
 
-/// The messages on the first problem and on those that it hid.
 pub(super) fn messages<T: DeserializeOwned>(
     map_name: &str,
     map: &StringMap,
@@ -26,13 +24,13 @@ pub(super) fn messages<T: DeserializeOwned>(
     let mut tried: BTreeMap<String, Tried> = BTreeMap::new();
     let mut rest = map.clone();
     let mut problem = first;
-    for _ in 0..READ {
+    for _ in 0..MAX_READINGS {
         let Some(key) = problem.key().map(str::to_owned) else {
-            // It is about the map as a whole, which is not the user's any more.
+            // It concerns the map as a whole, which has placeholders by now.
             break;
         };
         if !tried.is_empty() && !tried.contains_key(&key) {
-            if messages.len() == TOLD {
+            if messages.len() == MAX_PROBLEMS {
                 messages.push("and perhaps more".to_owned());
                 break;
             }

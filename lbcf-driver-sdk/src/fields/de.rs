@@ -1,7 +1,4 @@
-//! Reads a map of strings as any type that serde reads.
-//!
-//! Nothing stands in between: a field's text goes to the field's type as it is, so that reading
-//! costs what the values themselves need.
+//! Deserializes a map of strings, without an intermediate representation.
 
 mod list;
 mod text;
@@ -16,16 +13,16 @@ use serde::de::{
 use serde::forward_to_deserialize_any;
 use std::cell::Cell;
 use std::collections::btree_map;
-use text::{Place, Text};
+use text::{Text, TextRole};
 
-/// Reads the map; the first problem ends it.
+/// Reads the map up to the first problem.
 pub(super) fn read<T: DeserializeOwned>(
     map: &StringMap,
     recorder: Option<&Recorder>,
 ) -> Result<T, Problem> {
     match T::deserialize(Map { map, recorder }) {
-        // A struct with a flattened map does not tell its fields' names beforehand, so that its
-        // empty texts are known for fields only when they are read.
+        // A struct with a flattened map does not pass its fields' names, so its empty fields are only
+        // recognised when they are read.
         Err(problem) if *problem.what() == What::Empty && problem.key().is_some() => {
             without_empty_fields(map, problem, recorder)
         }
@@ -40,9 +37,9 @@ fn without_empty_fields<T: DeserializeOwned>(
 ) -> Result<T, Problem> {
     let mut rest = map.clone();
     loop {
-        let is_there = problem.key().is_some_and(|key| rest.remove(key).is_some());
-        if *problem.what() != What::Empty || !is_there {
-            return Err(with_empty_told(problem, map));
+        let is_present = problem.key().is_some_and(|key| rest.remove(key).is_some());
+        if *problem.what() != What::Empty || !is_present {
+            return Err(missing_as_empty(problem, map));
         }
         match T::deserialize(Map {
             map: &rest,
@@ -54,17 +51,16 @@ fn without_empty_fields<T: DeserializeOwned>(
     }
 }
 
-/// A field that is there, with nothing in it, is not missing for the one who wrote it.
-fn with_empty_told(problem: Problem, map: &StringMap) -> Problem {
-    let is_there = problem.key().is_some_and(|key| map.contains_key(key));
-    if *problem.what() == What::Missing && is_there {
-        problem.but_empty()
+/// A field with an empty text is reported as empty and not as missing.
+fn missing_as_empty(problem: Problem, map: &StringMap) -> Problem {
+    let is_present = problem.key().is_some_and(|key| map.contains_key(key));
+    if *problem.what() == What::Missing && is_present {
+        problem.into_empty()
     } else {
         problem
     }
 }
 
-/// A map of strings as something to deserialize from.
 #[derive(Clone, Copy)]
 struct Map<'r, 'de> {
     map: &'de StringMap,
@@ -76,7 +72,7 @@ impl<'r, 'de> Map<'r, 'de> {
         Entries {
             entries: self.map.iter(),
             names,
-            now: ("", ""),
+            current: ("", ""),
             is_field: Cell::new(false),
             recorder: self.recorder,
         }
@@ -111,7 +107,7 @@ impl<'de> Deserializer<'de> for Map<'_, 'de> {
         }
         visitor
             .visit_map(self.entries(names))
-            .map_err(|problem| with_empty_told(problem, self.map))
+            .map_err(|problem| missing_as_empty(problem, self.map))
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
@@ -162,13 +158,11 @@ impl<'de> Deserializer<'de> for Map<'_, 'de> {
     }
 }
 
-/// The entries of a map, one after the other.
 struct Entries<'r, 'de> {
     entries: btree_map::Iter<'de, String, String>,
-    /// The names of a struct's fields, whose empty texts are as good as absent. To leave them out
-    /// here saves the second reading that a struct which does not tell its names needs.
+    /// The names of a struct's fields, whose empty texts count as absent and are skipped.
     names: &'static [&'static str],
-    now: (&'de str, &'de str),
+    current: (&'de str, &'de str),
     /// Whether the key was read as a field's name.
     is_field: Cell<bool>,
     recorder: Option<&'r Recorder>,
@@ -185,12 +179,12 @@ impl<'de> MapAccess<'de> for Entries<'_, 'de> {
             if value.is_empty() && self.names.contains(&key.as_str()) {
                 continue;
             }
-            self.now = (key, value);
+            self.current = (key, value);
             if let Some(recorder) = self.recorder {
                 recorder.reads(key);
             }
             self.is_field.set(false);
-            let text = Text::new(key, Place::Key(&self.is_field), None);
+            let text = Text::new(key, TextRole::Key(&self.is_field), None);
             let read = seed.deserialize(text);
             return match read {
                 Ok(key) => Ok(Some(key)),
@@ -202,13 +196,13 @@ impl<'de> MapAccess<'de> for Entries<'_, 'de> {
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Problem> {
-        let (key, value) = self.now;
-        let place = if self.is_field.get() {
-            Place::Field
+        let (key, value) = self.current;
+        let role = if self.is_field.get() {
+            TextRole::Field
         } else {
-            Place::Value
+            TextRole::Value
         };
-        seed.deserialize(Text::new(value, place, self.recorder))
+        seed.deserialize(Text::new(value, role, self.recorder))
             .map_err(|problem| problem.at(key, value))
     }
 
@@ -217,17 +211,15 @@ impl<'de> MapAccess<'de> for Entries<'_, 'de> {
     }
 }
 
-/// Whether the text is JSON that begins like this.
 fn is_json(text: &str, begin: char) -> bool {
     text.trim_start().starts_with(begin) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// Whether a text that looks like a list is read as JSON.
+/// Whether a list is read as JSON and not as items separated by commas.
 pub(super) fn is_json_list(text: &str) -> bool {
     is_json(text, '[')
 }
 
-/// A word as something to deserialize from.
 fn word(text: &str) -> serde::de::value::BorrowedStrDeserializer<'_, Problem> {
     serde::de::value::BorrowedStrDeserializer::new(text)
 }

@@ -1,4 +1,4 @@
-//! Durations as texts such as `30s` and `1m30s`: serde's `with` for a field.
+//! Durations as texts such as `30s` and `1m30s`, for serde's `with`.
 //!
 //! ```
 //! use lbcf_driver_sdk::fields;
@@ -9,7 +9,7 @@
 //! struct Attributes {
 //!     #[serde(with = "fields::duration")]
 //!     timeout: Duration,
-//!     // `with` takes serde's own rule for `Option` away, so absence needs `default`.
+//!     // With `with`, serde requires `default` for an absent field.
 //!     #[serde(with = "fields::duration::option", default)]
 //!     drain: Option<Duration>,
 //! }
@@ -22,10 +22,9 @@
 //! # Ok::<(), fields::FieldError>(())
 //! ```
 //!
-//! Read is a number with a unit (`h`, `m`, `s`, `ms`, `us`, `ns`, or their names), or several of
-//! them from the greatest to the least, the last one with a fraction if need be: `1.5h`,
-//! `2h 30m`, `500ms`. A bare number, a sign and units from the day upwards are refused: nobody
-//! could be sure what they mean.
+//! A duration is one or more numbers with units (`h`, `m`, `s`, `ms`, `us`, `ns`, or their names) in
+//! descending order, of which the last may have a fraction: `1.5h`, `2h 30m`, `500ms`. A bare number, a
+//! sign and units of a day and more are refused as ambiguous.
 
 use super::kind::DURATION;
 use jiff::fmt::friendly::{Designator, Spacing, SpanParser, SpanPrinter};
@@ -39,15 +38,15 @@ static PRINTER: SpanPrinter = SpanPrinter::new()
     .designator(Designator::Compact)
     .spacing(Spacing::None);
 
-/// Reads a duration.
+/// Reads a duration such as `1m30s`.
 ///
 /// # Errors
-/// The deserializer's, when the text is no duration.
+/// The deserializer's, if the text is not a duration.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     deserializer.deserialize_str(Text)
 }
 
-/// Writes a duration.
+/// Writes a duration such as `1m30s`.
 ///
 /// # Errors
 /// The serializer's.
@@ -74,16 +73,16 @@ impl Visitor<'_> for Text {
     }
 }
 
-/// The same for a field that may be absent; it needs `default` besides.
+/// Optional durations. Such a field also needs serde's `default`.
 pub mod option {
     use serde::de::{Deserialize, Deserializer};
     use serde::ser::Serializer;
     use std::time::Duration;
 
-    /// Reads a duration, if there is one.
+    /// Reads a duration such as `1m30s`; an empty text is `None`.
     ///
     /// # Errors
-    /// The deserializer's, when the text is no duration.
+    /// The deserializer's, if the text is not a duration.
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Duration>, D::Error> {
@@ -98,7 +97,7 @@ pub mod option {
         Ok(Option::<Read>::deserialize(deserializer)?.map(|Read(duration)| duration))
     }
 
-    /// Writes a duration, if there is one.
+    /// Writes a duration such as `1m30s`; `None` is left out.
     ///
     /// # Errors
     /// The serializer's.

@@ -8,11 +8,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-/// A value that stands as JSON text in one field, or as a backend's address.
+/// A value that is JSON text in a field, or in a backend's address.
 ///
-/// Structs, maps and lists of them need it not: those are JSON text in a field anyway. It is for
-/// types that look at the shape of what they read (`serde_json::Value`, enums that are tagged
-/// inside or not at all), and for addresses of several parts:
+/// Structs, maps and lists of them are JSON text in a field anyway. This is for types that inspect what
+/// they read (`serde_json::Value`, enums that are internally tagged or untagged), and for addresses of
+/// several parts:
 ///
 /// ```
 /// use lbcf_driver_sdk::fields::{Json, read_address};
@@ -30,14 +30,14 @@ use std::str::FromStr;
 /// # Ok::<(), lbcf_driver_sdk::fields::FieldError>(())
 /// ```
 ///
-/// An address has to be the same text whenever it is asked for, so it holds no `HashMap`.
+/// An address must have the same text in each call, so it must not contain a `HashMap`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Json<T>(
-    /// The value.
+    /// The value that is written as JSON.
     pub T,
 );
 
-/// The text is not the JSON that its type expects.
+/// The text is not JSON, or not that of the type.
 #[derive(Debug, thiserror::Error)]
 #[error("not the JSON that is expected: {0}")]
 pub struct NotJson(#[source] serde_json::Error);

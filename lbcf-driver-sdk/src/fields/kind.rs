@@ -1,9 +1,10 @@
-//! What the text of a field stands for, as far as its type tells.
+//! The kinds of values that a field's text represents.
 
 use super::shown;
 use std::fmt;
 
-/// What the text of a field stands for. [`Display`](fmt::Display) says it as messages do.
+/// The kind of value that a field's text represents. [`Display`](fmt::Display) gives the words of error
+/// messages.
 ///
 /// ```
 /// use lbcf_driver_sdk::fields::Kind;
@@ -14,29 +15,29 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Kind {
-    /// Any text, or one that a type of the driver's own reads.
+    /// Any text, or the format of one of the driver's types.
     #[default]
     Text,
-    /// `true` or `false`.
+    /// One of the texts `true` and `false`.
     Bool,
     /// A whole number in decimal digits.
     Integer {
-        /// The least one.
+        /// The least value that the type accepts.
         min: i128,
-        /// The greatest one.
+        /// The greatest value that the type accepts.
         max: u128,
     },
     /// A number with or without a fraction.
     Number,
-    /// A single character.
+    /// Exactly one Unicode character.
     Char,
-    /// One of these words.
+    /// One of these texts.
     OneOf(Vec<String>),
-    /// A time such as `30s` or `1m30s`.
+    /// A duration such as `30s` or `1m30s`.
     Duration,
-    /// Several of this kind, separated by commas.
+    /// Items of this kind, separated by commas.
     List(Box<Self>),
-    /// JSON text.
+    /// A value as JSON text.
     Json,
 }
 
@@ -59,7 +60,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What the visitors of [`duration`](super::duration) say that they expect.
+/// The expectation of the visitors of [`duration`](super::duration).
 pub(super) const DURATION: &str = "a duration such as 30s or 1m30s";
-/// What the visitor of [`Json`](super::Json) says that it expects.
+/// The expectation of the visitor of [`Json`](super::Json).
 pub(super) const JSON: &str = "JSON text";

@@ -1,21 +1,20 @@
-//! Finds out what a type reads, by letting it read and listening to what it asks for.
+//! Derives a type's schema by deserializing it and recording what it requests.
 //!
-//! A derived struct tells its fields' names, and each field what it wants; whether it is required
-//! is what happens without it. Texts that stand in for values get the reading past the fields
-//! before. A field that takes none of them is a text that nobody knows more about: the schema
-//! says less then, and never anything wrong.
+//! A derived struct passes its fields' names, and each field requests its kind; it is required if
+//! reading fails without it. Placeholder texts get the reading past earlier fields. A field that
+//! accepts no placeholder is described as a text: the schema is then incomplete, but not wrong.
 
 use super::kind::Kind;
+use super::placeholders::Tried;
 use super::problem::{Problem, What};
 use super::recorder::{Asked, Recorder};
 use super::schema::{FieldSchema, Schema};
-use super::stand_ins::Tried;
 use super::{Fields, de, ser};
 use crate::webhook::StringMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 
-/// A key that no type knows.
+/// A key that no type has.
 const UNKNOWN: &str = "\u{0}";
 
 pub(super) fn schema<T: Fields>() -> Schema {
@@ -31,7 +30,7 @@ pub(super) fn schema<T: Fields>() -> Schema {
     if let Some(value) = probe.read_through()
         && names.is_none()
     {
-        probe.look_at(&value);
+        probe.add_written_fields(&value);
     }
     let mut names = std::mem::take(&mut probe.names);
     names.retain(|name| !probe.aliases.contains_key(name));
@@ -40,14 +39,14 @@ pub(super) fn schema<T: Fields>() -> Schema {
 }
 
 struct Probe<T> {
-    /// The names that were found, in order.
+    /// In the order of the type.
     names: Vec<String>,
-    /// What stands in for each field.
+    /// The current placeholder of each field.
     filled: StringMap,
     tried: BTreeMap<String, Tried>,
-    /// Fields that take nothing that can be thought of.
+    /// Fields that accept no placeholder.
     opaque: BTreeSet<String>,
-    /// Other names, and whose.
+    /// Field names by alias.
     aliases: BTreeMap<String, String>,
     asked: BTreeMap<String, Asked>,
     reads: PhantomData<fn() -> T>,
@@ -68,8 +67,8 @@ impl<T> Default for Probe<T> {
 }
 
 impl<T: Fields> Probe<T> {
-    /// The names that a struct tells, none where it is none or does not tell; and whether any
-    /// other name is refused. The map is not empty, for the sake of `Option`.
+    /// The field names that a struct passes, if any, and whether it refuses other names. The map is
+    /// not empty, because an `Option` would read that as `None`.
     fn names(&self) -> (Option<&'static [&'static str]>, bool) {
         let map = StringMap::from([(UNKNOWN.to_owned(), "1".to_owned())]);
         let recorder = Recorder::default();
@@ -87,7 +86,7 @@ impl<T: Fields> Probe<T> {
         read
     }
 
-    /// Puts the first text in a field's place.
+    /// Sets a field to its first placeholder.
     fn fill(&mut self, name: &str) {
         let tried = self.tried.entry(name.to_owned()).or_default();
         if let Some(text) = tried.next(&What::Missing) {
@@ -95,9 +94,9 @@ impl<T: Fields> Probe<T> {
         }
     }
 
-    /// Fills fields until the type reads them all. None where it does not come to that.
+    /// Changes placeholders until the type accepts them all; `None` if it never does.
     fn read_through(&mut self) -> Option<T> {
-        // Each round tries one more text, or finds one more name.
+        // Each round tries another placeholder or finds another name.
         for _ in 0..1000 {
             let filled = self.filled.clone();
             let problem = match self.read(&filled) {
@@ -128,7 +127,7 @@ impl<T: Fields> Probe<T> {
         None
     }
 
-    /// Which of the names are other names of this one?
+    /// Finds the aliases of a field.
     fn find_aliases(&mut self, name: &str) -> Option<()> {
         let count = self.aliases.len();
         let texts = self.filled.clone();
@@ -147,14 +146,14 @@ impl<T: Fields> Probe<T> {
         (self.aliases.len() > count).then_some(())
     }
 
-    /// A struct with a flattened map does not tell its fields, but writes them.
-    fn look_at(&mut self, value: &T) {
+    /// A struct with a flattened map does not pass its fields' names, but writes them.
+    fn add_written_fields(&mut self, value: &T) {
         let written = ser::write(value).unwrap_or_default();
         for name in written.into_keys() {
             if !self.names.contains(&name) {
                 let map = [(name.clone(), "1".to_owned())];
                 let map = self.filled.clone().into_iter().chain(map).collect();
-                // Only what it asks for is of interest.
+                // Only for what it requests.
                 let _ = self.read(&map);
                 self.names.push(name);
             }
@@ -168,7 +167,7 @@ impl<T: Fields> Probe<T> {
         field.expected = asked.expected;
         field.kind = asked.kind;
         if let Kind::OneOf(words) = &field.kind
-            && (self.takes_any_word(name) || self.takes_more_than_words(name, words))
+            && (self.accepts_any_word(name) || self.has_variant_with_data(name, words))
         {
             field.expected = Some(format!("{}, or more", field.kind));
             field.kind = Kind::Text;
@@ -185,8 +184,8 @@ impl<T: Fields> Probe<T> {
         read.is_err_and(|problem| *problem.what() == What::Missing && problem.key() == Some(name))
     }
 
-    /// Whether a word that is none of a field's is taken nevertheless.
-    fn takes_any_word(&mut self, name: &str) -> bool {
+    /// Whether a field accepts a word that is not one of its variants.
+    fn accepts_any_word(&mut self, name: &str) -> bool {
         let mut map = self.filled.clone();
         map.insert(name.to_owned(), UNKNOWN.to_owned());
         match self.read(&map) {
@@ -195,13 +194,13 @@ impl<T: Fields> Probe<T> {
         }
     }
 
-    /// Whether one of a field's words stands for a variant that holds something.
-    fn takes_more_than_words(&mut self, name: &str, words: &[String]) -> bool {
+    /// Whether one of a field's variants holds data.
+    fn has_variant_with_data(&mut self, name: &str, words: &[String]) -> bool {
         words.iter().any(|word| {
             let mut map = self.filled.clone();
             map.insert(name.to_owned(), word.clone());
             let recorder = Recorder::default();
-            // Only what it asks for is of interest.
+            // Only for what it requests.
             let _ = de::read::<T>(&map, Some(&recorder));
             let record = recorder.into_record();
             record.asked.get(name).is_some_and(|asked| asked.holds_data)

@@ -1,10 +1,10 @@
-//! What is wrong with one field, between serde and the message.
+//! The error type of reading and writing maps.
 
 use super::shown;
 use serde::de::{Expected, Unexpected};
 use std::fmt::{self, Display};
 
-/// What is wrong, where, and with which value, as far as that is known.
+/// A problem with its field and value, as far as they are known.
 #[derive(Debug)]
 pub(super) struct Problem(Box<Details>);
 
@@ -12,27 +12,24 @@ pub(super) struct Problem(Box<Details>);
 struct Details {
     key: Option<String>,
     value: Option<String>,
-    /// The part of the value that it is about, where that is a list.
+    /// The item that is wrong, where the value is a list.
     item: Option<String>,
     what: What,
 }
 
-/// What is wrong with a field.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// The value is not what it should be, for this reason.
+    /// The value is wrong for this reason.
     Value(String),
-    /// The value is none of these words.
+    /// The value is not one of these words.
     NotOneOf(&'static [&'static str]),
-    /// There is no value.
     Missing,
-    /// There is an empty text.
     Empty,
-    /// There is no such field, but these.
+    /// The field is not one of these.
     Unknown(&'static [&'static str]),
-    /// There are two values, under two names of the field.
+    /// The field occurs under two of its names.
     Twice,
-    /// Only JSON can hold the value. The writer's own, which answers by writing JSON.
+    /// Internal to the writer, which then writes the value as JSON.
     NeedsJson,
 }
 
@@ -56,11 +53,11 @@ impl Problem {
         problem
     }
 
-    /// The same with the field and the value that it is about.
+    /// Adds the field and its value.
     pub(super) fn at(mut self, key: &str, value: &str) -> Self {
         let details = &mut self.0;
         if details.key.is_some() {
-            // It is about a field inside the value.
+            // The problem is inside the value.
             details.what = What::Value(details.to_string());
             details.item = None;
         }
@@ -69,20 +66,19 @@ impl Problem {
         self
     }
 
-    /// The same with the field that it is about, of whose value there is no text.
+    /// Adds the field, whose value has no text.
     pub(super) fn in_field(mut self, key: &str) -> Self {
         self.0.key = Some(key.to_owned());
         self
     }
 
-    /// The same for one item of a list.
+    /// Adds the item of the list.
     pub(super) fn in_item(mut self, item: &str) -> Self {
         self.0.item = Some(item.to_owned()).filter(|item| !item.is_empty());
         self
     }
 
-    /// The same about a field that is there, with nothing in it.
-    pub(super) fn but_empty(mut self) -> Self {
+    pub(super) fn into_empty(mut self) -> Self {
         self.0.what = What::Empty;
         self
     }
@@ -95,9 +91,16 @@ impl Problem {
         self.0.key.as_deref()
     }
 
-    /// The message, for the map that people know by the name `map_name`.
     pub(super) fn message(&self, map_name: &str) -> String {
         let details = &*self.0;
+        // A type that reads the map as one of several others passes their messages on.
+        if let (None, What::Value(text)) = (&details.key, &details.what)
+            && text
+                .strip_prefix(map_name)
+                .is_some_and(|rest| rest.starts_with('.'))
+        {
+            return text.clone();
+        }
         let mut message = map_name.to_owned();
         if let Some(key) = &details.key {
             message = format!("{message}.{}", shown::key(key));
@@ -166,7 +169,7 @@ impl serde::de::Error for Problem {
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
         Self::value(match unexpected {
-            // Only the whole map is one: the driver's author named a type that is none.
+            // Only the whole map is one: the driver's type does not represent a map.
             Unexpected::Map => {
                 format!("a map of strings cannot be read as {expected}: use a struct or a map")
             }

@@ -1,31 +1,27 @@
-//! Notes what a type asks for while it is read, for its schema.
+//! Records what a type requests while it is deserialized.
 
 use super::kind::Kind;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// Listens to one reading of a map.
 #[derive(Debug, Default)]
 pub(super) struct Recorder(RefCell<Record>);
 
-/// What was heard.
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    /// The names of the fields, where the type is a struct: aliases too, in no useful order.
+    /// The names of a struct's fields and their aliases, in no useful order.
     pub(super) names: Option<&'static [&'static str]>,
-    /// What each key was asked for.
     pub(super) asked: BTreeMap<String, Asked>,
-    /// The key that is read at the moment.
+    /// The key that is being read.
     reading: Option<String>,
 }
 
-/// What the type asks of one field.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Asked {
     pub(super) kind: Kind,
-    /// What the type itself says that it expects, such as "IP address".
+    /// The type's own description, such as "IP address".
     pub(super) expected: Option<String>,
-    /// Whether the word stands for a variant that holds something.
+    /// Whether the word names a variant with data.
     pub(super) holds_data: bool,
 }
 
@@ -42,7 +38,7 @@ impl Recorder {
         self.0.borrow_mut().reading = Some(key.to_owned());
     }
 
-    /// The first question counts: what a type asks after that is about parts.
+    /// Only the first request counts; later ones concern parts of the value.
     pub(super) fn asked(&self, kind: Kind, expected: Option<String>) {
         let mut record = self.0.borrow_mut();
         if let Some(key) = record.reading.clone() {
@@ -55,7 +51,7 @@ impl Recorder {
         }
     }
 
-    /// An item of the list that is read at the moment is of this kind.
+    /// The current list has items of this kind.
     pub(super) fn asked_item(&self, kind: Kind) {
         let mut record = self.0.borrow_mut();
         if let Some(key) = record.reading.clone()

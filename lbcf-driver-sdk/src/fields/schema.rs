@@ -1,9 +1,9 @@
-//! What the maps of a driver hold, as plain data.
+//! Schemas of a driver's maps.
 
 use super::{Fields, Kind, probe};
 use crate::Driver;
 
-/// What one map holds: its fields, found by asking the type, so that it costs its author nothing.
+/// The fields of a map, derived from its type.
 ///
 /// ```
 /// use lbcf_driver_sdk::fields::{Kind, Schema};
@@ -26,32 +26,32 @@ use crate::Driver;
 /// assert!(!is_backup.required);
 /// ```
 ///
-/// What a type hides is left out: of a struct with a flattened map, the fields that are `None`
-/// when nothing is given; of a type that reads itself (`untagged`, tagged inside), all.
+/// Some fields cannot be found: of a struct with a flattened map, those that are `None` by default; of
+/// a type that is untagged or internally tagged, all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Schema {
     /// The fields, in the order of the type.
     pub fields: Vec<FieldSchema>,
-    /// Whether further keys are let through, be they kept or ignored.
+    /// Whether other keys are allowed, whether they are kept or ignored.
     pub other_keys: bool,
 }
 
-/// What one field of a map holds.
+/// A field of a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldSchema {
-    /// Its key.
+    /// The key in the map.
     pub name: String,
-    /// Further keys by which it is read (`alias`).
+    /// Other keys under which it is read (serde's `alias`).
     pub other_names: Vec<String>,
-    /// What its text stands for.
+    /// The kind of value that its text represents.
     pub kind: Kind,
-    /// What the type itself says that it expects, where it says more than its kind: "IP address".
+    /// The type's own description, where it is more specific than the kind: "IP address".
     pub expected: Option<String>,
-    /// Whether reading fails without it.
+    /// Whether the map is invalid without it.
     pub required: bool,
-    /// What it is, for people; see [`DriverSchemas::describe`].
+    /// Text of the driver's author; see [`DriverSchemas::describe`].
     pub description: Option<String>,
 }
 
@@ -69,13 +69,13 @@ impl FieldSchema {
 }
 
 impl Schema {
-    /// What maps of this type hold.
+    /// The schema of a type.
     #[must_use]
     pub fn of<T: Fields>() -> Self {
         probe::schema::<T>()
     }
 
-    /// Any keys with any texts.
+    /// The schema of any keys with any values.
     #[must_use]
     pub const fn any() -> Self {
         Self {
@@ -86,7 +86,7 @@ impl Schema {
 
     fn describe(&mut self, name: &str, description: &str) {
         let field = match self.fields.iter().position(|field| field.name == name) {
-            Some(place) => self.fields.get_mut(place),
+            Some(at) => self.fields.get_mut(at),
             None if self.other_keys => {
                 self.fields.push(FieldSchema::optional_text(name));
                 self.fields.last_mut()
@@ -99,30 +99,28 @@ impl Schema {
     }
 }
 
-/// [`Schema::any`].
 impl Default for Schema {
     fn default() -> Self {
         Self::any()
     }
 }
 
-/// What the maps of one driver hold. By default any keys with any texts, as for a driver that
-/// takes the maps as they are.
+/// The schemas of a driver's maps. The default allows any keys with any values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DriverSchemas {
-    /// `lbSpec`.
+    /// Schema of `lbSpec` in all requests.
     pub lb_spec: Schema,
-    /// `lbInfo`.
+    /// Schema of `lbInfo` in requests and in the response of `createLoadBalancer`.
     pub lb_info: Schema,
-    /// `attributes`, and the same under other names: `lbAttributes`, `oldAttributes`.
+    /// Schema of `attributes`, `lbAttributes` and `oldAttributes`.
     pub attributes: Schema,
-    /// `parameters`, and `oldParameters`.
+    /// Schema of `parameters` and `oldParameters`.
     pub parameters: Schema,
 }
 
 impl DriverSchemas {
-    /// What the maps of this driver's types hold.
+    /// The schemas of a driver's types.
     #[must_use]
     pub fn of<D: Driver + ?Sized>() -> Self {
         Self {
@@ -133,7 +131,7 @@ impl DriverSchemas {
         }
     }
 
-    /// Says what a field is, for people who read the driver's OpenAPI document:
+    /// Adds the description of a field, for readers of the driver's OpenAPI document:
     ///
     /// ```
     /// # use lbcf_driver_sdk::fields::DriverSchemas;
@@ -142,9 +140,9 @@ impl DriverSchemas {
     /// assert_eq!(schemas.lb_spec.fields[0].name, "vpcID");
     /// ```
     ///
-    /// The path is `lbSpec`, `lbInfo`, `attributes` or `parameters`, a dot and the key. A field
-    /// that the type does not tell of is added as an optional text, where its map lets further
-    /// keys through; any other path is left alone.
+    /// The path is `lbSpec`, `lbInfo`, `attributes` or `parameters`, a dot and the key. A field that is
+    /// not in the schema is added as an optional text if its map allows other keys; any other path is
+    /// ignored.
     #[must_use]
     pub fn describe(mut self, path: &str, description: &str) -> Self {
         let (map, name) = path.split_once('.').unwrap_or((path, ""));

@@ -1,4 +1,4 @@
-//! Writes any type that serde writes as a map of strings.
+//! Serializes a type to a map of strings.
 
 mod list;
 mod text;
@@ -12,7 +12,7 @@ pub(super) fn write<T: Serialize>(fields: &T) -> Result<StringMap, Problem> {
     fields.serialize(Map)
 }
 
-/// The text that stands for a value; none where there is no value.
+/// The text of a value; `None` for `None` and the like.
 fn text<T: Serialize + ?Sized>(value: &T) -> Result<Option<String>, Problem> {
     match value.serialize(Text::Value) {
         Err(problem) if *problem.what() == What::NeedsJson => serde_json::to_string(value)
@@ -22,13 +22,13 @@ fn text<T: Serialize + ?Sized>(value: &T) -> Result<Option<String>, Problem> {
     }
 }
 
-/// Something to serialize into that only takes what a map can stand for.
+/// Accepts only what a map of strings can represent.
 struct Map;
 
 impl Map {
     fn refuse<T>(what: &str) -> Result<T, Problem> {
         Err(Problem::value(format!(
-            "a map of strings cannot stand for {what}: use a struct or a map"
+            "a map of strings cannot represent {what}: use a struct or a map"
         )))
     }
 }
@@ -124,11 +124,10 @@ impl Serializer for Map {
     }
 }
 
-/// The entries that are written so far.
 #[derive(Default)]
 struct Entries {
     map: StringMap,
-    /// The key whose value comes next.
+    /// The key of the next value.
     key: String,
 }
 

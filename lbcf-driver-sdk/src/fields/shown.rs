@@ -1,13 +1,13 @@
-//! How messages show what a peer sent: on one line, and never much of it.
+//! Formats values of peers for messages: on one line, and truncated.
 
 use std::fmt::{self, Display, Write};
 
-/// How many characters of a value a message shows.
+/// The limit of a value, in characters.
 const VALUE: usize = 100;
-/// How many characters of somebody else's message, such as the one of a type's own check.
+/// The limit of an included message, in characters.
 const MESSAGE: usize = 300;
 
-/// A value in quotes: cut, with control characters escaped.
+/// A value in quotes, truncated, with control characters escaped.
 pub(super) fn quoted(value: &str) -> String {
     match cut(value, VALUE) {
         (all, false) => format!("{all:?}"),
@@ -15,7 +15,7 @@ pub(super) fn quoted(value: &str) -> String {
     }
 }
 
-/// A key as it is, or in quotes where it is no plain word.
+/// A key, in quotes unless it is a plain word.
 pub(super) fn key(key: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./".contains(c);
     if !key.is_empty() && key.chars().count() <= VALUE && key.chars().all(plain) {
@@ -25,7 +25,7 @@ pub(super) fn key(key: &str) -> String {
     }
 }
 
-/// A message that may repeat what was sent.
+/// A message that may contain values of a peer.
 pub(super) fn message(text: impl Display) -> String {
     let text = text.to_string();
     let (begin, is_cut) = cut(&text, MESSAGE);
@@ -43,7 +43,6 @@ pub(super) fn message(text: impl Display) -> String {
     shown
 }
 
-/// Words behind each other, as a sentence has them.
 pub(super) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let mut list = String::new();
     for (index, word) in words.into_iter().enumerate() {
@@ -55,12 +54,12 @@ pub(super) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     list
 }
 
-/// The name among `names` that somebody who wrote `wrong` probably meant.
+/// The name most similar to `wrong`, if one is similar.
 pub(super) fn nearest<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
     if wrong.len() > 64 {
         return None;
     }
-    // A name without what differs in it says nothing any more, so a third of it has to be right.
+    // At most a third of the name may differ.
     names
         .iter()
         .map(|name| (distance(wrong, name), *name))
@@ -69,7 +68,7 @@ pub(super) fn nearest<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
         .map(|(_, name)| name)
 }
 
-/// How many letters have to be added, taken away or replaced, letter case aside.
+/// The Levenshtein distance, ignoring letter case.
 fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.to_lowercase().chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
@@ -89,7 +88,7 @@ fn distance(left: &str, right: &str) -> usize {
     row.last().copied().unwrap_or_default()
 }
 
-/// The first characters of a text, and whether there are more.
+/// The first characters of a text, and whether it has more.
 fn cut(text: &str, characters: usize) -> (&str, bool) {
     match text.char_indices().nth(characters) {
         Some((end, _)) => (text.get(..end).unwrap_or(text), true),
@@ -97,7 +96,7 @@ fn cut(text: &str, characters: usize) -> (&str, bool) {
     }
 }
 
-/// Writes what [`Display`] gives, whose failure would be a panic in `to_string`.
+/// `to_string` without its panic if [`Display`] fails.
 pub(super) fn written(value: &impl Display) -> Result<String, fmt::Error> {
     let mut text = String::new();
     write!(text, "{value}")?;

@@ -1,4 +1,4 @@
-//! What texts become, what is said of those that do not fit, and that what is written is read.
+//! Conversions of texts, error messages, and round trips.
 
 mod messages;
 mod probing;

@@ -1,4 +1,4 @@
-//! Jobs that are work of this process.
+//! Jobs that run in this process.
 
 use super::{Job, JobState};
 use crate::HookError;
@@ -13,11 +13,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
 
-type WorkFuture<O> = Pin<Box<dyn Future<Output = Result<O, HookError>> + Send>>;
-type WorkFn<R, O> = dyn Fn(R, Progress) -> WorkFuture<O> + Send + Sync;
+type TaskFuture<O> = Pin<Box<dyn Future<Output = Result<O, HookError>> + Send>>;
+type TaskFn<R, O> = dyn Fn(R, Progress) -> TaskFuture<O> + Send + Sync;
 
-/// A job that is work of this process: begun by the first call, running by itself, its result
-/// collected by a later call.
+/// A job that runs in this process: the first call starts it, and a later call collects its result.
 ///
 /// ```
 /// use lbcf_driver_sdk::HookError;
@@ -37,14 +36,13 @@ type WorkFn<R, O> = dyn Fn(R, Progress) -> WorkFuture<O> + Send + Sync;
 /// # }
 /// ```
 ///
-/// A call waits for the work [for a moment](Self::answer_within), then it is answered with
-/// `Running` and what the work said last. The work ends with the process: a driver that is
-/// restarted begins it anew, so each of its parts must find what the last run has left. When
-/// shutting down, wait for [`idle`](Self::idle).
+/// A call waits [1 s by default](Self::answer_within), then it is answered with `Running` and the
+/// latest progress. The job ends with the process and starts again after a restart, so each of its
+/// parts must find what the last run created. A shutdown should wait for [`idle`](Self::idle).
 pub struct InProcess<R, O> {
-    work: Box<WorkFn<R, O>>,
+    task: Box<TaskFn<R, O>>,
     answer_within: Duration,
-    at_work: TaskTracker,
+    running: TaskTracker,
 }
 
 impl<R, O> InProcess<R, O>
@@ -52,34 +50,33 @@ where
     R: Clone + PartialEq + Send + Sync + 'static,
     O: Clone + Send + Sync + 'static,
 {
-    /// The work for a request. An error ends it, and the next call begins anew.
-    pub fn new<F, W>(work: F) -> Self
+    /// Runs `task` for each request. An error ends it, and the next call starts it again.
+    pub fn new<F, W>(task: F) -> Self
     where
         F: Fn(R, Progress) -> W + Send + Sync + 'static,
         W: Future<Output = Result<O, HookError>> + Send + 'static,
     {
-        let at_work = TaskTracker::new();
-        // An open tracker is never done; a closed one still tracks new tasks.
-        at_work.close();
+        let running = TaskTracker::new();
+        // `wait` only returns on a closed tracker, which tracks new tasks all the same.
+        running.close();
         Self {
-            work: Box::new(move |request, progress| Box::pin(work(request, progress))),
+            task: Box::new(move |request, progress| Box::pin(task(request, progress))),
             answer_within: Duration::from_secs(1),
-            at_work,
+            running,
         }
     }
 
-    /// How long a call waits for the work to be done before it is answered with `Running` (default
-    /// 1 s).
+    /// How long a call waits for the result before it is answered with `Running` (default 1 s).
     #[must_use]
     pub const fn answer_within(mut self, limit: Duration) -> Self {
         self.answer_within = limit;
         self
     }
 
-    /// Waits until all work is done, and sets no limit to it.
-    /// [`Jobs::job`](super::Jobs::job) gives what this is called on.
+    /// Waits until no job runs, without a timeout. [`Jobs::job`](super::Jobs::job) returns the value
+    /// to call it on.
     pub async fn idle(&self) {
-        self.at_work.wait().await;
+        self.running.wait().await;
     }
 }
 
@@ -89,42 +86,42 @@ where
     O: Clone + Send + Sync + 'static,
 {
     type Request = R;
-    type Task = Work<O>;
+    type Task = InProcessTask<O>;
     type Output = O;
 
-    async fn submit(&self, _key: &str, request: &R) -> Result<Work<O>, HookError> {
+    async fn submit(&self, _key: &str, request: &R) -> Result<InProcessTask<O>, HookError> {
         let progress = Progress::new();
-        let (result, over) = watch::channel(None);
-        let work = (self.work)(request.clone(), progress.clone());
-        let work = async move {
-            result.send_replace(Some(work.await));
+        let (sender, result) = watch::channel(None);
+        let task = (self.task)(request.clone(), progress.clone());
+        let task = async move {
+            sender.send_replace(Some(task.await));
         };
-        self.at_work.spawn(work.instrument(Span::current()));
-        Ok(Work { over, progress })
+        self.running.spawn(task.instrument(Span::current()));
+        Ok(InProcessTask { result, progress })
     }
 
-    async fn poll(&self, work: &Work<O>) -> Result<JobState<O>, HookError> {
-        let mut over = work.over.clone();
-        let result = timeout(self.answer_within, over.wait_for(Option::is_some)).await;
+    async fn poll(&self, task: &InProcessTask<O>) -> Result<JobState<O>, HookError> {
+        let mut result = task.result.clone();
+        let result = timeout(self.answer_within, result.wait_for(Option::is_some)).await;
         Ok(match result {
-            Err(_) => work.progress.state(),
+            Err(_) => task.progress.state(),
             Ok(Ok(result)) => match result.clone() {
                 Some(Ok(output)) => JobState::Done(output),
                 Some(Err(hook_error)) => JobState::Failed(hook_error),
-                None => work.progress.state(),
+                None => task.progress.state(),
             },
-            // It was dropped before it had a result.
+            // The task was dropped without a result.
             Ok(Err(_)) => {
-                let last = work.progress.message();
-                tracing::error!("a job's work panicked; the last it said was {last:?}");
-                JobState::failed("the driver panicked at it, see its log")
+                let last = task.progress.message();
+                tracing::error!("a job panicked; its last progress was {last:?}");
+                JobState::failed("the driver panicked, see its log")
             }
         })
     }
 
-    async fn cancel(&self, work: &Work<O>) -> Result<JobState<O>, HookError> {
-        work.progress.cancelled.cancel();
-        self.poll(work).await
+    async fn cancel(&self, task: &InProcessTask<O>) -> Result<JobState<O>, HookError> {
+        task.progress.cancelled.cancel();
+        self.poll(task).await
     }
 }
 
@@ -132,73 +129,73 @@ impl<R, O> fmt::Debug for InProcess<R, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InProcess")
             .field("answer_within", &self.answer_within)
-            .field("at_work", &self.at_work.len())
+            .field("running", &self.running.len())
             .finish_non_exhaustive()
     }
 }
 
-/// Work that runs, or has ended.
-pub struct Work<O> {
-    over: watch::Receiver<Option<Result<O, HookError>>>,
+/// A job in this process that runs or has ended.
+pub struct InProcessTask<O> {
+    result: watch::Receiver<Option<Result<O, HookError>>>,
     progress: Progress,
 }
 
-impl<O> fmt::Debug for Work<O> {
+impl<O> fmt::Debug for InProcessTask<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Work")
+        f.debug_struct("InProcessTask")
             .field("progress", &self.progress)
             .finish_non_exhaustive()
     }
 }
 
-/// How work tells how far it is, and hears that it is not wanted any more. Clones are the same.
+/// Reports the progress of a job in this process, and notifies the job of its cancellation. Clones
+/// belong to the same job.
 #[derive(Debug, Clone)]
 pub struct Progress {
-    said: Arc<Mutex<(String, Duration)>>,
+    reported: Arc<Mutex<(String, Duration)>>,
     cancelled: CancellationToken,
 }
 
 impl Progress {
     fn new() -> Self {
         Self {
-            said: Arc::new(Mutex::new(("at work".to_owned(), Duration::from_secs(1)))),
+            reported: Arc::new(Mutex::new(("running".to_owned(), Duration::from_secs(1)))),
             cancelled: CancellationToken::new(),
         }
     }
 
-    /// What the user reads from now on.
+    /// Sets the message for the user.
     pub fn say(&self, message: impl Into<String>) {
-        self.with(|said| said.0 = message.into());
+        self.with(|reported| reported.0 = message.into());
     }
 
-    /// How long the controller shall wait at least before it asks again, from now on (1 s unless
-    /// said).
+    /// Sets the least time until the controller calls again (default 1 s).
     pub fn retry_after(&self, delay: Duration) {
-        self.with(|said| said.1 = delay);
+        self.with(|reported| reported.1 = delay);
     }
 
-    /// Whether somebody wants the work to [end](super::Jobs::cancel). Ending early with an error
-    /// is right when what was made by then has been taken away; going on to the end is right too.
+    /// Whether the job was [cancelled](super::Jobs::cancel). It may then end early with an error,
+    /// provided that it deletes what it has created, or continue to its end.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.is_cancelled()
     }
 
-    /// Waits until somebody wants the work to end.
+    /// Waits until the job is cancelled.
     pub async fn cancelled(&self) {
         self.cancelled.cancelled().await;
     }
 
     fn message(&self) -> String {
-        self.with(|said| said.0.clone())
+        self.with(|reported| reported.0.clone())
     }
 
     fn state<O>(&self) -> JobState<O> {
-        let (message, delay) = self.with(|said| said.clone());
+        let (message, delay) = self.with(|reported| reported.clone());
         JobState::running(message).retry_after(delay)
     }
 
     fn with<T>(&self, what: impl FnOnce(&mut (String, Duration)) -> T) -> T {
-        what(&mut self.said.lock().unwrap_or_else(PoisonError::into_inner))
+        what(&mut self.reported.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -1,46 +1,46 @@
-//! What a driver says of its long work: how it is begun, asked for, found and ended.
+//! The trait that describes one kind of job.
 
 use crate::HookError;
 use std::future::Future;
 use std::time::Duration;
 
-/// How one kind of long work is begun, asked for, found and ended.
+/// How one kind of job is submitted, polled, found and cancelled.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no job",
-    note = "implement `lbcf_driver_sdk::jobs::Job` for it, or make one of a closure by `InProcess::new`"
+    message = "`{Self}` is not a job",
+    note = "implement `lbcf_driver_sdk::jobs::Job` for it, or make one from a closure with `InProcess::new`"
 )]
 pub trait Job: Send + Sync + 'static {
-    /// What is wanted. Calls with another request under the same key are another job.
+    /// The parameters. Calls with another request under the same key are another job.
     type Request: PartialEq + Send + Sync + 'static;
-    /// What the task is known by once it was accepted.
+    /// Identifies the task once it was accepted.
     type Task: Send + Sync + 'static;
-    /// What comes of it.
+    /// The result of a successful task, such as the `lbInfo` of a created load balancer.
     type Output: Clone + Send + Sync + 'static;
 
-    /// Begins the work and gives what it is known by from now on. The key is what to hand to the
-    /// cloud as client token, so that a repeated submit is recognised.
+    /// Starts the task and returns its identifier. Pass the key to the cloud as client token, so
+    /// that it recognises a repeated submit.
     ///
-    /// It is not called again unless it fails, or the task did.
+    /// It is only called again if it or the task failed.
     fn submit(
         &self,
         key: &str,
         request: &Self::Request,
     ) -> impl Future<Output = Result<Self::Task, HookError>> + Send;
 
-    /// Asks how the task stands. `Err` means that this is not known: the call is answered with
-    /// it, and the task is asked for again. That the task failed is [`JobState::Failed`].
+    /// Returns the task's state. `Err` means that it is not known: the call gets the error, and the
+    /// next one polls again. A failed task is [`JobState::Failed`].
     fn poll(
         &self,
         task: &Self::Task,
     ) -> impl Future<Output = Result<JobState<Self::Output>, HookError>> + Send;
 
-    /// Looks for a task that was submitted with this key, before the driver was restarted or in a
-    /// submit whose answer was lost. Asked before every submit, with the request: a task that does
-    /// something else is none, or the change would be swallowed. Asked without one before
-    /// [ending](super::Jobs::cancel) what is not known here: then any task will do.
+    /// Searches for a task that was submitted with this key before a restart, or by a submit whose
+    /// response was lost. Before a submit it is called with the request: return only a task with
+    /// these parameters, or the change would be lost. Before the
+    /// [cancellation](super::Jobs::cancel) of an unknown job it is called without a request: return
+    /// any task.
     ///
-    /// Give one that runs or that succeeded; one that failed would fail for ever. By default there
-    /// is none.
+    /// Return a task that runs or succeeded, not one that failed. The default finds none.
     fn find(
         &self,
         _key: &str,
@@ -49,9 +49,9 @@ pub trait Job: Send + Sync + 'static {
         async { Ok(None) }
     }
 
-    /// Ends the task if that is possible, and tells how it stands then: [`Running`] as long as it
-    /// is not over, [`Done`] if it came to its end nevertheless, [`Failed`] if nothing came of it.
-    /// By default it cannot be ended, and is waited for.
+    /// Cancels the task if that is possible, and returns its state: [`Running`] until it has ended,
+    /// [`Done`] if it succeeded all the same, [`Failed`] if it created nothing. The default waits for
+    /// the task's end.
     ///
     /// [`Running`]: JobState::Running
     /// [`Done`]: JobState::Done
@@ -64,24 +64,24 @@ pub trait Job: Send + Sync + 'static {
     }
 }
 
-/// How a task stands.
+/// The state of a task.
 #[derive(Debug, Clone)]
 pub enum JobState<O> {
-    /// At work.
+    /// The task has not ended.
     Running {
-        /// What the user reads meanwhile.
+        /// The message for the user.
         message: String,
-        /// When to ask again, at the earliest.
+        /// The least time until the next call; `None` leaves it to the controller.
         delay: Option<Duration>,
     },
-    /// Over: this came of it.
+    /// The task succeeded with this result.
     Done(O),
-    /// Over: nothing came of it. The next call submits anew.
+    /// The task failed. The next call submits again.
     Failed(HookError),
 }
 
 impl<O> JobState<O> {
-    /// At work. The message is for the user.
+    /// [`Running`](Self::Running) with a message for the user.
     pub fn running(message: impl Into<String>) -> Self {
         Self::Running {
             message: message.into(),
@@ -89,12 +89,12 @@ impl<O> JobState<O> {
         }
     }
 
-    /// Over, and nothing came of it. The message is for the user.
+    /// [`Failed`](Self::Failed) with a message for the user.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::Failed(HookError::fail(message))
     }
 
-    /// Asks the controller to wait at least this long; for a task that is done it means nothing.
+    /// Sets the least time until the next call; without effect on [`Done`](Self::Done).
     #[must_use]
     pub fn retry_after(self, delay: Duration) -> Self {
         match self {

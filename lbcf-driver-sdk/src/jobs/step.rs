@@ -1,10 +1,10 @@
-//! Doing one step of a job as a task of its own, and telling those who wait for it.
+//! Runs one step of a job (submit, poll, find, cancel) as a task of its own.
 
-use super::table::{End, Settings, Step, StepId};
+use super::store::{JobStep, Settings, StepEnd, StepId};
 use super::{Job, JobState, Jobs, Shared};
 use crate::HookError;
 use crate::outcome::chain;
-use std::any::Any;
+use crate::server::panic_text;
 use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinError;
@@ -12,50 +12,46 @@ use tokio::time::{Instant, timeout};
 use tokio_util::task::AbortOnDropHandle;
 use tracing::{Instrument, Span};
 
-/// What a step came to, for those who wait.
 #[derive(Debug, Clone)]
-pub(super) enum Outcome<O> {
-    /// The task is at work.
+pub(super) enum StepOutcome<O> {
     Running(HookError),
-    /// The task is over and made this.
     Done(O),
-    /// The task is over and made nothing.
+    /// The task ended without a result.
     Failed(HookError),
-    /// How the task stands could not be found out.
-    NotAsked(HookError),
-    /// There is no task.
+    /// The poll failed, so the state of the task is not known.
+    NotPolled(HookError),
+    /// The search or the submit failed.
     NotSubmitted(HookError),
-    /// No task was found that could be ended.
-    NothingThere,
+    /// A cancellation found no task.
+    NoTask,
 }
 
-/// How to listen to a step. Clones are the same step.
+/// Publishes a step's outcome to the calls that wait for it. Clones belong to the same step.
 #[derive(Debug)]
-pub(super) struct Listen<O>(watch::Sender<Option<Outcome<O>>>);
+pub(super) struct StepSender<O>(watch::Sender<Option<StepOutcome<O>>>);
 
-impl<O> Listen<O> {
-    pub(super) fn subscribe(&self) -> watch::Receiver<Option<Outcome<O>>> {
+impl<O> StepSender<O> {
+    pub(super) fn subscribe(&self) -> watch::Receiver<Option<StepOutcome<O>>> {
         self.0.subscribe()
     }
 }
 
-impl<O> Default for Listen<O> {
+impl<O> Default for StepSender<O> {
     fn default() -> Self {
         Self(watch::Sender::new(None))
     }
 }
 
-impl<O> Clone for Listen<O> {
+impl<O> Clone for StepSender<O> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-/// Waits for the step's end, which every step comes to: it has a limit, and one that is dropped
-/// reports that.
+/// Waits for the step's end. Every step ends: it has a timeout, and reports when it is dropped.
 pub(super) async fn outcome<O: Clone>(
-    mut outcomes: watch::Receiver<Option<Outcome<O>>>,
-) -> Result<Outcome<O>, HookError> {
+    mut outcomes: watch::Receiver<Option<StepOutcome<O>>>,
+) -> Result<StepOutcome<O>, HookError> {
     let ended = outcomes.wait_for(Option::is_some).await;
     ended
         .ok()
@@ -68,13 +64,13 @@ fn shut_down() -> HookError {
 }
 
 impl<J: Job> Jobs<J> {
-    /// Does the step, whatever becomes of those who wait.
+    /// Runs the step, independently of the calls that wait for it.
     pub(super) fn spawn(
         &self,
         key: &str,
         id: StepId,
-        step: Step<J::Request, J::Task>,
-        listen: Listen<J::Output>,
+        step: JobStep<J::Request, J::Task>,
+        sender: StepSender<J::Output>,
     ) {
         let shared = Arc::clone(&self.shared);
         let limit = self.settings.step_within;
@@ -83,19 +79,19 @@ impl<J: Job> Jobs<J> {
             settings: self.settings,
             key: key.to_owned(),
             id,
-            listen,
+            sender,
             outcome: None,
         };
         let key = key.to_owned();
-        let work = async move { shared.take(&key, id, step).await };
-        let work = work.instrument(Span::current());
+        let run = async move { shared.run_step(&key, id, step).await };
+        let run = run.instrument(Span::current());
         let supervised = async move {
-            // A task of its own, so that its panic is its own.
-            let work = AbortOnDropHandle::new(tokio::spawn(work));
-            let outcome = match timeout(limit, work).await {
+            // A task of its own, to catch panics.
+            let run = AbortOnDropHandle::new(tokio::spawn(run));
+            let outcome = match timeout(limit, run).await {
                 Ok(Ok(outcome)) => outcome,
-                Ok(Err(broken)) => ending.broken(panicked(broken)),
-                Err(_) => ending.broken(HookError::fail(format!("took longer than {limit:?}"))),
+                Ok(Err(error)) => ending.aborted(panicked(error)),
+                Err(_) => ending.aborted(HookError::fail(format!("took longer than {limit:?}"))),
             };
             ending.with(outcome);
         };
@@ -105,16 +101,16 @@ impl<J: Job> Jobs<J> {
 }
 
 impl<J: Job> Shared<J> {
-    async fn take(
+    async fn run_step(
         &self,
         key: &str,
         id: StepId,
-        step: Step<J::Request, J::Task>,
-    ) -> Outcome<J::Output> {
+        step: JobStep<J::Request, J::Task>,
+    ) -> StepOutcome<J::Output> {
         match step {
-            Step::Poll(task) => Outcome::of_task(self.job.poll(&task).await),
-            Step::Cancel(task) => Outcome::of_task(self.job.cancel(&task).await),
-            Step::Submit(request) => {
+            JobStep::Poll(task) => StepOutcome::of_task(self.job.poll(&task).await),
+            JobStep::Cancel(task) => StepOutcome::of_task(self.job.cancel(&task).await),
+            JobStep::Submit(request) => {
                 let task = match self.job.find(key, Some(&request)).await {
                     Ok(Some(task)) => Ok(task),
                     Ok(None) => self.job.submit(key, &request).await,
@@ -123,23 +119,23 @@ impl<J: Job> Shared<J> {
                 match task {
                     Ok(task) => {
                         let task = self.accepted(key, id, task);
-                        Outcome::of_task(self.job.poll(&task).await)
+                        StepOutcome::of_task(self.job.poll(&task).await)
                     }
-                    Err(hook_error) => Outcome::NotSubmitted(hook_error),
+                    Err(hook_error) => StepOutcome::NotSubmitted(hook_error),
                 }
             }
-            Step::FindAndCancel => match self.job.find(key, None).await {
+            JobStep::FindAndCancel => match self.job.find(key, None).await {
                 Ok(Some(task)) => {
                     let task = self.accepted(key, id, task);
-                    Outcome::of_task(self.job.cancel(&task).await)
+                    StepOutcome::of_task(self.job.cancel(&task).await)
                 }
-                Ok(None) => Outcome::NothingThere,
-                Err(hook_error) => Outcome::NotSubmitted(hook_error),
+                Ok(None) => StepOutcome::NoTask,
+                Err(hook_error) => StepOutcome::NotSubmitted(hook_error),
             },
         }
     }
 
-    /// Notes the task before anything else is done with it.
+    /// Stores the task before it is used.
     fn accepted(&self, key: &str, id: StepId, task: J::Task) -> Arc<J::Task> {
         let task = Arc::new(task);
         self.lock().accepted(key, id, &task);
@@ -147,7 +143,7 @@ impl<J: Job> Shared<J> {
     }
 }
 
-impl<O: Clone> Outcome<O> {
+impl<O: Clone> StepOutcome<O> {
     fn of_task(state: Result<JobState<O>, HookError>) -> Self {
         match state {
             Ok(JobState::Done(output)) => Self::Done(output),
@@ -159,50 +155,49 @@ impl<O: Clone> Outcome<O> {
                     None => running,
                 })
             }
-            Err(hook_error) => Self::NotAsked(hook_error),
+            Err(hook_error) => Self::NotPolled(hook_error),
         }
     }
 
-    fn end(&self) -> End<O> {
+    fn end(&self) -> StepEnd<O> {
         match self {
-            Self::Done(output) => End::Done(output.clone()),
-            Self::Failed(_) | Self::NothingThere => End::Over,
-            Self::Running(_) | Self::NotAsked(_) | Self::NotSubmitted(_) => End::NotYet,
+            Self::Done(output) => StepEnd::Done(output.clone()),
+            Self::Failed(_) | Self::NoTask => StepEnd::NoResult,
+            Self::Running(_) | Self::NotPolled(_) | Self::NotSubmitted(_) => StepEnd::Unfinished,
         }
     }
 
-    /// What went wrong, if it did.
     fn failure(&self) -> Option<&HookError> {
         match self {
             Self::Failed(hook_error)
-            | Self::NotAsked(hook_error)
+            | Self::NotPolled(hook_error)
             | Self::NotSubmitted(hook_error) => Some(hook_error),
-            Self::Running(_) | Self::Done(_) | Self::NothingThere => None,
+            Self::Running(_) | Self::Done(_) | Self::NoTask => None,
         }
     }
 }
 
-/// Reports the end of a step when dropped, so that it is reported whatever happens.
+/// Reports the end of a step when dropped, whether it ended, panicked or was aborted.
 struct Ending<J: Job> {
     shared: Arc<Shared<J>>,
     settings: Settings,
     key: String,
     id: StepId,
-    listen: Listen<J::Output>,
-    outcome: Option<Outcome<J::Output>>,
+    sender: StepSender<J::Output>,
+    outcome: Option<StepOutcome<J::Output>>,
 }
 
 impl<J: Job> Ending<J> {
-    fn with(mut self, outcome: Outcome<J::Output>) {
+    fn with(mut self, outcome: StepOutcome<J::Output>) {
         self.outcome = Some(outcome);
     }
 
-    /// A step came to no end of its own: what is known is whether there is a task.
-    fn broken(&self, hook_error: HookError) -> Outcome<J::Output> {
+    /// The outcome of an aborted step, which depends on whether there is a task.
+    fn aborted(&self, hook_error: HookError) -> StepOutcome<J::Output> {
         if self.shared.lock().has_task(&self.key, self.id) {
-            Outcome::NotAsked(hook_error)
+            StepOutcome::NotPolled(hook_error)
         } else {
-            Outcome::NotSubmitted(hook_error)
+            StepOutcome::NotSubmitted(hook_error)
         }
     }
 }
@@ -210,11 +205,11 @@ impl<J: Job> Ending<J> {
 impl<J: Job> Drop for Ending<J> {
     fn drop(&mut self) {
         let outcome = self.outcome.take();
-        let outcome = outcome.unwrap_or_else(|| self.broken(shut_down()));
+        let outcome = outcome.unwrap_or_else(|| self.aborted(shut_down()));
         if let Some(hook_error) = outcome.failure()
-            && self.listen.0.receiver_count() == 0
+            && self.sender.0.receiver_count() == 0
         {
-            // Nobody is left to tell.
+            // No call waits for the error any more.
             let because = hook_error.source().map(chain);
             tracing::warn!(job = self.key, because, "{}", hook_error.message());
         }
@@ -223,24 +218,16 @@ impl<J: Job> Drop for Ending<J> {
         self.shared
             .lock()
             .ended(&self.key, self.id, end, now, settings);
-        self.listen.0.send_replace(Some(outcome));
+        self.sender.0.send_replace(Some(outcome));
     }
 }
 
-fn panicked(broken: JoinError) -> HookError {
-    match broken.try_into_panic() {
+fn panicked(error: JoinError) -> HookError {
+    match error.try_into_panic() {
         Ok(panic) => {
             tracing::error!("a job panicked: {}", panic_text(panic.as_ref()));
-            HookError::fail("the driver panicked at it, see its log")
+            HookError::fail("the driver panicked, see its log")
         }
         Err(_) => shut_down(),
     }
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("(no text)")
 }

@@ -1,16 +1,16 @@
-//! One example and more of each webhook's request and response, with the values of the
-//! specification's own samples. `examples.json` holds them as they go over the wire.
+//! Examples of each webhook's request and response, with the values of the specification's samples.
+//! `examples.json` has them as they are on the wire.
 
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use utoipa::openapi::example::{Example, ExampleBuilder};
 
-/// By webhook, then by `request` or `response`, then by what the example shows.
+/// By webhook, then by `request` or `response`, then by the example's summary.
 type Examples = BTreeMap<String, BTreeMap<String, Map<String, Value>>>;
 
 static EXAMPLES: LazyLock<Examples> = LazyLock::new(|| {
-    // A file that cannot be read would be noticed by the document's drift test.
+    // The document's drift test would fail if the file could not be read.
     serde_json::from_str(include_str!("examples.json")).unwrap_or_default()
 });
 
@@ -33,7 +33,7 @@ pub(super) fn of(
     })
 }
 
-/// The name of an example, made of what it shows.
+/// The name of an example, from its summary.
 fn key(summary: &str) -> String {
     let words = summary
         .split(|c: char| !c.is_ascii_alphanumeric())

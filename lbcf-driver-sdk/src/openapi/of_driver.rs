@@ -1,4 +1,4 @@
-//! The document of one driver: what its maps hold, in the place of "a map of strings".
+//! The document of one driver, with the schemas of its maps.
 
 use super::document;
 use crate::RawDriver;
@@ -8,8 +8,7 @@ use utoipa::openapi::schema::{
 };
 use utoipa::openapi::{Components, ObjectBuilder, OpenApi, Ref, RefOr};
 
-/// The properties of requests and answers that hold a map, and the component that says what is in
-/// it.
+/// The properties of requests and responses that are maps, and the components that describe them.
 const PROPERTIES: [(&str, &str); 8] = [
     ("lbSpec", "LbSpec"),
     ("lbInfo", "LbInfo"),
@@ -23,8 +22,8 @@ const PROPERTIES: [(&str, &str); 8] = [
 
 const DECIMAL: &str = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?";
 
-/// The specification with what the maps of this driver hold: [`document`] for a driver that takes
-/// them as they are.
+/// The specification with the schemas of the driver's maps. For a driver that takes the maps unchanged
+/// it is [`document`].
 ///
 /// ```
 /// # use lbcf_driver_sdk::request::*;
@@ -72,12 +71,12 @@ fn describe_maps(components: &mut Components, schemas: &DriverSchemas) {
         (
             "LbSpec",
             &schemas.lb_spec,
-            "What identifies a load balancer, or what one is created from.",
+            "Identifies a load balancer, or the parameters to create it.",
         ),
         (
             "LbInfo",
             &schemas.lb_info,
-            "What a load balancer is known by.",
+            "The identity of a load balancer.",
         ),
         (
             "Attributes",
@@ -87,11 +86,11 @@ fn describe_maps(components: &mut Components, schemas: &DriverSchemas) {
         (
             "Parameters",
             &schemas.parameters,
-            "What backends are registered with.",
+            "How backends are registered.",
         ),
     ];
     for (name, map, description) in maps {
-        // "Any keys with any texts" is what the specification says itself.
+        // The specification itself allows any keys with any values.
         if *map == Map::any() {
             continue;
         }
@@ -105,7 +104,7 @@ fn describe_maps(components: &mut Components, schemas: &DriverSchemas) {
     }
 }
 
-/// Lets the properties that hold this map refer to it.
+/// Makes the properties that are this map refer to its component.
 fn refer(object: &mut Object, component: &str) {
     for (property, of) in PROPERTIES {
         if of != component {
@@ -152,7 +151,7 @@ fn map_schema(map: &Map, description: &str) -> Object {
             alias.description = Some(words);
             schema = schema.property(other, alias);
         }
-        // With another name it may be absent under this one.
+        // It may be given under another name instead.
         if field.required && field.other_names.is_empty() {
             schema = schema.required(&field.name);
         }
@@ -160,7 +159,7 @@ fn map_schema(map: &Map, description: &str) -> Object {
     schema.build()
 }
 
-/// On the wire every value is a text. One that is not required may be empty, too.
+/// On the wire every value is a text, and may be empty unless it is required.
 fn field_schema(field: &FieldSchema) -> Object {
     let mut schema = ObjectBuilder::new()
         .schema_type(Type::String)
@@ -191,7 +190,7 @@ fn one_of<'a>(
     schema.enum_values(Some(words.chain(empty)))
 }
 
-/// What the text looks like, where a pattern can say it.
+/// The pattern of the text, if there is one.
 fn pattern(kind: &Kind) -> Option<&'static str> {
     match kind {
         Kind::Integer { min: 1.., .. } => Some("[1-9][0-9]*"),
@@ -202,7 +201,7 @@ fn pattern(kind: &Kind) -> Option<&'static str> {
     }
 }
 
-/// What its author says of it, and what its text stands for, as sentences.
+/// The author's description and the kind of value, as sentences.
 fn words(field: &FieldSchema) -> String {
     let kind = field.kind.to_string();
     let mut expected = field.expected.as_deref().unwrap_or(&kind).chars();
@@ -260,7 +259,7 @@ mod tests {
         let spec = &document["LbSpec"];
         assert_eq!(spec["type"], "object");
         assert_eq!(spec["additionalProperties"], false);
-        // With an alias it may be absent under its own name.
+        // It may be given under its alias instead.
         assert_eq!(spec["required"], json!(["vpcID", "weight"]));
         assert_eq!(
             spec["properties"],
@@ -279,14 +278,14 @@ mod tests {
         let spec = request("CreateLoadBalancerRequest", "lbSpec");
         assert_eq!(spec["oneOf"], json!([{"type": "null"}, reference]));
         assert!(spec["description"].is_string());
-        // What the driver takes as it is stays as it was.
+        // Maps that the driver takes unchanged keep their schema.
         let attributes = request("CreateLoadBalancerRequest", "attributes");
         assert_eq!(attributes["type"], json!(["object", "null"]));
         assert!(document.get("Attributes").is_none());
     }
 
     #[test]
-    fn every_place_of_a_map_refers_to_it() {
+    fn every_property_of_a_map_refers_to_it() {
         let schemas = DriverSchemas {
             lb_spec: Map::of::<()>(),
             lb_info: Map::of::<LbSpec>(),

@@ -1,9 +1,8 @@
-//! Descriptions without the item numbers that stand in comments, such as "(d1)": they mean
-//! something to those who read the code, and nothing to those who read the document.
+//! Removes the item numbers of comments, such as "(d1)", from descriptions: readers of the document
+//! do not know them.
 
 use serde_json::Value;
 
-/// Takes the item numbers out of every description and summary.
 pub(super) fn without_item_numbers(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -48,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn item_numbers_go_and_other_brackets_stay() {
+    fn item_numbers_are_removed_and_other_brackets_stay() {
         for (text, clean) in [
             ("Sent always (d5).", "Sent always."),
             (

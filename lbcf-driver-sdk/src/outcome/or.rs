@@ -1,12 +1,11 @@
-//! Outcomes from `Result` and `Option`: a message for the user on the spot, the inner error for
-//! the log.
+//! Outcomes from `Result` and `Option`, with a message for the user.
 
 use super::{HookError, Rejection};
 use std::error::Error;
 use std::time::Duration;
 
-/// Says what an error, or a value that is not there, means for the hook. The message is what the
-/// user reads; the error itself goes to the log only.
+/// Converts an error or a missing value to an outcome. The message is for the user; the error itself
+/// is only logged.
 ///
 /// ```
 /// use lbcf_driver_sdk::{HookError, OrOutcome, Rejection};
@@ -28,19 +27,19 @@ use std::time::Duration;
 /// assert!(validate(None).is_err());
 /// ```
 pub trait OrOutcome<T>: Sized {
-    /// Or the operation failed.
+    /// Converts to a failure of the operation.
     ///
     /// # Errors
     /// [`HookError::fail`] with the message.
     fn or_fail(self, message: impl Into<String>) -> Result<T, HookError>;
 
-    /// Or the operation is not done yet, and is to be asked for again.
+    /// Converts to an operation that is still running.
     ///
     /// # Errors
     /// [`HookError::running`] with the message.
     fn or_running(self, message: impl Into<String>) -> Result<T, HookError>;
 
-    /// Or the decision is "no".
+    /// Converts to a rejection.
     ///
     /// # Errors
     /// [`Rejection`] with the message.
@@ -75,7 +74,7 @@ impl<T> OrOutcome<T> for Option<T> {
     }
 }
 
-/// Names when to ask again, at the end of a chain.
+/// Sets the retry delay of a `Result`'s error.
 ///
 /// ```
 /// use lbcf_driver_sdk::{HookError, OrOutcome, RetryAfter};
@@ -87,8 +86,7 @@ impl<T> OrOutcome<T> for Option<T> {
 /// assert_eq!(address(None).unwrap_err().delay(), Some(Duration::from_secs(2)));
 /// ```
 pub trait RetryAfter: Sized {
-    /// Asks the controller to wait at least this long where it did not succeed. See
-    /// [`HookError::retry_after`].
+    /// See [`HookError::retry_after`]; without effect on success.
     #[must_use]
     fn retry_after(self, delay: Duration) -> Self;
 }

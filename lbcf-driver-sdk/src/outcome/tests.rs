@@ -10,7 +10,7 @@ fn text(source: Option<&(dyn Error + Send + Sync)>) -> Option<String> {
 }
 
 #[test]
-fn the_question_mark_shows_the_errors_own_text_and_keeps_the_error() {
+fn the_question_mark_uses_the_errors_text_and_keeps_the_error() {
     let fails = || -> Result<(), HookError> { Err(secret())? };
     let hook_error = fails().unwrap_err();
     assert_eq!(hook_error.status(), Status::Fail);
@@ -39,7 +39,7 @@ fn an_outer_message_keeps_the_inner_error_from_the_user() {
 }
 
 #[test]
-fn what_is_not_there_has_no_inner_error_and_what_is_there_passes() {
+fn a_missing_value_has_no_inner_error() {
     assert_eq!(None::<u8>.or_fail("gone").unwrap_err().message(), "gone");
     assert!(
         None::<u8>
@@ -61,7 +61,7 @@ fn text_is_an_inner_error_too() {
 }
 
 #[test]
-fn a_delay_goes_with_both_ends() {
+fn a_delay_applies_to_fail_and_running() {
     let delay = Duration::from_millis(1500);
     for hook_error in [HookError::fail("x"), HookError::running("x")] {
         assert_eq!(hook_error.delay(), None);
@@ -73,7 +73,7 @@ fn a_delay_goes_with_both_ends() {
 }
 
 #[test]
-fn a_refusal_is_a_failure_and_not_yet_is_no() {
+fn a_rejection_converts_to_fail_and_running_to_a_rejection() {
     let checked = || -> Result<(), HookError> { Err(Rejection::new("port").because(secret()))? };
     let failed = checked().unwrap_err();
     assert_eq!((failed.status(), failed.message()), (Status::Fail, "port"));

@@ -1,18 +1,18 @@
 //! The server's settings as flags and environment variables, to flatten into a clap command.
 
-mod duration;
 mod log;
-mod token_arg;
 
-use super::serve::{PathPrefix, Signals};
+use super::serve::PathPrefix;
 use super::{Ending, Server, ServerError, TlsFiles};
 use crate::RawDriver;
+use lbcf_serving::duration;
+use lbcf_serving::secret::Secret;
+use lbcf_serving::signals::Signals;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use token_arg::TokenArg;
 
 /// Named for each flag: set for the whole struct it would go on to the driver's own flags.
 const HEADING: &str = "Server";
@@ -117,7 +117,7 @@ pub struct ServerArgs {
         value_name = "TOKEN",
         hide_env_values = true
     )]
-    token: Option<TokenArg>,
+    token: Option<Secret>,
 
     /// Address to serve probes on, without TLS and token, next to the other one [default: none]
     #[arg(long, help_heading = HEADING, env = "LBCF_DRIVER_PROBES_ON", value_name = "ADDR")]
@@ -129,7 +129,7 @@ pub struct ServerArgs {
         env = "LBCF_DRIVER_ANSWER_WITHIN",
         value_name = "DURATION",
         default_value = "8s",
-        value_parser = duration::parse
+        value_parser = duration::parse_up_to_a_day
     )]
     answer_within: Duration,
 
@@ -175,13 +175,13 @@ pub struct ServerArgs {
     )]
     max_connections: u64,
 
-    /// Time that ending may take, for hooks that are at work; stay below the pod's grace period
+    /// How long the shutdown waits for running hooks; stay below the pod's grace period
     #[arg(
         long, help_heading = HEADING,
         env = "LBCF_DRIVER_SHUTDOWN_WITHIN",
         value_name = "DURATION",
         default_value = "30s",
-        value_parser = duration::parse
+        value_parser = duration::parse_up_to_a_day
     )]
     shutdown_within: Duration,
 
@@ -198,8 +198,8 @@ impl ServerArgs {
     /// the one line on standard output, written when connections are accepted. A process that has
     /// its own `tracing` subscriber keeps it.
     ///
-    /// What it gives is for `main`: 0, or 1 when hooks were cut off that were still at work, or 2
-    /// with a message on standard error when it cannot serve.
+    /// Returns the exit code for `main`: 0, or 1 when running hooks were aborted, or 2 with a message
+    /// on standard error when it cannot serve.
     ///
     /// ```no_run
     /// # use lbcf_driver_sdk::{RawDriver, server::ServerArgs};
@@ -212,7 +212,7 @@ impl ServerArgs {
             Ok(Ending { hooks_left: 0, .. }) => ExitCode::SUCCESS,
             Ok(_) => ExitCode::FAILURE,
             Err(error) => {
-                // Nobody is left to tell if stderr is closed.
+                // There is no other place to report to where stderr is closed.
                 let _ = writeln!(std::io::stderr(), "error: {error}");
                 ExitCode::from(2)
             }
@@ -222,8 +222,8 @@ impl ServerArgs {
     async fn try_serve<D: RawDriver>(&self, driver: D) -> Result<Ending, ServerError> {
         self.start_log()?;
         let server = Server::from_args(driver, self)?.bind().await?;
-        // From here on a signal is not lost, and whoever reads the URL may send one.
-        let signals = Signals::listen()?;
+        // The reader of the URL may send a signal, which must not be lost.
+        let signals = Signals::listen().map_err(ServerError::Signals)?;
         let mut stdout = std::io::stdout();
         writeln!(stdout, "{}", server.url())
             .and_then(|()| stdout.flush())
@@ -292,7 +292,7 @@ impl<D: RawDriver> Server<D> {
         };
         server = match (&args.token, &args.token_file) {
             (None, None) => server,
-            (Some(token), None) => server.token(token.text()),
+            (Some(token), None) => server.token(&token.0),
             (None, Some(path)) => server.token_file(path),
             (Some(_), Some(_)) => return Err(ServerError::Settings(TOKEN_FLAGS)),
         };
@@ -303,7 +303,7 @@ impl<D: RawDriver> Server<D> {
     }
 }
 
-/// What is not on the command line but in variables is looked at by nobody else.
+/// clap checks such combinations on the command line, but not in environment variables.
 const TLS_FLAGS: &str = "--tls-cert, --tls-key: both or none; --client-ca needs them";
 const TOKEN_FLAGS: &str = "--token, --token-file: one of the two";
 

@@ -1,31 +1,52 @@
-//! Bearer tokens: who does not have the token is answered with 401 before anything is read.
-
-mod token;
-
-pub(super) use token::{Token, TokenSource};
+//! Bearer tokens: a call without the right token gets 401 before its body is read.
 
 use super::ServerError;
 use super::reject::reject;
-use super::reload::FromFiles;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
+use lbcf_serving::secret::Token;
+use lbcf_serving::watched_file::{FileError, WatchedFiles};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Knows the token that is asked for at the moment.
-pub(super) struct Gate {
+/// Where the token comes from.
+#[derive(Debug)]
+pub(super) enum TokenSource {
+    Given(Result<Token, ServerError>),
+    /// A file that may change.
+    File(PathBuf),
+}
+
+impl TokenSource {
+    pub(super) fn given(text: &str) -> Self {
+        let token = read(text.as_bytes());
+        Self::Given(token.map_err(|problem| ServerError::Token { problem }))
+    }
+}
+
+/// White space around the token is not part of it.
+fn read(text: &[u8]) -> Result<Token, &'static str> {
+    match text.trim_ascii() {
+        [] => Err("it is empty; omit the setting for a driver that requires no token"),
+        text => Token::new(text),
+    }
+}
+
+/// The token that callers must send at the moment.
+pub(super) struct TokenAuth {
     current: watch::Receiver<Token>,
-    /// Looks at the token's file.
+    /// Reads the token's file again.
     _watching: Option<AbortOnDropHandle<()>>,
 }
 
-impl Gate {
-    /// Reads the token; where it is in a file, that is looked at again at this interval.
+impl TokenAuth {
+    /// Reads the token; one in a file is read again at this interval.
     pub(super) async fn new(source: TokenSource, interval: Duration) -> Result<Self, ServerError> {
         let path = match source {
             TokenSource::Given(token) => {
@@ -37,68 +58,57 @@ impl Gate {
             }
             TokenSource::File(path) => path,
         };
-        let make = {
-            let path = path.clone();
-            move |contents: &[Vec<u8>]| {
-                Token::read(&contents.concat()).map_err(|problem| ServerError::Contents {
-                    path: path.clone(),
-                    problem: problem.into(),
-                })
-            }
-        };
-        let mut files = FromFiles::new("token", vec![path], make);
-        let (change, current) = watch::channel(files.load().await?);
-        let watching = tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(interval).await;
-                if let Some(token) = files.look_again().await {
-                    change.send_replace(token);
-                }
-            }
+        let files = WatchedFiles::new("token", vec![path.clone()], move |contents| {
+            read(&contents.concat()).map_err(|problem| FileError::contents(&path, problem))
+        });
+        let (token, files) = files.load().await?;
+        let (change, current) = watch::channel(token);
+        let watching = files.watch(interval, move |token| {
+            change.send_replace(token);
         });
         Ok(Self {
             current,
-            _watching: Some(AbortOnDropHandle::new(watching)),
+            _watching: Some(AbortOnDropHandle::new(tokio::spawn(watching))),
         })
     }
 
     fn admits(&self, headers: &HeaderMap) -> bool {
         let mut given = headers.get_all(header::AUTHORIZATION).iter();
         match (given.next().and_then(bearer), given.next()) {
-            (Some(given), None) => self.current.borrow().is(given),
+            (Some(given), None) => self.current.borrow().matches(given),
             _ => false,
         }
     }
 }
 
-/// What comes behind `Bearer `.
+/// The token behind `Bearer `.
 fn bearer(value: &HeaderValue) -> Option<&[u8]> {
     let (scheme, rest) = value.as_bytes().split_at_checked(b"Bearer".len())?;
     let is_bearer = scheme.eq_ignore_ascii_case(b"Bearer") && rest.starts_with(b" ");
     is_bearer.then(|| rest.trim_ascii())
 }
 
-struct Guard {
-    gate: Gate,
-    /// Paths that everybody may use.
+struct AuthLayer {
+    auth: TokenAuth,
+    /// Paths that need no token.
     open: Vec<String>,
 }
 
-/// The router for those who have the token; `open` are the paths that everybody may use.
-pub(super) fn guarded(router: Router, gate: Gate, open: Vec<String>) -> Router {
-    let guard = Arc::new(Guard { gate, open });
-    router.layer(from_fn_with_state(guard, check))
+/// The router behind a check of the token; the paths in `open` need none.
+pub(super) fn guarded(router: Router, auth: TokenAuth, open: Vec<String>) -> Router {
+    let layer = Arc::new(AuthLayer { auth, open });
+    router.layer(from_fn_with_state(layer, check))
 }
 
-async fn check(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
+async fn check(State(layer): State<Arc<AuthLayer>>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path();
-    if !guard.open.iter().any(|open| open == path) && !guard.gate.admits(request.headers()) {
+    if !layer.open.iter().any(|open| open == path) && !layer.auth.admits(request.headers()) {
         tracing::debug!(path, "a call without the right token");
         let challenge = [(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))];
         let error = "send the header Authorization: Bearer with this driver's token";
         return (challenge, reject(StatusCode::UNAUTHORIZED, error)).into_response();
     }
-    // From here on nobody needs it, and nobody can show it by mistake.
+    // Not needed any more, so that nothing can log it by mistake.
     request.headers_mut().remove(header::AUTHORIZATION);
     next.run(request).await
 }

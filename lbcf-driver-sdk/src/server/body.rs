@@ -1,17 +1,21 @@
 //! Reading a request's body within limits of size and time.
 
-use super::reject::{Answer, reject};
+use super::reject::{HookResponse, reject};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::StatusCode;
 use http_body_util::BodyExt;
 use tokio::time::Instant;
 
-/// How much of a body that is too large is read and thrown away, so that a sender that only
-/// listens after sending hears why, instead of finding the connection closed.
+/// How much of a body that is too large is read and discarded, in bytes, so that a client that
+/// only reads after sending receives the error and not a closed connection.
 const DISCARD: usize = 16 << 20;
 
-/// The whole body, if it has at most `limit` bytes and is there by `deadline`.
-pub(super) async fn read(body: Body, limit: usize, deadline: Instant) -> Result<Bytes, Answer> {
+/// The whole body, if it has at most `limit` bytes and arrives by `deadline`.
+pub(super) async fn read(
+    body: Body,
+    limit: usize,
+    deadline: Instant,
+) -> Result<Bytes, HookResponse> {
     match tokio::time::timeout_at(deadline, collect(body, limit)).await {
         Ok(result) => result,
         Err(_) => Err(reject(
@@ -21,7 +25,7 @@ pub(super) async fn read(body: Body, limit: usize, deadline: Instant) -> Result<
     }
 }
 
-async fn collect(mut body: Body, limit: usize) -> Result<Bytes, Answer> {
+async fn collect(mut body: Body, limit: usize) -> Result<Bytes, HookResponse> {
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     let mut whole = Vec::with_capacity(announced.min(limit));
     let mut length = 0_usize;
@@ -29,7 +33,7 @@ async fn collect(mut body: Body, limit: usize) -> Result<Bytes, Answer> {
         let frame = frame.map_err(|error| {
             reject(
                 StatusCode::BAD_REQUEST,
-                format!("the body did not arrive whole: {error}"),
+                format!("the body was cut off: {error}"),
             )
         })?;
         let Ok(data) = frame.into_data() else {

@@ -1,5 +1,4 @@
-//! What a driver's code may do wrong stays its own: panics are caught, and a hook that does not
-//! come to an end is at least heard of.
+//! Contains faults of a driver's code: panics are caught, and hooks that run for long are logged.
 
 use std::any::Any;
 use std::fmt;
@@ -10,22 +9,25 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-/// After this time a hook that still runs is worth a line in the log, then after twice of it, and
-/// so on.
-const LONG: Duration = Duration::from_secs(60);
+/// A hook that still runs after this time is logged, and again whenever the time has doubled.
+const LONG_RUNNING: Duration = Duration::from_secs(60);
 
-/// What a panic said.
+/// The payload of a panic.
 pub(super) struct Panic(Box<dyn Any + Send>);
 
 impl Panic {
-    /// Its text, for the log: it may have line breaks.
+    /// The message, which may have several lines.
     pub(super) fn text(&self) -> &str {
-        self.0
-            .downcast_ref::<&str>()
-            .copied()
-            .or_else(|| self.0.downcast_ref::<String>().map(String::as_str))
-            .unwrap_or("(no text)")
+        panic_text(self.0.as_ref())
     }
+}
+
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("(no text)")
 }
 
 impl fmt::Debug for Panic {
@@ -34,12 +36,11 @@ impl fmt::Debug for Panic {
     }
 }
 
-/// Calls the driver's code.
 pub(super) fn contain_call<T>(call: impl FnOnce() -> T) -> Result<T, Panic> {
     catch_unwind(AssertUnwindSafe(call)).map_err(Panic)
 }
 
-/// Polls a hook. Nothing comes of one that panics; then the panic is logged, in the current span.
+/// Polls a hook; `None` if it panics, which is logged in the current span.
 pub(super) fn poll_contained<F>(hook: &mut F, context: &mut Context<'_>) -> Poll<Option<F::Output>>
 where
     F: Future + Unpin,
@@ -55,25 +56,24 @@ where
     }
 }
 
-/// Runs a hook to its end. Nothing when it panics; then the panic is logged, in the current span.
-/// So is that it takes long.
-pub(super) async fn run_hook<F>(begun: Instant, mut hook: F) -> Option<F::Output>
+/// Runs a hook to its end; `None` if it panics. Panics and long runs are logged in the current
+/// span.
+pub(super) async fn run_hook<F>(started: Instant, mut hook: F) -> Option<F::Output>
 where
     F: Future + Unpin,
 {
     let mut contained = pin!(poll_fn(|context| poll_contained(&mut hook, context)));
-    let mut wait = LONG;
+    let mut wait = LONG_RUNNING;
     loop {
-        // A hook that is done at once needs no timer, and this makes none for it.
         match timeout(wait, contained.as_mut()).await {
             Ok(output) => return output,
             Err(_) => {
-                let running_for = begun.elapsed();
+                let running_for = started.elapsed();
                 tracing::warn!(
                     seconds = running_for.as_secs(),
-                    "the hook still runs; what shares its turn waits for it"
+                    "the hook still runs; operations on the same record or serial key wait for it"
                 );
-                wait = running_for.max(LONG);
+                wait = running_for.max(LONG_RUNNING);
             }
         }
     }

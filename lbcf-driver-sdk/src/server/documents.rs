@@ -1,4 +1,4 @@
-//! The specification as the driver serves it: for programs, and as a page for people.
+//! Serves the specification, as JSON and as a page.
 
 use crate::{RawDriver, openapi};
 use axum::Router;
@@ -12,19 +12,17 @@ const DOCUMENT: &str = "/openapi.json";
 /// The document of a driver whose webhooks are nested at `path_prefix`.
 pub(super) fn of_driver(driver: &impl RawDriver, path_prefix: &str) -> OpenApi {
     let mut document = openapi::document_for(driver);
-    // Relative to where the document is found: whoever reads it has reached the driver there.
+    // Relative to the document's URL, which is known to reach the driver.
     let prefix = path_prefix.trim_matches('/');
     document.servers = Some(vec![Server::new(format!("/{prefix}"))]);
     document
 }
 
-/// `GET /openapi.json` and, where it is compiled in, the page.
+/// `GET /openapi.json` and, with the feature `swagger-ui`, the page.
 pub(super) fn router(document: OpenApi) -> Router {
-    // Written once: it does not change.
     let text = match document.to_json() {
         Ok(text) => Bytes::from(text),
         Err(error) => {
-            // What utoipa makes it writes.
             tracing::error!(%error, "the OpenAPI document cannot be written");
             return Router::new();
         }
@@ -38,7 +36,7 @@ pub(super) fn router(document: OpenApi) -> Router {
 fn page() -> Router {
     use utoipa_swagger_ui::{Config, SwaggerUi};
     let config = Config::from(DOCUMENT)
-        // The default asks a host on the internet about the document.
+        // The default sends the document's URL to a host on the internet.
         .validator_url("none");
     Router::from(SwaggerUi::new("/docs").config(config))
 }

@@ -1,7 +1,7 @@
-//! The settings of the router around a driver, and what is made of them.
+//! The router around a driver, and its settings.
 
 use super::hooks::{Hooks, RunningHooks};
-use super::limits::Places;
+use super::limits::HookPermits;
 use super::metrics::{self, Metrics};
 use super::routes;
 use crate::RawDriver;
@@ -57,16 +57,15 @@ pub(super) struct Settings {
 }
 
 impl<D: RawDriver> DriverRouter<D> {
-    /// The default settings.
+    /// A router with the default settings, which each setter names.
     pub fn new(driver: D) -> Self {
         Self {
             driver: Arc::new(driver),
             settings: Settings {
-                // The controller hangs up after 10 s by default; the answer needs time to travel.
+                // The controller hangs up after 10 s by default.
                 answer_within: Duration::from_secs(8),
                 keep_results: Duration::from_secs(600),
-                // A pod may have 1.5 MiB in its cluster's store, and judgePodDeregister sends
-                // several.
+                // etcd limits a pod to 1.5 MiB, and judgePodDeregister sends several.
                 body_limit: 4 << 20,
                 max_running_hooks: 256,
                 max_waiting_hooks: 10_000,
@@ -76,9 +75,10 @@ impl<D: RawDriver> DriverRouter<D> {
         }
     }
 
-    /// After how long a call is answered at the latest (default 8 s): an operation then with
-    /// `Running`, a decision with "no". Stay below the timeout that the controller is configured
-    /// with. With zero every operation is first answered with `Running`, and no decision is made.
+    /// The deadline for the response to a call (default 8 s): an unfinished operation is then
+    /// answered with `Running`, an unfinished decision with "no". Set it below the controller's
+    /// timeout. With zero every operation is first answered with `Running`, and every decision is
+    /// "no".
     #[must_use]
     pub const fn answer_within(mut self, limit: Duration) -> Self {
         self.settings.answer_within = limit;
@@ -86,17 +86,17 @@ impl<D: RawDriver> DriverRouter<D> {
     }
 
     /// How long the result of an operation waits for the next call to collect it (default 10
-    /// minutes). Stay above the controller's longest interval between two tries: a result that
-    /// nobody collects in time is lost, and the work done anew. With zero none is kept, so an
-    /// operation that takes longer than [`answer_within`](Self::answer_within) succeeds only by
-    /// finding its work done when it is called again.
+    /// minutes). Set it above the controller's longest retry interval: after this time the next call
+    /// runs the hook again. With zero no result is kept, so an operation that takes longer than
+    /// [`answer_within`](Self::answer_within) only succeeds if it finds its work done when it is
+    /// called again.
     #[must_use]
     pub const fn keep_results(mut self, time: Duration) -> Self {
         self.settings.keep_results = time;
         self
     }
 
-    /// How many bytes a request's body may have (default 4 MiB). With zero only `healthz` can be
+    /// The limit of a request's body in bytes (default 4 MiB). With zero only `healthz` can be
     /// called.
     #[must_use]
     pub const fn body_limit(mut self, bytes: usize) -> Self {
@@ -104,49 +104,48 @@ impl<D: RawDriver> DriverRouter<D> {
         self
     }
 
-    /// How many hooks may run at a time (default 256; 0 counts as 1). Operations beyond it wait,
-    /// and are answered with `Running` while they do; decisions wait until their deadline and are
-    /// then a "no". `healthz` never waits.
+    /// The limit of hooks that run at a time (default 256; 0 counts as 1). Further operations wait,
+    /// and are answered with `Running` meanwhile; further decisions wait until their deadline and
+    /// are then "no". `healthz` never waits.
     ///
-    /// Nobody holds a place while it waits for another operation, so hooks cannot block each
-    /// other, however few places there are.
+    /// An operation that waits for another one does not count, so hooks cannot block each other,
+    /// however low the limit.
     #[must_use]
     pub const fn max_running_hooks(mut self, hooks: usize) -> Self {
         self.settings.max_running_hooks = hooks;
         self
     }
 
-    /// How many hooks may wait, for their turn or for a place to run (default 10 000). Beyond
-    /// that a call is answered at once and its hook not begun: an operation with `Running` and a
-    /// delay, a decision with "no". The same happens when the requests that wait have more than
-    /// 256 MiB. With zero what cannot run at once is not begun.
+    /// The limit of hooks that wait, for earlier operations or for a permit to run (default
+    /// 10,000). Beyond it a call is answered at once and its hook does not start: an operation with
+    /// `Running` and a delay, a decision with "no". The same applies while the requests of waiting
+    /// hooks take more than 256 MiB. With zero only hooks that can run at once are started.
     #[must_use]
     pub const fn max_waiting_hooks(mut self, hooks: usize) -> Self {
         self.settings.max_waiting_hooks = hooks;
         self
     }
 
-    /// The driver, for tests to look into.
     #[cfg(feature = "testing")]
     pub(crate) fn driver(&self) -> Arc<D> {
         Arc::clone(&self.driver)
     }
 
-    /// Watches the hooks that run, for shutting down when none is left.
+    /// A counter of the hooks that run, to wait for them in a shutdown.
     #[must_use]
     pub fn running_hooks(&self) -> RunningHooks {
         self.hooks.clone()
     }
 
-    /// Where the router's metrics are registered. A driver registers its own here too, under
-    /// names that do not begin with `lbcf_driver_`, and [`metrics_router`](Self::metrics_router)
-    /// shows them.
+    /// The registry of the router's metrics, which [`metrics_router`](Self::metrics_router)
+    /// serves. A driver may register metrics of its own, under names that do not begin with
+    /// `lbcf_driver_`.
     ///
     /// ```
     /// # use lbcf_driver_sdk::{RawDriver, server::{DriverRouter, prometheus}};
     /// # fn example(driver: impl RawDriver) -> prometheus::Result<axum::Router> {
     /// let driver = DriverRouter::new(driver);
-    /// let quota = prometheus::IntGauge::new("my_cloud_quota", "Load balancers still to be had.")?;
+    /// let quota = prometheus::IntGauge::new("my_cloud_quota", "Load balancers that can still be created.")?;
     /// driver.registry().register(Box::new(quota.clone()))?;
     /// # Ok(driver.metrics_router())
     /// # }
@@ -156,15 +155,15 @@ impl<D: RawDriver> DriverRouter<D> {
         self.metrics.registry().clone()
     }
 
-    /// `GET /metrics` in Prometheus' text format, for merging into the application's router. The
-    /// [module](super) lists what there is.
+    /// `GET /metrics` in Prometheus' text format, to merge into the application's router. The
+    /// [module](super) lists the metrics.
     pub fn metrics_router(&self) -> axum::Router {
         metrics::router(self.registry())
     }
 
-    /// `GET /openapi.json`, and with the feature `swagger-ui` a page for people at `/docs`, for
-    /// merging into the application's router. `path_prefix` is where the webhooks are nested,
-    /// such as `/lbcf`; empty where they are not.
+    /// `GET /openapi.json`, and with the feature `swagger-ui` a page at `/docs`, to merge into the
+    /// application's router. `path_prefix` is where the webhooks are nested, such as `/lbcf`, or
+    /// empty.
     #[cfg(feature = "openapi")]
     pub fn documents_router(&self, path_prefix: &str) -> axum::Router {
         super::documents::router(super::documents::of_driver(
@@ -175,14 +174,14 @@ impl<D: RawDriver> DriverRouter<D> {
 
     /// The router: the ten webhooks, each at `POST /<name>`.
     pub fn build(self) -> axum::Router {
-        let places = Places::new(
+        let permits = HookPermits::new(
             self.settings.max_running_hooks,
             self.settings.max_waiting_hooks,
         );
         let keep_results = self.settings.keep_results;
         routes::all(Arc::new(Context {
             driver: self.driver,
-            hooks: Hooks::new(self.hooks, &self.metrics, keep_results, places),
+            hooks: Hooks::new(self.hooks, &self.metrics, keep_results, permits),
             metrics: self.metrics,
             settings: self.settings,
         }))
@@ -198,7 +197,6 @@ impl<D> fmt::Debug for DriverRouter<D> {
     }
 }
 
-/// What every call needs.
 pub(super) struct Context<D> {
     pub(super) driver: Arc<D>,
     pub(super) hooks: Hooks,

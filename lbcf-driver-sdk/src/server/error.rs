@@ -1,11 +1,12 @@
-//! Why a server does not start.
+//! Errors of starting a server.
 
+use lbcf_serving::watched_file::FileError;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// A server cannot start, or cannot go on. The text names setting, value and what is wrong with
-/// it; it quotes neither keys nor tokens.
+/// A server cannot start or continue. The text names the setting, its value and the problem; it
+/// quotes neither keys nor tokens.
 ///
 /// ```
 /// # async fn example(driver: impl lbcf_driver_sdk::RawDriver) {
@@ -22,68 +23,83 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerError {
-    /// The address cannot be had.
+    /// The address cannot be bound.
     #[error("cannot listen on {addr}: {source}")]
     Listen {
-        /// The address.
+        /// The configured address and port.
         addr: SocketAddr,
-        /// What the system says.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
-    /// Webhooks cannot be below this path.
+    /// Webhooks cannot be mounted at this path.
     #[error("path prefix {prefix:?}: {problem}")]
     Prefix {
-        /// The path.
+        /// The configured prefix, such as `/lbcf`.
         prefix: String,
-        /// What is wrong with it.
+        /// The reason, for people.
         problem: String,
     },
     /// A file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
-    /// A file does not have in it what it should.
+    /// A file has invalid contents.
     #[error("{}: {problem}", path.display())]
     Contents {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason, for people.
         problem: String,
     },
-    /// The token that is given cannot be one.
+    /// The configured token is invalid.
     #[error("token: {problem}")]
     Token {
-        /// What is wrong with it.
+        /// The reason, for people.
         problem: &'static str,
     },
-    /// Two settings do not go together.
+    /// Two settings exclude each other.
     #[error("{0}")]
     Settings(&'static str),
-    /// The TLS library refuses.
+    /// rustls rejects the configuration.
     #[error("TLS cannot be set up: {0}")]
     Tls(#[source] rustls::Error),
-    /// The system does not tell of signals.
+    /// Signal handlers cannot be installed.
     #[error("cannot wait for SIGINT and SIGTERM: {0}")]
     Signals(#[source] io::Error),
     /// The URL cannot be written to standard output.
     #[error("cannot write the URL to standard output: {0}")]
     Output(#[source] io::Error),
-    /// What shall be logged is not understood.
+    /// The log filter cannot be parsed.
     #[cfg(feature = "cli")]
     #[error(
         "log filter {filter:?}: {source}; give a level such as info, or a list such as warn,my_driver=debug"
     )]
     Log {
-        /// The filter.
+        /// The filter, in the syntax of `RUST_LOG`.
         filter: String,
-        /// What is wrong with it.
+        /// The reason, for people.
         #[source]
         source: tracing_subscriber::filter::ParseError,
     },
+}
+
+impl From<FileError> for ServerError {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Read { path, source } => Self::Read { path, source },
+            FileError::Contents { path, problem } => Self::Contents { path, problem },
+        }
+    }
+}
+
+impl From<rustls::Error> for ServerError {
+    fn from(error: rustls::Error) -> Self {
+        Self::Tls(error)
+    }
 }

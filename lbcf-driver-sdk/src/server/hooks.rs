@@ -1,19 +1,19 @@
-//! Running hooks as tasks of their own, and waiting for them.
+//! Runs hooks as tasks of their own, and waits for them.
 
-mod progress;
-mod shared_runs;
+mod call_state;
+mod shared_calls;
 mod waiting;
 
 use super::contain::{poll_contained, run_hook};
-use super::hashed::ByHash;
-use super::limits::{Place, Places, Queued};
+use super::hashed::Prehashed;
+use super::keyed_mutex::{KeyedMutex, Waiter};
+use super::limits::{HookPermit, HookPermits, Queued};
 use super::metrics::{Metrics, WebhookMetrics};
-use super::reject::{Answer, panicked};
-use super::runs::{Backend, Known, RunId, Same, Subject};
-use super::serial::{Turn, Turns};
+use super::reject::{HookResponse, panicked};
+use super::single_flight::{BackendId, CallId, ContentMatch, IdempotencyKey, Lookup};
 use axum::body::Bytes;
-use progress::{Listen, Progress, Tell};
-use shared_runs::SharedRuns;
+use call_state::{CallState, StateReceiver, StateSender};
+use shared_calls::SharedCalls;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,21 +23,21 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument, Span};
-pub(super) use waiting::Waiting;
+pub(super) use waiting::WaitingCall;
 
-/// Watches the hooks that run, those included that wait for their turn. Clones watch the same.
+/// Counts the hooks of a router that run or wait to run. Clones count the same hooks.
 #[derive(Debug, Clone)]
 pub struct RunningHooks(TaskTracker);
 
 impl RunningHooks {
-    /// How many there are.
+    /// The number of hooks that run or wait to run.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// Waits until there is none. When shutting down, wait for this after the server has stopped
-    /// accepting calls, and set a limit of your own: hooks have none.
+    /// Waits until no hook is left. For a shutdown, call it after the server has stopped accepting
+    /// calls, within a timeout of your own: hooks have no time limit.
     pub async fn idle(&self) {
         self.0.wait().await;
     }
@@ -46,122 +46,122 @@ impl RunningHooks {
 impl Default for RunningHooks {
     fn default() -> Self {
         let tracker = TaskTracker::new();
-        // An open tracker is never done; a closed one still tracks new tasks.
+        // `wait` only returns on a closed tracker, which tracks new tasks all the same.
         tracker.close();
         Self(tracker)
     }
 }
 
-/// A driver's function with the request that it takes, up to the answer. It is boxed before it is
-/// passed around: a request may have a pod in it, and each future around another has room for it
-/// twice.
-pub(super) type Work = Pin<Box<dyn Future<Output = Answer> + Send>>;
+/// A hook with its request, up to the response. Boxed early, because a request may contain a pod
+/// and every future around it would reserve that space twice.
+pub(super) type HookFuture = Pin<Box<dyn Future<Output = HookResponse> + Send>>;
 
-/// An operation that a call asks for.
+/// An operation that a call requests.
 pub(super) struct Operation<'a> {
     pub(super) webhook: &'static str,
     pub(super) metrics: &'a Arc<WebhookMetrics>,
     pub(super) span: Span,
-    pub(super) subject: Subject,
-    /// The request as it came.
+    pub(super) key: IdempotencyKey,
+    /// The body as received.
     pub(super) request: Bytes,
-    /// What of a request is its content, that is, all but what differs between tries.
+    /// Reduces a body to its content: canonical, and without what differs between retries.
     pub(super) content: fn(&Bytes) -> Bytes,
-    pub(super) backend: Option<Backend>,
+    pub(super) backend: Option<BackendId>,
     pub(super) serial_key: Option<String>,
 }
 
-/// A hook was not done in time, or not even begun.
+/// Why a call has no result by its deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NotYet {
-    /// It runs.
+pub(super) enum Pending {
     Running,
-    /// It waits for earlier operations.
+    /// Waits for earlier operations.
     Queued,
-    /// It waits until fewer hooks run.
-    NoPlace,
-    /// It is not begun: too many wait.
-    Full,
+    /// Waits for a permit to run.
+    NoPermit,
+    /// Not started: too many hooks wait.
+    Overloaded,
 }
 
-impl NotYet {
-    /// All there are, each at its own number.
-    pub(super) const ALL: [Self; 4] = [Self::Running, Self::Queued, Self::NoPlace, Self::Full];
+impl Pending {
+    /// In the order of the discriminants.
+    pub(super) const ALL: [Self; 4] = [
+        Self::Running,
+        Self::Queued,
+        Self::NoPermit,
+        Self::Overloaded,
+    ];
 
-    /// As a label of metrics.
+    /// The label of metrics.
     pub(super) const fn label(self) -> &'static str {
         match self {
             Self::Running => "running",
             Self::Queued => "waits_for_turn",
-            Self::NoPlace => "waits_for_place",
-            Self::Full => "too_many_wait",
+            Self::NoPermit => "waits_for_place",
+            Self::Overloaded => "too_many_wait",
         }
     }
 }
 
-/// All hooks of one router.
+/// The hooks of one router.
 pub(super) struct Hooks {
     running: RunningHooks,
-    runs: Arc<SharedRuns>,
-    records: Turns<Subject, ByHash>,
-    load_balancers: Turns<String>,
-    places: Arc<Places>,
+    calls: Arc<SharedCalls>,
+    records: KeyedMutex<IdempotencyKey, Prehashed>,
+    load_balancers: KeyedMutex<String>,
+    permits: Arc<HookPermits>,
 }
 
-type RecordTurn = Turn<Subject, ByHash>;
+type RecordWaiter = Waiter<IdempotencyKey, Prehashed>;
 
-/// What an operation needs before it runs, in the order in which it waits for it.
-struct Ticket {
-    record: RecordTurn,
-    load_balancer: Option<Turn<String>>,
-    place: Result<Place, Queued>,
+/// What an operation acquires before it runs, in this order.
+struct Admission {
+    record: RecordWaiter,
+    load_balancer: Option<Waiter<String>>,
+    permit: Result<HookPermit, Queued>,
 }
 
-impl Ticket {
-    /// Waits for all of it, and gives the turns, to be held until the end, and the place.
-    async fn come(
+impl Admission {
+    /// Waits for all of it. The keys are to be held until the end of the operation.
+    async fn acquire(
         mut self,
-        places: &Places,
-        progress: &Tell,
-    ) -> (RecordTurn, Option<Turn<String>>, Option<Place>) {
-        let place = match self.place {
-            Ok(place) => Some(place),
+        permits: &HookPermits,
+        state: &StateSender,
+    ) -> (RecordWaiter, Option<Waiter<String>>, Option<HookPermit>) {
+        let permit = match self.permit {
+            Ok(permit) => Some(permit),
             Err(queued) => {
-                self.record.come().await;
+                self.record.acquire().await;
                 if let Some(load_balancer) = &mut self.load_balancer {
-                    load_balancer.come().await;
+                    load_balancer.acquire().await;
                 }
-                let place = match places.try_place() {
-                    Some(place) => Some(place),
+                let permit = match permits.try_acquire() {
+                    Some(permit) => Some(permit),
                     None => {
-                        progress.tell(Progress::NoPlace);
-                        places.place().await
+                        state.send(CallState::AwaitsPermit);
+                        permits.acquire().await
                     }
                 };
                 drop(queued);
-                progress.tell(Progress::Running);
-                place
+                state.send(CallState::Running);
+                permit
             }
         };
-        (self.record, self.load_balancer, place)
+        (self.record, self.load_balancer, permit)
     }
 }
 
-/// What became of an operation by now.
-pub(super) enum Begun {
-    /// It is over.
-    Over(Answer),
-    /// It is to be waited for.
-    Waits(Waiting),
-    /// It was not begun.
-    NotYet(NotYet),
+/// An operation as its call finds it.
+pub(super) enum StartedCall {
+    Done(HookResponse),
+    Waiting(WaitingCall),
+    NotStarted(Pending),
 }
 
-/// What a call comes to.
-enum Entered {
-    Collected(Answer),
-    Joined(RunId, Listen),
-    Started(RunId, Ticket, Tell),
+/// How a call takes part in an operation.
+enum SingleFlight {
+    Collected(HookResponse),
+    Joined(CallId, StateReceiver),
+    Started(CallId, Admission, StateSender),
 }
 
 impl Hooks {
@@ -169,247 +169,241 @@ impl Hooks {
         running: RunningHooks,
         metrics: &Metrics,
         keep_results: Duration,
-        places: Places,
+        permits: HookPermits,
     ) -> Self {
+        let calls = SharedCalls::new(keep_results, metrics.kept_results().clone());
         Self {
             running,
-            runs: Arc::new(SharedRuns::new(
-                keep_results,
-                metrics.kept_results().clone(),
-            )),
-            records: Turns::default(),
-            load_balancers: Turns::default(),
-            places: Arc::new(places),
+            calls: Arc::new(calls),
+            records: KeyedMutex::default(),
+            load_balancers: KeyedMutex::default(),
+            permits: Arc::new(permits),
         }
     }
 
-    /// Runs `work`, unless an equal operation runs or has left its result.
-    pub(super) fn operate(&self, operation: Operation<'_>, work: Work) -> Begun {
-        let (id, listen) = match self.enter(&operation) {
-            Err(not_yet) => return Begun::NotYet(not_yet),
-            Ok(Entered::Collected(answer)) => {
-                operation.metrics.collected();
-                tracing::debug!(parent: &operation.span, "collects an earlier call's result");
-                return Begun::Over(answer);
+    /// Runs `hook`, unless an equal operation runs or has left its result.
+    pub(super) fn operate(&self, operation: Operation<'_>, hook: HookFuture) -> StartedCall {
+        let (id, state) = match self.join_or_start(&operation) {
+            Err(pending) => return StartedCall::NotStarted(pending),
+            Ok(SingleFlight::Collected(response)) => {
+                operation.metrics.collected.inc();
+                tracing::debug!(parent: &operation.span, "collected the result of an earlier call");
+                return StartedCall::Done(response);
             }
-            Ok(Entered::Joined(id, listen)) => {
-                operation.metrics.joined();
-                tracing::debug!(parent: &operation.span, "joins an earlier call's operation");
-                (id, listen)
+            Ok(SingleFlight::Joined(id, state)) => {
+                operation.metrics.joined.inc();
+                tracing::debug!(parent: &operation.span, "joined a running operation");
+                (id, state)
             }
-            Ok(Entered::Started(id, ticket, progress)) => {
-                match self.begin(&operation, id, ticket, progress, work) {
-                    Ok(answer) => return Begun::Over(answer),
-                    Err(listen) => (id, listen),
+            Ok(SingleFlight::Started(id, admission, state)) => {
+                match self.start(&operation, id, admission, state, hook) {
+                    Ok(response) => return StartedCall::Done(response),
+                    Err(state) => (id, state),
                 }
             }
         };
-        let runs = Arc::clone(&self.runs);
-        Begun::Waits(Waiting::new(runs, operation.subject, id, listen))
+        let calls = Arc::clone(&self.calls);
+        StartedCall::Waiting(WaitingCall::new(calls, operation.key, id, state))
     }
 
-    /// Begins an operation here and now, if it need not wait for its turn, and leaves it to a task
-    /// of its own where it has to wait for something. A hook that is done at once is not handed to
-    /// another thread and back: for small requests that was a tenth of the server's time.
-    fn begin(
+    /// Polls an operation that need not wait once on the caller's task, and spawns it if it is not
+    /// done then. A hook that is done at once saves the hand-over to another task and back (the
+    /// README's section on speed).
+    fn start(
         &self,
         operation: &Operation<'_>,
-        id: RunId,
-        ticket: Ticket,
-        progress: Tell,
-        work: Work,
-    ) -> Result<Answer, Listen> {
+        id: CallId,
+        admission: Admission,
+        state: StateSender,
+        hook: HookFuture,
+    ) -> Result<HookResponse, StateReceiver> {
         let webhook = operation.webhook;
-        let mut hook = Hook::new(operation.metrics, work);
-        if ticket.place.is_ok() {
+        let mut hook = MeasuredHook::new(operation.metrics, hook);
+        if admission.permit.is_ok() {
             let token = self.running.0.token();
             let first = operation.span.in_scope(|| hook.first_poll());
             drop(token);
             if let Poll::Ready(result) = first {
                 drop(hook);
-                self.runs.lock().done(&operation.subject, id);
-                let answer = result.unwrap_or_else(|| panicked(webhook));
-                progress.tell(Progress::Over(answer.clone()));
-                return Ok(answer);
+                self.calls.lock().done(&operation.key, id);
+                let response = result.unwrap_or_else(|| panicked(webhook));
+                state.send(CallState::Done(response.clone()));
+                return Ok(response);
             }
         }
-        let listen = progress.listen();
-        let runs = Arc::clone(&self.runs);
-        let places = Arc::clone(&self.places);
-        let subject = operation.subject.clone();
+        let receiver = state.subscribe();
+        let calls = Arc::clone(&self.calls);
+        let permits = Arc::clone(&self.permits);
+        let key = operation.key.clone();
         let task = async move {
-            let (record, load_balancer, place) = ticket.come(&places, &progress).await;
+            let (record, load_balancer, permit) = admission.acquire(&permits, &state).await;
             let result = hook.end().await;
-            drop(place);
-            runs.finished(&subject, id, result.clone());
-            let answer = result.unwrap_or_else(|| panicked(webhook));
-            progress.tell(Progress::Over(answer));
+            drop(permit);
+            calls.finished(&key, id, result.clone());
+            let response = result.unwrap_or_else(|| panicked(webhook));
+            state.send(CallState::Done(response));
             drop((load_balancer, record));
         };
         let task = task.instrument(operation.span.clone());
         self.running.0.spawn(task);
-        Err(listen)
+        Err(receiver)
     }
 
-    fn enter(&self, operation: &Operation<'_>) -> Result<Entered, NotYet> {
-        let Operation {
-            subject, request, ..
-        } = operation;
-        let mut same = Same::Unknown;
+    fn join_or_start(&self, operation: &Operation<'_>) -> Result<SingleFlight, Pending> {
+        let Operation { key, request, .. } = operation;
+        let mut content = ContentMatch::NotCompared;
         loop {
-            let mut runs = self.runs.lock();
-            let (id, other) = match runs.known(subject, request, same) {
-                Known::Collect(answer) => return Ok(Entered::Collected(answer)),
-                Known::Join(id, listen) => return Ok(Entered::Joined(id, listen)),
-                Known::Nothing => {
-                    // The places in both lines are taken before the next call is looked at, so
-                    // everybody waits for earlier calls only, and no two for each other.
-                    let ticket = self.ticket(operation)?;
-                    let at_first = match &ticket.place {
-                        Ok(_) => Progress::Running,
-                        Err(_) => Progress::Queued,
-                    };
-                    let progress = Tell::new(at_first);
-                    let id = runs.start(subject, request, operation.backend, progress.listen());
-                    return Ok(Entered::Started(id, ticket, progress));
+            let mut calls = self.calls.lock();
+            let (id, other) = match calls.lookup(key, request, content) {
+                Lookup::Collect(response) => return Ok(SingleFlight::Collected(response)),
+                Lookup::Join(id, state) => return Ok(SingleFlight::Joined(id, state)),
+                Lookup::Miss => {
+                    // Both queues are joined under one lock, so that operations only wait for
+                    // earlier ones and never for each other.
+                    let admission = self.admit(operation)?;
+                    let state = StateSender::new(match &admission.permit {
+                        Ok(_) => CallState::Running,
+                        Err(_) => CallState::Queued,
+                    });
+                    let id = calls.start(key, request, operation.backend, state.subscribe());
+                    return Ok(SingleFlight::Started(id, admission, state));
                 }
-                Known::Maybe(id, other) => (id, other),
+                Lookup::Compare(id, other) => (id, other),
             };
-            // Reading requests takes its time, which other calls need not wait for.
-            drop(runs);
-            same = if (operation.content)(request) == (operation.content)(&other) {
-                Same::As(id)
+            // Decoding requests takes time, for which other calls need not wait.
+            drop(calls);
+            content = if (operation.content)(request) == (operation.content)(&other) {
+                ContentMatch::Equal(id)
             } else {
-                Same::NotAs(id)
+                ContentMatch::Different(id)
             };
         }
     }
 
-    fn ticket(&self, operation: &Operation<'_>) -> Result<Ticket, NotYet> {
-        let record = self.records.take_place(operation.subject.clone());
+    fn admit(&self, operation: &Operation<'_>) -> Result<Admission, Pending> {
+        let record = self.records.enqueue(operation.key.clone());
         let key = operation.serial_key.clone();
-        let load_balancer = key.map(|key| self.load_balancers.take_place(key));
-        let waits = record.waits() || load_balancer.as_ref().is_some_and(Turn::waits);
-        let at_once = (!waits).then(|| self.places.try_place()).flatten();
-        let place = match at_once {
-            Some(place) => Ok(place),
+        let load_balancer = key.map(|key| self.load_balancers.enqueue(key));
+        let waits = record.is_waiting() || load_balancer.as_ref().is_some_and(Waiter::is_waiting);
+        let at_once = (!waits).then(|| self.permits.try_acquire()).flatten();
+        let permit = match at_once {
+            Some(permit) => Ok(permit),
             None => {
                 let bytes = operation.request.len();
-                let queued = self.places.queue(bytes, operation.metrics);
-                Err(queued.ok_or(NotYet::Full)?)
+                let queued = self.permits.queue(bytes, operation.metrics);
+                Err(queued.ok_or(Pending::Overloaded)?)
             }
         };
-        Ok(Ticket {
+        Ok(Admission {
             record,
             load_balancer,
-            place,
+            permit,
         })
     }
 
-    /// A place for a decision, which nobody needs after the deadline.
-    pub(super) async fn place_by(
+    /// A permit for a decision, which is of no use after the deadline.
+    pub(super) async fn permit_by(
         &self,
         deadline: Instant,
         bytes: usize,
         metrics: &Arc<WebhookMetrics>,
-    ) -> Result<Place, NotYet> {
-        if let Some(place) = self.places.try_place() {
-            return Ok(place);
+    ) -> Result<HookPermit, Pending> {
+        if let Some(permit) = self.permits.try_acquire() {
+            return Ok(permit);
         }
-        let _queued = self.places.queue(bytes, metrics).ok_or(NotYet::Full)?;
-        let place = timeout_at(deadline, self.places.place()).await;
-        place.ok().flatten().ok_or(NotYet::NoPlace)
+        let queued = self.permits.queue(bytes, metrics);
+        let _queued = queued.ok_or(Pending::Overloaded)?;
+        let permit = timeout_at(deadline, self.permits.acquire()).await;
+        permit.ok().flatten().ok_or(Pending::NoPermit)
     }
 
-    /// A place for `healthz`, at once or not at all.
-    pub(super) fn health_place(&self) -> Result<Place, NotYet> {
-        self.places.try_health_place().ok_or(NotYet::Full)
+    /// A permit for `healthz`, which never waits for one.
+    pub(super) fn health_permit(&self) -> Result<HookPermit, Pending> {
+        self.permits.try_acquire_health().ok_or(Pending::Overloaded)
     }
 
-    /// Runs `work` in this place; nothing comes of it when it takes too long.
+    /// Runs `hook`; its result is dropped after the deadline.
     pub(super) async fn decide(
         &self,
         webhook: &'static str,
         metrics: &Arc<WebhookMetrics>,
         span: Span,
-        place: Place,
+        permit: HookPermit,
         deadline: Instant,
-        work: Work,
-    ) -> Result<Answer, NotYet> {
-        let mut hook = Hook::new(metrics, work);
+        hook: HookFuture,
+    ) -> Result<HookResponse, Pending> {
+        let mut hook = MeasuredHook::new(metrics, hook);
         let token = self.running.0.token();
         let first = span.in_scope(|| hook.first_poll());
         drop(token);
-        if let Poll::Ready(answer) = first {
-            return Ok(answer.unwrap_or_else(|| panicked(webhook)));
+        if let Poll::Ready(response) = first {
+            return Ok(response.unwrap_or_else(|| panicked(webhook)));
         }
-        let (decided, decision) = oneshot::channel();
+        let (sender, decision) = oneshot::channel();
         let task = async move {
-            let answer = hook.end().await;
-            drop(place);
-            // Nobody listens any more when it took too long.
-            let _ = decided.send(answer.unwrap_or_else(|| panicked(webhook)));
+            let response = hook.end().await;
+            drop(permit);
+            // The receiver is dropped at the deadline.
+            let _ = sender.send(response.unwrap_or_else(|| panicked(webhook)));
         };
         self.running.0.spawn(task.instrument(span));
         match timeout_at(deadline, decision).await {
-            Ok(Ok(answer)) => Ok(answer),
+            Ok(Ok(response)) => Ok(response),
             // The runtime is shutting down and has dropped the task.
             Ok(Err(_)) => Ok(panicked(webhook)),
-            Err(_) => Err(NotYet::Running),
+            Err(_) => Err(Pending::Running),
         }
     }
 }
 
-/// A hook that is measured from its first poll on.
-struct Hook {
-    work: Work,
+/// A hook with its metrics, which count it from the first poll on.
+struct MeasuredHook {
+    future: HookFuture,
     metrics: Arc<WebhookMetrics>,
-    /// Since when it runs. It is counted from then on, without holding the metrics twice.
-    running: Option<Instant>,
+    running_since: Option<Instant>,
 }
 
-impl Drop for Hook {
+impl Drop for MeasuredHook {
     fn drop(&mut self) {
-        if self.running.is_some() {
-            self.metrics.runs_no_more();
+        if self.running_since.is_some() {
+            self.metrics.hook_dropped();
         }
     }
 }
 
-impl Hook {
-    fn new(metrics: &Arc<WebhookMetrics>, work: Work) -> Self {
+impl MeasuredHook {
+    fn new(metrics: &Arc<WebhookMetrics>, future: HookFuture) -> Self {
         Self {
-            work,
+            future,
             metrics: Arc::clone(metrics),
-            running: None,
+            running_since: None,
         }
     }
 
-    fn running_since(&mut self) -> Instant {
+    fn started(&mut self) -> Instant {
         let metrics = &self.metrics;
-        *self.running.get_or_insert_with(|| {
-            metrics.runs();
+        *self.running_since.get_or_insert_with(|| {
+            metrics.hook_started();
             Instant::now()
         })
     }
 
-    /// Runs it until it waits for something. It is not woken by what it waits for until it is
-    /// polled again.
-    fn first_poll(&mut self) -> Poll<Option<Answer>> {
-        let begun = self.running_since();
+    /// Polls it without a waker, so it has to be polled again. `None` if it panicked.
+    fn first_poll(&mut self) -> Poll<Option<HookResponse>> {
+        let started = self.started();
         let mut context = Context::from_waker(Waker::noop());
-        let polled = poll_contained(&mut self.work, &mut context);
+        let polled = poll_contained(&mut self.future, &mut context);
         if polled.is_ready() {
-            self.metrics.hook_ended(begun);
+            self.metrics.hook_ended(started);
         }
         polled
     }
 
-    /// Runs it to its end. Nothing comes of one that panics.
-    async fn end(mut self) -> Option<Answer> {
-        let begun = self.running_since();
-        let answer = run_hook(begun, &mut self.work).await;
-        self.metrics.hook_ended(begun);
-        answer
+    /// Runs it to its end; `None` if it panicked.
+    async fn end(mut self) -> Option<HookResponse> {
+        let started = self.started();
+        let response = run_hook(started, &mut self.future).await;
+        self.metrics.hook_ended(started);
+        response
     }
 }

@@ -1,32 +1,31 @@
 //! How many hooks run at a time, and how many more may wait.
 //!
-//! A place to run is the last thing that a hook waits for, after its record's turn and its load
-//! balancer's, and it is held by nobody who waits: whoever holds one runs, and gives it back
-//! without needing anybody else. Places are given in the order in which they were asked for.
+//! A permit to run is the last thing that a hook waits for, after the other calls of its record and
+//! of its load balancer. A hook that waits holds none, so a hook that holds one ends without needing
+//! another. Permits are given in the order of the requests for them.
 
 use super::metrics::{Counted, WebhookMetrics};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How much memory the requests that wait may take together, in bytes of their bodies.
+/// The most that the bodies of the requests that wait may have together, in bytes.
 const WAITING_BYTES: usize = 256 << 20;
 
-/// How many `healthz` hooks run at a time. They have places of their own, as nothing may hold them
-/// up, and few: should they hang, there must not be one more with every probe.
+/// How many `healthz` hooks run at a time. They have permits of their own, so that other hooks do not
+/// delay them, and few, so that hooks that hang do not become more with every probe.
 const HEALTH: usize = 64;
 
-/// The places of one router.
+/// The permits of one router.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct HookPermits {
     running: Arc<Semaphore>,
     health: Arc<Semaphore>,
     queue: Arc<Queue>,
 }
 
-/// The right to run; dropping it gives it back.
+/// The right to run; dropping it passes it to the next hook that waits.
 #[derive(Debug)]
-pub(super) struct Place(
-    // Whoever waits next gets it.
+pub(super) struct HookPermit(
     #[expect(dead_code, reason = "it acts when it is dropped")] OwnedSemaphorePermit,
 );
 
@@ -50,12 +49,12 @@ struct Waiting {
     bytes: usize,
 }
 
-impl Places {
-    /// With none at all nothing could ever run: 0 is 1.
+impl HookPermits {
+    /// `max_running` is at least 1, as nothing could ever run without.
     pub(super) fn new(max_running: usize, max_queued: usize) -> Self {
-        let places = max_running.clamp(1, Semaphore::MAX_PERMITS);
+        let running = max_running.clamp(1, Semaphore::MAX_PERMITS);
         Self {
-            running: Arc::new(Semaphore::new(places)),
+            running: Arc::new(Semaphore::new(running)),
             health: Arc::new(Semaphore::new(HEALTH)),
             queue: Arc::new(Queue {
                 limit: max_queued,
@@ -64,26 +63,26 @@ impl Places {
         }
     }
 
-    /// A place, if one is free and nobody waits for it.
-    pub(super) fn try_place(&self) -> Option<Place> {
+    /// A permit, if one is free and no hook waits for it.
+    pub(super) fn try_acquire(&self) -> Option<HookPermit> {
         let permit = Arc::clone(&self.running).try_acquire_owned();
-        permit.ok().map(Place)
+        permit.ok().map(HookPermit)
     }
 
-    /// A place for `healthz`, if one is free.
-    pub(super) fn try_health_place(&self) -> Option<Place> {
+    /// A permit for `healthz`, if one is free.
+    pub(super) fn try_acquire_health(&self) -> Option<HookPermit> {
         let permit = Arc::clone(&self.health).try_acquire_owned();
-        permit.ok().map(Place)
+        permit.ok().map(HookPermit)
     }
 
-    /// A place, when one is free.
-    pub(super) async fn place(&self) -> Option<Place> {
+    /// Waits for a permit.
+    pub(super) async fn acquire(&self) -> Option<HookPermit> {
         let permit = Arc::clone(&self.running).acquire_owned().await;
-        // It is never closed.
-        permit.ok().map(Place)
+        // The semaphore is never closed.
+        permit.ok().map(HookPermit)
     }
 
-    /// The right to wait with a request of this size; none where too many wait.
+    /// The right to wait with a request of this size; none where too many requests wait.
     pub(super) fn queue(&self, bytes: usize, metrics: &Arc<WebhookMetrics>) -> Option<Queued> {
         let mut waiting = self.queue.lock();
         let all_bytes = waiting.bytes.saturating_add(bytes);

@@ -1,8 +1,8 @@
-//! What is told to the log about a call, and how.
+//! What is logged about calls.
 //!
-//! What comes from peers and from drivers stands in fields, as text, and never in an event's own
-//! message: fields are written quoted, with control characters escaped, so nobody can make a line
-//! that looks like another's. And it is cut: a body may have megabytes.
+//! Text of peers and drivers is logged in fields and never in an event's message: fields are quoted,
+//! with control characters escaped, so that it cannot forge lines. It is also truncated, because a
+//! body may have megabytes.
 
 use crate::webhook::{Status, StringMap};
 use crate::{HookError, Rejection};
@@ -10,9 +10,9 @@ use std::borrow::Cow;
 use std::error::Error;
 use tokio::time::Instant;
 
-/// How many bytes a value in a span has at most: each line of the log has them all.
+/// The limit of a value in a span, in bytes: each line of the log repeats them.
 const SPAN_VALUE: usize = 128;
-/// How many bytes of a message, or of the errors behind it, are logged.
+/// The limit of a message, or of the errors behind it, in bytes.
 const MESSAGE: usize = 4096;
 
 /// At most the first `limit` bytes, in whole characters.
@@ -21,12 +21,11 @@ fn cut(text: &str, limit: usize) -> &str {
     ends.find_map(|end| text.get(..end)).unwrap_or_default()
 }
 
-/// A text of the caller's, for a span.
 pub(super) fn short(text: &str) -> &str {
     cut(text, SPAN_VALUE)
 }
 
-/// A load balancer, for a span: by its serial key, or else by as much of its identity as fits.
+/// A load balancer, for a span: its serial key, or else as much of its identity as fits.
 pub(super) fn load_balancer<'a>(key: Option<&'a str>, identity: &StringMap) -> Cow<'a, str> {
     if let Some(key) = key {
         return short(key).into();
@@ -47,47 +46,46 @@ pub(super) fn load_balancer<'a>(key: Option<&'a str>, identity: &StringMap) -> C
     name.into()
 }
 
-/// An operation's hook ended. The message is for the user and goes onto the wire; what is behind
-/// it is for the log alone.
-pub(super) fn operation_ended<T>(result: &Result<T, HookError>, begun: Instant) {
+/// Logs the end of an operation's hook, with the error behind it, which is not sent to the caller.
+pub(super) fn operation_ended<T>(result: &Result<T, HookError>, started: Instant) {
     let Err(hook_error) = result else {
-        tracing::debug!(took = ?begun.elapsed(), "the hook succeeded");
+        tracing::debug!(took = ?started.elapsed(), "the hook succeeded");
         return;
     };
-    let answer = cut(hook_error.message(), MESSAGE);
+    let response = cut(hook_error.message(), MESSAGE);
     match hook_error.status() {
         Status::Fail => {
             let (because, took) = (
                 because(hook_error.source(), hook_error.message()),
-                begun.elapsed(),
+                started.elapsed(),
             );
-            tracing::warn!(answer, because, ?took, "the hook failed");
+            tracing::warn!(response, because, ?took, "the hook failed");
         }
         Status::Running | Status::Succ => tracing::debug!(
-            answer,
+            response,
             because = because(hook_error.source(), hook_error.message()),
-            took = ?begun.elapsed(),
-            "the hook says that it still runs"
+            took = ?started.elapsed(),
+            "the hook is still running"
         ),
     }
 }
 
-/// A decision's hook ended. A "no" is news for the user, who gets it; the operator is told where
-/// there is something behind it that the user does not see.
-pub(super) fn verdict_ended<T>(result: &Result<T, Rejection>, begun: Instant) {
+/// Logs the end of a decision's hook. A "no" is for the user, who receives it; it is only logged at
+/// info if an error is behind it, which the user does not see.
+pub(super) fn verdict_ended<T>(result: &Result<T, Rejection>, started: Instant) {
     let Err(rejection) = result else {
-        tracing::debug!(took = ?begun.elapsed(), "the hook says yes");
+        tracing::debug!(took = ?started.elapsed(), "the hook accepted");
         return;
     };
-    let answer = cut(rejection.message(), MESSAGE);
-    let took = begun.elapsed();
+    let response = cut(rejection.message(), MESSAGE);
+    let took = started.elapsed();
     match because(rejection.source(), rejection.message()) {
-        Some(because) => tracing::info!(answer, because, ?took, "the hook says no"),
-        None => tracing::debug!(answer, ?took, "the hook says no"),
+        Some(because) => tracing::info!(response, because, ?took, "the hook refused"),
+        None => tracing::debug!(response, ?took, "the hook refused"),
     }
 }
 
-/// The errors behind a failure or a "no", the outermost first; without the one that became its message.
+/// The errors behind an outcome, outermost first, without the one that became its message.
 fn because(source: Option<&(dyn Error + Send + Sync)>, message: &str) -> Option<String> {
     let outermost: &dyn Error = source?;
     let mut chain = outermost.to_string();

@@ -1,8 +1,8 @@
-//! What is measured around the calls, for Prometheus.
+//! The router's metrics for Prometheus.
 //!
-//! Every series is made when the router is made, and each webhook's route holds its own: a call
-//! adds to counters and looks nothing up. Labels are bounded, they are names of webhooks, statuses
-//! and outcomes, and nothing that a peer sends.
+//! All series are created with the router, and each webhook's route holds its own, so a call looks
+//! nothing up. Labels are names of webhooks, statuses and outcomes, never text of a peer, so their
+//! number is bounded.
 
 mod definitions;
 mod outcome;
@@ -11,7 +11,7 @@ mod scrape;
 pub(super) use outcome::Outcome;
 pub(super) use scrape::router;
 
-use super::hooks::NotYet;
+use super::hooks::Pending;
 use crate::webhook::{self, Webhook, for_each_webhook};
 use axum::http::StatusCode;
 use definitions::Definitions;
@@ -19,7 +19,7 @@ use prometheus::{Histogram, IntCounter, IntGauge, Registry};
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// The statuses of calls that never reach a driver.
+/// The statuses of calls that do not reach the driver.
 const REJECTED: [StatusCode; 5] = [
     StatusCode::BAD_REQUEST,
     StatusCode::NOT_FOUND,
@@ -28,7 +28,6 @@ const REJECTED: [StatusCode; 5] = [
     StatusCode::PAYLOAD_TOO_LARGE,
 ];
 
-/// One router's metrics.
 #[derive(Debug)]
 pub(super) struct Metrics {
     registry: Registry,
@@ -37,9 +36,7 @@ pub(super) struct Metrics {
     rejected: [(StatusCode, IntCounter); REJECTED.len()],
 }
 
-/// A webhook whose metrics are at hand.
 pub(super) trait Measured: Webhook {
-    /// They.
     fn of(metrics: &Metrics) -> &Arc<WebhookMetrics>;
 }
 
@@ -81,80 +78,65 @@ impl Metrics {
         }
     }
 
-    /// Where all of it is registered, and what the application adds.
     pub(super) const fn registry(&self) -> &Registry {
         &self.registry
     }
 
-    /// How many results wait to be collected.
     pub(super) const fn kept_results(&self) -> &IntGauge {
         &self.kept_results
     }
 
-    /// Notes a call that was answered with a 4xx status.
+    /// Counts a call with a 4xx response.
     pub(super) fn rejected(&self, status: StatusCode) {
-        let mut known = self.rejected.iter();
-        if let Some((_, counter)) = known.find(|(known, _)| *known == status) {
+        let mut counters = self.rejected.iter();
+        if let Some((_, counter)) = counters.find(|(counted, _)| *counted == status) {
             counter.inc();
         }
     }
 }
 
-/// What is measured of one webhook.
 #[derive(Debug)]
 pub(super) struct WebhookMetrics {
-    /// By outcome; none for outcomes that its class does not have.
+    /// By outcome; `None` for those that its class does not have.
     calls: [Option<IntCounter>; Outcome::ALL.len()],
-    answer_seconds: Histogram,
+    response_seconds: Histogram,
     hook_seconds: Histogram,
     running: IntGauge,
     waiting: IntGauge,
-    joined: IntCounter,
-    collected: IntCounter,
-    unfinished: [IntCounter; NotYet::ALL.len()],
+    pub(super) joined: IntCounter,
+    pub(super) collected: IntCounter,
+    unfinished: [IntCounter; Pending::ALL.len()],
 }
 
 impl WebhookMetrics {
-    /// A call joined an operation that ran.
-    pub(super) fn joined(&self) {
-        self.joined.inc();
-    }
-
-    /// A call got the result of an earlier one.
-    pub(super) fn collected(&self) {
-        self.collected.inc();
-    }
-
-    /// A call is answered although its hook is not done.
-    pub(super) fn unfinished(&self, because: NotYet) {
+    /// Counts a response to a call whose hook is not done.
+    pub(super) fn unfinished(&self, because: Pending) {
         if let Some(counter) = self.unfinished.get(because as usize) {
             counter.inc();
         }
     }
 
-    /// A hook waits, until this is dropped.
+    /// Counts a waiting hook until the value is dropped.
     pub(super) fn waits(self: &Arc<Self>) -> Counted {
         self.waiting.inc();
         Counted(Arc::clone(self))
     }
 
-    /// A hook runs.
-    pub(super) fn runs(&self) {
+    pub(super) fn hook_started(&self) {
         self.running.inc();
     }
 
-    /// A hook that ran is gone.
-    pub(super) fn runs_no_more(&self) {
+    /// Ends the count of a running hook, whether it ended or was dropped.
+    pub(super) fn hook_dropped(&self) {
         self.running.dec();
     }
 
-    /// A hook ended, which was begun then.
-    pub(super) fn hook_ended(&self, begun: Instant) {
-        self.hook_seconds.observe(begun.elapsed().as_secs_f64());
+    pub(super) fn hook_ended(&self, started: Instant) {
+        self.hook_seconds.observe(started.elapsed().as_secs_f64());
     }
 }
 
-/// One more hook that waits, until it is dropped.
+/// Counts one waiting hook until it is dropped.
 #[derive(Debug)]
 pub(super) struct Counted(Arc<WebhookMetrics>);
 
@@ -164,7 +146,8 @@ impl Drop for Counted {
     }
 }
 
-/// A call, from its arrival until it is answered or its caller is gone.
+/// Counts and times a call from its arrival to the response, or until it is dropped because the
+/// caller hung up.
 #[derive(Debug)]
 pub(super) struct MeasuredCall<'a> {
     metrics: &'a WebhookMetrics,
@@ -181,11 +164,11 @@ impl<'a> MeasuredCall<'a> {
         }
     }
 
-    /// It is answered now.
-    pub(super) fn answered(mut self, outcome: Outcome) {
+    /// The call has its response.
+    pub(super) fn finish(mut self, outcome: Outcome) {
         self.outcome = outcome;
         let took = self.arrived.elapsed();
-        self.metrics.answer_seconds.observe(took.as_secs_f64());
+        self.metrics.response_seconds.observe(took.as_secs_f64());
     }
 }
 

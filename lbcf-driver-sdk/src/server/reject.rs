@@ -1,8 +1,8 @@
-//! Answers as they go onto the wire, and the errors that are no answer of a driver.
+//! Responses to calls, and those that are not a driver's.
 //!
-//! Only status 200 counts as a webhook's answer: "no", "failed" and "still running" are all 200
-//! with a body that says so. Any other status means "that was no webhook call", and its body is
-//! `{"error": "…"}` for the person who reads the controller's event.
+//! A webhook's response has status 200, also for "no", "failed" and "still running", which its body
+//! expresses. Any other status means that the call was not a proper webhook call, and its body is
+//! `{"error": "…"}` for the reader of the controller's event.
 
 use super::metrics::Outcome;
 use crate::webhook::ALL;
@@ -11,16 +11,15 @@ use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-/// A status and a JSON body, cheap to hand to several calls.
+/// A status and a JSON body, cheap to clone for several calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct HookResponse {
     status: StatusCode,
     body: Bytes,
     outcome: Outcome,
 }
 
-impl Answer {
-    /// A driver's answer, and what it says.
+impl HookResponse {
     pub(super) fn ok(response: &impl Serialize, outcome: Outcome) -> Self {
         match serde_json::to_vec(response) {
             Ok(body) => Self {
@@ -30,7 +29,7 @@ impl Answer {
             },
             Err(error) => reject(
                 StatusCode::INTERNAL_SERVER_ERROR,
-                format!("the answer cannot be written as JSON: {error}"),
+                format!("the response cannot be written as JSON: {error}"),
             ),
         }
     }
@@ -43,23 +42,23 @@ impl Answer {
         self.outcome
     }
 
-    /// What it takes to keep it.
+    /// In bytes, without status and headers.
     pub(super) fn size(&self) -> usize {
         self.body.len()
     }
 }
 
-impl IntoResponse for Answer {
+impl IntoResponse for HookResponse {
     fn into_response(self) -> Response {
         let json = HeaderValue::from_static("application/json");
         (self.status, [(header::CONTENT_TYPE, json)], self.body).into_response()
     }
 }
 
-/// An error that is no answer of the driver.
-pub(super) fn reject(status: StatusCode, error: impl Into<String>) -> Answer {
+/// An error that is not the driver's response.
+pub(super) fn reject(status: StatusCode, error: impl Into<String>) -> HookResponse {
     let body = serde_json::json!({ "error": error.into() });
-    Answer {
+    HookResponse {
         status,
         body: body.to_string().into(),
         outcome: if status.is_client_error() {
@@ -70,29 +69,29 @@ pub(super) fn reject(status: StatusCode, error: impl Into<String>) -> Answer {
     }
 }
 
-/// 500, for those who waited for a hook that panicked.
-pub(super) fn panicked(webhook: &str) -> Answer {
+/// 500, for calls whose hook panicked.
+pub(super) fn panicked(webhook: &str) -> HookResponse {
     reject(
         StatusCode::INTERNAL_SERVER_ERROR,
-        format!("{webhook}: the driver has a defect and broke off; its log tells more"),
+        format!("{webhook}: the driver panicked, see its log"),
     )
 }
 
-/// 404, with what would have been found.
-pub(super) fn not_found(uri: &Uri) -> Answer {
-    let known: Vec<_> = ALL.iter().map(|webhook| webhook.name).collect();
+/// 404, with the names of the webhooks.
+pub(super) fn not_found(uri: &Uri) -> HookResponse {
+    let names: Vec<_> = ALL.iter().map(|webhook| webhook.name).collect();
     reject(
         StatusCode::NOT_FOUND,
         format!(
             "{}: no webhook has this path; the webhooks are {}",
             uri.path(),
-            known.join(", ")
+            names.join(", ")
         ),
     )
 }
 
 /// 405; axum adds the `Allow` header.
-pub(super) fn wrong_method(method: &Method) -> Answer {
+pub(super) fn wrong_method(method: &Method) -> HookResponse {
     reject(
         StatusCode::METHOD_NOT_ALLOWED,
         format!("{method}: webhooks are called with POST"),

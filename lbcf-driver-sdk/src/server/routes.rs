@@ -1,8 +1,8 @@
 //! The table of webhooks as routes.
 
-use super::answer;
 use super::driver_router::Context;
-use super::reject::{Answer, not_found, wrong_method};
+use super::handlers;
+use super::reject::{HookResponse, not_found, wrong_method};
 use crate::RawDriver;
 use crate::webhook::{self, for_each_webhook};
 use axum::Router;
@@ -12,11 +12,11 @@ use axum::http::{Method, Uri};
 use axum::routing::{MethodRouter, post};
 use std::sync::Arc;
 
-/// One row's handler, by its class.
+/// The handler of one row, by its class.
 macro_rules! handler {
     (Health, $hook:ident, $method:ident) => {{
         let handler = handler!(health, $hook, $method, D);
-        // Probes of load balancers and of kubelet know GET only.
+        // Load balancers and the kubelet probe with GET.
         post(handler).get(handler)
     }};
     (Verdict, $hook:ident, $method:ident) => {
@@ -25,9 +25,9 @@ macro_rules! handler {
     (Operation, $hook:ident, $method:ident) => {
         post(handler!(operation, $hook, $method, D))
     };
-    ($answer:ident, $hook:ident, $method:ident, $driver:ident) => {
+    ($class:ident, $hook:ident, $method:ident, $driver:ident) => {
         |State(context): State<Arc<Context<$driver>>>, body: Body| {
-            answer::$answer(
+            handlers::$class(
                 webhook::$hook,
                 context,
                 body,
@@ -48,14 +48,13 @@ macro_rules! routes {
 for_each_webhook!(routes);
 
 impl<D> Context<D> {
-    /// Counts a call that is none of a webhook's.
-    fn reject(&self, answer: Answer) -> Answer {
-        self.metrics.rejected(answer.status());
-        answer
+    fn count_rejection(&self, response: HookResponse) -> HookResponse {
+        self.metrics.rejected(response.status());
+        response
     }
 }
 
-/// Every webhook's route, and the answers to what is none.
+/// The route of every webhook, and the responses to other calls.
 pub(super) fn all<D: RawDriver>(context: Arc<Context<D>>) -> Router {
     table()
         .into_iter()
@@ -64,12 +63,12 @@ pub(super) fn all<D: RawDriver>(context: Arc<Context<D>>) -> Router {
         })
         .fallback(
             |State(context): State<Arc<Context<D>>>, uri: Uri| async move {
-                context.reject(not_found(&uri))
+                context.count_rejection(not_found(&uri))
             },
         )
         .method_not_allowed_fallback(
             |State(context): State<Arc<Context<D>>>, method: Method| async move {
-                context.reject(wrong_method(&method))
+                context.count_rejection(wrong_method(&method))
             },
         )
         .with_state(context)

@@ -1,26 +1,18 @@
-//! A driver as a whole server: address, TLS, tokens, probes, and an orderly end.
+//! A driver as a whole server: address, TLS, tokens, probes, and graceful shutdown.
 
 mod bound;
-mod connection;
-mod impatient;
-mod limits;
-mod port;
 mod prefix;
 mod probes;
-mod signals;
 mod surface;
 
 pub use bound::{BoundServer, Ending};
 pub(super) use prefix::PathPrefix;
-#[cfg(feature = "cli")]
-pub(super) use signals::Signals;
 
-use super::auth::{Gate, TokenSource};
-use super::tls::{Tls, TlsFiles};
-use super::{DriverRouter, RunningHooks, ServerError};
+use super::auth::{TokenAuth, TokenSource};
+use super::{DriverRouter, RunningHooks, ServerError, TlsFiles};
 use crate::RawDriver;
 use bound::{Plan, listen};
-use limits::Limits;
+use lbcf_serving::listener::Limits;
 use probes::Readiness;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -28,7 +20,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use surface::{Pages, Surface};
 
-/// Looking at files all the time would leave no time for anything else.
+/// Reading files without a pause would leave no time for anything else.
 const SHORTEST_RELOAD: Duration = Duration::from_millis(10);
 
 /// A driver's server, and its settings.
@@ -52,17 +44,16 @@ const SHORTEST_RELOAD: Duration = Duration::from_millis(10);
 /// What it serves, all below the [path prefix](Self::path_prefix):
 ///
 /// * the ten webhooks, as [`DriverRouter`] does;
-/// * `/livez` and `/readyz`, for the probes of a pod: the process answers, and is not about to
-///   end. `/healthz` is a webhook that asks the driver, by POST or GET. The three are at the root
+/// * `/livez` and `/readyz`, for the probes of a pod: the process responds, and is not shutting
+///   down. `/healthz` is a webhook that calls the driver, by POST or GET. The three are at the root
 ///   too, and need no token;
 /// * at the root, `/metrics`, and with the feature `openapi` `/openapi.json` and `/docs`.
 ///
-/// Each connection is a task of its own. One that is slow to shake hands, to say what it wants or
-/// to take its answer is given up; where there are too many, further ones wait.
+/// Each connection is a task of its own. One that is slow in its TLS handshake, in the head of a
+/// request or in taking a response is closed; where there are too many, further ones wait.
 ///
-/// When told to end, `/readyz` turns to 503, the port is closed, open connections get the answers
-/// that they wait for, and hooks that are at work may go on for as long as
-/// [`shutdown_within`](Self::shutdown_within) says.
+/// At the shutdown `/readyz` turns to 503, the port is closed, requests get their responses, and
+/// running hooks may go on until [`shutdown_within`](Self::shutdown_within) is over.
 pub struct Server<D> {
     driver: DriverRouter<D>,
     listen: SocketAddr,
@@ -77,7 +68,7 @@ pub struct Server<D> {
 }
 
 impl<D: RawDriver> Server<D> {
-    /// On `127.0.0.1:8080`, without TLS and for everybody.
+    /// On `127.0.0.1:8080`, without TLS and without a token.
     ///
     /// ```
     /// # fn example(driver: impl lbcf_driver_sdk::RawDriver) {
@@ -88,144 +79,80 @@ impl<D: RawDriver> Server<D> {
         Self::from(DriverRouter::new(driver))
     }
 
-    /// Where to listen (default `127.0.0.1:8080`); port 0 is a free one.
-    ///
-    /// ```
-    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
-    /// let server = server.listen(([0, 0, 0, 0], 8080).into());
-    /// # }
-    /// ```
+    /// The address to listen on (default `127.0.0.1:8080`); port 0 is a free one.
     #[must_use]
     pub const fn listen(mut self, addr: SocketAddr) -> Self {
         self.listen = addr;
         self
     }
 
-    /// Below which path everything is (default: none). With `/lbcf`, webhooks are called at
-    /// `/lbcf/createLoadBalancer`, and the `url` of the `LoadBalancerDriver` ends with `/lbcf`.
-    /// One that does not work is reported by [`bind`](Self::bind).
-    ///
-    /// ```
-    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
-    /// let server = server.path_prefix("/lbcf");
-    /// # }
-    /// ```
+    /// The path below which everything is served (default: none). With `/lbcf`, webhooks are called
+    /// at `/lbcf/createLoadBalancer`, and the `url` of the `LoadBalancerDriver` ends with `/lbcf`.
+    /// [`bind`](Self::bind) reports one that does not work.
     #[must_use]
     pub fn path_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.path_prefix = prefix.into();
         self
     }
 
-    /// Serves HTTPS with this certificate. The files are read again when they change; where what
-    /// is new is broken, the certificate stays what it was, and the log tells.
-    ///
-    /// ```
-    /// use lbcf_driver_sdk::server::TlsFiles;
-    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
-    /// let server = server.tls(TlsFiles::new("/etc/tls/tls.crt", "/etc/tls/tls.key"));
-    /// # }
-    /// ```
+    /// Serves HTTPS with this certificate. The files are read again when they change; where they
+    /// cannot be used, the previous certificate stays, and the log has the reason.
     #[must_use]
     pub fn tls(mut self, files: TlsFiles) -> Self {
         self.tls = Some(files);
         self
     }
 
-    /// Lets only clients in that have a certificate of one of the CAs in this PEM file; others
-    /// get no handshake. That is so for the whole port, probes too: see
-    /// [`probes_on`](Self::probes_on). Needs [`tls`](Self::tls). The file is read again when it
-    /// changes; connections that are open then end with the answer that they wait for.
-    ///
-    /// ```
-    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
-    /// let server = server.client_ca("/etc/client-ca/ca.crt");
-    /// # }
-    /// ```
+    /// Accepts only clients with a certificate of one of the CAs in this PEM file, for the whole
+    /// port, probes included: see [`probes_on`](Self::probes_on). Needs [`tls`](Self::tls). The
+    /// file is read again when it changes; open connections are then closed when their request is
+    /// answered.
     #[must_use]
     pub fn client_ca(mut self, path: impl Into<PathBuf>) -> Self {
         self.client_ca = Some(path.into());
         self
     }
 
-    /// Asks for this token, as `Authorization: Bearer …`; who has another or none gets 401, and
-    /// the driver is not called. Use it together with TLS.
-    ///
-    /// ```
-    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
-    /// let server = server.token("c2VjcmV0");
-    /// # }
-    /// ```
+    /// Requires this token, as `Authorization: Bearer …`; calls without it get 401, and the driver
+    /// is not called. Use it together with TLS.
     #[must_use]
     pub fn token(mut self, token: impl AsRef<str>) -> Self {
         self.token = Some(TokenSource::given(token.as_ref()));
         self
     }
 
-    /// The same with the token in a file, which is read again when it changes. White space around
-    /// the token does not matter.
-    ///
-    /// ```
-    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
-    /// let server = server.token_file("/etc/token/token");
-    /// # }
-    /// ```
+    /// Requires the token in a file, which is read again when it changes. White space around the
+    /// token is ignored.
     #[must_use]
     pub fn token_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.token = Some(TokenSource::File(path.into()));
         self
     }
 
-    /// Serves probes here too, over plain HTTP and without any token, for probes that have no
-    /// client certificate. It stays open until the server has ended.
-    ///
-    /// ```
-    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
-    /// let server = server.probes_on(([0, 0, 0, 0], 8081).into());
-    /// # }
-    /// ```
+    /// Serves the probes on this address too, over plain HTTP and without a token, for probes that
+    /// have no client certificate. It stays open until the shutdown is over.
     #[must_use]
     pub const fn probes_on(mut self, addr: SocketAddr) -> Self {
         self.probes_on = Some(addr);
         self
     }
 
-    /// At what interval files are looked at (default 5 s, at least 10 ms).
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
-    /// let server = server.reload_every(Duration::from_secs(60));
-    /// # }
-    /// ```
+    /// The interval at which files are read again (default 5 s, at least 10 ms).
     #[must_use]
     pub const fn reload_every(mut self, interval: Duration) -> Self {
         self.reload_every = interval;
         self
     }
 
-    /// How long ending may take in all (default 30 s): for answers that are under way and for
-    /// hooks that are at work. Stay below the pod's `terminationGracePeriodSeconds`.
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
-    /// let server = server.shutdown_within(Duration::from_secs(20));
-    /// # }
-    /// ```
+    /// How long the shutdown may take in all (default 30 s), for responses and for running hooks.
+    /// Stay below the pod's `terminationGracePeriodSeconds`.
     #[must_use]
     pub const fn shutdown_within(mut self, limit: Duration) -> Self {
         self.shutdown_within = limit;
         self
     }
 
-    /// How many connections there may be at a time, at least one (default 1024). Further ones
-    /// wait.
-    ///
-    /// ```
-    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
-    /// let server = server.max_connections(64);
-    /// # }
-    /// ```
+    /// The number of connections at a time, at least one (default 1024). Further ones wait.
     #[must_use]
     pub const fn max_connections(mut self, count: usize) -> Self {
         self.limits.connections = count;
@@ -233,13 +160,6 @@ impl<D: RawDriver> Server<D> {
     }
 
     /// How long a TLS handshake may take (default 10 s).
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
-    /// let server = server.handshake_within(Duration::from_secs(5));
-    /// # }
-    /// ```
     #[must_use]
     pub const fn handshake_within(mut self, limit: Duration) -> Self {
         self.limits.handshake = limit;
@@ -247,29 +167,15 @@ impl<D: RawDriver> Server<D> {
     }
 
     /// How long the head of a request may take to arrive once it has begun (default 10 s).
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
-    /// let server = server.head_within(Duration::from_secs(5));
-    /// # }
-    /// ```
     #[must_use]
     pub const fn head_within(mut self, limit: Duration) -> Self {
         self.limits.head = limit;
         self
     }
 
-    /// How long a connection may be without a request (default 2 min). Controllers let go of idle
-    /// connections after 90 s at most: whoever lets go first must not be the server, as a request
-    /// may be under way just then.
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
-    /// let server = server.idle_within(Duration::from_secs(300));
-    /// # }
-    /// ```
+    /// How long a connection may be without a request (default 2 min). Controllers close idle
+    /// connections after 90 s at most. They should be first, as a request may be on its way when the
+    /// server closes.
     #[must_use]
     pub const fn idle_within(mut self, limit: Duration) -> Self {
         self.limits.idle = limit;
@@ -277,25 +183,12 @@ impl<D: RawDriver> Server<D> {
     }
 
     /// [`DriverRouter::answer_within`] of the driver's router.
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
-    /// let server = server.answer_within(Duration::from_secs(4));
-    /// # }
-    /// ```
     #[must_use]
     pub fn answer_within(self, limit: Duration) -> Self {
         self.configure(|driver| driver.answer_within(limit))
     }
 
     /// [`DriverRouter::body_limit`] of the driver's router, in bytes.
-    ///
-    /// ```
-    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
-    /// let server = server.body_limit(1 << 20);
-    /// # }
-    /// ```
     #[must_use]
     pub fn body_limit(self, bytes: usize) -> Self {
         self.configure(|driver| driver.body_limit(bytes))
@@ -315,13 +208,7 @@ impl<D: RawDriver> Server<D> {
         self
     }
 
-    /// Watches the hooks that run.
-    ///
-    /// ```
-    /// # fn example<D: lbcf_driver_sdk::RawDriver>(server: lbcf_driver_sdk::server::Server<D>) {
-    /// assert_eq!(server.running_hooks().count(), 0);
-    /// # }
-    /// ```
+    /// A handle to count running hooks and to wait for them.
     #[must_use]
     pub fn running_hooks(&self) -> RunningHooks {
         self.driver.running_hooks()
@@ -342,13 +229,13 @@ impl<D: RawDriver> Server<D> {
     /// ```
     ///
     /// # Errors
-    /// [`ServerError`], when an address cannot be had, a file is not what it should be, or
-    /// settings do not work.
+    /// [`ServerError`], when an address cannot be bound, a file cannot be used, or settings do not
+    /// work.
     pub async fn bind(mut self) -> Result<BoundServer, ServerError> {
         let tls = match (self.tls.take(), self.client_ca.take()) {
             (None, None) => None,
             (None, Some(_)) => return Err(CLIENT_CA_WITHOUT_TLS),
-            (Some(files), client_ca) => Some(Tls::load(files, client_ca).await?),
+            (Some(files), client_ca) => Some(files.load::<ServerError>(client_ca).await?),
         };
         let plan = Plan {
             listen: self.listen,
@@ -363,7 +250,7 @@ impl<D: RawDriver> Server<D> {
         listen(plan, surface, ready).await
     }
 
-    /// Binds and serves until SIGINT or SIGTERM; a second signal ends it at once.
+    /// Binds and serves until SIGINT or SIGTERM; a second signal skips the graceful shutdown.
     ///
     /// ```no_run
     /// # use lbcf_driver_sdk::RawDriver;
@@ -380,9 +267,8 @@ impl<D: RawDriver> Server<D> {
         self.bind().await?.run().await
     }
 
-    /// What it would serve, with prefix, probes and token, for a server of one's own. Addresses
-    /// and the limits of connections are then not used, and TLS is an error, so that nobody
-    /// believes in having it.
+    /// The router with prefix, probes and token, for a server of your own. Addresses and connection
+    /// limits are ignored, and TLS is an error, as the router cannot provide it.
     ///
     /// ```no_run
     /// # use lbcf_driver_sdk::RawDriver;
@@ -396,7 +282,7 @@ impl<D: RawDriver> Server<D> {
     /// ```
     ///
     /// # Errors
-    /// [`ServerError`], when a file is not what it should be or settings do not work.
+    /// [`ServerError`], when a file cannot be used or settings do not work.
     pub async fn into_router(self) -> Result<axum::Router, ServerError> {
         if self.tls.is_some() || self.client_ca.is_some() {
             return Err(ServerError::Settings(
@@ -408,21 +294,21 @@ impl<D: RawDriver> Server<D> {
 
     async fn surface(self) -> Result<(Surface, Readiness), ServerError> {
         let prefix: PathPrefix = self.path_prefix.parse()?;
-        let gate = match self.token {
+        let auth = match self.token {
             Some(source) => {
                 let interval = self.reload_every.max(SHORTEST_RELOAD);
-                Some(Gate::new(source, interval).await?)
+                Some(TokenAuth::new(source, interval).await?)
             }
             None => None,
         };
         let ready = Readiness::default();
         let pages = pages(&self.driver, &prefix);
-        let surface = surface::surface(self.driver.build(), pages, prefix, &ready, gate);
+        let surface = surface::surface(self.driver.build(), pages, prefix, &ready, auth);
         Ok((surface, ready))
     }
 }
 
-/// What the driver's router has beside the webhooks.
+/// The routes beside the webhooks.
 fn pages<D: RawDriver>(driver: &DriverRouter<D>, prefix: &PathPrefix) -> Pages {
     #[cfg(not(feature = "openapi"))]
     let _ = prefix;

@@ -1,4 +1,4 @@
-//! Pods and services to register, made from what matters of them.
+//! Builders of pods and services.
 
 use crate::webhook::{BackendPort, PodBackend, Protocol, ServiceBackend};
 use k8s_openapi::api::core::v1::{
@@ -8,9 +8,8 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A pod that is running and ready, in the namespace `default`, with a uid and an address that
-/// follow from its name. As a backend it is registered by the [port](PodBuilder::port) that was
-/// named last, and by TCP 80 where none was.
+/// A running and ready pod in the namespace `default`, with a uid and an address derived from its name.
+/// The backend's port is the last [port](PodBuilder::port) that was added, or TCP 80.
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::Pod;
@@ -22,7 +21,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 #[must_use]
 pub fn pod(name: impl Into<String>) -> PodBuilder {
     let name = name.into();
-    let [.., b, c, d] = made_from(&name).to_be_bytes();
+    let [.., b, c, d] = derived_from(&name).to_be_bytes();
     let pod = Pod {
         spec: Some(PodSpec {
             node_name: Some("node-1".into()),
@@ -48,8 +47,8 @@ pub fn pod(name: impl Into<String>) -> PodBuilder {
         .ready(true)
 }
 
-/// A service of the type NodePort, in the namespace `default`, on the node `node-1` with the
-/// internal address 192.0.2.1. It has no ports yet.
+/// A service of the type NodePort in the namespace `default`, without ports, on the node `node-1` with
+/// the internal address 192.0.2.1.
 ///
 /// ```
 /// use lbcf_driver_sdk::testing::{generate_backend_addr, service};
@@ -77,33 +76,33 @@ pub fn service(name: impl Into<String>) -> ServiceBuilder {
     })
 }
 
-/// A pod in the making: see [`pod`].
+/// Builds a pod, starting from [`pod`].
 #[derive(Debug, Clone)]
 pub struct PodBuilder {
     pod: Pod,
     port: BackendPort,
 }
 
-/// A service's node port in the making: see [`service`].
+/// Builds a service's node port, starting from [`service`].
 #[derive(Debug, Clone)]
 pub struct ServiceBuilder(ServiceBackend);
 
 impl PodBuilder {
-    /// Its namespace.
+    /// Sets the namespace (default `default`).
     #[must_use]
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.pod.metadata.namespace = Some(namespace.into());
         self
     }
 
-    /// Its uid.
+    /// Sets the uid (default derived from the name).
     #[must_use]
     pub fn uid(mut self, uid: impl Into<String>) -> Self {
         self.pod.metadata.uid = Some(uid.into());
         self
     }
 
-    /// Its address.
+    /// Sets the pod's address (default derived from the name).
     #[must_use]
     pub fn ip(mut self, ip: impl Into<String>) -> Self {
         let ip = ip.into();
@@ -113,7 +112,7 @@ impl PodBuilder {
         self
     }
 
-    /// It has no address yet.
+    /// Removes the address, as before a pod is scheduled.
     #[must_use]
     pub fn without_ip(mut self) -> Self {
         let status = self.status();
@@ -122,13 +121,13 @@ impl PodBuilder {
         self
     }
 
-    /// A TCP port of its container, by which it is registered.
+    /// Adds a TCP port to the container; it becomes the backend's port.
     #[must_use]
     pub fn port(self, port: u16) -> Self {
         self.protocol_port(Protocol::Tcp, port)
     }
 
-    /// A port of its container, by which it is registered.
+    /// Adds a port to the container; it becomes the backend's port.
     #[must_use]
     pub fn protocol_port(mut self, protocol: Protocol, port: u16) -> Self {
         let port = i32::from(port);
@@ -144,7 +143,7 @@ impl PodBuilder {
         self
     }
 
-    /// A label.
+    /// Adds a label to the pod's metadata.
     #[must_use]
     pub fn label(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         let labels = self.pod.metadata.labels.get_or_insert_default();
@@ -152,7 +151,7 @@ impl PodBuilder {
         self
     }
 
-    /// An annotation.
+    /// Adds an annotation to the pod's metadata.
     #[must_use]
     pub fn annotation(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         let annotations = self.pod.metadata.annotations.get_or_insert_default();
@@ -160,7 +159,7 @@ impl PodBuilder {
         self
     }
 
-    /// The name of its node, and that node's address.
+    /// Sets the node's name and address (default `node-1`, 192.0.2.1).
     #[must_use]
     pub fn on_node(mut self, name: impl Into<String>, host_ip: impl Into<String>) -> Self {
         self.pod.spec.get_or_insert_default().node_name = Some(name.into());
@@ -168,14 +167,14 @@ impl PodBuilder {
         self
     }
 
-    /// Its phase, such as `Pending`.
+    /// Sets the phase, such as `Pending` (default `Running`).
     #[must_use]
     pub fn phase(mut self, phase: impl Into<String>) -> Self {
         self.status().phase = Some(phase.into());
         self
     }
 
-    /// Whether it is ready.
+    /// Sets the `Ready` condition (default true).
     #[must_use]
     pub fn ready(mut self, ready: bool) -> Self {
         self.status().conditions = Some(vec![PodCondition {
@@ -186,7 +185,7 @@ impl PodBuilder {
         self
     }
 
-    /// It is being deleted.
+    /// Sets the deletion timestamp.
     #[must_use]
     pub fn deleting(mut self) -> Self {
         let since = k8s_openapi::jiff::Timestamp::UNIX_EPOCH;
@@ -200,20 +199,20 @@ impl PodBuilder {
 }
 
 impl ServiceBuilder {
-    /// Its namespace.
+    /// Sets the namespace (default `default`).
     #[must_use]
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.0.service.metadata.namespace = Some(namespace.into());
         self
     }
 
-    /// A TCP port and the node port for it, by which it is registered.
+    /// Adds a TCP port with its node port; it becomes the backend's port.
     #[must_use]
     pub fn node_port(self, port: u16, node_port: u16) -> Self {
         self.protocol_node_port(Protocol::Tcp, port, node_port)
     }
 
-    /// A port and the node port for it, by which it is registered.
+    /// Adds a port with its node port; it becomes the backend's port.
     #[must_use]
     pub fn protocol_node_port(mut self, protocol: Protocol, port: u16, node_port: u16) -> Self {
         let port = i32::from(port);
@@ -228,7 +227,7 @@ impl ServiceBuilder {
         self
     }
 
-    /// Which node; its addresses are said next.
+    /// Sets the node, without addresses; see [`node_address`](Self::node_address).
     #[must_use]
     pub fn on_node(mut self, name: impl Into<String>) -> Self {
         self.0.node_name = name.into();
@@ -236,7 +235,7 @@ impl ServiceBuilder {
         self
     }
 
-    /// An address of the node, with its kind, such as `InternalIP`.
+    /// Adds an address of the node, with its kind, such as `InternalIP`.
     #[must_use]
     pub fn node_address(mut self, kind: impl Into<String>, address: impl Into<String>) -> Self {
         self.0.node_addresses.push(node_address(kind, address));
@@ -271,7 +270,10 @@ impl From<ServiceBuilder> for Service {
 fn metadata(name: String) -> ObjectMeta {
     ObjectMeta {
         namespace: Some("default".into()),
-        uid: Some(format!("00000000-0000-4000-8000-{:012x}", made_from(&name))),
+        uid: Some(format!(
+            "00000000-0000-4000-8000-{:012x}",
+            derived_from(&name)
+        )),
         name: Some(name),
         ..ObjectMeta::default()
     }
@@ -284,10 +286,10 @@ fn node_address(kind: impl Into<String>, address: impl Into<String>) -> NodeAddr
     }
 }
 
-/// 24 bits that follow from a name, the same in every run.
-fn made_from(name: &str) -> u32 {
+/// 24 bits derived from a name, the same in every run.
+fn derived_from(name: &str) -> u32 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
-    // The lowest value would be an address that no pod has.
+    // Zero would not be an address of a pod.
     u32::try_from(hasher.finish() % 0x00ff_fffe + 1).unwrap_or(1)
 }

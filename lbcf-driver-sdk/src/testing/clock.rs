@@ -1,15 +1,14 @@
-//! A clock that stands still until a test moves it.
+//! A paused clock that a test moves.
 
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How often tasks that are due get a turn before the clock is said to have moved.
-const TURNS: usize = 100;
+/// How often the test yields to tasks whose timers have fired.
+const YIELDS: usize = 100;
 
-/// tokio's clock, paused: it stands still until the test moves it, or until nothing is left to do
-/// but to wait; then it jumps to the next moment at which something is due. What waits for time,
-/// a driver's jobs as well as the router's deadlines, therefore takes none in a test, and happens
-/// in the same order each time.
+/// tokio's paused clock: it only moves when the test moves it, or when all tasks wait; then it jumps to
+/// the next timer. A driver's jobs and the router's deadlines therefore take no time in a test, and
+/// run in the same order each time.
 ///
 /// ```
 /// use lbcf_driver_sdk::testing::Clock;
@@ -19,9 +18,9 @@ const TURNS: usize = 100;
 /// # async fn not_called() {}
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() {
-/// # a_job_takes_its_time().await
+/// # a_job_takes_40_seconds().await
 /// # }
-/// async fn a_job_takes_its_time() {
+/// async fn a_job_takes_40_seconds() {
 ///     let clock = Clock::start();
 ///     let job = tokio::spawn(tokio::time::sleep(Duration::from_secs(40)));
 ///     clock.advance(Duration::from_secs(39)).await;
@@ -32,18 +31,18 @@ const TURNS: usize = 100;
 /// }
 /// ```
 ///
-/// It needs the runtime of `#[tokio::test]`, which has one thread. A test that talks over sockets
-/// cannot have it: to the clock, waiting for a socket is nothing to do.
+/// It requires the single-threaded runtime of `#[tokio::test]`. A test with sockets cannot use it: the
+/// clock jumps while tasks wait for a socket.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     started: Instant,
 }
 
 impl Clock {
-    /// The test's clock, counting from now.
+    /// A clock that counts from now.
     ///
     /// # Panics
-    /// If there is no runtime.
+    /// Outside a tokio runtime.
     #[must_use]
     pub fn start() -> Self {
         Self {
@@ -51,22 +50,22 @@ impl Clock {
         }
     }
 
-    /// Moves the clock. What is due meanwhile happens at its time, one thing after the other;
-    /// when this returns, all of it has.
+    /// Moves the clock. Timers fire in order, each at its time, and their tasks have run when this
+    /// returns.
     ///
     /// # Panics
     /// If the clock is not paused: write `#[tokio::test(start_paused = true)]`.
     pub async fn advance(&self, by: Duration) {
-        // Says so if it is not paused, rather than to wait for real.
+        // Panics if the clock is not paused, instead of waiting.
         tokio::time::advance(Duration::ZERO).await;
-        // `tokio::time::advance` would jump over what is due in between.
+        // `tokio::time::advance` would fire all timers at the end.
         tokio::time::sleep(by).await;
-        for _ in 0..TURNS {
+        for _ in 0..YIELDS {
             tokio::task::yield_now().await;
         }
     }
 
-    /// How far it has come.
+    /// The time since [`start`](Self::start).
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()

@@ -1,4 +1,4 @@
-//! A driver behind its router, called without a socket.
+//! A driver in its router, called without a socket.
 
 use super::{DriverReply, HttpReply, WebhookCall};
 use crate::RawDriver;
@@ -14,16 +14,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tower::ServiceExt;
 
-/// After so many calls an operation that is still running is taken for one that never ends.
+/// The limit of calls until an operation is done.
 const MOST_POLLS: usize = 100;
 
-/// When a controller asks again where the driver names no delay.
+/// A controller's retry interval where the driver sets no delay.
 const POLL_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Hooks that run longer than this, on the test's clock, are taken for ones that never end.
+/// The timeout of [`TestDriver::idle`], on the test's clock.
 const IDLE_WITHIN: Duration = Duration::from_secs(3600);
 
-/// A driver behind the router of production. Clones call the same driver.
+/// A driver in the production router. Clones call the same driver.
 pub struct TestDriver<D> {
     driver: Arc<D>,
     router: Router,
@@ -33,13 +33,13 @@ pub struct TestDriver<D> {
 }
 
 impl<D: RawDriver> TestDriver<D> {
-    /// The driver, in a router with the default settings.
+    /// Wraps the driver in a router with the default settings.
     #[must_use]
     pub fn new(driver: D) -> Self {
         Self::with(DriverRouter::new(driver))
     }
 
-    /// The driver, in a router with settings of one's own.
+    /// Wraps a router with other settings.
     ///
     /// ```
     /// use lbcf_driver_sdk::server::DriverRouter;
@@ -61,28 +61,28 @@ impl<D: RawDriver> TestDriver<D> {
         }
     }
 
-    /// Asks for running operations at this interval, whatever the driver says. For tests that
-    /// cannot have a paused clock, such as ones with sockets.
+    /// Polls running operations at this interval instead of the driver's delay. For tests that cannot
+    /// pause the clock, such as those with sockets.
     #[must_use]
     pub const fn poll_every(mut self, interval: Duration) -> Self {
         self.poll_every = Some(interval);
         self
     }
 
-    /// The driver itself, to look at what it has done.
+    /// The wrapped driver, to inspect its state.
     #[must_use]
     pub fn inner(&self) -> &D {
         &self.driver
     }
 
-    /// Makes a call.
+    /// Calls a webhook.
     ///
     /// ```
     /// # use lbcf_driver_sdk::testing::{TestDriver, deregister_backend};
     /// # async fn example(driver: TestDriver<impl lbcf_driver_sdk::RawDriver>) {
-    /// let gone = deregister_backend().info("id", "lb-1").addr("10.0.0.7:80");
-    /// driver.call(&gone).await.assert_succ();
-    /// driver.call(&gone).await.assert_succ(); // it stays gone
+    /// let call = deregister_backend().info("id", "lb-1").addr("10.0.0.7:80");
+    /// driver.call(&call).await.assert_succ();
+    /// driver.call(&call).await.assert_succ(); // idempotent
     /// # }
     /// ```
     pub async fn call<W: Webhook>(&self, call: impl Borrow<WebhookCall<W>>) -> DriverReply<W> {
@@ -92,22 +92,21 @@ impl<D: RawDriver> TestDriver<D> {
         DriverReply::new(body, http)
     }
 
-    /// Posts any bytes to any path, such as the name of a webhook.
+    /// Sends a POST request with any body to any path.
     ///
     /// ```
     /// # use lbcf_driver_sdk::testing::TestDriver;
     /// # async fn example(driver: TestDriver<impl lbcf_driver_sdk::RawDriver>) {
-    /// let answer = driver.post("ensureBackend", r#"{"recordID": 1}"#).await;
-    /// answer.assert_http(400, "recordID");
+    /// let reply = driver.post("ensureBackend", r#"{"recordID": 1}"#).await;
+    /// reply.assert_http(400, "recordID");
     /// # }
     /// ```
     pub async fn post(&self, name: &str, body: impl Into<Body>) -> HttpReply {
         let path = format!("/{}", name.trim_start_matches('/'));
         let request = match Request::post(&path).body(body.into()) {
             Ok(request) => request,
-            Err(error) => panic!("{path:?} is no path of a call: {error}"),
+            Err(error) => panic!("{path:?} is not a valid path: {error}"),
         };
-        // A router has no errors of its own.
         let Ok(response) = self.router.clone().oneshot(request).await;
         let status = response.status().as_u16();
         match to_bytes(response.into_body(), usize::MAX).await {
@@ -115,27 +114,26 @@ impl<D: RawDriver> TestDriver<D> {
                 status,
                 body: String::from_utf8_lossy(&body).into_owned(),
             },
-            Err(error) => panic!("{path}: the answer breaks off: {error}"),
+            Err(error) => panic!("{path}: the response is incomplete: {error}"),
         }
     }
 
-    /// Makes a call until it is done, as a controller does: what is `Running` is asked for again
-    /// after the delay that the driver names, or 10 s. Gives the last answer, which is `Running`
-    /// after 100 calls.
+    /// Calls an operation until it is done, as a controller does, after the driver's delay or 10 s.
+    /// Returns the last reply, which is `Running` after 100 calls.
     ///
-    /// On a paused clock (`start_paused = true`) no time is lost;
-    /// [`poll_every`](Self::poll_every) helps where that cannot be.
+    /// Waiting takes no time on a paused clock (`start_paused = true`); see also
+    /// [`poll_every`](Self::poll_every).
     pub async fn until_done<W>(&self, call: impl Borrow<WebhookCall<W>>) -> DriverReply<W>
     where
         W: Webhook<Response: OperationResponse>,
     {
         let call = call.borrow().clone();
         for _ in 1..MOST_POLLS {
-            let answer = self.call(&call).await;
-            if !answer.is_running() {
-                return answer;
+            let reply = self.call(&call).await;
+            if !reply.is_running() {
+                return reply;
             }
-            let named = answer
+            let named = reply
                 .response()
                 .and_then(OperationResponse::min_retry_delay);
             let delay = self.poll_every.or(named).unwrap_or(POLL_INTERVAL);
@@ -144,16 +142,16 @@ impl<D: RawDriver> TestDriver<D> {
         self.call(&call).await
     }
 
-    /// How many hooks run.
+    /// The number of hooks that run or wait.
     #[must_use]
     pub fn running(&self) -> usize {
         self.hooks.count()
     }
 
-    /// Waits until no hook runs.
+    /// Waits until no hook runs or waits.
     ///
     /// # Panics
-    /// If one still runs after an hour.
+    /// After one hour on the test's clock.
     pub async fn idle(&self) {
         if tokio::time::timeout(IDLE_WITHIN, self.hooks.idle())
             .await
@@ -166,7 +164,7 @@ impl<D: RawDriver> TestDriver<D> {
 
 macro_rules! methods {
     ($($(#[$doc:meta])* $hook:ident($name:literal, $method:ident, $class:ident, $obligation:ident, $request:ident, $response:ident);)*) => {
-        /// The webhooks by name: the same as [`call`](Self::call).
+        /// [`call`](Self::call) under the names of the webhooks.
         impl<D: RawDriver> TestDriver<D> {
             $(
                 $(#[$doc])*

@@ -1,5 +1,4 @@
-//! What a controller does with a load balancer and with a backend, call by call, and what it
-//! stores meanwhile.
+//! The life cycles of a load balancer and of a backend: what a controller calls and stores.
 
 use super::{DriverReply, TestDriver, WebhookCall, deregister_backend, ensure_backend};
 use crate::RawDriver;
@@ -10,16 +9,16 @@ use crate::webhook::{
 use std::borrow::Borrow;
 use std::panic::Location;
 
-/// A registered backend: what a controller stores of it.
+/// What a controller stores about a registered backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Registered {
     /// The load balancer's identity.
     pub lb_info: StringMap,
-    /// The address, as `generateBackendAddr` gave it.
+    /// The address, as returned by `generateBackendAddr`.
     pub backend_addr: String,
-    /// The parameters that it is registered with.
+    /// The parameters of the registration.
     pub parameters: StringMap,
-    /// What `ensureBackend` gave to remember.
+    /// The map that `ensureBackend` returned.
     pub injected_info: StringMap,
 }
 
@@ -34,7 +33,7 @@ impl Registered {
             .injected_info(&self.injected_info)
     }
 
-    /// The call that takes it away.
+    /// The call that deregisters it.
     #[must_use]
     pub fn deregister(&self) -> WebhookCall<DeregisterBackend> {
         deregister_backend()
@@ -45,13 +44,12 @@ impl Registered {
     }
 }
 
-/// What a controller does, with [`until_done`](Self::until_done) for each call.
+/// The life cycle as a controller runs it, with [`until_done`](Self::until_done) for each call.
 ///
 /// # Panics
-/// All of these panic if a call does not succeed in the end.
+/// If a call does not succeed.
 impl<D: RawDriver> TestDriver<D> {
-    /// Creates a load balancer and gives its `lbInfo`: what the driver answered, or `lbSpec` where
-    /// that is empty.
+    /// Creates a load balancer and returns its `lbInfo`, or `lbSpec` if that is empty.
     #[track_caller]
     pub fn create(
         &self,
@@ -60,8 +58,8 @@ impl<D: RawDriver> TestDriver<D> {
         let caller = Location::caller();
         async move {
             let call = call.borrow();
-            let answer = self.until_done(call).await;
-            let lb_info = succ_at(answer, caller).lb_info;
+            let reply = self.until_done(call).await;
+            let lb_info = succ_at(reply, caller).lb_info;
             if lb_info.is_empty() {
                 call.request().lb_spec.clone()
             } else {
@@ -70,7 +68,7 @@ impl<D: RawDriver> TestDriver<D> {
         }
     }
 
-    /// Deletes a load balancer.
+    /// Deletes a load balancer with `deleteLoadBalancer`.
     #[track_caller]
     pub fn delete(
         &self,
@@ -82,8 +80,8 @@ impl<D: RawDriver> TestDriver<D> {
         }
     }
 
-    /// Asks for a backend's address, registers it with the parameters of that call, and gives what
-    /// a controller would store.
+    /// Generates a backend's address, registers the backend with the parameters of that call, and
+    /// returns what a controller stores.
     #[track_caller]
     pub fn register(
         &self,
@@ -105,7 +103,7 @@ impl<D: RawDriver> TestDriver<D> {
         }
     }
 
-    /// Takes a backend away.
+    /// Deregisters a backend with the stored values.
     #[track_caller]
     pub fn deregister(&self, registered: &Registered) -> impl Future<Output = ()> {
         let caller = Location::caller();
@@ -115,12 +113,12 @@ impl<D: RawDriver> TestDriver<D> {
     }
 }
 
-/// Futures do not know who awaits them, so the caller's line is in the text.
-fn succ_at<W>(answer: DriverReply<W>, caller: &Location<'_>) -> W::Response
+/// A panic in a future has no location of the caller, so the text contains it.
+fn succ_at<W>(reply: DriverReply<W>, caller: &Location<'_>) -> W::Response
 where
     W: Webhook<Response: OperationResponse>,
 {
-    match answer.succ() {
+    match reply.succ() {
         Ok(response) => response,
         Err(problem) => panic!("{problem}\n  at:      {caller}"),
     }

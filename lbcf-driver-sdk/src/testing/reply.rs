@@ -1,37 +1,35 @@
-//! What a call came to, and assertions about it.
+//! Replies to calls, and assertions about them.
 
 use crate::webhook::{HealthzResponse, OperationResponse, Status, VerdictResponse, Webhook};
 use crate::wire;
 use serde_json::Value;
 use std::fmt;
 
-/// What came back of a call of a webhook. Its text is the whole of it, and of what was sent.
-#[must_use = "an answer that nobody looks at tests nothing"]
+/// The reply to a webhook's call. Its text contains the request and the response in full, and so do the
+/// panics of failed assertions.
+#[must_use = "an unchecked reply tests nothing"]
 pub struct DriverReply<W: Webhook> {
     http: HttpReply,
     sent: Value,
     response: Result<W::Response, String>,
 }
 
-/// What came back of a call that may be no webhook's at all.
+/// A response with any status and body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpReply {
-    /// The status code.
+    /// The HTTP status code.
     pub status: u16,
-    /// The body.
+    /// The body as text.
     pub body: String,
 }
 
 impl HttpReply {
-    /// It is refused as no proper call: this status, and a text in the error.
-    ///
-    /// # Panics
-    /// If it is not.
+    /// Asserts the status, and a text in the body.
     #[track_caller]
     pub fn assert_http(&self, status: u16, contains: &str) {
         assert!(
             self.status == status && self.body.contains(contains),
-            "expected the HTTP status {status} with {contains:?}\n  answer:  {self}"
+            "expected the HTTP status {status} with {contains:?}\n  reply:   {self}"
         );
     }
 }
@@ -40,7 +38,7 @@ impl<W: Webhook> DriverReply<W> {
     pub(super) fn new(sent: Value, http: HttpReply) -> Self {
         let response = match http.status {
             200 => wire::from_slice(http.body.as_bytes()).map_err(|error| error.to_string()),
-            _ => Err("it is no answer for a controller, which only takes the status 200".into()),
+            _ => Err("a controller only accepts the status 200".into()),
         };
         Self {
             http,
@@ -49,21 +47,18 @@ impl<W: Webhook> DriverReply<W> {
         }
     }
 
-    /// The response; none where a controller would take the answer for none.
+    /// The response; `None` if a controller would not accept it.
     pub fn response(&self) -> Option<&W::Response> {
         self.response.as_ref().ok()
     }
 
-    /// The status code and the body.
+    /// The response as received.
     pub const fn http(&self) -> &HttpReply {
         &self.http
     }
 
-    /// The call was refused as no proper one, or its hook panicked (500): this status, and a text
-    /// in the error.
-    ///
-    /// # Panics
-    /// If it was not.
+    /// Asserts the status, such as 400 for an invalid call or 500 after a panic, and a text in the
+    /// body.
     #[track_caller]
     pub fn assert_http(&self, status: u16, contains: &str) {
         assert!(
@@ -72,7 +67,6 @@ impl<W: Webhook> DriverReply<W> {
         );
     }
 
-    /// The response if it is as expected, otherwise what is wrong.
     fn expect(
         self,
         expected: &str,
@@ -88,34 +82,25 @@ impl<W: Webhook> DriverReply<W> {
 }
 
 impl<W: Webhook<Response: OperationResponse>> DriverReply<W> {
-    /// It is done. Gives the response.
-    ///
-    /// # Panics
-    /// If it is not.
+    /// Asserts `Succ`, and returns the response.
     #[track_caller]
     pub fn assert_succ(self) -> W::Response {
         or_panic(self.succ())
     }
 
-    /// It failed, and the message for the user contains this. Gives the response.
-    ///
-    /// # Panics
-    /// If it did not.
+    /// Asserts `Fail` and a text in the message, and returns the response.
     #[track_caller]
     pub fn assert_fail(self, contains: &str) -> W::Response {
         or_panic(self.fail(contains))
     }
 
-    /// It is under way. Gives the response.
-    ///
-    /// # Panics
-    /// If it is not.
+    /// Asserts `Running`, and returns the response.
     #[track_caller]
     pub fn assert_running(self) -> W::Response {
         or_panic(self.expect("Running", |response| response.status() == Status::Running))
     }
 
-    /// Whether it is under way: then a controller asks again.
+    /// Whether the status is `Running`, so that a controller calls again.
     pub fn is_running(&self) -> bool {
         self.response()
             .is_some_and(|response| response.status() == Status::Running)
@@ -133,19 +118,13 @@ impl<W: Webhook<Response: OperationResponse>> DriverReply<W> {
 }
 
 impl<W: Webhook<Response: VerdictResponse>> DriverReply<W> {
-    /// It is a yes. Gives the response.
-    ///
-    /// # Panics
-    /// If it is not.
+    /// Asserts a yes, and returns the response.
     #[track_caller]
     pub fn assert_accepted(self) -> W::Response {
         or_panic(self.accepted())
     }
 
-    /// It is a no, and the reason for the user contains this. Gives the response.
-    ///
-    /// # Panics
-    /// If it is not.
+    /// Asserts a no with a text in the reason, and returns the response.
     #[track_caller]
     pub fn assert_refused(self, contains: &str) -> W::Response {
         or_panic(self.refused(contains))
@@ -163,19 +142,13 @@ impl<W: Webhook<Response: VerdictResponse>> DriverReply<W> {
 }
 
 impl<W: Webhook<Response = HealthzResponse>> DriverReply<W> {
-    /// The driver can work.
-    ///
-    /// # Panics
-    /// If it cannot.
+    /// Asserts that the driver is healthy.
     #[track_caller]
     pub fn assert_healthy(self) {
         or_panic(self.expect("a healthy driver", |response| response.healthy));
     }
 
-    /// The driver cannot work.
-    ///
-    /// # Panics
-    /// If it can.
+    /// Asserts that the driver is not healthy.
     #[track_caller]
     pub fn assert_not_healthy(self) {
         or_panic(self.expect("a driver that is not healthy", |response| !response.healthy));
@@ -198,7 +171,7 @@ impl fmt::Display for HttpReply {
 
 impl<W: Webhook> fmt::Display for DriverReply<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "  answer:  {}", self.http)?;
+        writeln!(f, "  reply:   {}", self.http)?;
         write!(f, "  request: {} {}", W::INFO.name, self.sent)
     }
 }

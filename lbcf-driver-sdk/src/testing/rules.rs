@@ -1,4 +1,4 @@
-//! The rules that every driver has to keep, checked against an author's own.
+//! Checks the rules that every driver has to follow.
 
 mod check;
 
@@ -8,33 +8,32 @@ use super::{WebhookCall, generate_backend_addr, pod};
 use crate::webhook::{CreateLoadBalancer, GenerateBackendAddr, StringMap};
 use std::fmt;
 
-/// What a driver is checked with: a load balancer that it can make, two backends that it can
-/// register there, and values that it must not take.
+/// The values of a check: a load balancer that the driver can create, two backends that it can
+/// register there, and values that it must refuse.
 #[derive(Debug, Clone)]
 pub struct Sample {
     create: WebhookCall<CreateLoadBalancer>,
     backends: [WebhookCall<GenerateBackendAddr>; 2],
     parameters: StringMap,
-    bad: Vec<Bad>,
+    bad: Vec<BadValue>,
 }
 
-/// A value that does not fit.
 #[derive(Debug, Clone)]
-struct Bad {
-    place: Place,
+struct BadValue {
+    map: SampleMap,
     key: String,
     value: String,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum SampleMap {
     Spec,
     Attributes,
     Parameters,
 }
 
 impl Sample {
-    /// A load balancer, and two pods as its backends.
+    /// A load balancer with two pods as its backends.
     #[must_use]
     pub fn new(create: WebhookCall<CreateLoadBalancer>) -> Self {
         Self {
@@ -45,76 +44,76 @@ impl Sample {
         }
     }
 
-    /// Other backends than two pods. The load balancer is filled in.
+    /// Replaces the two pods. The check sets the load balancer.
     #[must_use]
     pub fn backends(mut self, backends: [WebhookCall<GenerateBackendAddr>; 2]) -> Self {
         self.backends = backends;
         self
     }
 
-    /// One of the parameters that the backends are registered with.
+    /// Adds a parameter of both backends.
     #[must_use]
     pub fn parameter(mut self, key: impl Into<String>, value: impl ToString) -> Self {
         self.parameters.insert(key.into(), value.to_string());
         self
     }
 
-    /// A value in `lbSpec` that the driver must refuse.
+    /// Adds a value of `lbSpec` that the driver must refuse.
     #[must_use]
     pub fn bad_spec(self, key: impl Into<String>, value: impl ToString) -> Self {
-        self.bad(Place::Spec, key, value)
+        self.bad(SampleMap::Spec, key, value)
     }
 
-    /// A value in `attributes` that the driver must refuse.
+    /// Adds a value of `attributes` that the driver must refuse.
     #[must_use]
     pub fn bad_attribute(self, key: impl Into<String>, value: impl ToString) -> Self {
-        self.bad(Place::Attributes, key, value)
+        self.bad(SampleMap::Attributes, key, value)
     }
 
-    /// A value in `parameters` that the driver must refuse.
+    /// Adds a value of `parameters` that the driver must refuse.
     #[must_use]
     pub fn bad_parameter(self, key: impl Into<String>, value: impl ToString) -> Self {
-        self.bad(Place::Parameters, key, value)
+        self.bad(SampleMap::Parameters, key, value)
     }
 
-    fn bad(mut self, place: Place, key: impl Into<String>, value: impl ToString) -> Self {
+    fn bad(mut self, map: SampleMap, key: impl Into<String>, value: impl ToString) -> Self {
         let (key, value) = (key.into(), value.to_string());
-        self.bad.push(Bad { place, key, value });
+        self.bad.push(BadValue { map, key, value });
         self
     }
 }
 
-/// The rules that a driver broke.
+/// The rules that a driver breaks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[must_use = "findings that nobody looks at test nothing"]
+#[must_use = "unchecked findings test nothing"]
 pub struct Findings(Vec<Broken>);
 
-/// A rule that was broken.
+/// A rule that the driver breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     /// The rule, as a sentence.
     pub rule: &'static str,
-    /// How it was broken.
+    /// The request and the response that break it.
     pub how: String,
 }
 
 impl Findings {
-    /// The broken rules.
+    /// The broken rules, in the order of the check.
     #[must_use]
     pub fn broken(&self) -> &[Broken] {
         &self.0
     }
 
-    /// No rule is broken.
+    /// Asserts that no rule is broken.
     ///
     /// # Panics
-    /// If one is; the text tells of all.
+    /// If one is; the text lists all.
     #[track_caller]
     pub fn assert_none(&self) {
         assert!(self.0.is_empty(), "{self}");
     }
 
-    /// Notes a rule, if it is broken.
+    /// Adds the rule if it is broken.
     fn note<T>(&mut self, rule: &'static str, result: Result<T, String>) -> Option<T> {
         result.map_err(|how| self.0.push(Broken { rule, how })).ok()
     }

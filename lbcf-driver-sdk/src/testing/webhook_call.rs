@@ -1,4 +1,4 @@
-//! Calls of webhooks, written down by what matters of them.
+//! Builders of webhook calls.
 
 use crate::fields::{self, Fields};
 use crate::webhook::{
@@ -10,12 +10,11 @@ use serde_json::Value;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A call of one webhook. What is not said is empty.
+/// A call of one webhook, created by a function with the webhook's name, such as [`ensure_backend`].
+/// Fields that are not set are empty.
 ///
-/// Made by the functions that are named after the webhooks, such as [`ensure_backend`]. The same
-/// call may be made as often as one likes: each time it has another `retryID`. Its `recordID`
-/// follows from what it is about, so that calls about the same thing have the same and calls about
-/// other things another; [`record_id`](Self::record_id) names one.
+/// Each time it is called it has another `retryID`. Its `recordID` is derived from its object, so that
+/// calls about the same object have equal ones, unless [`record_id`](Self::record_id) sets it.
 pub struct WebhookCall<W: Webhook> {
     request: W::Request,
     record_id: Option<String>,
@@ -36,7 +35,7 @@ macro_rules! declare {
 for_each_webhook!(declare);
 
 impl<W: Webhook> WebhookCall<W> {
-    /// A call with this request.
+    /// A call with a complete request.
     #[must_use]
     pub const fn of(request: W::Request) -> Self {
         Self {
@@ -45,25 +44,26 @@ impl<W: Webhook> WebhookCall<W> {
         }
     }
 
-    /// What is sent, but for `recordID` and `retryID`.
+    /// The request, without a derived `recordID` and `retryID`.
     #[must_use]
     pub const fn request(&self) -> &W::Request {
         &self.request
     }
 
-    /// The operation's name, such as `ensureBackend(42)`; nothing happens where a webhook does not
-    /// send one.
+    /// Sets the `recordID`, such as `ensureBackend(42)`; without effect on webhooks that have none.
     #[must_use]
     pub fn record_id(mut self, record_id: impl Into<String>) -> Self {
         self.record_id = Some(record_id.into());
         self
     }
 
-    /// The request's body.
     pub(super) fn body(&self, retry_id: String) -> Value {
         let mut body = match serde_json::to_value(&self.request) {
             Ok(body) => body,
-            Err(error) => panic!("{}: the request is no JSON: {error}", W::INFO.name),
+            Err(error) => panic!(
+                "{}: the request cannot be written as JSON: {error}",
+                W::INFO.name
+            ),
         };
         if W::INFO.class == Class::Operation {
             if let Some(record_id) = &self.record_id {
@@ -79,10 +79,10 @@ impl<W: Webhook> WebhookCall<W> {
     }
 }
 
-/// A name that follows from what a request is about, in the form that controllers use.
+/// A `recordID` derived from a request's object, in the format of controllers.
 fn derived_record_id(webhook: &str, body: &Value) -> String {
     let mut hasher = DefaultHasher::new();
-    for about in [
+    for field in [
         "/lbSpec",
         "/lbInfo",
         "/backendAddr",
@@ -94,24 +94,24 @@ fn derived_record_id(webhook: &str, body: &Value) -> String {
         "/serviceBackend/port",
         "/serviceBackend/nodeName",
     ] {
-        body.pointer(about).map(Value::to_string).hash(&mut hasher);
+        body.pointer(field).map(Value::to_string).hash(&mut hasher);
     }
     format!("{webhook}({:016x})", hasher.finish())
 }
 
-/// Setters of a request's maps: one key of it, and the whole of it.
+/// Setters of a request's maps: of one key, and of all.
 macro_rules! maps {
     ($($hook:ident { $($one:ident, $all:ident: $field:ident = $name:literal;)* })*) => {
         $(impl WebhookCall<webhook::$hook> {
             $(
-                #[doc = concat!("One key of `", $name, "`.")]
+                #[doc = concat!("Sets one key of `", $name, "`.")]
                 #[must_use]
                 pub fn $one(mut self, key: impl Into<String>, value: impl ToString) -> Self {
                     self.request.$field.insert(key.into(), value.to_string());
                     self
                 }
 
-                #[doc = concat!("The whole of `", $name, "`: a map, or the driver's own type for it.")]
+                #[doc = concat!("Replaces `", $name, "` by a map or the driver's type for it.")]
                 #[must_use]
                 #[track_caller]
                 pub fn $all(mut self, map: &impl Fields) -> Self {
@@ -120,7 +120,7 @@ macro_rules! maps {
                 }
             )*
 
-            /// Asks for a check only: nothing may change.
+            /// Makes it a dry run.
             #[must_use]
             pub const fn dry_run(mut self) -> Self {
                 self.request.dry_run = true;
@@ -178,7 +178,7 @@ fn written(name: &str, map: &impl Fields) -> StringMap {
 }
 
 impl WebhookCall<webhook::ValidateLoadBalancer> {
-    /// One key of the attributes before the change, which makes it an update.
+    /// Sets one key of the old attributes, and makes the operation an update.
     #[must_use]
     pub fn old_attribute(mut self, key: impl Into<String>, value: impl ToString) -> Self {
         self.request.operation = Operation::Update;
@@ -190,7 +190,7 @@ impl WebhookCall<webhook::ValidateLoadBalancer> {
 }
 
 impl WebhookCall<webhook::ValidateBackend> {
-    /// One key of the parameters before the change, which makes it an update.
+    /// Sets one key of the old parameters, and makes the operation an update.
     #[must_use]
     pub fn old_parameter(mut self, key: impl Into<String>, value: impl ToString) -> Self {
         self.request.operation = Operation::Update;
@@ -200,7 +200,7 @@ impl WebhookCall<webhook::ValidateBackend> {
         self
     }
 
-    /// What kind of backends; pods, unless it is said.
+    /// Sets the kind of the backends (default pods).
     #[must_use]
     pub fn backend_type(mut self, backend_type: BackendType) -> Self {
         self.request.backend_type = backend_type;
@@ -209,14 +209,14 @@ impl WebhookCall<webhook::ValidateBackend> {
 }
 
 impl WebhookCall<webhook::GenerateBackendAddr> {
-    /// The backend is a pod, by one of its ports.
+    /// Sets a pod and its port as the backend.
     #[must_use]
     pub fn pod(mut self, pod: impl Into<PodBackend>) -> Self {
         self.request.pod_backend = Some(pod.into());
         self
     }
 
-    /// The backend is a service's node port on one node.
+    /// Sets a service's node port on one node as the backend.
     #[must_use]
     pub fn service(mut self, service: impl Into<ServiceBackend>) -> Self {
         self.request.service_backend = Some(service.into());
@@ -225,7 +225,7 @@ impl WebhookCall<webhook::GenerateBackendAddr> {
 }
 
 impl WebhookCall<webhook::EnsureBackend> {
-    /// The backend's address.
+    /// Sets the backend's address.
     #[must_use]
     pub fn addr(mut self, addr: impl ToString) -> Self {
         self.request.backend_addr = addr.to_string();
@@ -234,7 +234,7 @@ impl WebhookCall<webhook::EnsureBackend> {
 }
 
 impl WebhookCall<webhook::DeregisterBackend> {
-    /// The backend's address.
+    /// Sets the backend's address.
     #[must_use]
     pub fn addr(mut self, addr: impl ToString) -> Self {
         self.request.backend_addr = addr.to_string();
@@ -243,7 +243,7 @@ impl WebhookCall<webhook::DeregisterBackend> {
 }
 
 impl WebhookCall<webhook::JudgePodDeregister> {
-    /// One more pod that is not ready.
+    /// Adds a pod that is not ready.
     #[must_use]
     pub fn pod(mut self, pod: impl Into<Pod>) -> Self {
         self.request.not_ready_pods.push(pod.into());

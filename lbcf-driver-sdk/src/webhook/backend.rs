@@ -1,67 +1,47 @@
 //! The four webhooks about backends.
 
 use super::operation::{operation_request, operation_response};
-use super::verdict::verdict_response;
+use super::verdict::{open_enum, verdict_response};
 use super::{Operation, StringMap, VerdictRequest};
 use k8s_openapi::api::core::v1::{NodeAddress, Pod, Service};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// What kind of backend a group registers.
+/// The kind of a group's backends.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum BackendType {
-    /// Pods, by their own addresses.
+    /// Pods with their own addresses.
     #[default]
     Pod,
-    /// A service's node port on nodes.
+    /// Node ports of a service.
     Service,
-    /// Addresses that a user wrote down.
+    /// Addresses listed in the group.
     Static,
-    /// Something that this edition of the specification does not know. The SDK's router refuses
-    /// it before a driver sees it.
+    /// A value that this edition of the specification does not define. The SDK's router refuses it
+    /// before it calls the driver.
     Other(String),
 }
 
-impl From<String> for BackendType {
-    fn from(text: String) -> Self {
-        match text.as_str() {
-            "Pod" => Self::Pod,
-            "Service" => Self::Service,
-            "Static" => Self::Static,
-            _ => Self::Other(text),
-        }
-    }
-}
+open_enum!(BackendType: Pod, Service, Static);
 
-impl From<BackendType> for String {
-    fn from(backend_type: BackendType) -> Self {
-        match backend_type {
-            BackendType::Pod => "Pod".into(),
-            BackendType::Service => "Service".into(),
-            BackendType::Static => "Static".into(),
-            BackendType::Other(text) => text,
-        }
-    }
-}
-
-/// A port's protocol: written in capitals, read in any letter case (b34).
+/// The protocol of a port: written in capitals, read in any letter case (b34).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(rename_all = "UPPERCASE"))]
 pub enum Protocol {
-    /// TCP, which also stands for "not given".
+    /// The Transmission Control Protocol, which is the default.
     #[default]
     Tcp,
-    /// UDP.
+    /// The User Datagram Protocol.
     Udp,
-    /// SCTP, which services know.
+    /// SCTP, for services only.
     Sctp,
 }
 
 impl Protocol {
-    /// The name in capitals.
+    /// The name in capitals, as on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -78,7 +58,7 @@ impl fmt::Display for Protocol {
     }
 }
 
-/// A protocol that is none of TCP, UDP and SCTP.
+/// The text is not one of TCP, UDP and SCTP.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?}: not a protocol (TCP, UDP, SCTP)")]
 pub struct UnknownProtocol(String);
@@ -110,8 +90,8 @@ impl<'de> Deserialize<'de> for Protocol {
     }
 }
 
-/// A port of a backend. On the wire it stands twice, as `port` and as `portNumber`, for drivers
-/// of the earlier edition (b154); either is read.
+/// A port of a backend. The number is written twice, as `port` and, for drivers of the earlier
+/// edition, as `portNumber` (b154); either is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "PortOnTheWire", into = "PortOnTheWire")]
 pub struct BackendPort {
@@ -126,7 +106,7 @@ pub struct BackendPort {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 struct PortOnTheWire {
-    /// The number.
+    /// The number, 1 to 65535.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     port: i32,
     /// The number again, for drivers of the earlier edition.
@@ -139,7 +119,7 @@ struct PortOnTheWire {
 
 impl From<PortOnTheWire> for BackendPort {
     fn from(wire: PortOnTheWire) -> Self {
-        // b24: `port` wins where both are there.
+        // b24: `port` takes precedence.
         let port = if wire.port > 0 {
             wire.port
         } else {
@@ -190,7 +170,7 @@ pub struct PodBackend {
     #[serde(deserialize_with = "crate::wire::object_or_json_string")]
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub pod: Pod,
-    /// Which of its ports.
+    /// The port to register.
     pub port: BackendPort,
 }
 
@@ -202,16 +182,16 @@ pub struct ServiceBackend {
     /// The service, whole, as an object; a JSON string is read too (d7).
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub service: Service,
-    /// Which of its ports.
+    /// The port to register.
     pub port: BackendPort,
-    /// The node.
+    /// The name of the node.
     pub node_name: String,
     /// The node's addresses; `nodeAddress` is read too (d3).
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
     pub node_addresses: Vec<NodeAddress>,
 }
 
-/// A [`ServiceBackend`] as it may arrive. An alias would not do: it refuses both names at once.
+/// A [`ServiceBackend`] as received. An alias would reject requests with both names.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ServiceOnTheWire {
@@ -241,39 +221,31 @@ impl From<ServiceOnTheWire> for ServiceBackend {
     }
 }
 
-/// May backends be registered with these parameters? Sent when a user creates or changes a
-/// backend group or a bind, before anything is stored.
+/// Validates the parameters of backends. Sent when a user creates or updates a BackendGroup or a
+/// Bind, before it is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ValidateBackendRequest {
-    /// Whether the controller only rehearses.
+    /// Whether this is part of a dry run of the controller.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub dry_run: bool,
-    /// What kind of backends.
+    /// The kind of the group's backends.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub backend_type: BackendType,
-    /// The load balancer's identity; empty while it is not created.
-    #[serde(
-        default,
-        deserialize_with = "crate::wire::null_as_default",
-        serialize_with = "crate::wire::empty_map_as_null"
-    )]
+    /// The load balancer's identity; empty until it is created.
+    #[serde(default, with = "crate::wire::nullable_map")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
     pub lb_info: StringMap,
-    /// Whether the group is new or changed.
+    /// Whether the group is created or updated.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub operation: Operation,
-    /// The parameters that backends are registered with.
-    #[serde(
-        default,
-        deserialize_with = "crate::wire::null_as_default",
-        serialize_with = "crate::wire::empty_map_as_null"
-    )]
+    /// How backends are registered.
+    #[serde(default, with = "crate::wire::nullable_map")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
     pub parameters: StringMap,
-    /// The parameters before the change. Written twice, as the specification's `oldParameters` and
-    /// as the original's `OldParameters`; either is read (d2).
+    /// The parameters before the update. Written twice, as the specification's `oldParameters` and as
+    /// the original controller's `OldParameters`; either is read (d2).
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, String>))]
     pub old_parameters: StringMap,
@@ -310,71 +282,70 @@ impl VerdictRequest for ValidateBackendRequest {
 }
 
 verdict_response! {
-    /// Whether the parameters are acceptable.
+    /// The result of the validation.
     ValidateBackendResponse => () {}
 }
 
 operation_request! {
-    /// By which address does the load balancer know this backend? The same backend has the same
-    /// address, however often it is asked. Nothing is registered by asking.
+    /// Returns the address that identifies a backend, which is the same in every call. Registers
+    /// nothing.
     GenerateBackendAddrRequest of Created(lb_info) {
         /// The load balancer's identity.
-        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub lb_info: StringMap,
         /// The load balancer's attributes.
-        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub lb_attributes: StringMap,
-        /// The parameters that the backend is registered with; the original never sends them (d4).
-        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        /// How the backend is registered; the original controller never sends them (d4).
+        #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub parameters: StringMap,
-        /// The backend, when it is a pod.
+        /// The backend, if it is a pod.
         #[serde(default)]
         pub pod_backend: Option<PodBackend>,
-        /// The backend, when it is a service's node port.
+        /// The backend, if it is a service's node port.
         #[serde(default)]
         pub service_backend: Option<ServiceBackend>,
     }
 }
 
 operation_response! {
-    /// The address.
+    /// The address of the backend.
     GenerateBackendAddrResponse => String {
-        /// The address: any text but the empty one, opaque to the controller.
+        /// The address: opaque to the controller, and not empty.
         #[serde(default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "String::is_empty")]
         backend_addr: String
     }
 }
 
 operation_request! {
-    /// Register this backend with these parameters. One that is registered already is a success,
-    /// and gets the parameters (b124).
+    /// Registers a backend, or updates its parameters if it is registered (b124).
     EnsureBackendRequest of Created(lb_info) at backend_addr {
         /// The load balancer's identity.
-        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub lb_info: StringMap,
-        /// The backend's address, as `generateBackendAddr` gave it.
+        /// The backend's address, as returned by `generateBackendAddr`.
         #[serde(default, deserialize_with = "crate::wire::null_as_default")]
         pub backend_addr: String,
-        /// The parameters that it shall have.
-        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        /// The desired parameters; `null` or a missing field is an empty map.
+        #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub parameters: StringMap,
-        /// What the last success gave to remember (b126).
-        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        /// The map that the last successful call returned (b126).
+        #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub injected_info: StringMap,
     }
 }
 
 operation_response! {
-    /// What registering came to.
+    /// The outcome of a registration.
     EnsureBackendResponse => StringMap {
-        /// What the controller shall keep and send along from now on; an empty map leaves what it
-        /// has (b121).
+        /// Stored by the controller and sent in later calls; an empty map leaves the stored one
+        /// unchanged (b121).
         #[serde(default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "StringMap::is_empty")]
         #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, String>))]
         injected_info: StringMap
@@ -382,28 +353,28 @@ operation_response! {
 }
 
 operation_request! {
-    /// Take this backend away. One that is not registered, and one on a load balancer that does
-    /// not exist, is gone already: a success (b124).
+    /// Deregisters a backend. Succeeds if it is not registered, or its load balancer does not exist
+    /// (b124).
     DeregisterBackendRequest of Created(lb_info) at backend_addr {
         /// The load balancer's identity.
-        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub lb_info: StringMap,
-        /// The backend's address, as `generateBackendAddr` gave it.
+        /// The backend's address, as returned by `generateBackendAddr`.
         #[serde(default, deserialize_with = "crate::wire::null_as_default")]
         pub backend_addr: String,
-        /// The parameters that it has.
-        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        /// The parameters in the BackendRecord; `null` or a missing field is an empty map.
+        #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub parameters: StringMap,
-        /// What the last success of `ensureBackend` gave to remember (b126).
-        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        /// The map that the last successful `ensureBackend` returned (b126).
+        #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub injected_info: StringMap,
     }
 }
 
 operation_response! {
-    /// What taking away came to.
+    /// The outcome of a deregistration.
     DeregisterBackendResponse => () {}
 }

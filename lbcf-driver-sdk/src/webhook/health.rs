@@ -1,16 +1,16 @@
-//! `healthz`: can the driver work?
+//! `healthz`.
 
 use serde::{Deserialize, Serialize};
 
-/// Nothing is asked; an empty body and `{}` are the same.
+/// Has no fields. An empty body and `{}` are equivalent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HealthzRequest {}
 
-/// Whether the driver can work.
+/// Whether the driver is healthy.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct HealthzResponse {
-    /// `true` when it can.
+    /// Whether the driver can serve other webhooks.
     pub healthy: bool,
 }

@@ -1,16 +1,16 @@
-//! `judgePodDeregister`: which pods that are not ready keep their place?
+//! `judgePodDeregister`.
 
 use super::VerdictRequest;
 use super::verdict::verdict_response;
 use k8s_openapi::api::core::v1::Pod;
 use serde::{Deserialize, Serialize};
 
-/// Which of these pods shall stay registered although they are not ready?
+/// Asks which of these pods stay registered although they are not ready.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct JudgePodDeregisterRequest {
-    /// Whether the controller only rehearses.
+    /// Whether this is part of a dry run of the controller.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub dry_run: bool,
     /// The pods that are neither ready nor being deleted.
@@ -26,9 +26,9 @@ impl VerdictRequest for JudgePodDeregisterRequest {
 }
 
 verdict_response! {
-    /// The pods that stay.
+    /// The pods that stay registered.
     JudgePodDeregisterResponse => Vec<Pod> {
-        /// Pods of the request that stay registered; name and namespace are enough of each.
+        /// Pods of the request that stay registered; their names and namespaces suffice.
         #[serde(default, deserialize_with = "crate::wire::objects_or_json_strings")]
         #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
         do_not_deregister: Vec<Pod>

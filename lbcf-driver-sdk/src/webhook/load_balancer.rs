@@ -5,35 +5,26 @@ use super::verdict::verdict_response;
 use super::{Operation, StringMap, VerdictRequest};
 use serde::{Deserialize, Serialize};
 
-/// Are these specification and attributes acceptable? Sent when a user creates or changes a
-/// load balancer, before anything is stored.
+/// Validates a load balancer. Sent when a user creates or updates one, before it is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ValidateLoadBalancerRequest {
-    /// Whether the controller only rehearses.
+    /// Whether this is part of a dry run of the controller.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub dry_run: bool,
-    /// What identifies the load balancer, or what one is created from.
-    #[serde(
-        default,
-        deserialize_with = "crate::wire::null_as_default",
-        serialize_with = "crate::wire::empty_map_as_null"
-    )]
+    /// Identifies the load balancer, or the parameters to create it.
+    #[serde(default, with = "crate::wire::nullable_map")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
     pub lb_spec: StringMap,
-    /// Whether it is new or changed.
+    /// Whether it is created or updated.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub operation: Operation,
-    /// Settings that do not identify it.
-    #[serde(
-        default,
-        deserialize_with = "crate::wire::null_as_default",
-        serialize_with = "crate::wire::empty_map_as_null"
-    )]
+    /// Settings that do not identify the load balancer.
+    #[serde(default, with = "crate::wire::nullable_map")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
     pub attributes: StringMap,
-    /// The settings before the change.
+    /// The settings before the update.
     #[serde(
         default,
         deserialize_with = "crate::wire::null_as_default",
@@ -50,29 +41,29 @@ impl VerdictRequest for ValidateLoadBalancerRequest {
 }
 
 verdict_response! {
-    /// Whether the load balancer is acceptable.
+    /// The result of the validation.
     ValidateLoadBalancerResponse => () {}
 }
 
 operation_request! {
-    /// Make this load balancer, or take the existing one that `lbSpec` names into use. Called
-    /// until it succeeds, and again with the same `recordID` when an answer was lost.
+    /// Creates a load balancer, or adopts the existing one that `lbSpec` names. Called until it
+    /// succeeds, and again with the same `recordID` if a response was lost.
     CreateLoadBalancerRequest of Wanted(lb_spec) {
-        /// What identifies the load balancer, or what it is created from.
-        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        /// Identifies the load balancer, or the parameters to create it.
+        #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub lb_spec: StringMap,
-        /// Settings that do not identify it.
-        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        /// Settings that do not identify the load balancer.
+        #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub attributes: StringMap,
     }
 }
 
 operation_response! {
-    /// What creating came to.
+    /// The outcome of a creation.
     CreateLoadBalancerResponse => StringMap {
-        /// The load balancer's identity from now on; when empty, `lbSpec` is (b19).
+        /// The load balancer's identity; if empty, `lbSpec` is the identity (b19).
         #[serde(default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "StringMap::is_empty")]
         #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, String>))]
         lb_info: StringMap
@@ -80,39 +71,39 @@ operation_response! {
 }
 
 operation_request! {
-    /// Bring the load balancer's attributes to these.
+    /// Updates a load balancer's attributes.
     EnsureLoadBalancerRequest of Created(lb_info) {
-        /// The load balancer's identity; always sent, also where the original forgets it (d5).
-        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        /// The load balancer's identity; always sent, unlike by the original controller (d5).
+        #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub lb_info: StringMap,
-        /// The settings that it shall have.
-        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        /// The desired settings; `null` or a missing field is an empty map.
+        #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub attributes: StringMap,
     }
 }
 
 operation_response! {
-    /// What ensuring came to.
+    /// The outcome of an update.
     EnsureLoadBalancerResponse => () {}
 }
 
 operation_request! {
-    /// Delete the load balancer. One that does not exist is deleted already.
+    /// Deletes a load balancer. Succeeds if it does not exist.
     DeleteLoadBalancerRequest of Created(lb_info) {
-        /// The load balancer's identity; empty when it was never created.
-        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        /// The load balancer's identity; empty if it was never created.
+        #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub lb_info: StringMap,
-        /// Its settings.
-        #[serde(default, deserialize_with = "crate::wire::null_as_default", serialize_with = "crate::wire::empty_map_as_null")]
+        /// The load balancer's settings.
+        #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub attributes: StringMap,
     }
 }
 
 operation_response! {
-    /// What deleting came to.
+    /// The outcome of a deletion.
     DeleteLoadBalancerResponse => () {}
 }

@@ -1,32 +1,32 @@
-//! What the six webhooks that do work have in common (b140, b151).
+//! The common parts of the six operations (b140, b151).
 
 use super::StringMap;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How far an operation is.
+/// The state of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Status {
-    /// Done.
+    /// The operation is done.
     Succ,
-    /// Failed; the controller calls again.
+    /// The operation failed; the controller retries it.
     Fail,
-    /// Still at it; the controller calls again to ask.
+    /// The operation is not done; the controller calls again.
     Running,
 }
 
-/// What a load balancer is known by.
+/// The identity of a load balancer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LoadBalancer<Spec, Info> {
-    /// One that is to be created, by its `lbSpec`.
+    /// The `lbSpec` of a load balancer that is to be created.
     Wanted(Spec),
-    /// One that is there, by its `lbInfo`.
+    /// The `lbInfo` of a load balancer that exists.
     Created(Info),
 }
 
 impl<T> LoadBalancer<T, T> {
-    /// It, whichever it is.
+    /// The `lbSpec` or the `lbInfo`.
     pub fn either(self) -> T {
         match self {
             Self::Wanted(spec) => spec,
@@ -35,46 +35,45 @@ impl<T> LoadBalancer<T, T> {
     }
 }
 
-/// The request of an operation: which task it belongs to.
+/// The fields that the requests of all operations have.
 pub trait OperationRequest {
-    /// Names the operation on one object, such as `ensureBackend(<uid>)`. It is opaque, it stays
-    /// the same in every call, and it stays the same when parameters change (d28): it joins calls
-    /// that run at the same time, it never answers for one that is over.
+    /// Identifies the operation on one object, such as `ensureBackend(<uid>)`. It is opaque and the
+    /// same in every call, also after parameters change (d28): concurrent calls with equal
+    /// identifiers may be joined, but a past result must not be reused.
     fn record_id(&self) -> &str;
-    /// New in each call; for logs.
+    /// Different in each call, for logs.
     fn retry_id(&self) -> &str;
-    /// Whether only a check was asked for: nothing may change.
+    /// Whether to check only and change nothing.
     fn dry_run(&self) -> bool;
-    /// What the load balancer is known by.
+    /// The identity of the load balancer.
     fn load_balancer(&self) -> LoadBalancer<&StringMap, &StringMap>;
-    /// The address of the backend that the operation registers or takes away; none where it does
-    /// neither.
+    /// The address of the backend that the operation registers or deregisters, if it does.
     fn backend_addr(&self) -> Option<&str> {
         None
     }
-    /// The request as one of another try: without what differs between tries.
+    /// The request without the field that differs between retries.
     #[must_use]
     fn without_retry_id(self) -> Self;
-    /// The request as one that only asks for a check: nothing may change.
+    /// The request as a dry run.
     #[must_use]
     fn into_dry_run(self) -> Self;
 }
 
 /// The response of an operation.
 pub trait OperationResponse: Sized {
-    /// A response that says `Running`: ask again, at the earliest after `delay`.
+    /// A response with the status `Running`, and the least time until the next call.
     fn running(message: String, delay: Option<Duration>) -> Self;
-    /// A response that says `Fail`.
+    /// A response with the status `Fail`, and the least time until the next call.
     fn fail(message: String, delay: Option<Duration>) -> Self;
-    /// How far the operation is.
+    /// The state of the operation.
     fn status(&self) -> Status;
-    /// What people read in events and conditions.
+    /// The text for events and conditions.
     fn message(&self) -> &str;
-    /// The least time until the next call, if the driver asks for one.
+    /// The least time until the next call, if the driver sets one.
     fn min_retry_delay(&self) -> Option<Duration>;
 }
 
-/// Whole seconds for the wire: rounded up, so that nobody calls too early.
+/// Whole seconds for the wire, rounded up.
 pub(super) fn to_whole_seconds(delay: Option<Duration>) -> i32 {
     let Some(delay) = delay else { return 0 };
     let started = u64::from(delay.subsec_nanos() > 0);
@@ -82,8 +81,8 @@ pub(super) fn to_whole_seconds(delay: Option<Duration>) -> i32 {
     i32::try_from(seconds).unwrap_or(i32::MAX)
 }
 
-/// Declares an operation's request: its own fields behind those that all have, which of them is
-/// the load balancer, and which the backend's address.
+/// Declares an operation's request: the common fields and its own, of which one identifies the load
+/// balancer and one may be the backend's address.
 macro_rules! operation_request {
     ($(#[$doc:meta])* $name:ident of $known_by:ident($load_balancer:ident) $(at $backend_addr:ident)? { $($fields:tt)* }) => {
         $(#[$doc])*
@@ -91,14 +90,14 @@ macro_rules! operation_request {
         #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         #[serde(rename_all = "camelCase")]
         pub struct $name {
-            /// Names the operation on one object, such as `ensureBackend(<uid>)`. It is opaque,
-            /// and it stays the same when parameters change.
+            /// Identifies the operation on one object, such as `ensureBackend(<uid>)`. It is opaque,
+            /// and the same after parameters change.
             #[serde(rename = "recordID", default, deserialize_with = "crate::wire::null_as_default")]
             pub record_id: String,
-            /// New in each call; for logs.
+            /// Different in each call, for logs.
             #[serde(rename = "retryID", default, deserialize_with = "crate::wire::null_as_default")]
             pub retry_id: String,
-            /// Whether only a check is asked for: nothing may change.
+            /// Whether to check only and change nothing.
             #[serde(default, deserialize_with = "crate::wire::null_as_default")]
             pub dry_run: bool,
             $($fields)*
@@ -136,7 +135,7 @@ macro_rules! operation_request {
 }
 pub(super) use operation_request;
 
-/// Declares an operation's response: how far it is, and on success a result of its own.
+/// Declares an operation's response: its state, and on success a result of its own.
 macro_rules! operation_response {
     ($(#[$doc:meta])* $name:ident => $result:ty { $($(#[$field_doc:meta])* $field:ident: $type:ty)? }) => {
         $(#[$doc])*
@@ -144,9 +143,9 @@ macro_rules! operation_response {
         #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         #[serde(rename_all = "camelCase")]
         pub struct $name {
-            /// How far the operation is.
+            /// The state of the operation.
             pub status: $crate::webhook::Status,
-            /// What people read in events and conditions.
+            /// The text for events and conditions.
             #[serde(default, deserialize_with = "crate::wire::null_as_default")]
             pub msg: String,
             /// The least number of seconds until the next call; 0 leaves it to the controller.

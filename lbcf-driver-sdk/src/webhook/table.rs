@@ -1,31 +1,31 @@
-//! The table of webhooks: the one place that lists them.
+//! The table of webhooks, the only place that lists them.
 
 use super::{Class, Obligation, OperationResponse, Status, VerdictResponse, Webhook, WebhookInfo};
 
-/// Calls `$callback!` with every row: marker type, wire name, trait method, class, obligation.
-/// The request is the marker's name with `Request` behind it, the response likewise.
+/// Calls `$callback!` with every row: marker type, wire name, trait method, class, obligation, request
+/// and response.
 macro_rules! for_each_webhook {
     ($callback:ident) => {
         $callback! {
-            /// Asks whether the driver can work (b156).
+            /// Checks whether the driver is healthy (b156).
             Healthz("healthz", healthz, Health, Optional, HealthzRequest, HealthzResponse);
-            /// Asks whether a load balancer's specification and attributes are acceptable.
+            /// Validates a load balancer's specification and attributes.
             ValidateLoadBalancer("validateLoadBalancer", validate_load_balancer, Verdict, Mandatory, ValidateLoadBalancerRequest, ValidateLoadBalancerResponse);
-            /// Creates a load balancer, or takes an existing one into use.
+            /// Creates a load balancer, or adopts an existing one.
             CreateLoadBalancer("createLoadBalancer", create_load_balancer, Operation, Mandatory, CreateLoadBalancerRequest, CreateLoadBalancerResponse);
-            /// Brings a load balancer's attributes to what is wanted.
+            /// Updates a load balancer's attributes.
             EnsureLoadBalancer("ensureLoadBalancer", ensure_load_balancer, Operation, Mandatory, EnsureLoadBalancerRequest, EnsureLoadBalancerResponse);
             /// Deletes a load balancer.
             DeleteLoadBalancer("deleteLoadBalancer", delete_load_balancer, Operation, Mandatory, DeleteLoadBalancerRequest, DeleteLoadBalancerResponse);
-            /// Asks whether backends may be registered with these parameters.
+            /// Validates the parameters of backends.
             ValidateBackend("validateBackend", validate_backend, Verdict, Mandatory, ValidateBackendRequest, ValidateBackendResponse);
-            /// Turns a pod or a node port into the address that the load balancer knows it by.
+            /// Returns the address that identifies a pod or a node port.
             GenerateBackendAddr("generateBackendAddr", generate_backend_addr, Operation, Mandatory, GenerateBackendAddrRequest, GenerateBackendAddrResponse);
-            /// Registers a backend, or brings its parameters to what is wanted.
+            /// Registers a backend, or updates its parameters.
             EnsureBackend("ensureBackend", ensure_backend, Operation, Mandatory, EnsureBackendRequest, EnsureBackendResponse);
-            /// Takes a backend away.
+            /// Deregisters a backend; succeeds if it is not registered (b124).
             DeregisterBackend("deregisterBackend", deregister_backend, Operation, Mandatory, DeregisterBackendRequest, DeregisterBackendResponse);
-            /// Asks which pods that are not ready keep their place.
+            /// Returns the pods that stay registered although they are not ready.
             JudgePodDeregister("judgePodDeregister", judge_pod_deregister, Verdict, OnRequest, JudgePodDeregisterRequest, JudgePodDeregisterResponse);
         }
     };
@@ -33,7 +33,6 @@ macro_rules! for_each_webhook {
 #[cfg(any(feature = "client", feature = "openapi", feature = "server"))]
 pub(crate) use for_each_webhook;
 
-/// Whether an answer of a class says no.
 macro_rules! is_fail {
     (Health, $response:ident) => {
         !$response.healthy

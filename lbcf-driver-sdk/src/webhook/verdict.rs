@@ -1,43 +1,48 @@
-//! What the webhooks that decide have in common (b140, b151).
+//! The common parts of the decisions (b140, b151).
 
 use serde::{Deserialize, Serialize};
 
-/// What a user is doing to the object that is validated.
+/// The user's change to the object that is validated.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum Operation {
-    /// It is new.
+    /// The object is created.
     #[default]
     Create,
-    /// It is changed.
+    /// The object is updated.
     Update,
-    /// Something that this edition of the specification does not know. The SDK's router refuses
-    /// it before a driver sees it.
+    /// A value that this edition of the specification does not define. The SDK's router refuses it
+    /// before it calls the driver.
     Other(String),
 }
 
-impl From<String> for Operation {
-    fn from(text: String) -> Self {
-        match text.as_str() {
-            "Create" => Self::Create,
-            "Update" => Self::Update,
-            _ => Self::Other(text),
+/// Converts an enum whose last variant is `Other` from and to text.
+macro_rules! open_enum {
+    ($name:ident: $($variant:ident),+) => {
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                match text.as_str() {
+                    $(stringify!($variant) => Self::$variant,)+
+                    _ => Self::Other(text),
+                }
+            }
         }
-    }
-}
 
-impl From<Operation> for String {
-    fn from(operation: Operation) -> Self {
-        match operation {
-            Operation::Create => "Create".into(),
-            Operation::Update => "Update".into(),
-            Operation::Other(text) => text,
+        impl From<$name> for String {
+            fn from(value: $name) -> Self {
+                match value {
+                    $($name::$variant => stringify!($variant).into(),)+
+                    $name::Other(text) => text,
+                }
+            }
         }
-    }
+    };
 }
+pub(super) use open_enum;
+
+open_enum!(Operation: Create, Update);
 
 impl Operation {
-    /// The complaint about a value that is none of the specification's.
     pub(super) fn unknown(&self) -> Option<String> {
         match self {
             Self::Create | Self::Update => None,
@@ -46,24 +51,24 @@ impl Operation {
     }
 }
 
-/// The request of a webhook that decides.
+/// A request for a decision.
 pub trait VerdictRequest {
-    /// A complaint about a value that this edition of the specification does not know, for the
-    /// user: which field, the value and what is allowed. The router refuses such a request.
+    /// An error message for the user if the request has a value that this edition of the
+    /// specification does not define. The router refuses such a request.
     fn unknown_value(&self) -> Option<String>;
 }
 
-/// The response of a webhook that decides.
+/// A response with a decision.
 pub trait VerdictResponse: Sized {
-    /// A response that says no, with the reason for the user.
+    /// The decision "no", with the reason for the user.
     fn refused(message: String) -> Self;
-    /// Whether it says yes.
+    /// Whether the decision is yes.
     fn succ(&self) -> bool;
-    /// What people read.
+    /// The reason, for the user.
     fn message(&self) -> &str;
 }
 
-/// Declares a verdict's response: yes or no, and with a yes a result of its own.
+/// Declares the response of a decision: yes or no, and with a yes a result of its own.
 macro_rules! verdict_response {
     ($(#[$doc:meta])* $name:ident => $result:ty { $($(#[$field_doc:meta])* $field:ident: $type:ty)? }) => {
         $(#[$doc])*
@@ -71,7 +76,7 @@ macro_rules! verdict_response {
         #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         #[serde(rename_all = "camelCase")]
         pub struct $name {
-            /// Yes or no.
+            /// Whether the decision is yes.
             pub succ: bool,
             /// The reason, for the user.
             #[serde(default, deserialize_with = "crate::wire::null_as_default")]

@@ -1,12 +1,11 @@
-//! Field names in any letter case, as Go's decoder reads them (b150), at every depth.
+//! Matches field names in any letter case at every depth, as Go's decoder does (b150).
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Error, Map, Value};
 
-/// A JSON value whose objects, where a struct is read from them, have their keys brought to the
-/// spelling that the struct declares.
+/// Deserializes from a JSON value. Where a struct is read, the keys get the declared spelling.
 pub(super) struct AnyCase(pub(super) Value);
 
 impl<'de> IntoDeserializer<'de, Error> for AnyCase {
@@ -41,7 +40,7 @@ impl<'de> Deserializer<'de> for AnyCase {
     ) -> Result<V::Value, Error> {
         match self.0 {
             Value::Object(object) => visitor.visit_map(Fields::new(respell(object, fields))),
-            // A struct can be read from an array too, which nobody means.
+            // Serde would also read a struct from an array.
             other => Err(serde::de::Error::invalid_type(unexpected(&other), &visitor)),
         }
     }
@@ -90,7 +89,6 @@ fn unexpected(value: &Value) -> serde::de::Unexpected<'_> {
 
 type Entries = std::iter::Map<serde_json::map::IntoIter, fn((String, Value)) -> (String, AnyCase)>;
 
-/// The entries of an object.
 struct Fields<'de>(MapDeserializer<'de, Entries, Error>);
 
 impl Fields<'_> {
@@ -115,9 +113,9 @@ impl<'de> MapAccess<'de> for Fields<'de> {
     }
 }
 
-/// Gives each key the declared spelling. Where two spellings of one field stand side by side (the
-/// specification's `oldParameters` and the original's `OldParameters`), the declared one wins,
-/// unless it is null.
+/// Gives each key the declared spelling. If an object has two spellings of a field (`oldParameters` of
+/// the specification and `OldParameters` of the original controller), the declared one takes
+/// precedence unless it is null.
 fn respell(object: Map<String, Value>, fields: &[&'static str]) -> Map<String, Value> {
     let mut spelled = Map::with_capacity(object.len());
     let mut others = Vec::new();
@@ -129,9 +127,9 @@ fn respell(object: Map<String, Value>, fields: &[&'static str]) -> Map<String, V
         }
     }
     for (field, value) in others {
-        let place = spelled.entry(field).or_insert(Value::Null);
-        if place.is_null() {
-            *place = value;
+        let declared = spelled.entry(field).or_insert(Value::Null);
+        if declared.is_null() {
+            *declared = value;
         }
     }
     spelled

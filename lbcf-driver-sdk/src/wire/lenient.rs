@@ -1,4 +1,4 @@
-//! Serde helpers for the places where sources disagree about one field.
+//! Serde helpers for fields on which existing controllers, drivers and documents disagree.
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor};
@@ -8,13 +8,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// The name under which Kubernetes' objects are asked for, as if they were a newtype. A
-/// [streaming](super::streaming) reader knows it, and offers what it finds: an object as a map, a
-/// list as a sequence. All others pass themselves on, as for any newtype, and are asked for a
-/// JSON value first.
+/// The newtype name with which Kubernetes' objects are requested from a deserializer. The
+/// [streaming](super::streaming) one recognises it and visits the object as a map, or the list as a
+/// sequence. Others visit a newtype, from which a JSON value is read first.
 pub(super) const KUBERNETES_OBJECTS: &str = "lbcf_driver_sdk::wire::KubernetesObjects";
 
-/// `null` and absence both mean "empty" (b152).
+/// Reads `null` like an absent field, as the default (b152).
 pub(crate) fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -23,7 +22,7 @@ where
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// The original writes a map that was never set as `null`, so this is what drivers know (b152).
+/// The original controller writes an unset map as `null` (b152).
 pub(crate) fn empty_map_as_null<S: Serializer>(
     map: &BTreeMap<String, String>,
     serializer: S,
@@ -35,8 +34,12 @@ pub(crate) fn empty_map_as_null<S: Serializer>(
     }
 }
 
-/// The documents show pods and services as JSON inside a string, every controller sends objects
-/// (d7).
+/// Both directions, for serde's `with`.
+pub(crate) mod nullable_map {
+    pub(crate) use super::{empty_map_as_null as serialize, null_as_default as deserialize};
+}
+
+/// The original documents show pods and services as JSON in a string; controllers send objects (d7).
 pub(crate) fn object_or_json_string<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -67,7 +70,7 @@ impl<'de, T: DeserializeOwned> Visitor<'de> for OneObject<T> {
     }
 }
 
-/// The same for a list of them; `null` and absence are the empty list.
+/// [`object_or_json_string`] for a list; `null` and an absent field are the empty list.
 pub(crate) fn objects_or_json_strings<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -122,7 +125,6 @@ fn object_or_string_value<T: DeserializeOwned>(value: Value) -> Result<T, String
     serde_json::from_value(value).map_err(|error| error.to_string())
 }
 
-/// A value for a message.
 fn shortened(value: &Value) -> String {
     const ENOUGH: usize = 80;
     let text = value.to_string();
@@ -132,8 +134,7 @@ fn shortened(value: &Value) -> String {
     }
 }
 
-/// Whole seconds as a number or as a numeric string (d1). `null` and absence are 0, which means
-/// "none asked for".
+/// Whole seconds as a number or a numeric string (d1). `null` and an absent field are 0.
 pub(crate) fn whole_seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i32, D::Error> {
     let value = Value::deserialize(deserializer)?;
     let seconds = match &value {
@@ -152,7 +153,6 @@ pub(crate) fn whole_seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Resul
     })
 }
 
-/// Zero is left out on the wire, as absence means the same.
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde's skip_serializing_if passes a reference
 pub(crate) fn is_zero(seconds: &i32) -> bool {
     *seconds == 0

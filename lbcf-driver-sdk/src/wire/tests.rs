@@ -1,4 +1,4 @@
-//! What is read, how tolerantly, and what exactly is written.
+//! The tolerance of reading, and the exact form of writing.
 
 use super::*;
 use crate::webhook::*;
@@ -17,7 +17,6 @@ fn complaint<T: DeserializeOwned + std::fmt::Debug>(value: &Value) -> String {
         .to_string()
 }
 
-/// Both directions.
 #[track_caller]
 fn is_on_the_wire<T>(value: &T, wire: &Value)
 where

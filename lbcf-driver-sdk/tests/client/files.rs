@@ -13,7 +13,7 @@ fn complaint(builder: HttpClientBuilder) -> (PathBuf, String) {
 }
 
 #[test]
-fn what_is_no_ca_file_is_told() {
+fn invalid_ca_files_are_errors() {
     let files = Directory::new();
     let ca = Ca::new("ours");
     let pair = ca.good();
@@ -22,19 +22,22 @@ fn what_is_no_ca_file_is_told() {
     let cut = ca.pem.replace("-----END CERTIFICATE-----", "");
     let good_and_bad = format!("{}{other}", ca.pem);
     let long = "x".repeat((1 << 20) + 1);
-    for (contents, told) in [
+    for (contents, expected) in [
         ("", "not PEM with a section CERTIFICATE"),
         ("certificate", "not PEM with a section CERTIFICATE"),
         (pair.key.as_str(), "not PEM with a section CERTIFICATE"),
         (cut.as_str(), "damaged PEM"),
-        (other, "certificate 1: not one of X.509"),
-        (good_and_bad.as_str(), "certificate 2: not one of X.509"),
+        (other, "certificate 1: not a CA's certificate"),
+        (
+            good_and_bad.as_str(),
+            "certificate 2: not a CA's certificate",
+        ),
         (long.as_str(), "longer than 1048576 bytes"),
     ] {
         let path = files.write("ca.pem", contents);
         let (named, problem) = complaint(HttpClient::builder().ca_file(&path));
         assert_eq!(named, path);
-        assert!(problem.contains(told), "{told}: {problem}");
+        assert!(problem.contains(expected), "{expected}: {problem}");
     }
     let missing = files.path("missing.pem");
     let (named, problem) = complaint(HttpClient::builder().ca_file(&missing));
@@ -49,14 +52,14 @@ fn what_is_no_ca_file_is_told() {
 }
 
 #[test]
-fn what_is_no_client_certificate_with_its_key_is_told() {
+fn invalid_client_certificate_files_are_errors() {
     let files = Directory::new();
     let ca = Ca::new("ours");
     let (one, two) = (ca.good(), ca.good());
     let ca = files.write("ca.pem", &ca.pem);
     let (cert, key) = (files.path("tls.crt"), files.path("tls.key"));
     let damaged = one.cert.replace("MII", "AAA");
-    for (cert_pem, key_pem, wrong, told) in [
+    for (cert_pem, key_pem, wrong, expected) in [
         ("", one.key.as_str(), &cert, "section CERTIFICATE"),
         (one.cert.as_str(), "", &key, "section PRIVATE KEY"),
         (
@@ -74,8 +77,8 @@ fn what_is_no_client_certificate_with_its_key_is_told() {
         (
             damaged.as_str(),
             one.key.as_str(),
-            &key,
-            "cannot be used with the certificate in",
+            &cert,
+            "cannot be used with the key in",
         ),
     ] {
         files.write("tls.crt", cert_pem);
@@ -83,16 +86,16 @@ fn what_is_no_client_certificate_with_its_key_is_told() {
         let builder = HttpClient::builder().ca_file(&ca);
         let (named, problem) = complaint(builder.client_certificate_files(&cert, &key));
         assert_eq!(named, *wrong, "{problem}");
-        assert!(problem.contains(told), "{told}: {problem}");
+        assert!(problem.contains(expected), "{expected}: {problem}");
         let secret = one.key.lines().nth(1).unwrap();
         assert!(!problem.contains(secret), "{problem}");
     }
 }
 
 #[test]
-fn what_is_no_token_file_is_told() {
+fn invalid_token_files_are_errors() {
     let files = Directory::new();
-    for (contents, told) in [
+    for (contents, expected) in [
         ("", "empty"),
         (" \n", "empty"),
         ("a\nb", "character"),
@@ -101,7 +104,7 @@ fn what_is_no_token_file_is_told() {
         let path = files.write("token", contents);
         let (named, problem) = complaint(HttpClient::builder().token_file(&path));
         assert_eq!(named, path);
-        assert!(problem.contains(told), "{told}: {problem}");
+        assert!(problem.contains(expected), "{expected}: {problem}");
     }
     let long = files.write("token", &"x".repeat(20_000));
     let (_, problem) = complaint(HttpClient::builder().token_file(long));

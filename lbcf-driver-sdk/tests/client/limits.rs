@@ -1,4 +1,4 @@
-//! Servers that answer too much, too slowly, or nothing that is HTTP.
+//! Servers whose responses are too long, too slow, or not HTTP.
 
 use super::sockets::{GOOD, read_request, response, serve_plain, settle};
 use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient, Timeouts};
@@ -96,7 +96,7 @@ async fn a_body_that_comes_byte_by_byte_is_no_answer_in_time() {
 }
 
 #[tokio::test]
-async fn an_error_page_that_does_not_come_holds_nobody_up() {
+async fn an_error_page_that_never_ends_does_not_delay_the_error() {
     let start = "HTTP/1.1 503 Away\r\ncontent-length: 1000000\r\n\r\nback soon";
     let url = endless(start, "\n", Duration::from_millis(10)).await;
     let driver = DriverClient::new(&url).unwrap();
@@ -128,7 +128,7 @@ async fn what_is_no_http_is_no_answer() {
 
 #[tokio::test]
 async fn each_webhook_has_its_own_time() {
-    // Nobody ever answers.
+    // No response is ever sent.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let (all, own) = (Duration::from_millis(40), Duration::from_millis(20));
@@ -151,8 +151,8 @@ async fn each_webhook_has_its_own_time() {
     expect(driver.raw_call("elsewhere", "").await.unwrap_err(), all);
 }
 
-/// A server that answers the first request of its first connection, and hangs up on the second
-/// after it wrote this. Counts the requests of all connections.
+/// A server that responds to the first request of its first connection, and closes it on the
+/// second after it wrote this. Counts the requests of all connections.
 async fn hangs_up(last_words: &'static str) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

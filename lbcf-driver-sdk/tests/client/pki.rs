@@ -17,7 +17,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
-/// A directory of a test, gone when the test is over.
+/// A directory that is deleted after the test.
 pub(super) struct Directory(PathBuf);
 
 impl Directory {
@@ -30,7 +30,7 @@ impl Directory {
         Self(path)
     }
 
-    /// Writes a file, all at once.
+    /// Writes a file atomically.
     pub(super) fn write(&self, name: &str, contents: &str) -> PathBuf {
         let half = self.0.join(format!("{name}.new"));
         std::fs::write(&half, contents).unwrap();
@@ -83,7 +83,7 @@ impl Ca {
         }
     }
 
-    /// A certificate for a server or a client; years say from when to when it is valid.
+    /// A certificate for a server or a client, valid between these years.
     pub(super) fn sign(&self, name: &str, years: std::ops::Range<i32>) -> Pair {
         let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
         params.not_before = date_time_ymd(years.start, 1, 1);
@@ -99,7 +99,7 @@ impl Ca {
         }
     }
 
-    /// A good certificate for 127.0.0.1.
+    /// A valid certificate for 127.0.0.1.
     pub(super) fn good(&self) -> Pair {
         self.sign("127.0.0.1", 2020..2200)
     }
@@ -112,7 +112,7 @@ impl Ca {
     }
 }
 
-/// A server's TLS, which asks clients for certificates of that CA.
+/// A server's TLS, which requires client certificates of that CA.
 pub(super) fn config(
     server: &Pair,
     clients: Option<&Ca>,
@@ -135,7 +135,7 @@ pub(super) fn config(
     Arc::new(builder.with_single_cert(chain, key).unwrap())
 }
 
-/// A driver over TLS that answers everything well.
+/// A driver over TLS whose hooks all succeed.
 pub(super) struct TlsServer {
     pub(super) url: String,
     pub(super) log: Log,
@@ -159,7 +159,7 @@ impl TlsServer {
         Self { url, log, config }
     }
 
-    /// New connections get this.
+    /// The configuration of new connections.
     pub(super) fn change(&self, config: Arc<ServerConfig>) {
         *self.config.lock().unwrap() = config;
     }
@@ -174,7 +174,7 @@ async fn serve(acceptor: TlsAcceptor, stream: TcpStream, connection: usize, log:
             answer_all(stream, (connection, client), answer, log).await;
         }
         Err((_, mut stream)) => {
-            // What the client has sent by now must not reset the connection before it has read why.
+            // Reads what the client has sent, so that the connection is not reset before it reads the alert.
             let _ = stream.shutdown().await;
             let rest = async { while stream.read_u8().await.is_ok() {} };
             let _ = tokio::time::timeout(Duration::from_secs(20), rest).await;

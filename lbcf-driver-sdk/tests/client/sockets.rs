@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// A body that is a good answer of every webhook.
+/// A body that is a valid response of every webhook.
 pub(super) const GOOD: &str =
     r#"{"healthy":true,"succ":true,"status":"Succ","msg":"","backendAddr":"a"}"#;
 
@@ -15,7 +15,6 @@ pub(super) struct Seen {
     pub(super) connection: usize,
     /// Its first line and headers.
     pub(super) head: String,
-    /// The client's certificate.
     pub(super) client: Option<Vec<u8>>,
 }
 
@@ -44,7 +43,7 @@ impl Log {
     }
 }
 
-/// Lets a connection go back to its pool, which a task of its own does.
+/// Yields until a task has returned the connection to its pool.
 pub(super) async fn settle() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
@@ -69,7 +68,7 @@ pub(super) async fn read_request(stream: &mut (impl AsyncRead + Unpin)) -> Optio
     Some(head)
 }
 
-/// Answers requests of one connection until it ends.
+/// Responds to requests of one connection until it closes.
 pub(super) async fn answer_all(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
     (connection, client): (usize, Option<Vec<u8>>),
@@ -89,7 +88,7 @@ pub(super) async fn answer_all(
     }
 }
 
-/// A server that gives each request the same answer; its port and what it was sent.
+/// A server that gives each request the same response; its port, and the requests.
 pub(super) async fn serve_plain(answer: String) -> (u16, Log) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();

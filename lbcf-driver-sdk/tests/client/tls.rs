@@ -54,7 +54,7 @@ async fn a_driver_whose_ca_is_trusted_is_called_over_one_connection() {
 }
 
 #[tokio::test]
-async fn a_ca_that_is_not_trusted_is_no_good() {
+async fn u48_a_certificate_of_an_untrusted_ca_is_refused() {
     let (ours, theirs) = (Ca::new("ours"), Ca::new("theirs"));
     let (found, text) = problem(&ours, &theirs.good()).await;
     assert_eq!(found, TlsProblem::UnknownIssuer);
@@ -66,9 +66,9 @@ async fn a_ca_that_is_not_trusted_is_no_good() {
 }
 
 #[tokio::test]
-async fn a_certificate_out_of_its_time_or_of_another_host_is_no_good() {
+async fn an_expired_certificate_and_one_of_another_host_are_refused() {
     let ca = Ca::new("ours");
-    for (server, expected, told) in [
+    for (server, expected, response) in [
         (
             ca.sign("127.0.0.1", 2001..2002),
             TlsProblem::Expired,
@@ -92,12 +92,12 @@ async fn a_certificate_out_of_its_time_or_of_another_host_is_no_good() {
     ] {
         let (found, text) = problem(&ca, &server).await;
         assert_eq!(found, expected);
-        assert!(text.contains(told), "{text}");
+        assert!(text.contains(response), "{text}");
     }
 }
 
 #[tokio::test]
-async fn a_client_certificate_is_shown_and_its_want_is_told() {
+async fn a_client_certificate_is_sent_and_a_missing_one_is_an_error() {
     let (ours, theirs) = (Ca::new("ours"), Ca::new("theirs"));
     for version in [&TLS12, &TLS13] {
         let server = config(&ours.good(), Some(&ours), &[version]);
@@ -154,13 +154,13 @@ async fn several_cas_are_trusted_also_with_the_systems() {
 }
 
 #[tokio::test]
-async fn https_to_a_server_that_speaks_only_http_is_told() {
+async fn https_to_a_plain_http_server_is_an_error() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
-        let told = b"HTTP/1.1 400 Bad Request\r\n\r\n";
-        stream.write_all(told).await.unwrap();
+        let response = b"HTTP/1.1 400 Bad Request\r\n\r\n";
+        stream.write_all(response).await.unwrap();
         // Until the client hangs up.
         let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
     });
@@ -172,7 +172,7 @@ async fn https_to_a_server_that_speaks_only_http_is_told() {
 }
 
 #[tokio::test]
-async fn a_connection_that_does_not_come_about_is_given_up_in_time() {
+async fn connecting_times_out() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
     let files = Directory::new();
@@ -182,7 +182,7 @@ async fn a_connection_that_does_not_come_about_is_given_up_in_time() {
         .build()
         .unwrap();
     let began = Instant::now();
-    // TCP is there, but nobody answers the handshake.
+    // The connection is accepted, but the handshake is not answered.
     let error = healthz(&http, &url).await.unwrap_err();
     assert!(began.elapsed() < Duration::from_secs(5));
     assert!(error.is_timeout() && error.is_connect(), "{error:?}");

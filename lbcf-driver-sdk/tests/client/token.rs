@@ -1,4 +1,4 @@
-//! Where the token goes, and where it does not.
+//! The requests that carry the token, and those that must not.
 
 use super::pki::{Ca, Directory, TlsServer, config};
 use super::sockets::{GOOD, response, serve_plain};
@@ -45,7 +45,7 @@ async fn the_token_is_not_sent_where_others_could_read_it_unless_that_is_allowed
     assert_eq!(log.last().token(), None);
     assert_eq!(
         error.to_string(),
-        "the driver answered with HTTP status 401, only 200 is an answer: who are you? \
+        "the driver answered with HTTP status 401, expected 200: who are you? \
          (the token was not sent: plain http to another machine, where others could read it)"
     );
     let http = HttpClient::builder().token(TOKEN).allow_token_over_http();

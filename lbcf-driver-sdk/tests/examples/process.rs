@@ -18,7 +18,7 @@ pub(super) struct Example {
 }
 
 impl Example {
-    /// Starts it on a port of the system's choice and waits until it says where it listens.
+    /// Starts it on a free port and waits for the URL that it prints.
     pub(super) fn start(name: &str, args: &[&str]) -> Self {
         let mut child = Command::new(binary(name))
             .args(["--listen", "127.0.0.1:0"])
@@ -28,12 +28,12 @@ impl Example {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let (said, saying) = mpsc::channel();
+        let (line_sender, lines) = mpsc::channel();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         thread::spawn(move || {
             for line in stdout.lines().map_while(Result::ok) {
-                // Read to the end, so that it never waits for a reader.
-                let _ = said.send(line);
+                // Read to the end, so that the process never blocks on a full pipe.
+                let _ = line_sender.send(line);
             }
         });
         let mut stderr = child.stderr.take().unwrap();
@@ -47,20 +47,20 @@ impl Example {
             log: Some(log),
             url: String::new(),
         };
-        while let Ok(line) = saying.recv_timeout(Duration::from_secs(60)) {
+        while let Ok(line) = lines.recv_timeout(Duration::from_secs(60)) {
             if let Some(url) = url_in(&line) {
                 example.url = url;
                 return example;
             }
         }
-        panic!("{name} does not say where it listens: {}", example.stop());
+        panic!("{name} prints no URL: {}", example.stop());
     }
 
     pub(super) fn driver(&self) -> DriverClient {
         DriverClient::new(&self.url).unwrap()
     }
 
-    /// The answer to a GET of a path, from the root and not from the driver's URL.
+    /// The response to a GET of a path below the root, without the driver's prefix.
     pub(super) async fn get(&self, path: &str) -> String {
         let authority = self.url.strip_prefix("http://").unwrap();
         let authority = authority.split('/').next().unwrap();
@@ -72,25 +72,25 @@ impl Example {
         answer
     }
 
-    /// Sends what Kubernetes sends.
+    /// Sends SIGTERM, like the kubelet.
     pub(super) fn tell_to_stop(&self) {
         let id = self.child.id().to_string();
-        let told = Command::new("kill").args(["-TERM", &id]).status();
-        assert!(told.unwrap().success());
+        let killed = Command::new("kill").args(["-TERM", &id]).status();
+        assert!(killed.unwrap().success());
     }
 
     pub(super) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().unwrap()
     }
 
-    /// Ends it and gives what it wrote to stderr.
+    /// Ends it and returns its stderr.
     pub(super) fn stop(mut self) -> String {
         self.kill();
         self.log.take().unwrap().join().unwrap()
     }
 
     fn kill(&mut self) {
-        // Fails where it has ended already.
+        // Fails if it has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -109,7 +109,7 @@ fn url_in(line: &str) -> Option<String> {
     Some(url)
 }
 
-/// Cargo names tests' own binaries in variables, and no examples'; they lie beside them.
+/// Cargo sets no variables for examples, whose binaries are beside those of tests.
 fn binary(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().and_then(|deps| deps.parent()).unwrap();

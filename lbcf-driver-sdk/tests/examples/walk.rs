@@ -1,4 +1,4 @@
-//! What a controller asks of every driver, in order, each thing twice.
+//! The calls of a controller in order, each of them twice.
 
 use lbcf_driver_sdk::client::DriverClient;
 use lbcf_driver_sdk::webhook::{
@@ -11,10 +11,10 @@ use lbcf_driver_sdk::webhook::{
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// No call takes longer.
+/// The timeout of a call.
 pub(super) const LIMIT: Duration = Duration::from_secs(30);
 
-/// What users wrote.
+/// The values of a user.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
     pub(super) lb_spec: StringMap,
@@ -49,7 +49,7 @@ pub(super) fn ensure(walk: &Walk, lb_info: &StringMap, addr: &str) -> EnsureBack
 }
 
 impl Walk {
-    /// Creates the load balancer `uid`, as often as it takes.
+    /// Creates the load balancer `uid`, with as many calls as necessary.
     pub(super) async fn created(&self, driver: &DriverClient, uid: &str) -> StringMap {
         let deadline = Instant::now() + LIMIT;
         loop {

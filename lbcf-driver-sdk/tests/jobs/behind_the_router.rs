@@ -1,5 +1,5 @@
-//! A driver whose creations are jobs, behind the SDK's router: one creation and one `lbInfo`,
-//! whatever the controller's calls go through.
+//! A driver whose creations are jobs, in the SDK's router: one creation and one `lbInfo`,
+//! whatever happens to the controller's calls.
 
 use super::Cloud;
 use crate::support::{ok, serve, spawn_ok};
@@ -118,7 +118,7 @@ async fn twenty_repeats_and_one_after_the_deadline_lead_to_one_creation() {
     }
     cloud.0.submit.add_permits(10);
     super::settle().await;
-    // The result of the first calls' hook, which says what the poll said.
+    // The result of the first call's hook, with the message of the poll.
     let answer = ok(&router, CREATE, &create("20", "a")).await;
     assert_eq!(
         (&answer["status"], &answer["msg"]),
@@ -132,7 +132,7 @@ async fn twenty_repeats_and_one_after_the_deadline_lead_to_one_creation() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn d28_a_changed_request_is_not_swallowed() {
+async fn d28_a_changed_request_is_not_lost() {
     let cloud = Cloud::new(0);
     let router = router(&cloud);
     assert_eq!(
@@ -147,7 +147,7 @@ async fn d28_a_changed_request_is_not_swallowed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn deleting_what_is_being_created_ends_it() {
+async fn a_deletion_cancels_the_creation() {
     let cloud = Cloud::new(3);
     let router = router(&cloud);
     assert_eq!(

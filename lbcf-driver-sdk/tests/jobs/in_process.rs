@@ -1,6 +1,6 @@
-//! Jobs that are work of this process.
+//! Jobs that run in the driver's process.
 
-use super::{said, settle};
+use super::{outcome, settle};
 use lbcf_driver_sdk::HookError;
 use lbcf_driver_sdk::jobs::{InProcess, Jobs};
 use lbcf_driver_sdk::webhook::Status;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::time::{advance, sleep};
 
-/// Work that takes ten seconds and says so.
+/// A job of ten seconds that reports its progress.
 fn ten_seconds() -> (Jobs<InProcess<String, String>>, Arc<AtomicU32>) {
     let begun = Arc::new(AtomicU32::new(0));
     let counter = Arc::clone(&begun);
@@ -38,15 +38,15 @@ fn running(message: &str, delay: u64) -> (Status, String, Option<u64>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn work_runs_by_itself_says_how_far_it_is_and_is_collected() {
+async fn a_job_runs_on_its_own_reports_progress_and_is_collected() {
     let (jobs, begun) = ten_seconds();
     let run = || jobs.run("k", "a".into());
     let started = tokio::time::Instant::now();
-    assert_eq!(said(run().await), running("at work", 1));
+    assert_eq!(outcome(run().await), running("running", 1));
     assert_eq!(started.elapsed(), Duration::from_secs(1));
     advance(Duration::from_secs(4)).await;
-    assert_eq!(said(run().await), running("half of it is done", 5));
-    // Nobody has to ask for it to go on.
+    assert_eq!(outcome(run().await), running("half of it is done", 5));
+    // It continues without calls.
     jobs.job().idle().await;
     for _ in 0..2 {
         assert_eq!(run().await.unwrap(), "made of a");
@@ -55,21 +55,21 @@ async fn work_runs_by_itself_says_how_far_it_is_and_is_collected() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn work_that_fails_or_panics_is_a_fail_and_begun_anew_by_the_next_call() {
+async fn a_job_that_fails_or_panics_is_a_fail_and_restarted_by_the_next_call() {
     let (jobs, begun) = ten_seconds();
     for (count, (request, message)) in [
         ("fail", "no address left"),
-        ("panic", "the driver panicked at it, see its log"),
+        ("panic", "the driver panicked, see its log"),
     ]
     .into_iter()
     .enumerate()
     {
         for expected in [
-            running("at work", 1),
+            running("running", 1),
             (Status::Fail, message.to_owned(), None),
-            running("at work", 1),
+            running("running", 1),
         ] {
-            assert_eq!(said(jobs.run(request, request.into()).await), expected);
+            assert_eq!(outcome(jobs.run(request, request.into()).await), expected);
             jobs.job().idle().await;
         }
         let begun = begun.load(Ordering::SeqCst) as usize;
@@ -78,19 +78,19 @@ async fn work_that_fails_or_panics_is_a_fail_and_begun_anew_by_the_next_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn work_hears_that_it_is_not_wanted() {
+async fn a_job_can_wait_for_its_cancellation() {
     let (jobs, _) = ten_seconds();
     assert!(jobs.run("k", "a".into()).await.is_err());
-    // It does not listen in its first five seconds.
+    // It does not check for a cancellation in its first five seconds.
     assert!(jobs.cancel("k").await.unwrap_err().is_running());
     advance(Duration::from_secs(4)).await;
     settle().await;
     assert_eq!(jobs.cancel("k").await.unwrap(), None);
-    assert_eq!(jobs.at_work(), 0);
+    assert_eq!(jobs.running(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn quick_work_is_answered_at_once() {
+async fn the_result_of_a_quick_job_is_returned_at_once() {
     let (jobs, _) = ten_seconds();
     assert!(jobs.run("k", "a".into()).await.is_err());
     drop(jobs);

@@ -1,4 +1,4 @@
-//! What an assertion that does not hold says, and which line it blames.
+//! The texts of failed assertions, and the lines that they report.
 
 use super::cloudlet::Cloudlet;
 use super::{cloudlet, complaint};
@@ -7,7 +7,7 @@ use lbcf_driver_sdk::testing::{
 };
 
 #[tokio::test]
-async fn assertions_that_do_not_hold_tell_the_whole_answer() {
+async fn failed_assertions_show_the_whole_reply() {
     let driver = cloudlet();
     let bad = ensure_backend()
         .info("id", "lb-web")
@@ -18,7 +18,7 @@ async fn assertions_that_do_not_hold_tell_the_whole_answer() {
         || answer.assert_succ()
     });
     assert!(
-        text.starts_with("expected Succ\n  answer:  200 {"),
+        text.starts_with("expected Succ\n  reply:   200 {"),
         "{text}"
     );
     for part in [
@@ -68,7 +68,7 @@ async fn assertions_that_do_not_hold_tell_the_whole_answer() {
     });
     assert!(text.contains("not healthy"), "{text}");
 
-    // No answer at all.
+    // No response of the driver.
     let driver = TestDriver::new(Cloudlet::with(&["panics"]));
     let good = ensure_backend().info("id", "lb-web").addr("a");
     let text = complaint({
@@ -78,7 +78,7 @@ async fn assertions_that_do_not_hold_tell_the_whole_answer() {
         || answer.assert_succ()
     });
     assert!(
-        text.contains("only takes the status 200") && text.contains("500 {"),
+        text.contains("only accepts the status 200") && text.contains("500 {"),
         "{text}"
     );
 }
@@ -112,7 +112,7 @@ fn a_failed_assertion_blames_the_line_of_the_test() {
 
 type Test = std::pin::Pin<Box<dyn Future<Output = ()>>>;
 
-/// Where a test that fails is said to have failed, and with which text.
+/// The location and the text of a failed test.
 fn blamed(test: fn(TestDriver<Cloudlet>) -> Test) -> (String, String) {
     use std::panic::{set_hook, take_hook};
     use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! Pods, services and calls are what is said of them.
+//! Builders of pods, services and calls.
 
 use k8s_openapi::api::core::v1::{Pod, Service};
 use lbcf_driver_sdk::testing::{
@@ -9,7 +9,7 @@ use lbcf_driver_sdk::webhook::{
 };
 
 #[test]
-fn pods_are_what_is_said_of_them() {
+fn pods_have_the_given_fields() {
     let builder = pod("web-0")
         .namespace("shop")
         .uid("u-1")
@@ -68,7 +68,7 @@ fn pods_are_what_is_said_of_them() {
         (Some("Pending"), None)
     );
 
-    // What is not said follows from the name, and is TCP 80.
+    // Defaults are derived from the name; the port is TCP 80.
     let (one, same, other) = (
         PodBackend::from(pod("a")),
         PodBackend::from(pod("a")),
@@ -83,7 +83,7 @@ fn pods_are_what_is_said_of_them() {
 }
 
 #[test]
-fn services_are_what_is_said_of_them() {
+fn services_have_the_given_fields() {
     let builder = service("web")
         .namespace("shop")
         .node_port(80, 30080)
@@ -110,13 +110,13 @@ fn services_are_what_is_said_of_them() {
         .map(|port| (port.port, port.node_port))
         .collect();
     assert_eq!(ports, [(80, Some(30080)), (53, Some(30053))]);
-    let untold = ServiceBackend::from(service("web").node_port(80, 30080));
-    assert_eq!(untold.node_name, "node-1");
-    assert_eq!(untold.node_addresses[0].address, "192.0.2.1");
+    let with_defaults = ServiceBackend::from(service("web").node_port(80, 30080));
+    assert_eq!(with_defaults.node_name, "node-1");
+    assert_eq!(with_defaults.node_addresses[0].address, "192.0.2.1");
 }
 
 #[test]
-fn calls_have_what_is_said_of_them() {
+fn calls_have_the_given_fields() {
     let whole = StringMap::from([("id".to_owned(), "lb-1".to_owned())]);
     let call = ensure_backend()
         .lb_info(&whole)

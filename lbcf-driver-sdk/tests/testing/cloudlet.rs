@@ -131,7 +131,7 @@ impl Driver for Cloudlet {
             return Err(HookError::running("wait").retry_after(Duration::from_secs(3)));
         }
         let mut id = format!("lb-{}", request.lb_spec.name);
-        if self.has("creates anew") {
+        if self.has("creates again") {
             id = format!("{id}-{}", state.calls);
         }
         state.load_balancers.insert(id.clone());

@@ -26,19 +26,16 @@ async fn a_rule_that_is_broken_is_found() {
     for (flaws, rule) in [
         (
             &["takes any name"] as &'static [_],
-            "a value that does not fit is refused, by its name",
+            "an invalid value is refused by name",
         ),
         (
             &["takes any name"],
-            "nothing is created from a value that does not fit: Fail, with its name",
+            "createLoadBalancer with an invalid value fails and names it",
         ),
-        (
-            &["takes any weight"],
-            "a value that does not fit is refused, by its name",
-        ),
+        (&["takes any weight"], "an invalid value is refused by name"),
         (
             &["refuses without a name"],
-            "a value that does not fit is refused, by its name",
+            "an invalid value is refused by name",
         ),
         (
             &["refuses everything"],
@@ -53,16 +50,16 @@ async fn a_rule_that_is_broken_is_found() {
             "createLoadBalancer succeeds with the sample",
         ),
         (
-            &["creates anew"],
-            "createLoadBalancer repeated under its recordID makes nothing new: the same lbInfo",
+            &["creates again"],
+            "createLoadBalancer repeated with the same recordID returns the same lbInfo",
         ),
         (
             &["cannot ensure attributes"],
-            "ensureLoadBalancer succeeds with the attributes that are there already",
+            "ensureLoadBalancer succeeds with unchanged attributes",
         ),
         (
             &["another address each time"],
-            "generateBackendAddr gives the same address each time",
+            "generateBackendAddr returns the same address each time",
         ),
         (
             &["same address for all"],
@@ -70,28 +67,28 @@ async fn a_rule_that_is_broken_is_found() {
         ),
         (
             &["registers once"],
-            "ensureBackend of a backend that is registered succeeds",
+            "ensureBackend succeeds if the backend is registered",
         ),
         (&["panics"], "ensureBackend succeeds with the sample"),
         (
             &["deregisters once"],
-            "deregisterBackend of a backend that was never registered succeeds",
+            "deregisterBackend succeeds if the backend was never registered",
         ),
         (
             &["deregisters once"],
-            "deregisterBackend of a backend that is gone succeeds",
+            "deregisterBackend succeeds if the backend is deregistered",
         ),
         (
             &["deletes once"],
-            "deleteLoadBalancer of a load balancer that is gone succeeds",
+            "deleteLoadBalancer succeeds if the load balancer is deleted",
         ),
         (
             &["needs an lbInfo"],
-            "deleteLoadBalancer of a load balancer that was never created succeeds",
+            "deleteLoadBalancer succeeds if the load balancer was never created",
         ),
         (
             &["needs its load balancer"],
-            "deregisterBackend on a load balancer that is gone succeeds",
+            "deregisterBackend succeeds if the load balancer does not exist",
         ),
     ] {
         let findings = check(flaws).await;

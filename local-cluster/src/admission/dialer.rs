@@ -1,4 +1,4 @@
-//! Connections to webhooks, and where those behind services are.
+//! Connects to webhooks, and resolves the services that they are behind.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -12,16 +12,15 @@ use hyper_util::rt::TokioIo;
 use tokio::net::{TcpStream, lookup_host};
 use tower::Service;
 
-/// Why there is no connection.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct DialError(pub(super) String);
 
-/// Where services are: an embedded cluster has no network of its own.
+/// The addresses of services: this cluster has no service network.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Services(Arc<RwLock<BTreeMap<String, String>>>);
+pub(super) struct ServiceResolver(Arc<RwLock<BTreeMap<String, String>>>);
 
-impl Services {
+impl ServiceResolver {
     pub(super) fn new(services: BTreeMap<String, String>) -> Self {
         Self(Arc::new(RwLock::new(services)))
     }
@@ -42,15 +41,14 @@ impl Services {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         known.get(host).cloned().ok_or_else(|| {
             DialError(format!(
-                "dial tcp: service {host:?} has no address: this cluster has no service network, so LocalClusterOptions::service_addresses must say where it is"
+                "dial tcp: service {host:?} has no address: this cluster has no service network, so LocalClusterOptions::service_addresses must contain its address"
             ))
         })
     }
 }
 
-/// Opens connections.
 #[derive(Clone, Debug)]
-pub(super) struct Dialer(pub(super) Services);
+pub(super) struct Dialer(pub(super) ServiceResolver);
 
 impl Service<Uri> for Dialer {
     type Response = TokioIo<TcpStream>;
@@ -74,7 +72,7 @@ async fn dial(address: &str) -> Result<TcpStream, DialError> {
         match TcpStream::connect(address).await {
             Ok(stream) => {
                 if let Err(error) = stream.set_nodelay(true) {
-                    tracing::debug!(%error, "a webhook is sent to in large pieces only");
+                    tracing::debug!(%error, "cannot set TCP_NODELAY on a connection to a webhook");
                 }
                 return Ok(stream);
             }
@@ -96,7 +94,7 @@ mod tests {
 
     fn address(url: &str) -> Result<String, DialError> {
         let known = [("a.b.svc".to_owned(), "127.0.0.1:9".to_owned())];
-        Services::new(known.into_iter().collect()).address(&url.parse().unwrap())
+        ServiceResolver::new(known.into_iter().collect()).address(&url.parse().unwrap())
     }
 
     #[test]
@@ -112,7 +110,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_reached_is_named() {
+    async fn errors_name_the_address() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         drop(listener);

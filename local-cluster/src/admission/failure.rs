@@ -1,4 +1,4 @@
-//! Why a webhook did not let a request pass, in words that say where to look.
+//! Why a webhook failed or rejected a request, as messages for users.
 
 use std::error::Error;
 use std::io;
@@ -6,34 +6,33 @@ use std::io;
 use rustls::CertificateError;
 
 use super::dialer::DialError;
-use super::hook::Hook;
+use super::webhook::Webhook;
 use crate::status::ApiError;
 
-/// Why a webhook did not let a request pass.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Failure {
-    /// It could not be asked, or its answer is none: its failure policy decides.
-    Unasked(String),
-    /// It said no, or what it wants cannot be done.
-    Refused(ApiError),
+pub(super) enum WebhookFailure {
+    /// The call failed, or the response is invalid: the failure policy decides.
+    CallFailed(String),
+    /// The webhook denied the request, or its patch cannot be applied.
+    Rejected(ApiError),
 }
 
-impl Failure {
-    /// What the client is told; `None` where the webhook is to be passed over.
-    pub(super) fn settle(self, hook: &Hook, out_of_time: bool) -> Option<ApiError> {
+impl WebhookFailure {
+    /// The error for the client; `None` if the failure policy ignores the failure.
+    pub(super) fn resolve(self, webhook: &Webhook, out_of_time: bool) -> Option<ApiError> {
         let why = match self {
-            Self::Refused(error) => return Some(error),
-            Self::Unasked(why) => format!("failed calling webhook {:?}: {why}", hook.name),
+            Self::Rejected(error) => return Some(error),
+            Self::CallFailed(why) => format!("failed calling webhook {:?}: {why}", webhook.name),
         };
-        if !hook.fails_open {
+        if !webhook.ignores_failure {
             return Some(ApiError::internal_because(&why));
         }
-        tracing::warn!("passing a webhook over, as its configuration says: {why}");
+        tracing::warn!("ignoring a webhook failure, by its failure policy: {why}");
         out_of_time.then(ApiError::out_of_time)
     }
 }
 
-/// What went wrong on the way to a server, said once and without the layers around it.
+/// The innermost known cause of a client error.
 pub(super) fn cause(error: &(dyn Error + 'static)) -> String {
     let mut current = Some(error);
     let mut last = error.to_string();
@@ -63,14 +62,14 @@ pub(super) fn cause(error: &(dyn Error + 'static)) -> String {
 fn tls(error: &rustls::Error) -> String {
     let why = match error {
         rustls::Error::InvalidCertificate(error) => error,
-        // What is no TLS at all looks like a message that makes no sense.
+        // A server that does not speak TLS sends an invalid message.
         rustls::Error::InvalidMessage(_) => {
             return "tls: first record does not look like a TLS handshake".to_owned();
         }
         other => return format!("tls: {other}"),
     };
     let why = match why {
-        // An authority that was made anew has its name still, but not its key.
+        // A recreated CA has the same name but another key.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
             "certificate signed by unknown authority".to_owned()
         }
@@ -114,7 +113,7 @@ fn plain(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::admission::hook::hooks_of;
+    use crate::admission::webhook::webhooks_of;
     use crate::object::object;
     use crate::store::Stored;
     use rustls::pki_types::ServerName;
@@ -127,19 +126,19 @@ mod tests {
             {"name": "b.x.y", "failurePolicy": "Ignore", "clientConfig": {"url": "https://h"}},
         ]);
         let configuration = json!({"metadata": {"name": "c"}, "webhooks": webhooks});
-        let hooks = hooks_of(&Stored::new(object(configuration), 1));
-        let unasked = || Failure::Unasked("why".to_owned());
-        let told = unasked().settle(&hooks[0], false).unwrap();
+        let webhooks = webhooks_of(&Stored::new(object(configuration), 1));
+        let failed = || WebhookFailure::CallFailed("why".to_owned());
+        let error = failed().resolve(&webhooks[0], false).unwrap();
         assert_eq!(
-            told.message(),
+            error.message(),
             "Internal error occurred: failed calling webhook \"a.x.y\": why"
         );
-        assert_eq!(unasked().settle(&hooks[1], false), None);
-        // There is no time left for anybody else.
-        assert_eq!(unasked().settle(&hooks[1], true).unwrap().code(), 504);
-        let refused = ApiError::bad_request("no");
-        let settled = Failure::Refused(refused.clone()).settle(&hooks[1], false);
-        assert_eq!(settled, Some(refused));
+        assert_eq!(failed().resolve(&webhooks[1], false), None);
+        // The request has no time left for other webhooks.
+        assert_eq!(failed().resolve(&webhooks[1], true).unwrap().code(), 504);
+        let denied = ApiError::bad_request("no");
+        let resolved = WebhookFailure::Rejected(denied.clone()).resolve(&webhooks[1], false);
+        assert_eq!(resolved, Some(denied));
     }
 
     #[test]
@@ -157,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_do_not_fit_are_shown() {
+    fn other_names_of_a_certificate_are_listed() {
         let name = |presented: &[&str]| {
             tls(&rustls::Error::InvalidCertificate(
                 CertificateError::NotValidForNameContext {

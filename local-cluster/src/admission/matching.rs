@@ -1,54 +1,59 @@
-//! Which requests a webhook wants to see.
+//! Which requests a webhook is called for.
 
 use std::sync::Arc;
 
 use k8s_openapi::api::admissionregistration::v1::RuleWithOperations;
 
-use super::asked::Asked;
-use super::hook::Hook;
+use super::attributes::Attributes;
+use super::webhook::Webhook;
 use crate::object::Object;
 use crate::resources::Kind;
 
-/// The kind as which a webhook wants to see what the request is about: as it was asked for, or in
-/// another version that its rules name. `None` when its rules do not cover it at all.
-pub(super) fn version<'k>(
-    hook: &Hook,
-    asked: &Asked<'k>,
+/// The kind in which a webhook receives the object: that of the request, or an equivalent one that its
+/// rules name. `None` if its rules do not match the request.
+pub(super) fn matching_kind<'k>(
+    webhook: &Webhook,
+    attributes: &Attributes<'k>,
     others: &'k [Arc<Kind>],
 ) -> Option<&'k Kind> {
-    let covered = |kind: &Kind| hook.rules.iter().any(|rule| covers(rule, asked, kind));
-    if covered(asked.kind) {
-        return Some(asked.kind);
+    let covered = |kind: &Kind| {
+        webhook
+            .rules
+            .iter()
+            .any(|rule| covers(rule, attributes, kind))
+    };
+    if covered(attributes.kind) {
+        return Some(attributes.kind);
     }
-    if !hook.equivalent {
+    if !webhook.equivalent {
         return None;
     }
-    // The earlier rule decides where several versions would do.
-    hook.rules.iter().find_map(|rule| {
-        let other = others.iter().find(|kind| covers(rule, asked, kind))?;
+    // If several kinds match, the first rule decides.
+    webhook.rules.iter().find_map(|rule| {
+        let other = others.iter().find(|kind| covers(rule, attributes, kind))?;
         Some(other.as_ref())
     })
 }
 
-fn covers(rule: &RuleWithOperations, asked: &Asked<'_>, kind: &Kind) -> bool {
-    let has = |list: &Option<Vec<String>>, wanted: &str| {
+fn covers(rule: &RuleWithOperations, attributes: &Attributes<'_>, kind: &Kind) -> bool {
+    let has = |list: &Option<Vec<String>>, value: &str| {
         let mut items = list.iter().flatten();
-        items.any(|item| item == "*" || item == wanted)
+        items.any(|item| item == "*" || item == value)
     };
-    let placed = match rule.scope.as_deref() {
+    let in_scope = match rule.scope.as_deref() {
         Some("Namespaced") => kind.namespaced,
         Some("Cluster") => !kind.namespaced,
         _ => true,
     };
-    placed
-        && has(&rule.operations, asked.operation.word())
+    in_scope
+        && has(&rule.operations, attributes.operation.as_str())
         && has(&rule.api_groups, &kind.group)
         && has(&rule.api_versions, &kind.version)
         && rule
             .resources
             .iter()
             .flatten()
-            .any(|resource| names(resource, &kind.plural, asked.subresource()))
+            .any(|resource| names(resource, &kind.plural, attributes.subresource()))
 }
 
 /// Whether `pods`, `pods/status`, `pods/*`, `*`, `*/status` or `*/*` names this part of a resource.
@@ -57,24 +62,30 @@ fn names(given: &str, plural: &str, subresource: &str) -> bool {
     (resource == "*" || resource == plural) && (part == "*" || part == subresource)
 }
 
-/// Whether the object before or after the write has the labels that a webhook wants.
-pub(super) fn wants_object(hook: &Hook, object: Option<&Object>, before: Option<&Object>) -> bool {
-    hook.objects.is_empty()
+/// Whether the object selector matches the object before or after the write.
+pub(super) fn selects_object(
+    webhook: &Webhook,
+    object: Option<&Object>,
+    before: Option<&Object>,
+) -> bool {
+    webhook.objects.is_empty()
         || [object, before]
             .iter()
             .flatten()
-            .any(|object| hook.objects.matches(object))
+            .any(|object| webhook.objects.matches(object))
 }
 
-/// Whether a namespace has the labels that a webhook wants.
-pub(super) fn wants_namespace(hook: &Hook, namespace: Option<&Object>) -> bool {
-    hook.namespaces.is_empty() || hook.namespaces.matches(namespace.unwrap_or(&Object::new()))
+pub(super) fn selects_namespace(webhook: &Webhook, namespace: Option<&Object>) -> bool {
+    webhook.namespaces.is_empty()
+        || webhook
+            .namespaces
+            .matches(namespace.unwrap_or(&Object::new()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::admission::hook::hooks_of;
+    use crate::admission::webhook::webhooks_of;
     use crate::admission::{Operation, Options};
     use crate::object::object;
     use crate::resources::Registry;
@@ -90,7 +101,7 @@ mod tests {
         field_validation: None,
     };
 
-    fn hook(change: Value) -> Hook {
+    fn webhook(change: Value) -> Webhook {
         let mut webhook = json!({
             "name": "a.x.y", "clientConfig": {"url": "https://h"},
             "rules": [{
@@ -100,19 +111,19 @@ mod tests {
         });
         json_patch::merge(&mut webhook, &change);
         let configuration = json!({"metadata": {"name": "c"}, "webhooks": [webhook]});
-        hooks_of(&Stored::new(object(configuration), 1)).remove(0)
+        webhooks_of(&Stored::new(object(configuration), 1)).remove(0)
     }
 
-    fn rule(change: Value) -> Hook {
+    fn rule(change: Value) -> Webhook {
         let mut rule = json!({
             "operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"],
         });
         json_patch::merge(&mut rule, &change);
-        hook(json!({"rules": [rule]}))
+        webhook(json!({"rules": [rule]}))
     }
 
-    fn asked(kind: &Kind, operation: Operation, part: Part) -> Asked<'_> {
-        Asked {
+    fn attributes(kind: &Kind, operation: Operation, part: Part) -> Attributes<'_> {
+        Attributes {
             kind,
             part,
             operation,
@@ -122,15 +133,15 @@ mod tests {
         }
     }
 
-    fn covered(hook: &Hook, plural: &str, operation: Operation, part: Part) -> bool {
+    fn covered(webhook: &Webhook, plural: &str, operation: Operation, part: Part) -> bool {
         let kind = Registry::new().builtin("", plural).unwrap();
-        version(hook, &asked(&kind, operation, part), &[]).is_some()
+        matching_kind(webhook, &attributes(&kind, operation, part), &[]).is_some()
     }
 
     #[test]
-    fn every_part_of_a_rule_counts() {
+    fn every_part_of_a_rule_is_matched() {
         use Operation::{Create, Delete, Update};
-        let plain = hook(json!({}));
+        let plain = webhook(json!({}));
         assert!(covered(&plain, "pods", Create, Part::Main));
         assert!(covered(&plain, "pods", Update, Part::Main));
         assert!(!covered(&plain, "pods", Delete, Part::Main));
@@ -153,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn namespaces_are_in_the_cluster() {
+    fn namespaces_are_cluster_scoped() {
         let of = |scope: &str| rule(json!({"scope": scope}));
         let create = Operation::Create;
         assert!(covered(&of("Cluster"), "namespaces", create, Part::Main));
@@ -166,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_told_apart() {
+    fn subresources_are_distinguished() {
         for (given, main, status) in [
             ("pods", true, false),
             ("*", true, false),
@@ -177,47 +188,50 @@ mod tests {
             ("services/*", false, false),
             ("pods/scale", false, false),
         ] {
-            let hook = rule(json!({"resources": [given]}));
+            let webhook = rule(json!({"resources": [given]}));
             let update = Operation::Update;
             let found = (
-                covered(&hook, "pods", update, Part::Main),
-                covered(&hook, "pods", update, Part::Status),
+                covered(&webhook, "pods", update, Part::Main),
+                covered(&webhook, "pods", update, Part::Status),
             );
             assert_eq!(found, (main, status), "{given}");
         }
     }
 
     #[test]
-    fn another_version_counts_unless_the_match_must_be_exact() {
+    fn equivalent_kinds_match_unless_the_policy_is_exact() {
         let registry = Registry::new();
         let old = registry.builtin("", "events").unwrap();
         let others = registry.equivalents(&old);
         let new_only = json!({"apiGroups": ["events.k8s.io"], "resources": ["events"]});
-        let mut hook = rule(new_only);
-        let asked = asked(&old, Operation::Create, Part::Main);
-        let found = version(&hook, &asked, &others).unwrap();
+        let mut webhook = rule(new_only);
+        let attributes = attributes(&old, Operation::Create, Part::Main);
+        let found = matching_kind(&webhook, &attributes, &others).unwrap();
         assert_eq!(found.group, "events.k8s.io");
-        hook.equivalent = false;
-        assert!(version(&hook, &asked, &others).is_none());
+        webhook.equivalent = false;
+        assert!(matching_kind(&webhook, &attributes, &others).is_none());
         let either = rule(json!({"resources": ["events"]}));
-        assert_eq!(version(&either, &asked, &others).unwrap().group, "");
+        assert_eq!(
+            matching_kind(&either, &attributes, &others).unwrap().group,
+            ""
+        );
     }
 
     #[test]
-    fn labels_of_either_state_count() {
-        let hook = hook(json!({
+    fn labels_of_either_state_match() {
+        let webhook = webhook(json!({
             "objectSelector": {"matchLabels": {"a": "b"}},
             "namespaceSelector": {"matchExpressions": [{"key": "off", "operator": "DoesNotExist"}]},
         }));
         let with = object(json!({"metadata": {"labels": {"a": "b"}}}));
         let without = object(json!({"metadata": {}}));
-        assert!(wants_object(&hook, Some(&with), Some(&without)));
-        assert!(wants_object(&hook, Some(&without), Some(&with)));
-        assert!(wants_object(&hook, None, Some(&with)));
-        assert!(!wants_object(&hook, Some(&without), None));
-        assert!(!wants_object(&hook, None, None));
+        assert!(selects_object(&webhook, Some(&with), Some(&without)));
+        assert!(selects_object(&webhook, Some(&without), Some(&with)));
+        assert!(selects_object(&webhook, None, Some(&with)));
+        assert!(!selects_object(&webhook, Some(&without), None));
+        assert!(!selects_object(&webhook, None, None));
         let off = object(json!({"metadata": {"labels": {"off": ""}}}));
-        assert!(wants_namespace(&hook, Some(&with)) && wants_namespace(&hook, None));
-        assert!(!wants_namespace(&hook, Some(&off)));
+        assert!(selects_namespace(&webhook, Some(&with)) && selects_namespace(&webhook, None));
+        assert!(!selects_namespace(&webhook, Some(&off)));
     }
 }

@@ -3,50 +3,52 @@
 use json_patch::PatchOperation;
 use serde_json::Value;
 
-use super::answer::Patch;
+use super::response::WebhookPatch;
 use crate::object::Object;
-use crate::patch::Patch as ObjectPatch;
+use crate::patch::Patch;
 
-/// Why a patch was not applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PatchError {
-    /// It is no patch: the webhook cannot be relied on.
-    Unreadable(String),
+    /// It is not a valid JSON patch.
+    Undecodable(String),
     /// It does not fit the object.
-    Unfit(String),
+    NotApplicable(String),
 }
 
-/// The object after the patch; `None` when the patch says nothing.
-pub(super) fn patched(mut object: Object, patch: &Patch) -> Result<Option<Object>, PatchError> {
-    let unreadable = |why: &str| {
+/// The object after the patch; `None` if the patch is empty.
+pub(super) fn patched(
+    mut object: Object,
+    patch: &WebhookPatch,
+) -> Result<Option<Object>, PatchError> {
+    let undecodable = |why: &str| {
         let text = format!("received undecodable patch in webhook response: {why}");
-        PatchError::Unreadable(text)
+        PatchError::Undecodable(text)
     };
     if patch.type_name != "JSONPatch" {
         let why = format!("unsupported patch type {:?}", patch.type_name);
-        return Err(PatchError::Unreadable(why));
+        return Err(PatchError::Undecodable(why));
     }
     let body: Value =
-        serde_json::from_slice(&patch.body).map_err(|e| unreadable(&e.to_string()))?;
-    let operations = match ObjectPatch::json(body).map_err(|e| unreadable(e.message()))? {
-        ObjectPatch::Json(patch) => patch.0,
-        ObjectPatch::Merge(_) | ObjectPatch::Strategic(_) => return Ok(None),
+        serde_json::from_slice(&patch.body).map_err(|e| undecodable(&e.to_string()))?;
+    let operations = match Patch::json(body).map_err(|e| undecodable(e.message()))? {
+        Patch::Json(patch) => patch.0,
+        Patch::Merge(_) | Patch::Strategic(_) => return Ok(None),
     };
     if operations.is_empty() {
         return Ok(None);
     }
     for operation in operations {
-        // One at a time, to know which did not fit.
-        let step = ObjectPatch::Json(json_patch::Patch(vec![operation.clone()]));
-        object = step
+        // One at a time, so that the error can name the operation.
+        let single = Patch::Json(json_patch::Patch(vec![operation.clone()]));
+        object = single
             .apply(object)
-            .map_err(|_| PatchError::Unfit(unfit(&operation)))?;
+            .map_err(|_| PatchError::NotApplicable(operation_error(&operation)))?;
     }
     Ok(Some(object))
 }
 
-/// Which operation did not fit.
-fn unfit(operation: &PatchOperation) -> String {
+/// The message for an operation that cannot be applied.
+fn operation_error(operation: &PatchOperation) -> String {
     let path = operation.path().as_str();
     let what = match operation {
         PatchOperation::Test(_) => return format!("testing value {path} failed: test failed"),
@@ -67,7 +69,7 @@ mod tests {
 
     fn apply(body: &str, type_name: &str) -> Result<Option<Object>, PatchError> {
         let before = object(json!({"metadata": {"name": "a"}, "spec": {"n": 1}}));
-        let patch = Patch {
+        let patch = WebhookPatch {
             type_name: type_name.to_owned(),
             body: body.as_bytes().to_vec(),
         };
@@ -85,8 +87,8 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named() {
-        for (body, wanted) in [
+    fn operations_that_do_not_fit_are_named() {
+        for (body, expected) in [
             (
                 r#"[{"op":"add","path":"/metadata/labels/a","value":"b"}]"#,
                 "add operation does not apply: doc is missing path: \"/metadata/labels/a\": missing value",
@@ -100,24 +102,24 @@ mod tests {
                 "testing value /spec/n failed: test failed",
             ),
         ] {
-            let refused = apply(body, "JSONPatch").unwrap_err();
-            assert_eq!(refused, PatchError::Unfit(wanted.to_owned()));
+            let error = apply(body, "JSONPatch").unwrap_err();
+            assert_eq!(error, PatchError::NotApplicable(expected.to_owned()));
         }
     }
 
     #[test]
-    fn what_is_no_patch_is_refused() {
+    fn invalid_patches_are_rejected() {
         for body in ["", "{", "{}", r#"[{"op":"grow"}]"#, "[1]"] {
-            let refused = apply(body, "JSONPatch").unwrap_err();
-            let PatchError::Unreadable(why) = refused else {
+            let error = apply(body, "JSONPatch").unwrap_err();
+            let PatchError::Undecodable(why) = error else {
                 panic!("{body}")
             };
             assert!(why.starts_with("received undecodable patch in webhook response: "));
         }
-        let refused = apply("[]", "MergePatch").unwrap_err();
+        let error = apply("[]", "MergePatch").unwrap_err();
         assert_eq!(
-            refused,
-            PatchError::Unreadable("unsupported patch type \"MergePatch\"".to_owned())
+            error,
+            PatchError::Undecodable("unsupported patch type \"MergePatch\"".to_owned())
         );
     }
 }

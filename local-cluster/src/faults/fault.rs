@@ -1,53 +1,54 @@
-//! What a fault is.
+//! Faults: an effect, a filter and a schedule.
 
 use std::time::Duration;
 
-use super::asked::{Asked, RequestFilter, Verb};
-use super::refusal::Refusal;
+use super::error_response::ErrorResponse;
+use super::request::{RequestFilter, RequestInfo, Verb};
 use super::schedule::Schedule;
 
-/// How a watch ends before its time.
+/// How a watch ends early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchEnd {
-    /// As it does when its time is over.
-    Quiet,
-    /// The connection breaks.
+    /// The response ends, as after the watch's timeout.
+    Clean,
+    /// The connection is reset.
     Broken,
-    /// The server says that it has forgotten what came since: an `ERROR` event with code 410.
+    /// The server sends an `ERROR` event with code 410.
     Expired,
 }
 
-/// What happens to a request.
+/// When a fault acts on a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Effect {
-    /// Before it is carried out.
-    Before(Trouble),
-    /// When it has been carried out.
-    After(Trouble),
-    /// To a watch, after so many events.
+    Before(FaultAction),
+    After(FaultAction),
+    /// On a watch, after this many events.
     Watch(WatchEnd, u64),
 }
 
-/// What happens before or after a request is carried out.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Trouble {
+pub(super) enum FaultAction {
     Delay(Duration),
-    /// A delay to the fault's end.
+    /// A delay until the fault ends.
     Hold,
-    Refuse(Refusal),
-    /// The connection ends without an answer.
-    Cut,
+    Abort(ErrorResponse),
+    Disconnect,
 }
 
 impl Effect {
-    /// Whether the request is not carried out.
+    /// Whether the request is not handled.
     pub(super) const fn prevents(&self) -> bool {
-        matches!(self, Self::Before(Trouble::Refuse(_) | Trouble::Cut))
+        matches!(
+            self,
+            Self::Before(FaultAction::Abort(_) | FaultAction::Disconnect)
+        )
     }
 }
 
-/// A fault: what happens, to which requests, and how often. Without more being said it happens to
-/// every request for objects, as long as its guard lives.
+/// A fault: its effect, the requests that it affects, and how often.
+///
+/// By default it affects every request for objects as long as its [`FaultGuard`](crate::FaultGuard)
+/// lives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     pub(super) effect: Effect,
@@ -64,85 +65,85 @@ impl Fault {
         }
     }
 
-    /// The request is carried out later.
+    /// The request is handled later.
     pub fn delay(time: Duration) -> Self {
-        Self::new(Effect::Before(Trouble::Delay(time)))
+        Self::new(Effect::Before(FaultAction::Delay(time)))
     }
 
-    /// The request is carried out when the fault's guard is dropped.
+    /// The request is handled when the fault's guard is dropped.
     pub fn hold() -> Self {
-        Self::new(Effect::Before(Trouble::Hold))
+        Self::new(Effect::Before(FaultAction::Hold))
     }
 
-    /// The request is not carried out, but answered with an error.
-    pub fn refuse(refusal: Refusal) -> Self {
-        Self::new(Effect::Before(Trouble::Refuse(refusal)))
+    /// The request is not handled; the response is an error.
+    pub fn abort(error: ErrorResponse) -> Self {
+        Self::new(Effect::Before(FaultAction::Abort(error)))
     }
 
-    /// The request is not carried out, and the connection ends without an answer. In process, the
-    /// answer's body fails.
-    pub fn cut() -> Self {
-        Self::new(Effect::Before(Trouble::Cut))
+    /// The request is not handled, and the connection ends without a response. In process, the
+    /// response's body fails.
+    pub fn disconnect() -> Self {
+        Self::new(Effect::Before(FaultAction::Disconnect))
     }
 
-    /// The request is carried out, and answered later.
-    pub fn delay_answer(time: Duration) -> Self {
-        Self::new(Effect::After(Trouble::Delay(time)))
+    /// The request is handled, and its response is sent later.
+    pub fn delay_response(time: Duration) -> Self {
+        Self::new(Effect::After(FaultAction::Delay(time)))
     }
 
-    /// The request is carried out, and answered when the fault's guard is dropped.
-    pub fn hold_answer() -> Self {
-        Self::new(Effect::After(Trouble::Hold))
+    /// The request is handled, and its response is sent when the fault's guard is dropped.
+    pub fn hold_response() -> Self {
+        Self::new(Effect::After(FaultAction::Hold))
     }
 
-    /// The request is carried out, and answered with an error all the same.
-    pub fn refuse_afterwards(refusal: Refusal) -> Self {
-        Self::new(Effect::After(Trouble::Refuse(refusal)))
+    /// The request is handled, and its response is replaced by an error.
+    pub fn replace_response(error: ErrorResponse) -> Self {
+        Self::new(Effect::After(FaultAction::Abort(error)))
     }
 
-    /// The request is carried out, and the connection ends without an answer. In process, the
-    /// answer's body fails.
-    pub fn lose_answer() -> Self {
-        Self::new(Effect::After(Trouble::Cut))
+    /// The request is handled, and the connection ends without a response. In process, the response's
+    /// body fails.
+    pub fn drop_response() -> Self {
+        Self::new(Effect::After(FaultAction::Disconnect))
     }
 
-    /// Watches end after so many events, bookmarks included; those are meant that begin while the
-    /// fault is in force. [`Faults::end_watches`](crate::Faults::end_watches) ends others.
+    /// Watches that start while the fault is active end after this many events, bookmarks included.
+    /// [`Faults::end_watches`](crate::Faults::end_watches) ends running watches.
     pub fn end_watch(end: WatchEnd, after_events: u64) -> Self {
         Self::new(Effect::Watch(end, after_events))
     }
 
-    /// Concerns these requests only.
+    /// Affects only requests that match the filter.
     #[must_use]
     pub fn of(mut self, filter: RequestFilter) -> Self {
         self.filter = filter;
         self
     }
 
-    /// Lets so many requests pass first.
+    /// Does not affect the first requests that match.
     #[must_use]
     pub const fn skip(mut self, requests: u64) -> Self {
         self.schedule.skip = requests;
         self
     }
 
-    /// Strikes so many requests and no more.
+    /// Affects at most this many requests.
     #[must_use]
     pub const fn times(mut self, requests: u64) -> Self {
         self.schedule.times = requests;
         self
     }
 
-    /// Strikes each request with this probability, from 0 to 1. Which ones, the seed and their order
-    /// decide alone.
+    /// Affects each request with this probability, from 0 to 1. The seed and the order of the requests
+    /// alone decide which.
     #[must_use]
     pub const fn chance(mut self, probability: f64, seed: u64) -> Self {
         self.schedule.chance = Some((probability, seed));
         self
     }
 
-    pub(super) fn concerns(&self, asked: &Asked<'_>) -> bool {
-        let is_its_kind = !matches!(self.effect, Effect::Watch(..)) || asked.verb == Verb::Watch;
-        is_its_kind && self.filter.matches(asked)
+    pub(super) fn matches(&self, request: &RequestInfo<'_>) -> bool {
+        let applies = !matches!(self.effect, Effect::Watch(..)) || request.verb == Verb::Watch;
+        applies && self.filter.matches(request)
     }
 }

@@ -1,13 +1,12 @@
-//! Which of the requests that a fault concerns it strikes.
+//! Which of the matching requests a fault hits.
 
-/// A choice among requests by their order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Schedule {
-    /// How many are let pass first.
+    /// How many requests pass first.
     pub(super) skip: u64,
-    /// How many are struck at most.
+    /// How many requests are hit at most.
     pub(super) times: u64,
-    /// How likely one is to be struck, and the seed that decides.
+    /// The probability of a hit, and the seed.
     pub(super) chance: Option<(f64, u64)>,
 }
 
@@ -21,25 +20,24 @@ impl Default for Schedule {
     }
 }
 
-/// How far a fault has got.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Progress {
+pub(super) struct FaultProgress {
     pub(super) matched: u64,
     pub(super) hits: u64,
 }
 
-impl Progress {
-    /// Counts a request; says whether it is struck.
+impl FaultProgress {
+    /// Counts a request. Returns whether it is hit.
     pub(super) fn next(&mut self, schedule: &Schedule) -> bool {
         let number = self.matched;
         self.matched += 1;
-        let strikes = number >= schedule.skip
+        let hit = number >= schedule.skip
             && self.hits < schedule.times
             && schedule
                 .chance
                 .is_none_or(|(chance, seed)| fraction(seed, number) < chance);
-        self.hits += u64::from(strikes);
-        strikes
+        self.hits += u64::from(hit);
+        hit
     }
 }
 
@@ -57,35 +55,35 @@ fn fraction(seed: u64, number: u64) -> f64 {
 mod tests {
     use super::*;
 
-    fn struck(schedule: Schedule, requests: u64) -> Vec<u64> {
-        let mut progress = Progress::default();
-        let struck = (0..requests).filter(|_| progress.next(&schedule)).collect();
+    fn hits(schedule: Schedule, requests: u64) -> Vec<u64> {
+        let mut progress = FaultProgress::default();
+        let hits = (0..requests).filter(|_| progress.next(&schedule)).collect();
         assert_eq!(progress.matched, requests);
-        struck
+        hits
     }
 
     #[test]
-    fn some_pass_and_some_are_struck() {
-        assert_eq!(struck(Schedule::default(), 3), [0, 1, 2]);
+    fn skip_and_times_limit_the_hits() {
+        assert_eq!(hits(Schedule::default(), 3), [0, 1, 2]);
         let schedule = Schedule {
             skip: 1,
             times: 2,
             chance: None,
         };
-        assert_eq!(struck(schedule, 9), [1, 2]);
+        assert_eq!(hits(schedule, 9), [1, 2]);
     }
 
     #[test]
-    fn chance_is_the_same_every_time_and_as_likely_as_said() {
+    fn chance_is_reproducible_and_has_the_given_probability() {
         let schedule = |chance, seed| Schedule {
             chance: Some((chance, seed)),
             ..Schedule::default()
         };
-        let first = struck(schedule(0.3, 7), 10_000);
-        assert_eq!(first, struck(schedule(0.3, 7), 10_000));
-        assert_ne!(first, struck(schedule(0.3, 8), 10_000));
+        let first = hits(schedule(0.3, 7), 10_000);
+        assert_eq!(first, hits(schedule(0.3, 7), 10_000));
+        assert_ne!(first, hits(schedule(0.3, 8), 10_000));
         assert!((2_800..3_200).contains(&first.len()), "{}", first.len());
-        assert!(struck(schedule(0.0, 7), 100).is_empty());
-        assert_eq!(struck(schedule(1.0, 7), 100).len(), 100);
+        assert!(hits(schedule(0.0, 7), 100).is_empty());
+        assert_eq!(hits(schedule(1.0, 7), 100).len(), 100);
     }
 }

@@ -1,4 +1,4 @@
-//! The form of answer that a client wants.
+//! Content negotiation: the `Accept` header.
 
 use http::HeaderMap;
 use http::header::ACCEPT;
@@ -7,75 +7,73 @@ use super::table::Include;
 use crate::resources::Kind;
 use crate::status::ApiError;
 
-/// How an answer is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
     Json,
     Yaml,
 }
 
-/// What of the objects is written.
+/// How objects are transformed before they are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    /// Whole objects.
-    Full,
-    /// Rows for people.
+pub(crate) enum Transform {
+    None,
+    /// A `Table`, as `kubectl get` prints it.
     Table,
-    /// Metadata only, of one object.
+    /// `PartialObjectMetadata`, of one object.
     Partial,
-    /// Metadata only, of a list.
+    /// `PartialObjectMetadataList`, of a list.
     PartialList,
-    /// All resources of all groups at once.
+    /// `APIGroupDiscoveryList`: all resources of all groups.
     Aggregated,
 }
 
-/// What is asked: not every shape is to be had everywhere.
+/// Which transforms an endpoint allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Endpoint {
-    /// Objects.
+pub(crate) enum EndpointRestrictions {
     Objects,
-    /// What groups there are.
     Groups,
-    /// Anything else.
     Plain,
 }
 
-/// A form of answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Form {
+pub(crate) struct ResponseFormat {
     pub(crate) encoding: Encoding,
-    pub(crate) shape: Shape,
-    /// What comes along with the rows of a table.
+    pub(crate) transform: Transform,
+    /// What each row of a table includes besides its cells.
     pub(crate) include: Include,
 }
 
-impl Form {
-    /// Whether this verb's answer has the shape; one shape is then as good as the other.
+impl ResponseFormat {
+    /// Refuses a transform that does not fit the verb. Watches and deletions of collections take
+    /// both partial forms, as one.
     pub(crate) fn fitting(mut self, kind: &Kind, verb: &str) -> Result<Self, ApiError> {
         let lists = verb == "list";
-        let (wanted, is) = match (self.shape, lists) {
-            (Shape::Partial, true) => ("PartialObjectMetadata", "is a list"),
-            (Shape::PartialList, false) if !matches!(verb, "watch" | "deletecollection") => {
+        let (requested, is) = match (self.transform, lists) {
+            (Transform::Partial, true) => ("PartialObjectMetadata", "is a list"),
+            (Transform::PartialList, false) if !matches!(verb, "watch" | "deletecollection") => {
                 ("PartialObjectMetadataList", "is not a list")
             }
-            (Shape::PartialList, _) => {
-                self.shape = Shape::Partial;
+            (Transform::PartialList, _) => {
+                self.transform = Transform::Partial;
                 return Ok(self);
             }
             _ => return Ok(self),
         };
         Err(ApiError::not_acceptable_because(&format!(
-            "you requested {wanted}, but the requested object {is} ({})",
+            "you requested {requested}, but the requested object {is} ({})",
             kind.internal_type(lists)
         )))
     }
 }
 
-/// The first form that the client accepts and this server writes.
-pub(crate) fn negotiate(headers: &HeaderMap, endpoint: Endpoint) -> Result<Form, ApiError> {
-    let json = Form {
+/// The first accepted format that this server can write; JSON without the header.
+pub(crate) fn negotiate(
+    headers: &HeaderMap,
+    endpoint: EndpointRestrictions,
+) -> Result<ResponseFormat, ApiError> {
+    let json = ResponseFormat {
         encoding: Encoding::Json,
-        shape: Shape::Full,
+        transform: Transform::None,
         include: Include::Metadata,
     };
     let mut any = false;
@@ -95,7 +93,7 @@ pub(crate) fn negotiate(headers: &HeaderMap, endpoint: Endpoint) -> Result<Form,
     }
 }
 
-fn form_of(range: &str, endpoint: Endpoint) -> Option<Form> {
+fn form_of(range: &str, endpoint: EndpointRestrictions) -> Option<ResponseFormat> {
     let mut parts = range.split(';').map(str::trim);
     let encoding = match parts.next()? {
         "application/json" | "application/*" | "*/*" => Encoding::Json,
@@ -111,29 +109,29 @@ fn form_of(range: &str, endpoint: Endpoint) -> Option<Form> {
             _ => {}
         }
     }
-    let shape = match (kind, group, version) {
-        (None, _, _) => Shape::Full,
+    let transform = match (kind, group, version) {
+        (None, _, _) => Transform::None,
         (Some(kind), Some("meta.k8s.io"), Some("v1" | "v1beta1"))
-            if endpoint == Endpoint::Objects =>
+            if endpoint == EndpointRestrictions::Objects =>
         {
             match kind {
-                "Table" => Shape::Table,
-                "PartialObjectMetadata" => Shape::Partial,
-                "PartialObjectMetadataList" => Shape::PartialList,
+                "Table" => Transform::Table,
+                "PartialObjectMetadata" => Transform::Partial,
+                "PartialObjectMetadataList" => Transform::PartialList,
                 _ => return None,
             }
         }
-        // The beta version of the format is no longer written by this version of Kubernetes.
+        // Kubernetes 1.36 no longer serves the beta version.
         (Some("APIGroupDiscoveryList"), Some("apidiscovery.k8s.io"), Some("v2"))
-            if endpoint == Endpoint::Groups =>
+            if endpoint == EndpointRestrictions::Groups =>
         {
-            Shape::Aggregated
+            Transform::Aggregated
         }
         _ => return None,
     };
-    Some(Form {
+    Some(ResponseFormat {
         encoding,
-        shape,
+        transform,
         include: Include::Metadata,
     })
 }
@@ -143,28 +141,28 @@ mod tests {
     use super::*;
     use http::HeaderValue;
 
-    fn shape(accept: &str) -> Option<Shape> {
+    fn transform(accept: &str) -> Option<Transform> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_str(accept).unwrap());
-        negotiate(&headers, Endpoint::Objects)
+        negotiate(&headers, EndpointRestrictions::Objects)
             .ok()
-            .map(|form| form.shape)
+            .map(|form| form.transform)
     }
 
     #[test]
-    fn the_first_known_form_wins() {
+    fn the_first_supported_format_wins() {
         let table = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
-        assert_eq!(shape(table), Some(Shape::Table));
+        assert_eq!(transform(table), Some(Transform::Table));
         assert_eq!(
-            shape("application/vnd.kubernetes.protobuf,application/json"),
-            Some(Shape::Full)
+            transform("application/vnd.kubernetes.protobuf,application/json"),
+            Some(Transform::None)
         );
-        assert_eq!(shape("application/json, */*"), Some(Shape::Full));
+        assert_eq!(transform("application/json, */*"), Some(Transform::None));
         assert_eq!(
-            shape("application/json;as=Table;v=v9;g=meta.k8s.io,*/*"),
-            Some(Shape::Full)
+            transform("application/json;as=Table;v=v9;g=meta.k8s.io,*/*"),
+            Some(Transform::None)
         );
-        assert_eq!(shape("text/html"), None);
-        assert!(negotiate(&HeaderMap::new(), Endpoint::Plain).is_ok());
+        assert_eq!(transform("text/html"), None);
+        assert!(negotiate(&HeaderMap::new(), EndpointRestrictions::Plain).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! Reading bodies: their size, their media type, and what is wrong with them.
+//! Decoding of request bodies by media type.
 
 mod receive;
 mod value;
@@ -9,9 +9,9 @@ use serde::de::DeserializeSeed as _;
 use serde_json::Value;
 use serde_saphyr::options::DuplicateKeyPolicy;
 
-use self::value::{MAX_DEPTH, Reading};
+use self::value::{DecodeState, MAX_DEPTH};
 
-use crate::field_error::FieldError;
+use crate::error_list::ErrorList as _;
 use crate::object::{self, Object};
 use crate::resources::Kind;
 use crate::rules::FieldValidation;
@@ -19,15 +19,15 @@ use crate::status::ApiError;
 
 pub(crate) use self::receive::{BodyBudget, read};
 
-/// Enough for [`MAX_DEPTH`] levels of YAML, whatever the compiler makes of it.
+/// Enough stack for [`MAX_DEPTH`] levels of YAML, even in a debug build.
 const YAML_STACK: usize = 32 * 1024 * 1024;
 
-/// What an object may measure, as on a cluster.
+/// The largest request body, in bytes, as on a cluster.
 pub(super) const LIMIT: usize = 3 * 1024 * 1024;
 
 const BODY_TYPES: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
-/// The media types of bodies.
+/// The media types of bodies, patches included.
 const KNOWN_TYPES: [&str; 8] = [
     "application/json",
     "application/yaml",
@@ -39,12 +39,12 @@ const KNOWN_TYPES: [&str; 8] = [
     "application/apply-patch+cbor",
 ];
 
-/// The media type of a body, without parameters; JSON when nothing is said.
+/// The media type of the body without parameters; JSON by default.
 pub(super) fn media_type(headers: &HeaderMap) -> &str {
     let Some(value) = headers.get(CONTENT_TYPE) else {
         return "application/json";
     };
-    // What cannot be read is a type that nobody knows.
+    // An unreadable header is an unsupported media type.
     let Ok(text) = value.to_str() else {
         return "?";
     };
@@ -59,12 +59,12 @@ pub(super) fn media_type(headers: &HeaderMap) -> &str {
     }
 }
 
-/// A value in JSON, or in YAML where that is the media type; the error is only the reason.
+/// Decodes JSON, or YAML if the media type is a YAML one; the error is the bare reason.
 pub(super) fn parse(media_type: &str, bytes: &[u8]) -> Result<Value, String> {
     parse_strictly(media_type, bytes).map(|(value, _)| value)
 }
 
-/// The same, and the fields that are there more than once.
+/// As [`parse`], with the paths of repeated fields.
 pub(super) fn parse_strictly(
     media_type: &str,
     bytes: &[u8],
@@ -72,11 +72,11 @@ pub(super) fn parse_strictly(
     if !media_type.ends_with("yaml") {
         return parse_json(bytes).map_err(|error| json_reason(bytes, &error));
     }
-    // JSON is YAML, too; and most programs that apply send it.
+    // JSON is valid YAML, and most clients that apply send it.
     if let Ok(parsed) = parse_json(bytes) {
         return Ok(parsed);
     }
-    // The YAML library takes much more of a stack for each level.
+    // The YAML library needs much more stack for each level.
     let parsed = std::thread::scope(|scope| {
         std::thread::Builder::new()
             .stack_size(YAML_STACK)
@@ -91,20 +91,19 @@ pub(super) fn parse_strictly(
 }
 
 fn parse_json(bytes: &[u8]) -> Result<(Value, Vec<String>), serde_json::Error> {
-    let reading = Reading::new();
+    let reading = DecodeState::new();
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value = reading.root().deserialize(&mut json)?;
     json.end()?;
     Ok((value, reading.duplicates()))
 }
 
-/// YAML within the bounds that JSON has.
+/// Decodes YAML within the limits that apply to JSON.
 fn parse_yaml(bytes: &[u8]) -> Result<(Value, Vec<String>), String> {
-    let reading = Reading::new();
+    let reading = DecodeState::new();
     let options = serde_saphyr::options! {
         duplicate_keys: DuplicateKeyPolicy::LastWins,
-        // What stands for something else may stand for little: people write hundreds of aliases,
-        // not thousands.
+        // People write hundreds of aliases, not thousands.
         alias_limits: serde_saphyr::alias_limits! {
             max_total_replayed_events: 100_000,
         },
@@ -123,7 +122,7 @@ fn parse_yaml(bytes: &[u8]) -> Result<(Value, Vec<String>), String> {
     let value = serde_saphyr::with_deserializer_from_str_with_options(text, options, |yaml| {
         reading.root().deserialize(yaml)
     });
-    // The rest shows the document, which the client has.
+    // The following lines quote the document, which the client has.
     let first_line = |error: serde_saphyr::Error| {
         let text = error.to_string();
         let line = text.lines().next().unwrap_or_default();
@@ -133,12 +132,12 @@ fn parse_yaml(bytes: &[u8]) -> Result<(Value, Vec<String>), String> {
     Ok((value, reading.duplicates()))
 }
 
-/// The reason in the words that Kubernetes' clients know.
+/// The reason in the words of Go's JSON decoder.
 fn json_reason(bytes: &[u8], error: &serde_json::Error) -> String {
     if error.is_eof() {
         return "unexpected end of JSON input".to_owned();
     }
-    // Not a wrong character, but one too many.
+    // The character is valid, but nested too deeply.
     if error.to_string().starts_with("recursion limit exceeded") {
         return "exceeded max depth".to_owned();
     }
@@ -157,8 +156,8 @@ fn json_reason(bytes: &[u8], error: &serde_json::Error) -> String {
     }
 }
 
-/// What there is to say of fields that came more than once.
-pub(super) fn judge_duplicates(
+/// Refuses repeated fields under strict validation; returns them as warnings by default.
+pub(super) fn check_duplicates(
     kind: &Kind,
     fields: &[String],
     validation: FieldValidation,
@@ -177,7 +176,7 @@ pub(super) fn judge_duplicates(
     }
 }
 
-/// Decodes the body of a create or an update; names the fields that it has more than once.
+/// Decodes the body of a create or an update, with the paths of repeated fields.
 pub(super) fn decode(
     kind: &Kind,
     headers: &HeaderMap,
@@ -229,7 +228,7 @@ pub(super) fn decode(
                 "Object '{name}' is missing in '{shown}'"
             )));
         }
-        // For a built-in kind the address says enough.
+        // For a built-in kind the path determines both.
         let value = if key == "kind" {
             kind.kind.clone()
         } else {
@@ -241,7 +240,7 @@ pub(super) fn decode(
     Ok((object, duplicates))
 }
 
-/// Checks that an object says it is what its address says.
+/// Checks `kind` and `apiVersion` against the kind of the request's path.
 pub(super) fn check_type(kind: &Kind, object: &Object) -> Result<(), ApiError> {
     let given_kind = object::text(object, &["kind"]).unwrap_or_default();
     let given_version = object::text(object, &["apiVersion"]).unwrap_or_default();
@@ -262,13 +261,13 @@ pub(super) fn check_type(kind: &Kind, object: &Object) -> Result<(), ApiError> {
         )));
     }
     let mut errors = Vec::new();
-    for (field, given, wanted) in [
+    for (field, given, expected) in [
         ("kind", given_kind, kind.kind.as_str()),
         ("apiVersion", given_version, version.as_str()),
     ] {
-        if given != wanted {
-            let detail = format!("must be {wanted}");
-            errors.push(FieldError::invalid(field, &Value::from(given), &detail));
+        if given != expected {
+            let detail = format!("must be {expected}");
+            errors.invalid(field, given, &detail);
         }
     }
     let group = given_version.split_once('/').map_or("", |(group, _)| group);
@@ -280,7 +279,7 @@ pub(super) fn check_type(kind: &Kind, object: &Object) -> Result<(), ApiError> {
     ))
 }
 
-/// The beginning of a body, for a message.
+/// The first characters of a body, for error messages.
 fn summary(bytes: &[u8]) -> String {
     if bytes.is_empty() {
         return "<empty>".to_owned();
@@ -298,11 +297,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn yaml_may_repeat_a_little_and_not_without_bound() {
+    fn yaml_aliases_are_limited() {
         let of = |size: usize, copies: usize| {
             let mut text = format!("a: &a \"{}\"\n", "x".repeat(size));
             for number in 0..copies {
-                // Few aliases for each anchor, as the library looks at that, too.
+                // Few aliases for each anchor: the library limits that ratio, too.
                 text.push_str(&format!("b{number}: &b{number} [*a]\n"));
             }
             parse("application/yaml", text.as_bytes())
@@ -315,8 +314,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_json_is_told_in_its_own_words() {
-        for (body, wanted) in [
+    fn json_errors_are_worded_as_gos() {
+        for (body, expected) in [
             ("", "unexpected end of JSON input"),
             ("{\"a\":", "unexpected end of JSON input"),
             (
@@ -327,7 +326,7 @@ mod tests {
         ] {
             assert_eq!(
                 parse("application/json", body.as_bytes()),
-                Err(wanted.to_owned())
+                Err(expected.to_owned())
             );
         }
     }

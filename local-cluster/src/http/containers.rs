@@ -1,18 +1,18 @@
-//! What needs containers that run, or a network to them: there are none here, and clients are told so
-//! the way they are told on a cluster whose nodes cannot be reached.
+//! Subresources that take running containers or a network. This server has neither, so clients get
+//! the error of a cluster whose nodes are unreachable.
 
 use axum::response::Response;
 use http::StatusCode;
 
-use super::answer;
+use super::response;
 use super::subresource::Subresource;
 use crate::object::text;
 use crate::resources::Kind;
 use crate::status::ApiError;
 use crate::writer::Cluster;
 
-/// Answers for an object that is there.
-pub(super) fn answer(
+/// Responds for an object that exists.
+pub(super) fn respond(
     cluster: &Cluster,
     kind: &Kind,
     (namespace, name): (&str, &str),
@@ -21,8 +21,8 @@ pub(super) fn answer(
     let found = cluster.read(kind, namespace, name)?;
     let why = match subresource {
         Some(Subresource::Log) => {
-            // They say nothing, which is a log, too.
-            let silence = answer::bytes(StatusCode::OK, "text/plain", "");
+            // Pods run nothing, so their logs are empty.
+            let silence = response::bytes(StatusCode::OK, "text/plain", "");
             return Ok(silence);
         }
         Some(Subresource::Token) => "tokens of service accounts are not issued here",

@@ -1,4 +1,4 @@
-//! Continue tokens: where a list goes on, and as of when.
+//! Continue tokens: the key and the revision at which a list continues.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,17 +8,16 @@ use crate::status::ApiError;
 
 const FORM: &str = "meta.k8s.io/v1";
 
-/// A place in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Continuation {
-    /// The revision of the list's first page; none for whatever is there when it goes on.
+    /// The revision of the first page; `None` continues at the latest revision.
     pub(super) revision: Option<u64>,
-    /// The key where it goes on, within the namespace of a list of one.
+    /// The first key of the page, relative to the namespace of a namespaced list.
     pub(super) start: String,
 }
 
 impl Continuation {
-    /// The place right behind a key.
+    /// Continues right after `key`.
     pub(super) fn behind(key: &str, revision: u64) -> Self {
         Self {
             revision: Some(revision),
@@ -26,7 +25,7 @@ impl Continuation {
         }
     }
 
-    /// The token. Its form is the API server's, but to clients it is opaque.
+    /// Encodes the token as the API server does; clients treat it as opaque.
     pub(super) fn encode(&self) -> String {
         let start = format!("/{}", self.start);
         let revision = self.revision.map_or(Value::from(-1), Value::from);
@@ -34,7 +33,6 @@ impl Continuation {
         URL_SAFE_NO_PAD.encode(token.to_string())
     }
 
-    /// Reads a token.
     pub(super) fn decode(token: &str) -> Result<Self, ApiError> {
         read(token).map_err(|why| {
             ApiError::bad_request(format!(
@@ -44,7 +42,7 @@ impl Continuation {
     }
 }
 
-/// Reads a token; or says what is wrong with it, after the words that every refusal begins with.
+/// Decodes a token; the error is what follows the common prefix of the messages.
 fn read(token: &str) -> Result<Continuation, String> {
     let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|error| {
         let place = match error {
@@ -81,7 +79,7 @@ fn read(token: &str) -> Result<Continuation, String> {
         return Err(format!(": encoded start key empty (version {FORM})"));
     }
     let start = given.strip_prefix('/').unwrap_or(given);
-    // A key that could point elsewhere.
+    // A path traversal.
     if start.split('/').any(|part| matches!(part, "" | "." | "..")) {
         return Err(format!(": {given}"));
     }

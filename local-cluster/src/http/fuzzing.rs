@@ -1,4 +1,4 @@
-//! What fuzzers call: the parsers of everything that peers send. No part of the API.
+//! Entry points for fuzzers: the parsers of everything that peers send. Not part of the API.
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, Uri};
@@ -11,7 +11,7 @@ use crate::patch::Patch;
 use crate::resources::Registry;
 use crate::selector::{FieldSelector, LabelSelector};
 
-/// Reads bytes as a body. The first one chooses what it is said to be.
+/// Decodes bytes as a body; the first byte selects the media type.
 pub fn body(data: &[u8]) {
     let Some((first, bytes)) = data.split_first() else {
         return;
@@ -28,11 +28,11 @@ pub fn body(data: &[u8]) {
     if *first != b'p'
         && let Ok((value, _)) = body::parse_strictly(media_type, bytes)
     {
-        is_kept(&value);
+        round_trips(&value);
         if *first == b'o'
             && let Ok(patch) = Patch::json(value)
         {
-            // What it makes of an object may be refused, and no more than that.
+            // The result may be an error; it must not be a panic.
             let _ = patch.apply(crate::object::object(
                 serde_json::json!({"data": {"a": [1]}}),
             ));
@@ -45,19 +45,19 @@ pub fn body(data: &[u8]) {
         if let Some(kind) = registry.builtin("", plural)
             && let Ok((object, _)) = body::decode(&kind, &headers, bytes)
         {
-            is_kept(&Value::Object(object));
+            round_trips(&Value::Object(object));
         }
     }
 }
 
-/// What is read is written and read again without a change.
-fn is_kept(value: &Value) {
+/// Encoding and decoding again must not change the value.
+fn round_trips(value: &Value) {
     let written = value.to_string();
     let read = body::parse("application/json", written.as_bytes());
     assert_eq!(read.as_ref(), Ok(value), "{written}");
 }
 
-/// Reads bytes as a selector of labels and of fields, a continue token, a query and a path.
+/// Parses bytes as a selector of labels and of fields, a continue token, a query and a path.
 pub fn selectors(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// A generator of its own, so that every run tries the same (SplitMix64).
+    /// SplitMix64: every run tries the same inputs.
     struct Random(u64);
 
     impl Random {
@@ -98,7 +98,7 @@ mod tests {
         }
     }
 
-    /// Tries the seeds of a fuzz target, and many that are a little different.
+    /// Tries the seeds of a fuzz target, their prefixes and mutations.
     fn try_seeds(target: &str, times: usize, try_one: fn(&[u8])) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("fuzz/seeds")

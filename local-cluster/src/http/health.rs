@@ -1,12 +1,13 @@
-//! `/healthz`, `/livez` and `/readyz`. Everything here is in one process: if it answers, it is well.
+//! `/healthz`, `/livez` and `/readyz`. Everything runs in one process: a server that responds is
+//! healthy.
 
 use axum::response::Response;
 use http::StatusCode;
 
-use super::answer;
 use super::query::Params;
+use super::response;
 
-/// The checks that have an address of their own.
+/// The checks that have a path of their own.
 const CHECKS: [&str; 4] = [
     "ping",
     "log",
@@ -14,17 +15,17 @@ const CHECKS: [&str; 4] = [
     "poststarthook/start-apiextensions-controllers",
 ];
 
-/// What is answered at `endpoint`, or for one check of it.
-pub(super) fn answer(endpoint: &str, check: &str, params: &Params) -> Response {
+/// Responds for `endpoint`, or for one of its checks.
+pub(super) fn respond(endpoint: &str, check: &str, params: &Params) -> Response {
     if !check.is_empty() && !CHECKS.contains(&check) {
-        return answer::page_not_found();
+        return response::page_not_found();
     }
     let text = if check.is_empty() && params.has("verbose") {
         verbose(endpoint, &params.all("exclude"))
     } else {
         "ok".to_owned()
     };
-    answer::bytes(StatusCode::OK, "text/plain; charset=utf-8", text)
+    response::bytes(StatusCode::OK, "text/plain; charset=utf-8", text)
 }
 
 fn verbose(endpoint: &str, excluded: &[&str]) -> String {

@@ -1,14 +1,15 @@
-//! What a list or a watch asks for besides a selection: versions, pages, bookmarks.
+//! `ListOptions`: versions, pages and bookmarks of lists and watches.
 //!
-//! Everything is decided here from the parameters alone, in the order in which an API server finds
-//! fault with them, so that it finds the same fault.
+//! Validation needs nothing but the parameters and runs in the API server's order, so that the
+//! first error is the same.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::continuation::Continuation;
-use super::query::Params;
+use super::query::{Params, check_options};
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 use crate::status::ApiError;
 
@@ -16,12 +17,10 @@ const EXACT: &str = "Exact";
 const NOT_OLDER_THAN: &str = "NotOlderThan";
 const MATCH: &str = "resourceVersionMatch";
 
-/// A watch ends after this time when it does not say when.
+/// The timeout of a watch without `timeoutSeconds`.
 const WATCH_TIMEOUT: Duration = Duration::from_secs(30 * 60);
-/// No connection is expected to last longer.
 const LONGEST_WATCH: Duration = Duration::from_secs(86_400);
 
-/// The parameters of a list or a watch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ListOptions {
     version: String,
@@ -33,53 +32,49 @@ pub(super) struct ListOptions {
     timeout: Option<i64>,
 }
 
-/// Which state is to be listed.
+/// Which revision a list reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
-    /// The present one, when this revision has been reached.
-    Since(u64),
-    /// That of this revision.
-    At(u64),
+pub(super) enum VersionMatch {
+    /// The latest, once it has reached this revision.
+    NotOlderThan(u64),
+    Exact(u64),
 }
 
-/// The list that is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ListPlan {
-    pub(super) when: When,
+    pub(super) when: VersionMatch,
     pub(super) limit: Option<usize>,
-    /// Where an earlier page ended.
+    /// The first key, from a continue token.
     pub(super) from: Option<String>,
 }
 
-/// How a watch is to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WatchStart {
-    /// With what there is, when this revision has been reached.
+    /// With the existing objects, once the store has reached this revision.
     Objects(u64),
-    /// With what happens from now on.
+    /// With changes from now on.
     Now,
-    /// With what happened after this revision.
+    /// With changes after this revision.
     After(u64),
 }
 
 impl ListOptions {
-    /// Reads the parameters of a list.
     pub(super) fn of_list(params: &Params) -> Result<Self, ApiError> {
         let options = Self::read(params)?;
-        refuse(options.list_errors()).map(|()| options)
+        check_options("ListOptions", &options.list_errors())?;
+        Ok(options)
     }
 
-    /// Reads the parameters of a watch.
     pub(super) fn of_watch(params: &Params) -> Result<Self, ApiError> {
         let mut options = Self::read(params)?;
-        let says_nothing =
-            options.send_initial_events.is_none() && options.version_match.is_empty();
-        if says_nothing && matches!(options.version.as_str(), "" | "0") {
-            // A watch from nowhere has always begun with what there is.
+        let unspecified = options.send_initial_events.is_none() && options.version_match.is_empty();
+        if unspecified && matches!(options.version.as_str(), "" | "0") {
+            // A watch without a version has always begun with the existing objects.
             options.send_initial_events = Some(true);
             options.version_match = NOT_OLDER_THAN.to_owned();
         }
-        refuse(options.watch_errors()).map(|()| options)
+        check_options("ListOptions", &options.watch_errors())?;
+        Ok(options)
     }
 
     fn read(params: &Params) -> Result<Self, ApiError> {
@@ -103,7 +98,7 @@ impl ListOptions {
     fn list_errors(&self) -> Vec<FieldError> {
         let mut errors = Vec::new();
         if !self.version_match.is_empty() {
-            let mut forbid = |why: &str| errors.push(FieldError::forbidden(MATCH, why));
+            let mut forbid = |why: &str| errors.forbidden(MATCH, why);
             if self.version.is_empty() {
                 forbid("resourceVersionMatch is forbidden unless resourceVersion is provided");
             }
@@ -119,14 +114,14 @@ impl ListOptions {
         }
         if self.send_initial_events.is_some() {
             let why = "sendInitialEvents is forbidden for list";
-            errors.push(FieldError::forbidden("sendInitialEvents", why));
+            errors.forbidden("sendInitialEvents", why);
         }
         errors
     }
 
     fn watch_errors(&self) -> Vec<FieldError> {
         let mut errors = Vec::new();
-        let mut forbid = |why: &str| errors.push(FieldError::forbidden(MATCH, why));
+        let mut forbid = |why: &str| errors.forbidden(MATCH, why);
         if self.send_initial_events.is_some() && self.version_match != NOT_OLDER_THAN {
             forbid("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
         }
@@ -148,15 +143,13 @@ impl ListOptions {
     }
 
     fn unknown_match(&self, allowed: &[&str]) -> FieldError {
-        let allowed: Vec<String> = allowed.iter().map(|a| format!("{a:?}")).collect();
-        FieldError::not_supported(MATCH, &Value::from(self.version_match.as_str()), &allowed)
+        FieldError::not_supported(MATCH, &Value::from(self.version_match.as_str()), allowed)
     }
 
-    /// The list that is asked for.
     pub(super) fn list(&self) -> Result<ListPlan, ApiError> {
         let invalid = |why| ApiError::bad_request(format!("invalid resource version: {why}"));
         let any = matches!(self.version.as_str(), "" | "0");
-        // Who takes any version gets it whole: it costs nothing.
+        // Version 0 is served from the watch cache, which ignores limits.
         let limit = self.limit.filter(|_| self.version != "0");
         if !self.continued.is_empty() {
             let continued = Continuation::decode(&self.continued)?;
@@ -166,22 +159,24 @@ impl ListOptions {
                 ));
             }
             return Ok(ListPlan {
-                when: continued.revision.map_or(When::Since(0), When::At),
+                when: continued
+                    .revision
+                    .map_or(VersionMatch::NotOlderThan(0), VersionMatch::Exact),
                 limit,
                 from: Some(continued.start),
             });
         }
         let revision = revision(&self.version).map_err(invalid)?;
-        // Pages have always been of the version that was asked for.
+        // A limit has always implied the exact version.
         let exact = match self.version_match.as_str() {
             "" => limit.is_some() && !any,
             given => given == EXACT,
         };
         Ok(ListPlan {
             when: if exact {
-                When::At(revision)
+                VersionMatch::Exact(revision)
             } else {
-                When::Since(revision)
+                VersionMatch::NotOlderThan(revision)
             },
             limit,
             from: None,
@@ -190,7 +185,7 @@ impl ListOptions {
 
     /// How the watch is to begin.
     pub(super) fn watch(&self) -> Result<WatchStart, ApiError> {
-        // Storage finds it here, behind what turns such errors into bad requests.
+        // The storage layer finds this error, where nothing turns it into a 400 any more.
         let revision = revision(&self.version).map_err(ApiError::unexplained)?;
         Ok(match self.send_initial_events {
             Some(true) => WatchStart::Objects(revision),
@@ -199,16 +194,15 @@ impl ListOptions {
         })
     }
 
-    /// Whether the end of the objects there are is to be marked.
-    pub(super) fn marks_initial_end(&self) -> bool {
+    /// Whether a bookmark marks the end of the initial events.
+    pub(super) fn sends_initial_events_end(&self) -> bool {
         self.send_initial_events == Some(true) && self.bookmarks
     }
 
-    /// How long the watch may last.
     pub(super) fn timeout(&self) -> Duration {
         match self.timeout {
             None | Some(0) => WATCH_TIMEOUT,
-            // A time that is over already.
+            // A negative timeout has expired already.
             Some(seconds) => {
                 Duration::from_secs(u64::try_from(seconds).unwrap_or(0)).min(LONGEST_WATCH)
             }
@@ -216,7 +210,7 @@ impl ListOptions {
     }
 }
 
-/// A version as a number, 0 for none; or what is wrong with it.
+/// Parses a resource version; an empty one is 0.
 pub(super) fn revision(version: &str) -> Result<u64, String> {
     if version.is_empty() {
         return Ok(0);
@@ -230,13 +224,6 @@ pub(super) fn revision(version: &str) -> Result<u64, String> {
         return Err(wrong("invalid syntax"));
     }
     version.parse().map_err(|_| wrong("value out of range"))
-}
-
-fn refuse(errors: Vec<FieldError>) -> Result<(), ApiError> {
-    if errors.is_empty() {
-        return Ok(());
-    }
-    Err(ApiError::invalid("meta.k8s.io", "ListOptions", "", &errors))
 }
 
 #[cfg(test)]

@@ -1,20 +1,21 @@
-//! What is noted of each request: who asked for what, and what came of it. Headers, queries and
-//! bodies are not, as there may be secrets in them.
+//! The access log: client, request, status and duration. Headers, queries and bodies are left out
+//! because they may contain secrets.
 
+use axum::body::Body;
 use axum::response::Response;
 use http::header::USER_AGENT;
 use http::{Method, Request, StatusCode};
+use lbcf_serving::listener::GuardedBody;
 use tokio::time::Instant;
 
-use super::guarded::with_guard;
 use super::query::Params;
 
-/// As much of an address or a name as is noted.
+/// Longer paths and names are cut.
 const MAX_CHARACTERS: usize = 512;
 
-/// A request that is being answered.
+/// A request in flight.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct AccessLogEntry {
     method: Method,
     path: String,
     user_agent: String,
@@ -22,14 +23,14 @@ pub(super) struct Entry {
     began: Instant,
 }
 
-/// Notes a request, if anybody reads of it.
-pub(super) fn begin<B>(request: &Request<B>) -> Option<Entry> {
+/// Starts an entry, if debug logs are on.
+pub(super) fn begin<B>(request: &Request<B>) -> Option<AccessLogEntry> {
     if !tracing::enabled!(tracing::Level::DEBUG) {
         return None;
     }
     let agent = request.headers().get(USER_AGENT);
     let agent = agent.and_then(|value| value.to_str().ok());
-    Some(Entry {
+    Some(AccessLogEntry {
         method: request.method().clone(),
         path: shortened(request.uri().path()),
         user_agent: shortened(agent.unwrap_or_default()),
@@ -43,12 +44,12 @@ fn shortened(text: &str) -> String {
     text.chars().take(MAX_CHARACTERS).collect()
 }
 
-impl Entry {
-    /// Writes the line, and for a watch another one when it ends.
+impl AccessLogEntry {
+    /// Logs the request; a watch is logged again when it ends.
     pub(super) fn end(self, response: Response) -> Response {
         if self.watches && response.status() == StatusCode::OK {
             self.write(StatusCode::OK, "watch begins");
-            return response.map(|body| with_guard(body, Watching(self)));
+            return response.map(|body| Body::new(GuardedBody::new(body, Watching(self))));
         }
         self.write(response.status(), "request");
         response
@@ -66,7 +67,7 @@ impl Entry {
     }
 }
 
-struct Watching(Entry);
+struct Watching(AccessLogEntry);
 
 impl Drop for Watching {
     fn drop(&mut self) {

@@ -1,9 +1,9 @@
 //! The OpenAPI documents.
 //!
-//! kubectl reads them for three things: whether the server checks unknown fields itself (then it
-//! does not), what there is to explain, and which lists are merged by which key. The documents of a
-//! cluster's own kinds never change; they are made once in a process, when somebody asks. Those of
-//! definitions are made anew when a definition changes.
+//! kubectl uses them for three things: whether the server validates unknown fields (so that kubectl
+//! need not), `kubectl explain`, and the merge keys of lists. Documents of built-in kinds never
+//! change and are built once in a process, on first use. Those of definitions are built again when
+//! a definition changes.
 
 mod document;
 mod merge_keys;
@@ -21,15 +21,15 @@ use serde_json::{Value, json};
 
 use super::discovery::{group_names, versions_of};
 use super::query::Params;
-use super::{answer, tagged};
+use super::{etag, response};
 use crate::clock;
 use crate::object::Object;
 use crate::resources::{Document, Documents, Kind, Registry};
 
-/// Documents that are the same in every cluster.
+/// The documents of built-in kinds, shared by all clusters of the process.
 static BUILTIN: LazyLock<Documents> = LazyLock::new(Documents::default);
 
-/// Whether one of the wanted media types is this one.
+/// Whether one of the accepted media types satisfies a predicate.
 fn accepts(headers: &HeaderMap, found: impl Fn(&str) -> bool) -> bool {
     let mut ranges = headers
         .get_all(ACCEPT)
@@ -47,14 +47,14 @@ fn accepts_json(headers: &HeaderMap) -> bool {
 }
 
 fn not_acceptable() -> Response {
-    answer::bytes(StatusCode::NOT_ACCEPTABLE, "text/plain; charset=utf-8", "")
+    response::bytes(StatusCode::NOT_ACCEPTABLE, "text/plain; charset=utf-8", "")
 }
 
-/// `/openapi/v2`: an empty document, in the encoding that is asked for. kubectl prefers the third
-/// version, and knows the merge keys of what it has types for.
+/// `/openapi/v2`: an empty document in the negotiated encoding. kubectl prefers version 3, and has
+/// the merge keys of its own types.
 pub(super) fn v2(headers: &HeaderMap) -> Response {
     let (document, content_type) = if accepts(headers, |range| range.ends_with("+protobuf")) {
-        // Field 1 of the document, `swagger`, is the string "2.0"; nothing else is there.
+        // Field 1 of the message, `swagger`, is the string "2.0".
         let document = BUILTIN.get("v2 protobuf", || b"\x0a\x032.0".to_vec());
         let content_type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
         (document, content_type)
@@ -70,13 +70,13 @@ pub(super) fn v2(headers: &HeaderMap) -> Response {
     } else {
         return not_acceptable();
     };
-    let mut response = tagged::answer(headers, &document, content_type);
+    let mut response = etag::respond(headers, &document, content_type);
     let headers = response.headers_mut();
     headers.insert(VARY, HeaderValue::from_static("Accept"));
     response
 }
 
-/// `/openapi/v3`: which documents there are.
+/// `/openapi/v3`: the index of documents.
 pub(super) fn v3(registry: &Registry, headers: &HeaderMap) -> Response {
     let list = registry.documents.get("openapi/v3", || {
         let paths: Object = names(registry)
@@ -88,11 +88,11 @@ pub(super) fn v3(registry: &Registry, headers: &HeaderMap) -> Response {
             .collect();
         json!({"paths": paths}).to_string().into_bytes()
     });
-    // Kubernetes lets the content say what it is, and JSON looks like text.
-    tagged::answer(headers, &list, "text/plain; charset=utf-8")
+    // Kubernetes leaves the type to content sniffing, which takes JSON for text.
+    etag::respond(headers, &list, "text/plain; charset=utf-8")
 }
 
-/// `/openapi/v3/…`: one document.
+/// `/openapi/v3/…`: the document of a group version or a path.
 pub(super) fn v3_group(
     registry: &Registry,
     headers: &HeaderMap,
@@ -100,7 +100,7 @@ pub(super) fn v3_group(
     params: &Params,
 ) -> Response {
     let Some(document) = named(registry, name) else {
-        return answer::page_not_found();
+        return response::page_not_found();
     };
     if !accepts_json(headers) {
         return not_acceptable();
@@ -109,11 +109,11 @@ pub(super) fn v3_group(
     if hash.is_some_and(|hash| hash != document.tag) {
         return moved(&url(name, &document.tag));
     }
-    let mut response = tagged::answer(headers, &document, "application/json");
+    let mut response = etag::respond(headers, &document, "application/json");
     let headers = response.headers_mut();
     headers.insert(VARY, HeaderValue::from_static("Accept"));
     if hash.is_some() {
-        // An address with a hash stands for its content for ever.
+        // A URL with a hash never changes its content.
         let forever = HeaderValue::from_static("public, immutable");
         headers.insert(CACHE_CONTROL, forever);
         if let Ok(expires) = HeaderValue::from_str(&clock::http_date_in_a_year()) {
@@ -123,7 +123,7 @@ pub(super) fn v3_group(
     response
 }
 
-/// `/`: what else there is.
+/// `/`: the index of paths.
 pub(super) fn index(registry: &Registry) -> Response {
     let mut paths: Vec<String> = names(registry)
         .iter()
@@ -133,7 +133,7 @@ pub(super) fn index(registry: &Registry) -> Response {
     let others = ["healthz", "livez", "openapi/v2", "openapi/v3", "readyz"];
     paths.extend(others.map(|path| format!("/{path}")));
     paths.sort();
-    answer::json(StatusCode::OK, &json!({"paths": paths}))
+    response::json(StatusCode::OK, &json!({"paths": paths}))
 }
 
 fn moved(url: &str) -> Response {
@@ -149,7 +149,7 @@ fn url(name: &str, tag: &str) -> String {
     format!("/openapi/v3/{name}?hash={tag}")
 }
 
-/// The names of all documents, which are the paths that they are about.
+/// The names of all documents: the paths that they describe.
 fn names(registry: &Registry) -> Vec<String> {
     let mut names: Vec<String> = page::NAMES.map(str::to_owned).into();
     names.push("api/v1".to_owned());
@@ -164,7 +164,6 @@ fn names(registry: &Registry) -> Vec<String> {
     names
 }
 
-/// The document of this name.
 fn named(registry: &Registry, name: &str) -> Option<Arc<Document>> {
     let words: Vec<&str> = name.split('/').collect();
     let (group, version) = match words.as_slice() {

@@ -1,35 +1,34 @@
-//! What a path points at.
+//! Parsing of request paths.
 
-/// A path of the API, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Path {
-    /// `/api`
+pub(crate) enum RequestPath {
+    /// `/api`: the versions of the core group.
     CoreVersions,
-    /// `/apis`
+    /// `/apis`: all groups but the core group.
     Groups,
-    /// `/apis/GROUP`
+    /// `/apis/GROUP`: the versions of a group.
     Group(String),
-    /// `/api/v1` or `/apis/GROUP/VERSION`
-    GroupVersion { group: String, version: String },
-    /// `/openapi/v2`
+    /// `/api/v1` or `/apis/GROUP/VERSION`: the resources of a group version.
+    GroupVersion {
+        group: String,
+        version: String,
+    },
     OpenapiV2,
-    /// `/openapi/v3`
     OpenapiV3,
-    /// `/openapi/v3/…`
+    /// The rest of a path under `/openapi/v3/`.
     OpenapiV3Group(String),
-    /// `/version`
     Version,
-    /// `/healthz`, `/readyz`, `/livez`, or a check of theirs.
-    Health { endpoint: String, check: String },
-    /// `/`
+    /// `/healthz`, `/readyz`, `/livez`, or one of their checks.
+    Health {
+        endpoint: String,
+        check: String,
+    },
     Root,
-    /// Objects.
     Resource(ResourcePath),
-    /// Anything else.
     Unknown,
 }
 
-/// The objects, or the object, that a path points at.
+/// The resource, namespace, name and subresource of a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ResourcePath {
     pub(crate) group: String,
@@ -41,7 +40,7 @@ pub(crate) struct ResourcePath {
 }
 
 impl ResourcePath {
-    /// Whether this is where pods are bound by name: there are no objects of the kind to be found.
+    /// Whether this is the `bindings` resource, which is created and never stored.
     pub(crate) fn is_bindings(&self) -> bool {
         (
             self.group.as_str(),
@@ -53,48 +52,48 @@ impl ResourcePath {
     }
 }
 
-/// Takes a path apart; percent-encoded segments are decoded.
-pub(crate) fn parse(path: &str) -> Path {
+/// Parses a path; percent-encoded segments are decoded.
+pub(crate) fn parse(path: &str) -> RequestPath {
     let Some(segments) = path
         .split('/')
         .filter(|s| !s.is_empty())
         .map(decode)
         .collect::<Option<Vec<String>>>()
     else {
-        return Path::Unknown;
+        return RequestPath::Unknown;
     };
     let words: Vec<&str> = segments.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["api"] => Path::CoreVersions,
-        ["apis"] => Path::Groups,
-        ["apis", group] => Path::Group((*group).to_owned()),
+        ["api"] => RequestPath::CoreVersions,
+        ["apis"] => RequestPath::Groups,
+        ["apis", group] => RequestPath::Group((*group).to_owned()),
         ["api", version] => group_version("", version),
         ["apis", group, version] => group_version(group, version),
         ["api", version, rest @ ..] => resource("", version, rest),
         ["apis", group, version, rest @ ..] => resource(group, version, rest),
-        ["openapi", "v2"] => Path::OpenapiV2,
-        ["openapi", "v3"] => Path::OpenapiV3,
-        ["openapi", "v3", rest @ ..] => Path::OpenapiV3Group(rest.join("/")),
-        ["version"] => Path::Version,
-        [endpoint @ ("healthz" | "readyz" | "livez"), check @ ..] => Path::Health {
+        ["openapi", "v2"] => RequestPath::OpenapiV2,
+        ["openapi", "v3"] => RequestPath::OpenapiV3,
+        ["openapi", "v3", rest @ ..] => RequestPath::OpenapiV3Group(rest.join("/")),
+        ["version"] => RequestPath::Version,
+        [endpoint @ ("healthz" | "readyz" | "livez"), check @ ..] => RequestPath::Health {
             endpoint: (*endpoint).to_owned(),
             check: check.join("/"),
         },
-        [] => Path::Root,
-        _ => Path::Unknown,
+        [] => RequestPath::Root,
+        _ => RequestPath::Unknown,
     }
 }
 
-fn group_version(group: &str, version: &str) -> Path {
-    Path::GroupVersion {
+fn group_version(group: &str, version: &str) -> RequestPath {
+    RequestPath::GroupVersion {
         group: group.to_owned(),
         version: version.to_owned(),
     }
 }
 
-fn resource(group: &str, version: &str, rest: &[&str]) -> Path {
+fn resource(group: &str, version: &str, rest: &[&str]) -> RequestPath {
     let made = |namespace: Option<&str>, plural: &str, name: Option<&str>, sub: Option<&str>| {
-        Path::Resource(ResourcePath {
+        RequestPath::Resource(ResourcePath {
             group: group.to_owned(),
             version: version.to_owned(),
             namespace: namespace.map(str::to_owned),
@@ -104,7 +103,7 @@ fn resource(group: &str, version: &str, rest: &[&str]) -> Path {
         })
     };
     match *rest {
-        // A namespace is itself an object with subresources.
+        // A namespace is an object with subresources itself.
         ["namespaces", name, sub @ ("status" | "finalize")] => {
             made(None, "namespaces", Some(name), Some(sub))
         }
@@ -117,11 +116,11 @@ fn resource(group: &str, version: &str, rest: &[&str]) -> Path {
         [plural] => made(None, plural, None, None),
         [plural, name] => made(None, plural, Some(name), None),
         [plural, name, sub] => made(None, plural, Some(name), Some(sub)),
-        _ => Path::Unknown,
+        _ => RequestPath::Unknown,
     }
 }
 
-/// A percent-encoded segment; `None` when it is not text.
+/// Decodes a percent-encoded segment; `None` if it is not UTF-8.
 pub(crate) fn decode(segment: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(segment.len());
     let mut rest = segment.bytes();
@@ -143,7 +142,7 @@ mod tests {
 
     fn resource_of(path: &str) -> ResourcePath {
         match parse(path) {
-            Path::Resource(found) => found,
+            RequestPath::Resource(found) => found,
             other => panic!("{path}: {other:?}"),
         }
     }
@@ -174,21 +173,21 @@ mod tests {
 
     #[test]
     fn everything_else() {
-        assert_eq!(parse("/api"), Path::CoreVersions);
-        assert_eq!(parse("/apis/"), Path::Groups);
-        let ping = Path::Health {
+        assert_eq!(parse("/api"), RequestPath::CoreVersions);
+        assert_eq!(parse("/apis/"), RequestPath::Groups);
+        let ping = RequestPath::Health {
             endpoint: "readyz".into(),
             check: "ping".into(),
         };
         assert_eq!(parse("/readyz/ping"), ping);
-        assert_eq!(parse("/"), Path::Root);
+        assert_eq!(parse("/"), RequestPath::Root);
         for unknown in [
             "/nope",
             "/api/v1/a/b/c/d/e/f",
             "/apis/g/v/%zz",
             "/apis/g/v/%ff",
         ] {
-            assert_eq!(parse(unknown), Path::Unknown, "{unknown}");
+            assert_eq!(parse(unknown), RequestPath::Unknown, "{unknown}");
         }
     }
 }

@@ -1,25 +1,25 @@
-//! What is done with pods besides reading and writing them: they are bound and evicted.
+//! Binding and eviction of pods.
 
 use axum::response::Response;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::write::{Change, options_of_deletion};
-use super::{answer, body};
-use crate::field_error::FieldError;
+use super::write::{WriteRequest, decode_delete_options};
+use super::{body, response};
+use crate::error_list::ErrorList as _;
 use crate::object::{self, Object, at, text};
 use crate::resources::Kind;
 use crate::status::{self, ApiError};
 use crate::writer::{Binding, Cluster};
 
-/// `POST` of a binding, to the pod's own address or to that of all bindings of a namespace.
+/// `POST` of a binding, to the pod's subresource or to the namespace's `bindings`.
 pub(super) fn bind(
     cluster: &Cluster,
     pods: &Kind,
     (namespace, name): (&str, Option<&str>),
-    change: &Change<'_>,
+    request: &WriteRequest<'_>,
 ) -> Result<Response, ApiError> {
-    let given = read(("v1", "Binding"), change)?;
+    let given = read(("v1", "Binding"), request)?;
     let own = object::name(&given);
     let name = name.unwrap_or(own);
     if name != own && !own.is_empty() {
@@ -33,14 +33,10 @@ pub(super) fn bind(
     );
     let mut errors = Vec::new();
     if !matches!(kind, "" | "Node") {
-        errors.push(FieldError::not_supported(
-            "target.kind",
-            &Value::from(kind),
-            &["\"<empty>\"".to_owned(), "\"Node\"".to_owned()],
-        ));
+        errors.not_supported("target.kind", kind, &["<empty>", "Node"]);
     }
     if node.is_empty() {
-        errors.push(FieldError::required("target.name", ""));
+        errors.required("target.name", "");
     }
     if !errors.is_empty() {
         return Err(ApiError::invalid("", "Binding", name, &errors));
@@ -53,19 +49,19 @@ pub(super) fn bind(
             .cloned()
             .unwrap_or_default(),
     };
-    let dry_run = change.options()?.dry_run;
+    let dry_run = request.options()?.dry_run;
     cluster.bind(pods, (namespace, name), &binding, dry_run)?;
-    Ok(done(change))
+    Ok(done(request))
 }
 
-/// `POST` of an eviction: nothing forbids a pod's end here, so it is deleted.
+/// `POST` of an eviction: budgets are not enforced, so the pod is deleted.
 pub(super) fn evict(
     cluster: &Cluster,
     pods: &Kind,
     (namespace, name): (&str, &str),
-    change: &Change<'_>,
+    request: &WriteRequest<'_>,
 ) -> Result<Response, ApiError> {
-    let given = read(("policy/v1", "Eviction"), change)?;
+    let given = read(("policy/v1", "Eviction"), request)?;
     if object::name(&given) != name {
         return Err(ApiError::bad_request(
             "name in URL does not match name in Eviction object",
@@ -75,23 +71,23 @@ pub(super) fn evict(
         Some(Value::Object(options)) => options.clone(),
         _ => Object::new(),
     };
-    let mut options = options_of_deletion(&options, change)?;
-    options.dry_run |= change.options()?.dry_run;
+    let mut options = decode_delete_options(&options, request)?;
+    options.dry_run |= request.options()?.dry_run;
     cluster.delete(pods, namespace, name, &options)?;
-    Ok(done(change))
+    Ok(done(request))
 }
 
-fn done(change: &Change<'_>) -> Response {
-    answer::value(
+fn done(request: &WriteRequest<'_>) -> Response {
+    response::value(
         StatusCode::CREATED,
-        change.form.encoding,
+        request.form.encoding,
         &status::done(StatusCode::CREATED.as_u16()),
     )
 }
 
-/// Reads an object that is no resource of its own.
-fn read((version, kind): (&str, &str), change: &Change<'_>) -> Result<Object, ApiError> {
-    let value = body::parse(body::media_type(change.headers), &change.body).map_err(|why| {
+/// Decodes a body whose kind is not a resource.
+fn read((version, kind): (&str, &str), request: &WriteRequest<'_>) -> Result<Object, ApiError> {
+    let value = body::parse(body::media_type(request.headers), &request.body).map_err(|why| {
         ApiError::bad_request(format!(
             "the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse error: {why}"
         ))

@@ -1,7 +1,8 @@
-//! Protobuf bodies of the few kinds that `kubectl create KIND` sends in it.
+//! Decoding of protobuf bodies.
 //!
-//! kubectl's typed clients write protobuf and take JSON back. Only writing needs a decoder then, and
-//! only of plain kinds; their fields stand in tables here. Anything else is 415, as before.
+//! kubectl's typed clients send protobuf and accept JSON. So only decoding is needed, and only of
+//! the kinds that `kubectl create` sends; tables list their fields. Bodies of other kinds are
+//! refused with 415.
 
 mod messages;
 
@@ -11,73 +12,71 @@ use serde_json::{Value, json};
 
 use crate::object::{Object, child};
 
-/// What every Kubernetes protobuf body begins with.
+/// The prefix of every Kubernetes protobuf body.
 const MAGIC: &[u8] = b"k8s\0";
 
-/// What a field holds.
 #[derive(Clone, Copy)]
-enum Holds {
+enum FieldType {
     Text,
     Integer,
-    /// A number that says something when it is zero, too.
+    /// An integer that is kept when it is zero.
     Count,
-    /// Kept when it is false: that may differ from its not being there.
+    /// Kept when it is false, which may differ from unset.
     Bool,
-    /// Left out when it is false.
+    /// Omitted when it is false.
     Flag,
-    Message(&'static [Field]),
-    /// The same inside a message that JSON does not show, as its field 1.
-    Wrapped(&'static [Field]),
-    /// A map of strings.
+    Message(&'static [MessageField]),
+    /// Field 1 of a message that JSON leaves out.
+    Wrapped(&'static [MessageField]),
     TextMap,
-    /// A map of bytes, which JSON writes in base64.
+    /// A map of bytes, in base64 in JSON.
     BytesMap,
-    /// A map of quantities, messages around a string.
+    /// A map of quantities: messages with a string.
     QuantityMap,
-    /// Seconds since 1970, inside a message.
+    /// A message with seconds since 1970.
     Time,
-    /// A number or a string, inside a message that says which.
+    /// A message with a number or a string, and which of them.
     IntOrString,
 }
 
-struct Field {
+struct MessageField {
     number: u64,
     name: &'static str,
-    holds: Holds,
+    field_type: FieldType,
     repeated: bool,
 }
 
-const fn one(number: u64, name: &'static str, holds: Holds) -> Field {
-    Field {
+const fn one(number: u64, name: &'static str, field_type: FieldType) -> MessageField {
+    MessageField {
         number,
         name,
-        holds,
+        field_type,
         repeated: false,
     }
 }
 
-const fn many(number: u64, name: &'static str, holds: Holds) -> Field {
-    Field {
+const fn many(number: u64, name: &'static str, field_type: FieldType) -> MessageField {
+    MessageField {
         repeated: true,
-        ..one(number, name, holds)
+        ..one(number, name, field_type)
     }
 }
 
-use Holds::{
+use FieldType::{
     Bool, BytesMap, Count, Flag, IntOrString, Integer, Message, QuantityMap, Text, TextMap, Time,
     Wrapped,
 };
 use messages::message_of;
 
-/// The object in a body; `None` when it is of a kind not known here, or not well-formed.
+/// Decodes an object; `None` if the kind is not known here or the body is malformed.
 pub(super) fn decode(body: &[u8]) -> Option<Object> {
-    const TYPE: &[Field] = &[one(1, "apiVersion", Text), one(2, "kind", Text)];
+    const TYPE: &[MessageField] = &[one(1, "apiVersion", Text), one(2, "kind", Text)];
     let (mut head, mut raw) = (Object::new(), None);
-    let mut reader = Reader(body.strip_prefix(MAGIC)?);
+    let mut reader = WireReader(body.strip_prefix(MAGIC)?);
     while let Some((number, value)) = reader.field()? {
         match (number, value) {
-            (1, Raw::Bytes(bytes)) => head = message(bytes, TYPE)?,
-            (2, Raw::Bytes(bytes)) => raw = Some(bytes),
+            (1, WireValue::Bytes(bytes)) => head = message(bytes, TYPE)?,
+            (2, WireValue::Bytes(bytes)) => raw = Some(bytes),
             _ => {}
         }
     }
@@ -88,32 +87,32 @@ pub(super) fn decode(body: &[u8]) -> Option<Object> {
     Some(object)
 }
 
-enum Raw<'a> {
+enum WireValue<'a> {
     Number(u64),
     Bytes(&'a [u8]),
 }
 
-struct Reader<'a>(&'a [u8]);
+struct WireReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
-    /// The next field and its number; `Some(None)` at the end, `None` when it makes no sense.
+impl<'a> WireReader<'a> {
+    /// The next field and its number; `Some(None)` at the end, `None` if it is malformed.
     #[expect(
         clippy::option_option,
         reason = "nonsense, end and field are three things"
     )]
-    fn field(&mut self) -> Option<Option<(u64, Raw<'a>)>> {
+    fn field(&mut self) -> Option<Option<(u64, WireValue<'a>)>> {
         if self.0.is_empty() {
             return Some(None);
         }
         let tag = self.number()?;
         let raw = match tag & 7 {
-            0 => Raw::Number(self.number()?),
-            1 => Raw::Bytes(self.take(8)?),
+            0 => WireValue::Number(self.number()?),
+            1 => WireValue::Bytes(self.take(8)?),
             2 => {
                 let length = usize::try_from(self.number()?).ok()?;
-                Raw::Bytes(self.take(length)?)
+                WireValue::Bytes(self.take(length)?)
             }
-            5 => Raw::Bytes(self.take(4)?),
+            5 => WireValue::Bytes(self.take(4)?),
             _ => return None,
         };
         Some(Some((tag >> 3, raw)))
@@ -139,43 +138,43 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn message(bytes: &[u8], fields: &[Field]) -> Option<Object> {
+fn message(bytes: &[u8], fields: &[MessageField]) -> Option<Object> {
     let mut object = Object::new();
-    let mut reader = Reader(bytes);
+    let mut reader = WireReader(bytes);
     while let Some((number, raw)) = reader.field()? {
         let Some(field) = fields.iter().find(|f| f.number == number) else {
             continue;
         };
-        let value = match (field.holds, raw) {
-            (TextMap | BytesMap, Raw::Bytes(entry)) => {
-                let (key, value) = map_entry(entry, matches!(field.holds, BytesMap))?;
+        let value = match (field.field_type, raw) {
+            (TextMap | BytesMap, WireValue::Bytes(entry)) => {
+                let (key, value) = map_entry(entry, matches!(field.field_type, BytesMap))?;
                 child(&mut object, field.name).insert(key, value);
                 continue;
             }
-            (QuantityMap, Raw::Bytes(entry)) => {
+            (QuantityMap, WireValue::Bytes(entry)) => {
                 let (key, value) = quantity_entry(entry)?;
                 child(&mut object, field.name).insert(key, value);
                 continue;
             }
-            (Text, Raw::Bytes(text)) => Value::from(std::str::from_utf8(text).ok()?),
-            (Integer | Count, Raw::Number(number)) => Value::from(number.cast_signed()),
-            (Bool, Raw::Number(flag)) => Value::from(flag != 0),
-            (Flag, Raw::Number(0)) => continue,
-            (Flag, Raw::Number(_)) => Value::Bool(true),
-            (Message(fields), Raw::Bytes(inner)) => Value::Object(message(inner, fields)?),
-            (Wrapped(fields), Raw::Bytes(outer)) => {
+            (Text, WireValue::Bytes(text)) => Value::from(std::str::from_utf8(text).ok()?),
+            (Integer | Count, WireValue::Number(number)) => Value::from(number.cast_signed()),
+            (Bool, WireValue::Number(flag)) => Value::from(flag != 0),
+            (Flag, WireValue::Number(0)) => continue,
+            (Flag, WireValue::Number(_)) => Value::Bool(true),
+            (Message(fields), WireValue::Bytes(inner)) => Value::Object(message(inner, fields)?),
+            (Wrapped(fields), WireValue::Bytes(outer)) => {
                 let mut outer = message(outer, &[one(1, "inner", Message(fields))])?;
                 outer.remove("inner").unwrap_or_default()
             }
-            (Time, Raw::Bytes(inner)) => time(inner)?,
-            (IntOrString, Raw::Bytes(inner)) => int_or_string(inner)?,
+            (Time, WireValue::Bytes(inner)) => time(inner)?,
+            (IntOrString, WireValue::Bytes(inner)) => int_or_string(inner)?,
             _ => return None,
         };
-        // Protobuf writes what is not set as zero.
+        // Kubernetes encodes unset fields as zero values.
         let unset = value == json!("")
             || value == json!({})
             || value.is_null()
-            || (value == json!(0) && !matches!(field.holds, Count));
+            || (value == json!(0) && !matches!(field.field_type, Count));
         match (field.repeated, object.get_mut(field.name)) {
             (true, Some(Value::Array(list))) => list.push(value),
             (true, _) => {
@@ -192,12 +191,14 @@ fn message(bytes: &[u8], fields: &[Field]) -> Option<Object> {
 
 fn map_entry(bytes: &[u8], in_base64: bool) -> Option<(String, Value)> {
     let (mut key, mut value) = (String::new(), Value::from(""));
-    let mut reader = Reader(bytes);
+    let mut reader = WireReader(bytes);
     while let Some((number, raw)) = reader.field()? {
         match (number, raw) {
-            (1, Raw::Bytes(text)) => key = std::str::from_utf8(text).ok()?.to_owned(),
-            (2, Raw::Bytes(bytes)) if in_base64 => value = Value::from(STANDARD.encode(bytes)),
-            (2, Raw::Bytes(text)) => value = Value::from(std::str::from_utf8(text).ok()?),
+            (1, WireValue::Bytes(text)) => key = std::str::from_utf8(text).ok()?.to_owned(),
+            (2, WireValue::Bytes(bytes)) if in_base64 => {
+                value = Value::from(STANDARD.encode(bytes));
+            }
+            (2, WireValue::Bytes(text)) => value = Value::from(std::str::from_utf8(text).ok()?),
             _ => {}
         }
     }
@@ -205,7 +206,7 @@ fn map_entry(bytes: &[u8], in_base64: bool) -> Option<(String, Value)> {
 }
 
 fn quantity_entry(bytes: &[u8]) -> Option<(String, Value)> {
-    const QUANTITY: &[Field] = &[one(1, "string", Text)];
+    const QUANTITY: &[MessageField] = &[one(1, "string", Text)];
     let mut entry = message(
         bytes,
         &[one(1, "key", Text), one(2, "value", Message(QUANTITY))],
@@ -225,7 +226,7 @@ fn time(bytes: &[u8]) -> Option<Value> {
 }
 
 fn int_or_string(bytes: &[u8]) -> Option<Value> {
-    const FIELDS: &[Field] = &[
+    const FIELDS: &[MessageField] = &[
         one(1, "type", Integer),
         one(2, "number", Integer),
         one(3, "text", Text),
@@ -243,14 +244,15 @@ fn int_or_string(bytes: &[u8]) -> Option<Value> {
 mod tests {
     use super::*;
 
-    /// A namespace `demo` as kubectl writes it.
+    /// A namespace `demo`, as kubectl encodes it.
     const BODY: &[u8] = b"k8s\0\n\x0f\n\x02v1\x12\tNamespace\x12\x1c\n\x14\n\x04demo\x12\0\x1a\0\"\0*\x002\08\0B\0\x12\0\x1a\x02\n\0\x1a\0\"\0";
 
     #[test]
     fn a_namespace_is_read() {
         let object = decode(BODY).unwrap();
-        let wanted = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "demo"}});
-        assert_eq!(Value::Object(object), wanted);
+        let expected =
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "demo"}});
+        assert_eq!(Value::Object(object), expected);
     }
 
     #[test]
@@ -279,20 +281,20 @@ mod tests {
     }
 
     #[test]
-    fn a_grace_of_nothing_is_something() {
+    fn a_grace_period_of_zero_is_kept() {
         let options = message_of("apps/v1", "DeleteOptions").unwrap();
         let object = message(b"\x08\x00\x12\x03\n\x01u\x22\nForeground", options).unwrap();
-        let wanted = json!({
+        let expected = json!({
             "gracePeriodSeconds": 0, "preconditions": {"uid": "u"},
             "propagationPolicy": "Foreground",
         });
-        assert_eq!(Value::Object(object), wanted);
+        assert_eq!(Value::Object(object), expected);
     }
 
     #[test]
-    fn nonsense_is_refused_at_every_length() {
+    fn malformed_bodies_are_refused_at_every_length() {
         for end in 0..BODY.len() {
-            // Whether it is understood does not matter; that it ends well does.
+            // It may decode or not; it must not panic.
             let _ = decode(&BODY[..end]);
         }
         assert!(decode(b"k8s\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff").is_none());

@@ -1,4 +1,4 @@
-//! The parameters of a request.
+//! Query parameters.
 
 use std::str::FromStr;
 
@@ -6,26 +6,34 @@ use axum::extract::Query;
 use http::Uri;
 use serde_json::Value;
 
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 use crate::rules::{FieldValidation, WriteOptions};
 use crate::status::ApiError;
 
-/// How long the name of a manager may be, in bytes.
+/// The longest name of a field manager, in bytes.
 pub(super) const MAX_MANAGER: usize = 128;
 
-/// Query parameters, the first of a name winning.
+/// Refuses options of a kind such as `PatchOptions` if there are errors.
+pub(super) fn check_options(kind: &str, errors: &[FieldError]) -> Result<(), ApiError> {
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::invalid("meta.k8s.io", kind, "", errors))
+}
+
+/// Query parameters; the first of a name wins.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Params(Vec<(String, String)>);
 
 impl Params {
-    /// Reads the query of an address.
     pub(crate) fn of(uri: &Uri) -> Result<Self, ApiError> {
         Query::<Vec<(String, String)>>::try_from_uri(uri)
             .map(|Query(pairs)| Self(pairs))
             .map_err(|e| ApiError::bad_request(format!("invalid query: {e}")))
     }
 
-    /// The value of a parameter that is there and not empty.
+    /// The value of a parameter, unless it is empty.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0
             .iter()
@@ -34,24 +42,22 @@ impl Params {
             .filter(|value| !value.is_empty())
     }
 
-    /// Whether a parameter is there, empty or not.
+    /// Whether a parameter is given, empty or not.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
     }
 
-    /// All values of a parameter.
     pub(crate) fn all(&self, name: &str) -> Vec<&str> {
         let pairs = self.0.iter().filter(|(key, _)| key == name);
         pairs.map(|(_, value)| value.as_str()).collect()
     }
 
-    /// Whether a parameter says yes: anything does but `0` and `false`.
+    /// A boolean parameter: true unless it is missing, `0` or `false`.
     pub(crate) fn flag(&self, name: &str) -> bool {
         let given = self.0.iter().find(|(key, _)| key == name);
         given.is_some_and(|(_, value)| value != "0" && !value.eq_ignore_ascii_case("false"))
     }
 
-    /// A number; anything else is refused.
     pub(crate) fn number<T: FromStr>(&self, name: &str) -> Result<Option<T>, ApiError> {
         let Some(text) = self.get(name) else {
             return Ok(None);
@@ -63,7 +69,6 @@ impl Params {
         })
     }
 
-    /// Whether nothing is to be stored.
     pub(crate) fn dry_run(&self) -> Result<bool, ApiError> {
         match self.get("dryRun") {
             None => Ok(false),
@@ -74,7 +79,6 @@ impl Params {
         }
     }
 
-    /// The options of a write.
     pub(crate) fn write_options(&self) -> Result<WriteOptions<'_>, ApiError> {
         Ok(WriteOptions {
             validation: self.field_validation()?,
@@ -85,7 +89,8 @@ impl Params {
         })
     }
 
-    /// Refuses names of managers that are too long or cannot be shown, for options of this kind.
+    /// Refuses field managers that are too long or contain control characters; `options` is the
+    /// kind to report.
     pub(crate) fn check_manager(&self, options: &str) -> Result<(), ApiError> {
         let Some(manager) = self.get("fieldManager") else {
             return Ok(());
@@ -101,15 +106,11 @@ impl Params {
                 u32::from(sign)
             );
             let manager = Value::from(manager);
-            errors.push(FieldError::invalid("fieldManager", &manager, &why));
+            errors.invalid("fieldManager", manager.clone(), &why);
         }
-        if errors.is_empty() {
-            return Ok(());
-        }
-        Err(ApiError::invalid("meta.k8s.io", options, "", &errors))
+        check_options(options, &errors)
     }
 
-    /// What to do about unknown fields.
     fn field_validation(&self) -> Result<FieldValidation, ApiError> {
         match self.get("fieldValidation") {
             None | Some("Warn") => Ok(FieldValidation::Warn),

@@ -1,4 +1,4 @@
-//! Reading one object or many.
+//! `get` and `list`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,30 +7,29 @@ use axum::response::Response;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::accept::{Encoding, Form, Shape};
-use super::answer;
+use super::accept::{Encoding, ResponseFormat, Transform};
 use super::continuation::Continuation;
-use super::list_options::{ListOptions, When, revision};
+use super::list_options::{ListOptions, VersionMatch, revision};
 use super::query::Params;
+use super::response;
 use super::table;
 use crate::object::Object;
 use crate::resources::Kind;
 use crate::selector::{FieldSelector, LabelSelector};
 use crate::status::ApiError;
 use crate::store::{Found, Range, Scan, Store, Stored};
-use crate::writer::{Cluster, Left};
+use crate::writer::{Cluster, Written};
 
-/// Which objects of a kind are meant.
+/// The objects of a kind that a request selects.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Selection {
-    /// One namespace, or all.
+    /// `None` selects all namespaces.
     pub(super) namespace: Option<String>,
     pub(super) labels: LabelSelector,
     pub(super) fields: FieldSelector,
 }
 
 impl Selection {
-    /// Reads the selectors of a request.
     pub(super) fn of(
         kind: &Kind,
         namespace: Option<&str>,
@@ -47,12 +46,12 @@ impl Selection {
         })
     }
 
-    /// Whether nothing but the namespace selects.
+    /// Whether there is no selector besides the namespace.
     pub(super) fn is_whole(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
     }
 
-    /// The namespace in which everything is that can be meant, if there is one.
+    /// The namespace that contains all selected objects, if there is one.
     pub(super) fn scope(&self) -> Option<&str> {
         let named = || self.fields.only("metadata.namespace");
         self.namespace
@@ -61,7 +60,7 @@ impl Selection {
             .filter(|ns| !ns.is_empty())
     }
 
-    /// The least part of the store that has everything that is meant.
+    /// The smallest range of the store that contains all selected objects.
     pub(super) fn range(&self, kind: &Kind) -> Range<'_> {
         let namespace = self.scope();
         let is_placed = namespace.is_some() || !kind.namespaced;
@@ -72,7 +71,7 @@ impl Selection {
         }
     }
 
-    /// The key of an object within the scope.
+    /// The key of an object, relative to the scope.
     pub(super) fn key(&self, stored: &Stored) -> String {
         if stored.namespace.is_empty() || self.scope().is_some() {
             return stored.name.clone();
@@ -80,7 +79,6 @@ impl Selection {
         format!("{}/{}", stored.namespace, stored.name)
     }
 
-    /// Whether an object is meant.
     pub(super) fn matches(&self, stored: &Stored) -> bool {
         self.namespace
             .as_ref()
@@ -90,40 +88,38 @@ impl Selection {
     }
 }
 
-/// How long a request waits for a version that there is not yet.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long a request waits for a revision that the store has not reached.
+const REVISION_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Waits until a version that a client knows of was reached: another server of the same cluster may
-/// have been faster. It is usually not of this cluster at all, so this has an end.
+/// Waits for a revision. On a cluster another API server may be ahead; here the version usually
+/// comes from another cluster, so the wait is limited.
 pub(super) async fn reach(store: &Store, revision: u64) -> Result<(), ApiError> {
     if revision <= store.revision() {
         return Ok(());
     }
-    let reached = tokio::time::timeout(PATIENCE, store.reached(revision)).await;
+    let reached = tokio::time::timeout(REVISION_TIMEOUT, store.reached(revision)).await;
     reached.map_err(|_| ApiError::version_too_large(revision, store.revision()))
 }
 
-/// `GET` of one object.
 pub(super) async fn get(
     cluster: &Cluster,
     kind: &Kind,
     (namespace, name): (&str, &str),
     params: &Params,
-    form: Form,
+    form: ResponseFormat,
 ) -> Result<Response, ApiError> {
     let version = params.get("resourceVersion").unwrap_or_default();
     let revision = revision(version).map_err(ApiError::unexplained)?;
     reach(&cluster.store, revision).await?;
     let stored = cluster.read(kind, namespace, name)?;
-    Ok(answer::object(
+    Ok(response::object(
         StatusCode::OK,
         form,
         kind,
-        &Left::Stored(stored),
+        &Written::Stored(stored),
     ))
 }
 
-/// One page of a list.
 #[derive(Debug)]
 pub(super) struct Page {
     pub(super) items: Vec<Arc<Stored>>,
@@ -132,13 +128,12 @@ pub(super) struct Page {
     remaining: Option<usize>,
 }
 
-/// `GET` of many objects.
 pub(super) async fn list(
     cluster: &Cluster,
     kind: &Kind,
     namespace: Option<&str>,
     params: &Params,
-    form: Form,
+    form: ResponseFormat,
 ) -> Result<Response, ApiError> {
     let options = ListOptions::of_list(params)?;
     let selection = Selection::of(kind, namespace, params)?;
@@ -146,7 +141,6 @@ pub(super) async fn list(
     Ok(render(kind, &page, form))
 }
 
-/// Finds the page that a request asks for.
 pub(super) async fn page(
     store: &Store,
     kind: &Kind,
@@ -155,13 +149,13 @@ pub(super) async fn page(
 ) -> Result<Page, ApiError> {
     let plan = options.list()?;
     let (needed, at) = match plan.when {
-        When::Since(revision) => (revision, None),
-        When::At(revision) => (revision, Some(revision)),
+        VersionMatch::NotOlderThan(revision) => (revision, None),
+        VersionMatch::Exact(revision) => (revision, Some(revision)),
     };
     reach(store, needed).await?;
     let range = match &plan.from {
         None => selection.range(kind),
-        // A page that goes on is not of one object.
+        // A continued list is never one of a single name.
         Some(from) => Range {
             namespace: selection.scope(),
             name: None,
@@ -188,7 +182,7 @@ pub(super) async fn page(
     Ok(select(found, selection, plan.limit))
 }
 
-/// The first of what was found that is selected, as many as there may be on a page.
+/// The first selected objects, as many as the limit allows.
 fn select(found: Found, selection: &Selection, limit: Option<usize>) -> Page {
     let limit = limit.unwrap_or(usize::MAX);
     let mut items = Vec::new();
@@ -198,7 +192,7 @@ fn select(found: Found, selection: &Selection, limit: Option<usize>) -> Page {
         if selection.matches(&stored) {
             items.push(stored);
         }
-        // Whether any of the others is selected is not looked at: the next page may be empty.
+        // Whether later objects match is not checked: the next page may be empty.
         if items.len() >= limit {
             break;
         }
@@ -207,7 +201,7 @@ fn select(found: Found, selection: &Selection, limit: Option<usize>) -> Page {
     let next = items.last().filter(|_| left > 0 && items.len() >= limit);
     let next = next.map(|last| Continuation::behind(&selection.key(last), found.revision));
     Page {
-        // Of a selection nobody knows how many are left.
+        // With a selector the remaining number is unknown.
         remaining: next.as_ref().filter(|_| selection.is_whole()).map(|_| left),
         items,
         revision: found.revision,
@@ -215,8 +209,8 @@ fn select(found: Found, selection: &Selection, limit: Option<usize>) -> Page {
     }
 }
 
-/// A list as the client wants it.
-pub(super) fn render(kind: &Kind, page: &Page, form: Form) -> Response {
+/// Renders a page in the negotiated format.
+pub(super) fn render(kind: &Kind, page: &Page, form: ResponseFormat) -> Response {
     let mut meta = Object::new();
     meta.insert(
         "resourceVersion".to_owned(),
@@ -226,8 +220,8 @@ pub(super) fn render(kind: &Kind, page: &Page, form: Form) -> Response {
         Some(next) => {
             meta.insert("continue".to_owned(), Value::from(next.encode()));
         }
-        // Lists of custom resources say that they end.
-        None if kind.is_custom() && form.shape == Shape::Full => {
+        // Lists of custom resources always have the field.
+        None if kind.is_custom() && form.transform == Transform::None => {
             meta.insert("continue".to_owned(), Value::from(""));
         }
         None => {}
@@ -238,41 +232,40 @@ pub(super) fn render(kind: &Kind, page: &Page, form: Form) -> Response {
     render_items(kind, &page.items, Value::Object(meta), form)
 }
 
-/// Objects as a list with this metadata.
 pub(super) fn render_items(
     kind: &Kind,
     items: &[Arc<Stored>],
     meta: Value,
-    form: Form,
+    form: ResponseFormat,
 ) -> Response {
     let objects = items.iter().map(|stored| &stored.object);
-    match (form.shape, form.encoding) {
-        (Shape::Table, encoding) => {
+    match (form.transform, form.encoding) {
+        (Transform::Table, encoding) => {
             let table = table::whole(kind, objects, meta, form.include);
-            answer::value(StatusCode::OK, encoding, &table)
+            response::value(StatusCode::OK, encoding, &table)
         }
-        (Shape::Partial | Shape::PartialList, encoding) => {
+        (Transform::Partial | Transform::PartialList, encoding) => {
             let items: Vec<Value> = objects.map(table::partial).collect();
             let list = json!({
                 "kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1",
                 "metadata": meta, "items": items,
             });
-            answer::value(StatusCode::OK, encoding, &list)
+            response::value(StatusCode::OK, encoding, &list)
         }
         (_, Encoding::Json) => {
-            answer::bytes(StatusCode::OK, "application/json", full(kind, items, &meta))
+            response::bytes(StatusCode::OK, "application/json", full(kind, items, &meta))
         }
         (_, Encoding::Yaml) => {
             let bytes = full(kind, items, &meta);
             let list = serde_json::from_slice(&bytes).unwrap_or_default();
-            answer::value(StatusCode::OK, Encoding::Yaml, &list)
+            response::value(StatusCode::OK, Encoding::Yaml, &list)
         }
     }
 }
 
-/// A whole list; the items' bytes are those that everybody shares.
+/// An encoded list, put together from the encoded objects in the store.
 fn full(kind: &Kind, items: &[Arc<Stored>], meta: &Value) -> Vec<u8> {
-    // Only custom resources repeat their type in each item.
+    // Only items of custom resources contain their type.
     let prefix = if kind.is_custom() {
         kind.type_prefix()
     } else {
@@ -291,7 +284,7 @@ fn full(kind: &Kind, items: &[Arc<Stored>], meta: &Value) -> Vec<u8> {
         if index > 0 {
             out.push(b',');
         }
-        answer::write_object(&mut out, &prefix, kind, stored);
+        response::write_object(&mut out, &prefix, kind, stored);
     }
     out.extend_from_slice(b"]}");
     out

@@ -1,7 +1,7 @@
-//! Questions to the server about users and what they may do.
+//! Reviews of users, tokens and access.
 //!
-//! There is no authentication and no authorisation here: whoever asks is `system:admin` of
-//! `system:masters`, and everybody may do everything. Clients that ask first go on then.
+//! There is no authorisation: every client is `system:admin` of `system:masters`, and everything is
+//! allowed, so that clients that check first go on.
 
 use std::sync::Arc;
 
@@ -11,17 +11,18 @@ use http::header::USER_AGENT;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::accept::{Endpoint, negotiate};
+use super::accept::{EndpointRestrictions, negotiate};
 use super::path::ResourcePath;
-use super::{answer as answers, body};
+use super::{body, response};
 use crate::clock;
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 use crate::object::{Object, at, child, text};
 use crate::resources::{Kind, Registry, check_types};
 use crate::status::ApiError;
 use crate::writer::Cluster;
 
-/// The kind of review at an address.
+/// The kind of review at a path.
 pub(super) fn find(registry: &Registry, path: &ResourcePath) -> Option<Arc<Kind>> {
     let kind = registry.reviews().iter().find(|kind| {
         kind.group == path.group && kind.version == path.version && kind.plural == path.plural
@@ -30,8 +31,7 @@ pub(super) fn find(registry: &Registry, path: &ResourcePath) -> Option<Arc<Kind>
     (placed && path.name.is_none()).then(|| Arc::clone(kind))
 }
 
-/// Answers a review.
-pub(super) async fn answer(
+pub(super) async fn respond(
     cluster: &Cluster,
     kind: &Kind,
     path: &ResourcePath,
@@ -48,20 +48,20 @@ pub(super) async fn answer(
         kind.storage.to_string(),
         "",
     );
-    let form = negotiate(&parts.headers, Endpoint::Objects)?;
+    let form = negotiate(&parts.headers, EndpointRestrictions::Objects)?;
     let given = body::read(given, parts.extensions.get()).await?;
     let (review, _) = body::decode(kind, &parts.headers, &given.bytes)?;
     check_types(kind, &review).map_err(|why| ApiError::cannot_handle(kind, &why))?;
-    let review = decide(kind, review, path.namespace.as_deref(), &clock::now())?;
-    Ok(answers::value(
+    let review = add_status(kind, review, path.namespace.as_deref(), &clock::now())?;
+    Ok(response::value(
         StatusCode::CREATED,
         form.encoding,
         &Value::Object(review),
     ))
 }
 
-/// The review with its answer.
-fn decide(
+/// The review with its status.
+fn add_status(
     kind: &Kind,
     mut review: Object,
     namespace: Option<&str>,
@@ -79,7 +79,7 @@ fn decide(
                 "token is required for TokenReview in authentication",
             ));
         }
-        // No token was given out here.
+        // This server issues no tokens.
         "TokenReview" => json!({"user": {}, "error": "invalid bearer token"}),
         "SelfSubjectRulesReview"
             if text(&review, &["spec", "namespace"]).is_none_or(str::is_empty) =>
@@ -104,46 +104,46 @@ fn decide(
     Ok(review)
 }
 
-/// What is wrong with a question about access.
+/// Validates an access review.
 fn access_errors(kind: &Kind, review: &Object, namespace: Option<&str>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let of = |field: &str| at(review, &["spec", field]).filter(|v| !v.is_null());
     let (resource, other) = (of("resourceAttributes"), of("nonResourceAttributes"));
     match (resource, other) {
-        (Some(_), Some(other)) => errors.push(FieldError::invalid(
+        (Some(_), Some(other)) => errors.invalid(
             "spec.nonResourceAttributes",
-            other,
+            other.clone(),
             "cannot be specified in combination with resourceAttributes",
-        )),
-        (None, None) => errors.push(FieldError::invalid(
+        ),
+        (None, None) => errors.invalid(
             "spec.resourceAttributes",
-            &Value::Null,
+            Value::Null,
             "exactly one of nonResourceAttributes or resourceAttributes must be specified",
-        )),
+        ),
         _ => {}
     }
-    let nobody = || {
+    let no_subject = || {
         let user = text(review, &["spec", "user"]).unwrap_or_default();
         let groups = of("groups").and_then(Value::as_array);
         user.is_empty() && groups.is_none_or(Vec::is_empty)
     };
-    if !kind.kind.starts_with("Self") && nobody() {
-        errors.push(FieldError::invalid(
+    if !kind.kind.starts_with("Self") && no_subject() {
+        errors.invalid(
             "spec.user",
-            &Value::from(""),
+            "",
             "at least one of user or group must be specified",
-        ));
+        );
     }
-    let asked = text(review, &["spec", "resourceAttributes", "namespace"]).unwrap_or_default();
+    let requested = text(review, &["spec", "resourceAttributes", "namespace"]).unwrap_or_default();
     if let Some(namespace) = namespace
         && resource.is_some()
-        && asked != namespace
+        && requested != namespace
     {
-        errors.push(FieldError::invalid(
+        errors.invalid(
             "spec.resourceAttributes.namespace",
-            &Value::from(asked),
+            requested,
             "must match metadata.namespace",
-        ));
+        );
     }
     errors
 }
@@ -153,44 +153,50 @@ mod tests {
     use super::*;
     use crate::object::object;
 
-    fn decided(kind: &str, review: Value, namespace: Option<&str>) -> Result<Value, String> {
+    fn review_status(kind: &str, review: Value, namespace: Option<&str>) -> Result<Value, String> {
         let registry = Registry::new();
         let kind = registry.reviews().iter().find(|k| k.kind == kind).unwrap();
-        decide(kind, object(review), namespace, "2026-01-01T00:00:00Z")
+        add_status(kind, object(review), namespace, "2026-01-01T00:00:00Z")
             .map(|review| review["status"].clone())
             .map_err(|error| error.message().to_owned())
     }
 
     #[test]
-    fn everybody_may_do_everything() {
+    fn everything_is_allowed() {
         let pods = json!({"verb": "get", "resource": "pods", "namespace": "a"});
         let own = json!({"spec": {"resourceAttributes": pods}});
         let allowed = Ok(json!({"allowed": true}));
-        assert_eq!(decided("SelfSubjectAccessReview", own, None), allowed);
+        assert_eq!(review_status("SelfSubjectAccessReview", own, None), allowed);
         let other = json!({"spec": {"resourceAttributes": pods, "user": "u"}});
-        assert_eq!(decided("SubjectAccessReview", other.clone(), None), allowed);
         assert_eq!(
-            decided("LocalSubjectAccessReview", other, Some("a")),
+            review_status("SubjectAccessReview", other.clone(), None),
+            allowed
+        );
+        assert_eq!(
+            review_status("LocalSubjectAccessReview", other, Some("a")),
             allowed
         );
         let path = json!({"spec": {"nonResourceAttributes": {"path": "/healthz", "verb": "get"}}});
-        assert_eq!(decided("SelfSubjectAccessReview", path, None), allowed);
-        let rules = decided(
+        assert_eq!(
+            review_status("SelfSubjectAccessReview", path, None),
+            allowed
+        );
+        let rules = review_status(
             "SelfSubjectRulesReview",
             json!({"spec": {"namespace": "a"}}),
             None,
         );
         assert_eq!(rules.unwrap()["resourceRules"][0]["verbs"], json!(["*"]));
-        let me = decided("SelfSubjectReview", json!({}), None).unwrap();
+        let me = review_status("SelfSubjectReview", json!({}), None).unwrap();
         assert_eq!(me["userInfo"]["username"], "system:admin");
-        let token = decided("TokenReview", json!({"spec": {"token": "t"}}), None).unwrap();
+        let token = review_status("TokenReview", json!({"spec": {"token": "t"}}), None).unwrap();
         assert_eq!(token.get("authenticated"), None);
     }
 
     #[test]
-    fn questions_must_be_complete() {
+    fn incomplete_reviews_are_refused() {
         let pods = json!({"verb": "get", "resource": "pods", "namespace": "a"});
-        for (kind, review, namespace, wanted) in [
+        for (kind, review, namespace, expected) in [
             (
                 "SelfSubjectAccessReview",
                 json!({"spec": {}}),
@@ -228,8 +234,8 @@ mod tests {
                 "token is required",
             ),
         ] {
-            let refused = decided(kind, review, namespace).unwrap_err();
-            assert!(refused.contains(wanted), "{kind}: {refused}");
+            let refused = review_status(kind, review, namespace).unwrap_err();
+            assert!(refused.contains(expected), "{kind}: {refused}");
         }
     }
 }

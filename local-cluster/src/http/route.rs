@@ -1,4 +1,4 @@
-//! From a request to the handler that answers it.
+//! Dispatch of requests to handlers.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -13,35 +13,35 @@ use http::request::Parts;
 use http::{Method, StatusCode};
 use tokio_util::sync::CancellationToken;
 
-use super::accept::{Encoding, Endpoint, Shape, negotiate};
-use super::path::{Path, ResourcePath, parse};
+use super::accept::{Encoding, EndpointRestrictions, Transform, negotiate};
+use super::path::{RequestPath, ResourcePath, parse};
 use super::query::Params;
 use super::subresource::Subresource;
 use super::table::Include;
-use super::write::Change;
+use super::write::WriteRequest;
 use super::{
-    answer, body, containers, discovery, health, log, openapi, pods, read, reviews, scale, watch,
+    body, containers, discovery, health, log, openapi, pods, read, response, reviews, scale, watch,
     write,
 };
-use crate::faults::{Asked, Verb};
+use crate::faults::{RequestInfo, Verb};
 use crate::resources::Kind;
 use crate::rules::Part;
 use crate::status::ApiError;
 use crate::store::Resource;
 use crate::writer::Cluster;
 
-/// Put into a request's extensions by a server, to end its watches when it stops.
+/// A request extension by which a server ends its watches at shutdown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stop(pub(crate) CancellationToken);
 
-/// The API as a router. Every path goes through one handler: which resources there are is data.
+/// The API as a router. All paths share one handler, because resources are data.
 pub(crate) fn router(cluster: Arc<Cluster>) -> Router {
     Router::new().fallback(handle).with_state(cluster)
 }
 
-/// What those are told who do not say who they are.
+/// The response to a request without a valid token.
 pub(crate) fn unauthorized(request: &Request) -> Response {
-    let response = answer::error(Encoding::Json, &ApiError::unauthorized());
+    let response = response::error(Encoding::Json, &ApiError::unauthorized());
     match log::begin(request) {
         Some(entry) => entry.end(response),
         None => response,
@@ -51,18 +51,18 @@ pub(crate) fn unauthorized(request: &Request) -> Response {
 async fn handle(State(cluster): State<Arc<Cluster>>, request: Request) -> Response {
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
-    let encoding =
-        negotiate(request.headers(), Endpoint::Plain).map_or(Encoding::Json, |f| f.encoding);
+    let encoding = negotiate(request.headers(), EndpointRestrictions::Plain)
+        .map_or(Encoding::Json, |f| f.encoding);
     let entry = log::begin(&request);
-    // No request is known to cause a panic. Should one, it costs that answer and not a client's
-    // connection, which in process is the whole client.
-    let answered = AssertUnwindSafe(answer_to(&cluster, request)).catch_unwind();
-    let response = match answered.await {
+    // No request is known to panic. A panic costs one response and not the connection, which in
+    // process is the whole client.
+    let served = AssertUnwindSafe(serve(&cluster, request)).catch_unwind();
+    let response = match served.await {
         Ok(Ok(response)) => response,
-        Ok(Err(error)) => answer::error(encoding, &error),
+        Ok(Err(error)) => response::error(encoding, &error),
         Err(_) => {
             tracing::error!(%method, path, "a request caused a panic");
-            answer::error(encoding, &ApiError::internal())
+            response::error(encoding, &ApiError::internal())
         }
     };
     match entry {
@@ -71,64 +71,64 @@ async fn handle(State(cluster): State<Arc<Cluster>>, request: Request) -> Respon
     }
 }
 
-async fn answer_to(cluster: &Arc<Cluster>, request: Request) -> Result<Response, ApiError> {
+async fn serve(cluster: &Arc<Cluster>, request: Request) -> Result<Response, ApiError> {
     let path = parse(request.uri().path());
     let headers = request.headers();
     let reads = *request.method() == Method::GET;
-    let plain = |path: Path| match path {
-        Path::Unknown => Ok(answer::page_not_found()),
+    let plain = |path: RequestPath| match path {
+        RequestPath::Unknown => Ok(response::page_not_found()),
         _ if !reads => Err(ApiError::method_not_allowed()),
-        Path::Health { endpoint, check } => {
+        RequestPath::Health { endpoint, check } => {
             let params = Params::of(request.uri())?;
-            Ok(health::answer(&endpoint, &check, &params))
+            Ok(health::respond(&endpoint, &check, &params))
         }
-        Path::Root => Ok(openapi::index(&cluster.registry)),
-        Path::Version => Ok(answer::json(StatusCode::OK, &discovery::version())),
-        Path::CoreVersions => Ok(discovery::core_versions(
+        RequestPath::Root => Ok(openapi::index(&cluster.registry)),
+        RequestPath::Version => Ok(response::json(StatusCode::OK, &discovery::version())),
+        RequestPath::CoreVersions => Ok(discovery::core_versions(
             &cluster.registry,
             headers,
-            negotiate(headers, Endpoint::Groups)?,
+            negotiate(headers, EndpointRestrictions::Groups)?,
         )),
-        Path::Groups => Ok(discovery::groups(
+        RequestPath::Groups => Ok(discovery::groups(
             &cluster.registry,
             headers,
-            negotiate(headers, Endpoint::Groups)?,
+            negotiate(headers, EndpointRestrictions::Groups)?,
         )),
-        Path::Group(group) => Ok(discovery::group(
+        RequestPath::Group(group) => Ok(discovery::group(
             &cluster.registry,
             &group,
-            negotiate(headers, Endpoint::Plain)?,
+            negotiate(headers, EndpointRestrictions::Plain)?,
         )),
-        Path::GroupVersion { group, version } => Ok(discovery::group_version(
+        RequestPath::GroupVersion { group, version } => Ok(discovery::group_version(
             &cluster.registry,
             &group,
             &version,
-            negotiate(headers, Endpoint::Plain)?,
+            negotiate(headers, EndpointRestrictions::Plain)?,
         )),
-        Path::OpenapiV2 => Ok(openapi::v2(headers)),
-        Path::OpenapiV3 => Ok(openapi::v3(&cluster.registry, headers)),
-        Path::OpenapiV3Group(of) => {
+        RequestPath::OpenapiV2 => Ok(openapi::v2(headers)),
+        RequestPath::OpenapiV3 => Ok(openapi::v3(&cluster.registry, headers)),
+        RequestPath::OpenapiV3Group(of) => {
             let params = Params::of(request.uri())?;
             Ok(openapi::v3_group(&cluster.registry, headers, &of, &params))
         }
-        Path::Resource(_) => Ok(answer::page_not_found()),
+        RequestPath::Resource(_) => Ok(response::page_not_found()),
     };
-    let Path::Resource(resource) = path else {
+    let RequestPath::Resource(resource) = path else {
         return plain(path);
     };
     if resource.is_bindings() {
         return bindings(cluster, &resource, request).await;
     }
     if let Some(kind) = reviews::find(&cluster.registry, &resource) {
-        return reviews::answer(cluster, &kind, &resource, request).await;
+        return reviews::respond(cluster, &kind, &resource, request).await;
     }
     match find(cluster, &resource) {
-        Some(kind) => resource_request(cluster, &kind, &resource, request).await,
-        None => Ok(answer::page_not_found()),
+        Some(kind) => serve_resource(cluster, &kind, &resource, request).await,
+        None => Ok(response::page_not_found()),
     }
 }
 
-/// Bindings are only ever created, and then they are gone.
+/// Bindings are created and never stored.
 async fn bindings(
     cluster: &Arc<Cluster>,
     path: &ResourcePath,
@@ -139,7 +139,7 @@ async fn bindings(
         cluster.registry.builtin("", "pods"),
         path.namespace.as_deref(),
     ) else {
-        return Ok(answer::page_not_found());
+        return Ok(response::page_not_found());
     };
     if parts.method != Method::POST {
         return Err(ApiError::method_not_allowed());
@@ -147,13 +147,13 @@ async fn bindings(
     count(cluster, &parts, ("create", "bindings".to_owned(), ""));
     let params = Params::of(&parts.uri)?;
     let received = body::read(request_body, parts.extensions.get()).await?;
-    let change = Change {
+    let request = WriteRequest {
         params: &params,
         headers: &parts.headers,
         body: received.bytes,
-        form: negotiate(&parts.headers, Endpoint::Objects)?,
+        form: negotiate(&parts.headers, EndpointRestrictions::Objects)?,
     };
-    pods::bind(cluster, &pods, (namespace, None), &change)
+    pods::bind(cluster, &pods, (namespace, None), &request)
 }
 
 fn agent(parts: &Parts) -> &str {
@@ -171,7 +171,7 @@ fn find(cluster: &Cluster, path: &ResourcePath) -> Option<Arc<Kind>> {
     let kind = cluster
         .registry
         .find(&path.group, &path.version, &path.plural)?;
-    // A namespaced object has no address outside a namespace; but all of a kind can be listed.
+    // Namespaced objects are addressed within a namespace; lists may span all of them.
     let placed = match (kind.namespaced, &path.namespace) {
         (true, None) => path.name.is_none(),
         (false, Some(_)) => false,
@@ -184,7 +184,7 @@ fn find(cluster: &Cluster, path: &ResourcePath) -> Option<Arc<Kind>> {
     (placed && part_exists).then_some(kind)
 }
 
-async fn resource_request(
+async fn serve_resource(
     cluster: &Arc<Cluster>,
     kind: &Arc<Kind>,
     path: &ResourcePath,
@@ -208,7 +208,7 @@ async fn resource_request(
     let resource = Resource::new(&kind.group, &kind.plural).to_string();
     let part = path.subresource.as_deref().unwrap_or_default();
     count(cluster, &parts, (verb.as_str(), resource, part));
-    let asked = Asked {
+    let info = RequestInfo {
         verb,
         group: &kind.group,
         plural: &kind.plural,
@@ -217,11 +217,11 @@ async fn resource_request(
         name: path.name.as_deref().unwrap_or_default(),
         user_agent: agent(&parts),
     };
-    let asking = carry_out(cluster, kind, path, verb, &params, &parts, request_body);
-    cluster.faults.around(&asked, asking).await
+    let response = dispatch(cluster, kind, path, verb, &params, &parts, request_body);
+    cluster.faults.apply(&info, response).await
 }
 
-async fn carry_out(
+async fn dispatch(
     cluster: &Arc<Cluster>,
     kind: &Arc<Kind>,
     path: &ResourcePath,
@@ -231,8 +231,9 @@ async fn carry_out(
     request_body: Body,
 ) -> Result<Response, ApiError> {
     let subresource = Subresource::of(kind, path.subresource.as_deref().unwrap_or_default());
-    let mut form = negotiate(&parts.headers, Endpoint::Objects)?.fitting(kind, verb.as_str())?;
-    if form.shape == Shape::Table {
+    let mut form =
+        negotiate(&parts.headers, EndpointRestrictions::Objects)?.fitting(kind, verb.as_str())?;
+    if form.transform == Transform::Table {
         form.include = Include::of(params.get("includeObject"))?;
     }
     let namespace = path.namespace.as_deref();
@@ -252,7 +253,7 @@ async fn carry_out(
             return Err(ApiError::method_not_allowed());
         }
         _ if subresource.is_some_and(Subresource::needs_containers) => {
-            return containers::answer(cluster, kind, address, subresource);
+            return containers::respond(cluster, kind, address, subresource);
         }
         Verb::Get => {
             return match &scale {
@@ -267,9 +268,9 @@ async fn carry_out(
         }
         _ => {}
     }
-    // What is taken of the server's memory is given back when the request is answered.
+    // The body's share of the memory budget is returned with the response.
     let received = body::read(request_body, parts.extensions.get()).await?;
-    let change = Change {
+    let request = WriteRequest {
         params,
         headers: &parts.headers,
         body: received.bytes,
@@ -277,39 +278,38 @@ async fn carry_out(
     };
     let part = match subresource {
         Some(Subresource::Binding) => {
-            return pods::bind(cluster, kind, (address.0, Some(address.1)), &change);
+            return pods::bind(cluster, kind, (address.0, Some(address.1)), &request);
         }
-        Some(Subresource::Eviction) => return pods::evict(cluster, kind, address, &change),
+        Some(Subresource::Eviction) => return pods::evict(cluster, kind, address, &request),
         Some(Subresource::Scale) => Part::Scale,
         Some(Subresource::Finalize) => Part::Finalize,
-        // An approval is part of the status.
         Some(Subresource::Status | Subresource::Approval) => Part::Status,
         _ => Part::Main,
     };
     if let Some(scale) = &scale {
         let of = (&**kind, scale);
         return match verb {
-            Verb::Update => scale::update(cluster, of, address, &change).await,
-            _ => scale::patch(cluster, of, address, &change).await,
+            Verb::Update => scale::update(cluster, of, address, &request).await,
+            _ => scale::patch(cluster, of, address, &request).await,
         };
     }
     match (verb, part) {
         (Verb::Create, Part::Main) if path.name.is_some() => {
-            // Custom resources look at the body before they find the address wrong.
+            // Custom resources decode the body before they reject the method.
             if kind.is_custom() {
-                body::decode(kind, change.headers, &change.body)?;
+                body::decode(kind, request.headers, &request.body)?;
             }
             Err(ApiError::method_not_allowed())
         }
         (Verb::Create, Part::Main) if kind.namespaced && namespace.is_none() => {
             Err(ApiError::method_not_allowed())
         }
-        (Verb::Create, Part::Main) => write::create(cluster, kind, address.0, &change).await,
-        (Verb::Update, part) => write::update(cluster, kind, address, part, &change).await,
-        (Verb::Patch, part) => write::patch(cluster, kind, address, part, &change).await,
-        (Verb::Delete, Part::Main) => write::delete(cluster, kind, address, &change).await,
+        (Verb::Create, Part::Main) => write::create(cluster, kind, address.0, &request).await,
+        (Verb::Update, part) => write::update(cluster, kind, address, part, &request).await,
+        (Verb::Patch, part) => write::patch(cluster, kind, address, part, &request).await,
+        (Verb::Delete, Part::Main) => write::delete(cluster, kind, address, &request).await,
         (Verb::DeleteCollection, Part::Main) if !kind.is("", "namespaces") => {
-            write::delete_collection(cluster, kind, namespace, &change).await
+            write::delete_collection(cluster, kind, namespace, &request).await
         }
         _ => Err(ApiError::method_not_allowed()),
     }

@@ -1,29 +1,27 @@
-//! Scales: what `kubectl scale` and autoscalers read and write.
+//! The `scale` subresource, which `kubectl scale` and autoscalers use.
 
 use axum::response::Response;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::accept::Form;
-use super::write::{Change, decode_patch, wanted};
-use super::{answer, body};
+use super::accept::ResponseFormat;
+use super::write::{WriteRequest, decode_apply, decode_patch};
+use super::{body, response};
 use crate::object;
-use crate::patch::Apply;
 use crate::resources::{Kind, Scale, scale_kind};
 use crate::status::ApiError;
 use crate::warnings::note;
-use crate::writer::{Cluster, Left, ScaleChange};
+use crate::writer::{Cluster, ScaleChange, Written};
 
-/// `GET`
 pub(super) fn get(
     cluster: &Cluster,
     (kind, scale): (&Kind, &Scale),
     (namespace, name): (&str, &str),
-    form: Form,
+    form: ResponseFormat,
 ) -> Result<Response, ApiError> {
     let stored = cluster.read(kind, namespace, name)?;
     let shown = kind.present(&stored);
-    if kind.is_custom() && object::at(&shown, &scale.wanted_at()).is_none() {
+    if kind.is_custom() && object::at(&shown, &scale.replicas_path()).is_none() {
         let path = &scale.spec_path;
         return Err(ApiError::internal_because(&format!(
             "the spec replicas field {path:?} does not exist"
@@ -32,54 +30,48 @@ pub(super) fn get(
     Ok(show(scale, &shown, form))
 }
 
-/// `PUT`
 pub(super) async fn update(
     cluster: &Cluster,
     of: (&Kind, &Scale),
     address: (&str, &str),
-    change: &Change<'_>,
+    request: &WriteRequest<'_>,
 ) -> Result<Response, ApiError> {
-    let (given, repeated) = body::decode(&scale_kind(), change.headers, &change.body)?;
+    let (given, repeated) = body::decode(&scale_kind(), request.headers, &request.body)?;
     let update = |_| Ok(given.clone());
     write(
         cluster,
         of,
         address,
-        (change, &repeated),
+        (request, &repeated),
         ScaleChange::Update(&update),
     )
     .await
 }
 
-/// `PATCH`
 pub(super) async fn patch(
     cluster: &Cluster,
     of: (&Kind, &Scale),
     address: (&str, &str),
-    change: &Change<'_>,
+    request: &WriteRequest<'_>,
 ) -> Result<Response, ApiError> {
-    if body::media_type(change.headers).starts_with("application/apply-patch") {
-        let (wanted, repeated) = wanted(&scale_kind(), address.1, change)?;
-        let apply = Apply {
-            subresource: "scale".to_owned(),
-            ..wanted
-        };
+    if body::media_type(request.headers).starts_with("application/apply-patch") {
+        let (apply, repeated) = decode_apply(&scale_kind(), address.1, "scale", request)?;
         return write(
             cluster,
             of,
             address,
-            (change, &repeated),
+            (request, &repeated),
             ScaleChange::Apply(&apply),
         )
         .await;
     }
-    let (patch, repeated) = decode_patch(of.0, change)?;
+    let (patch, repeated) = decode_patch(of.0, request)?;
     let update = |scale| patch.apply(scale);
     write(
         cluster,
         of,
         address,
-        (change, &repeated),
+        (request, &repeated),
         ScaleChange::Update(&update),
     )
     .await
@@ -89,23 +81,22 @@ async fn write(
     cluster: &Cluster,
     (kind, scale): (&Kind, &Scale),
     address: (&str, &str),
-    (change, repeated): (&Change<'_>, &[String]),
+    (request, repeated): (&WriteRequest<'_>, &[String]),
     what: ScaleChange<'_>,
 ) -> Result<Response, ApiError> {
-    let options = change.options()?;
-    let mut warnings = body::judge_duplicates(&scale_kind(), repeated, options.validation)?;
+    let (options, mut warnings) = request.options_and_warnings(&scale_kind(), repeated)?;
     let rescaled = cluster.rescale((kind, scale), address, &options, what);
     let (left, more) = rescaled.await?;
     note(&mut warnings, more);
     let shown = match &left {
-        Left::Stored(stored) => kind.present(stored),
-        Left::Loose(object) => kind.present_object(object.clone()),
+        Written::Stored(stored) => kind.present(stored),
+        Written::Unstored(object) => kind.present_object(object.clone()),
     };
-    let response = show(scale, &shown, change.form);
-    Ok(answer::with_warnings(response, &warnings))
+    let response = show(scale, &shown, request.form);
+    Ok(response::with_warnings(response, &warnings))
 }
 
-fn show(scale: &Scale, object: &object::Object, form: Form) -> Response {
+fn show(scale: &Scale, object: &object::Object, form: ResponseFormat) -> Response {
     let scale = Value::Object(scale.of(object));
-    answer::value(StatusCode::OK, form.encoding, &scale)
+    response::value(StatusCode::OK, form.encoding, &scale)
 }

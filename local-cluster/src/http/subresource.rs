@@ -1,67 +1,72 @@
-//! The parts of objects that have addresses of their own.
+//! Subresources: parts of objects, and actions on them, that have paths of their own.
 
 use crate::resources::Kind;
 
-/// A part of an object, or something to be done with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subresource {
-    Status,
-    Scale,
-    /// Of pods: where they run.
-    Binding,
-    /// Of pods: a deletion that asks whether the pod can be spared.
-    Eviction,
-    /// Of namespaces: the finalizers of their own.
-    Finalize,
-    /// Of requests for certificates.
     Approval,
-    Log,
     Attach,
+    Binding,
+    Ephemeralcontainers,
+    Eviction,
     Exec,
+    Finalize,
+    Log,
     Portforward,
     Proxy,
     Resize,
-    Ephemeralcontainers,
-    /// Of service accounts.
+    Scale,
+    Status,
     Token,
 }
 
-const ALL: [Subresource; 14] = [
-    Subresource::Approval,
-    Subresource::Attach,
-    Subresource::Binding,
-    Subresource::Ephemeralcontainers,
-    Subresource::Eviction,
-    Subresource::Exec,
-    Subresource::Finalize,
-    Subresource::Log,
-    Subresource::Portforward,
-    Subresource::Proxy,
-    Subresource::Resize,
-    Subresource::Scale,
-    Subresource::Status,
-    Subresource::Token,
+use Subresource::{
+    Approval, Attach, Binding, Ephemeralcontainers, Eviction, Exec, Finalize, Log, Portforward,
+    Proxy, Resize, Scale, Status, Token,
+};
+
+const CHANGE: &[&str] = &["get", "patch", "update"];
+const CONNECT: &[&str] = &["create", "get"];
+
+/// Names and verbs, sorted by name.
+const ALL: [(Subresource, &str, &[&str]); 14] = [
+    (Approval, "approval", CHANGE),
+    (Attach, "attach", CONNECT),
+    (Binding, "binding", &["create"]),
+    (Ephemeralcontainers, "ephemeralcontainers", CHANGE),
+    (Eviction, "eviction", &["create"]),
+    (Exec, "exec", CONNECT),
+    (Finalize, "finalize", &["update"]),
+    (Log, "log", &["get"]),
+    (Portforward, "portforward", CONNECT),
+    (
+        Proxy,
+        "proxy",
+        &["create", "delete", "get", "patch", "update"],
+    ),
+    (Resize, "resize", CHANGE),
+    (Scale, "scale", CHANGE),
+    (Status, "status", CHANGE),
+    (Token, "token", &["create"]),
 ];
 
 impl Subresource {
-    /// The subresources of a kind, by name.
+    /// The subresources of a kind, sorted by name.
     pub(super) fn all(kind: &Kind) -> impl Iterator<Item = Self> {
-        ALL.into_iter().filter(|subresource| match subresource {
-            Self::Status => kind.has_status,
-            Self::Scale => kind.scale().is_some(),
-            Self::Proxy => kind.is("", "pods") || kind.is("", "services") || kind.is("", "nodes"),
-            Self::Finalize => kind.is("", "namespaces"),
-            Self::Token => kind.is("", "serviceaccounts"),
-            Self::Approval => kind.is("certificates.k8s.io", "certificatesigningrequests"),
-            Self::Binding
-            | Self::Eviction
-            | Self::Log
-            | Self::Attach
-            | Self::Exec
-            | Self::Portforward
-            | Self::Resize
-            | Self::Ephemeralcontainers => kind.is("", "pods"),
-        })
+        let served = |subresource: &Self| match subresource {
+            Status => kind.has_status,
+            Scale => kind.scale().is_some(),
+            Proxy => ["pods", "services", "nodes"]
+                .iter()
+                .any(|plural| kind.is("", plural)),
+            Finalize => kind.is("", "namespaces"),
+            Token => kind.is("", "serviceaccounts"),
+            Approval => kind.is("certificates.k8s.io", "certificatesigningrequests"),
+            _ => kind.is("", "pods"),
+        };
+        ALL.into_iter()
+            .map(|(subresource, ..)| subresource)
+            .filter(served)
     }
 
     /// The subresource of this name, if the kind has it.
@@ -70,50 +75,53 @@ impl Subresource {
     }
 
     pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Status => "status",
-            Self::Scale => "scale",
-            Self::Binding => "binding",
-            Self::Eviction => "eviction",
-            Self::Finalize => "finalize",
-            Self::Approval => "approval",
-            Self::Log => "log",
-            Self::Attach => "attach",
-            Self::Exec => "exec",
-            Self::Portforward => "portforward",
-            Self::Proxy => "proxy",
-            Self::Resize => "resize",
-            Self::Ephemeralcontainers => "ephemeralcontainers",
-            Self::Token => "token",
-        }
+        ALL[self as usize].1
     }
 
-    /// What can be done with it.
     pub(super) fn verbs(self) -> &'static [&'static str] {
+        ALL[self as usize].2
+    }
+
+    /// The kind of its request and response bodies, and the group and version of that kind where
+    /// they differ from the resource's; `None` for the resource's own kind.
+    pub(super) fn response_kind(
+        self,
+        resource_kind: &str,
+    ) -> Option<(String, Option<(&'static str, &'static str)>)> {
+        let named = |name: &str| Some((name.to_owned(), None));
         match self {
-            Self::Status
-            | Self::Scale
-            | Self::Approval
-            | Self::Resize
-            | Self::Ephemeralcontainers => &["get", "patch", "update"],
-            Self::Binding | Self::Eviction | Self::Token => &["create"],
-            Self::Finalize => &["update"],
-            Self::Log => &["get"],
-            Self::Attach | Self::Exec | Self::Portforward => &["create", "get"],
-            Self::Proxy => &["create", "delete", "get", "patch", "update"],
+            Attach => named("PodAttachOptions"),
+            Binding => named("Binding"),
+            Exec => named("PodExecOptions"),
+            Portforward => named("PodPortForwardOptions"),
+            Proxy => named(&format!("{resource_kind}ProxyOptions")),
+            Eviction => Some(("Eviction".to_owned(), Some(("policy", "v1")))),
+            Scale => Some(("Scale".to_owned(), Some(("autoscaling", "v1")))),
+            Token => Some((
+                "TokenRequest".to_owned(),
+                Some(("authentication.k8s.io", "v1")),
+            )),
+            _ => None,
         }
     }
 
-    /// Whether it is about what nodes run.
+    /// Whether serving it takes containers or a network, which this server does not have.
     pub(super) fn needs_containers(self) -> bool {
         !matches!(
             self,
-            Self::Status
-                | Self::Scale
-                | Self::Approval
-                | Self::Binding
-                | Self::Eviction
-                | Self::Finalize
+            Status | Scale | Approval | Binding | Eviction | Finalize
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subresources_stand_in_the_order_of_their_variants() {
+        for (index, (subresource, name, _)) in ALL.into_iter().enumerate() {
+            assert_eq!((subresource as usize, subresource.name()), (index, name));
+        }
     }
 }

@@ -1,15 +1,15 @@
-//! Objects as rows, the way `kubectl get` asks for them.
+//! The `Table` format, which `kubectl get` requests.
 
 use jsonpath_rust::JsonPath as _;
 use serde_json::{Value, json};
 
-use super::columns::{self, Column};
+use super::printers;
 use crate::clock;
 use crate::object::Object;
 use crate::resources::{Kind, PrinterColumn};
 use crate::status::ApiError;
 
-/// What of each object comes along with its row.
+/// What a row includes of its object besides the cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Include {
     Nothing,
@@ -18,7 +18,7 @@ pub(crate) enum Include {
 }
 
 impl Include {
-    /// Reads the `includeObject` parameter.
+    /// Parses the `includeObject` parameter.
     pub(super) fn of(parameter: Option<&str>) -> Result<Self, ApiError> {
         match parameter {
             None | Some("Metadata") => Ok(Self::Metadata),
@@ -31,7 +31,6 @@ impl Include {
     }
 }
 
-/// A whole table of stored objects.
 pub(super) fn whole<'a>(
     kind: &Kind,
     objects: impl Iterator<Item = &'a Object>,
@@ -45,7 +44,7 @@ pub(super) fn whole<'a>(
     })
 }
 
-/// The metadata of an object, as an object of its own.
+/// The object as `PartialObjectMetadata`.
 pub(super) fn partial(object: &Object) -> Value {
     json!({
         "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1",
@@ -53,16 +52,15 @@ pub(super) fn partial(object: &Object) -> Value {
     })
 }
 
-fn definitions(kind: &Kind) -> Vec<Value> {
-    let mut found = Vec::new();
-    if columns::name_first(kind) {
-        found.push(columns::name_column().definition());
-    }
+fn definitions(kind: &Kind) -> Value {
     match &kind.custom {
-        Some(custom) => found.extend(custom.columns.iter().map(custom_definition)),
-        None => found.extend(columns::columns(kind).iter().map(Column::definition)),
+        Some(custom) => {
+            let mut found = vec![json!(printers::name_column())];
+            found.extend(custom.columns.iter().map(custom_definition));
+            Value::from(found)
+        }
+        None => json!(printers::columns(kind)),
     }
-    found
 }
 
 fn custom_definition(column: &PrinterColumn) -> Value {
@@ -80,19 +78,19 @@ fn custom_definition(column: &PrinterColumn) -> Value {
     })
 }
 
-/// The row of one object.
 pub(super) fn row(kind: &Kind, object: &Object, include: Include) -> Value {
-    let mut cells = Vec::new();
-    if columns::name_first(kind) {
-        cells.push(Value::from(crate::object::name(object)));
-    }
-    match &kind.custom {
+    let cells: Vec<Value> = match &kind.custom {
         Some(custom) => {
+            let name = Value::from(crate::object::name(object));
             let value = Value::Object(object.clone());
-            cells.extend(custom.columns.iter().map(|column| cell(column, &value)));
+            let rest = custom.columns.iter().map(|column| cell(column, &value));
+            std::iter::once(name).chain(rest).collect()
         }
-        None => cells.extend(columns::cells(kind, object)),
-    }
+        None => {
+            let columns = printers::columns(kind).iter();
+            columns.map(|column| column.cell(kind, object)).collect()
+        }
+    };
     let mut row = json!({"cells": cells});
     match include {
         Include::Nothing => {}
@@ -104,9 +102,9 @@ pub(super) fn row(kind: &Kind, object: &Object, include: Include) -> Value {
     row
 }
 
-/// What a path of a definition finds, in the column's type.
+/// The value at a printer column's path, in the column's type.
 fn cell(column: &PrinterColumn, object: &Value) -> Value {
-    // kubectl's paths start at the object without saying so.
+    // Printer columns leave out the root, `$`.
     let found = object
         .query(&format!("${}", column.path))
         .ok()
@@ -118,7 +116,6 @@ fn cell(column: &PrinterColumn, object: &Value) -> Value {
         (Some(other), "string") => Value::from(other.to_string()),
         (Some(number @ Value::Number(_)), "integer" | "number") => number,
         (Some(flag @ Value::Bool(_)), "boolean") => flag,
-        // A value of another type than the column's is not shown.
         _ => Value::Null,
     }
 }
@@ -142,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_find_their_cells() {
+    fn cells_show_the_value_at_the_path() {
         assert_eq!(
             cell_of(
                 ".status.conditions[?(@.type==\"Created\")].status",

@@ -1,8 +1,8 @@
-//! Watching: what there is, then what happens, as a stream of lines.
+//! `watch`: existing objects, then changes, as a stream of JSON lines.
 //!
-//! A watch reads the resource's journal at its own pace. It shares the serialised objects with all
-//! other watches, so a watcher costs a position in the journal and what is on its way out: one that
-//! does not read grows no further, and is told so when it is too late.
+//! A watch reads the resource's watch cache at its own pace and shares the encoded objects with all
+//! other watches. It costs a position in the watch cache and the frames in flight; a client that does
+//! not read uses no more memory, and gets an `Expired` error once the watch cache has moved on.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -18,116 +18,115 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::accept::{Form, Shape};
-use super::answer;
+use super::accept::{ResponseFormat, Transform};
 use super::list_options::{ListOptions, WatchStart};
 use super::query::Params;
 use super::read::{Selection, reach};
+use super::response;
 use super::table::{self, Include};
 use crate::resources::Kind;
 use crate::status::ApiError;
-use crate::store::{Change, ChangeKind, Follower, Range, Scan, Stored};
+use crate::store::{EventType, Range, Scan, StoreEvent, Stored, WatchCursor};
 use crate::writer::Cluster;
 
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
-/// The last bookmark comes so long before the end, so that who comes back comes with a young version.
+/// The last bookmark precedes the end by this, so that the client resumes with a recent version.
 const LAST_BOOKMARK: Duration = Duration::from_secs(2);
-/// How many changes are turned into frames at a time.
+/// How many changes are encoded at a time.
 const BATCH: usize = 64;
-/// How many of the objects there are, are held at a time.
+/// How many existing objects are read at a time.
 const PIECE: usize = 512;
-/// An object as long as this is sent as it is kept; shorter ones are copied together.
+/// Objects of this size, in bytes, are sent without copying; smaller ones are combined into one
+/// frame.
 const LONG: usize = 4096;
 
-/// `GET` with `watch=true`.
 pub(super) async fn watch(
     cluster: &Arc<Cluster>,
     kind: &Arc<Kind>,
     namespace: Option<&str>,
     params: &Params,
-    form: Form,
+    form: ResponseFormat,
     stop: CancellationToken,
 ) -> Result<Response, ApiError> {
     let options = ListOptions::of_watch(params)?;
     let selection = Selection::of(kind, namespace, params)?;
     let store = &cluster.store;
-    let (mut initial, mut refusal) = (None, None);
+    let (mut initial, mut error) = (None, None);
     let position = match options.watch()? {
         WatchStart::Now => store.revision(),
-        // One of the future is waited for: nothing before it is told.
+        // A future revision is valid: the watch sends nothing before it.
         WatchStart::After(revision) => revision,
         WatchStart::Objects(revision) => {
-            // The request is in order, so it gets a watch, and what is wrong is told in it.
-            refusal = reach(store, revision).await.err();
+            // The request is valid, so the error is sent as an event.
+            error = reach(store, revision).await.err();
             initial = Some(String::new());
             store.revision()
         }
     };
     let now = Instant::now();
     let deadline = now + options.timeout();
-    let watch = Watch {
-        follower: Follower::of(store, &kind.storage, position),
+    let watch = WatchStream {
+        follower: WatchCursor::of(store, &kind.storage, position),
         cluster: Arc::clone(cluster),
         prefix: kind.type_prefix(),
         kind: Arc::clone(kind),
         selection,
-        shape: form.shape,
+        transform: form.transform,
         include: form.include,
         columns_sent: false,
         began: position,
         piece: VecDeque::new(),
         rest: initial,
-        marks_initial_end: options.marks_initial_end(),
+        sends_initial_events_end: options.sends_initial_events_end(),
         out: Vec::new(),
         frames: VecDeque::new(),
         deadline,
         next_bookmark: bookmark_after(now, deadline).filter(|_| options.bookmarks),
         bookmark_due: false,
-        refusal,
+        error,
         ended: false,
         stops: [stop, cluster.stop.clone()],
     };
-    Ok(answer::bytes(
+    Ok(response::bytes(
         StatusCode::OK,
         "application/json",
         Body::from_stream(watch.into_stream()),
     ))
 }
 
-/// When the next bookmark comes, if there is one more.
+/// The time of the next bookmark; `None` after the last.
 fn bookmark_after(now: Instant, deadline: Instant) -> Option<Instant> {
     let last = deadline.checked_sub(LAST_BOOKMARK)?;
     (last > now).then(|| last.min(now + BOOKMARK_EVERY))
 }
 
-struct Watch {
-    follower: Follower,
+struct WatchStream {
+    follower: WatchCursor,
     cluster: Arc<Cluster>,
     kind: Arc<Kind>,
     prefix: String,
     selection: Selection,
-    shape: Shape,
+    transform: Transform,
     include: Include,
     columns_sent: bool,
-    /// The version from which on there is something to tell.
+    /// The revision at which the watch started.
     began: u64,
-    /// Some of the objects that there were at the beginning, to be told next.
+    /// Existing objects that were read and not yet sent.
     piece: VecDeque<Arc<Stored>>,
-    /// The key where the others of them begin.
+    /// The key at which reading them continues.
     rest: Option<String>,
-    marks_initial_end: bool,
-    /// The frame that is being written.
+    sends_initial_events_end: bool,
     out: Vec<u8>,
     frames: VecDeque<Bytes>,
     deadline: Instant,
     next_bookmark: Option<Instant>,
     bookmark_due: bool,
-    refusal: Option<ApiError>,
+    error: Option<ApiError>,
     ended: bool,
     stops: [CancellationToken; 2],
 }
 
-impl Watch {
+impl WatchStream {
     fn into_stream(self) -> impl Stream<Item = Result<Bytes, Infallible>> + Send {
         stream::unfold(self, |mut watch| async move {
             let frame = watch.next().await?;
@@ -151,10 +150,10 @@ impl Watch {
         }
     }
 
-    /// Turns what is known into frames, without waiting. Says whether there was anything.
+    /// Encodes what can be sent without waiting; returns whether there was anything.
     fn fill(&mut self) -> bool {
-        if let Some(refusal) = self.refusal.take() {
-            self.fail(&refusal);
+        if let Some(error) = self.error.take() {
+            self.fail(&error);
             return true;
         }
         if !self.piece.is_empty() {
@@ -172,7 +171,7 @@ impl Watch {
             self.next_piece(&from);
             return true;
         }
-        if std::mem::take(&mut self.marks_initial_end) {
+        if std::mem::take(&mut self.sends_initial_events_end) {
             self.send_bookmark(true);
             return true;
         }
@@ -182,7 +181,7 @@ impl Watch {
                     self.send_change(change);
                 }
                 let any = !changes.is_empty();
-                // Everything up to the follower's position is told now.
+                // Everything up to the follower's position has been sent.
                 let marks = !any && std::mem::take(&mut self.bookmark_due);
                 if marks && self.follower.position() > self.began {
                     self.send_bookmark(false);
@@ -197,7 +196,7 @@ impl Watch {
         }
     }
 
-    /// Gets some more of the objects that there were at the beginning.
+    /// Reads the next existing objects.
     fn next_piece(&mut self, from: &str) {
         let range = Range {
             from,
@@ -216,7 +215,7 @@ impl Watch {
                 self.rest = last.map(|last| format!("{}\0", self.selection.key(last)));
                 self.piece = found.objects.into();
             }
-            // It read too slowly.
+            // The client read too slowly.
             Err(expired) => self.fail(&ApiError::expired(self.began, expired.oldest)),
         }
     }
@@ -246,21 +245,21 @@ impl Watch {
         }
     }
 
-    fn send_change(&mut self, change: &Change) {
+    fn send_change(&mut self, change: &StoreEvent) {
         let before = change
             .previous
             .as_ref()
             .is_some_and(|previous| self.selection.matches(previous));
-        let now = change.kind != ChangeKind::Deleted && self.selection.matches(&change.object);
+        let now = change.kind != EventType::Deleted && self.selection.matches(&change.object);
         match (before, now) {
             (false, true) => self.send("ADDED", &change.object),
             (true, true) => self.send("MODIFIED", &change.object),
-            (true, false) if change.kind == ChangeKind::Deleted => {
+            (true, false) if change.kind == EventType::Deleted => {
                 self.send("DELETED", &change.object);
             }
             (true, false) => {
-                // It left the selection: shown as it last was inside, at the version it left.
-                if let Some(left) = change.left() {
+                // It no longer matches: sent as it last matched, with the version of the change.
+                if let Some(left) = change.previous_at_revision() {
                     self.send("DELETED", left);
                 }
             }
@@ -269,9 +268,9 @@ impl Watch {
     }
 
     fn send(&mut self, event: &str, stored: &Stored) {
-        match self.shape {
-            Shape::Full | Shape::Aggregated => {
-                let object = answer::object_rest(&self.kind, stored);
+        match self.transform {
+            Transform::None | Transform::Aggregated => {
+                let object = response::object_rest(&self.kind, stored);
                 self.write(&["{\"type\":\"", event, "\",\"object\":"]);
                 self.out.extend_from_slice(self.prefix.as_bytes());
                 if object.len() >= LONG {
@@ -282,16 +281,16 @@ impl Watch {
                 }
                 self.write(&["}\n"]);
             }
-            Shape::Partial | Shape::PartialList => {
+            Transform::Partial | Transform::PartialList => {
                 let object = table::partial(&stored.object);
                 self.line(&json!({"type": event, "object": object}));
             }
-            Shape::Table => {
+            Transform::Table => {
                 let meta = json!({"resourceVersion": stored.revision.to_string()});
                 let rows = std::iter::once(&stored.object);
                 let mut table = table::whole(&self.kind, rows, meta, self.include);
                 if self.columns_sent {
-                    // Columns are told once; a client remembers them.
+                    // Only the first event has the columns.
                     table["columnDefinitions"] = Value::Null;
                 }
                 self.columns_sent = true;
@@ -305,12 +304,12 @@ impl Watch {
         if initial_end {
             meta["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }
-        let object = match self.shape {
-            Shape::Table => json!({
+        let object = match self.transform {
+            Transform::Table => json!({
                 "kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": meta,
                 "columnDefinitions": null, "rows": [],
             }),
-            Shape::Partial | Shape::PartialList => json!({
+            Transform::Partial | Transform::PartialList => json!({
                 "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": meta,
             }),
             _ => json!({
@@ -330,7 +329,6 @@ impl Watch {
         }
     }
 
-    /// What was written so far goes out.
     fn end_frame(&mut self) {
         if !self.out.is_empty() {
             self.frames

@@ -1,4 +1,4 @@
-//! Requests that change something.
+//! `create`, `update`, `patch`, `delete` and `deletecollection`.
 
 use axum::response::Response;
 use bytes::Bytes;
@@ -6,11 +6,12 @@ use http::header::USER_AGENT;
 use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
-use super::accept::Form;
+use super::accept::ResponseFormat;
 use super::list_options::ListOptions;
-use super::query::{MAX_MANAGER, Params};
+use super::query::{MAX_MANAGER, Params, check_options};
 use super::read::{self, Selection};
-use super::{answer, body, patched, protobuf};
+use super::{body, patch_result, protobuf, response};
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 use crate::object::{self, Object};
 use crate::patch::{Apply, Patch};
@@ -18,94 +19,107 @@ use crate::resources::Kind;
 use crate::rules::{DeleteOptions, Part, Propagation, WriteOptions, clean_metadata};
 use crate::status::{self, ApiError};
 use crate::warnings::note;
-use crate::writer::{Cluster, Deleted};
+use crate::writer::{Cluster, Deleted, Written};
 
 const BUILTIN_PATCHES: &str = "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml";
 const CUSTOM_PATCHES: &str =
     "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 
-/// A request that changes something: everything but what it is about.
+/// A write request without its path.
 #[derive(Debug)]
-pub(super) struct Change<'a> {
+pub(super) struct WriteRequest<'a> {
     pub(super) params: &'a Params,
     pub(super) headers: &'a HeaderMap,
     pub(super) body: Bytes,
-    pub(super) form: Form,
+    pub(super) form: ResponseFormat,
 }
 
-impl Change<'_> {
-    /// The options of the write, with the name of who writes.
+impl WriteRequest<'_> {
+    /// The options with the field manager, which defaults to the client's name.
     pub(super) fn options(&self) -> Result<WriteOptions<'_>, ApiError> {
         let options = self.params.write_options()?;
         let agent = || self.headers.get(USER_AGENT)?.to_str().ok();
         let manager = options
             .field_manager
-            .or_else(|| Some(manager_of(agent().unwrap_or_default())));
+            .or_else(|| Some(default_manager(agent().unwrap_or_default())));
         Ok(WriteOptions { manager, ..options })
+    }
+
+    /// The options, and warnings about fields that the body repeats; strict validation refuses it.
+    pub(super) fn options_and_warnings(
+        &self,
+        kind: &Kind,
+        repeated: &[String],
+    ) -> Result<(WriteOptions<'_>, Vec<String>), ApiError> {
+        let options = self.options()?;
+        let warnings = body::check_duplicates(kind, repeated, options.validation)?;
+        Ok((options, warnings))
+    }
+
+    fn respond(
+        &self,
+        code: StatusCode,
+        kind: &Kind,
+        written: &Written,
+        (mut warnings, more): (Vec<String>, Vec<String>),
+    ) -> Response {
+        note(&mut warnings, more);
+        let response = response::object(code, self.form, kind, written);
+        response::with_warnings(response, &warnings)
     }
 }
 
-/// Who does not say as whom it writes is known by the program it is: `kubectl/v1.36 (linux)`.
-fn manager_of(agent: &str) -> &str {
+/// The product in a `User-Agent` such as `kubectl/v1.36 (linux)`.
+fn default_manager(agent: &str) -> &str {
     let name = agent.split('/').next().unwrap_or_default();
     name.get(..MAX_MANAGER).unwrap_or(name)
 }
 
-/// `POST`
 pub(super) async fn create(
     cluster: &Cluster,
     kind: &Kind,
     namespace: &str,
-    change: &Change<'_>,
+    request: &WriteRequest<'_>,
 ) -> Result<Response, ApiError> {
-    change.params.check_manager("CreateOptions")?;
-    let (object, repeated) = body::decode(kind, change.headers, &change.body)?;
-    let options = change.options()?;
-    let mut warnings = body::judge_duplicates(kind, &repeated, options.validation)?;
-    let (left, more) = cluster.create(kind, namespace, object, &options).await?;
-    note(&mut warnings, more);
-    let response = answer::object(StatusCode::CREATED, change.form, kind, &left);
-    Ok(answer::with_warnings(response, &warnings))
+    request.params.check_manager("CreateOptions")?;
+    let (object, repeated) = body::decode(kind, request.headers, &request.body)?;
+    let (options, warnings) = request.options_and_warnings(kind, &repeated)?;
+    let (written, more) = cluster.create(kind, namespace, object, &options).await?;
+    Ok(request.respond(StatusCode::CREATED, kind, &written, (warnings, more)))
 }
 
-/// `PUT`
 pub(super) async fn update(
     cluster: &Cluster,
     kind: &Kind,
     address: (&str, &str),
     part: Part,
-    change: &Change<'_>,
+    request: &WriteRequest<'_>,
 ) -> Result<Response, ApiError> {
-    change.params.check_manager("UpdateOptions")?;
-    let (object, repeated) = body::decode(kind, change.headers, &change.body)?;
-    let options = change.options()?;
-    let mut warnings = body::judge_duplicates(kind, &repeated, options.validation)?;
+    request.params.check_manager("UpdateOptions")?;
+    let (object, repeated) = body::decode(kind, request.headers, &request.body)?;
+    let (options, warnings) = request.options_and_warnings(kind, &repeated)?;
     let updated = cluster.update(kind, address, part, &options, |_| Ok(object.clone()));
-    let (left, more) = updated.await?;
-    note(&mut warnings, more);
-    let response = answer::object(StatusCode::OK, change.form, kind, &left);
-    Ok(answer::with_warnings(response, &warnings))
+    let (written, more) = updated.await?;
+    Ok(request.respond(StatusCode::OK, kind, &written, (warnings, more)))
 }
 
-/// `PATCH`
 pub(super) async fn patch(
     cluster: &Cluster,
     kind: &Kind,
     address: (&str, &str),
     part: Part,
-    change: &Change<'_>,
+    request: &WriteRequest<'_>,
 ) -> Result<Response, ApiError> {
-    if body::media_type(change.headers).starts_with("application/apply-patch") {
-        return apply(cluster, kind, address, part, change).await;
+    if body::media_type(request.headers).starts_with("application/apply-patch") {
+        return apply(cluster, kind, address, part, request).await;
     }
-    change.params.check_manager("PatchOptions")?;
-    let (patch, repeated) = decode_patch(kind, change)?;
-    let options = change.options()?;
-    let mut warnings = body::judge_duplicates(kind, &repeated, options.validation)?;
+    request.params.check_manager("PatchOptions")?;
+    let (patch, repeated) = decode_patch(kind, request)?;
+    let (options, warnings) = request.options_and_warnings(kind, &repeated)?;
     let updated = cluster.update(kind, address, part, &options, |current| {
         let next = patch.apply(current)?;
         if let Patch::Strategic(fields) = &patch {
-            patched::check(kind, fields, &next, options.validation)?;
+            patch_result::check(kind, fields, &next, options.validation)?;
         }
         body::check_type(kind, &next)?;
         Ok(next)
@@ -121,46 +135,36 @@ pub(super) async fn patch(
             return Err(ApiError::unknown_in_patch(&shown, unknown));
         }
     };
-    note(&mut warnings, more);
-    let response = answer::object(StatusCode::OK, change.form, kind, &left);
-    Ok(answer::with_warnings(response, &warnings))
+    Ok(request.respond(StatusCode::OK, kind, &left, (warnings, more)))
 }
 
-/// `PATCH` that applies: what is sent is what its manager wants of the object.
 async fn apply(
     cluster: &Cluster,
     kind: &Kind,
     (namespace, name): (&str, &str),
     part: Part,
-    change: &Change<'_>,
+    request: &WriteRequest<'_>,
 ) -> Result<Response, ApiError> {
-    let (wanted, repeated) = wanted(kind, name, change)?;
-    let request = Apply {
-        subresource: part.subresource().to_owned(),
-        ..wanted
-    };
-    let options = change.options()?;
-    let mut warnings = body::judge_duplicates(kind, &repeated, options.validation)?;
-    let applied = cluster.apply(kind, (namespace, name), &request, &options);
+    let (apply, repeated) = decode_apply(kind, name, part.subresource(), request)?;
+    let (options, warnings) = request.options_and_warnings(kind, &repeated)?;
+    let applied = cluster.apply(kind, (namespace, name), &apply, &options);
     let (left, more, created) = applied.await?;
-    note(&mut warnings, more);
     let code = if created {
         StatusCode::CREATED
     } else {
         StatusCode::OK
     };
-    let response = answer::object(code, change.form, kind, &left);
-    Ok(answer::with_warnings(response, &warnings))
+    Ok(request.respond(code, kind, &left, (warnings, more)))
 }
 
-/// What the request wants of the object as a whole, and as whom; and the fields that it names more
-/// than once.
-pub(super) fn wanted(
+/// Decodes an apply patch, with the paths of repeated fields.
+pub(super) fn decode_apply(
     kind: &Kind,
     name: &str,
-    change: &Change<'_>,
+    subresource: &str,
+    request: &WriteRequest<'_>,
 ) -> Result<(Apply, Vec<String>), ApiError> {
-    let Some(manager) = change.params.get("fieldManager") else {
+    let Some(manager) = request.params.get("fieldManager") else {
         let error = FieldError::required("fieldManager", "is required for apply patch");
         return Err(ApiError::invalid(
             "meta.k8s.io",
@@ -169,22 +173,22 @@ pub(super) fn wanted(
             &[error],
         ));
     };
-    change.params.check_manager("PatchOptions")?;
-    let (value, repeated) = body::parse_strictly("application/yaml", &change.body)
+    request.params.check_manager("PatchOptions")?;
+    let (value, repeated) = body::parse_strictly("application/yaml", &request.body)
         .map_err(|why| ApiError::bad_request(format!("error decoding YAML: {why}")))?;
-    let Value::Object(mut wanted) = value else {
+    let Value::Object(mut object) = value else {
         return Err(ApiError::bad_request(
             "error decoding YAML: an object is expected",
         ));
     };
-    body::check_type(kind, &wanted)?;
-    if object::at(&wanted, &["metadata", "managedFields"]).is_some_and(|v| !v.is_null()) {
+    body::check_type(kind, &object)?;
+    if object::at(&object, &["metadata", "managedFields"]).is_some_and(|v| !v.is_null()) {
         return Err(ApiError::bad_request("metadata.managedFields must be nil"));
     }
-    clean_metadata(kind, &mut wanted)?;
-    match object::name(&wanted) {
+    clean_metadata(kind, &mut object)?;
+    match object::name(&object) {
         "" => {
-            let meta = object::child(&mut wanted, "metadata");
+            let meta = object::child(&mut object, "metadata");
             meta.insert("name".to_owned(), Value::from(name));
         }
         given if given != name => {
@@ -196,19 +200,19 @@ pub(super) fn wanted(
     }
     let apply = Apply {
         manager: manager.to_owned(),
-        force: change.params.flag("force"),
-        subresource: String::new(),
-        wanted,
+        force: request.params.flag("force"),
+        subresource: subresource.to_owned(),
+        desired: object,
     };
     Ok((apply, repeated))
 }
 
-/// Reads a patch that is no apply, and names the fields that it has more than once.
+/// Decodes any other patch, with the paths of repeated fields.
 pub(super) fn decode_patch(
     kind: &Kind,
-    change: &Change<'_>,
+    request: &WriteRequest<'_>,
 ) -> Result<(Patch, Vec<String>), ApiError> {
-    let media_type = body::media_type(change.headers);
+    let media_type = body::media_type(request.headers);
     let accepted = if kind.is_custom() {
         CUSTOM_PATCHES
     } else {
@@ -223,16 +227,11 @@ pub(super) fn decode_patch(
     if !known {
         return Err(ApiError::unsupported_media_type(accepted));
     }
-    if change.params.get("force").is_some() {
+    if request.params.get("force").is_some() {
         let error = FieldError::forbidden("force", "may not be specified for non-apply patch");
-        return Err(ApiError::invalid(
-            "meta.k8s.io",
-            "PatchOptions",
-            "",
-            &[error],
-        ));
+        check_options("PatchOptions", &[error])?;
     }
-    let (value, repeated) = body::parse_strictly(media_type, &change.body)
+    let (value, repeated) = body::parse_strictly(media_type, &request.body)
         .map_err(|why| ApiError::bad_request(format!("error decoding patch: {why}")))?;
     let patch = match (media_type, value) {
         ("application/json-patch+json", value) => Patch::json(value),
@@ -246,40 +245,39 @@ pub(super) fn decode_patch(
     Ok((patch?, repeated))
 }
 
-/// `DELETE` of one object.
 pub(super) async fn delete(
     cluster: &Cluster,
     kind: &Kind,
     (namespace, name): (&str, &str),
-    change: &Change<'_>,
+    request: &WriteRequest<'_>,
 ) -> Result<Response, ApiError> {
-    let options = delete_options(change)?;
+    let options = delete_options(request)?;
     let deleted = cluster.delete_reviewed(kind, (namespace, name), &options, false);
     let (deleted, warnings) = deleted.await?;
     let response = match deleted {
         Deleted::Gone(last) if kind.returns_deleted => {
-            let left = crate::writer::Left::Loose(last);
-            answer::object(StatusCode::OK, change.form, kind, &left)
+            let left = Written::Unstored(last);
+            response::object(StatusCode::OK, request.form, kind, &left)
         }
         Deleted::Gone(last) => {
             let status = status::deleted(kind, name, object::uid(&last));
-            answer::value(StatusCode::OK, change.form.encoding, &status)
+            response::value(StatusCode::OK, request.form.encoding, &status)
         }
-        Deleted::Waiting(left) => answer::object(StatusCode::OK, change.form, kind, &left),
+        Deleted::Waiting(left) => response::object(StatusCode::OK, request.form, kind, &left),
     };
-    Ok(answer::with_warnings(response, &warnings))
+    Ok(response::with_warnings(response, &warnings))
 }
 
-/// `DELETE` of many objects: answers with what there was.
+/// Returns the objects that existed.
 pub(super) async fn delete_collection(
     cluster: &Cluster,
     kind: &Kind,
     namespace: Option<&str>,
-    change: &Change<'_>,
+    request: &WriteRequest<'_>,
 ) -> Result<Response, ApiError> {
-    let options = delete_options(change)?;
-    let selection = Selection::of(kind, namespace, change.params)?;
-    let list = ListOptions::of_list(change.params)?;
+    let options = delete_options(request)?;
+    let selection = Selection::of(kind, namespace, request.params)?;
+    let list = ListOptions::of_list(request.params)?;
     let page = read::page(&cluster.store, kind, &selection, &list).await?;
     let mut warnings = Vec::new();
     for stored in &page.items {
@@ -291,24 +289,25 @@ pub(super) async fn delete_collection(
         }
     }
     let meta = json!({"continue": "", "resourceVersion": page.revision.to_string()});
-    let response = read::render_items(kind, &page.items, meta, change.form);
-    Ok(answer::with_warnings(response, &warnings))
+    let response = read::render_items(kind, &page.items, meta, request.form);
+    Ok(response::with_warnings(response, &warnings))
 }
 
-/// Options come in the body, in the query, or not at all.
-fn delete_options(change: &Change<'_>) -> Result<DeleteOptions, ApiError> {
-    let body = if change.body.is_empty() {
+/// The options of the body, or of the query if there is none.
+fn delete_options(request: &WriteRequest<'_>) -> Result<DeleteOptions, ApiError> {
+    let body = if request.body.is_empty() {
         Object::new()
-    } else if body::media_type(change.headers) == "application/vnd.kubernetes.protobuf" {
-        protobuf::decode(&change.body).ok_or_else(|| {
+    } else if body::media_type(request.headers) == "application/vnd.kubernetes.protobuf" {
+        protobuf::decode(&request.body).ok_or_else(|| {
             ApiError::bad_request("the body of the request is no DeleteOptions in protobuf")
         })?
     } else {
-        let value = body::parse(body::media_type(change.headers), &change.body).map_err(|why| {
-            ApiError::bad_request(format!(
-                "couldn't get version/kind; json parse error: {why}"
-            ))
-        })?;
+        let value =
+            body::parse(body::media_type(request.headers), &request.body).map_err(|why| {
+                ApiError::bad_request(format!(
+                    "couldn't get version/kind; json parse error: {why}"
+                ))
+            })?;
         match value {
             Value::Object(map) => map,
             _ => {
@@ -318,13 +317,13 @@ fn delete_options(change: &Change<'_>) -> Result<DeleteOptions, ApiError> {
             }
         }
     };
-    options_of_deletion(&body, change)
+    decode_delete_options(&body, request)
 }
 
-/// The options that a body, or the part of it that has them, and the query give.
-pub(super) fn options_of_deletion(
+/// The options of `body`, which may be a part of the request's body, or of the query.
+pub(super) fn decode_delete_options(
     body: &Object,
-    change: &Change<'_>,
+    request: &WriteRequest<'_>,
 ) -> Result<DeleteOptions, ApiError> {
     let kind = object::text(body, &["kind"]).unwrap_or("DeleteOptions");
     if kind != "DeleteOptions" {
@@ -332,27 +331,25 @@ pub(super) fn options_of_deletion(
             "decoded object cannot be converted to DeleteOptions: it is a {kind}"
         )));
     }
-    // Who sends a body says all of it there.
-    let query = change.body.is_empty().then_some(change.params);
+    // A body replaces the query parameters.
+    let query = request.body.is_empty().then_some(request.params);
+    let orphans_in_query = || {
+        let query = query.filter(|query| query.get("orphanDependents").is_some())?;
+        Some(query.flag("orphanDependents"))
+    };
     let propagation =
         object::text(body, &["propagationPolicy"]).or_else(|| query?.get("propagationPolicy"));
     let orphans = body
         .get("orphanDependents")
         .and_then(Value::as_bool)
-        .or_else(|| {
-            Some(
-                query
-                    .filter(|q| q.get("orphanDependents").is_some())?
-                    .flag("orphanDependents"),
-            )
-        });
+        .or_else(orphans_in_query);
     let mut errors = Vec::new();
     if let (Some(policy), Some(_)) = (propagation, orphans) {
-        errors.push(FieldError::invalid(
+        errors.invalid(
             "propagationPolicy",
-            &Value::from(policy),
+            policy,
             "orphanDependents and deletionPropagation cannot be both set",
-        ));
+        );
     }
     let propagation = match (propagation, orphans) {
         (None, None) => None,
@@ -360,24 +357,13 @@ pub(super) fn options_of_deletion(
         (None, Some(false)) | (Some("Background"), _) => Some(Propagation::Background),
         (Some("Foreground"), _) => Some(Propagation::Foreground),
         (Some(other), _) => {
-            let known = ["Foreground", "Background", "Orphan", "nil"].map(|p| format!("{p:?}"));
-            let other = Value::from(other);
-            errors.push(FieldError::not_supported(
-                "propagationPolicy",
-                &other,
-                &known,
-            ));
+            let known = ["Foreground", "Background", "Orphan", "nil"];
+            let field = "propagationPolicy";
+            errors.not_supported(field, other, &known);
             None
         }
     };
-    if !errors.is_empty() {
-        return Err(ApiError::invalid(
-            "meta.k8s.io",
-            "DeleteOptions",
-            "",
-            &errors,
-        ));
-    }
+    check_options("DeleteOptions", &errors)?;
     let grace = match body.get("gracePeriodSeconds") {
         None | Some(Value::Null) => match query {
             Some(query) => query.number::<i64>("gracePeriodSeconds")?,

@@ -1,4 +1,4 @@
-//! Server-side apply: a manager says which fields it wants, and owns them from then on.
+//! Server-side apply: a manager owns the fields that it applies.
 
 mod last_applied;
 
@@ -6,54 +6,58 @@ use serde_json::Value;
 
 use super::field_set::FieldSet;
 use super::layout::{Layout, ListKind};
-use super::managers::{Entry, Manager, Managers};
+use super::managers::{ManagedFields, ManagedFieldsEntry, Manager};
 use super::merge::merge;
-use super::ownership::{changes, empty_object, manager_name, nobodys, refit, reset, updated};
+use super::ownership::{
+    changes, empty_object, manager_name, reconcile_with_schema, reset, unowned, updated,
+};
 use crate::object::{Object, object, uid};
 use crate::resources::Kind;
 use crate::status::ApiError;
 
-/// The manager of what was there before anybody applied.
+/// Owns the fields of objects without managers when the first manager applies.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
-/// A request to apply.
 #[derive(Clone, Debug)]
 pub(crate) struct Apply {
     pub(crate) manager: String,
     pub(crate) force: bool,
-    /// `status`, or empty for the rest of the object.
+    /// Empty for the object itself.
     pub(crate) subresource: String,
-    /// What the manager wants, in presented form.
-    pub(crate) wanted: Object,
+    /// The applied configuration, in its served version.
+    pub(crate) desired: Object,
 }
 
-/// What an apply makes of an object.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Applied {
-    /// The object in presented form.
+pub(crate) struct ApplyResult {
+    /// In its served version.
     pub(crate) object: Object,
-    /// The managers of its fields from now on.
     pub(crate) managed: Vec<Value>,
 }
 
-/// A field that another manager owns with another value.
+/// Fields that another manager owns with other values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Conflict {
-    /// As messages name the manager.
+    /// As [`ManagedFieldsEntry::shown`] formats it.
     manager: String,
     set: FieldSet,
 }
 
 impl Apply {
-    /// Applies to the object as it is, in presented form; an empty one is created.
-    pub(crate) fn to(&self, kind: &Kind, live: &Object, now: &str) -> Result<Applied, ApiError> {
+    /// Applies to a live object in its served version; an object without a uid is created.
+    pub(crate) fn to(
+        &self,
+        kind: &Kind,
+        live: &Object,
+        now: &str,
+    ) -> Result<ApplyResult, ApiError> {
         let layout = Layout::of(kind);
-        let wanted = Value::Object(self.own_part(kind));
-        if let Some(twice) = repeated(&wanted, layout, "") {
-            return Err(ApiError::untyped_patch(kind, &self.wanted, &twice));
+        let desired = Value::Object(self.own_part(kind));
+        if let Some(twice) = duplicate_key(&desired, layout, "") {
+            return Err(ApiError::untyped_patch(kind, &self.desired, &twice));
         }
         let mut live = live.clone();
-        let mut managers = Managers::read(&live).unwrap_or_default();
+        let mut managers = ManagedFields::read(&live).unwrap_or_default();
         let is_new = uid(&live).is_empty();
         if is_new {
             live = empty_object(kind);
@@ -67,24 +71,24 @@ impl Apply {
         if let Some(meta) = live.get_mut("metadata").and_then(Value::as_object_mut) {
             meta.remove("managedFields");
         }
-        refit(kind, &mut managers);
-        let (next, mut managers) = match self.merged(kind, &live, &wanted, &managers, self.force) {
+        reconcile_with_schema(kind, &mut managers);
+        let (next, mut managers) = match self.merged(kind, &live, &desired, &managers, self.force) {
             Ok(merged) => merged,
             Err(conflicts) => {
                 let left = match self.manager.as_str() {
-                    "kubectl" => last_applied::not_allowed(kind, &live, conflicts),
+                    "kubectl" => last_applied::without_own_fields(kind, &live, conflicts),
                     _ => conflicts,
                 };
                 if !left.is_empty() {
-                    return Err(refused(left));
+                    return Err(conflict_error(left));
                 }
-                self.merged(kind, &live, &wanted, &managers, true)
-                    .map_err(refused)?
+                self.merged(kind, &live, &desired, &managers, true)
+                    .map_err(conflict_error)?
             }
         };
         let own = self.as_manager(kind, true);
         if let Some(mut entry) = managers.take(&own) {
-            entry.set = entry.set.difference(&nobodys());
+            entry.set = entry.set.difference(&unowned());
             if next != live {
                 entry.time = Some(now.to_owned());
             }
@@ -92,12 +96,12 @@ impl Apply {
                 managers.0.push(entry);
             }
         }
-        // A new object is what is wanted, without the empty fields that types bring.
-        let mut next = if is_new { object(wanted) } else { next };
+        // A new object is the configuration, without the empty fields of its type.
+        let mut next = if is_new { object(desired) } else { next };
         if self.manager == "kubectl" && self.subresource.is_empty() {
-            last_applied::keep_true(&mut next, &self.wanted);
+            last_applied::update_annotation(&mut next, &self.desired);
         }
-        Ok(Applied {
+        Ok(ApplyResult {
             object: next,
             managed: managers.write(),
         })
@@ -112,33 +116,34 @@ impl Apply {
         }
     }
 
-    /// Only what this address lets the manager write.
+    /// The part of the configuration that the subresource can change.
     fn own_part(&self, kind: &Kind) -> Object {
-        let mut wanted = self.wanted.clone();
+        let mut desired = self.desired.clone();
         if self.subresource == "status" {
-            wanted.retain(|key, _| matches!(key.as_str(), "apiVersion" | "kind" | "status"));
+            desired.retain(|key, _| matches!(key.as_str(), "apiVersion" | "kind" | "status"));
         } else if kind.has_status {
-            wanted.remove("status");
+            desired.remove("status");
         }
-        wanted
+        desired
     }
 
-    /// The object with what is wanted in it and without what is no longer, and who manages it then.
+    /// Merges the configuration, and removes fields that the manager applied before and applies no
+    /// longer.
     fn merged(
         &self,
         kind: &Kind,
         live: &Object,
-        wanted: &Value,
-        managers: &Managers,
+        desired: &Value,
+        managers: &ManagedFields,
         force: bool,
-    ) -> Result<(Object, Managers), Vec<Conflict>> {
+    ) -> Result<(Object, ManagedFields), Vec<Conflict>> {
         let layout = Layout::of(kind);
         let own = self.as_manager(kind, true);
         let mut managers = managers.clone();
         let before = managers.take(&own);
         let mut next = Value::Object(live.clone());
-        merge(&mut next, wanted, layout);
-        let set = FieldSet::of(wanted, layout).without(&reset(kind, &self.subresource));
+        merge(&mut next, desired, layout);
+        let set = FieldSet::of(desired, layout).without(&reset(kind, &self.subresource));
         if let Some(before) = &before {
             prune(&mut next, &before.set, &set, &managers, layout);
         }
@@ -157,11 +162,11 @@ impl Apply {
         if !conflicts.is_empty() && !force {
             return Err(conflicts);
         }
-        managers.lose(&changed);
-        managers.lose(&removed);
-        managers.0.push(Entry {
+        managers.remove(&changed);
+        managers.remove(&removed);
+        managers.0.push(ManagedFieldsEntry {
             manager: own,
-            given: None,
+            encoded: None,
             time: before.and_then(|entry| entry.time),
             set,
         });
@@ -169,39 +174,39 @@ impl Apply {
     }
 }
 
-/// Removes what a manager had and no longer wants, unless somebody else has it too.
+/// Removes fields that the manager no longer applies, unless another manager owns them.
 fn prune(
     merged: &mut Value,
     before: &FieldSet,
-    wanted: &FieldSet,
-    others: &Managers,
+    desired: &FieldSet,
+    others: &ManagedFields,
     layout: Layout<'_>,
 ) {
     if before.is_empty() {
         return;
     }
-    let fields = |value: &Value| FieldSet::of(value, layout).with_named(layout);
-    let before = before.with_named(layout);
+    let fields = |value: &Value| FieldSet::of(value, layout).with_named_fields(layout);
+    let before = before.with_named_fields(layout);
     let all = fields(merged);
     let owned = others
         .0
         .iter()
-        .fold(wanted.clone(), |all, entry| all.union(&entry.set))
-        .with_named(layout);
+        .fold(desired.clone(), |all, entry| all.union(&entry.set))
+        .with_named_fields(layout);
     let without = |set: &FieldSet| {
         let mut left = merged.clone();
         set.remove_from(&mut left, layout);
         left
     };
-    // What somebody owns stays, and what is left without it stays too; of the rest, only what this
-    // manager had goes.
+    // Owned fields stay, and so do fields that remain without those of this manager; of the rest,
+    // only fields of this manager are removed.
     let left = fields(&without(&before)).union(&owned);
     let left = fields(&without(&all.difference(&left)));
-    let gone = all.difference(&left).intersection(&before);
-    *merged = without(&gone);
+    let removed = all.difference(&left).intersection(&before);
+    *merged = without(&removed);
 }
 
-fn refused(conflicts: Vec<Conflict>) -> ApiError {
+fn conflict_error(conflicts: Vec<Conflict>) -> ApiError {
     let mut listed: Vec<(String, String)> = Vec::new();
     for conflict in conflicts {
         let paths = conflict.set.paths().into_iter();
@@ -211,11 +216,11 @@ fn refused(conflicts: Vec<Conflict>) -> ApiError {
     ApiError::apply_conflicts(&listed)
 }
 
-/// Says which items of a list cannot be told apart: an apply would not know which it means.
-fn repeated(value: &Value, layout: Layout<'_>, path: &str) -> Option<String> {
+/// The path of items with the same key, which an apply cannot distinguish.
+fn duplicate_key(value: &Value, layout: Layout<'_>, path: &str) -> Option<String> {
     match value {
         Value::Object(map) if !layout.is_atomic_map() => map.iter().find_map(|(name, value)| {
-            repeated(value, layout.of_field(name), &format!("{path}.{name}"))
+            duplicate_key(value, layout.of_field(name), &format!("{path}.{name}"))
         }),
         Value::Array(items) if layout.list_kind() != ListKind::Atomic => {
             let kind = layout.list_kind();
@@ -232,7 +237,7 @@ fn repeated(value: &Value, layout: Layout<'_>, path: &str) -> Option<String> {
                 }
                 seen.put(branch, FieldSet::leaf());
                 if !layout.has_atomic_items() {
-                    let inside = repeated(item, layout.of_item(), &format!("{path}{shown}"));
+                    let inside = duplicate_key(item, layout.of_item(), &format!("{path}{shown}"));
                     if inside.is_some() {
                         return inside;
                     }

@@ -1,4 +1,4 @@
-//! What changed between two states of an object, field by field.
+//! Comparison of two states of an object, field by field.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::field_set::FieldSet;
 use super::layout::{Layout, ListKind};
 use crate::object::Object;
 
-/// The fields in which two states differ; none is in more than one of the sets.
+/// The differing fields; the sets are disjoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Comparison {
     pub(super) added: FieldSet,
@@ -17,7 +17,7 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    /// Leaves out what is in a set, and all below it.
+    /// Drops the fields of a set, and all fields below them.
     pub(super) fn without(self, set: &FieldSet) -> Self {
         Self {
             added: self.added.without(set),
@@ -26,7 +26,7 @@ impl Comparison {
         }
     }
 
-    /// Everything that got another value.
+    /// The added and modified fields.
     pub(super) fn set(self) -> FieldSet {
         self.added.union(&self.modified)
     }
@@ -36,7 +36,7 @@ impl Comparison {
     }
 
     fn put(&mut self, branch: impl FnOnce() -> String, inner: Self) {
-        // Most fields do not change, and need no name then.
+        // Most fields do not change, so their names are not needed.
         if inner.is_empty() {
             return;
         }
@@ -47,7 +47,7 @@ impl Comparison {
     }
 }
 
-/// Compares what a place held with what it holds; `None` is nothing at all.
+/// Compares two values of a field; `None` is a missing one.
 pub(super) fn compare(
     before: Option<&Value>,
     after: Option<&Value>,
@@ -78,7 +78,7 @@ pub(super) fn compare(
         (None, _) => found.added.member = true,
         (_, None) => found.removed.member = true,
         (Some(before), Some(after)) => {
-            // One is in parts and the other is not, nor is it nothing.
+            // Only one of them is divided into fields, and the other is not empty.
             let nothing = |value: &Value| match value {
                 Value::Null => true,
                 Value::Object(map) => map.is_empty(),
@@ -93,7 +93,7 @@ pub(super) fn compare(
     found
 }
 
-/// Compares two maps field by field, but for some fields.
+/// Compares two maps, except for some fields.
 fn compare_fields(
     found: &mut Comparison,
     (before, after): (Option<&Object>, Option<&Object>),
@@ -115,7 +115,7 @@ fn compare_fields(
     }
 }
 
-/// Compares two objects, but for who manages them.
+/// Compares two objects, except for their managed fields.
 pub(super) fn compare_objects(before: &Object, after: &Object, layout: Layout<'_>) -> Comparison {
     let mut found = Comparison::default();
     compare_fields(
@@ -137,7 +137,7 @@ pub(super) fn compare_objects(before: &Object, after: &Object, layout: Layout<'_
     found
 }
 
-/// The items of one name, before and after: usually one each.
+/// The items with one key, before and after: usually one each.
 type Pair<'a> = (Vec<&'a Value>, Vec<&'a Value>);
 
 fn compare_items(
@@ -173,7 +173,7 @@ fn compare_items(
     for (name, (before, after)) in named {
         let inner = match (before.as_slice(), after.as_slice()) {
             ([] | [_], [] | [_]) => one(before.first().copied(), after.first().copied()),
-            // Items that cannot be told apart count as one whole.
+            // Items with the same key are compared together.
             ([_, _, ..], [_, _, ..]) => {
                 let mut inner = Comparison::default();
                 inner.modified.member = before != after;
@@ -202,7 +202,6 @@ fn compare_items(
     }
 }
 
-/// Compares values that are owned as wholes.
 fn whole(before: Option<&Value>, after: Option<&Value>) -> Comparison {
     let mut found = Comparison::default();
     match (before, after) {
@@ -230,9 +229,9 @@ mod tests {
     }
 
     #[test]
-    fn added_modified_and_removed_fields_are_told_apart() {
+    fn added_modified_and_removed_fields_are_distinguished() {
         let (added, modified, removed) = of(
-            json!({"spec": {"a": 1, "b": 2}, "gone": {"x": 1}}),
+            json!({"spec": {"a": 1, "b": 2}, "removed": {"x": 1}}),
             json!({"spec": {"a": 2, "b": 2}, "new": {"x": {"y": 1}}}),
         );
         assert_eq!(
@@ -240,7 +239,7 @@ mod tests {
             json!({"f:new": {".": {}, "f:x": {".": {}, "f:y": {}}}})
         );
         assert_eq!(modified, json!({"f:spec": {"f:a": {}}}));
-        assert_eq!(removed, json!({"f:gone": {".": {}, "f:x": {}}}));
+        assert_eq!(removed, json!({"f:removed": {".": {}, "f:x": {}}}));
     }
 
     #[test]
@@ -266,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_becomes_something_part_by_part() {
+    fn empty_values_are_filled_field_by_field() {
         let (added, modified, removed) = of(
             json!({"spec": {}, "list": null}),
             json!({"spec": {"a": 1}, "list": [1]}),
@@ -277,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn items_of_one_name_count_as_one() {
+    fn items_with_the_same_key_are_compared_together() {
         let list = |items: Value| json!({"spec": {"containers": items}});
         let one = json!([{"name": "a"}]);
         let two = json!([{"name": "a"}, {"name": "a", "image": "i"}]);

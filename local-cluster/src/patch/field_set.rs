@@ -1,8 +1,8 @@
-//! Sets of fields, as `managedFields` writes them.
+//! Sets of fields, as in `managedFields`.
 //!
-//! A set is a tree. Its branches have the names that the API uses: `f:NAME` for a field, `k:{…}` for
-//! an item of a keyed list, `v:…` for a member of a set. A node that is itself in the set and has
-//! more below says so with a `.`.
+//! A set is a tree. Its branches have the names of the API: `f:NAME` for a field, `k:{…}` for an
+//! item of a keyed list, `v:…` for a member of a set. A member with members below it is written
+//! with a `.`.
 
 mod values;
 
@@ -12,16 +12,16 @@ use serde_json::Value;
 
 use crate::object::Object;
 
-/// A node of a set of fields, or the whole set.
+/// A node of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FieldSet {
-    /// Whether what this node stands for is itself in the set.
+    /// Whether the node itself is in the set.
     pub(super) member: bool,
     pub(super) children: BTreeMap<String, Self>,
 }
 
 impl FieldSet {
-    /// Only the place itself.
+    /// The set of the node itself.
     pub(super) fn leaf() -> Self {
         Self {
             member: true,
@@ -29,7 +29,6 @@ impl FieldSet {
         }
     }
 
-    /// The set of one field.
     pub(super) fn path(names: &[&str]) -> Self {
         let mut set = Self::leaf();
         for name in names.iter().rev() {
@@ -40,19 +39,23 @@ impl FieldSet {
         set
     }
 
+    pub(super) fn of_paths(paths: &[&[&str]]) -> Self {
+        let sets = paths.iter().map(|path| Self::path(path));
+        sets.fold(Self::default(), |all, set| all.union(&set))
+    }
+
     pub(super) fn is_empty(&self) -> bool {
-        // No branch is kept that leads nowhere.
+        // There are no empty branches.
         !self.member && self.children.is_empty()
     }
 
-    /// Puts a set below a branch, unless it is empty.
+    /// Inserts a branch, unless the set is empty.
     pub(super) fn put(&mut self, branch: String, set: Self) {
         if !set.is_empty() {
             self.children.insert(branch, set);
         }
     }
 
-    /// Whether a field is in the set.
     pub(super) fn has(&self, names: &[&str]) -> bool {
         match names.split_first() {
             None => self.member,
@@ -63,7 +66,6 @@ impl FieldSet {
         }
     }
 
-    /// What is in either.
     pub(super) fn union(mut self, other: &Self) -> Self {
         self.member |= other.member;
         for (branch, theirs) in &other.children {
@@ -73,7 +75,6 @@ impl FieldSet {
         self
     }
 
-    /// What is in both.
     pub(super) fn intersection(&self, other: &Self) -> Self {
         let mut both = Self {
             member: self.member && other.member,
@@ -87,7 +88,7 @@ impl FieldSet {
         both
     }
 
-    /// What is in this set and not in the other. What is below a place stays when the place goes.
+    /// Removes the members of the other set, but not the members below them.
     pub(super) fn difference(&self, other: &Self) -> Self {
         let mut left = Self {
             member: self.member && !other.member,
@@ -102,23 +103,23 @@ impl FieldSet {
         left
     }
 
-    /// Takes from the set what is in the other; says whether anything was.
-    pub(super) fn lose(&mut self, other: &Self) -> bool {
-        let mut lost = self.member && other.member;
+    /// As [`Self::difference`], in place; returns whether anything was removed.
+    pub(super) fn remove(&mut self, other: &Self) -> bool {
+        let mut removed = self.member && other.member;
         self.member &= !other.member;
         for (branch, theirs) in &other.children {
             let Some(own) = self.children.get_mut(branch) else {
                 continue;
             };
-            lost |= own.lose(theirs);
+            removed |= own.remove(theirs);
             if own.is_empty() {
                 self.children.remove(branch);
             }
         }
-        lost
+        removed
     }
 
-    /// What is in this set and neither in the other nor below anything that is.
+    /// Removes the members of the other set, and everything below them.
     pub(super) fn without(&self, other: &Self) -> Self {
         let mut left = Self {
             member: self.member && !other.member,
@@ -134,7 +135,6 @@ impl FieldSet {
         left
     }
 
-    /// Reads a set as the API writes it.
     pub(super) fn from_json(set: &Object) -> Self {
         let mut read = Self::default();
         for (branch, below) in set {
@@ -151,7 +151,6 @@ impl FieldSet {
         read
     }
 
-    /// The set as the API writes it.
     pub(super) fn to_json(&self) -> Object {
         let mut written = Object::new();
         for (branch, child) in &self.children {
@@ -164,7 +163,7 @@ impl FieldSet {
         written
     }
 
-    /// The members as messages write them: `.spec.ports[port=80,protocol="TCP"].name`.
+    /// The members as in messages: `.spec.ports[port=80,protocol="TCP"].name`.
     pub(super) fn paths(&self) -> Vec<String> {
         fn walk(set: &FieldSet, path: &str, paths: &mut Vec<String>) {
             for (branch, child) in &set.children {
@@ -182,7 +181,7 @@ impl FieldSet {
     }
 }
 
-/// A branch with the keys of an item in order, as they are compared.
+/// The branch with its keys in order.
 fn sorted(branch: &str) -> String {
     let keys = branch
         .strip_prefix("k:")
@@ -193,7 +192,6 @@ fn sorted(branch: &str) -> String {
     }
 }
 
-/// A branch as messages write it.
 fn shown(branch: &str) -> String {
     if let Some(name) = branch.strip_prefix("f:") {
         return format!(".{name}");
@@ -238,7 +236,7 @@ mod tests {
         );
         assert!(all.difference(&all).is_empty());
         let mut left = all.clone();
-        assert!(left.lose(&some) && !left.lose(&some));
+        assert!(left.remove(&some) && !left.remove(&some));
         assert_eq!(left, all.difference(&some));
         assert_eq!(
             json_of(&some.union(&all)),

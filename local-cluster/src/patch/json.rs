@@ -1,19 +1,18 @@
-//! JSON patches, within bounds.
+//! JSON patches, with limits.
 //!
-//! A few `copy` operations can double an object until memory or stack is gone, so the result of each
-//! operation is measured.
+//! A few `copy` operations can double an object until memory or stack is exhausted, so the result
+//! of each operation is measured.
 
 use json_patch::{Patch, PatchOperation, patch};
 use serde_json::Value;
 
 use crate::status::ApiError;
 
-/// As the API server allows.
+/// The API server's limit.
 const MAX_OPERATIONS: usize = 10_000;
 const MAX_DEPTH: usize = 128;
 const MAX_NODES: usize = 500_000;
 
-/// Reads the operations.
 pub(super) fn parse(body: Value) -> Result<Patch, ApiError> {
     let patch: Patch = serde_json::from_value(body)
         .map_err(|e| ApiError::bad_request(format!("error decoding patch: {e}")))?;
@@ -26,14 +25,14 @@ pub(super) fn parse(body: Value) -> Result<Patch, ApiError> {
     Ok(patch)
 }
 
-/// Applies the operations in order; `value` is of no use when one fails.
+/// Applies the operations in order; after an error `value` is undefined.
 pub(super) fn apply(value: &mut Value, operations: &Patch) -> Result<(), ApiError> {
     for operation in &operations.0 {
         let pointer_depth = operation.path().tokens().count();
         if pointer_depth > MAX_DEPTH {
             return Err(ApiError::patch_rejected());
         }
-        // Kubernetes finds null where there is nothing; clients test for that before they add.
+        // A missing value equals null: clients test for that before they add.
         if let PatchOperation::Test(test) = operation
             && test.value.is_null()
             && value.pointer(test.path.as_str()).is_none()
@@ -52,7 +51,7 @@ pub(super) fn apply(value: &mut Value, operations: &Patch) -> Result<(), ApiErro
     Ok(())
 }
 
-/// How many of the permitted nodes are left, if the value is neither too deep nor too big.
+/// The remaining nodes, or `None` if the value is too deep or too large.
 fn measure(value: &Value, depth: usize, nodes: usize) -> Option<usize> {
     let depth = depth.checked_sub(1)?;
     let mut left = nodes.checked_sub(1)?;
@@ -67,7 +66,7 @@ fn measure(value: &Value, depth: usize, nodes: usize) -> Option<usize> {
                 left = measure(item, depth, left)?;
             }
         }
-        // A long string costs as many nodes as it could hold.
+        // Long strings count as several nodes.
         Value::String(text) => left = left.checked_sub(text.len() / 64)?,
         _ => {}
     }
@@ -100,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_passes_for_null() {
+    fn missing_values_equal_null() {
         let mut doc = json!({"metadata": {}});
         let patch = parse(json!([
             {"op": "test", "path": "/metadata/finalizers", "value": null},
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn doubling_stops() {
+    fn repeated_doubling_is_refused() {
         let mut doc = json!({"a": [1, 2, 3, 4]});
         let double = json!({"op": "copy", "from": "/a", "path": "/a/-"});
         let patch = parse(Value::from(vec![double; 64])).unwrap();

@@ -1,6 +1,6 @@
-//! How the parts of an object are owned and merged: which lists have keys, which values are one whole.
+//! How values are divided into owned fields: which lists have keys, which values are atomic.
 //!
-//! Built-in kinds have it from a table, custom resources from their schema.
+//! Built-in kinds have a table, custom resources their schema.
 
 mod builtin;
 
@@ -11,30 +11,25 @@ pub(crate) use builtin::{ListRule, owned_rule, strategic_rule};
 use crate::object::Object;
 use crate::resources::Kind;
 
-/// What is known about a value by the place where it is.
+/// The layout of a value, by its path.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Layout<'a> {
-    /// A whole custom resource, and what its schema says.
+    /// The root of a custom resource, with its schema.
     Custom(Option<&'a Value>),
-    /// Inside a custom resource; `None` where its schema says nothing.
+    /// A value in a custom resource; `None` without a schema.
     Schema(Option<&'a Value>),
-    /// Part of a built-in kind: the field that holds the value, and the one that holds that.
+    /// A value in a built-in kind: its field, and the field that contains that.
     Builtin { parent: &'a str, field: &'a str },
 }
 
-/// How a list is owned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ListKind<'a> {
-    /// As a whole.
     Atomic,
-    /// Member by member.
     Set,
-    /// Item by item, told apart by these fields.
     Keyed(Vec<&'a str>),
 }
 
 impl<'a> Layout<'a> {
-    /// The layout of whole objects of a kind.
     pub(super) fn of(kind: &'a Kind) -> Self {
         match &kind.custom {
             Some(custom) => Self::Custom(custom.schema.as_ref()),
@@ -45,10 +40,9 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// The layout of a field of the value.
     pub(super) fn of_field(self, name: &'a str) -> Self {
         match self {
-            // All kinds have the same metadata, whatever their schema says of it.
+            // All kinds have the same metadata, independent of their schema.
             Self::Custom(_) if name == "metadata" => Self::Builtin {
                 parent: "",
                 field: "metadata",
@@ -64,32 +58,31 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// The layout of an item of the value.
     pub(super) fn of_item(self) -> Self {
         match self {
             Self::Custom(schema) | Self::Schema(schema) => {
                 Self::Schema(schema.and_then(|s| s.get("items")))
             }
-            // Items are found under the name of their list.
+            // Items have the field of their list.
             builtin @ Self::Builtin { .. } => builtin,
         }
     }
 
-    /// Whether the type of the value names this field, so that the field is there even when nobody
-    /// owns it as such; not so the keys of a map.
-    pub(super) fn names(self, field: &str) -> bool {
+    /// Whether the type declares this field, as opposed to keys of a map; declared fields exist
+    /// without an owner.
+    pub(super) fn declares(self, field: &str) -> bool {
         match self {
             Self::Custom(schema) => {
                 matches!(field, "apiVersion" | "kind" | "metadata")
                     || schema.is_some_and(|s| property(s, field).is_some())
             }
             Self::Schema(schema) => schema.is_some_and(|s| property(s, field).is_some()),
-            // The maps of built-in kinds hold plain values, which are owned by themselves.
+            // Maps of built-in kinds have scalar values, which are members themselves.
             Self::Builtin { .. } => true,
         }
     }
 
-    /// Whether the value is one whole when it is a map.
+    /// Whether the value is an atomic map.
     pub(super) fn is_atomic_map(self) -> bool {
         match self {
             Self::Custom(schema) | Self::Schema(schema) => {
@@ -99,7 +92,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Whether the items of the value are wholes when it is a list of maps.
+    /// Whether the value is a list with atomic items.
     pub(super) fn has_atomic_items(self) -> bool {
         match self {
             Self::Builtin { parent, field } => builtin::has_atomic_items(parent, field),
@@ -107,7 +100,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// How the value is owned when it is a list.
+    /// The list type of the value.
     pub(super) fn list_kind(self) -> ListKind<'a> {
         match self {
             Self::Custom(schema) | Self::Schema(schema) => {
@@ -131,7 +124,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// The name of an item of the value among its fellows; `None` when it cannot be told apart.
+    /// The branch of an item; `None` if it has no key.
     pub(super) fn item_name(self, kind: &ListKind<'_>, item: &Value) -> Option<String> {
         match (kind, item) {
             (ListKind::Set, Value::Null | Value::Array(_) | Value::Object(_)) => None,
@@ -150,7 +143,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// What a key field is when an item leaves it out.
+    /// The default of a key.
     fn default_of(self, key: &str) -> Option<Value> {
         match self {
             Self::Builtin { .. } => (key == "protocol").then(|| json!("TCP")),
@@ -175,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn schemas_say_how_lists_are_owned() {
+    fn schemas_define_how_lists_are_owned() {
         let schema = json!({"properties": {
             "map": {
                 "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["port", "name"],
@@ -195,7 +188,7 @@ mod tests {
         assert_eq!(layout.of_field("set").list_kind(), ListKind::Set);
         assert_eq!(layout.of_field("plain").list_kind(), ListKind::Atomic);
         assert!(layout.of_field("whole").is_atomic_map());
-        assert!(layout.names("set") && layout.names("metadata") && !layout.names("other"));
+        assert!(layout.declares("set") && layout.declares("metadata") && !layout.declares("other"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The managers of an object's fields: who set what, and how.
+//! Managed fields: decoding, encoding and capping of `managedFields`.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -8,47 +8,45 @@ use serde_json::{Value, json};
 use super::field_set::FieldSet;
 use crate::object::{Object, at};
 
-/// How many managers that update are remembered one by one.
+/// The largest number of entries of updates.
 const MAX_UPDATERS: usize = 10;
-/// Under this name the others are remembered together.
+/// The manager of older updates, which share an entry.
 const ANCIENT: &str = "ancient-changes";
 
-/// Who manages fields, and how: one entry for each.
+/// The key of an entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Manager {
     pub(super) name: String,
-    /// Whether it applies; else it updates.
+    /// Whether the operation is `Apply` instead of `Update`.
     pub(super) applies: bool,
     pub(super) api_version: String,
-    /// Empty for the object as a whole.
+    /// Empty for the object itself.
     pub(super) subresource: String,
 }
 
-/// A manager's fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct ManagedFieldsEntry {
     pub(super) manager: Manager,
-    /// When the manager changed anything; an apply that changed nothing leaves none.
+    /// The time of the last change; none after an apply without changes.
     pub(super) time: Option<String>,
     pub(super) set: FieldSet,
-    /// The entry as it was read, until something changes: most do not.
-    pub(super) given: Option<Value>,
+    /// The encoded entry, until something changes: most do not.
+    pub(super) encoded: Option<Value>,
 }
 
-/// All managers of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Managers(pub(super) Vec<Entry>);
+pub(super) struct ManagedFields(pub(super) Vec<ManagedFieldsEntry>);
 
 impl Manager {
-    /// What tells one entry from another. Who applies is one manager in all versions.
+    /// Identifies an entry: appliers have one for all versions.
     pub(super) fn identity(&self) -> (&str, &str, Option<&str>) {
         let version = (!self.applies).then_some(self.api_version.as_str());
         (&self.name, &self.subresource, version)
     }
 }
 
-impl Entry {
-    /// The manager as messages name it.
+impl ManagedFieldsEntry {
+    /// The manager in messages about conflicts.
     pub(super) fn shown(&self) -> String {
         let mut shown = Value::from(self.manager.name.as_str()).to_string();
         if !self.manager.subresource.is_empty() {
@@ -81,13 +79,13 @@ impl Entry {
             },
             time: Some(word("time").to_owned()).filter(|time| !time.is_empty()),
             set: set.map(FieldSet::from_json).unwrap_or_default(),
-            given: Some(entry.clone()),
+            encoded: Some(entry.clone()),
         })
     }
 
     fn write(self) -> Value {
-        if let Some(given) = self.given {
-            return given;
+        if let Some(encoded) = self.encoded {
+            return encoded;
         }
         let manager = &self.manager;
         let mut entry = json!({
@@ -108,13 +106,17 @@ impl Entry {
     }
 }
 
-impl Managers {
-    /// The managers of an object; `None` when what it says of them makes no sense.
+impl ManagedFields {
+    /// Decodes the entries of an object; `None` if any is invalid.
     pub(super) fn read(object: &Object) -> Option<Self> {
         let entries = at(object, &["metadata", "managedFields"]).and_then(Value::as_array);
-        let entries: Option<Vec<Entry>> = entries.into_iter().flatten().map(Entry::read).collect();
+        let entries: Option<Vec<ManagedFieldsEntry>> = entries
+            .into_iter()
+            .flatten()
+            .map(ManagedFieldsEntry::read)
+            .collect();
         let mut entries = entries?;
-        // Of entries of one manager the last counts.
+        // Of several entries of one manager, the last counts.
         let mut seen = HashSet::new();
         let mut counts: Vec<bool> = entries
             .iter()
@@ -125,9 +127,9 @@ impl Managers {
         Some(Self(entries))
     }
 
-    /// The managers that a request leaves to begin with: those that it writes itself where it may,
-    /// else those there are. Writing none, or one that is empty, forgets them all.
-    pub(super) fn to_begin_with(live: &Object, next: &Object, subresource: &str) -> Self {
+    /// The entries before a request: those of its own object if it may write them, otherwise the
+    /// live ones. An empty list, or one empty entry, resets them.
+    pub(super) fn before_request(live: &Object, next: &Object, subresource: &str) -> Self {
         let of_live = || Self::read(live).unwrap_or_default();
         if !subresource.is_empty() {
             return of_live();
@@ -138,8 +140,8 @@ impl Managers {
             given if given == at(live, &["metadata", "managedFields"]) => of_live(),
             _ => match Self::read(next) {
                 Some(mut managers) if !managers.0.is_empty() => {
-                    // What clients write is written anew, in order and without anything else.
-                    managers.0.iter_mut().for_each(|entry| entry.given = None);
+                    // Entries of clients are encoded again, which normalises them.
+                    managers.0.iter_mut().for_each(|entry| entry.encoded = None);
                     managers
                 }
                 _ => of_live(),
@@ -147,8 +149,8 @@ impl Managers {
         }
     }
 
-    /// Takes a manager's entry out.
-    pub(super) fn take(&mut self, manager: &Manager) -> Option<Entry> {
+    /// Removes the entry of a manager.
+    pub(super) fn take(&mut self, manager: &Manager) -> Option<ManagedFieldsEntry> {
         let index = self
             .0
             .iter()
@@ -156,32 +158,32 @@ impl Managers {
         Some(self.0.remove(index))
     }
 
-    /// Takes fields from all managers; who has none left is no manager any more.
-    pub(super) fn lose(&mut self, set: &FieldSet) {
+    /// Removes fields from all entries, and drops empty entries.
+    pub(super) fn remove(&mut self, set: &FieldSet) {
         if set.is_empty() {
             return;
         }
         for entry in &mut self.0 {
-            if entry.set.lose(set) {
-                entry.given = None;
+            if entry.set.remove(set) {
+                entry.encoded = None;
             }
         }
         self.0.retain(|entry| !entry.set.is_empty());
     }
 
-    /// Merges the oldest of too many managers that update.
+    /// Merges the oldest updates if there are too many.
     pub(super) fn cap(&mut self) {
-        let updates = |entry: &&Entry| !entry.manager.applies;
+        let updates = |entry: &&ManagedFieldsEntry| !entry.manager.applies;
         let mut count = self.0.iter().filter(updates).count();
         if count <= MAX_UPDATERS {
             return;
         }
         let all = std::mem::take(&mut self.0);
-        let (appliers, mut updaters): (Vec<Entry>, Vec<Entry>) =
+        let (appliers, mut updaters): (Vec<ManagedFieldsEntry>, Vec<ManagedFieldsEntry>) =
             all.into_iter().partition(|entry| entry.manager.applies);
         updaters.sort_by(by_age);
         self.0 = appliers;
-        // Where the oldest of each version is: it takes in the next ones.
+        // The index of the oldest entry of each version, into which the next are merged.
         let mut oldest: HashMap<String, usize> = HashMap::new();
         for entry in updaters {
             let version = entry.manager.api_version.clone();
@@ -192,9 +194,9 @@ impl Managers {
                     ANCIENT.clone_into(&mut first.manager.name);
                     first.manager.subresource.clear();
                     first.set = std::mem::take(&mut first.set).union(&entry.set);
-                    // The younger one's.
+                    // The later time.
                     first.time = entry.time;
-                    first.given = None;
+                    first.encoded = None;
                     count -= 1;
                 }
                 _ => {
@@ -207,22 +209,17 @@ impl Managers {
         }
     }
 
-    /// The managers as an object shows them.
+    /// Encodes the entries in their canonical order.
     pub(super) fn write(mut self) -> Vec<Value> {
         self.0.sort_by(|a, b| {
-            let (x, y) = (&a.manager, &b.manager);
-            y.applies
-                .cmp(&x.applies)
-                .then_with(|| a.time.cmp(&b.time))
-                .then_with(|| x.name.cmp(&y.name))
-                .then_with(|| x.api_version.cmp(&y.api_version))
-                .then_with(|| x.subresource.cmp(&y.subresource))
+            let appliers_first = b.manager.applies.cmp(&a.manager.applies);
+            appliers_first.then_with(|| by_age(a, b))
         });
-        self.0.into_iter().map(Entry::write).collect()
+        self.0.into_iter().map(ManagedFieldsEntry::write).collect()
     }
 }
 
-fn by_age(a: &Entry, b: &Entry) -> Ordering {
+fn by_age(a: &ManagedFieldsEntry, b: &ManagedFieldsEntry) -> Ordering {
     let (x, y) = (&a.manager, &b.manager);
     a.time
         .cmp(&b.time)
@@ -246,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_not_taken() {
+    fn invalid_entries_are_refused() {
         let good = entry("m", "t", "a");
         for (key, value) in [
             ("operation", json!("Replace")),
@@ -255,17 +252,17 @@ mod tests {
         ] {
             let mut bad = good.clone();
             bad[key] = value;
-            assert_eq!(Managers::read(&holder(json!([good, bad]))), None);
+            assert_eq!(ManagedFields::read(&holder(json!([good, bad]))), None);
         }
-        let read = Managers::read(&holder(json!([good]))).unwrap();
+        let read = ManagedFields::read(&holder(json!([good]))).unwrap();
         assert_eq!(read.write(), [good]);
     }
 
     #[test]
-    fn a_client_can_forget_all_managers_but_not_by_leaving_them_out() {
+    fn an_empty_list_resets_managers_and_a_missing_one_does_not() {
         let live = holder(json!([entry("m", "t", "a")]));
         let begin = |next: Value, subresource: &str| {
-            Managers::to_begin_with(&live, &object(next), subresource)
+            ManagedFields::before_request(&live, &object(next), subresource)
                 .0
                 .len()
         };
@@ -281,11 +278,11 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_updates_are_remembered_together() {
+    fn the_oldest_updates_share_an_entry() {
         let entries: Vec<Value> = (0..12)
             .map(|n| entry(&format!("m{n:02}"), &format!("t{n:02}"), &format!("a{n}")))
             .collect();
-        let mut managers = Managers::read(&holder(json!(entries))).unwrap();
+        let mut managers = ManagedFields::read(&holder(json!(entries))).unwrap();
         managers.cap();
         let written = managers.write();
         assert_eq!(written.len(), 10);
@@ -296,10 +293,10 @@ mod tests {
             json!({"f:a0": {}, "f:a1": {}, "f:a2": {}})
         );
         assert_eq!(written[1]["manager"], "m03");
-        // The next goes where the others are.
+        // The next one is merged into the same entry.
         let mut again = written;
         again.push(entry("m12", "t12", "a12"));
-        let mut managers = Managers::read(&holder(json!(again))).unwrap();
+        let mut managers = ManagedFields::read(&holder(json!(again))).unwrap();
         managers.cap();
         let written = managers.write();
         assert_eq!((written.len(), &written[0]["time"]), (10, &json!("t03")));
@@ -307,13 +304,13 @@ mod tests {
     }
 
     #[test]
-    fn of_one_managers_entries_the_last_counts() {
+    fn the_last_entry_of_a_manager_counts() {
         let entries = json!([
             entry("m", "t", "a"),
             entry("n", "t", "a"),
             entry("m", "t", "b")
         ]);
-        let managers = Managers::read(&holder(entries)).unwrap();
+        let managers = ManagedFields::read(&holder(entries)).unwrap();
         assert_eq!(
             managers.write(),
             [entry("m", "t", "b"), entry("n", "t", "a")]
@@ -321,9 +318,9 @@ mod tests {
     }
 
     #[test]
-    fn messages_name_managers_by_what_tells_them_apart() {
+    fn messages_identify_managers() {
         let mut one = entry("kubectl", "2026-01-01T00:00:00Z", "a");
-        let shown = |entry: &Value| Entry::read(entry).unwrap().shown();
+        let shown = |entry: &Value| ManagedFieldsEntry::read(entry).unwrap().shown();
         assert_eq!(shown(&one), "\"kubectl\" using v1");
         one["subresource"] = json!("status");
         assert_eq!(

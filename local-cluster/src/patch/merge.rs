@@ -1,4 +1,4 @@
-//! Server-side apply's merge: what is wanted goes into what there is.
+//! The merge of server-side apply.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,11 +6,10 @@ use serde_json::Value;
 
 use super::layout::{Layout, ListKind};
 
-/// Puts what is wanted into a value.
-pub(super) fn merge(value: &mut Value, wanted: &Value, layout: Layout<'_>) {
-    match (value, wanted) {
-        (Value::Object(map), Value::Object(wanted)) if !layout.is_atomic_map() => {
-            for (name, inner) in wanted {
+pub(super) fn merge(value: &mut Value, desired: &Value, layout: Layout<'_>) {
+    match (value, desired) {
+        (Value::Object(map), Value::Object(desired)) if !layout.is_atomic_map() => {
+            for (name, inner) in desired {
                 match map.get_mut(name) {
                     Some(slot) => merge(slot, inner, layout.of_field(name)),
                     None => {
@@ -19,30 +18,29 @@ pub(super) fn merge(value: &mut Value, wanted: &Value, layout: Layout<'_>) {
                 }
             }
         }
-        (Value::Array(items), Value::Array(wanted))
+        (Value::Array(items), Value::Array(desired))
             if layout.list_kind() != ListKind::Atomic
-                && !(items.is_empty() && wanted.is_empty()) =>
+                && !(items.is_empty() && desired.is_empty()) =>
         {
-            *items = merge_items(std::mem::take(items), wanted, layout);
+            *items = merge_items(std::mem::take(items), desired, layout);
         }
-        (value, wanted) => value.clone_from(wanted),
+        (value, desired) => value.clone_from(desired),
     }
 }
 
-/// The items of both: those that are wanted in the order in which they are wanted, the others where
-/// they are among them.
-fn merge_items(items: Vec<Value>, wanted: &[Value], layout: Layout<'_>) -> Vec<Value> {
+/// Merges items: applied ones in their order, the others at their positions among them.
+fn merge_items(items: Vec<Value>, desired: &[Value], layout: Layout<'_>) -> Vec<Value> {
     let kind = layout.list_kind();
     let name = |item: &Value| layout.item_name(&kind, item).unwrap_or_default();
-    let wanted_names: Vec<String> = wanted.iter().map(name).collect();
-    let is_wanted: HashSet<&str> = wanted_names.iter().map(String::as_str).collect();
-    // The first of each name is merged; were there more, nobody could tell which is meant.
+    let desired_names: Vec<String> = desired.iter().map(name).collect();
+    let is_desired: HashSet<&str> = desired_names.iter().map(String::as_str).collect();
+    // Of items with the same key, the first is merged.
     let mut found: HashMap<String, Value> = HashMap::new();
-    // The others stay: `None` is where one that is wanted was.
+    // Items that are not applied; `None` is the position of an applied one.
     let mut places: Vec<(String, Option<Value>)> = Vec::new();
     for item in items {
         let name = name(&item);
-        if is_wanted.contains(name.as_str()) {
+        if is_desired.contains(name.as_str()) {
             found.entry(name.clone()).or_insert(item);
             places.push((name, None));
         } else {
@@ -50,17 +48,18 @@ fn merge_items(items: Vec<Value>, wanted: &[Value], layout: Layout<'_>) -> Vec<V
         }
     }
     let shared: HashSet<String> = found.keys().cloned().collect();
-    let merged =
-        |name: &str, wanted: &Value, found: &mut HashMap<String, Value>| match found.remove(name) {
-            Some(mut item) if !layout.has_atomic_items() => {
-                merge(&mut item, wanted, layout.of_item());
-                item
-            }
-            _ => wanted.clone(),
-        };
-    let mut result = Vec::with_capacity(places.len() + wanted.len());
+    let merged = |name: &str, desired: &Value, found: &mut HashMap<String, Value>| match found
+        .remove(name)
+    {
+        Some(mut item) if !layout.has_atomic_items() => {
+            merge(&mut item, desired, layout.of_item());
+            item
+        }
+        _ => desired.clone(),
+    };
+    let mut result = Vec::with_capacity(places.len() + desired.len());
     let shared_from = |start: usize| {
-        let rest = wanted_names.iter().enumerate().skip(start);
+        let rest = desired_names.iter().enumerate().skip(start);
         let mut shared = rest.filter(|(_, name)| shared.contains(*name));
         shared.next().map(|(index, _)| index)
     };
@@ -71,18 +70,18 @@ fn merge_items(items: Vec<Value>, wanted: &[Value], layout: Layout<'_>) -> Vec<V
             result.push(other);
             continue;
         }
-        // The place counts for the wanted item that comes next of those that are in both, and for
-        // what is new before it. At any other place that item's turn is past, or yet to come.
-        let Some(index) = next_shared.filter(|index| wanted_names.get(*index) == Some(&name))
+        // Only the position of the next applied item that is in both lists counts, and new items
+        // before it go there.
+        let Some(index) = next_shared.filter(|index| desired_names.get(*index) == Some(&name))
         else {
             continue;
         };
-        let turn = wanted_names.iter().zip(wanted).take(index + 1).skip(done);
+        let turn = desired_names.iter().zip(desired).take(index + 1).skip(done);
         result.extend(turn.map(|(name, item)| merged(name, item, &mut found)));
         done = index + 1;
         next_shared = shared_from(done);
     }
-    let rest = wanted_names.iter().zip(wanted).skip(done);
+    let rest = desired_names.iter().zip(desired).skip(done);
     result.extend(rest.map(|(name, item)| merged(name, item, &mut found)));
     result
 }
@@ -92,14 +91,14 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn merged(value: Value, wanted: Value) -> Value {
+    fn merged(value: Value, desired: Value) -> Value {
         let layout = Layout::Builtin {
             parent: "",
             field: "",
         };
         let wrap = |list: Value| json!({"spec": {"containers": list}});
         let mut object = wrap(value);
-        merge(&mut object, &wrap(wanted), layout);
+        merge(&mut object, &wrap(desired), layout);
         object["spec"]["containers"].take()
     }
 
@@ -109,8 +108,8 @@ mod tests {
     }
 
     #[test]
-    fn items_keep_the_order_that_is_wanted() {
-        for (live, wanted, result) in [
+    fn items_have_the_applied_order() {
+        for (live, desired, result) in [
             ("ab", "ba", "ba"),
             ("abc", "c", "abc"),
             ("axb", "ba", "xba"),
@@ -119,8 +118,8 @@ mod tests {
             ("ab", "cd", "abcd"),
             ("", "ab", "ab"),
         ] {
-            let out = merged(named(live), named(wanted));
-            assert_eq!(out, named(result), "{live} and {wanted}");
+            let out = merged(named(live), named(desired));
+            assert_eq!(out, named(result), "{live} and {desired}");
         }
     }
 

@@ -1,16 +1,16 @@
-//! Who manages what after a write that is no apply: who changes a field owns it from then on.
+//! Managed fields after creates and updates: the manager owns the fields that it changes.
 
 use serde_json::{Value, json};
 
 use super::compare::{Comparison, compare_objects};
 use super::field_set::FieldSet;
 use super::layout::Layout;
-use super::managers::{Entry, Manager, Managers};
+use super::managers::{ManagedFields, ManagedFieldsEntry, Manager};
 use crate::object::{self, Object, at, child};
 use crate::resources::Kind;
 
-/// Type, identity and what the server counts are nobody's to own.
-const NOBODYS: [&[&str]; 11] = [
+/// Fields that no manager owns.
+const UNOWNED: [&[&str]; 11] = [
     &["apiVersion"],
     &["kind"],
     &["metadata"],
@@ -24,12 +24,11 @@ const NOBODYS: [&[&str]; 11] = [
     &["metadata", "resourceVersion"],
 ];
 
-/// Fields of a new object that the server adds, where the client says nothing of them.
+/// Fields of a new object that the server sets because the client omits them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Unsaid(FieldSet);
+pub(crate) struct ServerSetFields(FieldSet);
 
-impl Unsaid {
-    /// The fields that a request to create leaves to the server.
+impl ServerSetFields {
     pub(crate) fn by(kind: &Kind, request: &Object) -> Self {
         let added: &[&[&str]] = match (kind.group.as_str(), kind.plural.as_str()) {
             ("", "pods") => &[
@@ -45,30 +44,29 @@ impl Unsaid {
             ("", "namespaces") => &[&["spec", "finalizers"]],
             _ => &[],
         };
-        let unsaid = added.iter().filter(|path| at(request, path).is_none());
-        Self(unsaid.fold(FieldSet::default(), |set, path| {
-            set.union(&FieldSet::path(path))
-        }))
+        let omitted = |path: &&&[&str]| at(request, path).is_none();
+        let server_set: Vec<&[&str]> = added.iter().filter(omitted).copied().collect();
+        Self(FieldSet::of_paths(&server_set))
     }
 }
 
-/// The managers of an object that `manager` creates, in presented form.
+/// The `managedFields` of an object in its served version that `manager` creates.
 pub(crate) fn after_create(
     kind: &Kind,
     new: &Object,
-    unsaid: &Unsaid,
+    server_set: &ServerSetFields,
     manager: &str,
     now: &str,
 ) -> Vec<Value> {
-    let managers = Managers::to_begin_with(&Object::new(), new, "");
+    let managers = ManagedFields::before_request(&Object::new(), new, "");
     let mut after = updated(kind, managers, (None, new), updater(kind, "", manager), now);
-    after.lose(&unsaid.0);
+    after.remove(&server_set.0);
     after.cap();
     after.write()
 }
 
-/// The managers of an object after an update by `manager` from `live` to `next`, both in presented
-/// form.
+/// The `managedFields` after an update by `manager` from `live` to `next`, both in their served
+/// version.
 pub(crate) fn after_update(
     kind: &Kind,
     subresource: &str,
@@ -76,9 +74,9 @@ pub(crate) fn after_update(
     manager: &str,
     now: &str,
 ) -> Vec<Value> {
-    let managers = Managers::to_begin_with(live, next, subresource);
+    let managers = ManagedFields::before_request(live, next, subresource);
     if managers.0.is_empty() {
-        // Nobody looks after this object's managers, until somebody applies.
+        // Without managers, nothing is tracked until a client applies.
         return Vec::new();
     }
     let by = updater(kind, subresource, manager);
@@ -96,21 +94,21 @@ fn updater(kind: &Kind, subresource: &str, manager: &str) -> Manager {
     }
 }
 
-/// What is wrong with what an object says of its managers.
+/// Why `managedFields` are invalid.
 pub(crate) fn managers_error(object: &Object) -> Option<&'static str> {
-    Managers::read(object)
+    ManagedFields::read(object)
         .is_none()
         .then_some("operation, apiVersion or fieldsType of an entry is not valid")
 }
 
-/// The managers after an update by one of them, however many they are.
+/// The entries after an update, without a cap on their number.
 pub(super) fn updated(
     kind: &Kind,
-    mut managers: Managers,
+    mut managers: ManagedFields,
     (live, next): (Option<&Object>, &Object),
     by: Manager,
     now: &str,
-) -> Managers {
+) -> ManagedFields {
     let empty;
     let live = match live {
         Some(live) => live,
@@ -119,17 +117,17 @@ pub(super) fn updated(
             &empty
         }
     };
-    refit(kind, &mut managers);
+    reconcile_with_schema(kind, &mut managers);
     let changes = changes(kind, &by.subresource, live, next);
-    managers.lose(&changes.removed);
+    managers.remove(&changes.removed);
     let set = changes.set();
-    managers.lose(&set);
-    let set = set.difference(&nobodys());
+    managers.remove(&set);
+    let set = set.difference(&unowned());
     if !set.is_empty() {
         let before = managers.take(&by).map(|entry| entry.set);
-        managers.0.push(Entry {
+        managers.0.push(ManagedFieldsEntry {
             manager: by,
-            given: None,
+            encoded: None,
             time: Some(now.to_owned()),
             set: set.union(&before.unwrap_or_default()),
         });
@@ -137,13 +135,13 @@ pub(super) fn updated(
     managers
 }
 
-/// What changed, as far as a write to this part of the object can change it.
+/// The changes that a write to this subresource can make.
 pub(super) fn changes(kind: &Kind, subresource: &str, live: &Object, next: &Object) -> Comparison {
     let changes = compare_objects(live, next, Layout::of(kind));
     changes.without(&reset(kind, subresource))
 }
 
-/// What a write to this part of the object cannot change: it is put back whatever the client says.
+/// The fields that a write to this subresource cannot change.
 pub(super) fn reset(kind: &Kind, subresource: &str) -> FieldSet {
     let paths: &[&[&str]] = match subresource {
         "" if kind.has_status => &[&["status"]],
@@ -159,32 +157,26 @@ pub(super) fn reset(kind: &Kind, subresource: &str) -> FieldSet {
         "status" => &[&["spec"]],
         _ => &[],
     };
-    paths.iter().fold(FieldSet::default(), |set, path| {
-        set.union(&FieldSet::path(path))
-    })
+    FieldSet::of_paths(paths)
 }
 
-/// What no manager ever owns.
-pub(super) fn nobodys() -> FieldSet {
-    NOBODYS.iter().fold(FieldSet::default(), |set, path| {
-        set.union(&FieldSet::path(path))
-    })
+pub(super) fn unowned() -> FieldSet {
+    FieldSet::of_paths(&UNOWNED)
 }
 
-/// Fits what managers own to a definition that may have changed since.
-pub(super) fn refit(kind: &Kind, managers: &mut Managers) {
+/// Adjusts owned fields to a schema that may have changed.
+pub(super) fn reconcile_with_schema(kind: &Kind, managers: &mut ManagedFields) {
     if kind.is_custom() {
         for entry in &mut managers.0 {
-            let fitted = entry.set.fitted(Layout::of(kind));
-            if fitted != entry.set {
-                entry.set = fitted;
-                entry.given = None;
+            let reconciled = entry.set.reconciled(Layout::of(kind));
+            if reconciled != entry.set {
+                entry.set = reconciled;
+                entry.encoded = None;
             }
         }
     }
 }
 
-/// The name under which a manager is kept.
 pub(super) fn manager_name(given: &str) -> String {
     match given {
         "" => "unknown".to_owned(),
@@ -192,8 +184,7 @@ pub(super) fn manager_name(given: &str) -> String {
     }
 }
 
-/// What an object of the kind is before anything is said of it. Built-in kinds are types, and some of
-/// their fields are always there.
+/// The empty object of a kind: types of built-in kinds have fields that are never omitted.
 pub(super) fn empty_object(kind: &Kind) -> Object {
     let mut empty = Object::new();
     empty.insert("apiVersion".to_owned(), Value::from(kind.api_version()));
@@ -250,7 +241,7 @@ mod tests {
         let mut next = kind.present_object(object(next));
         let managed = match live {
             Some(live) => after_update(&kind, subresource, (live, &next), by, "now"),
-            None => after_create(&kind, &next, &Unsaid::by(&kind, &next), by, "now"),
+            None => after_create(&kind, &next, &ServerSetFields::by(&kind, &next), by, "now"),
         };
         child(&mut next, "metadata").insert("managedFields".to_owned(), managed.into());
         next
@@ -278,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn who_creates_an_object_owns_what_it_says() {
+    fn the_creator_owns_the_fields_it_sets() {
         let made = update(None, "kubectl", "", pod(json!({"a": "1"}), "i"));
         assert_eq!(
             owned(&made),
@@ -293,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_go_to_who_changes_them_and_from_all_when_they_are_removed() {
+    fn changed_fields_change_owners_and_removed_fields_lose_them() {
         let first = update(None, "a", "", pod(json!({"x": "1", "y": "1"}), "i"));
         let mut next = first.clone();
         next["metadata"]["labels"] = json!({"x": "2"});
@@ -314,13 +305,13 @@ mod tests {
                 ),
             ]
         );
-        // Nothing changes: nobody is noted.
+        // Without changes there is no new entry.
         let third = update(Some(&second), "c", "", Value::Object(second.clone()));
         assert_eq!(third, second);
     }
 
     #[test]
-    fn each_subresource_has_managers_of_its_own() {
+    fn each_subresource_has_its_own_managers() {
         let first = update(None, "a", "", pod(json!({}), "i"));
         let mut next = first.clone();
         next["status"] = json!({"phase": "Running"});
@@ -333,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn forgotten_managers_stay_forgotten_until_somebody_applies() {
+    fn reset_managers_are_tracked_again_after_an_apply() {
         let first = update(None, "a", "", pod(json!({}), "i"));
         let mut next = first.clone();
         next["metadata"]["managedFields"] = json!([{}]);

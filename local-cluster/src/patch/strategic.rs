@@ -1,7 +1,7 @@
-//! Strategic merge: a merge patch in which some lists are merged item by item.
+//! Strategic merge patches, which merge some lists item by item.
 //!
-//! `kubectl apply` and `kubectl patch` send it for built-in kinds. Which lists are keyed, and by
-//! what, is part of Kubernetes' types.
+//! `kubectl apply` and `kubectl patch` send them for built-in kinds. The keys of lists are part of
+//! Kubernetes' types.
 
 use serde_json::Value;
 
@@ -11,7 +11,6 @@ use crate::object::Object;
 const ORDER: &str = "$setElementOrder/";
 const DELETE_PRIMITIVE: &str = "$deleteFromPrimitiveList/";
 
-/// Merges a patch into a built-in object.
 pub(crate) fn merge(document: &mut Value, patch: &Object) {
     merge_map(document, patch, "");
 }
@@ -37,13 +36,13 @@ fn merge_map(document: &mut Value, patch: &Object, parent: &str) {
     }
     for (key, value) in patch {
         if let Some(list) = key.strip_prefix(DELETE_PRIMITIVE) {
-            if let (Some(Value::Array(items)), Value::Array(gone)) = (map.get_mut(list), value) {
-                items.retain(|item| !gone.contains(item));
+            if let (Some(Value::Array(items)), Value::Array(removed)) = (map.get_mut(list), value) {
+                items.retain(|item| !removed.contains(item));
             }
             continue;
         }
         if let Some(list) = key.strip_prefix(ORDER) {
-            // With items in the patch, the order is applied when these are merged.
+            // If the patch has items, merging them applies the order.
             if !patch.contains_key(list) {
                 reorder(map, parent, list, value);
             }
@@ -135,7 +134,7 @@ fn merge_keyed(
     let mut patch_order = Vec::new();
     for item in items {
         let (Some(id), Value::Object(change)) = (item.get(key), item) else {
-            // An item without its key cannot be matched: keep it, validation will say what is wrong.
+            // An item without its key matches nothing; validation refuses it later.
             if item.get("$patch").is_none() {
                 merged.push(item.clone());
             }
@@ -161,7 +160,7 @@ fn merge_keyed(
     in_order(merged, key, &patch_order, &server_order)
 }
 
-/// Items of the patch in its order, the others in theirs, merged so that known neighbours stay.
+/// Merges the order of the patch with the live order of the other items.
 fn in_order(merged: Vec<Value>, key: &str, patch: &[Value], server: &[Value]) -> Vec<Value> {
     let position = |order: &[Value], item: &Value| {
         let id = item.get(key)?;
@@ -196,8 +195,8 @@ fn reorder(map: &mut Object, parent: &str, field: &str, order: &Value) {
         return;
     };
     let server: Vec<Value> = items.iter().filter_map(|i| i.get(key).cloned()).collect();
-    let wanted: Vec<Value> = order.iter().filter_map(|o| o.get(key).cloned()).collect();
-    *items = in_order(std::mem::take(items), key, &wanted, &server);
+    let desired: Vec<Value> = order.iter().filter_map(|o| o.get(key).cloned()).collect();
+    *items = in_order(std::mem::take(items), key, &desired, &server);
 }
 
 #[cfg(test)]

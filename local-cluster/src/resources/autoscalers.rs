@@ -1,17 +1,15 @@
-//! One autoscaler, two APIs: `autoscaling/v2` with any metrics, `v1` with the processor's only.
+//! Conversion of autoscalers between `autoscaling/v2`, which is stored, and `autoscaling/v1`.
 //!
-//! The newer form is the one that is kept. What the older one has no field for is in an annotation
-//! there, so that nothing is lost when it is read and written back.
+//! Metrics that `v1` has no field for are in an annotation there, so that a client that reads and
+//! writes `v1` keeps them.
 
 use serde_json::{Value, json};
 
 use crate::object::{Object, child};
 
-/// Holds the metrics that `autoscaling/v1` has no field for.
 const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
 const PERCENT: &str = "targetCPUUtilizationPercentage";
 
-/// The older form of a stored autoscaler.
 pub(crate) fn autoscaler_to_v1(mut autoscaler: Object) -> Object {
     let metrics = child(&mut autoscaler, "spec").remove("metrics");
     let mut others = Vec::new();
@@ -39,7 +37,6 @@ pub(crate) fn autoscaler_to_v1(mut autoscaler: Object) -> Object {
     autoscaler
 }
 
-/// The form to store of an older autoscaler.
 pub(crate) fn autoscaler_from_v1(mut autoscaler: Object) -> Object {
     let percent = child(&mut autoscaler, "spec").remove(PERCENT);
     let metadata = child(&mut autoscaler, "metadata");
@@ -47,7 +44,7 @@ pub(crate) fn autoscaler_from_v1(mut autoscaler: Object) -> Object {
         Some(Value::Object(annotations)) => annotations.remove(METRICS),
         _ => None,
     };
-    // What is no list of metrics is a note that somebody else wrote there, and says nothing.
+    // Anything but a list of metrics is ignored.
     let others = others
         .as_ref()
         .and_then(Value::as_str)
@@ -77,7 +74,7 @@ mod tests {
     use crate::object::object;
 
     #[test]
-    fn nothing_is_lost_on_the_way_there_and_back() {
+    fn conversion_round_trips() {
         let memory = json!({"type": "Resource", "resource": {"name": "memory",
             "target": {"type": "Utilization", "averageUtilization": 50}}});
         let cpu = json!({"type": "Resource", "resource": {"name": "cpu",
@@ -93,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_that_is_no_list_of_metrics_says_nothing() {
+    fn an_annotation_without_metrics_is_ignored() {
         let given =
             object(json!({"metadata": {"annotations": {METRICS: "{"}}, "spec": {PERCENT: null}}));
         assert_eq!(autoscaler_from_v1(given)["spec"], json!({}));

@@ -1,17 +1,8 @@
 //! The built-in kinds.
 //!
-//! A kind that only has to be kept and watched costs a line here. What else a cluster does with
-//! pods, namespaces or definitions is in `agents`; kinds without an agent are kept as an API server
-//! without controllers keeps them.
+//! A kind without controllers or rules of its own takes a line in [`kinds`].
 
-mod access;
-mod core;
-mod devices;
-mod extension;
-mod network;
-mod reviews;
-mod storage;
-mod workloads;
+mod kinds;
 
 use std::borrow::Cow;
 
@@ -21,11 +12,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Kind, View};
+use super::{Conversion, Kind};
 use crate::store::Resource;
 
-/// A kind as its file describes it; names and scope are read off its type.
-struct Row {
+/// A kind in the table; names and scope come from its type.
+struct KindRow {
     group: &'static str,
     version: &'static str,
     kind: &'static str,
@@ -33,101 +24,84 @@ struct Row {
     namespaced: bool,
     short: &'static [&'static str],
     category: Option<&'static str>,
-    traits: &'static [Trait],
-    typed: Typed,
+    traits: &'static [KindTrait],
+    round_trip: RoundTrip,
     schema: TypeSchema,
 }
 
-/// Decodes an object as its type and encodes it again.
-pub(crate) type Typed = fn(Value) -> Result<Value, serde_json::Error>;
+/// Decodes an object as its generated type and encodes it again.
+pub(crate) type RoundTrip = fn(Value) -> Result<Value, serde_json::Error>;
 
-/// How documents describe a type.
+/// The OpenAPI schema of a generated type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TypeSchema {
-    /// The type's name in documents.
     pub(crate) name: fn() -> Cow<'static, str>,
-    /// Adds the type and all that it is made of.
+    /// Adds the schema of the type and of all types that it refers to.
     pub(crate) add: fn(&mut SchemaGenerator),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Trait {
-    /// Has a status subresource.
+enum KindTrait {
     Status,
-    /// Counts generations.
     Generation,
-    /// A deletion answers with the object.
+    /// A deletion responds with the object instead of a `Status`.
     ReturnsDeleted,
-    /// An update must name the version it is based on.
+    /// An update must have a `resourceVersion`.
     Versioned,
 }
 
-/// Whether objects are in namespaces, read off a type's scope.
-trait Scope {
+/// Whether a scope type is that of namespaced kinds.
+trait ResourceScope {
     const NAMESPACED: bool;
 }
 
-impl Scope for ClusterResourceScope {
+impl ResourceScope for ClusterResourceScope {
     const NAMESPACED: bool = false;
 }
 
-impl Scope for NamespaceResourceScope {
+impl ResourceScope for NamespaceResourceScope {
     const NAMESPACED: bool = true;
 }
 
-const fn row<T>(traits: &'static [Trait]) -> Row
+const fn row<T>(traits: &'static [KindTrait]) -> KindRow
 where
-    T: Named<Scope: Scope> + DeserializeOwned + Serialize + JsonSchema,
+    T: Named<Scope: ResourceScope> + DeserializeOwned + Serialize + JsonSchema,
 {
-    Row {
+    KindRow {
         group: T::GROUP,
         version: T::VERSION,
         kind: T::KIND,
         plural: T::URL_PATH_SEGMENT,
-        namespaced: <T::Scope as Scope>::NAMESPACED,
+        namespaced: <T::Scope as ResourceScope>::NAMESPACED,
         short: &[],
         category: None,
         traits,
-        typed: through::<T>,
+        round_trip: round_trip::<T>,
         schema: TypeSchema {
             name: T::schema_name,
-            add: described::<T>,
+            add: add_schema::<T>,
         },
     }
 }
 
-fn through<T: DeserializeOwned + Serialize>(value: Value) -> Result<Value, serde_json::Error> {
+fn round_trip<T: DeserializeOwned + Serialize>(value: Value) -> Result<Value, serde_json::Error> {
     serde_json::from_value::<T>(value).and_then(|typed| serde_json::to_value(&typed))
 }
 
-fn described<T: JsonSchema>(generator: &mut SchemaGenerator) {
+fn add_schema<T: JsonSchema>(generator: &mut SchemaGenerator) {
     generator.subschema_for::<T>();
 }
 
-/// All built-in kinds, in the order in which discovery lists their groups.
 pub(super) fn kinds() -> Vec<Kind> {
-    let files = [
-        core::ROWS,
-        workloads::ROWS,
-        network::ROWS,
-        access::ROWS,
-        storage::ROWS,
-        devices::ROWS,
-        extension::ROWS,
-    ];
-    files
-        .iter()
-        .flat_map(|rows| rows.iter())
-        .map(Row::kind)
-        .collect()
+    kinds::STORED.iter().map(KindRow::kind).collect()
 }
 
-/// The kinds that are answered and not kept.
+/// Reviews and bindings, which are created and never stored.
 pub(super) fn reviews() -> Vec<Kind> {
-    reviews::ROWS.iter().map(Row::kind).collect()
+    kinds::REVIEWS.iter().map(KindRow::kind).collect()
 }
 
-impl Row {
+impl KindRow {
     const fn short(self, short: &'static [&'static str]) -> Self {
         Self { short, ..self }
     }
@@ -140,7 +114,7 @@ impl Row {
     }
 
     fn kind(&self) -> Kind {
-        let is = |t: Trait| self.traits.contains(&t);
+        let is = |t: KindTrait| self.traits.contains(&t);
         let owned = |s: &str| s.to_owned();
         let events_v1 = self.group == "events.k8s.io";
         Kind {
@@ -153,18 +127,18 @@ impl Row {
             short_names: self.short.iter().copied().map(owned).collect(),
             categories: self.category.into_iter().map(owned).collect(),
             namespaced: self.namespaced,
-            has_status: is(Trait::Status),
-            has_generation: is(Trait::Generation),
-            returns_deleted: is(Trait::ReturnsDeleted),
-            unconditional_update: !is(Trait::Versioned),
-            view: match (self.group, self.version) {
-                ("events.k8s.io", _) => View::EventsV1,
-                ("autoscaling", "v1") => View::AutoscalerV1,
-                _ => View::Plain,
+            has_status: is(KindTrait::Status),
+            has_generation: is(KindTrait::Generation),
+            returns_deleted: is(KindTrait::ReturnsDeleted),
+            unconditional_update: !is(KindTrait::Versioned),
+            conversion: match (self.group, self.version) {
+                ("events.k8s.io", _) => Conversion::EventsV1,
+                ("autoscaling", "v1") => Conversion::AutoscalerV1,
+                _ => Conversion::None,
             },
-            // Both event APIs read and write the same objects.
+            // Both event APIs share their objects.
             storage: Resource::new(if events_v1 { "" } else { self.group }, self.plural),
-            typed: Some(self.typed),
+            round_trip: Some(self.round_trip),
             schema: Some(self.schema),
             custom: None,
         }

@@ -1,34 +1,39 @@
-//! CustomResourceDefinitions: what they must say, what is filled in, and the kinds they make.
+//! CustomResourceDefinitions: defaults, validation, and the kinds that they declare.
 
-mod accept;
 mod keywords;
 mod names;
+mod naming;
 mod parts;
-mod place;
 mod replicas;
 mod rule;
 mod schema;
 mod spec;
 mod structural;
+mod versions;
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Custom, Kind, View};
+use super::{Conversion, Custom, Kind};
 use crate::object::{Object, at, child, text};
 use crate::schema::Schema;
 use crate::store::Resource;
 
-pub(crate) use accept::{Names, accept_names, is_established};
+pub(crate) use naming::{Names, accept_names, is_established};
 use parts::{columns_errors, scale_errors, selectable_errors};
-use place::versions;
 pub(crate) use replicas::replica_errors;
 pub(crate) use schema::format_warnings;
 use schema::schema_errors;
 pub(crate) use spec::crd_errors;
+use versions::versions;
 
-/// Fills in the names and the parts of the status that follow from the rest.
+/// The string under `key`, empty without one.
+fn word<'a>(object: &'a Object, key: &str) -> &'a str {
+    text(object, &[key]).unwrap_or_default()
+}
+
+/// Fills in names, conversion and the initial status.
 pub(crate) fn crd_defaults(crd: &mut Object) {
     let kind = text(crd, &["spec", "names", "kind"])
         .unwrap_or_default()
@@ -59,7 +64,7 @@ pub(crate) fn crd_defaults(crd: &mut Object) {
     status
         .entry("acceptedNames")
         .or_insert_with(|| json!({"plural": "", "kind": ""}));
-    // Once stored, objects may stay in that version until they are written again.
+    // Objects may remain in a version until they are written again.
     let kept = status.entry("storedVersions").or_insert_with(|| json!([]));
     if !kept.is_array() {
         *kept = json!([]);
@@ -73,7 +78,7 @@ pub(crate) fn crd_defaults(crd: &mut Object) {
     }
 }
 
-/// The kinds that a valid definition makes: one for each served version.
+/// The kinds of a valid definition: one for each served version.
 pub(crate) fn kinds_of(crd: &Object) -> Vec<Kind> {
     versions(crd)
         .filter(|v| v.get("served").and_then(Value::as_bool) != Some(false))
@@ -81,7 +86,7 @@ pub(crate) fn kinds_of(crd: &Object) -> Vec<Kind> {
         .collect()
 }
 
-/// The names that it is served under: those that it was given, if that was decided.
+/// The accepted names once there are any, otherwise those of the spec.
 fn served_names(crd: &Object) -> [&'static str; 2] {
     match text(crd, &["status", "acceptedNames", "plural"]) {
         Some(plural) if !plural.is_empty() => ["status", "acceptedNames"],
@@ -113,9 +118,9 @@ fn kind_of(crd: &Object, version: &Object) -> Option<Kind> {
         has_generation: true,
         returns_deleted: false,
         unconditional_update: false,
-        view: View::Plain,
+        conversion: Conversion::None,
         storage: Resource::new(&group, &plural),
-        typed: None,
+        round_trip: None,
         schema: None,
         custom: Some(Custom {
             schema: at(version, &["schema", "openAPIV3Schema"]).cloned(),
@@ -131,7 +136,7 @@ fn kind_of(crd: &Object, version: &Object) -> Option<Kind> {
     })
 }
 
-/// The version that objects are stored in, as far as clients are told.
+/// The version marked as storage version.
 fn storage_version(crd: &Object) -> String {
     let stored = versions(crd).find(|v| v.get("storage") == Some(&Value::Bool(true)));
     let name = stored.and_then(|version| text(version, &["name"]));

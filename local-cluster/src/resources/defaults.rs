@@ -1,4 +1,4 @@
-//! What the API server fills into built-in objects when they are created or updated.
+//! Defaulting of built-in kinds.
 
 mod workloads;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Kind, events};
 use crate::object::{Object, at, child, text};
 
-/// Fills in defaults; custom resources get theirs from their schema.
+/// Defaults of built-in kinds; those of custom resources come from their schemas.
 pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
     if kind.is_custom() {
         return;
@@ -19,10 +19,10 @@ pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
         ("", "services") => service_defaults(object),
         ("", "namespaces") => namespace_defaults(object),
         ("", "secrets") => {
-            object.entry("type").or_insert(json!("Opaque"));
+            fill(object, json!({"type": "Opaque"}));
             encode_string_data(object);
         }
-        // Presented in the newer form here: the defaults belong to the stored form.
+        // Defaults apply to the stored version.
         ("events.k8s.io", "events") => {
             let mut stored = super::event_from_v1(std::mem::take(object));
             events::event_defaults(&mut stored);
@@ -31,11 +31,11 @@ pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
         ("", "events") => events::event_defaults(object),
         ("apiextensions.k8s.io", _) => super::crd_defaults(object),
         ("storage.k8s.io", "storageclasses") => {
-            or(object, "reclaimPolicy", json!("Delete"));
-            or(object, "volumeBindingMode", json!("Immediate"));
+            let defaults = json!({"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"});
+            fill(object, defaults);
         }
         ("scheduling.k8s.io", _) => {
-            or(object, "preemptionPolicy", json!("PreemptLowerPriority"));
+            fill(object, json!({"preemptionPolicy": "PreemptLowerPriority"}));
         }
         ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => {
             binding_defaults(object);
@@ -48,11 +48,27 @@ pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
     }
 }
 
-fn or(map: &mut Object, key: &str, value: Value) {
-    map.entry(key).or_insert(value);
+/// Adds the defaults that are missing, inside of maps too; null counts as present.
+fn fill(object: &mut Object, defaults: Value) {
+    for (key, default) in crate::object::object(defaults) {
+        match default {
+            Value::Object(inner) if !inner.is_empty() => {
+                fill(child(object, &key), Value::Object(inner));
+            }
+            default => {
+                object.entry(key).or_insert(default);
+            }
+        }
+    }
 }
 
-/// What was written as text is kept, and read, in base64.
+/// The maps in a list.
+pub(super) fn maps_in(list: Option<&mut Value>) -> impl Iterator<Item = &mut Object> {
+    let list = list.and_then(Value::as_array_mut);
+    list.into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
+/// `stringData` is write-only: it becomes `data`, in base64.
 fn encode_string_data(secret: &mut Object) {
     if let Some(Value::Object(texts)) = secret.remove("stringData") {
         let data = child(secret, "data");
@@ -63,18 +79,12 @@ fn encode_string_data(secret: &mut Object) {
     }
 }
 
-/// Who is bound is named by the group that users, groups and roles belong to.
 fn binding_defaults(binding: &mut Object) {
-    const GROUP: &str = "rbac.authorization.k8s.io";
-    or(child(binding, "roleRef"), "apiGroup", json!(GROUP));
-    let subjects = binding.get_mut("subjects").and_then(Value::as_array_mut);
-    for subject in subjects
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_object_mut)
-    {
+    let group = json!({"apiGroup": "rbac.authorization.k8s.io"});
+    fill(child(binding, "roleRef"), group.clone());
+    for subject in maps_in(binding.get_mut("subjects")) {
         if text(subject, &["kind"]) != Some("ServiceAccount") {
-            or(subject, "apiGroup", json!(GROUP));
+            fill(subject, group.clone());
         }
     }
 }
@@ -84,105 +94,91 @@ fn namespace_defaults(namespace: &mut Object) {
     let labels = child(child(namespace, "metadata"), "labels");
     labels.insert("kubernetes.io/metadata.name".to_owned(), Value::from(name));
     if !crate::object::is_deleting(namespace) {
-        or(
-            child(namespace, "spec"),
-            "finalizers",
-            json!(["kubernetes"]),
-        );
+        fill(namespace, json!({"spec": {"finalizers": ["kubernetes"]}}));
     }
 }
 
 fn pod_defaults(pod: &mut Object) {
-    pod_condition_defaults(pod);
+    let conditions = pod.get_mut("status").and_then(|s| s.get_mut("conditions"));
+    for condition in maps_in(conditions) {
+        fill(
+            condition,
+            json!({"lastProbeTime": null, "lastTransitionTime": null}),
+        );
+    }
     let spec = child(pod, "spec");
     pod_spec_defaults(spec);
-    or(spec, "priority", json!(0));
-    or(spec, "enableServiceLinks", json!(true));
-    or(spec, "preemptionPolicy", json!("PreemptLowerPriority"));
     let toleration = |key: &str| json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300});
-    or(
+    let tolerations = [
+        toleration("node.kubernetes.io/not-ready"),
+        toleration("node.kubernetes.io/unreachable"),
+    ];
+    fill(
         spec,
-        "tolerations",
-        json!([
-            toleration("node.kubernetes.io/not-ready"),
-            toleration("node.kubernetes.io/unreachable")
-        ]),
+        json!({
+            "priority": 0, "enableServiceLinks": true, "preemptionPolicy": "PreemptLowerPriority",
+            "tolerations": tolerations,
+        }),
     );
 }
 
-/// What pods and templates of pods have in common.
+/// The defaults that pods and pod templates share.
 fn pod_spec_defaults(spec: &mut Object) {
     for list in ["containers", "initContainers"] {
-        if let Some(Value::Array(containers)) = spec.get_mut(list) {
-            for container in containers.iter_mut().filter_map(Value::as_object_mut) {
-                container_defaults(container);
-            }
-        }
+        maps_in(spec.get_mut(list)).for_each(container_defaults);
     }
-    or(spec, "restartPolicy", json!("Always"));
-    or(spec, "terminationGracePeriodSeconds", json!(30));
-    or(spec, "dnsPolicy", json!("ClusterFirst"));
-    or(spec, "securityContext", json!({}));
-    or(spec, "schedulerName", json!("default-scheduler"));
-}
-
-/// Pod conditions show both times even when they were never set.
-fn pod_condition_defaults(pod: &mut Object) {
-    let conditions = pod
-        .get_mut("status")
-        .and_then(|s| s.get_mut("conditions"))
-        .and_then(Value::as_array_mut);
-    for condition in conditions
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_object_mut)
-    {
-        or(condition, "lastProbeTime", Value::Null);
-        or(condition, "lastTransitionTime", Value::Null);
-    }
+    fill(
+        spec,
+        json!({
+            "restartPolicy": "Always", "terminationGracePeriodSeconds": 30,
+            "dnsPolicy": "ClusterFirst", "securityContext": {},
+            "schedulerName": "default-scheduler",
+        }),
+    );
 }
 
 fn container_defaults(container: &mut Object) {
     let image = text(container, &["image"]).unwrap_or_default();
-    // The part after the last slash: a registry's port is no tag.
+    // Only after the last slash does a colon begin a tag, and not a registry's port.
     let tag = image.rsplit('/').next().and_then(|i| i.split_once(':'));
     let pinned = image.contains('@') || tag.is_some_and(|(_, tag)| tag != "latest");
     let policy = if pinned { "IfNotPresent" } else { "Always" };
-    or(container, "imagePullPolicy", json!(policy));
-    or(container, "resources", json!({}));
-    or(
+    fill(
         container,
-        "terminationMessagePath",
-        json!("/dev/termination-log"),
+        json!({
+            "imagePullPolicy": policy, "resources": {},
+            "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File",
+        }),
     );
-    or(container, "terminationMessagePolicy", json!("File"));
-    if let Some(Value::Array(ports)) = container.get_mut("ports") {
-        for port in ports.iter_mut().filter_map(Value::as_object_mut) {
-            or(port, "protocol", json!("TCP"));
-        }
+    for port in maps_in(container.get_mut("ports")) {
+        fill(port, json!({"protocol": "TCP"}));
     }
 }
 
 fn service_defaults(service: &mut Object) {
     let spec = child(service, "spec");
-    or(spec, "type", json!("ClusterIP"));
-    or(spec, "sessionAffinity", json!("None"));
+    fill(
+        spec,
+        json!({"type": "ClusterIP", "sessionAffinity": "None"}),
+    );
     let type_name = text(spec, &["type"]).unwrap_or_default().to_owned();
-    if let Some(Value::Array(ports)) = spec.get_mut("ports") {
-        for port in ports.iter_mut().filter_map(Value::as_object_mut) {
-            or(port, "protocol", json!("TCP"));
-            let number = port.get("port").cloned().unwrap_or_default();
-            or(port, "targetPort", number);
-        }
+    for port in maps_in(spec.get_mut("ports")) {
+        let number = port.get("port").cloned().unwrap_or_default();
+        port.entry("protocol").or_insert(json!("TCP"));
+        port.entry("targetPort").or_insert(number);
     }
     if type_name == "ExternalName" {
         return;
     }
-    or(spec, "ipFamilies", json!(["IPv4"]));
-    or(spec, "ipFamilyPolicy", json!("SingleStack"));
-    or(spec, "internalTrafficPolicy", json!("Cluster"));
+    fill(
+        spec,
+        json!({
+            "ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack",
+            "internalTrafficPolicy": "Cluster",
+        }),
+    );
     if matches!(type_name.as_str(), "NodePort" | "LoadBalancer") {
-        or(spec, "externalTrafficPolicy", json!("Cluster"));
+        fill(spec, json!({"externalTrafficPolicy": "Cluster"}));
     }
     if at(spec, &["clusterIP"]).is_some() && at(spec, &["clusterIPs"]).is_none() {
         let ip = spec.get("clusterIP").cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Documents about the served kinds, made once for each state of the registry.
+//! A cache of documents about the served kinds.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use ring::digest::{SHA512, digest};
 
-/// A document and the tag of its content.
+/// A document with its entity tag.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     pub(crate) body: Bytes,
@@ -25,46 +25,46 @@ impl Document {
     }
 }
 
-/// The documents of one state of the registry, by what they describe.
+/// The documents of one state of the registry, by name.
 #[derive(Debug, Default)]
-pub(crate) struct Documents(Mutex<Made>);
+pub(crate) struct Documents(Mutex<CachedDocuments>);
 
 #[derive(Debug, Default)]
-struct Made {
-    /// Which state the documents describe.
-    state: u64,
+struct CachedDocuments {
+    /// Counts changes of the registry.
+    generation: u64,
     documents: HashMap<String, Arc<Document>>,
 }
 
 impl Documents {
-    /// The document of this name, made now if it is not there. Only names of documents that exist
-    /// may be asked for, as all are kept.
-    pub(crate) fn get(&self, name: &str, make: impl FnOnce() -> Vec<u8>) -> Arc<Document> {
-        let state = {
-            let made = self.lock();
-            if let Some(document) = made.documents.get(name) {
+    /// The document of this name, built on first use. Documents are never evicted, so names must be
+    /// those of documents that exist.
+    pub(crate) fn get(&self, name: &str, build: impl FnOnce() -> Vec<u8>) -> Arc<Document> {
+        let generation = {
+            let cache = self.lock();
+            if let Some(document) = cache.documents.get(name) {
                 return Arc::clone(document);
             }
-            made.state
+            cache.generation
         };
-        let document = Arc::new(Document::new(make()));
-        let mut made = self.lock();
-        // What was made while the registry changed may describe its last state.
-        if made.state == state {
-            made.documents
+        let document = Arc::new(Document::new(build()));
+        let mut cache = self.lock();
+        // A document built during a change may describe the previous state.
+        if cache.generation == generation {
+            cache
+                .documents
                 .insert(name.to_owned(), Arc::clone(&document));
         }
         document
     }
 
-    /// Forgets all documents, as what they describe has changed.
     pub(super) fn clear(&self) {
-        let mut made = self.lock();
-        made.state += 1;
-        made.documents.clear();
+        let mut cache = self.lock();
+        cache.generation += 1;
+        cache.documents.clear();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Made> {
+    fn lock(&self) -> MutexGuard<'_, CachedDocuments> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_document_is_made_once_for_each_state() {
+    fn a_document_is_built_once_for_each_generation() {
         let documents = Documents::default();
         let first = documents.get("a", || b"one".to_vec());
         let again = documents.get("a", || b"two".to_vec());
@@ -90,13 +90,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_made_during_a_change_is_not_kept() {
+    fn a_document_built_during_a_change_is_not_cached() {
         let documents = Documents::default();
-        let made = documents.get("a", || {
+        let built = documents.get("a", || {
             documents.clear();
             b"old".to_vec()
         });
-        assert_eq!(&made.body[..], b"old");
+        assert_eq!(&built.body[..], b"old");
         assert_eq!(&documents.get("a", || b"new".to_vec()).body[..], b"new");
     }
 }

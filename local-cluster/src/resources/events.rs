@@ -1,13 +1,13 @@
-//! One event, two APIs: `v1` with an involved object, `events.k8s.io/v1` with what it regards.
+//! Conversion of events between `v1` and `events.k8s.io/v1`.
 //!
-//! Controllers write the newer form, `kubectl describe` reads the older; both see the same objects.
-//! The older form is the one that is kept, because field selectors speak of it.
+//! Controllers write the newer version, `kubectl describe` reads the older; both share their
+//! objects. The older is stored, because field selectors refer to it.
 
 use serde_json::{Value, json};
 
 use crate::object::Object;
 
-/// (name in v1, name in events.k8s.io/v1)
+/// The name of a field in `v1` and in `events.k8s.io/v1`.
 const NAMES: &[(&str, &str)] = &[
     ("involvedObject", "regarding"),
     ("message", "note"),
@@ -18,7 +18,6 @@ const NAMES: &[(&str, &str)] = &[
     ("count", "deprecatedCount"),
 ];
 
-/// The newer form of a stored event.
 pub(crate) fn event_to_v1(mut event: Object) -> Object {
     for (old, new) in NAMES {
         if let Some(value) = event.remove(*old) {
@@ -28,7 +27,6 @@ pub(crate) fn event_to_v1(mut event: Object) -> Object {
     event
 }
 
-/// The form to store of a newer event.
 pub(crate) fn event_from_v1(mut event: Object) -> Object {
     for (old, new) in NAMES {
         if let Some(value) = event.remove(*new) {
@@ -38,7 +36,6 @@ pub(crate) fn event_from_v1(mut event: Object) -> Object {
     event
 }
 
-/// Adds the fields that an event always shows.
 pub(super) fn event_defaults(event: &mut Object) {
     let fields = [
         ("source", json!({})),

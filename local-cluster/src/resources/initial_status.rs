@@ -1,17 +1,17 @@
-//! The status that a new object starts with.
+//! The status of new objects.
 
 use serde_json::{Value, json};
 
 use super::Kind;
 use crate::object::{self, Object, child};
 
-/// Gives a new object the status that its kind starts with, whatever the client wrote there.
+/// Sets the initial status of the kind; a status in a create request is ignored.
 pub(crate) fn reset_status(kind: &Kind, object: &mut Object) {
     if !kind.has_status {
         return;
     }
     match initial_status(kind) {
-        // Nodes report their own status when they register.
+        // Kubelets set the status when they register their nodes.
         _ if kind.is("", "nodes") => {
             let status = child(object, "status");
             for (key, value) in blank_node() {
@@ -27,7 +27,6 @@ pub(crate) fn reset_status(kind: &Kind, object: &mut Object) {
     }
 }
 
-/// What a node says of itself that says nothing.
 fn blank_node() -> Object {
     let names = [
         "architecture",
@@ -50,7 +49,7 @@ fn blank_node() -> Object {
     }))
 }
 
-/// What Kubernetes' types write of a status that nobody has filled yet.
+/// The zero values that Kubernetes' types encode.
 fn initial_status(kind: &Kind) -> Option<Value> {
     if kind.is_custom() {
         return None;

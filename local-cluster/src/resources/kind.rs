@@ -1,16 +1,15 @@
-//! What the server knows about one kind in one version.
+//! A kind in one served version.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::scale::Scale;
-use super::{TypeSchema, Typed};
+use super::{RoundTrip, TypeSchema};
 use crate::object::Object;
 use crate::schema::Schema;
 use crate::store::{Resource, Stored};
 
-/// A kind in one served version.
 #[derive(Clone, Debug)]
 pub(crate) struct Kind {
     pub(crate) group: String,
@@ -22,54 +21,49 @@ pub(crate) struct Kind {
     pub(crate) short_names: Vec<String>,
     pub(crate) categories: Vec<String>,
     pub(crate) namespaced: bool,
-    /// Whether there is a `/status` subresource, so that main writes leave the status alone.
+    /// Whether there is a status subresource, so that other writes leave the status alone.
     pub(crate) has_status: bool,
-    /// Whether the generation counts changes of what is wanted.
+    /// Whether `metadata.generation` counts changes of the desired state.
     pub(crate) has_generation: bool,
-    /// Whether deleting answers with the object instead of a `Status`.
+    /// Whether a deletion responds with the object instead of a `Status`.
     pub(crate) returns_deleted: bool,
-    /// Whether an update may leave out the resourceVersion.
+    /// Whether an update may omit the resourceVersion.
     pub(crate) unconditional_update: bool,
-    /// How the stored form becomes this version's form.
-    pub(crate) view: View,
-    /// Where the objects are; shared with other versions of the same resource.
+    pub(crate) conversion: Conversion,
+    /// The stored resource, shared by all versions.
     pub(crate) storage: Resource,
-    /// How a built-in kind's type reads an object; `None` for a custom kind.
-    pub(crate) typed: Option<Typed>,
-    /// How documents describe that type; `None` for a custom kind.
+    /// `None` for custom kinds.
+    pub(crate) round_trip: Option<RoundTrip>,
+    /// `None` for custom kinds.
     pub(crate) schema: Option<TypeSchema>,
-    /// What a definition said; `None` for a built-in kind.
+    /// `None` for built-in kinds.
     pub(crate) custom: Option<Custom>,
 }
 
-/// How a version shows what is stored.
+/// How stored objects are converted to this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum View {
-    /// As it is.
-    Plain,
-    /// Events are stored as core/v1 and shown as events.k8s.io/v1.
+pub(crate) enum Conversion {
+    None,
+    /// From `v1`, which is stored, to `events.k8s.io/v1`.
     EventsV1,
-    /// Autoscalers are stored as autoscaling/v2 and shown as autoscaling/v1.
+    /// From `autoscaling/v2`, which is stored, to `autoscaling/v1`.
     AutoscalerV1,
 }
 
-/// What a CustomResourceDefinition says of one version.
+/// One version of a CustomResourceDefinition.
 #[derive(Clone, Debug)]
 pub(crate) struct Custom {
-    /// As it is written.
+    /// The schema as the definition has it.
     pub(crate) schema: Option<Value>,
-    /// In the form that objects are checked against.
     pub(crate) prepared: Option<Arc<Schema>>,
     pub(crate) columns: Vec<PrinterColumn>,
-    /// The version that objects are stored in.
     pub(crate) storage_version: String,
-    /// Where the scale subresource finds its numbers, if there is one.
     pub(crate) scale: Option<Scale>,
-    /// The fields besides name and namespace that objects can be selected by (`spec.colour`).
+    /// Selectable fields besides name and namespace, such as `spec.colour`.
     pub(crate) selectable: Vec<String>,
 }
 
-/// A column that kubectl shows for a custom resource.
+/// An additional printer column.
 #[derive(Clone, Debug)]
 pub(crate) struct PrinterColumn {
     pub(crate) name: String,
@@ -77,12 +71,12 @@ pub(crate) struct PrinterColumn {
     pub(crate) format: String,
     pub(crate) description: String,
     pub(crate) priority: i64,
-    /// As written in the definition (`.spec.replicas`).
+    /// A JSONPath such as `.spec.replicas`.
     pub(crate) path: String,
 }
 
 impl Kind {
-    /// `group/version`, or the bare version for the core group.
+    /// `group/version`, or `version` for the core group.
     pub(crate) fn api_version(&self) -> String {
         if self.group.is_empty() {
             self.version.clone()
@@ -109,8 +103,7 @@ impl Kind {
         }
     }
 
-    /// The type that holds an object, or a list of them, inside Kubernetes' own server: some
-    /// messages name it.
+    /// The Go type of an object or a list in Kubernetes' own server, which some messages name.
     pub(crate) fn internal_type(&self, list: bool) -> String {
         if self.is_custom() {
             let suffix = if list { "List" } else { "" };
@@ -124,17 +117,15 @@ impl Kind {
         format!("*{package}.{kind}")
     }
 
-    /// Whether it comes from a definition.
     pub(crate) fn is_custom(&self) -> bool {
         self.custom.is_some()
     }
 
-    /// Whether it is answered and not kept.
+    /// Whether objects are created and never stored.
     pub(crate) fn is_review(&self) -> bool {
         !self.is_custom() && (self.kind.ends_with("Review") || self.is("", "bindings"))
     }
 
-    /// Whether nobody can write it.
     pub(crate) fn is_read_only(&self) -> bool {
         self.is("", "componentstatuses")
     }
@@ -144,7 +135,7 @@ impl Kind {
         self.group == group && self.plural == plural
     }
 
-    /// What is written in front of a stored body to make it a whole object.
+    /// The start of an encoded object: a stored body follows without its opening brace.
     pub(crate) fn type_prefix(&self) -> String {
         let (kind, version) = (
             Value::from(self.kind.as_str()),
@@ -153,31 +144,31 @@ impl Kind {
         format!("{{\"apiVersion\":{version},\"kind\":{kind},")
     }
 
-    /// The object in this version, with `apiVersion` and `kind`.
+    /// Converts a stored object to this version and adds `apiVersion` and `kind`.
     pub(crate) fn present(&self, stored: &Stored) -> Object {
         self.present_object(stored.object.clone())
     }
 
-    /// The same for an object that is not stored.
+    /// As [`Self::present`], for an object that is not stored.
     pub(crate) fn present_object(&self, object: Object) -> Object {
-        let mut object = match self.view {
-            View::Plain => object,
-            View::EventsV1 => super::event_to_v1(object),
-            View::AutoscalerV1 => super::autoscaler_to_v1(object),
+        let mut object = match self.conversion {
+            Conversion::None => object,
+            Conversion::EventsV1 => super::event_to_v1(object),
+            Conversion::AutoscalerV1 => super::autoscaler_to_v1(object),
         };
         object.insert("apiVersion".to_owned(), Value::from(self.api_version()));
         object.insert("kind".to_owned(), Value::from(self.kind.as_str()));
         object
     }
 
-    /// The form to store of an object in this version.
+    /// Converts an object of this version to its stored form.
     pub(crate) fn to_storage(&self, mut object: Object) -> Object {
         object.remove("apiVersion");
         object.remove("kind");
-        match self.view {
-            View::Plain => object,
-            View::EventsV1 => super::event_from_v1(object),
-            View::AutoscalerV1 => super::autoscaler_from_v1(object),
+        match self.conversion {
+            Conversion::None => object,
+            Conversion::EventsV1 => super::event_from_v1(object),
+            Conversion::AutoscalerV1 => super::autoscaler_from_v1(object),
         }
     }
 }

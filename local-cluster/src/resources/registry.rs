@@ -1,23 +1,22 @@
-//! Which kinds are served at the moment.
+//! The registry of served kinds.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{Documents, Kind, builtin};
 
-/// The served kinds: the built-in ones, and those of established definitions.
+/// The built-in kinds, and those of established definitions.
 #[derive(Debug)]
 pub(crate) struct Registry {
     builtin: Vec<Arc<Kind>>,
-    /// The kinds that are answered and not kept.
+    /// Reviews and bindings, which are created and never stored.
     reviews: Vec<Arc<Kind>>,
-    /// What was written about the kinds that are served now.
+    /// Discovery and OpenAPI documents about the current kinds.
     pub(crate) documents: Documents,
-    /// By definition, in order of arrival.
+    /// By the name of the definition, in the order of their creation.
     custom: RwLock<Vec<(String, Vec<Arc<Kind>>)>>,
 }
 
 impl Registry {
-    /// The built-in kinds.
     pub(crate) fn new() -> Self {
         Self {
             builtin: builtin::kinds().into_iter().map(Arc::new).collect(),
@@ -27,7 +26,7 @@ impl Registry {
         }
     }
 
-    /// Serves the kinds of a definition, in place of what it said before.
+    /// Serves the kinds of a definition, in place of its former ones.
     pub(crate) fn set_custom(&self, definition: &str, kinds: Vec<Kind>) {
         let kinds: Vec<Arc<Kind>> = kinds.into_iter().map(Arc::new).collect();
         let mut custom = self.custom.write().unwrap_or_else(PoisonError::into_inner);
@@ -39,7 +38,6 @@ impl Registry {
         self.documents.clear();
     }
 
-    /// No longer serves the kinds of a definition.
     pub(crate) fn remove_custom(&self, definition: &str) {
         self.custom
             .write()
@@ -48,12 +46,11 @@ impl Registry {
         self.documents.clear();
     }
 
-    /// The kinds that are answered and not kept; they are no part of the others.
+    /// Reviews and bindings; [`Self::all`] does not contain them.
     pub(crate) fn reviews(&self) -> &[Arc<Kind>] {
         &self.reviews
     }
 
-    /// All served kinds.
     pub(crate) fn all(&self) -> Vec<Arc<Kind>> {
         let custom = self.custom.read().unwrap_or_else(PoisonError::into_inner);
         self.builtin
@@ -63,22 +60,22 @@ impl Registry {
             .collect()
     }
 
-    /// The kind behind `/apis/GROUP/VERSION/PLURAL`.
+    /// The kind at `/apis/GROUP/VERSION/PLURAL`.
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Kind>> {
-        let wanted =
+        let matches =
             |k: &&Arc<Kind>| k.plural == plural && k.group == group && k.version == version;
-        if let Some(kind) = self.builtin.iter().find(wanted) {
+        if let Some(kind) = self.builtin.iter().find(matches) {
             return Some(Arc::clone(kind));
         }
         let custom = self.custom.read().unwrap_or_else(PoisonError::into_inner);
         custom
             .iter()
             .flat_map(|(_, kinds)| kinds)
-            .find(wanted)
+            .find(matches)
             .cloned()
     }
 
-    /// The kinds that show the same objects as this one: its other versions.
+    /// The other versions of the same resource.
     pub(crate) fn equivalents(&self, kind: &Kind) -> Vec<Arc<Kind>> {
         let other = |k: &Arc<Kind>| {
             k.storage == kind.storage && (k.group != kind.group || k.version != kind.version)
@@ -86,12 +83,11 @@ impl Registry {
         self.all().into_iter().filter(other).collect()
     }
 
-    /// The built-in kind `plural` of `group`, for the agents' own use.
     pub(crate) fn builtin(&self, group: &str, plural: &str) -> Option<Arc<Kind>> {
         self.builtin.iter().find(|k| k.is(group, plural)).cloned()
     }
 
-    /// Any kind that keeps its objects there.
+    /// A kind of the stored resource, in any version.
     pub(crate) fn of_storage(&self, storage: &crate::store::Resource) -> Option<Arc<Kind>> {
         self.all().into_iter().find(|k| k.storage == *storage)
     }

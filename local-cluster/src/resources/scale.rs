@@ -1,23 +1,21 @@
-//! Scales: how many there are of something and how many there are to be, whatever it is.
+//! The `scale` subresource.
 
 use serde_json::{Value, json};
 
-use super::{Kind, View};
+use super::{Conversion, Kind};
 use crate::object::{Object, at, child};
 use crate::store::Resource;
 
-/// Where an object says how often it is to be and is there; paths as definitions write them
-/// (`.spec.replicas`).
+/// The paths of replicas, as definitions write them (`.spec.replicas`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Scale {
     pub(crate) spec_path: String,
     pub(crate) status_path: String,
-    /// Where a custom resource keeps its selector as text.
+    /// Where a custom resource has its label selector, as a string.
     pub(crate) selector_path: Option<String>,
 }
 
 impl Kind {
-    /// The scale subresource, if there is one.
     pub(crate) fn scale(&self) -> Option<Scale> {
         if let Some(custom) = &self.custom {
             return custom.scale.clone();
@@ -39,12 +37,12 @@ impl Kind {
 }
 
 impl Scale {
-    /// The names on the way to the number that is wanted.
-    pub(crate) fn wanted_at(&self) -> Vec<&str> {
+    /// The keys on the path to the desired replicas.
+    pub(crate) fn replicas_path(&self) -> Vec<&str> {
         names(&self.spec_path)
     }
 
-    /// The scale of an object in presented form.
+    /// The `Scale` of an object in its served version.
     pub(crate) fn of(&self, object: &Object) -> Object {
         let number = |path: &str| at(object, &names(path)).and_then(Value::as_i64);
         let selector = match &self.selector_path {
@@ -68,7 +66,7 @@ impl Scale {
                 child(&mut scale, "metadata").insert(key.to_owned(), value.clone());
             }
         }
-        // None at all is not written.
+        // `replicas` is omitted when it is zero.
         if let Some(replicas) = number(&self.spec_path).filter(|replicas| *replicas != 0) {
             child(&mut scale, "spec").insert("replicas".to_owned(), replicas.into());
         }
@@ -78,9 +76,9 @@ impl Scale {
         scale
     }
 
-    /// Sets how many there are to be.
+    /// Sets the desired replicas.
     pub(crate) fn set(&self, object: &mut Object, replicas: i64) {
-        let path = self.wanted_at();
+        let path = self.replicas_path();
         let Some((last, parents)) = path.split_last() else {
             return;
         };
@@ -91,7 +89,7 @@ impl Scale {
     }
 }
 
-/// The kind of scales themselves.
+/// `autoscaling/v1` `Scale`, which is never stored.
 pub(crate) fn scale_kind() -> Kind {
     Kind {
         group: "autoscaling".to_owned(),
@@ -107,8 +105,8 @@ pub(crate) fn scale_kind() -> Kind {
         has_generation: false,
         returns_deleted: false,
         unconditional_update: true,
-        view: View::Plain,
-        typed: None,
+        conversion: Conversion::None,
+        round_trip: None,
         schema: None,
         storage: Resource::new("autoscaling", "scales"),
         custom: None,
@@ -119,7 +117,7 @@ fn names(path: &str) -> Vec<&str> {
     path.trim_start_matches('.').split('.').collect()
 }
 
-/// A selector as text: `app=web,tier in (a,b)`.
+/// A label selector as a string: `app=web,tier in (a,b)`.
 fn selector_text(selector: &Value) -> Option<String> {
     let selector = selector.as_object()?;
     let is_plain = !["matchLabels", "matchExpressions"]
@@ -166,15 +164,15 @@ mod tests {
     #[test]
     fn a_scale_shows_numbers_and_selector() {
         let scale = Scale {
-            spec_path: ".spec.size.wanted".to_owned(),
-            status_path: ".status.there".to_owned(),
+            spec_path: ".spec.size.desired".to_owned(),
+            status_path: ".status.actual".to_owned(),
             selector_path: None,
         };
         let mut thing = object(json!({
             "metadata": {"name": "t", "labels": {"l": "v"}, "uid": "u"},
-            "spec": {"size": {"wanted": 3}, "selector": {"matchLabels": {"b": "2", "a": "1"},
+            "spec": {"size": {"desired": 3}, "selector": {"matchLabels": {"b": "2", "a": "1"},
                 "matchExpressions": [{"key": "c", "operator": "In", "values": ["y", "x"]}]}},
-            "status": {"there": 2},
+            "status": {"actual": 2},
         }));
         let shown = scale.of(&thing);
         assert_eq!(
@@ -184,7 +182,7 @@ mod tests {
                    "status": {"replicas": 2, "selector": "a=1,b=2,c in (x,y)"}})
         );
         scale.set(&mut thing, 0);
-        assert_eq!(thing["spec"]["size"]["wanted"], 0);
+        assert_eq!(thing["spec"]["size"]["desired"], 0);
         assert_eq!(scale.of(&thing)["spec"], json!({}));
     }
 }

@@ -1,8 +1,8 @@
-//! Built-in objects checked against Kubernetes' own types.
+//! Validation and pruning of built-in objects by Kubernetes' generated types.
 //!
-//! Objects stay JSON maps inside; but a pod whose `containers` is a string must be refused, and a
-//! field that no pod has is pruned. Both are read off the generated types, so that no schema of
-//! built-in kinds is kept by hand.
+//! Objects are JSON maps inside the server. Decoding them as their type finds values of wrong
+//! types, and what encoding that leaves out is an unknown field. So no schema of built-in kinds is
+//! needed.
 
 use serde_json::Value;
 
@@ -10,10 +10,10 @@ use super::Kind;
 use crate::object::Object;
 
 fn round_trip(kind: &Kind, object: &Object) -> Option<Result<Value, serde_json::Error>> {
-    Some(kind.typed?(Value::Object(object.clone())))
+    Some(kind.round_trip?(Value::Object(object.clone())))
 }
 
-/// Says what has the wrong type in a built-in object.
+/// The error names the value of a wrong type.
 pub(crate) fn check_types(kind: &Kind, object: &Object) -> Result<(), String> {
     match round_trip(kind, object) {
         Some(Err(error)) => Err(error.to_string()),
@@ -21,7 +21,7 @@ pub(crate) fn check_types(kind: &Kind, object: &Object) -> Result<(), String> {
     }
 }
 
-/// Removes the fields that the kind does not have and names them.
+/// Removes unknown fields and returns their paths.
 pub(crate) fn unknown_fields(kind: &Kind, object: &mut Object) -> Vec<String> {
     let mut unknown = Vec::new();
     if let Some(Ok(Value::Object(known))) = round_trip(kind, object) {
@@ -38,7 +38,7 @@ fn keep_known(given: &mut Object, known: &Object, path: &str, unknown: &mut Vec<
             format!("{path}.{key}")
         };
         match (value, known.get(key)) {
-            // Types leave out what is empty or null; that is no unknown field.
+            // Encoding omits empty values and nulls; they are not unknown fields.
             (Value::Null, None) => true,
             (Value::Object(map), None) if map.is_empty() => true,
             (Value::Array(list), None) if list.is_empty() => true,

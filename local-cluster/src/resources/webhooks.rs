@@ -1,9 +1,9 @@
-//! Configurations of admission webhooks: what is filled in, and what they must say.
+//! Configurations of admission webhooks: defaults and validation.
 //!
-//! A mutating webhook has every field of a validating one and one more, so both are read as the
-//! former. What is done with them is in `admission`.
+//! The type of mutating webhooks has all fields of that of validating ones and one more, so both
+//! are decoded as the former. `admission` calls the webhooks.
 
-mod address;
+mod client_config;
 mod rules;
 
 use std::collections::HashSet;
@@ -12,16 +12,17 @@ use k8s_openapi::api::admissionregistration::v1::MutatingWebhook;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use serde_json::{Value, json};
 
+use super::defaults::maps_in;
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 use crate::names;
 use crate::object::Object;
 
-/// The versions of reviews that this server speaks.
+/// The supported versions of `AdmissionReview`.
 const REVIEW_VERSIONS: &[&str] = &["v1"];
 
-/// Fills in what a configuration leaves open.
 pub(crate) fn webhook_defaults(plural: &str, configuration: &mut Object) {
-    for webhook in objects(configuration.get_mut("webhooks")) {
+    for webhook in maps_in(configuration.get_mut("webhooks")) {
         or(webhook, "failurePolicy", json!("Fail"));
         or(webhook, "matchPolicy", json!("Equivalent"));
         or(webhook, "namespaceSelector", json!({}));
@@ -30,7 +31,7 @@ pub(crate) fn webhook_defaults(plural: &str, configuration: &mut Object) {
         if plural == "mutatingwebhookconfigurations" {
             or(webhook, "reinvocationPolicy", json!("Never"));
         }
-        for rule in objects(webhook.get_mut("rules")) {
+        for rule in maps_in(webhook.get_mut("rules")) {
             or(rule, "scope", json!("*"));
         }
         let service = webhook
@@ -42,13 +43,6 @@ pub(crate) fn webhook_defaults(plural: &str, configuration: &mut Object) {
     }
 }
 
-fn objects(list: Option<&mut Value>) -> impl Iterator<Item = &mut Object> {
-    list.and_then(Value::as_array_mut)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_object_mut)
-}
-
 /// Null counts as missing.
 fn or(map: &mut Object, key: &str, value: Value) {
     if map.get(key).is_none_or(Value::is_null) {
@@ -56,7 +50,6 @@ fn or(map: &mut Object, key: &str, value: Value) {
     }
 }
 
-/// What is wrong with a configuration.
 pub(crate) fn webhook_errors(configuration: &Object) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut seen = HashSet::new();
@@ -66,14 +59,14 @@ pub(crate) fn webhook_errors(configuration: &Object) -> Vec<FieldError> {
         let webhook: MutatingWebhook = match serde_json::from_value(value.clone()) {
             Ok(webhook) => webhook,
             Err(error) => {
-                errors.push(FieldError::invalid(&path, value, &error.to_string()));
+                errors.invalid(&path, value.clone(), &error.to_string());
                 continue;
             }
         };
         check(&webhook, &path, &mut errors);
         if !webhook.name.is_empty() && !seen.insert(webhook.name.clone()) {
             let name = Value::from(webhook.name);
-            errors.push(FieldError::duplicate(format!("{path}.name"), &name));
+            errors.duplicate(format!("{path}.name"), name.clone());
         }
     }
     errors
@@ -102,26 +95,23 @@ fn check(webhook: &MutatingWebhook, path: &str, errors: &mut Vec<FieldError>) {
         ),
     ] {
         if let Some(given) = given {
-            check_word(given, allowed, &format!("{path}.{field}"), errors);
+            check_enum(given, allowed, &format!("{path}.{field}"), errors);
         }
     }
     let side_effects = format!("{path}.sideEffects");
     match webhook.side_effects.as_str() {
-        "" => errors.push(FieldError::required(
-            side_effects,
-            "must specify one of None, NoneOnDryRun",
-        )),
-        given => check_word(given, &["None", "NoneOnDryRun"], &side_effects, errors),
+        "" => errors.required(side_effects, "must specify one of None, NoneOnDryRun"),
+        given => check_enum(given, &["None", "NoneOnDryRun"], &side_effects, errors),
     }
     if let Some(seconds) = webhook
         .timeout_seconds
         .filter(|seconds| !(1..=30).contains(seconds))
     {
-        errors.push(FieldError::invalid(
+        errors.invalid(
             format!("{path}.timeoutSeconds"),
-            &Value::from(seconds),
+            seconds,
             "the timeout value must be between 1 and 30 seconds",
-        ));
+        );
     }
     for (field, selector) in [
         ("namespaceSelector", &webhook.namespace_selector),
@@ -131,7 +121,7 @@ fn check(webhook: &MutatingWebhook, path: &str, errors: &mut Vec<FieldError>) {
             check_selector(selector, &format!("{path}.{field}"), errors);
         }
     }
-    address::check(
+    client_config::check(
         &webhook.client_config,
         &format!("{path}.clientConfig"),
         errors,
@@ -141,10 +131,10 @@ fn check(webhook: &MutatingWebhook, path: &str, errors: &mut Vec<FieldError>) {
         .as_ref()
         .is_some_and(|c| !c.is_empty())
     {
-        errors.push(FieldError::forbidden(
+        errors.forbidden(
             format!("{path}.matchConditions"),
             "this server evaluates no CEL expressions, and a condition must not be ignored",
-        ));
+        );
     }
     let versions = &webhook.admission_review_versions;
     check_versions(versions, &format!("{path}.admissionReviewVersions"), errors);
@@ -153,7 +143,7 @@ fn check(webhook: &MutatingWebhook, path: &str, errors: &mut Vec<FieldError>) {
 fn check_name(name: &str, path: &str, errors: &mut Vec<FieldError>) {
     let field = format!("{path}.name");
     let why = if name.is_empty() {
-        errors.push(FieldError::required(field, ""));
+        errors.required(field, "");
         return;
     } else if !names::is_subdomain(name) {
         names::SUBDOMAIN
@@ -162,23 +152,23 @@ fn check_name(name: &str, path: &str, errors: &mut Vec<FieldError>) {
     } else {
         return;
     };
-    errors.push(FieldError::invalid(field, &Value::from(name), why));
+    errors.invalid(field, name, why);
 }
 
 fn check_versions(versions: &[String], field: &str, errors: &mut Vec<FieldError>) {
     let known = REVIEW_VERSIONS.join(", ");
     if versions.is_empty() {
         let detail = format!("must specify one of {known}");
-        errors.push(FieldError::required(field, &detail));
+        errors.required(field, &detail);
         return;
     }
     for (index, version) in versions.iter().enumerate() {
         let here = format!("{field}[{index}]");
         let value = Value::from(version.as_str());
         if versions.iter().take(index).any(|v| v == version) {
-            errors.push(FieldError::invalid(here, &value, "duplicate version"));
+            errors.invalid(here, value.clone(), "duplicate version");
         } else if !names::is_label(version) || version.starts_with(|c: char| c.is_ascii_digit()) {
-            errors.push(FieldError::invalid(here, &value, names::LETTER_LABEL));
+            errors.invalid(here, value.clone(), names::LETTER_LABEL);
         }
     }
     if !versions
@@ -186,26 +176,20 @@ fn check_versions(versions: &[String], field: &str, errors: &mut Vec<FieldError>
         .any(|v| REVIEW_VERSIONS.contains(&v.as_str()))
     {
         let detail = format!("must include at least one of {known}");
-        errors.push(FieldError::invalid(field, &Value::from(versions), &detail));
+        errors.invalid(field, versions, &detail);
     }
 }
 
-/// Checks one of a few words.
-fn check_word(given: &str, allowed: &[&str], field: &str, errors: &mut Vec<FieldError>) {
+fn check_enum(given: &str, allowed: &[&str], field: &str, errors: &mut Vec<FieldError>) {
     if !allowed.contains(&given) {
-        let allowed: Vec<String> = allowed.iter().map(|word| format!("{word:?}")).collect();
-        errors.push(FieldError::not_supported(
-            field,
-            &Value::from(given),
-            &allowed,
-        ));
+        errors.not_supported(field, given, allowed);
     }
 }
 
 fn check_selector(selector: &LabelSelector, path: &str, errors: &mut Vec<FieldError>) {
     let mut text = |field: String, text: &str, fine: bool, why: &str| {
         if !fine {
-            errors.push(FieldError::invalid(field, &Value::from(text), why));
+            errors.invalid(field, text, why);
         }
     };
     for (key, value) in selector.match_labels.iter().flatten() {
@@ -250,14 +234,14 @@ fn check_selector(selector: &LabelSelector, path: &str, errors: &mut Vec<FieldEr
         let field = format!("{path}.matchExpressions[{index}].values");
         let none = expression.values.as_ref().is_none_or(Vec::is_empty);
         match expression.operator.as_str() {
-            "In" | "NotIn" if none => errors.push(FieldError::required(
+            "In" | "NotIn" if none => errors.required(
                 field,
                 "must be specified when `operator` is 'In' or 'NotIn'",
-            )),
-            "Exists" | "DoesNotExist" if !none => errors.push(FieldError::forbidden(
+            ),
+            "Exists" | "DoesNotExist" if !none => errors.forbidden(
                 field,
                 "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-            )),
+            ),
             _ => {}
         }
     }
@@ -281,7 +265,7 @@ mod tests {
         object(json!({"webhooks": [webhook]}))
     }
 
-    fn complaints(change: Value) -> Vec<String> {
+    fn error_lines(change: Value) -> Vec<String> {
         webhook_errors(&configuration(change))
             .into_iter()
             .map(|e| format!("{}: {}", e.field, e.message))
@@ -289,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_open_is_filled_in() {
+    fn defaults_are_filled_in() {
         let mut given = configuration(json!({
             "failurePolicy": null, "timeoutSeconds": 3,
             "clientConfig": {"url": null, "service": {"name": "s", "namespace": "n"}},
@@ -312,8 +296,8 @@ mod tests {
 
     #[test]
     fn complaints_name_field_value_and_what_is_allowed() {
-        assert!(complaints(json!({})).is_empty());
-        for (change, wanted) in [
+        assert!(error_lines(json!({})).is_empty());
+        for (change, expected) in [
             (json!({"name": ""}), "webhooks[0].name: Required value"),
             (
                 json!({"name": "a.b"}),
@@ -392,14 +376,14 @@ mod tests {
                 "webhooks[0].namespaceSelector.matchExpressions[0].operator: Invalid value: \"Like\": not a valid selector operator",
             ),
         ] {
-            let found = complaints(change);
+            let found = error_lines(change);
             let one = found.first().cloned().unwrap_or_default();
-            assert!(found.len() == 1 && one.starts_with(wanted), "{found:?}");
+            assert!(found.len() == 1 && one.starts_with(expected), "{found:?}");
         }
     }
 
     #[test]
-    fn names_occur_once() {
+    fn names_are_unique() {
         let mut twice = configuration(json!({}));
         let webhook = twice["webhooks"][0].clone();
         twice.insert("webhooks".to_owned(), json!([webhook, webhook]));

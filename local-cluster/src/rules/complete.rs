@@ -1,4 +1,4 @@
-//! What every write begins and ends with: pruning and defaults, and the check of the whole object.
+//! The steps that creates and updates share: pruning, defaulting, validation.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::resources::{
 };
 use crate::status::ApiError;
 
-/// What to do about fields that a kind does not have.
+/// How to handle unknown and repeated fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum FieldValidation {
     Ignore,
@@ -20,8 +20,8 @@ pub(crate) enum FieldValidation {
     Strict,
 }
 
-/// Completes an object (decoded, in presented form) and checks it, against what it was if it is not
-/// new and with regard to the part that is written. Returns warnings for the client.
+/// Fills in defaults and validates an object, against its former state if there is one. Returns
+/// warnings for the client.
 pub(super) fn complete(
     kind: &Kind,
     object: &mut Object,
@@ -29,9 +29,9 @@ pub(super) fn complete(
 ) -> Result<Vec<String>, ApiError> {
     fill_defaults(kind, object);
     if let Some((before, _)) = before {
-        super::builtin::settle(kind, before, object);
+        super::builtin::drop_dependent_fields(kind, before, object);
     }
-    let (mut errors, warnings) = complaints(kind, object, before);
+    let (mut errors, warnings) = validate(kind, object, before);
     if let Some((before, _)) = before.filter(|_| !kind.is_custom()) {
         errors.extend(super::builtin::change_errors(kind, before, object));
     }
@@ -46,7 +46,7 @@ pub(super) fn complete(
     Ok(warnings)
 }
 
-/// Reads an object as its kind: takes away what the kind does not have, and fills in defaults.
+/// Prunes unknown fields and fills in defaults.
 pub(crate) fn decode(
     kind: &Kind,
     object: &mut Object,
@@ -83,12 +83,12 @@ pub(crate) fn decode(
     })
 }
 
-fn complaints(
+fn validate(
     kind: &Kind,
     object: &Object,
     before: Option<(&Object, Part)>,
 ) -> (Vec<FieldError>, Vec<String>) {
-    let mut errors = super::metadata::complaints(object);
+    let mut errors = super::metadata::metadata_errors(object);
     if let Some(custom) = &kind.custom {
         let Some(schema) = &custom.prepared else {
             return (errors, Vec::new());
@@ -120,7 +120,6 @@ fn complaints(
         "mutatingwebhookconfigurations" | "validatingwebhookconfigurations" => {
             errors.extend(webhook_errors(object));
         }
-        // Who relies on a policy has to know.
         "mutatingadmissionpolicies" | "validatingadmissionpolicies" if before.is_none() => {
             let warning = "admission policies are kept here and not enforced".to_owned();
             return (errors, vec![warning]);

@@ -1,4 +1,4 @@
-//! A new object: what the server decides about it.
+//! Creates.
 
 use serde_json::Value;
 
@@ -9,14 +9,14 @@ use crate::object::{self, Object, child, is_deleting};
 use crate::resources::{Kind, reset_status};
 use crate::status::ApiError;
 
-/// What a new object gets from outside the rules.
+/// What a new object gets from the server.
 #[derive(Clone, Debug)]
 pub(crate) struct Stamp {
     pub(crate) uid: String,
     pub(crate) now: String,
 }
 
-/// The object to store for a request to create (in presented form, metadata cleaned, decoded).
+/// The stored form of an object to create, which is decoded and has clean metadata.
 pub(crate) fn prepare_create(
     kind: &Kind,
     mut object: Object,
@@ -38,7 +38,7 @@ pub(crate) fn prepare_create(
         .and_then(Value::as_str)
         .unwrap_or_default();
     if !meta.contains_key("name") && !generate.is_empty() {
-        // Leaves room for the suffix, as names end at 63 characters here.
+        // Generated names have at most 63 characters, five of them random.
         let base: String = generate.chars().take(58).collect();
         meta.insert(
             "name".to_owned(),
@@ -60,7 +60,7 @@ pub(crate) fn prepare_create(
     Ok((kind.to_storage(object), warnings))
 }
 
-/// Removes from metadata what only an object that exists already can have.
+/// Removes metadata that only existing objects have.
 pub(crate) fn forget_past(meta: &mut Object) {
     for key in [
         "uid",

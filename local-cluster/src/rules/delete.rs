@@ -1,4 +1,4 @@
-//! A deletion: at once, or marked and left to finalizers and agents.
+//! Deletions: immediate, or marked until finalizers and the grace period allow removal.
 
 use serde_json::{Value, json};
 
@@ -8,18 +8,17 @@ use crate::resources::Kind;
 use crate::status::ApiError;
 use crate::store::Stored;
 
-/// What happens to the objects that the deleted one owns.
+/// What happens to the dependents of a deleted object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Propagation {
-    /// They are collected after it is gone.
+    /// Deleted after their owner.
     Background,
-    /// They are collected first.
+    /// Deleted before their owner.
     Foreground,
-    /// They stay, without their owner.
+    /// Kept without a reference to their owner.
     Orphan,
 }
 
-/// What a request to delete says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DeleteOptions {
     pub(crate) grace_seconds: Option<i64>,
@@ -29,18 +28,17 @@ pub(crate) struct DeleteOptions {
     pub(crate) dry_run: bool,
 }
 
-/// What a deletion comes to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Deletion {
-    /// The object goes now; this is its last state.
+    /// The object is removed; this is its last state.
     Remove(Object),
-    /// Deletion begins, or changes.
+    /// Deletion begins, or its options change.
     Mark(Object),
-    /// It had begun already.
+    /// Deletion had begun before.
     Unchanged,
 }
 
-/// Decides about a request to delete; `in_seconds` tells the time so many seconds ahead.
+/// Decides a request to delete; `in_seconds` formats the time that many seconds from now.
 pub(crate) fn decide_deletion(
     kind: &Kind,
     current: &Stored,
@@ -76,15 +74,15 @@ pub(crate) fn decide_deletion(
     }
     let mut next = before.clone();
     let grace = grace_seconds(kind, before, options);
-    let held: Vec<String> = holding_finalizers(kind, before, options, deleting);
-    let held: Vec<&str> = held.iter().map(String::as_str).collect();
-    set_finalizers(&mut next, &held);
+    let kept: Vec<String> = finalizers_after(kind, before, options, deleting);
+    let kept: Vec<&str> = kept.iter().map(String::as_str).collect();
+    set_finalizers(&mut next, &kept);
 
     let began_with =
         at(before, &["metadata", "deletionGracePeriodSeconds"]).and_then(Value::as_i64);
-    // A running deletion is only ever hurried, and only by who says how much.
-    let hurries = options.grace_seconds.is_some() && grace < began_with.unwrap_or(0);
-    if !deleting || hurries {
+    // A later request may only shorten the grace period, and only explicitly.
+    let shortens = options.grace_seconds.is_some() && grace < began_with.unwrap_or(0);
+    if !deleting || shortens {
         let meta = child(&mut next, "metadata");
         meta.insert(
             "deletionTimestamp".to_owned(),
@@ -103,8 +101,9 @@ pub(crate) fn decide_deletion(
             child(&mut next, "status").insert("phase".to_owned(), json!("Terminating"));
         }
     }
-    Ok(if super::update::may_go(&next) {
-        // Nobody saw it being deleted: its last state is what it was. Pods tell, as nodes ask.
+    Ok(if super::update::is_removable(&next) {
+        // Watchers never saw the object with a deletion timestamp, so its last state has none. Pods
+        // are an exception because of their grace period.
         let last = if deleting || kind.is("", "pods") {
             next
         } else {
@@ -118,7 +117,7 @@ pub(crate) fn decide_deletion(
     })
 }
 
-/// How long the object may take to end: only a pod that runs on a node takes any time.
+/// The grace period: zero but for pods that run on a node.
 fn grace_seconds(kind: &Kind, object: &Object, options: &DeleteOptions) -> i64 {
     if !kind.is("", "pods") {
         return 0;
@@ -138,27 +137,27 @@ fn grace_seconds(kind: &Kind, object: &Object, options: &DeleteOptions) -> i64 {
     }
 }
 
-fn holding_finalizers(
+fn finalizers_after(
     kind: &Kind,
     object: &Object,
     options: &DeleteOptions,
     deleting: bool,
 ) -> Vec<String> {
-    let mut held: Vec<String> = finalizers(object).iter().map(|f| (*f).to_owned()).collect();
-    // What to do with dependents can still be changed while deletion waits for others.
+    let mut kept: Vec<String> = finalizers(object).iter().map(|f| (*f).to_owned()).collect();
+    // The propagation policy can change until the object is removed.
     if let Some(propagation) = options.propagation {
-        held.retain(|f| f != FOREGROUND && f != ORPHAN);
+        kept.retain(|f| f != FOREGROUND && f != ORPHAN);
         match propagation {
-            Propagation::Foreground => held.push(FOREGROUND.to_owned()),
-            Propagation::Orphan => held.push(ORPHAN.to_owned()),
+            Propagation::Foreground => kept.push(FOREGROUND.to_owned()),
+            Propagation::Orphan => kept.push(ORPHAN.to_owned()),
             Propagation::Background => {}
         }
     }
     let cleans_up = kind.is("apiextensions.k8s.io", "customresourcedefinitions");
-    if cleans_up && !deleting && !held.iter().any(|f| f == DEFINITION_CLEANUP) {
-        held.push(DEFINITION_CLEANUP.to_owned());
+    if cleans_up && !deleting && !kept.iter().any(|f| f == DEFINITION_CLEANUP) {
+        kept.push(DEFINITION_CLEANUP.to_owned());
     }
-    held
+    kept
 }
 
 #[cfg(test)]
@@ -182,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_running_pod_gets_its_grace_and_can_be_hurried() {
+    fn a_running_pod_gets_a_grace_period_that_can_be_shortened() {
         let pod = json!({"metadata": {"name": "p", "generation": 1}, "spec": {"nodeName": "n"}});
         let Deletion::Mark(marked) = decide("pods", pod, with(None, None)) else {
             panic!()
@@ -192,26 +191,26 @@ mod tests {
         assert_eq!(marked["metadata"]["generation"], 2);
         let again = decide("pods", Value::Object(marked.clone()), with(None, Some(60)));
         assert_eq!(again, Deletion::Unchanged);
-        let mut patient = marked.clone();
-        patient["spec"]["terminationGracePeriodSeconds"] = json!(5);
-        let again = decide("pods", Value::Object(patient), with(None, None));
+        let mut changed_spec = marked.clone();
+        changed_spec["spec"]["terminationGracePeriodSeconds"] = json!(5);
+        let again = decide("pods", Value::Object(changed_spec), with(None, None));
         assert_eq!(again, Deletion::Unchanged);
         let hurried = decide("pods", Value::Object(marked), with(None, Some(0)));
         assert!(matches!(hurried, Deletion::Remove(_)));
     }
 
     #[test]
-    fn a_pod_without_a_node_goes_at_once() {
-        let gone = decide(
+    fn a_pod_without_a_node_is_removed_immediately() {
+        let removed = decide(
             "pods",
             json!({"metadata": {"name": "p"}}),
             with(None, Some(30)),
         );
-        assert!(matches!(gone, Deletion::Remove(_)));
+        assert!(matches!(removed, Deletion::Remove(_)));
     }
 
     #[test]
-    fn finalizers_hold() {
+    fn finalizers_delay_removal() {
         let object = json!({"metadata": {"name": "c", "finalizers": ["a/b"]}});
         let Deletion::Mark(marked) = decide(
             "configmaps",

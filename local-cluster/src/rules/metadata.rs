@@ -1,7 +1,8 @@
-//! The metadata that clients write: its types, its words, and what they have no say in.
+//! Validation of metadata.
 
 use serde_json::Value;
 
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 use crate::names;
 use crate::object::{self, Object, at};
@@ -9,7 +10,7 @@ use crate::resources::Kind;
 use crate::status::ApiError;
 
 #[derive(Clone, Copy)]
-enum Shape {
+enum MetadataType {
     Text,
     Number,
     TextMap,
@@ -17,27 +18,27 @@ enum Shape {
     Objects,
 }
 
-const FIELDS: &[(&str, Shape)] = &[
-    ("name", Shape::Text),
-    ("generateName", Shape::Text),
-    ("namespace", Shape::Text),
-    ("selfLink", Shape::Text),
-    ("uid", Shape::Text),
-    ("resourceVersion", Shape::Text),
-    ("generation", Shape::Number),
-    ("creationTimestamp", Shape::Text),
-    ("deletionTimestamp", Shape::Text),
-    ("deletionGracePeriodSeconds", Shape::Number),
-    ("labels", Shape::TextMap),
-    ("annotations", Shape::TextMap),
-    ("finalizers", Shape::TextList),
-    ("ownerReferences", Shape::Objects),
-    ("managedFields", Shape::Objects),
+const FIELDS: &[(&str, MetadataType)] = &[
+    ("name", MetadataType::Text),
+    ("generateName", MetadataType::Text),
+    ("namespace", MetadataType::Text),
+    ("selfLink", MetadataType::Text),
+    ("uid", MetadataType::Text),
+    ("resourceVersion", MetadataType::Text),
+    ("generation", MetadataType::Number),
+    ("creationTimestamp", MetadataType::Text),
+    ("deletionTimestamp", MetadataType::Text),
+    ("deletionGracePeriodSeconds", MetadataType::Number),
+    ("labels", MetadataType::TextMap),
+    ("annotations", MetadataType::TextMap),
+    ("finalizers", MetadataType::TextList),
+    ("ownerReferences", MetadataType::Objects),
+    ("managedFields", MetadataType::Objects),
 ];
 
-/// Checks the types of the metadata and drops what is empty or unknown.
+/// Checks the types of metadata, and drops empty and unknown fields.
 pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), ApiError> {
-    let wrong = |value: &Value, field: &str, wanted: &str| {
+    let wrong = |value: &Value, field: &str, expected: &str| {
         let actual = match value {
             Value::Bool(_) => "bool",
             Value::Number(_) => "number",
@@ -47,7 +48,7 @@ pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), Api
             Value::Null => "null",
         };
         let why = format!(
-            "json: cannot unmarshal {actual} into Go struct field ObjectMeta{field} of type {wanted}"
+            "json: cannot unmarshal {actual} into Go struct field ObjectMeta{field} of type {expected}"
         );
         ApiError::cannot_handle(kind, &why)
     };
@@ -64,29 +65,35 @@ pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), Api
         let Some((_, shape)) = FIELDS.iter().find(|(name, _)| name == key) else {
             continue;
         };
-        let right = match (shape, value) {
+        let checked = match (shape, value) {
             (_, Value::Null)
-            | (Shape::Text, Value::String(_))
-            | (Shape::Number, Value::Number(_)) => Ok(()),
-            (Shape::TextMap, Value::Object(map)) => match map.values().find(|v| !v.is_string()) {
-                Some(v) if !v.is_null() => Err((v, "string")),
-                _ => Ok(()),
-            },
-            (Shape::TextList, Value::Array(list)) => match list.iter().find(|v| !v.is_string()) {
-                Some(v) => Err((v, "string")),
-                None => Ok(()),
-            },
-            (Shape::Objects, Value::Array(list)) => match list.iter().find(|v| !v.is_object()) {
-                Some(v) => Err((v, "object")),
-                None => Ok(()),
-            },
-            (Shape::Text, v) => Err((v, "string")),
-            (Shape::Number, v) => Err((v, "int64")),
-            (Shape::TextMap, v) => Err((v, "map[string]string")),
-            (Shape::TextList, v) => Err((v, "[]string")),
-            (Shape::Objects, v) => Err((v, "[]object")),
+            | (MetadataType::Text, Value::String(_))
+            | (MetadataType::Number, Value::Number(_)) => Ok(()),
+            (MetadataType::TextMap, Value::Object(map)) => {
+                match map.values().find(|v| !v.is_string()) {
+                    Some(v) if !v.is_null() => Err((v, "string")),
+                    _ => Ok(()),
+                }
+            }
+            (MetadataType::TextList, Value::Array(list)) => {
+                match list.iter().find(|v| !v.is_string()) {
+                    Some(v) => Err((v, "string")),
+                    None => Ok(()),
+                }
+            }
+            (MetadataType::Objects, Value::Array(list)) => {
+                match list.iter().find(|v| !v.is_object()) {
+                    Some(v) => Err((v, "object")),
+                    None => Ok(()),
+                }
+            }
+            (MetadataType::Text, v) => Err((v, "string")),
+            (MetadataType::Number, v) => Err((v, "int64")),
+            (MetadataType::TextMap, v) => Err((v, "map[string]string")),
+            (MetadataType::TextList, v) => Err((v, "[]string")),
+            (MetadataType::Objects, v) => Err((v, "[]object")),
         };
-        right.map_err(|(value, wanted)| wrong(value, &field, wanted))?;
+        checked.map_err(|(value, expected)| wrong(value, &field, expected))?;
     }
     metadata.retain(|key, value| {
         let empty = match value {
@@ -96,13 +103,13 @@ pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), Api
             Value::Object(map) => map.is_empty(),
             _ => false,
         };
-        // An empty list of managers forgets those there are.
+        // An empty list resets managed fields.
         let forgets = key == "managedFields" && value.is_array();
         (!empty || forgets) && FIELDS.iter().any(|(name, _)| name == key)
     });
     for map in ["labels", "annotations"] {
         if let Some(Value::Object(map)) = metadata.get_mut(map) {
-            // A null in a map of strings is the empty string to Kubernetes.
+            // Go decodes null in a map of strings as an empty string.
             for value in map.values_mut().filter(|v| v.is_null()) {
                 *value = Value::from("");
             }
@@ -111,8 +118,8 @@ pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), Api
     Ok(())
 }
 
-/// What is wrong with labels and owners.
-pub(super) fn complaints(object: &Object) -> Vec<FieldError> {
+/// Validates labels, annotations and owner references.
+pub(super) fn metadata_errors(object: &Object) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let map = |key: &str| {
         at(object, &["metadata", key])
@@ -123,28 +130,16 @@ pub(super) fn complaints(object: &Object) -> Vec<FieldError> {
     for (key, value) in map("labels") {
         if !names::is_label_key(key) {
             let key = Value::from(key.as_str());
-            errors.push(FieldError::invalid(
-                "metadata.labels",
-                &key,
-                names::LABEL_KEY,
-            ));
+            errors.invalid("metadata.labels", key.clone(), names::LABEL_KEY);
         }
         if !value.as_str().is_some_and(names::is_label_value) {
-            errors.push(FieldError::invalid(
-                "metadata.labels",
-                value,
-                names::LABEL_VALUE,
-            ));
+            errors.invalid("metadata.labels", value.clone(), names::LABEL_VALUE);
         }
     }
     for (key, _) in map("annotations") {
         if !names::is_label_key(&key.to_lowercase()) {
             let key = Value::from(key.as_str());
-            errors.push(FieldError::invalid(
-                "metadata.annotations",
-                &key,
-                names::LABEL_KEY,
-            ));
+            errors.invalid("metadata.annotations", key.clone(), names::LABEL_KEY);
         }
     }
     let owners = at(object, &["metadata", "ownerReferences"]).and_then(Value::as_array);
@@ -157,26 +152,25 @@ pub(super) fn complaints(object: &Object) -> Vec<FieldError> {
                 .unwrap_or_default()
                 .is_empty()
             {
-                errors.push(FieldError::invalid(
+                errors.invalid(
                     format!("metadata.ownerReferences[{index}].{key}"),
-                    &Value::from(""),
+                    "",
                     "must not be empty",
-                ));
+                );
             }
         }
         controllers += i32::from(owner.get("controller") == Some(&Value::Bool(true)));
     }
     if controllers > 1 {
-        errors.push(FieldError::invalid(
+        errors.invalid(
             "metadata.ownerReferences",
-            &Value::from(controllers),
+            controllers,
             "Only one reference can have Controller set to true",
-        ));
+        );
     }
     errors
 }
 
-/// Checks the name of a new object.
 pub(crate) fn check_name(kind: &Kind, object: &Object) -> Result<(), ApiError> {
     let name = object::name(object);
     let refuse =

@@ -1,16 +1,15 @@
-//! What a request to write says besides the object.
+//! Options of write requests.
 
 use super::FieldValidation;
 
-/// The options of a create, an update or a patch.
+/// `CreateOptions`, `UpdateOptions` and `PatchOptions`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WriteOptions<'a> {
     pub(crate) validation: FieldValidation,
-    /// Whether nothing is to be stored.
     pub(crate) dry_run: bool,
-    /// Who owns the fields that change; where nobody is named, who owned them goes on to.
+    /// The field manager; without one, changed fields keep their managers.
     pub(crate) manager: Option<&'a str>,
-    /// As the client gave them, for admission webhooks.
+    /// As given, for admission webhooks.
     pub(crate) field_manager: Option<&'a str>,
     pub(crate) field_validation: Option<&'a str>,
 }

@@ -1,4 +1,4 @@
-//! A changed object: what of it is taken, and whether anything changed at all.
+//! Updates: which fields take effect, and whether anything changes.
 
 use serde_json::Value;
 
@@ -10,21 +10,19 @@ use crate::resources::Kind;
 use crate::status::ApiError;
 use crate::store::Stored;
 
-/// The part of an object that a write is about.
+/// The part of an object that a write changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Everything but the status, where the kind has a status subresource.
+    /// Everything but the status, if the kind has a status subresource.
     Main,
-    /// Only the status.
     Status,
-    /// How many there are to be, by way of another kind of object.
+    /// The replicas, through the scale subresource.
     Scale,
-    /// The finalizers of a namespace's own.
     Finalize,
 }
 
 impl Part {
-    /// The name of the subresource, empty for the object as a whole.
+    /// Empty for the object itself.
     pub(crate) fn subresource(self) -> &'static str {
         match self {
             Self::Main => "",
@@ -35,18 +33,16 @@ impl Part {
     }
 }
 
-/// What an update comes to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Update {
-    /// Nothing changed: nothing is written.
     Unchanged,
-    /// The next version, in stored form.
+    /// The new stored form.
     Replace(Object),
-    /// The last finalizer went from an object being deleted: it goes too.
+    /// The last finalizer of an object with a deletion timestamp was removed.
     Remove(Object),
 }
 
-/// Fields of the metadata that only the server writes.
+/// Metadata that only the server sets.
 const SERVER_OWNED: &[&str] = &[
     "name",
     "namespace",
@@ -58,8 +54,8 @@ const SERVER_OWNED: &[&str] = &[
     "selfLink",
 ];
 
-/// Decides about the next version of an object (in presented form, metadata cleaned, decoded).
-/// Returns warnings for the client.
+/// Decides an update to an object that is decoded and has clean metadata. Returns warnings for the
+/// client.
 pub(crate) fn decide_update(
     kind: &Kind,
     current: &Stored,
@@ -69,12 +65,12 @@ pub(crate) fn decide_update(
     check_preconditions(kind, current, &next)?;
     let mut before = kind.present(current);
     if kind.is_custom() {
-        // What is stored is read by the schema of today.
+        // Stored objects are pruned and defaulted by the current schema.
         decode(kind, &mut before, FieldValidation::Ignore)?;
     }
     let mut merged = match part {
-        // A status write takes the status and leaves the rest as it is; but Kubernetes' own kinds
-        // take what it says of labels and the like, too.
+        // A status update leaves the rest unchanged; but most built-in kinds take metadata from it,
+        // too.
         Part::Status => {
             let mut merged = before.clone();
             merged.remove("status");
@@ -111,7 +107,7 @@ pub(crate) fn decide_update(
     child(&mut merged, "metadata").insert("resourceVersion".to_owned(), version);
     check_new_finalizers(kind, &before, &merged)?;
     let warnings = complete(kind, &mut merged, Some((&before, part)))?;
-    if kind.has_generation && wanted(kind, &merged) != wanted(kind, &before) {
+    if kind.has_generation && desired_state(kind, &merged) != desired_state(kind, &before) {
         let generation = object::generation(&before) + 1;
         child(&mut merged, "metadata").insert("generation".to_owned(), Value::from(generation));
     }
@@ -119,7 +115,7 @@ pub(crate) fn decide_update(
     keep_times(&mut next, &current.object);
     let update = if next == current.object {
         Update::Unchanged
-    } else if may_go(&next) {
+    } else if is_removable(&next) {
         Update::Remove(next)
     } else {
         Update::Replace(next)
@@ -127,11 +123,11 @@ pub(crate) fn decide_update(
     Ok((update, warnings))
 }
 
-/// Managers may have found that they changed something which the server put back since. Only their
-/// times differ then, and that is no change.
+/// Drops new times of managed fields if nothing else changed: a manager may have changed a field
+/// that the server then reset.
 fn keep_times(next: &mut Object, before: &Object) {
     let (new, old) = (object::managers(next), object::managers(before));
-    let but_time = |entry: &Value| {
+    let without_time = |entry: &Value| {
         let mut entry = entry.clone();
         if let Some(entry) = entry.as_object_mut() {
             entry.remove("time");
@@ -140,7 +136,10 @@ fn keep_times(next: &mut Object, before: &Object) {
     };
     let only_times = new != old
         && new.len() == old.len()
-        && new.iter().zip(old).all(|(a, b)| but_time(a) == but_time(b));
+        && new
+            .iter()
+            .zip(old)
+            .all(|(a, b)| without_time(a) == without_time(b));
     if !only_times {
         return;
     }
@@ -151,8 +150,8 @@ fn keep_times(next: &mut Object, before: &Object) {
     }
 }
 
-/// Whether nothing holds an object that is being deleted any more.
-pub(crate) fn may_go(object: &Object) -> bool {
+/// Whether an object with a deletion timestamp can be removed: no finalizers and no grace period.
+pub(crate) fn is_removable(object: &Object) -> bool {
     let grace = at(object, &["metadata", "deletionGracePeriodSeconds"]).and_then(Value::as_i64);
     let held_as_namespace = at(object, &["spec", "finalizers"])
         .and_then(Value::as_array)
@@ -218,7 +217,7 @@ fn keep_server_owned(next: &mut Object, before: &Object) {
     }
 }
 
-/// What of the metadata cannot be written by way of the status either.
+/// Metadata that a status update cannot change.
 fn keep_from_status(kind: &Kind, next: &mut Object, before: &Object) {
     let key = match (kind.group.as_str(), kind.plural.as_str()) {
         ("", "pods") => "ownerReferences",
@@ -232,7 +231,7 @@ fn keep_from_status(kind: &Kind, next: &mut Object, before: &Object) {
     };
 }
 
-/// A namespace's own finalizers are for its controller alone.
+/// `spec.finalizers` changes through the `finalize` subresource only.
 fn keep_namespace_finalizers(kind: &Kind, next: &mut Object, before: &Object) {
     if !kind.is("", "namespaces") {
         return;
@@ -262,7 +261,7 @@ fn check_new_finalizers(kind: &Kind, before: &Object, next: &Object) -> Result<(
             new.join(", ")
         ),
     );
-    // A real server runs this check twice for custom resources and lists the cause twice.
+    // A cluster validates custom resources twice and lists the cause twice.
     let times = if kind.is_custom() { 2 } else { 1 };
     let errors = vec![error; times];
     Err(ApiError::invalid(
@@ -273,14 +272,14 @@ fn check_new_finalizers(kind: &Kind, before: &Object, next: &Object) -> Result<(
     ))
 }
 
-/// What the generation counts: all but metadata and, where it is separate, the status.
-fn wanted(kind: &Kind, object: &Object) -> Object {
-    let mut wanted = object.clone();
-    wanted.remove("metadata");
+/// What the generation counts: everything but metadata and, with a status subresource, status.
+fn desired_state(kind: &Kind, object: &Object) -> Object {
+    let mut desired = object.clone();
+    desired.remove("metadata");
     if kind.has_status {
-        wanted.remove("status");
+        desired.remove("status");
     }
-    wanted
+    desired
 }
 
 #[cfg(test)]
@@ -330,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_leaves_the_other_alone() {
+    fn each_part_leaves_the_other_unchanged() {
         let current = stored(json!({}));
         assert_eq!(
             update(&current, json!({"status": {"s": 9}}), Part::Main).unwrap(),
@@ -343,17 +342,17 @@ mod tests {
     }
 
     #[test]
-    fn the_last_finalizer_takes_the_object_along() {
+    fn removing_the_last_finalizer_removes_the_object() {
         let current = stored(
             json!({"deletionTimestamp": "t", "deletionGracePeriodSeconds": 0, "finalizers": ["a/b"]}),
         );
-        let gone = update(
+        let removed = update(
             &current,
             json!({"metadata": {"finalizers": null}}),
             Part::Main,
         )
         .unwrap();
-        assert!(matches!(gone, Update::Remove(_)));
+        assert!(matches!(removed, Update::Remove(_)));
         let more = update(
             &current,
             json!({"metadata": {"finalizers": ["a/b", "c/d"]}}),

@@ -1,8 +1,7 @@
-//! Rules of schemas in CEL (`x-kubernetes-validations`).
+//! CEL rules of schemas (`x-kubernetes-validations`).
 //!
-//! The language and Kubernetes' functions are a library's; what it lacks or does otherwise than
-//! Kubernetes is mended in the parsed rule (`repair`). `check` refuses what cannot work for any object,
-//! `run` asks the rules of a schema about one.
+//! A library provides the language and Kubernetes' functions; `repair` adjusts parsed rules where
+//! the library differs from Kubernetes. `check` type-checks rules, `run` evaluates them.
 
 mod check;
 mod field_path;
@@ -15,5 +14,5 @@ mod types;
 mod value;
 
 pub(crate) use field_path::find_field;
-pub(crate) use rule::Rule;
+pub(crate) use rule::ValidationRule;
 pub(super) use run::{run, run_at};

@@ -1,8 +1,8 @@
-//! Which part of an object is the later form of which part of the object before.
+//! Correlation of values with their old values in an update.
 //!
-//! An update does not report again what was wrong already, and rules may compare a part with what it
-//! was; both need to know the part's past. Fields of objects are told apart by name and items of
-//! keyed lists by their keys; other items have no past.
+//! Ratcheting drops errors of unchanged values, and transition rules compare values with their old
+//! state. Fields correlate by name and items of keyed lists by their keys; other items do not
+//! correlate.
 
 use std::collections::HashMap;
 
@@ -10,16 +10,16 @@ use serde_json::Value;
 
 use super::node::{ListType, Node};
 
-/// A value and what it was.
+/// A value and its old value.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Past<'a> {
+pub(super) struct CorrelatedValue<'a> {
     pub(super) node: &'a Node,
     pub(super) new: &'a Value,
     pub(super) old: &'a Value,
 }
 
-impl<'a> Past<'a> {
-    /// The past of a field of the value, if it has one.
+impl<'a> CorrelatedValue<'a> {
+    /// The correlated value of a field.
     pub(super) fn field(&self, name: &str) -> Option<Self> {
         Some(Self {
             node: self.node.child(name)?,
@@ -28,16 +28,16 @@ impl<'a> Past<'a> {
         })
     }
 
-    /// The past of the value's items, for looking up many of them.
-    pub(super) fn items(&self) -> Option<Items<'a>> {
-        Some(Items {
+    /// The correlated items of a list.
+    pub(super) fn items(&self) -> Option<CorrelatedItems<'a>> {
+        Some(CorrelatedItems {
             node: self.node.items.as_deref()?,
             new: self.new.as_array()?,
-            old: KeyedItems::of(self.node, self.old)?,
+            old: ItemsByKey::of(self.node, self.old)?,
         })
     }
 
-    /// Whether nothing changed; the order of keyed lists does not count.
+    /// Whether old and new value are equal; the order of keyed lists does not matter.
     pub(super) fn is_unchanged(&self) -> bool {
         match (self.old, self.new) {
             (Value::Object(old), Value::Object(new)) => {
@@ -59,19 +59,18 @@ impl<'a> Past<'a> {
     }
 }
 
-/// The items of a keyed list and what they were.
+/// The items of a keyed list with their old values.
 #[derive(Debug)]
-pub(super) struct Items<'a> {
+pub(super) struct CorrelatedItems<'a> {
     node: &'a Node,
     new: &'a [Value],
-    old: KeyedItems<'a>,
+    old: ItemsByKey<'a>,
 }
 
-impl<'a> Items<'a> {
-    /// The past of an item.
-    pub(super) fn get(&self, index: usize) -> Option<Past<'a>> {
+impl<'a> CorrelatedItems<'a> {
+    pub(super) fn get(&self, index: usize) -> Option<CorrelatedValue<'a>> {
         let new = self.new.get(index)?;
-        Some(Past {
+        Some(CorrelatedValue {
             node: self.node,
             new,
             old: self.old.get(new)?,
@@ -79,15 +78,14 @@ impl<'a> Items<'a> {
     }
 }
 
-/// The items of a list by their keys.
 #[derive(Debug)]
-pub(super) struct KeyedItems<'a> {
+pub(super) struct ItemsByKey<'a> {
     keys: &'a [String],
     items: HashMap<String, &'a Value>,
 }
 
-impl<'a> KeyedItems<'a> {
-    /// The items of `list`, if its schema says what their keys are.
+impl<'a> ItemsByKey<'a> {
+    /// `None` unless the list is keyed.
     pub(super) fn of(node: &'a Node, list: &'a Value) -> Option<Self> {
         let ListType::Map(keys) = &node.list else {
             return None;
@@ -101,14 +99,14 @@ impl<'a> KeyedItems<'a> {
         Some(Self { keys, items })
     }
 
-    /// The item that has the keys of this one.
+    /// The item with the same keys.
     pub(super) fn get(&self, item: &Value) -> Option<&'a Value> {
         self.items.get(&key_of(self.keys, item)?).copied()
     }
 }
 
-/// What a value was, with the items of sets and keyed lists in the order that they have now: their
-/// order means nothing, so it must not make a difference to who compares the two.
+/// The old value with items of sets and keyed lists in their new order, which must not affect
+/// comparisons.
 pub(super) fn in_order_of(node: &Node, old: &Value, new: &Value) -> Value {
     match (old, new) {
         (Value::Object(old), Value::Object(new)) => {
@@ -152,7 +150,7 @@ pub(super) fn in_order_of(node: &Node, old: &Value, new: &Value) -> Value {
     }
 }
 
-/// All keys of an item in one string; `None` when one is missing or no scalar.
+/// The keys of an item as one string; `None` if one is missing or not a scalar.
 fn key_of(keys: &[String], item: &Value) -> Option<String> {
     let mut text = String::new();
     for key in keys {
@@ -180,20 +178,20 @@ mod tests {
         }}));
         let old = json!({"keyed": [{"a": "x", "b": 1, "v": 1}, {"a": "x", "b": 2, "v": 2}], "plain": [1, 2]});
         let new = json!({"keyed": [{"a": "x", "b": 2, "v": 2}, {"a": "x", "b": 1, "v": 3}, {"a": "y"}], "plain": [1, 2]});
-        let past = Past {
+        let correlated = CorrelatedValue {
             node: &node,
             new: &new,
             old: &old,
         };
-        let items = past.field("keyed").unwrap().items().unwrap();
+        let items = correlated.field("keyed").unwrap().items().unwrap();
         assert!(items.get(0).unwrap().is_unchanged());
         assert!(!items.get(1).unwrap().is_unchanged());
         assert!(items.get(2).is_none() && items.get(3).is_none());
-        assert!(past.field("plain").unwrap().items().is_none());
-        assert!(past.field("plain").unwrap().is_unchanged());
-        assert!(!past.is_unchanged());
+        assert!(correlated.field("plain").unwrap().items().is_none());
+        assert!(correlated.field("plain").unwrap().is_unchanged());
+        assert!(!correlated.is_unchanged());
         assert!(
-            Past {
+            CorrelatedValue {
                 node: &node,
                 new: &old,
                 old: &old

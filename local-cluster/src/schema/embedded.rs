@@ -1,55 +1,31 @@
-//! Resources inside of resources: they need a type of their own.
+//! Validation of embedded resources: they need type and metadata.
 
 use serde_json::{Map, Value};
 
+use super::message::{ErrorType, shown};
 use super::node::Node;
-use super::path::Path;
-use super::wording::{Fault, shown};
+use super::path::FieldPath;
 use crate::field_error::FieldError;
 use crate::names;
 
-/// Complains about resources further in that lack what every resource has.
+/// Errors of embedded resources; the root is validated elsewhere.
 pub(super) fn check(node: &Node, value: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    inside(node, value, &Path::root(""), &mut errors);
+    node.visit_values(value, &FieldPath::root(""), &mut |node, value, path| {
+        if let Value::Object(map) = value
+            && node.embedded
+            && !path.is_root()
+        {
+            check_one(map, path, &mut errors);
+        }
+    });
     errors
 }
 
-fn inside(node: &Node, value: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
-    match value {
-        Value::Object(map) => {
-            for (key, inner) in map {
-                if let Some(property) = node.properties.get(key) {
-                    walk(property, inner, &path.field(key), errors);
-                } else if let Some(other) = node.additional.node() {
-                    walk(other, inner, &path.key(key), errors);
-                }
-            }
-        }
-        Value::Array(items) => {
-            if let Some(item_node) = &node.items {
-                for (index, item) in items.iter().enumerate() {
-                    walk(item_node, item, &path.index(index), errors);
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-fn walk(node: &Node, value: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
-    if let Value::Object(map) = value
-        && node.embedded
-    {
-        check_one(map, path, errors);
-    }
-    inside(node, value, path, errors);
-}
-
-fn check_one(map: &Map<String, Value>, path: &Path<'_>, errors: &mut Vec<FieldError>) {
+fn check_one(map: &Map<String, Value>, path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     for key in ["apiVersion", "kind"] {
         if !map.contains_key(key) {
-            errors.push(Fault::Required.at(path.field(key).bracketed(), None, ""));
+            errors.push(ErrorType::Required.at(path.field(key).bracketed(), None, ""));
         }
     }
     for key in ["apiVersion", "kind", "metadata"] {
@@ -75,7 +51,11 @@ fn check_one(map: &Map<String, Value>, path: &Path<'_>, errors: &mut Vec<FieldEr
             (_, Value::String(_)) => continue,
             _ => "must be a string".to_owned(),
         };
-        errors.push(Fault::Invalid.at(path.field(key).bracketed(), Some(&shown(value)), &detail));
+        errors.push(ErrorType::Invalid.at(
+            path.field(key).bracketed(),
+            Some(&shown(value)),
+            &detail,
+        ));
     }
 }
 

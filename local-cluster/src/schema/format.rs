@@ -1,4 +1,4 @@
-//! The formats of strings and numbers that Kubernetes checks; it ignores all others.
+//! The formats that Kubernetes validates; it ignores all others.
 
 mod network;
 mod numbers;
@@ -8,103 +8,64 @@ use crate::names;
 
 pub(crate) use time::duration_nanos;
 
-/// A format of strings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A format of strings; CEL has types for some of them.
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum TextFormat {
-    BsonObjectId,
     Byte,
-    Cidr,
-    CreditCard,
     Date,
     DateTime,
     Duration,
-    Email,
-    HexColor,
-    Hostname,
-    Ipv4,
-    Ipv6,
-    Isbn,
-    Isbn10,
-    Isbn13,
-    LongName,
-    Mac,
-    Password,
-    RgbColor,
-    ShortName,
-    Ssn,
-    Uri,
-    /// With the version that is asked for, if one is.
-    Uuid(Option<char>),
+    Other(fn(&str) -> bool),
 }
 
 impl TextFormat {
-    /// The format of that name; dashes count for nothing.
+    /// Dashes in the name are ignored.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        Some(match name.replace('-', "").as_str() {
-            "bsonobjectid" => Self::BsonObjectId,
-            "byte" => Self::Byte,
-            "cidr" => Self::Cidr,
-            "creditcard" => Self::CreditCard,
-            "date" => Self::Date,
-            "datetime" => Self::DateTime,
-            "duration" => Self::Duration,
-            "email" => Self::Email,
-            "hexcolor" => Self::HexColor,
-            "hostname" => Self::Hostname,
-            "ipv4" => Self::Ipv4,
-            "ipv6" => Self::Ipv6,
-            "isbn" => Self::Isbn,
-            "isbn10" => Self::Isbn10,
-            "isbn13" => Self::Isbn13,
-            "k8slongname" => Self::LongName,
-            "k8sshortname" => Self::ShortName,
-            "mac" => Self::Mac,
-            "password" => Self::Password,
-            "rgbcolor" => Self::RgbColor,
-            "ssn" => Self::Ssn,
-            "uri" => Self::Uri,
-            "uuid" => Self::Uuid(None),
-            "uuid3" => Self::Uuid(Some('3')),
-            "uuid4" => Self::Uuid(Some('4')),
-            "uuid5" => Self::Uuid(Some('5')),
+        Some(Self::Other(match name.replace('-', "").as_str() {
+            "byte" => return Some(Self::Byte),
+            "date" => return Some(Self::Date),
+            "datetime" => return Some(Self::DateTime),
+            "duration" => return Some(Self::Duration),
+            "bsonobjectid" => |text| text.len() == 24 && is_hex(text),
+            "cidr" => network::is_cidr,
+            "creditcard" => numbers::is_credit_card,
+            "email" => network::is_email,
+            "hexcolor" => |text| {
+                let digits = text.strip_prefix('#').unwrap_or(text);
+                matches!(digits.len(), 3 | 6) && is_hex(digits)
+            },
+            "hostname" => network::is_hostname,
+            "ipv4" => |text| text.contains('.') && network::address(text).is_some(),
+            "ipv6" => |text| text.contains(':') && network::address(text).is_some(),
+            "isbn" => |text| numbers::is_isbn10(text) || numbers::is_isbn13(text),
+            "isbn10" => numbers::is_isbn10,
+            "isbn13" => numbers::is_isbn13,
+            "k8slongname" => names::is_subdomain,
+            "k8sshortname" => names::is_label,
+            "mac" => network::is_mac,
+            "password" => |_| true,
+            "rgbcolor" => numbers::is_rgb,
+            "ssn" => numbers::is_ssn,
+            "uri" => network::is_request_uri,
+            "uuid" => |text| is_uuid(text, None),
+            "uuid3" => |text| is_uuid(text, Some('3')),
+            "uuid4" => |text| is_uuid(text, Some('4')),
+            "uuid5" => |text| is_uuid(text, Some('5')),
             _ => return None,
-        })
+        }))
     }
 
-    /// Whether a string has the format.
     pub(crate) fn fits(self, text: &str) -> bool {
         match self {
-            Self::BsonObjectId => text.len() == 24 && is_hex(text),
             Self::Byte => is_base64(text),
-            Self::Cidr => network::is_cidr(text),
-            Self::CreditCard => numbers::is_credit_card(text),
             Self::Date => time::is_date(text),
             Self::DateTime => time::is_date_time(text),
             Self::Duration => duration_nanos(text).is_some(),
-            Self::Email => network::is_email(text),
-            Self::HexColor => {
-                let digits = text.strip_prefix('#').unwrap_or(text);
-                matches!(digits.len(), 3 | 6) && is_hex(digits)
-            }
-            Self::Hostname => network::is_hostname(text),
-            Self::Ipv4 => text.contains('.') && network::address(text).is_some(),
-            Self::Ipv6 => text.contains(':') && network::address(text).is_some(),
-            Self::Isbn => numbers::is_isbn10(text) || numbers::is_isbn13(text),
-            Self::Isbn10 => numbers::is_isbn10(text),
-            Self::Isbn13 => numbers::is_isbn13(text),
-            Self::LongName => names::is_subdomain(text),
-            Self::ShortName => names::is_label(text),
-            Self::Mac => network::is_mac(text),
-            Self::Password => true,
-            Self::RgbColor => numbers::is_rgb(text),
-            Self::Ssn => numbers::is_ssn(text),
-            Self::Uri => network::is_request_uri(text),
-            Self::Uuid(version) => is_uuid(text, version),
+            Self::Other(fits) => fits(text),
         }
     }
 }
 
-/// A format of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberFormat {
     Int32,
@@ -114,7 +75,6 @@ pub(crate) enum NumberFormat {
 }
 
 impl NumberFormat {
-    /// The format of that name for numbers of a type.
     pub(crate) fn named(name: &str, type_name: &str) -> Option<Self> {
         Some(match (type_name, name) {
             ("integer", "int32") => Self::Int32,
@@ -125,7 +85,6 @@ impl NumberFormat {
         })
     }
 
-    /// Its name.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Int32 => "int32",
@@ -136,7 +95,7 @@ impl NumberFormat {
     }
 }
 
-/// Whether Kubernetes knows a format for a type; an empty type may be anything.
+/// Whether Kubernetes validates a format of a type; an empty type may be any.
 pub(crate) fn is_known(format: &str, type_name: &str) -> bool {
     match type_name {
         "" | "string" => TextFormat::named(format).is_some(),
@@ -148,7 +107,7 @@ fn is_hex(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// In the standard alphabet, padded, and not empty.
+/// In the standard alphabet, padded, not empty.
 fn is_base64(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     let padding = text.len() - body.len();
@@ -160,7 +119,7 @@ fn is_base64(text: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'))
 }
 
-/// Thirty-two hexadecimal digits in five groups; the dashes between them may be left out.
+/// 32 hexadecimal digits in five groups, with optional dashes between them.
 fn is_uuid(text: &str, version: Option<char>) -> bool {
     let mut rest = text;
     let mut groups = Vec::with_capacity(5);
@@ -183,7 +142,7 @@ fn is_uuid(text: &str, version: Option<char>) -> bool {
     };
     rest.is_empty()
         && version.is_none_or(|v| starts(2, &[v]))
-        // The third version does not say what its variant is.
+        // Version 3 has no fixed variant.
         && (matches!(version, None | Some('3')) || starts(3, &['8', '9', 'a', 'b']))
 }
 

@@ -1,53 +1,37 @@
-//! Items that must differ: those of sets, and those of keyed lists by their keys.
+//! Uniqueness of items in sets, and of keys in keyed lists.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use super::message::{ErrorType, shown};
 use super::node::{ListType, Node};
-use super::path::Path;
-use super::wording::{Fault, shown};
+use super::path::FieldPath;
 use crate::field_error::FieldError;
 
-/// Complains about items that occur twice.
+/// Errors of duplicate items.
 pub(super) fn check(node: &Node, value: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    walk(node, value, &Path::root(""), &mut errors);
+    node.visit_values(value, &FieldPath::root(""), &mut |node, value, path| {
+        let Value::Array(items) = value else { return };
+        match &node.list {
+            ListType::Atomic => {}
+            ListType::Set => duplicates(items, path, &mut errors),
+            ListType::Map(keys) => check_keys(keys, items, path, &mut errors),
+        }
+    });
     errors
 }
 
-fn walk(node: &Node, value: &Value, path: &Path<'_>, errors: &mut Vec<FieldError>) {
-    match value {
-        Value::Object(map) => {
-            for (key, inner) in map {
-                if let Some(other) = node.additional.node() {
-                    walk(other, inner, &path.key(key), errors);
-                }
-                if let Some(property) = node.properties.get(key) {
-                    walk(property, inner, &path.field(key), errors);
-                }
-            }
-        }
-        Value::Array(items) => {
-            match &node.list {
-                ListType::Atomic => {}
-                ListType::Set => duplicates(items, path, errors),
-                ListType::Map(keys) => check_keys(keys, items, path, errors),
-            }
-            if let Some(item_node) = &node.items {
-                for (index, item) in items.iter().enumerate() {
-                    walk(item_node, item, &path.index(index), errors);
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-fn check_keys(keys: &[String], items: &[Value], path: &Path<'_>, errors: &mut Vec<FieldError>) {
+fn check_keys(
+    keys: &[String],
+    items: &[Value],
+    path: &FieldPath<'_>,
+    errors: &mut Vec<FieldError>,
+) {
     let odd = |item: &&Value| !item.is_null() && !item.is_object();
     if let Some((index, item)) = items.iter().enumerate().find(|(_, item)| odd(item)) {
-        errors.push(Fault::Invalid.at(
+        errors.push(ErrorType::Invalid.at(
             path.index(index).bracketed(),
             Some(&shown(item)),
             "must be an object for an array of list-type map",
@@ -67,14 +51,18 @@ fn check_keys(keys: &[String], items: &[Value], path: &Path<'_>, errors: &mut Ve
     duplicates(&keyed, path, errors);
 }
 
-/// Complains about the second appearance of each value, not about further ones.
-fn duplicates(items: &[Value], path: &Path<'_>, errors: &mut Vec<FieldError>) {
+/// Reports the second occurrence of each value only.
+fn duplicates(items: &[Value], path: &FieldPath<'_>, errors: &mut Vec<FieldError>) {
     let mut times: HashMap<String, usize> = HashMap::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         let seen = times.entry(item.to_string()).or_default();
         *seen += 1;
         if *seen == 2 {
-            errors.push(Fault::Duplicate.at(path.index(index).bracketed(), Some(&shown(item)), ""));
+            errors.push(ErrorType::Duplicate.at(
+                path.index(index).bracketed(),
+                Some(&shown(item)),
+                "",
+            ));
         }
     }
 }
@@ -85,7 +73,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn duplicates_are_named() {
+    fn duplicates_are_reported() {
         let node = Node::read(&json!({"type": "object", "properties": {
             "set": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}},
             "map": {"type": "object", "additionalProperties": {"type": "array", "x-kubernetes-list-type": "map",

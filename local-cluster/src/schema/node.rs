@@ -1,26 +1,25 @@
-//! A schema in the form in which objects are checked against it, read once per definition.
+//! Compiled schemas.
 //!
-//! What a definition says wrongly is refused where definitions are checked, so reading never fails:
-//! a keyword of the wrong type is as good as none.
+//! Invalid schemas are refused when their definitions are validated, so compilation never fails:
+//! keywords of wrong types are ignored.
 
 use std::collections::BTreeMap;
 
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::cel::Rule;
+use super::cel::ValidationRule;
 use super::format::{NumberFormat, TextFormat};
-use super::path::Path;
+use super::path::FieldPath;
 use super::pattern;
 use crate::field_error::FieldError;
 
-/// How deep schemas may nest; what is deeper allows everything.
+/// The deepest nesting; deeper schemas allow everything.
 const MAX_DEPTH: usize = 100;
 
-/// One level of a schema.
 #[derive(Debug, Default)]
 pub(crate) struct Node {
-    /// The permitted types; empty when there is no restriction.
+    /// Empty allows all types.
     pub(super) types: &'static [&'static str],
     pub(super) nullable: bool,
     pub(super) int_or_string: bool,
@@ -30,41 +29,38 @@ pub(crate) struct Node {
     pub(super) allowed: Vec<Value>,
     pub(super) text: TextLimits,
     pub(super) number: NumberLimits,
-    /// The format as written, if Kubernetes knows it for the type.
+    /// The format, if Kubernetes validates it for the type.
     pub(super) format: Option<String>,
     pub(super) items: Option<Box<Self>>,
-    pub(super) item_count: Counts,
+    pub(super) item_count: CountLimits,
     pub(super) unique_items: bool,
     pub(super) list: ListType,
     pub(super) properties: BTreeMap<String, Self>,
-    pub(super) additional: Additional,
-    pub(super) property_count: Counts,
+    pub(super) additional: AdditionalProperties,
+    pub(super) property_count: CountLimits,
     pub(super) required: Vec<String>,
     pub(super) all_of: Vec<Self>,
     pub(super) any_of: Vec<Self>,
     pub(super) one_of: Vec<Self>,
     pub(super) not: Option<Box<Self>>,
-    pub(super) rules: Vec<Rule>,
-    /// How deep the deepest rule here or further in nests; `None` when there are none.
+    pub(super) rules: Vec<ValidationRule>,
+    /// The largest depth of a rule at or below this level; `None` without rules.
     pub(super) rule_depth: Option<usize>,
 }
 
-/// What a string must be like.
 #[derive(Debug, Default)]
 pub(super) struct TextLimits {
-    pub(super) length: Counts,
+    pub(super) length: CountLimits,
     pub(super) pattern: Option<Pattern>,
     pub(super) format: Option<TextFormat>,
 }
 
-/// A pattern as written; compiled, if it can be.
 #[derive(Debug)]
 pub(super) struct Pattern {
     pub(super) source: String,
     pub(super) regex: Result<Regex, String>,
 }
 
-/// What a number must be like.
 #[derive(Debug, Default)]
 pub(super) struct NumberLimits {
     pub(super) minimum: Option<f64>,
@@ -75,48 +71,42 @@ pub(super) struct NumberLimits {
     pub(super) format: Option<NumberFormat>,
 }
 
-/// The least and the most of something.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct CountLimits {
     pub(super) least: Option<i64>,
     pub(super) most: Option<i64>,
 }
 
-/// What a list is like, and so how its items are told apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum ListType {
     #[default]
     Atomic,
     Set,
-    /// By the values of these fields.
+    /// With the names of its keys.
     Map(Vec<String>),
 }
 
-/// What else an object may have besides its properties.
 #[derive(Debug, Default)]
-pub(super) enum Additional {
-    /// The schema does not say.
+pub(super) enum AdditionalProperties {
     #[default]
-    Unsaid,
+    Unspecified,
     Allowed(bool),
-    Like(Box<Node>),
+    Schema(Box<Node>),
 }
 
-impl Additional {
-    /// The schema of what else there may be.
+impl AdditionalProperties {
     pub(super) fn node(&self) -> Option<&Node> {
         match self {
-            Self::Like(node) => Some(node),
+            Self::Schema(node) => Some(node),
             _ => None,
         }
     }
 }
 
 impl Node {
-    /// Reads a schema.
     pub(crate) fn read(schema: &Value) -> Self {
         let mut node = Self::read_at(schema, 0);
-        // The root always is a whole resource.
+        // The root is always a resource.
         node.embedded = true;
         node
     }
@@ -128,7 +118,7 @@ impl Node {
         let word = |key: &str| schema.get(key).and_then(Value::as_str).unwrap_or_default();
         let flag = |key: &str| schema.get(key).and_then(Value::as_bool) == Some(true);
         let number = |key: &str| schema.get(key).and_then(Value::as_f64);
-        let counts = |least: &str, most: &str| Counts {
+        let counts = |least: &str, most: &str| CountLimits {
             least: schema.get(least).and_then(Value::as_i64),
             most: schema.get(most).and_then(Value::as_i64),
         };
@@ -190,9 +180,11 @@ impl Node {
                 .map(|(name, property)| (name.clone(), below(property)))
                 .collect(),
             additional: match schema.get("additionalProperties") {
-                Some(Value::Bool(allowed)) => Additional::Allowed(*allowed),
-                Some(schema @ Value::Object(_)) => Additional::Like(Box::new(below(schema))),
-                _ => Additional::Unsaid,
+                Some(Value::Bool(allowed)) => AdditionalProperties::Allowed(*allowed),
+                Some(schema @ Value::Object(_)) => {
+                    AdditionalProperties::Schema(Box::new(below(schema)))
+                }
+                _ => AdditionalProperties::Unspecified,
             },
             property_count: counts("minProperties", "maxProperties"),
             required: texts("required"),
@@ -203,7 +195,7 @@ impl Node {
             rules: Vec::new(),
             rule_depth: None,
         };
-        node.rules = Rule::read_all(schema, &node, depth == 0);
+        node.rules = ValidationRule::read_all(schema, &node, depth == 0);
         let own = node.rules.iter().map(|rule| Some(rule.depth()));
         let items = node.items.iter().map(|items| items.rule_depth);
         let other = node.additional.node().map(|other| other.rule_depth);
@@ -213,44 +205,38 @@ impl Node {
         node
     }
 
-    /// Whether a type is one of the permitted ones.
     pub(super) fn permits(&self, type_name: &str) -> bool {
         self.types.contains(&type_name)
     }
 
-    /// The schema of a field of the object that this one describes.
+    /// The schema of a property, or else of additional properties.
     pub(super) fn child(&self, field: &str) -> Option<&Self> {
         self.properties
             .get(field)
             .or_else(|| self.additional.node())
     }
 
-    /// The schema of a property.
     pub(crate) fn property(&self, name: &str) -> Option<&Self> {
         self.properties.get(name)
     }
 
-    /// The schema of all values of a map.
     pub(crate) fn values(&self) -> Option<&Self> {
         self.additional.node()
     }
 
-    /// The schema of the items of a list.
     pub(crate) fn items(&self) -> Option<&Self> {
         self.items.as_deref()
     }
 
-    /// The rules for the value itself.
-    pub(crate) fn rules(&self) -> &[Rule] {
+    pub(crate) fn rules(&self) -> &[ValidationRule] {
         &self.rules
     }
 
-    /// The value that is filled in.
     pub(crate) const fn default_value(&self) -> Option<&Value> {
         self.default.as_ref()
     }
 
-    /// All schemas here and further in that have defaults, and where they are.
+    /// All schemas with defaults at or below this level, with their paths.
     pub(crate) fn with_defaults(&self, place: &str) -> Vec<(String, &Self)> {
         let mut found = Vec::new();
         let mut left = vec![(place.to_owned(), self)];
@@ -270,16 +256,45 @@ impl Node {
         found
     }
 
-    /// Whether a value has fields that would be removed.
+    /// Calls `visit` for a value and all values inside it that have a schema.
+    pub(super) fn visit_values(
+        &self,
+        value: &Value,
+        path: &FieldPath<'_>,
+        visit: &mut impl FnMut(&Self, &Value, &FieldPath<'_>),
+    ) {
+        visit(self, value, path);
+        match value {
+            Value::Object(map) => {
+                for (key, inner) in map {
+                    if let Some(property) = self.properties.get(key) {
+                        property.visit_values(inner, &path.field(key), visit);
+                    } else if let Some(other) = self.additional.node() {
+                        other.visit_values(inner, &path.key(key), visit);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                if let Some(item_node) = &self.items {
+                    for (index, item) in items.iter().enumerate() {
+                        item_node.visit_values(item, &path.index(index), visit);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether pruning would remove fields of a value.
     pub(crate) fn prunes(&self, value: &Value) -> bool {
         !super::prune::prune(self, &mut value.clone()).is_empty()
     }
 
-    /// What is wrong with a default: it must be valid by itself, at first and ever after.
+    /// Validates a default: on create, and on an update that does not change it.
     pub(crate) fn check_default(&self, value: &Value, place: &str) -> Vec<FieldError> {
         let mut errors = super::validate::validate(self, value, None, place);
         if errors.is_empty() {
-            let path = Path::root(place);
+            let path = FieldPath::root(place);
             errors = super::cel::run_at(self, value, Some(value), &path).errors;
             if errors.is_empty() {
                 errors = super::cel::run_at(self, value, None, &path).errors;
@@ -288,7 +303,7 @@ impl Node {
         errors
     }
 
-    /// The one type, or the empty string.
+    /// The only type, or an empty string.
     pub(crate) fn type_name(&self) -> &'static str {
         match self.types {
             [only] => only,

@@ -1,14 +1,14 @@
-//! Patterns: Go's regular expressions, in the words of another engine of the same power.
+//! Patterns: translation of Go's regular expressions to those of the `regex` crate.
 
 use regex::{Regex, RegexBuilder};
 
-/// The memory that a compiled pattern may take, in bytes.
+/// The memory limit of a compiled pattern, in bytes.
 const SIZE_LIMIT: usize = 2 << 20;
 
-/// The most that Go repeats something.
+/// Go's limit on repetition counts.
 const MAX_REPEAT: u32 = 1000;
 
-/// Compiles a pattern; the error is worded as a detail of a message.
+/// Compiles a pattern; the error is worded like Go's.
 pub(crate) fn compile(pattern: &str) -> Result<Regex, String> {
     let refused = |why: &str| Err(format!("error parsing regexp: {why}"));
     let translated = match translate(pattern) {
@@ -31,7 +31,7 @@ pub(crate) fn compile(pattern: &str) -> Result<Regex, String> {
     }
 }
 
-/// The commonest complaints as Go words them.
+/// The most common errors in Go's words.
 fn go_words(why: &str) -> &str {
     match why {
         "unclosed group" => "missing closing )",
@@ -50,8 +50,8 @@ fn go_words(why: &str) -> &str {
     }
 }
 
-/// The same expression where the two notations differ: classes are of ASCII letters, brackets in a
-/// class and braces that repeat nothing mean themselves.
+/// Translates where the notations differ: classes are ASCII, and brackets in classes and braces
+/// that are not repetitions are literal.
 fn translate(pattern: &str) -> Result<String, String> {
     let mut out = String::with_capacity(pattern.len() + 8);
     let mut rest = pattern;
@@ -90,13 +90,13 @@ fn translate(pattern: &str) -> Result<String, String> {
                     continue;
                 }
             }
-            // A bracket that closes at once is one of the class.
+            // A closing bracket at the start of a class is literal.
             ']' if in_class && starts_class => out.push_str("\\]"),
             ']' if in_class => {
                 in_class = false;
                 out.push(']');
             }
-            // Two of these are set operations elsewhere.
+            // Doubled, these are set operations in `regex`.
             '&' | '~' if in_class => out.push_str(&format!("\\{c}")),
             '-' if in_class && after.starts_with('-') => out.push_str("\\-"),
             '{' if !in_class => match repetition(after) {
@@ -113,7 +113,7 @@ fn translate(pattern: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// An escape after its backslash, and what follows.
+/// Translates the escape after a backslash; returns the rest.
 fn escape(after: &str, in_class: bool) -> Result<(String, &str), String> {
     let Some(c) = after.chars().next() else {
         return Err("trailing backslash at end of expression: ``".to_owned());
@@ -142,7 +142,7 @@ fn escape(after: &str, in_class: bool) -> Result<(String, &str), String> {
     Ok((text, left))
 }
 
-/// The most repetitions of `{n}`, `{n,}` or `{n,m}`, given what follows the brace.
+/// The largest count of `{n}`, `{n,}` or `{n,m}` after the brace.
 fn repetition(after: &str) -> Option<u32> {
     let (inside, _) = after.split_once('}')?;
     let (least, most) = match inside.split_once(',') {
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_match_what_gos_match() {
+    fn patterns_match_like_gos() {
         for (pattern, good, bad) in [
             (r"^[a-z]+$", "abc", "ABC"),
             (r"^\d+$", "12", "\u{0661}"),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_go_refuses_is_refused() {
+    fn patterns_that_go_refuses_are_refused() {
         for (pattern, why) in [
             ("(", "missing closing ): `(`"),
             ("[a", "missing closing ]"),

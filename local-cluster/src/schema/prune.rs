@@ -1,24 +1,24 @@
-//! Removes what a schema does not know.
+//! Pruning of unknown fields.
 
 use serde_json::Value;
 
-use super::node::{Additional, Node};
-use super::path::Path;
+use super::node::{AdditionalProperties, Node};
+use super::path::FieldPath;
 
-/// Removes unknown fields and names them, sorted.
+/// Removes unknown fields and returns their paths, sorted.
 pub(super) fn prune(node: &Node, value: &mut Value) -> Vec<String> {
     let mut unknown = Vec::new();
-    walk(Some(node), value, &Path::root(""), &mut unknown);
+    walk(Some(node), value, &FieldPath::root(""), &mut unknown);
     unknown.sort();
     unknown
 }
 
-/// Each resource has these, whatever its schema says.
+/// Every resource has these fields.
 fn is_own(key: &str) -> bool {
     matches!(key, "apiVersion" | "kind" | "metadata")
 }
 
-fn walk(node: Option<&Node>, value: &mut Value, path: &Path<'_>, unknown: &mut Vec<String>) {
+fn walk(node: Option<&Node>, value: &mut Value, path: &FieldPath<'_>, unknown: &mut Vec<String>) {
     if let Some(node) = node.filter(|node| node.preserve_unknown) {
         return keep(node, value, path, unknown);
     }
@@ -36,7 +36,7 @@ fn walk(node: Option<&Node>, value: &mut Value, path: &Path<'_>, unknown: &mut V
                 return true;
             }
             match &node.additional {
-                Additional::Unsaid => {
+                AdditionalProperties::Unspecified => {
                     unknown.push(path.field(key).dotted());
                     false
                 }
@@ -56,8 +56,8 @@ fn walk(node: Option<&Node>, value: &mut Value, path: &Path<'_>, unknown: &mut V
     }
 }
 
-/// Keeps unknown fields, but looks into the known ones.
-fn keep(node: &Node, value: &mut Value, path: &Path<'_>, unknown: &mut Vec<String>) {
+/// Keeps unknown fields, and prunes below known ones.
+fn keep(node: &Node, value: &mut Value, path: &FieldPath<'_>, unknown: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
             for (key, inner) in map.iter_mut() {
@@ -66,7 +66,7 @@ fn keep(node: &Node, value: &mut Value, path: &Path<'_>, unknown: &mut Vec<Strin
                 }
                 if let Some(property) = node.properties.get(key) {
                     walk(Some(property), inner, &path.field(key), unknown);
-                } else if !matches!(node.additional, Additional::Unsaid) {
+                } else if !matches!(node.additional, AdditionalProperties::Unspecified) {
                     walk(node.additional.node(), inner, &path.field(key), unknown);
                 }
             }
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_fields_go_and_are_named() {
+    fn unknown_fields_are_removed_and_returned() {
         let schema = json!({"properties": {
             "spec": {"properties": {"a": {}, "list": {"items": {"properties": {"x": {}}}}}},
             "free": {"x-kubernetes-preserve-unknown-fields": true, "properties": {"known": {"properties": {"k": {}}}}},

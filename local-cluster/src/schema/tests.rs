@@ -19,7 +19,7 @@ fn with_rule() -> Schema {
 }
 
 #[test]
-fn rules_wait_until_the_object_has_its_form() {
+fn rules_need_a_well_formed_object() {
     let schema = with_rule();
     let found = |value: Value| texts(&schema.check_create(&value).errors);
     assert_eq!(
@@ -29,7 +29,7 @@ fn rules_wait_until_the_object_has_its_form() {
             "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
         ]
     );
-    // What is only out of bounds is asked as well.
+    // Rules are evaluated despite values out of bounds.
     assert_eq!(
         found(json!({"spec": {"n": 3}})),
         ["spec: Invalid value: not three"]
@@ -41,7 +41,7 @@ fn rules_wait_until_the_object_has_its_form() {
 }
 
 #[test]
-fn a_status_write_is_checked_as_one() {
+fn status_updates_validate_the_status() {
     let schema = with_rule();
     let old = json!({"spec": {"n": 6}, "status": {"m": 1}});
     let new = json!({"spec": {"n": 6}, "status": {"m": 6}});
@@ -50,7 +50,7 @@ fn a_status_write_is_checked_as_one() {
         ["status.m: Invalid value: 6: m in body should be less than or equal to 5"]
     );
     assert!(schema.check_status(&old, &old).errors.is_empty());
-    // A rule about the spec is asked, and what it said before it may go on to say.
+    // Rules on the spec are evaluated, and errors of unchanged values are warnings.
     let bad = json!({"spec": {"n": 3}, "status": {"m": 1}});
     let checked = schema.check_status(&bad, &bad);
     assert!(checked.errors.is_empty());
@@ -58,7 +58,7 @@ fn a_status_write_is_checked_as_one() {
 }
 
 #[test]
-fn duplicates_that_were_there_may_stay() {
+fn existing_duplicates_are_ratcheted() {
     let schema = Schema::read(&json!({"type": "object", "properties": {
         "set": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}, "x": {"type": "integer"}}}));
     let good = json!({"set": ["a"], "x": 1});
@@ -72,7 +72,7 @@ fn duplicates_that_were_there_may_stay() {
     assert!(schema.check_update(&worse, &bad).errors.is_empty());
 }
 
-/// Numbers that look random and are the same each time.
+/// A deterministic pseudo-random generator (xorshift).
 struct Dice(u64);
 
 impl Dice {
@@ -117,7 +117,7 @@ impl Dice {
         }
     }
 
-    /// A schema, and now and then nonsense in its place.
+    /// A schema whose keywords are sometimes of wrong types.
     fn schema(&mut self, depth: u64) -> Value {
         let mut schema = serde_json::Map::new();
         let types = [
@@ -199,7 +199,7 @@ impl Dice {
 }
 
 #[test]
-fn whatever_arrives_is_checked_without_panic() {
+fn random_values_do_not_panic() {
     let began = std::time::Instant::now();
     for seed in 1..150_u64 {
         let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -214,7 +214,7 @@ fn whatever_arrives_is_checked_without_panic() {
             let created = schema.check_create(&new);
             let _ = schema.check_status(&new, &old);
             let _ = schema.check_update(&new, &old);
-            // What stays as it is is not refused for what schemas say; transitions may refuse it.
+            // An update without changes is not refused by schemas; transition rules may refuse it.
             let same = schema.check_update(&new, &new);
             assert!(
                 same.errors.len() <= created.errors.len() + 3,
@@ -226,7 +226,7 @@ fn whatever_arrives_is_checked_without_panic() {
 }
 
 #[test]
-fn deep_and_wide_values_are_checked_in_time() {
+fn deep_and_wide_values_are_validated_in_time() {
     let mut nested = json!({"type": "object"});
     let mut value = json!(1);
     for _ in 0..90 {
@@ -243,7 +243,7 @@ fn deep_and_wide_values_are_checked_in_time() {
     let many: Vec<Value> = (0..20_000).map(|k| json!({"k": k, "v": k})).collect();
     let value = json!({ "items": many });
     let began = std::time::Instant::now();
-    // There is an end to what is told.
+    // The number of errors is limited.
     assert_eq!(schema.check_create(&value).errors.len(), 1000);
     assert!(schema.check_update(&value, &value).errors.is_empty());
     assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());

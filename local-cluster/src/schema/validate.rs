@@ -1,35 +1,35 @@
-//! Says what in a value its schema does not allow.
+//! Validation of values against schemas.
 //!
-//! One walk over value and schema. The order of the checks and what counts as a check that was
-//! passed are Kubernetes' own: of alternatives that all fail, it tells about the one that passed most.
+//! One walk over value and schema. The order of checks and the match count are those of Kubernetes'
+//! validator: if all alternatives of `anyOf` or `oneOf` fail, it reports the one that matched most.
 
+mod junctors;
 mod number;
-mod one;
-mod several;
+mod scalar;
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::correlate::Past;
-use super::node::{Additional, Node};
-use super::path::Path;
-use super::wording::{Fault, quoted, shown};
+use super::correlate::CorrelatedValue;
+use super::message::{ErrorType, quoted, shown};
+use super::node::{AdditionalProperties, Node};
+use super::path::FieldPath;
 use crate::field_error::FieldError;
 
-/// More complaints help nobody.
-const MAX_COMPLAINTS: usize = 1000;
+/// Further errors are dropped.
+const MAX_ERRORS: usize = 1000;
 
-/// All complaints about a value; what has a `past` is not told again where nothing changed.
+/// Errors of a value; those of unchanged values are dropped if it is correlated.
 pub(super) fn validate(
     node: &Node,
     value: &Value,
-    past: Option<&Past<'_>>,
+    correlated: Option<&CorrelatedValue<'_>>,
     base: &str,
 ) -> Vec<FieldError> {
-    let path = Path::root(base);
-    let mut errors = Findings::default();
-    walk(node, value, &path, past, &mut errors);
+    let path = FieldPath::root(base);
+    let mut errors = ValidatorResult::default();
+    walk(node, value, &path, correlated, &mut errors);
     let mut seen = HashSet::new();
     errors
         .list
@@ -38,24 +38,24 @@ pub(super) fn validate(
         .collect()
 }
 
-/// What a walk found.
+/// `Result` of Kubernetes' validator.
 #[derive(Debug, Default)]
-struct Findings {
+struct ValidatorResult {
     list: Vec<FieldError>,
-    /// How many checks were passed, more or less: as Kubernetes counts them.
-    passed: usize,
+    /// Counts passed checks as Kubernetes' validator does.
+    match_count: usize,
 }
 
-impl Findings {
+impl ValidatorResult {
     fn add(&mut self, error: FieldError) {
-        if self.list.len() < MAX_COMPLAINTS {
+        if self.list.len() < MAX_ERRORS {
             self.list.push(error);
         }
     }
 
     fn merge(&mut self, other: Self) {
-        self.passed += other.passed;
-        let room = MAX_COMPLAINTS.saturating_sub(self.list.len());
+        self.match_count += other.match_count;
+        let room = MAX_ERRORS.saturating_sub(self.list.len());
         self.list.extend(other.list.into_iter().take(room));
     }
 
@@ -63,50 +63,49 @@ impl Findings {
         self.list.is_empty()
     }
 
-    /// A complaint about the whole value that names the place only in its words.
-    fn add_about(&mut self, path: &Path<'_>, detail: &str) {
+    /// An error of the root value that names the path in its message only.
+    fn add_about(&mut self, path: &FieldPath<'_>, detail: &str) {
         let field = path.root_field();
-        self.add(Fault::Invalid.at(field, Some("\"\""), detail));
+        self.add(ErrorType::Invalid.at(field, Some("\"\""), detail));
     }
 }
 
-/// Checks a value and forgets what was wrong with it before.
+/// Validates a value; drops errors if it is unchanged.
 fn walk(
     node: &Node,
     value: &Value,
-    path: &Path<'_>,
-    past: Option<&Past<'_>>,
-    found: &mut Findings,
+    path: &FieldPath<'_>,
+    correlated: Option<&CorrelatedValue<'_>>,
+    found: &mut ValidatorResult,
 ) {
     let before = found.list.len();
-    check(node, value, path, past, found);
-    if found.list.len() > before && past.is_some_and(Past::is_unchanged) {
+    check(node, value, path, correlated, found);
+    if found.list.len() > before && correlated.is_some_and(CorrelatedValue::is_unchanged) {
         found.list.truncate(before);
     }
 }
 
-/// Checks a value.
 fn check(
     node: &Node,
     value: &Value,
-    path: &Path<'_>,
-    past: Option<&Past<'_>>,
-    found: &mut Findings,
+    path: &FieldPath<'_>,
+    correlated: Option<&CorrelatedValue<'_>>,
+    found: &mut ValidatorResult,
 ) {
     if value.is_null() {
-        found.passed += usize::from(one::check_type(node, value, path, found));
-        one::check_enum(node, value, path, found);
+        found.match_count += usize::from(scalar::check_type(node, value, path, found));
+        scalar::check_enum(node, value, path, found);
         return;
     }
     if !node.types.is_empty() || node.format.is_some() {
-        found.passed += usize::from(one::check_type(node, value, path, found)) + 1;
+        found.match_count += usize::from(scalar::check_type(node, value, path, found)) + 1;
     }
-    several::check_junctors(node, value, path, past, found);
-    found.passed += 1;
+    junctors::check_junctors(node, value, path, correlated, found);
+    found.match_count += 1;
     match value {
         Value::String(text) => {
-            one::check_text(node, text, path, found);
-            found.passed += 1;
+            scalar::check_text(node, text, path, found);
+            found.match_count += 1;
             if let (Some(format), Some(name)) = (node.text.format, &node.format) {
                 if !format.fits(text) {
                     let detail = format!(
@@ -114,42 +113,54 @@ fn check(
                         path.dotted(),
                         quoted(text)
                     );
-                    found.add(Fault::WrongType.at(path.as_field(), Some(&quoted(text)), &detail));
+                    found.add(ErrorType::WrongType.at(
+                        path.as_field(),
+                        Some(&quoted(text)),
+                        &detail,
+                    ));
                 }
-                found.passed += 1;
+                found.match_count += 1;
             }
         }
         Value::Number(number) => {
             number::check_number(node, number, path, found);
-            found.passed += 2;
+            found.match_count += 2;
         }
         Value::Array(items) => {
-            check_items(node, items, path, past, found);
-            found.passed += 2;
+            check_items(node, items, path, correlated, found);
+            found.match_count += 2;
         }
         _ => {}
     }
-    one::check_enum(node, value, path, found);
-    found.passed += 1;
+    scalar::check_enum(node, value, path, found);
+    found.match_count += 1;
     if let Value::Object(map) = value {
-        check_object(node, map, path, past, found);
-        found.passed += 1;
+        check_object(node, map, path, correlated, found);
+        found.match_count += 1;
     }
-    found.passed += 1;
+    found.match_count += 1;
 }
 
 fn check_items(
     node: &Node,
     items: &[Value],
-    path: &Path<'_>,
-    past: Option<&Past<'_>>,
-    found: &mut Findings,
+    path: &FieldPath<'_>,
+    correlated: Option<&CorrelatedValue<'_>>,
+    found: &mut ValidatorResult,
 ) {
     if let Some(item_node) = &node.items {
-        let pasts = past.and_then(Past::items);
+        let correlated_items = correlated.and_then(CorrelatedValue::items);
         for (index, item) in items.iter().enumerate() {
-            let past = pasts.as_ref().and_then(|pasts| pasts.get(index));
-            walk(item_node, item, &path.index(index), past.as_ref(), found);
+            let correlated = correlated_items
+                .as_ref()
+                .and_then(|correlated_items| correlated_items.get(index));
+            walk(
+                item_node,
+                item,
+                &path.index(index),
+                correlated.as_ref(),
+                found,
+            );
         }
     }
     let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
@@ -158,30 +169,30 @@ fn check_items(
             "{} in body should have at least {least} items",
             path.dotted()
         );
-        found.add(Fault::Invalid.at(path.as_field(), Some(&count.to_string()), &detail));
+        found.add(ErrorType::Invalid.at(path.as_field(), Some(&count.to_string()), &detail));
     }
     too_many(node.item_count.most, count, path, found);
     let mut seen = HashSet::new();
     if node.unique_items && !items.iter().all(|item| seen.insert(item.to_string())) {
         let detail = format!("{} in body shouldn't contain duplicates", path.dotted());
-        found.add(Fault::Invalid.at(path.as_field(), Some("\"\""), &detail));
+        found.add(ErrorType::Invalid.at(path.as_field(), Some("\"\""), &detail));
     }
 }
 
-fn too_many(most: Option<i64>, count: i64, path: &Path<'_>, found: &mut Findings) {
+fn too_many(most: Option<i64>, count: i64, path: &FieldPath<'_>, found: &mut ValidatorResult) {
     if let Some(most) = most.filter(|most| count > *most) {
         let items = if most == 1 { "item" } else { "items" };
         let detail = format!("must have at most {most} {items}");
-        found.add(Fault::TooMany.at(path.as_field(), Some(&count.to_string()), &detail));
+        found.add(ErrorType::TooMany.at(path.as_field(), Some(&count.to_string()), &detail));
     }
 }
 
 fn check_object(
     node: &Node,
     map: &Map<String, Value>,
-    path: &Path<'_>,
-    past: Option<&Past<'_>>,
-    found: &mut Findings,
+    path: &FieldPath<'_>,
+    correlated: Option<&CorrelatedValue<'_>>,
+    found: &mut ValidatorResult,
 ) {
     let count = i64::try_from(map.len()).unwrap_or(i64::MAX);
     if let Some(least) = node.property_count.least.filter(|least| count < *least) {
@@ -189,32 +200,40 @@ fn check_object(
             "{} in body should have at least {least} properties",
             path.dotted()
         );
-        found.add(Fault::Invalid.at(path.as_field(), Some(&count.to_string()), &detail));
+        found.add(ErrorType::Invalid.at(path.as_field(), Some(&count.to_string()), &detail));
     }
     too_many(node.property_count.most, count, path, found);
-    // The type of the whole object never changes visibly.
-    let past_of = |key: &str| {
+    // `apiVersion` and `kind` of the root never correlate.
+    let correlated_field = |key: &str| {
         let typed = path.is_root() && matches!(key, "apiVersion" | "kind");
-        past.filter(|_| !typed).and_then(|past| past.field(key))
+        correlated
+            .filter(|_| !typed)
+            .and_then(|correlated| correlated.field(key))
     };
     let others = || {
         map.iter()
             .filter(|(key, _)| !node.properties.contains_key(*key))
     };
     match &node.additional {
-        Additional::Allowed(false) => {
+        AdditionalProperties::Allowed(false) => {
             for (key, _) in others() {
                 let detail = format!("{}.{key} in body is a forbidden property", path.dotted());
                 let key = shown(&Value::from(key.as_str()));
-                found.add(Fault::Invalid.at(path.as_field(), Some(&key), &detail));
+                found.add(ErrorType::Invalid.at(path.as_field(), Some(&key), &detail));
             }
         }
-        Additional::Like(other) => {
+        AdditionalProperties::Schema(other) => {
             for (key, inner) in others() {
-                walk(other, inner, &path.key(key), past_of(key).as_ref(), found);
+                walk(
+                    other,
+                    inner,
+                    &path.key(key),
+                    correlated_field(key).as_ref(),
+                    found,
+                );
             }
         }
-        Additional::Unsaid | Additional::Allowed(true) => {}
+        AdditionalProperties::Unspecified | AdditionalProperties::Allowed(true) => {}
     }
     for (key, property) in &node.properties {
         if let Some(inner) = map.get(key) {
@@ -222,13 +241,13 @@ fn check_object(
                 property,
                 inner,
                 &path.field(key),
-                past_of(key).as_ref(),
+                correlated_field(key).as_ref(),
                 found,
             );
         }
     }
     for key in node.required.iter().filter(|key| !map.contains_key(*key)) {
-        found.add(Fault::Required.at(path.field(key).as_field(), None, ""));
+        found.add(ErrorType::Required.at(path.field(key).as_field(), None, ""));
     }
 }
 

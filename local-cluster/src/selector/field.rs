@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use crate::object::Object;
-use crate::resources::{Kind, View};
+use crate::resources::{Conversion, Kind};
 
 /// All requirements must hold; an empty selector matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct FieldSelector(Vec<Requirement>);
+pub(crate) struct FieldSelector(Vec<FieldRequirement>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Requirement {
+struct FieldRequirement {
     path: Vec<String>,
     value: String,
     equal: bool,
@@ -34,7 +34,7 @@ const EVENT_FIELDS: &[(&str, &str)] = &[
 ];
 
 impl FieldSelector {
-    /// Reads a selector for a kind; a field that the kind cannot be selected by is refused.
+    /// Parses a selector for a kind; only its selectable fields are allowed.
     pub(crate) fn parse(text: &str, kind: &Kind) -> Result<Self, String> {
         let mut requirements = Vec::new();
         for part in split(text) {
@@ -45,7 +45,7 @@ impl FieldSelector {
                 .ok_or_else(|| format!("invalid selector: '{text}'; can't understand '{part}'"))?;
             let stored = supported(kind, field)
                 .ok_or_else(|| format!("field label not supported: {field}"))?;
-            requirements.push(Requirement {
+            requirements.push(FieldRequirement {
                 path: stored.split('.').map(str::to_owned).collect(),
                 value: unescape(value),
                 equal,
@@ -54,19 +54,18 @@ impl FieldSelector {
         Ok(Self(requirements))
     }
 
-    /// Whether it matches everything.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The only value that it allows a field, if it names one.
+    /// The only value that the selector allows for a field, if there is one.
     pub(crate) fn only(&self, field: &str) -> Option<&str> {
-        let is =
-            |r: &&Requirement| r.equal && r.path.iter().map(String::as_str).eq(field.split('.'));
+        let is = |r: &&FieldRequirement| {
+            r.equal && r.path.iter().map(String::as_str).eq(field.split('.'))
+        };
         self.0.iter().find(is).map(|r| r.value.as_str())
     }
 
-    /// Whether a stored object satisfies it.
     pub(crate) fn matches(&self, object: &Object) -> bool {
         self.0.iter().all(|r| {
             let mut keys = r.path.iter();
@@ -83,7 +82,7 @@ fn value_text(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),
-        // An event's source is selected by its component.
+        // The source of an event is selected by its component.
         Some(Value::Object(map)) => map
             .get("component")
             .and_then(Value::as_str)
@@ -107,17 +106,10 @@ fn supported<'a>(kind: &Kind, field: &'a str) -> Option<&'a str> {
     }
     let fields: &[&'static str] = match kind.plural.as_str() {
         "events" => {
-            return EVENT_FIELDS
-                .iter()
-                .find(|(old, new)| {
-                    field
-                        == if kind.view == View::EventsV1 {
-                            *new
-                        } else {
-                            *old
-                        }
-                })
-                .map(|(old, _)| *old);
+            let is_new = kind.conversion == Conversion::EventsV1;
+            let mut fields = EVENT_FIELDS.iter();
+            let found = fields.find(|(old, new)| field == if is_new { *new } else { *old });
+            return found.map(|(old, _)| *old);
         }
         "pods" => &[
             "spec.nodeName",

@@ -8,16 +8,16 @@ use crate::object::{Object, at};
 
 /// All requirements must hold; an empty selector matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LabelSelector(Vec<Requirement>);
+pub(crate) struct LabelSelector(Vec<LabelRequirement>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Requirement {
+struct LabelRequirement {
     key: String,
-    rule: Rule,
+    rule: LabelRule,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Rule {
+enum LabelRule {
     In(Vec<String>),
     NotIn(Vec<String>),
     Exists,
@@ -27,7 +27,7 @@ enum Rule {
 }
 
 impl LabelSelector {
-    /// Reads a selector as it stands in a query.
+    /// Parses a selector in the form of a query parameter.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut requirements = Vec::new();
         for part in split(text) {
@@ -43,37 +43,36 @@ impl LabelSelector {
         Ok(Self(requirements))
     }
 
-    /// The selector that an object holds. An operator that does not exist matches nothing.
+    /// A selector of an object. An unknown operator matches nothing.
     pub(crate) fn of(selector: &meta::LabelSelector) -> Self {
         let equal = selector.match_labels.iter().flatten();
-        let equal = equal.map(|(key, value)| (key, Rule::In(vec![value.clone()])));
+        let equal = equal.map(|(key, value)| (key, LabelRule::In(vec![value.clone()])));
         let expressions = selector.match_expressions.iter().flatten().map(|given| {
             let values = given.values.clone().unwrap_or_default();
             let rule = match given.operator.as_str() {
-                "Exists" => Rule::Exists,
-                "DoesNotExist" => Rule::Missing,
-                "NotIn" => Rule::NotIn(values),
-                "In" => Rule::In(values),
-                _ => Rule::In(Vec::new()),
+                "Exists" => LabelRule::Exists,
+                "DoesNotExist" => LabelRule::Missing,
+                "NotIn" => LabelRule::NotIn(values),
+                "In" => LabelRule::In(values),
+                _ => LabelRule::In(Vec::new()),
             };
             (&given.key, rule)
         });
-        let requirement = |(key, rule): (&String, Rule)| Requirement {
+        let requirement = |(key, rule): (&String, LabelRule)| LabelRequirement {
             key: key.clone(),
             rule,
         };
         Self(equal.chain(expressions).map(requirement).collect())
     }
 
-    /// Whether it matches everything.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The labels that it asks for with one value each: where to look first.
+    /// The labels that the selector requires with a single value.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().filter_map(|r| match &r.rule {
-            Rule::In(values) => match values.as_slice() {
+            LabelRule::In(values) => match values.as_slice() {
                 [value] => Some((r.key.as_str(), value.as_str())),
                 _ => None,
             },
@@ -81,7 +80,6 @@ impl LabelSelector {
         })
     }
 
-    /// Whether an object's labels satisfy it.
     pub(crate) fn matches(&self, object: &Object) -> bool {
         if self.0.is_empty() {
             return true;
@@ -90,12 +88,12 @@ impl LabelSelector {
         self.0.iter().all(|r| {
             let value = labels.and_then(|l| l.get(&r.key)).and_then(Value::as_str);
             match &r.rule {
-                Rule::In(values) => value.is_some_and(|v| values.iter().any(|w| w == v)),
-                Rule::NotIn(values) => !value.is_some_and(|v| values.iter().any(|w| w == v)),
-                Rule::Exists => value.is_some(),
-                Rule::Missing => value.is_none(),
-                Rule::Greater(than) => number(value).is_some_and(|n| n > *than),
-                Rule::Less(than) => number(value).is_some_and(|n| n < *than),
+                LabelRule::In(values) => value.is_some_and(|v| values.iter().any(|w| w == v)),
+                LabelRule::NotIn(values) => !value.is_some_and(|v| values.iter().any(|w| w == v)),
+                LabelRule::Exists => value.is_some(),
+                LabelRule::Missing => value.is_none(),
+                LabelRule::Greater(than) => number(value).is_some_and(|n| n > *than),
+                LabelRule::Less(than) => number(value).is_some_and(|n| n < *than),
             }
         })
     }
@@ -123,12 +121,13 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-fn requirement(part: &str) -> Result<Requirement, String> {
+fn requirement(part: &str) -> Result<LabelRequirement, String> {
+    let new = |key: &str, rule| {
+        let key = checked_key(key.trim())?;
+        Ok(LabelRequirement { key, rule })
+    };
     if let Some(key) = part.strip_prefix('!') {
-        return Ok(Requirement {
-            key: checked_key(key.trim())?,
-            rule: Rule::Missing,
-        });
+        return new(key, LabelRule::Missing);
     }
     if let Some((left, right)) = part.split_once('(') {
         let mut words = left.split_whitespace();
@@ -141,8 +140,8 @@ fn requirement(part: &str) -> Result<Requirement, String> {
             .map(|v| checked_value(v.trim()))
             .collect::<Result<Vec<_>, _>>()?;
         let rule = match (operator, more) {
-            (Some("in"), None) => Rule::In(values),
-            (Some("notin"), None) => Rule::NotIn(values),
+            (Some("in"), None) => LabelRule::In(values),
+            (Some("notin"), None) => LabelRule::NotIn(values),
             (other, _) => {
                 return Err(format!(
                     "found '{}', expected: in, notin, =, ==, !=, gt, lt",
@@ -150,62 +149,48 @@ fn requirement(part: &str) -> Result<Requirement, String> {
                 ));
             }
         };
-        return Ok(Requirement {
-            key: checked_key(key.unwrap_or_default())?,
-            rule,
-        });
+        return new(key.unwrap_or_default(), rule);
     }
     for (operator, equal) in [("!=", false), ("==", true), ("=", true)] {
         if let Some((key, value)) = part.split_once(operator) {
             let values = vec![checked_value(value.trim())?];
-            return Ok(Requirement {
-                key: checked_key(key.trim())?,
-                rule: if equal {
-                    Rule::In(values)
-                } else {
-                    Rule::NotIn(values)
-                },
-            });
+            let rule = if equal {
+                LabelRule::In
+            } else {
+                LabelRule::NotIn
+            };
+            return new(key, rule(values));
         }
     }
     for (operator, greater) in [('>', true), ('<', false)] {
         if let Some((key, value)) = part.split_once(operator) {
-            let than = value.trim().parse::<i64>().map_err(|_| {
+            let than = value.trim().parse().map_err(|_| {
                 format!("values[0][{}]: Invalid value: {value:?}: for 'Gt', 'Lt' operators, the value must be an integer", key.trim())
             })?;
-            return Ok(Requirement {
-                key: checked_key(key.trim())?,
-                rule: if greater {
-                    Rule::Greater(than)
-                } else {
-                    Rule::Less(than)
-                },
-            });
+            let rule = if greater {
+                LabelRule::Greater
+            } else {
+                LabelRule::Less
+            };
+            return new(key, rule(than));
         }
     }
-    Ok(Requirement {
-        key: checked_key(part)?,
-        rule: Rule::Exists,
-    })
+    new(part, LabelRule::Exists)
 }
 
 fn checked_key(key: &str) -> Result<String, String> {
-    if names::is_label_key(key) {
-        Ok(key.to_owned())
-    } else {
-        Err(format!("key: Invalid value: {key:?}: {}", names::LABEL_KEY))
-    }
+    let valid = names::is_label_key(key).then(|| key.to_owned());
+    valid.ok_or_else(|| format!("key: Invalid value: {key:?}: {}", names::LABEL_KEY))
 }
 
 fn checked_value(value: &str) -> Result<String, String> {
-    if names::is_label_value(value) {
-        Ok(value.to_owned())
-    } else {
-        Err(format!(
+    let valid = names::is_label_value(value).then(|| value.to_owned());
+    valid.ok_or_else(|| {
+        format!(
             "values[0]: Invalid value: {value:?}: {}",
             names::LABEL_VALUE
-        ))
-    }
+        )
+    })
 }
 
 #[cfg(test)]
@@ -272,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_asked_for_by_value_are_told() {
+    fn labels_required_by_value_are_listed() {
         let pairs = |text: &str| {
             let selector = LabelSelector::parse(text).unwrap();
             selector.pairs().map(|(k, v)| format!("{k}={v}")).collect()
@@ -282,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn invalid_selectors_are_rejected() {
         for bad in [
             "a b",
             "=x",

@@ -1,4 +1,4 @@
-//! The certificate of the server: made, or read from files.
+//! The server's certificate: signed at the start, or read from files.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -7,18 +7,18 @@ use std::sync::Arc;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
+use lbcf_serving::tls::{ServerTls, TlsFiles, certificates, certified_key};
+use lbcf_serving::watched_file::{self, FileError};
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType,
     ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose, SanType,
 };
-use rustls::ServerConfig;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::sign::CertifiedKey;
 
 use super::options::Tls;
 use crate::error::Error;
 
-/// What clients in and outside of a cluster call its API.
+/// What clients inside and outside of a cluster call its API.
 const NAMES: [&str; 7] = [
     "localhost",
     "127.0.0.1",
@@ -28,96 +28,68 @@ const NAMES: [&str; 7] = [
     "kubernetes.default.svc",
     "kubernetes.default.svc.cluster.local",
 ];
-/// How many names a certificate may be for.
 const MAX_NAMES: usize = 64;
-/// How long it is in force, as on a cluster.
+/// How long it is valid, as on a cluster.
 const DAYS: i32 = 365;
-/// How large a file of certificates may be.
-const MAX_FILE: u64 = 1024 * 1024;
+/// How large a PEM file may be, in bytes.
+const MAX_FILE: u64 = 1 << 20;
 
-/// What a server shows, and what its clients trust.
 pub(super) struct Identity {
-    pub(super) config: Arc<ServerConfig>,
-    /// The authority, in PEM.
+    pub(super) tls: Arc<ServerTls>,
+    /// The CA that clients trust, in PEM.
     pub(super) authority: String,
 }
 
-/// The identity that options ask for.
-pub(super) fn identity(tls: &Tls, listen: SocketAddr) -> Result<Identity, Error> {
-    match tls {
-        Tls::SelfMade { names } => {
+pub(super) fn identity(options: &Tls, listen: SocketAddr) -> Result<Identity, Error> {
+    let (certified, authority) = match options {
+        Tls::SelfSignedCa { names } => {
             let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
-            self_made(names, listen.ip(), today).map_err(Error::Tls)
+            self_signed(names, listen.ip(), today).map_err(Error::Tls)?
         }
         Tls::Files {
             certificate,
             key,
             authority,
         } => {
-            let certificates = read(certificate)?;
+            let unusable = |error: FileError| Error::Tls(error.to_string());
+            let (chain, key_pem) = (read(certificate)?, read(key)?);
+            let files = TlsFiles::new(certificate, key);
+            let certified = files.certificate(&chain, &key_pem).map_err(unusable)?;
             let trusted = match authority {
-                Some(path) => read(path)?,
-                None => certificates.clone(),
+                Some(path) => {
+                    let pem = read(path)?;
+                    certificates(&pem)
+                        .map_err(|error| unusable(FileError::contents(path, error)))?;
+                    pem
+                }
+                None => chain,
             };
-            let named = |path: &Path, why: &str| Error::Tls(format!("{}: {why}", path.display()));
-            let chain = chain(&certificates).map_err(|why| named(certificate, &why))?;
-            if let Some(path) = authority {
-                self::chain(&trusted).map_err(|why| named(path, &why))?;
-            }
-            let key_der = PrivateKeyDer::from_pem_slice(read(key)?.as_bytes())
-                .map_err(|e| named(key, &format!("not a private key in PEM: {e}")))?;
-            let config = config(chain, key_der).map_err(|why| named(certificate, &why))?;
-            Ok(Identity {
-                config,
-                authority: trusted,
-            })
+            (certified, String::from_utf8_lossy(&trusted).into_owned())
         }
-    }
+    };
+    let tls = ServerTls::new(None).map_err(|error| Error::Tls(error.to_string()))?;
+    tls.set_certificate(Arc::new(certified));
+    Ok(Identity {
+        tls: Arc::new(tls),
+        authority,
+    })
 }
 
-fn read(path: &Path) -> Result<String, Error> {
-    let failed = |source| Error::File {
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    watched_file::read(path, MAX_FILE).map_err(|source| Error::File {
         path: path.to_owned(),
         source,
-    };
-    let length = std::fs::metadata(path).map_err(failed)?.len();
-    if length > MAX_FILE {
-        let why = format!(
-            "{}: {length} bytes are too many for a PEM file",
-            path.display()
-        );
-        return Err(Error::Tls(why));
-    }
-    std::fs::read_to_string(path).map_err(failed)
+    })
 }
 
-fn chain(pem: &str) -> Result<Vec<CertificateDer<'static>>, String> {
-    let chain: Vec<_> = CertificateDer::pem_slice_iter(pem.as_bytes())
-        .collect::<Result<_, _>>()
-        .map_err(|e| format!("not a certificate in PEM: {e}"))?;
-    if chain.is_empty() {
-        return Err("not a certificate in PEM: there is none in it".to_owned());
-    }
-    Ok(chain)
-}
-
-fn config(
-    chain: Vec<CertificateDer<'static>>,
-    key: PrivateKeyDer<'static>,
-) -> Result<Arc<ServerConfig>, String> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
-        .map_err(|e| e.to_string())?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(Arc::new(config))
-}
-
-/// An authority and the certificate that it signed; the authority's key is forgotten.
-fn self_made(more: &[String], listen: IpAddr, today: Date) -> Result<Identity, String> {
+/// A certificate and the CA that signed it, in PEM; the CA's key is not kept.
+fn self_signed(
+    more: &[String],
+    listen: IpAddr,
+    today: Date,
+) -> Result<(CertifiedKey, String), String> {
     let names = names(more, listen)?;
-    let sign = || -> Result<(rcgen::Certificate, KeyPair, String), rcgen::Error> {
+    let sign = || -> Result<(String, String, String), rcgen::Error> {
         let mut params = params("local-cluster CA", today);
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
@@ -129,14 +101,11 @@ fn self_made(more: &[String], listen: IpAddr, today: Date) -> Result<Identity, S
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         params.use_authority_key_identifier_extension = true;
         let certificate = params.signed_by(&key, &authority)?;
-        Ok((certificate, key, authority.pem()))
+        Ok((certificate.pem(), key.serialize_pem(), authority.pem()))
     };
-    let (certificate, key, authority) = sign().map_err(|e| e.to_string())?;
-    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
-    Ok(Identity {
-        config: config(vec![certificate.der().clone()], key)?,
-        authority,
-    })
+    let (certificate, key, authority) = sign().map_err(|error| error.to_string())?;
+    let certified = certified_key(certificate.as_bytes(), key.as_bytes());
+    Ok((certified.map_err(|error| error.to_string())?, authority))
 }
 
 fn params(common_name: &str, today: Date) -> CertificateParams {
@@ -190,20 +159,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_told_from_addresses_and_junk_is_refused() {
+    fn names_and_addresses_are_accepted_and_junk_is_not() {
         let listen = "10.1.2.3".parse().unwrap();
-        let made = names(
+        let accepted = names(
             &["x.example".into(), "*.y.example".into(), "fd00::1".into()],
             listen,
         );
-        let made = made.unwrap();
+        let accepted = accepted.unwrap();
         for address in ["127.0.0.1", "::1", "10.1.2.3", "fd00::1"] {
             assert!(
-                made.contains(&SanType::IpAddress(address.parse().unwrap())),
+                accepted.contains(&SanType::IpAddress(address.parse().unwrap())),
                 "{address}"
             );
         }
-        assert_eq!(made.len(), NAMES.len() + 4);
+        assert_eq!(accepted.len(), NAMES.len() + 4);
         for wrong in ["", "a b", "http://x", "x:443", "*", "a.*.b"] {
             let error = names(&[wrong.to_owned()], listen).unwrap_err();
             assert_eq!(
@@ -220,14 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn any_day_will_do() {
+    fn a_certificate_can_be_signed_on_any_day() {
         let listen = "127.0.0.1".parse().unwrap();
         for day in [
             jiff::civil::date(2024, 2, 29),
             jiff::civil::date(2026, 12, 31),
         ] {
-            let made = self_made(&[], listen, day).unwrap();
-            assert!(made.authority.starts_with("-----BEGIN CERTIFICATE-----"));
+            let (_, authority) = self_signed(&[], listen, day).unwrap();
+            assert!(authority.starts_with("-----BEGIN CERTIFICATE-----"));
         }
     }
 }

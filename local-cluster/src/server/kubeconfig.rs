@@ -1,4 +1,4 @@
-//! What clients need to know of a server, as a file.
+//! The kubeconfig for clients of a server.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -10,15 +10,14 @@ use serde_json::Value;
 
 use super::token::Token;
 
-/// A kubeconfig with the one context `local-cluster`. It has nothing of other files in it.
+/// A kubeconfig with the one context `local-cluster`.
 pub(super) fn text(url: &str, authority: Option<&str>, token: Option<&Token>) -> String {
-    // Some clients, such as the one for Node.js, take plain HTTP only from who says that there is
-    // nothing to verify.
+    // Some clients, such as the one for Node.js, use plain HTTP only if verification is off.
     let trust = authority.map_or_else(
         || "insecure-skip-tls-verify: true".to_owned(),
         |pem| format!("certificate-authority-data: {}", STANDARD.encode(pem)),
     );
-    // A JSON string is one in YAML, whatever characters it has.
+    // A JSON string is a YAML string, whatever characters it has.
     let user = token.map_or_else(
         || "  user: {}\n".to_owned(),
         |token| format!("  user:\n    token: {}\n", Value::from(token.reveal())),
@@ -36,8 +35,7 @@ pub(super) fn text(url: &str, authority: Option<&str>, token: Option<&Token>) ->
     )
 }
 
-/// Writes a file that only its owner may read. Who looks meanwhile sees the file before, or the
-/// whole new one.
+/// Writes a file that only its owner may read, and replaces it atomically.
 pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     let target = match fs::metadata(path) {
         Ok(found) if found.is_file() => fs::canonicalize(path)?,
@@ -58,7 +56,6 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     let beside = folder.join(format!(".kubeconfig-{}", uuid::Uuid::new_v4().simple()));
     let written = write_new(&beside, text).and_then(|()| fs::rename(&beside, &target));
     if written.is_err() {
-        // It may never have come to be.
         let _ = fs::remove_file(&beside);
     }
     written
@@ -79,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_understands_it() {
+    fn a_client_can_read_it() {
         let token = Token::new("a:\"b\\#'{}").unwrap();
         let text = text("https://127.0.0.1:1", Some("PEM"), Some(&token));
         let read = kube::config::Kubeconfig::from_yaml(&text).unwrap();
@@ -92,7 +89,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn only_its_owner_may_read_it_even_where_there_was_another_file() {
+    fn only_its_owner_may_read_it_even_where_it_replaces_another_file() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = std::env::temp_dir().join(format!("kubeconfig-{}", uuid::Uuid::new_v4()));
         fs::create_dir(&folder).unwrap();

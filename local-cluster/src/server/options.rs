@@ -4,20 +4,25 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use lbcf_serving::listener::{Limits, WhenFull};
+
 use super::token::Token;
 
 /// How the API is served. Start from [`Default`] and change what matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServeOptions {
-    /// Where to listen; port 0 lets the system choose one.
+    /// The address to listen on (default 127.0.0.1); port 0 is a free one.
     pub listen: SocketAddr,
-    /// The certificate to show; without one the API is served over plain HTTP.
+    /// The certificate; without one the API is served over plain HTTP.
     pub tls: Option<Tls>,
-    /// What clients have to show. Without one everybody may do everything; with one, only health
-    /// and version are told to those who do not show it.
+    /// The bearer token that clients must send. Without one every client may do everything; with one,
+    /// clients that do not send it may read health and version only.
     pub token: Option<Token>,
-    /// What a peer may cost.
-    pub limits: ConnectionLimits,
+    /// What connections may cost. By default a further one than 768 closes the oldest idle one.
+    pub limits: Limits,
+    /// The number of bytes of large bodies in memory at a time, of all connections together (default
+    /// 256 MiB).
+    pub body_bytes: usize,
 }
 
 impl Default for ServeOptions {
@@ -26,66 +31,46 @@ impl Default for ServeOptions {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             tls: None,
             token: None,
-            limits: ConnectionLimits::default(),
+            limits: Limits {
+                // Below the 1024 files that systems allow a process.
+                connections: 768,
+                when_full: WhenFull::CloseOldest,
+                head: Duration::from_secs(120),
+                stall: Duration::from_secs(60),
+                // A URL can have 64 KiB, as selectors are part of it.
+                buffer: 128 << 10,
+                drain: Some(Duration::from_secs(2)),
+                ..Limits::default()
+            },
+            body_bytes: 256 << 20,
         }
     }
 }
 
-/// The certificate that a server shows.
+/// The certificate that the server presents to clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tls {
-    /// One made at the start, by an authority made for it. It is for `localhost`, loopback, the
+    /// One that is signed at the start, by a CA of its own. It is for `localhost`, loopback, the
     /// address listened on, `kubernetes` and the names of its service, and the names given here.
-    SelfMade {
+    SelfSignedCa {
         /// Further names: DNS names or IP addresses.
         names: Vec<String>,
     },
-    /// One from files, in PEM.
+    /// One from PEM files.
     Files {
-        /// The certificate, and those between it and its authority.
+        /// The certificate, and those between it and its CA.
         certificate: PathBuf,
-        /// Its key.
+        /// The private key of the first certificate.
         key: PathBuf,
-        /// The authority that clients shall trust; without it, the certificates themselves.
+        /// The CA that clients trust; without it, the certificates themselves.
         authority: Option<PathBuf>,
     },
 }
 
 impl Tls {
-    /// One made at the start.
+    /// A certificate that is signed at the start, for the usual names.
     #[must_use]
-    pub const fn self_made() -> Self {
-        Self::SelfMade { names: Vec::new() }
-    }
-}
-
-/// What peers may cost. The defaults suit demos and tests; every one of them is a bound.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConnectionLimits {
-    /// How many connections there may be. Where there are more, the one that has been idle the
-    /// longest ends, or, if all are at work, the oldest.
-    pub connections: usize,
-    /// How long a TLS handshake may take.
-    pub handshake: Duration,
-    /// How long a connection may be without a request, or with half the head of one.
-    pub head: Duration,
-    /// How long a peer may take none of an answer.
-    pub stall: Duration,
-    /// How many bytes of large bodies may be in memory at a time, of all connections together.
-    pub bodies: usize,
-}
-
-impl Default for ConnectionLimits {
-    fn default() -> Self {
-        Self {
-            // Below the 1024 files that systems give a process.
-            connections: 768,
-            handshake: Duration::from_secs(10),
-            // Clients let go of idle connections after 90 s. Whoever lets go first must not be the
-            // server, as a request may be under way just then.
-            head: Duration::from_secs(120),
-            stall: Duration::from_secs(60),
-            bodies: 256 * 1024 * 1024,
-        }
+    pub const fn self_signed_ca() -> Self {
+        Self::SelfSignedCa { names: Vec::new() }
     }
 }

@@ -1,12 +1,11 @@
-//! The store: objects under one short lock, and the disk before it.
+//! The store: objects under a short lock, and the disk before it.
 //!
-//! Every write is compare-and-swap: the caller decides on an object it read, without a lock, and
-//! [`Store::replace`] refuses when somebody wrote in between.
+//! Every write is a compare-and-swap: the caller decides about an object that it read without a lock,
+//! and [`Store::replace`] fails if the object was written in between.
 //!
-//! Writes are made one after the other: look whether it may be, write it to the disk, make it
-//! visible. Readers wait only for the last of these, which is a moment; nothing is computed,
-//! serialised or awaited meanwhile. What the disk does not take never becomes visible, and what is
-//! visible is on the disk.
+//! Writes are serialised: each is checked, written to disk and then made visible. Readers wait only for
+//! the last step, in which nothing is computed, serialised or awaited. A write that the disk refuses never
+//! becomes visible, and everything visible is on disk.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,32 +18,31 @@ use super::draft::Draft;
 use super::key::Key;
 use super::state::State;
 use super::{
-    Change, ChangeKind, DiskError, Expired, Found, InsertError, OpenError, Range, Resource, Scan,
-    Stored, WriteError,
+    DiskError, EventType, Expired, Found, InsertError, OpenError, Range, Resource, Scan,
+    StoreEvent, Stored, WriteError,
 };
-use crate::object::Object;
+use crate::object::{self, Object};
 
 type Everything = (Vec<(Resource, Arc<Stored>)>, u64, watch::Receiver<u64>);
 
-/// Clients take version 0 for "any" and 1 is often a default: the first write is above both.
+/// To clients version 0 means "any" and 1 is often a default: the first write is above both.
 const FIRST: u64 = 1;
 
-/// All objects, and what happened to them lately.
 #[derive(Debug)]
 pub(crate) struct Store {
-    /// Held through a whole write; `None` keeps everything in memory only.
+    /// Locked during a whole write; `None` without a data directory.
     disk: Mutex<Option<Disk>>,
     state: RwLock<State>,
     failures: AtomicU64,
 }
 
 impl Store {
-    /// An empty store that keeps `history` changes per resource, in memory only.
+    /// An empty store in memory, with `history` events per resource in the watch cache.
     pub(crate) fn new(history: usize) -> Arc<Self> {
         Arc::new(Self::with(State::new(history, FIRST), None))
     }
 
-    /// The store that was kept in a directory, and what of it could not be read.
+    /// Opens the store in a directory. Returns the objects that cannot be read too.
     pub(crate) fn open(
         history: usize,
         directory: &Path,
@@ -78,24 +76,21 @@ impl Store {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The revision of the last write.
     pub(crate) fn revision(&self) -> u64 {
         self.read().revision
     }
 
-    /// Waits until a revision was reached.
     pub(crate) async fn reached(&self, revision: u64) {
         let mut head = self.read().everything.subscribe();
-        // The sender lives in this store, so it does not end before.
+        // The sender lives as long as this store.
         let _ = head.wait_for(|now| *now >= revision).await;
     }
 
-    /// How often the disk did not take a write.
+    /// How many writes the disk has refused.
     pub(crate) fn failures(&self) -> u64 {
         self.failures.load(Ordering::Relaxed)
     }
 
-    /// One object.
     pub(crate) fn get(
         &self,
         resource: &Resource,
@@ -106,7 +101,7 @@ impl Store {
         self.read().get(resource, &key).cloned()
     }
 
-    /// The objects of a resource, of one namespace or of all, and the revision at which this was so.
+    /// The objects of a resource, in one namespace or in all, and the revision of the list.
     pub(crate) fn list(
         &self,
         resource: &Resource,
@@ -123,88 +118,100 @@ impl Store {
             take: None,
             counts: false,
         };
-        // What is asked of the present has not expired.
+        // The present revision has not expired.
         self.find(&scan).map_or_else(
             |_| (Vec::new(), self.revision()),
             |f| (f.objects, f.revision),
         )
     }
 
-    /// The objects of a range, now or at an earlier revision.
     pub(crate) fn find(&self, scan: &Scan<'_>) -> Result<Found, Expired> {
         self.read().find(scan)
     }
 
-    /// Stores a new object. The namespace of a namespaced one must exist and stay.
+    /// Stores a new object. The namespace of a namespaced one must exist and not be terminating.
     pub(crate) fn insert(
         &self,
         resource: &Resource,
         new: Object,
         namespaced: bool,
     ) -> Result<Arc<Stored>, InsertError> {
-        let draft = Draft::new(new);
-        let key = Key::new(draft.namespace(), draft.name());
-        let mut disk = self.disk();
-        let revision = {
-            let state = self.read();
-            let namespace = namespaced.then(|| draft.namespace());
-            state.check_free(resource, &key, namespace)?;
-            state.revision + 1
-        };
-        let stored = Arc::new(draft.at(revision));
-        self.keep(&mut disk, |disk| disk.put(resource, &stored))?;
-        self.show(resource, key, ChangeKind::Added, &stored);
-        Ok(stored)
+        let key = Key::new(object::namespace(&new), object::name(&new));
+        let namespace = namespaced.then(|| object::namespace(&new).to_owned());
+        self.commit(
+            (resource, key),
+            EventType::Added,
+            new,
+            |state, key| state.check_free(resource, key, namespace.as_deref()),
+            |disk, stored| disk.put(resource, stored),
+        )
     }
 
-    /// Stores the next version of an object that was read as `current`.
+    /// Stores the next version of an object, if `current` is the present one.
     pub(crate) fn replace(
         &self,
         resource: &Resource,
         current: &Arc<Stored>,
         next: Object,
     ) -> Result<Arc<Stored>, WriteError> {
-        let draft = Draft::new(next);
-        let key = Key::new(&current.namespace, &current.name);
-        let mut disk = self.disk();
-        let revision = self.next_revision(resource, &key, current)?;
-        let stored = Arc::new(draft.at(revision));
-        self.keep(&mut disk, |disk| disk.put(resource, &stored))?;
-        self.show(resource, key, ChangeKind::Modified, &stored);
-        Ok(stored)
+        self.commit(
+            (resource, Key::new(&current.namespace, &current.name)),
+            EventType::Modified,
+            next,
+            |state, key| state.check_current(resource, key, current),
+            |disk, stored| disk.put(resource, stored),
+        )
     }
 
-    /// Removes an object that was read as `current`; its last state may differ from that.
+    /// Removes an object, if `current` is the present version; `last` is its last state.
     pub(crate) fn remove(
         &self,
         resource: &Resource,
         current: &Arc<Stored>,
         last: Object,
     ) -> Result<Arc<Stored>, WriteError> {
-        let draft = Draft::new(last);
-        let key = Key::new(&current.namespace, &current.name);
+        self.commit(
+            (resource, Key::new(&current.namespace, &current.name)),
+            EventType::Deleted,
+            last,
+            |state, key| state.check_current(resource, key, current),
+            |disk, stored| disk.remove(resource, current, stored.revision),
+        )
+    }
+
+    /// Checks a write, persists it and makes it visible.
+    fn commit<E: From<DiskError>>(
+        &self,
+        (resource, key): (&Resource, Key),
+        kind: EventType,
+        object: Object,
+        check: impl FnOnce(&State, &Key) -> Result<(), E>,
+        persist: impl FnOnce(&mut Disk, &Stored) -> Result<(), DiskError>,
+    ) -> Result<Arc<Stored>, E> {
+        let draft = Draft::new(object);
         let mut disk = self.disk();
-        let revision = self.next_revision(resource, &key, current)?;
+        let revision = {
+            let state = self.read();
+            check(&state, &key)?;
+            state.revision + 1
+        };
         let stored = Arc::new(draft.at(revision));
-        self.keep(&mut disk, |disk| disk.remove(resource, current, revision))?;
-        self.show(resource, key, ChangeKind::Deleted, &stored);
+        self.persist(&mut disk, |disk| persist(disk, &stored))?;
+        let heads = self.write().apply(resource, key, kind, &stored);
+        // Outside the lock, because watchers read at once.
+        for head in heads {
+            head.send_replace(revision);
+        }
         Ok(stored)
     }
 
-    /// The revision of a write that replaces what was read.
-    fn next_revision(
-        &self,
-        resource: &Resource,
-        key: &Key,
-        current: &Arc<Stored>,
-    ) -> Result<u64, WriteError> {
-        let state = self.read();
-        state.check_current(resource, key, current)?;
-        Ok(state.revision + 1)
+    /// Fails if the namespace does not accept new objects.
+    pub(crate) fn check_namespace(&self, namespace: &str) -> Result<(), InsertError> {
+        self.read().check_namespace(namespace)
     }
 
     /// Writes to the disk, if there is one.
-    fn keep(
+    fn persist(
         &self,
         disk: &mut Option<Disk>,
         write: impl FnOnce(&mut Disk) -> Result<(), DiskError>,
@@ -214,58 +221,49 @@ impl Store {
         };
         write(disk).inspect_err(|error| {
             self.failures.fetch_add(1, Ordering::Relaxed);
-            tracing::debug!(%error, "a write was lost");
+            tracing::debug!(%error, "the disk refused a write");
         })
     }
 
-    /// Makes visible what is kept.
-    fn show(&self, resource: &Resource, key: Key, kind: ChangeKind, stored: &Arc<Stored>) {
-        let heads = self.write().apply(resource, key, kind, stored);
-        // There may be many to wake, and the first of them looks at once.
-        for head in heads {
-            head.send_replace(stored.revision);
-        }
-    }
-
-    /// Whether part of what a cluster begins with was there before, so that it is not made again.
+    /// Whether a part of the initial objects was created before, so that it is not created again.
     pub(crate) fn is_seeded(&self, part: &str) -> bool {
         self.disk()
             .as_ref()
             .is_some_and(|disk| disk.seeded.contains(part))
     }
 
-    /// Remembers that part of what a cluster begins with is there.
+    /// Records that a part of the initial objects was created.
     pub(crate) fn set_seeded(&self, part: &str) -> Result<(), DiskError> {
-        self.keep(&mut self.disk(), |disk| disk.set_seeded(part))
+        self.persist(&mut self.disk(), |disk| disk.set_seeded(part))
     }
 
-    /// Lets go of the directory: another store may open it. What is written from now on is refused.
+    /// Releases the directory, so that another store can open it. Later writes fail.
     pub(crate) fn close(&self) {
         if let Some(disk) = &mut *self.disk() {
             disk.close();
         }
     }
 
-    /// Wakes when a resource is written.
+    /// Changes when an object of the resource is written.
     pub(crate) fn head_of(&self, resource: &Resource) -> watch::Receiver<u64> {
-        self.write().shelf(resource).journal.subscribe()
+        self.write().resource(resource).watch_cache.subscribe()
     }
 
-    /// Everything there is, as of which revision, and what wakes at any write.
+    /// All objects, their revision, and a receiver that changes with every write.
     pub(super) fn everything(&self) -> Everything {
         let state = self.read();
         (state.all(), state.revision, state.everything.subscribe())
     }
 
-    /// The changes after a position, and the revision up to which these are all.
-    pub(super) fn changes_after(
+    /// The events after a position, and the revision up to which they are complete.
+    pub(super) fn events_after(
         &self,
         resource: Option<&Resource>,
         position: u64,
         max: usize,
-    ) -> Result<(Vec<Arc<Change>>, u64), Expired> {
+    ) -> Result<(Vec<Arc<StoreEvent>>, u64), Expired> {
         let state = self.read();
-        let changes = state.changes_after(resource, position, max)?;
-        Ok((changes, state.revision.max(position)))
+        let events = state.events_after(resource, position, max)?;
+        Ok((events, state.revision.max(position)))
     }
 }

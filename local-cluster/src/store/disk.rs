@@ -1,13 +1,12 @@
-//! The store's copy on disk: an SQLite database that every write goes to before it can be seen.
+//! The store on disk: an SQLite database that stores every write before it is visible.
 //!
-//! What is acknowledged survives the end of the process, however it ends: a write is in the system's
-//! hands when it is committed. It is not awaited that the system brings it to the medium, so the end
-//! of the machine (power loss, a crash of the kernel) can cost the writes since the last checkpoint,
-//! which comes after about 4 MB of writes. What is left is then a state that there was, never half a
-//! write. Opening leaps ahead, so that no version that was lost so is given to something else.
+//! An acknowledged write survives the end of the process, even by `kill -9`, because it is in the operating
+//! system's hands when it is committed. It is not synced to the medium, so a power loss or a kernel crash can
+//! lose the writes since the last checkpoint, which follows about every 4 MB of writes. The database is then
+//! in an earlier state, never in the middle of a write. Opening advances the revision, so that a revision
+//! that was lost is not used again.
 //!
-//! Changes are not kept, only what came of them: who watches from, or lists at, a version from before
-//! a restart is told that it has expired.
+//! Events are not stored: a watch or list at a revision from before a restart has expired.
 
 mod load;
 mod lock;
@@ -19,19 +18,18 @@ use rusqlite::{Connection, TransactionBehavior, params};
 
 use load::Contents;
 pub(crate) use load::Unreadable;
-use lock::{File, Lock};
+use lock::{Lock, WatchedFile};
 
 use super::{DiskError, OpenError, Resource, Stored};
 
-/// The database within the directory.
 const FILE: &str = "cluster.db";
-/// Marks a database as one of these ("LBCF").
+/// The `application_id` of these databases ("LBCF").
 const APPLICATION: i32 = 0x4c42_4346;
-/// The form of what is in it. To be raised when an older program could not read it.
+/// The version of the tables; to be raised when older versions of this crate cannot read them.
 const FORMAT: i32 = 1;
-/// More revisions than the writes that the end of the machine can cost: one takes a page of the log
-/// at least, and a checkpoint comes after a thousand pages.
-const LEAP: u64 = 10_000;
+/// By how much opening advances the revision: more than the writes that a power loss can lose, since each
+/// takes a page of the log and a checkpoint follows after a thousand pages.
+const REVISION_GAP: u64 = 10_000;
 
 const TABLES: &str = "
     CREATE TABLE objects (
@@ -47,29 +45,28 @@ const PUT: &str = "INSERT INTO objects VALUES (?1, ?2, ?3, ?4, ?5, ?6)
     ON CONFLICT DO UPDATE SET revision = excluded.revision, json = excluded.json";
 const REMOVE: &str = "DELETE FROM objects
     WHERE \"group\" = ?1 AND plural = ?2 AND namespace = ?3 AND name = ?4";
-/// A put tells the revision by itself; only of what is removed nothing would tell.
+/// Run by removals only: a put stores its revision with the object.
 const COUNT: &str = "UPDATE counter SET revision = ?1";
 
-/// An open data directory. One process at a time has it.
+/// A data directory, locked against other processes.
 #[derive(Debug)]
 pub(super) struct Disk {
     directory: PathBuf,
-    /// `None` when it was let go of.
     open: Option<Open>,
-    /// Which parts of the seed were made.
+    /// The parts of the initial objects that were created.
     pub(super) seeded: HashSet<String>,
 }
 
-/// Dropped in this order: the lock outlives the connection.
+/// The lock is dropped after the connection.
 #[derive(Debug)]
 struct Open {
     connection: Connection,
-    file: File,
+    file: WatchedFile,
     _lock: Lock,
 }
 
-/// Makes the directory if it is not there. Secrets are kept in it, so it is its owner's alone.
-fn make(directory: &Path) -> std::io::Result<()> {
+/// Creates the directory, accessible to its owner only because it contains Secrets.
+fn create_directory(directory: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -78,9 +75,9 @@ fn make(directory: &Path) -> std::io::Result<()> {
 }
 
 impl Disk {
-    /// Opens a directory, or makes it, and reads what is there. Revisions begin above `first`.
+    /// Opens or creates a directory and reads its contents. Revisions start after `first`.
     pub(super) fn open(directory: &Path, first: u64) -> Result<(Self, Contents), OpenError> {
-        make(directory)?;
+        create_directory(directory)?;
         let lock = Lock::take(directory)?;
         let path = directory.join(FILE);
         let mut connection = Connection::open(&path)?;
@@ -89,16 +86,16 @@ impl Disk {
         let before = contents.revision;
         contents.revision = before.max(first);
         if before > 0 {
-            contents.revision += LEAP;
+            contents.revision += REVISION_GAP;
             count(&connection, contents.revision)?;
-            // Brought to the medium, so that the leap cannot be lost.
+            // Synced, so that the new revision cannot be lost.
             connection.query_one("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))?;
         }
         let disk = Self {
             directory: directory.to_owned(),
             open: Some(Open {
                 connection,
-                file: File::at(path)?,
+                file: WatchedFile::at(path)?,
                 _lock: lock,
             }),
             seeded: std::mem::take(&mut contents.seeded),
@@ -106,7 +103,7 @@ impl Disk {
         Ok((disk, contents))
     }
 
-    /// Writes an object, new or not.
+    /// Inserts or replaces an object.
     pub(super) fn put(&mut self, resource: &Resource, stored: &Stored) -> Result<(), DiskError> {
         let revision = number(stored.revision);
         self.write(|connection| {
@@ -122,7 +119,6 @@ impl Disk {
         })
     }
 
-    /// Removes an object; the revision says when.
     pub(super) fn remove(
         &mut self,
         resource: &Resource,
@@ -143,7 +139,6 @@ impl Disk {
         })
     }
 
-    /// Remembers that part of the seed was made.
     pub(super) fn set_seeded(&mut self, part: &str) -> Result<(), DiskError> {
         self.write(|connection| {
             connection.execute("INSERT OR IGNORE INTO seeded VALUES (?1)", [part])?;
@@ -153,7 +148,6 @@ impl Disk {
         Ok(())
     }
 
-    /// Lets go of the directory.
     pub(super) fn close(&mut self) {
         self.open = None;
     }
@@ -170,7 +164,7 @@ impl Disk {
         let Some(open) = &mut self.open else {
             return Err(failed("the cluster has ended".to_owned()));
         };
-        // A file that was deleted can be written to all the same, for nobody.
+        // Writes to a deleted file succeed, but are lost.
         open.file.check().map_err(failed)?;
         write(&mut open.connection).map_err(|error| failed(error.to_string()))
     }
@@ -182,23 +176,23 @@ fn count(connection: &Connection, revision: u64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// SQLite's numbers have a sign; no cluster lives to see the difference.
+/// The revision as an SQLite integer, which is signed.
 fn number(revision: u64) -> i64 {
     i64::try_from(revision).unwrap_or(i64::MAX)
 }
 
-/// Makes sure that it is a database of the form that is written here.
+/// Checks that the database is new or of this format, and creates the tables of a new one.
 fn prepare(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
-    let refuse = |why: String| OpenError::Format(format!("{} {why}", path.display()));
-    let not_ours = || refuse("is not a local cluster's database".to_owned());
-    // Nobody else reads it, so the log's index need not be shared.
+    let invalid = |why: String| OpenError::Format(format!("{} {why}", path.display()));
+    let not_ours = || invalid("is not a local cluster's database".to_owned());
+    // No other process reads it, so the log's index need not be shared.
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-    let asked = connection.pragma_query_value(None, "application_id", |row| row.get(0));
-    let application: i32 = match asked {
+    let found = connection.pragma_query_value(None, "application_id", |row| row.get(0));
+    let application: i32 = match found {
         Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => {
             return Err(not_ours());
         }
-        asked => asked?,
+        found => found?,
     };
     let format: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let tables: i64 =
@@ -208,7 +202,7 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
         return Err(not_ours());
     }
     if !is_new && format != FORMAT {
-        return Err(refuse(format!(
+        return Err(invalid(format!(
             "has format {format}, this version reads and writes format {FORMAT}: use the version that wrote it, or another directory"
         )));
     }

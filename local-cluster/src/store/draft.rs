@@ -1,23 +1,21 @@
-//! A version of an object before it has its revision.
+//! A serialised object that lacks its revision.
 //!
-//! Serialising takes the longest of all that a write does, and the revision, which is part of what
-//! is written, is known only while the store is locked. So everything but the revision is written
-//! before, with a gap, and the gap is filled when the revision is known.
+//! Serialising is the slowest part of a write, and the revision, which is part of the JSON, is known only
+//! while the store is locked. So the object is serialised before that with a gap for the revision.
 
 use bytes::Bytes;
 use serde_json::Value;
 
 use super::Stored;
-use crate::object::{self, Object, child};
+use crate::object::{Object, child};
 
 const VERSION: &str = "resourceVersion";
 
-/// An object that is about to be stored.
 #[derive(Debug)]
 pub(super) struct Draft {
     object: Object,
     json: Vec<u8>,
-    /// Where in `json` the revision goes.
+    /// The position of the revision in `json`.
     gap: usize,
 }
 
@@ -29,23 +27,13 @@ impl Draft {
         #[cfg(test)]
         count::add_one();
         let (json, gap) = serialise(&object).unwrap_or_else(|_| {
-            // A map of strings to values always serialises; an empty object is the honest answer
-            // should that ever change.
+            // A map of strings to values always serialises.
             let empty = br#"{"metadata":{"resourceVersion":""}}"#;
             (empty.to_vec(), empty.len() - 3)
         });
         Self { object, json, gap }
     }
 
-    pub(super) fn namespace(&self) -> &str {
-        object::namespace(&self.object)
-    }
-
-    pub(super) fn name(&self) -> &str {
-        object::name(&self.object)
-    }
-
-    /// The object at its revision.
     pub(super) fn at(mut self, revision: u64) -> Stored {
         let version = revision.to_string();
         let (before, after) = self.json.split_at(self.gap);
@@ -58,7 +46,7 @@ impl Draft {
     }
 }
 
-/// The object as JSON with an empty `metadata.resourceVersion`, and where its text would begin.
+/// The object as JSON with an empty `metadata.resourceVersion`, and the position of its text.
 fn serialise(object: &Object) -> serde_json::Result<(Vec<u8>, usize)> {
     let mut out = Vec::with_capacity(1024);
     let mut gap = 0;
@@ -69,7 +57,9 @@ fn serialise(object: &Object) -> serde_json::Result<(Vec<u8>, usize)> {
         serde_json::to_writer(&mut out, key)?;
         out.push(b':');
         match value {
-            Value::Object(metadata) if key == "metadata" => gap = open(&mut out, metadata)?,
+            Value::Object(metadata) if key == "metadata" => {
+                gap = write_metadata(&mut out, metadata)?;
+            }
             value => serde_json::to_writer(&mut out, value)?,
         }
     }
@@ -77,13 +67,13 @@ fn serialise(object: &Object) -> serde_json::Result<(Vec<u8>, usize)> {
     Ok((out, gap))
 }
 
-/// Writes the metadata with an empty version at its place in the order of keys.
-fn open(out: &mut Vec<u8>, metadata: &Object) -> serde_json::Result<usize> {
+/// Writes the metadata with an empty version, in the order of keys.
+fn write_metadata(out: &mut Vec<u8>, metadata: &Object) -> serde_json::Result<usize> {
     let mut gap = None;
     out.push(b'{');
     for (key, value) in metadata {
         if gap.is_none() && key.as_str() > VERSION {
-            gap = Some(leave_gap(out));
+            gap = Some(write_gap(out));
             out.push(b',');
         }
         serde_json::to_writer(&mut *out, key)?;
@@ -97,19 +87,19 @@ fn open(out: &mut Vec<u8>, metadata: &Object) -> serde_json::Result<usize> {
             out.pop();
             gap
         }
-        None => leave_gap(out),
+        None => write_gap(out),
     };
     out.push(b'}');
     Ok(gap)
 }
 
-fn leave_gap(out: &mut Vec<u8>) -> usize {
+fn write_gap(out: &mut Vec<u8>) -> usize {
     out.extend_from_slice(b"\"resourceVersion\":\"");
     out.push(b'"');
     out.len() - 1
 }
 
-/// How many objects this thread has serialised, so that a test can say how many it takes.
+/// Counts the objects that this thread has serialised.
 #[cfg(test)]
 pub(crate) mod count {
     use std::cell::Cell;

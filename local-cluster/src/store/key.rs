@@ -1,11 +1,11 @@
-//! What an object is found by within its resource.
+//! The key of an object within its resource.
 
 use std::borrow::Borrow;
 
-/// Namespace and name in one string, `namespace/name`, or the bare name outside of namespaces.
+/// `namespace/name`, or the name of a cluster-scoped object.
 ///
-/// Kubernetes keeps objects under such keys, so lists come in the order of these strings, which is
-/// not that of namespaces and then names: `a-b/x` comes before `a/x`.
+/// Lists are in the order of these strings, as in etcd, which is not that of namespaces and then names:
+/// `a-b/x` comes before `a/x`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Key(Box<str>);
 

@@ -1,9 +1,9 @@
-//! The place of a resource in the store.
+//! Resources, as the store distinguishes them.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Where objects of a kind are kept: all versions of a resource share one place.
+/// A resource; all its API versions share the stored objects.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Resource {
     pub(crate) group: Arc<str>,
@@ -11,12 +11,16 @@ pub(crate) struct Resource {
 }
 
 impl Resource {
-    /// The resource `plural` of `group`; the core group is empty.
+    /// `group` is empty for the core group.
     pub(crate) fn new(group: &str, plural: &str) -> Self {
         Self {
             group: Arc::from(group),
             plural: Arc::from(plural),
         }
+    }
+
+    pub(crate) fn is(&self, group: &str, plural: &str) -> bool {
+        *self.group == *group && *self.plural == *plural
     }
 }
 

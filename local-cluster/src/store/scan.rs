@@ -1,42 +1,36 @@
-//! What a list asks of the store.
+//! List queries.
 
 use std::ops::Bound;
 use std::sync::Arc;
 
 use super::{Resource, Stored};
 
-/// A part of a resource's objects.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Range<'a> {
-    /// One namespace, or all.
     pub(crate) namespace: Option<&'a str>,
-    /// One object of the namespace, or of a resource outside of namespaces.
+    /// The only object, in the namespace or cluster-scoped.
     pub(crate) name: Option<&'a str>,
-    /// The key where to begin, within the namespace if there is one; empty for the beginning.
+    /// The first key, within the namespace if there is one.
     pub(crate) from: &'a str,
 }
 
-/// A look at a resource's objects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scan<'a> {
     pub(crate) resource: &'a Resource,
     pub(crate) range: Range<'a>,
-    /// As of which revision; as of now when there is none.
+    /// The revision; `None` for the present one.
     pub(crate) at: Option<u64>,
-    /// How many objects are wanted; all when there is none.
+    /// The maximum number of objects.
     pub(crate) take: Option<usize>,
-    /// Whether those that are not wanted are counted.
+    /// Whether the objects beyond the maximum are counted.
     pub(crate) counts: bool,
 }
 
-/// What a look found.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) objects: Vec<Arc<Stored>>,
-    /// When this was so.
     pub(crate) revision: u64,
-    /// How many there are from the beginning of the range on, wanted or not; of those that are not
-    /// wanted, and not counted, one at most.
+    /// How many objects the range has; if those beyond the maximum are not counted, at most one more.
     pub(crate) total: usize,
 }
 
@@ -44,7 +38,7 @@ pub(crate) struct Found {
 #[derive(Debug)]
 pub(super) struct Keys {
     first: String,
-    /// The first key behind the range.
+    /// The first key after the range.
     end: Option<String>,
 }
 
@@ -52,7 +46,7 @@ impl Keys {
     pub(super) fn of(range: &Range<'_>) -> Self {
         let (prefix, end) = match range.namespace {
             None => (String::new(), None),
-            // '0' is what follows '/'.
+            // '0' follows '/'.
             Some(namespace) => (format!("{namespace}/"), Some(format!("{namespace}0"))),
         };
         let Some(name) = range.name else {
@@ -68,7 +62,7 @@ impl Keys {
 
     pub(super) fn bounds(&self) -> (Bound<&str>, Bound<&str>) {
         let end = match &self.end {
-            // A map refuses a range that ends before it begins.
+            // A map panics on a range that ends before it starts.
             Some(end) if *end < self.first => Bound::Excluded(self.first.as_str()),
             Some(end) => Bound::Excluded(end.as_str()),
             None => Bound::Unbounded,

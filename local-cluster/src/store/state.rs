@@ -1,57 +1,59 @@
-//! Everything there is, as one value: what the store's lock guards.
+//! The state that the store's lock guards.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::journal::{Journal, MAX_BYTES};
 use super::key::Key;
-use super::shelf::Shelf;
-use super::{Change, ChangeKind, Expired, Found, InsertError, Resource, Scan, Stored, WriteError};
+use super::resource_store::ResourceStore;
+use super::watch_cache::{MAX_BYTES, WatchCache};
+use super::{
+    EventType, Expired, Found, InsertError, Resource, Scan, StoreEvent, Stored, WriteError,
+};
 use crate::object;
 
-/// All objects, and what happened to them lately.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) revision: u64,
-    shelves: HashMap<Resource, Shelf>,
-    pub(super) everything: Journal,
+    resources: HashMap<Resource, ResourceStore>,
+    pub(super) everything: WatchCache,
     namespaces: Resource,
-    /// How many changes are kept of each resource.
+    /// How many events are kept of each resource.
     history: usize,
-    /// What happened up to this revision is not known, only what came of it.
-    began: u64,
+    /// The revision at which this process started; events up to it are not known.
+    started_at: u64,
 }
 
 impl State {
-    /// Nothing, at a revision.
     pub(super) fn new(history: usize, revision: u64) -> Self {
         Self {
             revision,
-            shelves: HashMap::new(),
-            everything: Journal::new(history.saturating_mul(4), 2 * MAX_BYTES, revision),
+            resources: HashMap::new(),
+            everything: WatchCache::new(history.saturating_mul(4), 2 * MAX_BYTES, revision),
             namespaces: Resource::new("", "namespaces"),
             history,
-            began: revision,
+            started_at: revision,
         }
     }
 
-    /// Puts an object where it was in an earlier life: nobody is told.
+    /// Inserts an object of an earlier process, without an event.
     pub(super) fn restore(&mut self, resource: &Resource, stored: Arc<Stored>) {
         let key = Key::new(&stored.namespace, &stored.name);
-        self.shelf(resource).insert(key, stored);
+        self.resource(resource).insert(key, stored);
     }
 
     pub(super) fn get(&self, resource: &Resource, key: &Key) -> Option<&Arc<Stored>> {
-        self.shelves.get(resource)?.get(key)
+        self.resources.get(resource)?.get(key)
     }
 
     pub(super) fn find(&self, scan: &Scan<'_>) -> Result<Found, Expired> {
-        let (objects, total) = match self.shelves.get(scan.resource) {
-            Some(shelf) => shelf.find(scan)?,
-            None if scan.at.is_some_and(|at| at < self.began) => {
-                return Err(Expired { oldest: self.began });
+        let (objects, total) = match self.resources.get(scan.resource) {
+            Some(store) => store.find(scan)?,
+            None if scan.at.is_some_and(|at| at < self.started_at) => {
+                return Err(Expired {
+                    oldest: self.started_at,
+                });
             }
             None => (Vec::new(), 0),
         };
@@ -62,64 +64,65 @@ impl State {
         })
     }
 
-    /// Everything there is.
     pub(super) fn all(&self) -> Vec<(Resource, Arc<Stored>)> {
         let mut all = Vec::new();
-        for (resource, shelf) in &self.shelves {
-            let objects = shelf.all();
+        for (resource, store) in &self.resources {
+            let objects = store.all();
             all.extend(objects.map(|object| (resource.clone(), Arc::clone(object))));
         }
         all
     }
 
-    /// The changes of a resource, or of all, after a position.
-    pub(super) fn changes_after(
+    pub(super) fn events_after(
         &self,
         resource: Option<&Resource>,
         position: u64,
         max: usize,
-    ) -> Result<Vec<Arc<Change>>, Expired> {
+    ) -> Result<Vec<Arc<StoreEvent>>, Expired> {
         match resource {
             None => self.everything.after(position, max),
-            Some(resource) => match self.shelves.get(resource) {
-                Some(shelf) => shelf.journal.after(position, max),
-                None if position < self.began => Err(Expired { oldest: self.began }),
+            Some(resource) => match self.resources.get(resource) {
+                Some(store) => store.watch_cache.after(position, max),
+                None if position < self.started_at => Err(Expired {
+                    oldest: self.started_at,
+                }),
                 None => Ok(Vec::new()),
             },
         }
     }
 
-    /// The objects of one resource; they exist, empty, from now on.
-    pub(super) fn shelf(&mut self, resource: &Resource) -> &mut Shelf {
-        let (history, began) = (self.history, self.began);
-        self.shelves
+    /// The objects of a resource, created empty if there are none.
+    pub(super) fn resource(&mut self, resource: &Resource) -> &mut ResourceStore {
+        let (history, started_at) = (self.history, self.started_at);
+        self.resources
             .entry(resource.clone())
-            .or_insert_with(|| Shelf::new(Journal::new(history, MAX_BYTES, began)))
+            .or_insert_with(|| ResourceStore::new(WatchCache::new(history, MAX_BYTES, started_at)))
     }
 
-    /// Whether there is a place for a new object.
+    /// Whether a new object can be inserted.
     pub(super) fn check_free(
         &self,
         resource: &Resource,
         key: &Key,
         namespace: Option<&str>,
     ) -> Result<(), InsertError> {
-        if let Some(namespace) = namespace {
-            match self.get(&self.namespaces, &Key::new("", namespace)) {
-                None => return Err(InsertError::NamespaceMissing),
-                Some(ns) if object::is_deleting(&ns.object) => {
-                    return Err(InsertError::NamespaceTerminating);
-                }
-                Some(_) => {}
-            }
-        }
+        namespace.map_or(Ok(()), |namespace| self.check_namespace(namespace))?;
         match self.get(resource, key) {
             Some(_) => Err(InsertError::Exists),
             None => Ok(()),
         }
     }
 
-    /// Whether an object is still as it was read.
+    /// Whether new objects can be inserted into a namespace.
+    pub(super) fn check_namespace(&self, namespace: &str) -> Result<(), InsertError> {
+        match self.get(&self.namespaces, &Key::new("", namespace)) {
+            None => Err(InsertError::NamespaceMissing),
+            Some(ns) if object::is_deleting(&ns.object) => Err(InsertError::NamespaceTerminating),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Whether `current` is the present version.
     pub(super) fn check_current(
         &self,
         resource: &Resource,
@@ -132,25 +135,25 @@ impl State {
         }
     }
 
-    /// Makes a write visible. Returns whom to tell.
+    /// Makes a write visible. Returns the senders to send its revision to.
     pub(super) fn apply(
         &mut self,
         resource: &Resource,
         key: Key,
-        kind: ChangeKind,
+        kind: EventType,
         object: &Arc<Stored>,
     ) -> [watch::Sender<u64>; 2] {
         self.revision = object.revision;
-        let shelf = self.shelf(resource);
+        let store = self.resource(resource);
         let previous = match kind {
-            ChangeKind::Deleted => shelf.remove(&key),
-            ChangeKind::Added | ChangeKind::Modified => shelf.insert(key, Arc::clone(object)),
+            EventType::Deleted => store.remove(&key),
+            EventType::Added | EventType::Modified => store.insert(key, Arc::clone(object)),
         };
         let object = Arc::clone(object);
-        let change = Arc::new(Change::new(kind, resource.clone(), object, previous));
-        shelf.journal.push(Arc::clone(&change));
-        let head = shelf.journal.head();
-        self.everything.push(change);
+        let event = Arc::new(StoreEvent::new(kind, resource.clone(), object, previous));
+        store.watch_cache.push(Arc::clone(&event));
+        let head = store.watch_cache.head();
+        self.everything.push(event);
         [head, self.everything.head()]
     }
 }

@@ -1,15 +1,15 @@
-//! One version of one object, shared by everybody who reads it.
+//! One version of an object, shared by all its readers.
 
 use bytes::Bytes;
 
 use super::draft::Draft;
 use crate::object::{self, Object};
 
-/// An object as it was at one revision; it never changes.
+/// An object at one revision; immutable.
 ///
-/// `apiVersion` and `kind` are not kept: the same object can be read in several versions, and list
-/// items of built-in kinds come without them. They are written in front of the serialised rest, so
-/// that one serialisation serves the disk, every reader and every watcher.
+/// `apiVersion` and `kind` are not stored, because an object can be read in several API versions and the
+/// items of lists of built-in kinds do not have them. They are written in front of the serialised object,
+/// so that the disk, all readers and all watchers share one serialisation.
 #[derive(Debug)]
 pub(crate) struct Stored {
     pub(crate) namespace: String,
@@ -20,12 +20,11 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// Gives the object its revision.
     pub(crate) fn new(object: Object, revision: u64) -> Self {
         Draft::new(object).at(revision)
     }
 
-    /// An object that has its revision already, and the same as JSON.
+    /// An object that contains its revision, and its JSON.
     pub(super) fn of_parts(object: Object, body: Bytes, revision: u64) -> Self {
         Self {
             namespace: object::namespace(&object).to_owned(),
@@ -36,7 +35,6 @@ impl Stored {
         }
     }
 
-    /// The object's uid.
     pub(crate) fn uid(&self) -> &str {
         object::uid(&self.object)
     }
@@ -46,7 +44,7 @@ impl Stored {
         self.body.clone()
     }
 
-    /// How long the serialised object is.
+    /// The length of the body in bytes.
     pub(crate) fn size(&self) -> usize {
         self.body.len()
     }

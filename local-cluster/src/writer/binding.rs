@@ -1,25 +1,22 @@
-//! Pods are bound to nodes, once and for all.
+//! Binds pods to nodes.
 
 use serde_json::{Value, json};
 
-use super::settled::settled;
-use super::{ATTEMPTS, Cluster};
+use super::{ATTEMPTS, Cluster, or_stale};
 use crate::clock;
 use crate::object::{self, Object, child, text};
 use crate::resources::Kind;
 use crate::status::ApiError;
 
-/// A request to bind a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Binding {
     pub(crate) node: String,
-    /// The pod's, if the request is about one pod only.
+    /// A precondition on the pod.
     pub(crate) uid: Option<String>,
     pub(crate) annotations: Object,
 }
 
 impl Cluster {
-    /// Binds a pod to a node.
     pub(crate) fn bind(
         &self,
         pods: &Kind,
@@ -34,8 +31,8 @@ impl Cluster {
             if dry_run {
                 return Ok(());
             }
-            let done = self.store.replace(&pods.storage, &current, next);
-            if settled(done)?.is_some() {
+            let result = self.store.replace(&pods.storage, &current, next);
+            if or_stale(result)?.is_some() {
                 return Ok(());
             }
         }
@@ -43,7 +40,7 @@ impl Cluster {
     }
 }
 
-/// The pod on its node, or why it cannot go there.
+/// The bound pod, or why it cannot be bound.
 fn bound(pod: &Object, binding: &Binding, now: &str) -> Result<Object, String> {
     let name = object::name(pod);
     if let Some(uid) = binding
@@ -110,8 +107,8 @@ mod tests {
             ..binding.clone()
         };
         assert!(bound(&pod, &other, "now").is_err());
-        let mut going = pod;
-        going["metadata"]["deletionTimestamp"] = json!("t");
-        assert!(bound(&going, &binding, "now").is_err());
+        let mut deleting = pod;
+        deleting["metadata"]["deletionTimestamp"] = json!("t");
+        assert!(bound(&deleting, &binding, "now").is_err());
     }
 }

@@ -1,12 +1,12 @@
-//! New objects.
+//! Creates objects.
 
 use serde_json::Value;
 
-use super::{ATTEMPTS, Cluster, Left, place};
+use super::{ATTEMPTS, Cluster, Written, set_namespace};
 use crate::admission::Operation;
 use crate::clock;
 use crate::object::{self, Object};
-use crate::patch::{Unsaid, after_create};
+use crate::patch::{ServerSetFields, after_create};
 use crate::resources::Kind;
 use crate::rules::{
     Part, Stamp, WriteOptions, clean_metadata, decode, forget_past, prepare_create,
@@ -15,18 +15,18 @@ use crate::status::ApiError;
 use crate::store::InsertError;
 
 impl Cluster {
-    /// Creates an object, given in presented form.
+    /// Creates an object in presented form. Returns warnings too.
     pub(crate) async fn create(
         &self,
         kind: &Kind,
         namespace: &str,
         object: Object,
         options: &WriteOptions<'_>,
-    ) -> Result<(Left, Vec<String>), ApiError> {
+    ) -> Result<(Written, Vec<String>), ApiError> {
         self.insert(kind, namespace, object, None, options).await
     }
 
-    /// Creates an object; who manages it may be known already.
+    /// Creates an object; `managed` are its managed fields, if they are known already.
     pub(super) async fn insert(
         &self,
         kind: &Kind,
@@ -34,29 +34,29 @@ impl Cluster {
         mut object: Object,
         managed: Option<Vec<Value>>,
         options: &WriteOptions<'_>,
-    ) -> Result<(Left, Vec<String>), ApiError> {
+    ) -> Result<(Written, Vec<String>), ApiError> {
         clean_metadata(kind, &mut object)?;
-        place(kind, namespace, &mut object)?;
+        set_namespace(kind, namespace, &mut object)?;
         let name = object::name(&object).to_owned();
-        let asked = (kind, Part::Main, Operation::Create);
-        let mut review = self.review(asked, (namespace, &name), options);
-        let unsaid = Unsaid::by(kind, &object);
+        let attributes = (kind, Part::Main, Operation::Create);
+        let mut review = self.review(attributes, (namespace, &name), options);
+        let server_set = ServerSetFields::by(kind, &object);
         review.warn(decode(kind, &mut object, options.validation)?);
         forget_past(object::child(&mut object, "metadata"));
         let managed = managed.unwrap_or_else(|| match options.manager {
-            Some(manager) => after_create(kind, &object, &unsaid, manager, &clock::now()),
+            Some(manager) => after_create(kind, &object, &server_set, manager, &clock::now()),
             None => Vec::new(),
         });
         object::set_managers(&mut object, managed);
         if review.mutates() || review.validates() {
-            // Where nothing can be created nobody need be asked.
+            // Without its namespace the object cannot be created, so no webhook is called.
             self.check_namespace(kind, namespace)
-                .map_err(|error| self.no_insert(error, kind, (namespace, &name)))?;
+                .map_err(|error| self.insert_error(error, kind, (namespace, &name)))?;
         }
         if review.mutates() {
             let mutated = self.mutated(&mut review, object, None, options.validation);
             object = mutated.await?;
-            place(kind, namespace, &mut object)?;
+            set_namespace(kind, namespace, &mut object)?;
         }
         let generated = object::name(&object).is_empty();
         for attempt in 0..ATTEMPTS {
@@ -67,29 +67,29 @@ impl Cluster {
             let (mut new, warnings) = prepare_create(kind, object.clone(), &stamp)?;
             review.warn(warnings);
             let name = object::name(&new).to_owned();
-            let mut held = self.assign_addresses(kind, &mut new, None)?;
+            let mut lock = self.assign_addresses(kind, &mut new, None)?;
             if review.validates() {
                 let clashed = self.clashes(kind, &new);
-                drop(held);
-                let judged = self.judged(&mut review, kind, (&new, None), clashed);
-                let Some(again) = judged.await? else {
+                drop(lock);
+                let validated = self.validated(&mut review, kind, (&new, None), clashed);
+                let Some(relocked) = validated.await? else {
                     continue;
                 };
-                held = again;
+                lock = relocked;
             }
-            let _held = held;
+            let _lock = lock;
             let inserted = if options.dry_run {
                 self.check_insert(kind, namespace, &name)
-                    .map(|()| Left::Loose(new))
+                    .map(|()| Written::Unstored(new))
             } else {
                 self.store
                     .insert(&kind.storage, new, kind.namespaced)
-                    .map(Left::Stored)
+                    .map(Written::Stored)
             };
             match inserted {
                 Ok(left) => return Ok((left, review.into_warnings())),
                 Err(InsertError::Exists) if generated && attempt + 1 < ATTEMPTS => {}
-                Err(error) => return Err(self.no_insert(error, kind, (namespace, &name))),
+                Err(error) => return Err(self.insert_error(error, kind, (namespace, &name))),
             }
         }
         Err(ApiError::already_exists(kind, object::name(&object)))
@@ -103,22 +103,14 @@ impl Cluster {
         }
     }
 
-    /// Whether there is a place for a new object.
     fn check_namespace(&self, kind: &Kind, namespace: &str) -> Result<(), InsertError> {
         if kind.namespaced {
-            let namespaces = crate::store::Resource::new("", "namespaces");
-            match self.store.get(&namespaces, "", namespace) {
-                None => return Err(InsertError::NamespaceMissing),
-                Some(ns) if object::is_deleting(&ns.object) => {
-                    return Err(InsertError::NamespaceTerminating);
-                }
-                Some(_) => {}
-            }
+            self.store.check_namespace(namespace)?;
         }
         Ok(())
     }
 
-    fn no_insert(
+    fn insert_error(
         &self,
         error: InsertError,
         kind: &Kind,

@@ -1,9 +1,9 @@
-//! Deletions: those that requests ask for, and those of the cluster's own agents.
+//! Deletes objects, for requests and for the cluster's own controllers.
 
 use std::sync::Arc;
 
-use super::{ATTEMPTS, Cluster, Deleted, Left, settled};
-use crate::admission::{Asked, Operation, Options};
+use super::{ATTEMPTS, Cluster, Deleted, Written, or_stale};
+use crate::admission::{Attributes, Operation, Options};
 use crate::clock;
 use crate::object::at;
 use crate::resources::Kind;
@@ -12,9 +12,9 @@ use crate::status::ApiError;
 use crate::store::{Stored, WriteError};
 
 impl Cluster {
-    /// Deletes an object, or begins to, as a request asks for; returns warnings too.
+    /// Deletes an object, or starts to, for a request. Returns warnings too.
     ///
-    /// Where many are deleted at once, the request names none of them.
+    /// The reviews of a delete collection (`one_of_many`) do not name the object.
     pub(crate) async fn delete_reviewed(
         &self,
         kind: &Kind,
@@ -22,7 +22,7 @@ impl Cluster {
         options: &DeleteOptions,
         one_of_many: bool,
     ) -> Result<(Deleted, Vec<String>), ApiError> {
-        let asked = Asked {
+        let attributes = Attributes {
             kind,
             part: Part::Main,
             operation: Operation::Delete,
@@ -30,25 +30,25 @@ impl Cluster {
             name: if one_of_many { "" } else { name },
             options: Options::Delete(options),
         };
-        let mut review = self.admission.review(asked, &self.registry);
+        let mut review = self.admission.review(attributes, &self.registry);
         for _ in 0..ATTEMPTS {
             let current = self.read(kind, namespace, name)?;
             let mut deletion = decide_deletion(kind, &current, options, clock::in_seconds)?;
-            let asks = review.mutates() || review.validates();
-            if asks && !is_under_way(&current, &deletion) {
+            let reviewed = review.mutates() || review.validates();
+            if reviewed && !is_under_way(&current, &deletion) {
                 review.delete(&current).await?;
-                // Its time begins now.
+                // The grace period starts after the review.
                 deletion = decide_deletion(kind, &current, options, clock::in_seconds)?;
             }
-            let done = self.carry_out(kind, current, deletion, options.dry_run);
-            if let Some(deleted) = settled(done)? {
+            let result = self.perform_deletion(kind, current, deletion, options.dry_run);
+            if let Some(deleted) = or_stale(result)? {
                 return Ok((deleted, review.into_warnings()));
             }
         }
         Err(ApiError::modified(kind, name))
     }
 
-    /// Deletes an object, or begins to, without a review: for the cluster's own agents.
+    /// Deletes an object, or starts to, without a review, for the cluster's own controllers.
     pub(crate) fn delete(
         &self,
         kind: &Kind,
@@ -59,15 +59,15 @@ impl Cluster {
         for _ in 0..ATTEMPTS {
             let current = self.read(kind, namespace, name)?;
             let deletion = decide_deletion(kind, &current, options, clock::in_seconds)?;
-            let done = self.carry_out(kind, current, deletion, options.dry_run);
-            if let Some(deleted) = settled(done)? {
+            let result = self.perform_deletion(kind, current, deletion, options.dry_run);
+            if let Some(deleted) = or_stale(result)? {
                 return Ok(deleted);
             }
         }
         Err(ApiError::modified(kind, name))
     }
 
-    fn carry_out(
+    fn perform_deletion(
         &self,
         kind: &Kind,
         current: Arc<Stored>,
@@ -75,9 +75,9 @@ impl Cluster {
         dry_run: bool,
     ) -> Result<Deleted, WriteError> {
         match deletion {
-            Deletion::Unchanged => Ok(Deleted::Waiting(Left::Stored(current))),
+            Deletion::Unchanged => Ok(Deleted::Waiting(Written::Stored(current))),
             Deletion::Remove(last) if dry_run => Ok(Deleted::Gone(last)),
-            Deletion::Mark(next) if dry_run => Ok(Deleted::Waiting(Left::Loose(next))),
+            Deletion::Mark(next) if dry_run => Ok(Deleted::Waiting(Written::Unstored(next))),
             Deletion::Remove(last) => self
                 .store
                 .remove(&kind.storage, &current, last)
@@ -85,12 +85,12 @@ impl Cluster {
             Deletion::Mark(next) => self
                 .store
                 .replace(&kind.storage, &current, next)
-                .map(|stored| Deleted::Waiting(Left::Stored(stored))),
+                .map(|stored| Deleted::Waiting(Written::Stored(stored))),
         }
     }
 }
 
-/// Whether a deletion only waits for a grace that runs already: nobody is asked twice for that.
+/// Whether the grace period of an earlier deletion runs, so that it is not reviewed again.
 fn is_under_way(current: &Stored, deletion: &Deletion) -> bool {
     let grace = at(&current.object, &["metadata", "deletionGracePeriodSeconds"]);
     let grace = grace.and_then(serde_json::Value::as_i64).unwrap_or(0);

@@ -1,9 +1,9 @@
-//! Changes of how many there are to be of something, by way of its scale.
+//! Writes to the `scale` subresource.
 
 use serde_json::Value;
 
 use super::update::Changed;
-use super::{Cluster, Left};
+use super::{Cluster, Written, check_name};
 use crate::clock;
 use crate::field_error::FieldError;
 use crate::object::{self, Object, at};
@@ -12,25 +12,22 @@ use crate::resources::{Kind, Scale, scale_kind};
 use crate::rules::{Part, WriteOptions};
 use crate::status::ApiError;
 
-/// What a request does to a scale.
 pub(crate) enum ScaleChange<'a> {
-    /// Makes another of it.
     Update(&'a (dyn Fn(Object) -> Result<Object, ApiError> + Sync)),
-    /// Applies to it.
     Apply(&'a Apply),
 }
 
 impl Cluster {
-    /// Changes the scale of an object; what is left is the object.
+    /// Changes the scale of an object. Returns the object.
     pub(crate) async fn rescale(
         &self,
         (kind, scale): (&Kind, &Scale),
         address: (&str, &str),
         options: &WriteOptions<'_>,
         change: ScaleChange<'_>,
-    ) -> Result<(Left, Vec<String>), ApiError> {
-        let of_scales = scale_kind();
-        let path = scale.wanted_at();
+    ) -> Result<(Written, Vec<String>), ApiError> {
+        let scale_kind = scale_kind();
+        let path = scale.replicas_path();
         let change = |mut object: Object| {
             let now = clock::now();
             let mut live = scale.of(&object);
@@ -41,14 +38,14 @@ impl Cluster {
                     let managed = match options.manager {
                         Some(manager) => {
                             let states = (&live, &next);
-                            after_update(&of_scales, "scale", states, manager, &now)
+                            after_update(&scale_kind, "scale", states, manager, &now)
                         }
                         None => object::managers(&live).to_vec(),
                     };
                     (next, managed)
                 }
                 ScaleChange::Apply(apply) => {
-                    let applied = apply.to(&of_scales, &live, &now)?;
+                    let applied = apply.to(&scale_kind, &live, &now)?;
                     (applied.object, applied.managed)
                 }
             };
@@ -81,23 +78,18 @@ fn check(scale: &Object, name: &str) -> Result<(), ApiError> {
             "{kind} in version {version:?} cannot be handled as a Scale: an autoscaling/v1 Scale is expected"
         )));
     }
-    match object::name(scale) {
-        given if given == name => Ok(()),
-        given => Err(ApiError::bad_request(format!(
-            "the name of the object ({given}) does not match the name on the URL ({name})"
-        ))),
-    }
+    check_name(scale, name)
 }
 
 fn replicas(scale: &Object) -> Result<i64, ApiError> {
-    let wrong = |value: &Value, why: &str| {
+    let invalid = |value: &Value, why: &str| {
         let error = FieldError::invalid("spec.replicas", value, why);
         ApiError::invalid("autoscaling", "Scale", object::name(scale), &[error])
     };
     match at(scale, &["spec", "replicas"]) {
         None | Some(Value::Null) => Ok(0),
         Some(value) => match value.as_i64() {
-            Some(number) if number < 0 => Err(wrong(value, "must be greater than or equal to 0")),
+            Some(number) if number < 0 => Err(invalid(value, "must be greater than or equal to 0")),
             Some(number) if number <= i64::from(i32::MAX) => Ok(number),
             _ => Err(ApiError::bad_request(format!(
                 "Scale in version \"v1\" cannot be handled as a Scale: json: cannot unmarshal {value} into Go struct field ScaleSpec.spec.replicas of type int32"

@@ -1,9 +1,8 @@
-//! Changes of objects that are there: updates, patches, and applies.
+//! Updates, patches and server-side applies.
 
 use serde_json::Value;
 
-use super::settled::settled;
-use super::{ATTEMPTS, Cluster, Left, place_named};
+use super::{ATTEMPTS, Cluster, Written, or_stale, set_address};
 use crate::admission::Operation;
 use crate::clock;
 use crate::object::{self, Object};
@@ -14,17 +13,17 @@ use crate::rules::{
 };
 use crate::status::ApiError;
 
-/// What a request makes of an object.
+/// An object as a request changes it.
 #[derive(Debug)]
 pub(super) struct Changed {
-    /// In presented form.
+    /// The object as the API presents it.
     pub(super) object: Object,
-    /// Who manages its fields then; `None` when that follows from what changes.
+    /// The managed fields; `None` if they follow from the changes.
     pub(super) managed: Option<Vec<Value>>,
 }
 
 impl Cluster {
-    /// Changes an object. `change` gets it in presented form and may be called more than once.
+    /// Updates an object. `change` receives it in presented form and may be called more than once.
     pub(crate) async fn update(
         &self,
         kind: &Kind,
@@ -32,7 +31,7 @@ impl Cluster {
         part: Part,
         options: &WriteOptions<'_>,
         change: impl Fn(Object) -> Result<Object, ApiError>,
-    ) -> Result<(Left, Vec<String>), ApiError> {
+    ) -> Result<(Written, Vec<String>), ApiError> {
         let change = |object| {
             Ok(Changed {
                 object: change(object)?,
@@ -42,14 +41,14 @@ impl Cluster {
         self.change(kind, address, part, options, change).await
     }
 
-    /// Applies to an object, or creates it; says whether it was created.
+    /// Applies to an object, or creates it. Returns whether it was created.
     pub(crate) async fn apply(
         &self,
         kind: &Kind,
         address: (&str, &str),
         apply: &Apply,
         options: &WriteOptions<'_>,
-    ) -> Result<(Left, Vec<String>, bool), ApiError> {
+    ) -> Result<(Written, Vec<String>, bool), ApiError> {
         let part = match apply.subresource.as_str() {
             "" => Part::Main,
             _ => Part::Status,
@@ -64,19 +63,19 @@ impl Cluster {
             })
         };
         for _ in 0..ATTEMPTS {
-            let is_there = self.store.get(&kind.storage, namespace, name).is_some();
-            if is_there || part != Part::Main {
+            let exists = self.store.get(&kind.storage, namespace, name).is_some();
+            if exists || part != Part::Main {
                 let change = |live: Object| applied(&live);
                 match self.change(kind, address, part, options, change).await {
-                    // It went meanwhile.
-                    Err(error) if is_there && error.code() == 404 => continue,
+                    // It was deleted meanwhile.
+                    Err(error) if exists && error.code() == 404 => continue,
                     result => return result.map(|(left, warnings)| (left, warnings, false)),
                 }
             }
             let new = applied(&Object::new())?;
             let inserted = self.insert(kind, namespace, new.object, new.managed, options);
             match inserted.await {
-                // It came meanwhile.
+                // It was created meanwhile.
                 Err(error) if error.reason() == "AlreadyExists" => {}
                 result => return result.map(|(left, warnings)| (left, warnings, true)),
             }
@@ -84,7 +83,6 @@ impl Cluster {
         Err(ApiError::modified(kind, name))
     }
 
-    /// Changes an object, managers and all.
     pub(super) async fn change(
         &self,
         kind: &Kind,
@@ -92,17 +90,17 @@ impl Cluster {
         part: Part,
         options: &WriteOptions<'_>,
         change: impl Fn(Object) -> Result<Changed, ApiError>,
-    ) -> Result<(Left, Vec<String>), ApiError> {
-        let asked = (kind, part, Operation::Update);
-        let mut review = self.review(asked, (namespace, name), options);
+    ) -> Result<(Written, Vec<String>), ApiError> {
+        let attributes = (kind, part, Operation::Update);
+        let mut review = self.review(attributes, (namespace, name), options);
         for _ in 0..ATTEMPTS {
             let current = self.read(kind, namespace, name)?;
             let live = kind.present(&current);
             let changed = change(live.clone())?;
             let mut next = changed.object;
             clean_metadata(kind, &mut next)?;
-            place_named(kind, (namespace, name), &mut next)?;
-            // Managers that the client leaves alone need not be read as part of the object.
+            set_address(kind, (namespace, name), &mut next)?;
+            // Managed fields that the client left unchanged need not be decoded.
             let untouched = object::managers(&next) == object::managers(&live);
             if untouched {
                 object::set_managers(&mut next, Vec::new());
@@ -121,9 +119,9 @@ impl Cluster {
                 let before = Some(&*current);
                 let mutated = self.mutated(&mut review, next, before, options.validation);
                 next = mutated.await?;
-                place_named(kind, (namespace, name), &mut next)?;
+                set_address(kind, (namespace, name), &mut next)?;
             }
-            let mut held = self.assign_addresses(kind, &mut next, Some(&current.object))?;
+            let mut lock = self.assign_addresses(kind, &mut next, Some(&current.object))?;
             let (update, warnings) = decide_update(kind, &current, next, part)?;
             review.warn(warnings);
             if review.validates() {
@@ -132,30 +130,30 @@ impl Cluster {
                     Update::Replace(next) | Update::Remove(next) => next,
                 };
                 let clashed = self.clashes(kind, next);
-                drop(held);
+                drop(lock);
                 let states = (next, Some(&*current));
-                let judged = self.judged(&mut review, kind, states, clashed);
-                let Some(again) = judged.await? else {
+                let validated = self.validated(&mut review, kind, states, clashed);
+                let Some(relocked) = validated.await? else {
                     continue;
                 };
-                held = again;
+                lock = relocked;
             }
-            let _held = held;
-            let done = match update {
-                Update::Unchanged => Ok(Left::Stored(current)),
+            let _lock = lock;
+            let result = match update {
+                Update::Unchanged => Ok(Written::Stored(current)),
                 Update::Replace(next) | Update::Remove(next) if options.dry_run => {
-                    Ok(Left::Loose(next))
+                    Ok(Written::Unstored(next))
                 }
                 Update::Replace(next) => self
                     .store
                     .replace(&kind.storage, &current, next)
-                    .map(Left::Stored),
+                    .map(Written::Stored),
                 Update::Remove(last) => self
                     .store
                     .remove(&kind.storage, &current, last.clone())
-                    .map(|_| Left::Loose(last)),
+                    .map(|_| Written::Unstored(last)),
             };
-            if let Some(left) = settled(done)? {
+            if let Some(left) = or_stale(result)? {
                 return Ok((left, review.into_warnings()));
             }
         }
@@ -163,10 +161,10 @@ impl Cluster {
     }
 }
 
-/// Nobody can own a field that the kind does not have.
+/// Rejects unknown fields, which no manager can own.
 fn check_fields(kind: &Kind, apply: &Apply) -> Result<(), ApiError> {
-    let mut wanted = apply.wanted.clone();
-    let unknown = decode(kind, &mut wanted, FieldValidation::Warn)?;
+    let mut object = apply.desired.clone();
+    let unknown = decode(kind, &mut object, FieldValidation::Warn)?;
     let unknown: Vec<String> = unknown
         .iter()
         .filter_map(|warning| warning.strip_prefix("unknown field \"")?.strip_suffix('"'))
@@ -177,5 +175,5 @@ fn check_fields(kind: &Kind, apply: &Apply) -> Result<(), ApiError> {
         [one] => one.clone(),
         many => format!("errors:\n  {}", many.join("\n  ")),
     };
-    Err(ApiError::untyped_patch(kind, &apply.wanted, &why))
+    Err(ApiError::untyped_patch(kind, &apply.desired, &why))
 }

@@ -1,4 +1,4 @@
-//! Calls that fail, and where webhooks are.
+//! Failed calls, and the addresses of webhooks.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,8 +11,8 @@ use crate::webhook::{Webhooks, configurations, plain};
 
 const FAILED: &str = "failed calling webhook \"validate.example.com\": ";
 
-/// Creates a widget, and expects a failed call with words like these.
-async fn fails(cluster: &local_cluster::LocalCluster, name: &str, wanted: &str) -> String {
+/// Creates a widget, and expects a failed call with this message.
+async fn fails(cluster: &local_cluster::LocalCluster, name: &str, expected: &str) -> String {
     let (status, body) = call(cluster, "POST", WIDGETS, Some(widget(name))).await;
     assert_eq!(status, 500, "{body}");
     assert_eq!(body["reason"], "InternalError");
@@ -23,12 +23,12 @@ async fn fails(cluster: &local_cluster::LocalCluster, name: &str, wanted: &str) 
         .to_owned();
     assert_eq!(body["details"], json!({"causes": [{"message": why}]}));
     let rest = why.strip_prefix(FAILED).unwrap();
-    assert!(rest.contains(wanted), "{rest}");
+    assert!(rest.contains(expected), "{rest}");
     rest.to_owned()
 }
 
 #[tokio::test]
-async fn the_failure_policy_decides_about_a_server_that_is_not_there() {
+async fn the_failure_policy_decides_about_an_unreachable_server() {
     let cluster = cluster(quick()).await;
     let webhooks = Webhooks::start(|call| call.allow()).await;
     let address = webhooks.address;
@@ -59,7 +59,7 @@ async fn the_failure_policy_decides_about_a_server_that_is_not_there() {
 }
 
 #[tokio::test]
-async fn a_webhook_has_its_time_and_no_more() {
+async fn a_webhook_has_a_timeout() {
     let cluster = cluster(quick()).await;
     let webhooks = Webhooks::start(|call| call.allow()).await;
     webhooks
@@ -81,10 +81,10 @@ async fn a_webhook_has_its_time_and_no_more() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_none_counts_as_a_failed_call() {
-    let answer = |call: &crate::webhook::Call| match call.at("/object/metadata/name") {
-        "uid" => call.answer(json!({"response": {"uid": "other"}})),
-        "untyped" => call.answer(json!({"apiVersion": null, "kind": null})),
+async fn an_invalid_response_counts_as_a_failed_call() {
+    let respond = |call: &crate::webhook::WebhookCall| match call.at("/object/metadata/name") {
+        "uid" => call.respond(json!({"response": {"uid": "other"}})),
+        "untyped" => call.respond(json!({"apiVersion": null, "kind": null})),
         "empty" => plain(StatusCode::OK, ""),
         "text" => plain(StatusCode::OK, "it works!"),
         "huge" => plain(StatusCode::OK, vec![b' '; 4 * 1024 * 1024]),
@@ -125,33 +125,33 @@ async fn an_answer_that_is_none_counts_as_a_failed_call() {
         ),
     ];
     let strict = cluster(quick()).await;
-    let webhooks = Webhooks::start(answer).await;
+    let webhooks = Webhooks::start(respond).await;
     webhooks.validate(&strict, "/v", json!({})).await;
     let lenient = cluster(quick()).await;
     let ignore = json!({"failurePolicy": "Ignore"});
     webhooks.validate(&lenient, "/v", ignore).await;
-    for (name, wanted) in cases {
-        fails(&strict, name, wanted).await;
+    for (name, expected) in cases {
+        fails(&strict, name, expected).await;
         let (status, _) = call(&lenient, "POST", WIDGETS, Some(widget(name))).await;
         assert_eq!(status, 201, "{name}");
     }
 }
 
 #[tokio::test]
-async fn only_the_given_authorities_are_trusted() {
+async fn only_the_ca_bundle_is_trusted() {
     let cluster = cluster(quick()).await;
     let webhooks = Webhooks::start(|call| call.allow()).await;
     let stranger = Webhooks::start(|call| call.allow()).await;
     let port = webhooks.address.port();
     let unknown =
         "tls: failed to verify certificate: x509: certificate signed by unknown authority";
-    for (name, change, wanted) in [
+    for (name, change, expected) in [
         (
             "stranger",
             json!({"caBundle": STANDARD.encode(&stranger.authority)}),
             unknown,
         ),
-        // The system knows nothing of an authority that a test made.
+        // The system does not trust the CA of a test.
         ("none", json!({"caBundle": null}), unknown),
         (
             "name",
@@ -166,7 +166,7 @@ async fn only_the_given_authorities_are_trusted() {
     ] {
         let change = json!({"clientConfig": change});
         webhooks.validate(&cluster, "/v", change).await;
-        fails(&cluster, name, wanted).await;
+        fails(&cluster, name, expected).await;
         let path = format!("{}/validate", configurations("Validating"));
         assert_eq!(call(&cluster, "DELETE", &path, None).await.0, 200);
     }
@@ -174,7 +174,7 @@ async fn only_the_given_authorities_are_trusted() {
 }
 
 #[tokio::test]
-async fn a_server_without_tls_is_found_out() {
+async fn a_server_without_tls_is_reported() {
     let cluster = cluster(quick()).await;
     let webhooks = Webhooks::start(|call| call.allow()).await;
     let server = cluster.serve("127.0.0.1:0".parse().unwrap()).await.unwrap();
@@ -195,7 +195,7 @@ fn behind(service: &str) -> Value {
 }
 
 #[tokio::test]
-async fn webhooks_behind_services_are_where_the_options_say() {
+async fn services_are_resolved_by_the_options() {
     let webhooks = Webhooks::start(|call| call.allow()).await;
     let known = ("hooks.default.svc", webhooks.address.to_string());
     let cluster = cluster(LocalClusterOptions {
@@ -239,7 +239,7 @@ async fn a_service_needs_an_address_and_a_certificate_for_its_name() {
 }
 
 #[tokio::test]
-async fn connections_are_kept() {
+async fn connections_are_reused() {
     let cluster = cluster(quick()).await;
     let webhooks = Webhooks::start(|call| call.allow()).await;
     webhooks.mutate(&cluster, "/m", json!({})).await;

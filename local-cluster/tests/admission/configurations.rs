@@ -1,4 +1,4 @@
-//! The configurations themselves.
+//! Webhook configurations.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::fixture::{call, cluster, quick};
 use crate::webhook::{Webhooks, configuration, configurations, install};
 
 #[tokio::test]
-async fn what_is_left_open_is_filled_in() {
+async fn defaults_are_set() {
     let cluster = cluster(quick()).await;
     let webhooks = Webhooks::start(|call| call.allow()).await;
     webhooks.mutate(&cluster, "/m", json!({})).await;
@@ -34,7 +34,7 @@ async fn what_is_left_open_is_filled_in() {
 }
 
 #[tokio::test]
-async fn what_makes_no_sense_is_refused() {
+async fn invalid_configurations_are_rejected() {
     let cluster = cluster(quick()).await;
     let webhooks = Webhooks::start(|call| call.allow()).await;
     let bad = webhooks.webhook(
@@ -44,27 +44,27 @@ async fn what_makes_no_sense_is_refused() {
     );
     let body = configuration("Validating", "bad", std::slice::from_ref(&bad));
     let path = configurations("Validating");
-    let (status, refused) = call(&cluster, "POST", &path, Some(body)).await;
+    let (status, rejected) = call(&cluster, "POST", &path, Some(body)).await;
     assert_eq!(status, 422);
-    let message = refused["message"].as_str().unwrap();
+    let message = rejected["message"].as_str().unwrap();
     assert!(
         message.starts_with(
             "ValidatingWebhookConfiguration.admissionregistration.k8s.io \"bad\" is invalid: ["
         ),
         "{message}"
     );
-    let fields: Vec<&str> = refused["details"]["causes"]
+    let fields: Vec<&str> = rejected["details"]["causes"]
         .as_array()
         .unwrap()
         .iter()
         .map(|cause| cause["field"].as_str().unwrap())
         .collect();
-    let wanted = [
+    let expected = [
         "webhooks[0].name",
         "webhooks[0].sideEffects",
         "webhooks[0].timeoutSeconds",
     ];
-    assert_eq!(fields, wanted);
+    assert_eq!(fields, expected);
     // Types are checked before that.
     let typed = webhooks.webhook("a.x.y", "/v", json!({"clientConfig": {"caBundle": "?"}}));
     let body = configuration("Mutating", "typed", &[typed]);
@@ -73,7 +73,7 @@ async fn what_makes_no_sense_is_refused() {
 }
 
 #[tokio::test]
-async fn a_configuration_counts_from_its_creation_to_its_deletion() {
+async fn a_configuration_is_effective_from_its_creation_to_its_deletion() {
     let cluster = cluster(quick()).await;
     let webhooks = Webhooks::start(|call| call.deny(json!({}))).await;
     let maps = "/api/v1/namespaces/default/configmaps";

@@ -1,12 +1,12 @@
-//! What mutating webhooks change.
+//! Mutating webhooks.
 
 use serde_json::{Value, json};
 
 use crate::fixture::{WIDGETS, call, cluster, quick, widget};
-use crate::webhook::{Call, Webhooks, install};
+use crate::webhook::{WebhookCall, Webhooks, install};
 
 /// Appends the last part of the path to a label, in order of the calls.
-fn sign(call: &Call) -> axum::response::Response {
+fn sign(call: &WebhookCall) -> axum::response::Response {
     let who = call.path.trim_start_matches('/');
     let labels = &call.request["object"]["metadata"]["labels"];
     let before = labels["seen"].as_str().unwrap_or_default();
@@ -39,18 +39,18 @@ async fn seen(webhooks: &[(&str, &str, Value)]) -> Value {
 }
 
 #[tokio::test]
-async fn webhooks_change_one_after_the_other() {
+async fn webhooks_are_called_one_after_the_other() {
     let order = [("b", "d c", json!({})), ("a", "a b", json!({}))];
     assert_eq!(seen(&order).await, "abdc");
 }
 
 #[tokio::test]
-async fn who_wants_to_sees_later_changes_once() {
+async fn webhooks_are_reinvoked_once() {
     let again = || json!({"reinvocationPolicy": "IfNeeded"});
-    // `a` is asked again for what `b` changed, `b` for what `c` did; `c` came last.
+    // `a` is called again for the change of `b`, `b` for that of `c`; `c` was the last.
     let all = [("1", "a b", again()), ("2", "c", json!({}))];
     assert_eq!(seen(&all).await, "abcab");
-    // Nobody changed anything after `b`.
+    // Nothing changed after `b`.
     let last = [("1", "a b", again()), ("2", "nothing same", json!({}))];
     assert_eq!(seen(&last).await, "aba");
     let never = [("1", "a b c", json!({}))];
@@ -58,7 +58,7 @@ async fn who_wants_to_sees_later_changes_once() {
 }
 
 #[tokio::test]
-async fn a_webhook_sees_what_the_client_wrote_with_defaults() {
+async fn a_webhook_receives_the_object_with_defaults() {
     let cluster = cluster(quick()).await;
     let webhooks = Webhooks::start(|call| call.allow()).await;
     webhooks.mutate(&cluster, "/m", json!({})).await;
@@ -78,7 +78,7 @@ async fn a_webhook_sees_what_the_client_wrote_with_defaults() {
         })
     );
     assert_ne!(created["metadata"]["uid"], "mine");
-    // What is read strictly is refused before anybody is asked.
+    // Strict field validation rejects the object before any webhook is called.
     let mut odd = widget("b");
     odd["spec"]["colr"] = json!("x");
     let path = format!("{WIDGETS}?fieldValidation=Strict");
@@ -87,7 +87,7 @@ async fn a_webhook_sees_what_the_client_wrote_with_defaults() {
 }
 
 #[tokio::test]
-async fn what_a_webhook_writes_is_pruned_completed_and_checked() {
+async fn patched_objects_are_pruned_defaulted_and_validated() {
     let cluster = cluster(quick()).await;
     let webhooks = Webhooks::start(|call| match call.at("/object/metadata/name") {
         "pruned" => call.patch(json!([
@@ -98,8 +98,8 @@ async fn what_a_webhook_writes_is_pruned_completed_and_checked() {
         "other" => call.patch(json!([{"op": "replace", "path": "/kind", "value": "Gadget"}])),
         "unfit" => call.patch(json!([{"op": "add", "path": "/metadata/labels/a", "value": "b"}])),
         "typed" => call.patch(json!([{"op": "replace", "path": "/metadata", "value": 1}])),
-        "merge" => call.answer(json!({"response": {"patch": "e30=", "patchType": "MergePatch"}})),
-        "junk" => call.answer(json!({"response": {"patch": "e30=", "patchType": "JSONPatch"}})),
+        "merge" => call.respond(json!({"response": {"patch": "e30=", "patchType": "MergePatch"}})),
+        "junk" => call.respond(json!({"response": {"patch": "e30=", "patchType": "JSONPatch"}})),
         _ => call.allow(),
     })
     .await;
@@ -107,7 +107,7 @@ async fn what_a_webhook_writes_is_pruned_completed_and_checked() {
     let (_, pruned) = call(&cluster, "POST", WIDGETS, Some(widget("pruned"))).await;
     assert_eq!(pruned["spec"], json!({"colour": "red", "size": 1}));
     let failed = "Internal error occurred: failed calling webhook \"mutate.example.com\": ";
-    for (name, code, wanted) in [
+    for (name, code, expected) in [
         (
             "wrong",
             422,
@@ -142,14 +142,14 @@ async fn what_a_webhook_writes_is_pruned_completed_and_checked() {
         let (status, body) = call(&cluster, "POST", WIDGETS, Some(widget(name))).await;
         assert_eq!(status, code, "{body}");
         let message = body["message"].as_str().unwrap();
-        assert!(message.starts_with(&wanted), "{message}");
+        assert!(message.starts_with(&expected), "{message}");
         let path = format!("{WIDGETS}/{name}");
         assert_eq!(call(&cluster, "GET", &path, None).await.0, 404);
     }
 }
 
 #[tokio::test]
-async fn the_next_webhook_sees_no_more_than_the_kind_has() {
+async fn the_next_webhook_receives_no_unknown_fields() {
     let cluster = cluster(quick()).await;
     let webhooks = Webhooks::start(|call| match call.path.as_str() {
         "/1" => call.patch(json!([
@@ -174,7 +174,7 @@ async fn the_next_webhook_sees_no_more_than_the_kind_has() {
 }
 
 #[tokio::test]
-async fn a_refusal_by_a_mutating_webhook_ends_the_review() {
+async fn a_denial_by_a_mutating_webhook_ends_the_review() {
     let cluster = cluster(quick()).await;
     let webhooks = Webhooks::start(|call| call.deny(json!({"message": "no"}))).await;
     webhooks.mutate(&cluster, "/m", json!({})).await;
@@ -189,7 +189,7 @@ async fn a_refusal_by_a_mutating_webhook_ends_the_review() {
 }
 
 #[tokio::test]
-async fn validating_webhooks_see_what_is_going_to_be_stored() {
+async fn validating_webhooks_receive_the_object_to_store() {
     let cluster = cluster(quick()).await;
     let webhooks = Webhooks::start(|call| match call.path.as_str() {
         "/m" => sign(call),

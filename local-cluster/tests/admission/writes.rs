@@ -1,4 +1,4 @@
-//! What a review means for the write: nothing is lost, and nothing is asked twice.
+//! Reviews and concurrent writes: nothing is lost, and nothing is reviewed twice.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,9 +7,9 @@ use local_cluster::{LocalCluster, LocalClusterOptions};
 use serde_json::{Value, json};
 
 use crate::fixture::{WIDGETS, call, cluster, eventually, quick, widget};
-use crate::webhook::{Call, Webhooks, install};
+use crate::webhook::{WebhookCall, Webhooks, install};
 
-fn names(calls: &[Call], pointer: &str) -> Vec<String> {
+fn names(calls: &[WebhookCall], pointer: &str) -> Vec<String> {
     calls.iter().map(|c| c.at(pointer).to_owned()).collect()
 }
 
@@ -27,7 +27,7 @@ fn begin(
     })
 }
 
-/// From then on its node leaves it alone.
+/// Waits until the kubelet no longer changes the pod.
 async fn until_running(cluster: &LocalCluster, pod: &str) {
     eventually("the pod runs", || async {
         let (_, pod) = call(cluster, "GET", pod, None).await;
@@ -36,15 +36,15 @@ async fn until_running(cluster: &LocalCluster, pod: &str) {
     .await;
 }
 
-async fn until_asked(webhooks: &Webhooks, count: usize) {
-    eventually("the webhook is asked", || async {
+async fn until_called(webhooks: &Webhooks, count: usize) {
+    eventually("the webhook is called", || async {
         (webhooks.calls().len() >= count).then_some(())
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_write_is_decided_anew_when_the_object_changed_during_its_review() {
+async fn a_write_is_retried_if_the_object_changed_during_its_review() {
     let cluster = Arc::new(cluster(quick()).await);
     let webhooks = Webhooks::start(|call| call.allow()).await;
     let (_, created) = call(&cluster, "POST", WIDGETS, Some(widget("a"))).await;
@@ -55,10 +55,10 @@ async fn a_write_is_decided_anew_when_the_object_changed_during_its_review() {
     let status_path = format!("{one}/status");
 
     let patch = begin(&cluster, "PATCH", one.clone(), json!({"spec": {"size": 2}}));
-    until_asked(&webhooks, 1).await;
+    until_called(&webhooks, 1).await;
     webhooks.open_gate(1);
-    until_asked(&webhooks, 2).await;
-    // No review holds up another write.
+    until_called(&webhooks, 2).await;
+    // A review does not block other writes.
     assert_eq!(
         call(&cluster, "PATCH", &status_path, Some(status(1)))
             .await
@@ -77,12 +77,12 @@ async fn a_write_is_decided_anew_when_the_object_changed_during_its_review() {
     assert_eq!(calls[1].request["oldObject"]["status"], Value::Null);
     assert_eq!(calls[3].request["oldObject"]["status"]["n"], 1);
 
-    // Who names a version is told that it is no longer the current one.
+    // A write with a resourceVersion fails with a conflict.
     let mut next = created;
     next["metadata"]["resourceVersion"] = patched["metadata"]["resourceVersion"].clone();
     next["spec"]["size"] = json!(3);
     let put = begin(&cluster, "PUT", one.clone(), next);
-    until_asked(&webhooks, 1).await;
+    until_called(&webhooks, 1).await;
     assert_eq!(
         call(&cluster, "PATCH", &status_path, Some(status(2)))
             .await
@@ -90,12 +90,12 @@ async fn a_write_is_decided_anew_when_the_object_changed_during_its_review() {
         200
     );
     webhooks.open_gate(10);
-    let (code, refused) = put.await.unwrap();
-    assert_eq!((code, &refused["reason"]), (409, &json!("Conflict")));
+    let (code, rejected) = put.await.unwrap();
+    assert_eq!((code, &rejected["reason"]), (409, &json!("Conflict")));
 }
 
 #[tokio::test]
-async fn validating_webhooks_are_asked_at_once() {
+async fn validating_webhooks_are_called_concurrently() {
     let cluster = Arc::new(cluster(quick()).await);
     let webhooks = Webhooks::start(|call| call.allow()).await;
     let hooks = ["a", "b", "c"].map(|name| {
@@ -104,14 +104,14 @@ async fn validating_webhooks_are_asked_at_once() {
     });
     install(&cluster, "Validating", "v", &hooks).await;
     let create = begin(&cluster, "POST", WIDGETS.to_owned(), widget("a"));
-    // None waits for another to answer.
-    until_asked(&webhooks, 3).await;
+    // None waits for the response of another.
+    until_called(&webhooks, 3).await;
     webhooks.open_gate(3);
     assert_eq!(create.await.unwrap().0, 201);
 }
 
 #[tokio::test]
-async fn what_is_gone_after_its_review_is_not_found() {
+async fn an_object_deleted_during_its_review_is_not_found() {
     let cluster = Arc::new(cluster(quick()).await);
     let webhooks = Webhooks::start(|call| call.allow()).await;
     call(&cluster, "POST", WIDGETS, Some(widget("a"))).await;
@@ -124,7 +124,7 @@ async fn what_is_gone_after_its_review_is_not_found() {
         .await;
     let one = format!("{WIDGETS}/a");
     let patch = begin(&cluster, "PATCH", one.clone(), json!({"spec": {"size": 2}}));
-    until_asked(&webhooks, 1).await;
+    until_called(&webhooks, 1).await;
     assert_eq!(call(&cluster, "DELETE", &one, None).await.0, 200);
     webhooks.open_gate(1);
     assert_eq!(patch.await.unwrap().0, 404);
@@ -152,7 +152,7 @@ async fn a_deletion_is_reviewed_once_however_long_it_takes() {
     let operations = names(&webhooks.take(), "/operation");
     assert_eq!(operations, ["CREATE", "DELETE", "UPDATE"]);
 
-    // A pod ends in two steps; the second is its node's, which asks nobody.
+    // A pod is deleted in two steps; the second is that of its kubelet, which is not reviewed.
     let pods = "/api/v1/namespaces/default/pods";
     let pod =
         json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
@@ -169,7 +169,7 @@ async fn a_deletion_is_reviewed_once_however_long_it_takes() {
 }
 
 #[tokio::test]
-async fn a_grace_that_runs_already_is_reviewed_only_to_be_shortened() {
+async fn a_running_grace_period_is_reviewed_only_when_shortened() {
     let cluster = cluster(LocalClusterOptions {
         pod_termination_delay: Duration::from_secs(3600),
         ..quick()
@@ -190,16 +190,16 @@ async fn a_grace_that_runs_already_is_reviewed_only_to_be_shortened() {
     call(&cluster, "POST", pods, Some(pod)).await;
     let path = format!("{pods}/p");
     until_running(&cluster, &path).await;
-    for (grace, asked) in [(30, 1), (30, 1), (20, 2), (0, 3)] {
+    for (grace, calls) in [(30, 1), (30, 1), (20, 2), (0, 3)] {
         let path = format!("{path}?gracePeriodSeconds={grace}");
         assert_eq!(call(&cluster, "DELETE", &path, None).await.0, 200);
-        assert_eq!(webhooks.calls().len(), asked, "{grace}");
+        assert_eq!(webhooks.calls().len(), calls, "{grace}");
     }
     assert_eq!(call(&cluster, "GET", &path, None).await.0, 404);
 }
 
 #[tokio::test]
-async fn of_many_each_is_reviewed_without_a_name_in_the_request() {
+async fn a_delete_collection_is_reviewed_for_each_object_without_name() {
     let cluster = cluster(quick()).await;
     let webhooks = Webhooks::start(|call| match call.at("/oldObject/metadata/name") {
         "b" => call.deny(json!({"message": "stay", "code": 403})),
@@ -226,7 +226,7 @@ async fn of_many_each_is_reviewed_without_a_name_in_the_request() {
 }
 
 #[tokio::test]
-async fn agents_ask_nobody() {
+async fn controllers_are_not_reviewed() {
     let cluster = cluster(quick()).await;
     let webhooks = Webhooks::start(|call| match call.at("/oldObject/metadata/name") {
         "child" => call.deny(json!({})),
@@ -254,7 +254,7 @@ async fn agents_ask_nobody() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_about_what_cannot_be_created() {
+async fn objects_that_cannot_be_created_are_not_reviewed() {
     let cluster = cluster(quick()).await;
     let webhooks = Webhooks::start(|call| call.allow()).await;
     webhooks.validate(&cluster, "/v", json!({})).await;
@@ -266,7 +266,7 @@ async fn nobody_is_asked_about_what_cannot_be_created() {
     bad["spec"]["colour"] = json!("green");
     assert_eq!(call(&cluster, "POST", WIDGETS, Some(bad)).await.0, 422);
     assert!(webhooks.calls().is_empty());
-    // Whether the name is free is known only in the end.
+    // Whether the name is free is checked after the review.
     call(&cluster, "POST", WIDGETS, Some(widget("a"))).await;
     assert_eq!(
         call(&cluster, "POST", WIDGETS, Some(widget("a"))).await.0,
@@ -294,8 +294,8 @@ async fn services_under_review_do_not_get_the_same_address() {
         begin(&cluster, "POST", services.to_owned(), body)
     };
     let (a, b) = (begin("a"), begin("b"));
-    until_asked(&webhooks, 2).await;
-    // Both were shown the same address, so one of them is shown another.
+    until_called(&webhooks, 2).await;
+    // Both reviews contained the same address, so one service is reviewed again with another.
     webhooks.open_gate(3);
     let (a, b) = (a.await.unwrap(), b.await.unwrap());
     assert_eq!((a.0, b.0), (201, 201));
@@ -304,7 +304,7 @@ async fn services_under_review_do_not_get_the_same_address() {
     let shown = names(&webhooks.take(), "/object/spec/clusterIP");
     assert_eq!(shown[0], shown[1]);
     assert_ne!(shown[1], shown[2]);
-    // Who wants an address that another has does not get it, and nobody is asked.
+    // A service that asks for an address in use is rejected without review.
     let body = json!({
         "metadata": {"name": "c"},
         "spec": {"clusterIP": a.1["spec"]["clusterIP"], "ports": [{"port": 80}]},
@@ -314,7 +314,7 @@ async fn services_under_review_do_not_get_the_same_address() {
 }
 
 #[tokio::test]
-async fn a_request_counts_once_whoever_reviews_it() {
+async fn a_request_counts_once_with_any_number_of_reviews() {
     let cluster = cluster(quick()).await;
     let webhooks = Webhooks::start(|call| call.allow()).await;
     webhooks.mutate(&cluster, "/m", json!({})).await;

@@ -1,4 +1,4 @@
-//! Bodies that are not what they should be.
+//! Malformed bodies.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::fixture::{WIDGETS, call, cluster, quick, raw};
 const JSON: &str = "application/json";
 const MERGE: &str = "application/merge-patch+json";
 
-/// An object of a kind, with its name left out so that the next one is not in its way.
+/// An object with a generated name, so that the next one does not conflict.
 fn around(path: &str, inside: &str) -> String {
     let (version, kind) = if path == MAPS {
         ("v1", "ConfigMap")
@@ -21,7 +21,7 @@ fn around(path: &str, inside: &str) -> String {
 }
 
 #[tokio::test]
-async fn every_body_that_is_none_is_refused_in_kubernetes_form() {
+async fn malformed_bodies_are_refused_with_a_status() {
     let cluster = cluster(quick()).await;
     call(
         &cluster,
@@ -82,17 +82,21 @@ async fn every_body_that_is_none_is_refused_in_kubernetes_form() {
         ("unclosed lists", "[".repeat(1_000_000).into_bytes(), 400),
         ("too much", vec![b' '; 3 * 1024 * 1024 + 1], 413),
     ];
-    for (what, body, wanted) in bodies {
+    for (what, body, expected) in bodies {
         for (method, path) in [
             ("POST", MAPS.to_owned()),
             ("PUT", format!("{MAPS}/m")),
             ("POST", WIDGETS.to_owned()),
         ] {
-            let (code, answer) = raw(&cluster, method, &path, JSON, body.clone()).await;
-            assert_eq!(code.as_u16(), wanted, "{method} {path}: {what}: {answer}");
+            let (code, response) = raw(&cluster, method, &path, JSON, body.clone()).await;
+            assert_eq!(
+                code.as_u16(),
+                expected,
+                "{method} {path}: {what}: {response}"
+            );
             assert!(
-                is_status(wanted, &answer),
-                "{method} {path}: {what}: {answer}"
+                is_status(expected, &response),
+                "{method} {path}: {what}: {response}"
             );
         }
         let path = format!("{MAPS}/m");
@@ -101,13 +105,13 @@ async fn every_body_that_is_none_is_refused_in_kubernetes_form() {
             "application/strategic-merge-patch+json",
             "application/json-patch+json",
         ] {
-            let (code, answer) = raw(&cluster, "PATCH", &path, media_type, body.clone()).await;
-            // What is well-formed can be refused for what it says.
-            let is_refused = code.as_u16() == wanted || (wanted == 400 && code.as_u16() == 422);
-            assert!(is_refused, "{media_type}: {what}: {code} {answer}");
+            let (code, response) = raw(&cluster, "PATCH", &path, media_type, body.clone()).await;
+            // Well-formed bodies may be refused by validation.
+            let is_refused = code.as_u16() == expected || (expected == 400 && code.as_u16() == 422);
+            assert!(is_refused, "{media_type}: {what}: {code} {response}");
             assert!(
-                is_status(code.as_u16(), &answer),
-                "{media_type}: {what}: {answer}"
+                is_status(code.as_u16(), &response),
+                "{media_type}: {what}: {response}"
             );
         }
     }
@@ -116,21 +120,21 @@ async fn every_body_that_is_none_is_refused_in_kubernetes_form() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_or_too_deep_is_told_in_kubernetes_words() {
+async fn too_large_or_too_deep_bodies_are_refused_in_kubernetes_words() {
     let cluster = cluster(quick()).await;
     let too_large = vec![b' '; 3 * 1024 * 1024 + 1];
-    let (_, answer) = raw(&cluster, "POST", MAPS, JSON, too_large).await;
-    let wanted = json!({
+    let (_, response) = raw(&cluster, "POST", MAPS, JSON, too_large).await;
+    let expected = json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "message": "Request entity too large: limit is 3145728",
         "reason": "RequestEntityTooLarge", "details": {}, "code": 413,
     });
-    assert_eq!(answer, wanted);
+    assert_eq!(response, expected);
     let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
     for media_type in [JSON, "application/yaml"] {
         let body = around(MAPS, &format!(r#""data":{deep}"#));
-        let (_, answer) = raw(&cluster, "POST", MAPS, media_type, body.into_bytes()).await;
-        let message = answer["message"].as_str().unwrap();
+        let (_, response) = raw(&cluster, "POST", MAPS, media_type, body.into_bytes()).await;
+        let message = response["message"].as_str().unwrap();
         let named = message.contains("exceeded max depth") || message.contains("depth");
         assert!(
             named && !message.contains("looking for beginning of value"),
@@ -140,7 +144,7 @@ async fn what_is_too_large_or_too_deep_is_told_in_kubernetes_words() {
 }
 
 #[tokio::test]
-async fn objects_cannot_be_made_deep_bit_by_bit() {
+async fn patches_cannot_nest_objects_too_deeply() {
     let (cluster, server) = served().await;
     let widget = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"colour": "red"}});
     call(&cluster, "POST", WIDGETS, Some(widget)).await;
@@ -154,7 +158,7 @@ async fn objects_cannot_be_made_deep_bit_by_bit() {
     };
     let (code, _) = raw(&cluster, "PATCH", &path, MERGE, status(100).into()).await;
     assert_eq!(code.as_u16(), 200);
-    // Each of these would put a hundred levels under those that are there.
+    // Each of these would add a hundred levels.
     let mut refused = false;
     let mut pointer = format!("/status{}", "/a".repeat(100));
     for _ in 0..20 {
@@ -176,7 +180,7 @@ async fn objects_cannot_be_made_deep_bit_by_bit() {
 }
 
 #[tokio::test]
-async fn keys_that_come_twice_are_told_of_or_refused() {
+async fn duplicate_keys_cause_warnings_or_errors() {
     let cluster = cluster(quick()).await;
     let bodies = [
         (JSON, around(MAPS, r#""data":{"a":"1","b":"x","a":"2"},"data":{"a":"3","a":"4"}"#)),
@@ -238,9 +242,9 @@ async fn warnings(
 }
 
 #[tokio::test]
-async fn media_types_are_read_as_they_are_meant_and_others_refused() {
+async fn media_types_are_normalised_and_unknown_ones_refused() {
     let cluster = cluster(quick()).await;
-    for (media_type, wanted) in [
+    for (media_type, expected) in [
         ("application/json", 201),
         ("Application/JSON; charset=utf-8", 201),
         ("application/yaml", 201),
@@ -253,14 +257,14 @@ async fn media_types_are_read_as_they_are_meant_and_others_refused() {
         ("application/json2", 415),
     ] {
         let body = around(MAPS, r#""data":{}"#);
-        let (code, answer) = raw(&cluster, "POST", MAPS, media_type, body.into()).await;
-        assert_eq!(code.as_u16(), wanted, "{media_type}: {answer}");
+        let (code, response) = raw(&cluster, "POST", MAPS, media_type, body.into()).await;
+        assert_eq!(code.as_u16(), expected, "{media_type}: {response}");
         assert!(
-            wanted == 201 || is_status(415, &answer),
-            "{media_type}: {answer}"
+            expected == 201 || is_status(415, &response),
+            "{media_type}: {response}"
         );
     }
-    // Some proxies lose it.
+    // Some proxies remove the header.
     let request = http::Request::post(MAPS)
         .body(axum::body::Body::from(around(MAPS, r#""data":{}"#)))
         .unwrap();

@@ -1,16 +1,16 @@
-//! HTTP that is not what it should be.
+//! Malformed HTTP.
 
 use futures::future::join_all;
 use tokio::io::AsyncWriteExt as _;
 
 use super::{MAPS, is_status, served, still_serves};
-use crate::wire::{answer, connect, exchange, get, post, status, to_end};
+use crate::wire::{connect, exchange, get, post, read_response, status, to_end};
 
 #[tokio::test]
-async fn addresses_and_methods_that_are_none_are_refused() {
+async fn malformed_paths_and_methods_are_refused() {
     let (cluster, server) = served().await;
     let address = server.addr();
-    for (path, wanted) in [
+    for (path, expected) in [
         ("/nope", 404),
         ("/api/v1/nope", 404),
         ("/api/v1/namespaces/%zz/pods", 404),
@@ -21,7 +21,7 @@ async fn addresses_and_methods_that_are_none_are_refused() {
         ("*", 404),
     ] {
         let (code, _) = status(address, get(path, "")).await;
-        assert!([wanted, 400].contains(&code), "{path}: {code}");
+        assert!([expected, 400].contains(&code), "{path}: {code}");
     }
     for path in [
         format!("{MAPS}?labelSelector=%zz"),
@@ -49,7 +49,7 @@ async fn addresses_and_methods_that_are_none_are_refused() {
 }
 
 #[tokio::test]
-async fn heads_that_are_too_large_are_refused_as_such() {
+async fn too_large_heads_are_refused() {
     let (cluster, server) = served().await;
     let long = "x".repeat(70_000);
     let (code, _) = status(
@@ -67,7 +67,7 @@ async fn heads_that_are_too_large_are_refused_as_such() {
     let many: String = (0..5000).map(|n| format!("X-{n}: y\r\n")).collect();
     let (code, _) = status(server.addr(), get(MAPS, &many)).await;
     assert_eq!(code, 431);
-    // What a client may say of many objects at once.
+    // Options of a request for a whole collection.
     let names: Vec<String> = (0..2000).map(|n| format!("name-{n}")).collect();
     let path = format!("{MAPS}?labelSelector=a%20in%20({})", names.join(","));
     let (code, body) = status(server.addr(), get(&path, "")).await;
@@ -76,7 +76,7 @@ async fn heads_that_are_too_large_are_refused_as_such() {
 }
 
 #[tokio::test]
-async fn bodies_that_lie_about_themselves_cost_their_connection_alone() {
+async fn bodies_with_wrong_lengths_cost_only_their_connection() {
     let (cluster, server) = served().await;
     let address = server.addr();
     let head = |rest: &str| {
@@ -106,11 +106,11 @@ async fn bodies_that_lie_about_themselves_cost_their_connection_alone() {
             "{junk:?}: {text}"
         );
     }
-    // A promise of too much is refused before it is kept.
+    // A body that is announced too large is refused before it is sent.
     let huge = head("Connection: close\r\nContent-Length: 10000000000\r\n\r\n{");
     let mut stream = connect(address).await;
     stream.write_all(huge.as_bytes()).await.unwrap();
-    let (first, body) = answer(&mut stream).await;
+    let (first, body) = read_response(&mut stream).await;
     assert!(first.starts_with("HTTP/1.1 413"), "{first}");
     assert!(
         body.contains("Request entity too large: limit is 3145728"),
@@ -120,13 +120,13 @@ async fn bodies_that_lie_about_themselves_cost_their_connection_alone() {
 }
 
 #[tokio::test]
-async fn requests_can_come_all_at_once_and_junk_after_them_ends_the_connection() {
+async fn requests_can_be_pipelined_and_junk_after_them_closes_the_connection() {
     let (cluster, server) = served().await;
     let request = "GET /version HTTP/1.1\r\nHost: x\r\n\r\n";
     let text = exchange(server.addr(), request.repeat(50) + "junk\r\n\r\n").await;
     assert_eq!(text.matches("HTTP/1.1 200").count(), 50, "{text}");
     assert!(text.matches("HTTP/1.1 400").count() <= 1);
-    // A body that nobody reads is no next request.
+    // An unread body is not taken for the next request.
     let hidden = post("/version", "text/plain", request);
     let text = exchange(server.addr(), hidden).await;
     assert!(text.starts_with("HTTP/1.1 405"), "{text}");
@@ -135,7 +135,7 @@ async fn requests_can_come_all_at_once_and_junk_after_them_ends_the_connection()
 }
 
 #[tokio::test]
-async fn who_leaves_half_way_is_forgotten() {
+async fn aborted_requests_leave_nothing_behind() {
     let (cluster, server) = served().await;
     let address = server.addr();
     let whole = get("/api/v1/configmaps?watch=true", "");

@@ -1,10 +1,10 @@
-//! YAML that makes much of little.
+//! YAML whose aliases expand.
 
 use super::{MAPS, is_status, served, still_serves};
 use crate::fixture::raw;
 
 #[tokio::test]
-async fn bombs_do_not_go_off() {
+async fn yaml_bombs_are_refused() {
     let (cluster, server) = served().await;
     let mut doubling = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..20 {
@@ -61,7 +61,7 @@ async fn bombs_do_not_go_off() {
         ("no text", "data: \u{0}\n".to_owned()),
     ] {
         let began = std::time::Instant::now();
-        let (code, answer) = raw(
+        let (code, response) = raw(
             &cluster,
             "POST",
             MAPS,
@@ -70,12 +70,12 @@ async fn bombs_do_not_go_off() {
         )
         .await;
         assert!((400..=422).contains(&code.as_u16()), "{what}: {code}");
-        assert!(is_status(code.as_u16(), &answer), "{what}: {answer}");
+        assert!(is_status(code.as_u16(), &response), "{what}: {response}");
         let apply = "application/apply-patch+yaml";
         let path = format!("{MAPS}/m?fieldManager=x");
-        let (code, answer) = raw(&cluster, "PATCH", &path, apply, body.into()).await;
+        let (code, response) = raw(&cluster, "PATCH", &path, apply, body.into()).await;
         assert!((400..=422).contains(&code.as_u16()), "{what}: {code}");
-        assert!(is_status(code.as_u16(), &answer), "{what}: {answer}");
+        assert!(is_status(code.as_u16(), &response), "{what}: {response}");
         println!(
             "{what}: {:?}, {} kB at the most",
             began.elapsed(),
@@ -85,7 +85,7 @@ async fn bombs_do_not_go_off() {
     still_serves(&cluster, &server).await;
 }
 
-/// As much memory as the process has had; 0 where the system does not tell.
+/// The peak memory of the process; 0 where the system does not report it.
 fn most_memory_kb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,8 +1,7 @@
-//! Killed under load, again and again: what was acknowledged, or seen by anybody, is there afterwards.
+//! Kills a cluster under load: everything that was acknowledged or watched is there after a restart.
 //!
-//! The cluster runs in a process of its own, which is this test binary once more. Writers have names
-//! of their own each, so each knows what it left; only of the write that was under way when the
-//! cluster was killed nobody can know.
+//! The cluster runs in its own process, which is this test binary. Each writer has its own object names, so
+//! it knows their state, except for the write without a response when the cluster was killed.
 
 #![cfg(unix)]
 
@@ -23,7 +22,7 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
-use super::Directory;
+use super::DataDirectory;
 use crate::fixture::quick;
 
 const ROUNDS: u64 = 8;
@@ -32,7 +31,7 @@ const DIRECTORY: &str = "LOCAL_CLUSTER_TEST_DIRECTORY";
 /// A round takes about a second.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Not a test, but the process that is killed.
+/// The process that is killed.
 #[tokio::test]
 #[ignore = "it is started by the test below"]
 async fn child() {
@@ -44,7 +43,7 @@ async fn child() {
     let cluster = LocalCluster::start(options).await.unwrap();
     let server = cluster.serve("127.0.0.1:0".parse().unwrap()).await.unwrap();
     println!("{}", server.url());
-    // It does not outlive its parent.
+    // It ends with its parent.
     let parent = || std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
     tokio::task::spawn_blocking(parent).await.unwrap().unwrap();
 }
@@ -55,7 +54,7 @@ struct Server {
 }
 
 impl Server {
-    async fn start(directory: &Directory) -> Self {
+    async fn start(directory: &DataDirectory) -> Self {
         let mut process = Command::new(std::env::current_exe().unwrap())
             .args(["durability::killed::child", "--exact", "--ignored"])
             .arg("--nocapture")
@@ -80,10 +79,10 @@ impl Server {
     }
 }
 
-/// Numbers that look like chance and are the same each time.
-struct Chance(u64);
+/// A reproducible random number generator.
+struct Random(u64);
 
-impl Chance {
+impl Random {
     fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005);
         self.0 = self.0.wrapping_add(1_442_695_040_888_963_407);
@@ -91,29 +90,29 @@ impl Chance {
     }
 }
 
-/// What one writer knows of its objects.
+/// The state of a writer's objects, as acknowledged.
 #[derive(Clone, Debug, Default)]
-struct Known {
-    /// What it was told is there.
+struct WriterState {
+    /// The acknowledged values by name.
     objects: BTreeMap<String, u64>,
-    /// What it asked for and got no answer to.
-    doubt: Option<(String, Option<u64>)>,
-    /// The highest version that it was told.
+    /// The write without a response, if any: name and value.
+    uncertain: Option<(String, Option<u64>)>,
+    /// The highest acknowledged version.
     version: u64,
     written: u64,
 }
 
-impl Known {
-    /// Whether an object may be as it is.
+impl WriterState {
+    /// Whether an object may have this value.
     fn allows(&self, name: &str, found: Option<u64>) -> bool {
-        let told = self.objects.get(name).copied();
-        let asked = self.doubt.as_ref().filter(|(of, _)| of == name);
-        found == told || asked.is_some_and(|(_, value)| found == *value)
+        let acknowledged = self.objects.get(name).copied();
+        let uncertain = self.uncertain.as_ref().filter(|(of, _)| of == name);
+        found == acknowledged || uncertain.is_some_and(|(_, value)| found == *value)
     }
 }
 
 fn map(name: &str, value: u64) -> serde_json::Value {
-    // Half of it would be seen.
+    // Long enough that a partial write would be detected.
     let text = format!("{value} ").repeat(200);
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name},
         "data": {"value": value.to_string(), "text": text}})
@@ -130,62 +129,62 @@ fn version(version: Option<&String>) -> u64 {
     version.unwrap().parse().unwrap()
 }
 
-/// Writes until the server is gone.
+/// Writes until the server is killed.
 async fn write(
     maps: Api<ConfigMap>,
     writer: u64,
-    mut known: Known,
-    mut chance: Chance,
+    mut known: WriterState,
+    mut random: Random,
     written: Arc<AtomicU64>,
-) -> Known {
-    known.doubt = None;
+) -> WriterState {
+    known.uncertain = None;
     loop {
         known.written += 1;
         let value = known.written;
         let count = known.objects.len() as u64;
-        let pick = usize::try_from(chance.below(count.max(1))).unwrap();
+        let pick = usize::try_from(random.below(count.max(1))).unwrap();
         let existing = known.objects.keys().nth(pick).cloned();
-        let answered = match (existing, chance.below(4)) {
+        let result = match (existing, random.below(4)) {
             (Some(name), 0) => {
-                known.doubt = Some((name.clone(), None));
+                known.uncertain = Some((name.clone(), None));
                 let deleted = maps.delete(&name, &DeleteParams::default()).await;
                 deleted.map(|_| None)
             }
             (Some(name), 1 | 2) => {
-                known.doubt = Some((name.clone(), Some(value)));
+                known.uncertain = Some((name.clone(), Some(value)));
                 let patch = Patch::Merge(map(&name, value));
                 let patched = maps.patch(&name, &PatchParams::default(), &patch).await;
                 patched.map(Some)
             }
             _ => {
                 let name = format!("w{writer}-{value}");
-                known.doubt = Some((name.clone(), Some(value)));
+                known.uncertain = Some((name.clone(), Some(value)));
                 let new = serde_json::from_value(map(&name, value)).unwrap();
                 let created = maps.create(&PostParams::default(), &new).await;
                 created.map(Some)
             }
         };
-        match answered {
-            Ok(answer) => {
-                let (name, value) = known.doubt.take().unwrap();
+        match result {
+            Ok(response) => {
+                let (name, value) = known.uncertain.take().unwrap();
                 match value {
                     Some(value) => known.objects.insert(name, value),
                     None => known.objects.remove(&name),
                 };
-                if let Some(map) = answer {
-                    let told = version(map.metadata.resource_version.as_ref());
-                    known.version = known.version.max(told);
+                if let Some(map) = response {
+                    let acknowledged = version(map.metadata.resource_version.as_ref());
+                    known.version = known.version.max(acknowledged);
                 }
                 written.fetch_add(1, Ordering::Relaxed);
             }
-            // The server refuses nothing of this; so it is gone.
+            // The server rejects none of these writes, so it was killed.
             Err(kube::Error::Api(status)) => panic!("{status:?}"),
             Err(_) => return known,
         }
     }
 }
 
-/// What a watcher was told, by name: the version, and whether the object was there then.
+/// The events of a watch by name: the version, and whether the object existed then.
 async fn watch(maps: Api<ConfigMap>, from: u64) -> BTreeMap<String, (u64, bool)> {
     let mut seen = BTreeMap::new();
     let params = WatchParams::default();
@@ -195,7 +194,7 @@ async fn watch(maps: Api<ConfigMap>, from: u64) -> BTreeMap<String, (u64, bool)>
     let mut events = events.boxed();
     let mut last = from;
     while let Ok(Some(event)) = events.try_next().await {
-        let (map, is_there) = match event {
+        let (map, exists) = match event {
             WatchEvent::Added(map) | WatchEvent::Modified(map) => (map, true),
             WatchEvent::Deleted(map) => (map, false),
             other => panic!("{other:?}"),
@@ -203,16 +202,16 @@ async fn watch(maps: Api<ConfigMap>, from: u64) -> BTreeMap<String, (u64, bool)>
         let at = version(map.metadata.resource_version.as_ref());
         assert!(at > last, "{at} after {last}");
         last = at;
-        seen.insert(map.metadata.name.unwrap(), (at, is_there));
+        seen.insert(map.metadata.name.unwrap(), (at, exists));
     }
     seen
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_that_was_acknowledged_or_seen_is_lost() {
-    let directory = Directory::new("killed");
-    let mut chance = Chance(20_26);
-    let mut known = vec![Known::default(); WRITERS as usize];
+    let directory = DataDirectory::new("killed");
+    let mut random = Random(20_26);
+    let mut known = vec![WriterState::default(); WRITERS as usize];
     let mut seen = BTreeMap::new();
     for round in 0..=ROUNDS {
         let mut server = tokio::time::timeout(DEADLINE, Server::start(&directory))
@@ -229,7 +228,7 @@ async fn nothing_that_was_acknowledged_or_seen_is_lost() {
             })
             .collect();
         check(&known, &seen, &found, now);
-        settle(&mut known, &found);
+        resolve(&mut known, &found);
         if round == ROUNDS {
             break;
         }
@@ -238,13 +237,13 @@ async fn nothing_that_was_acknowledged_or_seen_is_lost() {
         let watcher = tokio::spawn(watch(server.maps.clone(), now));
         let writers: Vec<_> = (0..WRITERS)
             .map(|writer| {
-                let chance = Chance(chance.below(u64::MAX));
+                let random = Random(random.below(u64::MAX));
                 let known = std::mem::take(&mut known[writer as usize]);
                 let written = Arc::clone(&written);
-                tokio::spawn(write(server.maps.clone(), writer, known, chance, written))
+                tokio::spawn(write(server.maps.clone(), writer, known, random, written))
             })
             .collect();
-        let enough = 100 + chance.below(1_400);
+        let enough = 100 + random.below(1_400);
         let wait = async {
             while written.load(Ordering::Relaxed) < enough {
                 tokio::time::sleep(Duration::from_millis(1)).await;
@@ -260,9 +259,9 @@ async fn nothing_that_was_acknowledged_or_seen_is_lost() {
     }
 }
 
-/// Everything that somebody was told holds still.
+/// Checks the objects against everything that was acknowledged or watched.
 fn check(
-    known: &[Known],
+    known: &[WriterState],
     seen: &BTreeMap<String, (u64, bool)>,
     found: &BTreeMap<String, (u64, u64)>,
     now: u64,
@@ -276,14 +275,14 @@ fn check(
     }
     for (name, (value, at)) in found {
         assert!(*at <= now);
-        let is_allowed = |known: &Known| known.allows(name, Some(*value));
+        let is_allowed = |known: &WriterState| known.allows(name, Some(*value));
         assert!(known.iter().any(is_allowed), "{name}: {value}");
     }
-    for (name, (at, was_there)) in seen {
+    for (name, (at, existed)) in seen {
         match found.get(name) {
-            Some((_, after)) => assert!(after >= at && (*was_there || after > at), "{name}"),
-            None if *was_there => {
-                let is_allowed = |known: &Known| known.allows(name, None);
+            Some((_, after)) => assert!(after >= at && (*existed || after > at), "{name}"),
+            None if *existed => {
+                let is_allowed = |known: &WriterState| known.allows(name, None);
                 assert!(known.iter().all(is_allowed), "{name} was seen at {at}");
             }
             None => {}
@@ -291,10 +290,10 @@ fn check(
     }
 }
 
-/// Now the writers know what came of what they were in doubt of.
-fn settle(known: &mut [Known], found: &BTreeMap<String, (u64, u64)>) {
+/// Resolves the uncertain writes.
+fn resolve(known: &mut [WriterState], found: &BTreeMap<String, (u64, u64)>) {
     for known in known {
-        if let Some((name, _)) = known.doubt.take() {
+        if let Some((name, _)) = known.uncertain.take() {
             match found.get(&name) {
                 Some((value, _)) => known.objects.insert(name, *value),
                 None => known.objects.remove(&name),

@@ -1,11 +1,11 @@
-//! Requests that are refused, held back, or answered wrongly.
+//! Requests that are aborted, held or disconnected.
 
 use std::time::Duration;
 
 use futures::FutureExt as _;
 use kube::Error;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
-use local_cluster::{Fault, LocalCluster, Refusal, RequestFilter, Verb};
+use local_cluster::{ErrorResponse, Fault, LocalCluster, RequestFilter, Verb};
 use serde_json::json;
 
 use super::{code, create, map, maps, two};
@@ -19,11 +19,11 @@ fn writes() -> RequestFilter {
 }
 
 #[tokio::test]
-async fn the_next_few_are_refused_and_nothing_is_done() {
+async fn aborted_requests_change_nothing() {
     let two = two().await;
     for (name, client) in &two.clients {
-        // Not 503: kube tries again by itself where it has made the connection.
-        let fault = Fault::refuse(Refusal::internal_error())
+        // Not 503, which kube retries on its own connections.
+        let fault = Fault::abort(ErrorResponse::internal_error())
             .of(writes())
             .times(2);
         let guard = two.cluster.faults().inject(fault);
@@ -46,62 +46,62 @@ async fn the_next_few_are_refused_and_nothing_is_done() {
 }
 
 #[tokio::test]
-async fn refusals_are_in_kubernetes_words() {
+async fn errors_are_those_of_kubernetes() {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/x";
-    for (refusal, code, reason, message, details) in [
+    for (error, code, reason, message, details) in [
         (
-            Refusal::conflict(),
+            ErrorResponse::conflict(),
             409,
             "Conflict",
             "Operation cannot be fulfilled on leases.coordination.k8s.io \"x\": the object has been modified; please apply your changes to the latest version and try again",
             json!({"name": "x", "group": "coordination.k8s.io", "kind": "leases"}),
         ),
         (
-            Refusal::too_many_requests(7),
+            ErrorResponse::too_many_requests(7),
             429,
             "TooManyRequests",
             "the server has received too many requests and has asked us to try again later",
             json!({"retryAfterSeconds": 7}),
         ),
         (
-            Refusal::new(200, "Odd", "words"),
+            ErrorResponse::new(200, "Odd", "words"),
             400,
             "Odd",
             "words",
             json!({}),
         ),
     ] {
-        let _guard = cluster.faults().inject(Fault::refuse(refusal));
+        let _guard = cluster.faults().inject(Fault::abort(error));
         let (status, body) = call(&cluster, "PUT", path, Some(json!({}))).await;
-        let wanted = json!({
+        let expected = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
             "message": message, "reason": reason, "details": details, "code": code,
         });
-        assert_eq!((status.as_u16(), body), (code, wanted));
+        assert_eq!((status.as_u16(), body), (code, expected));
     }
     let server = cluster.serve("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let _guard = cluster
         .faults()
-        .inject(Fault::refuse(Refusal::too_many_requests(7)));
+        .inject(Fault::abort(ErrorResponse::too_many_requests(7)));
     let text = wire::exchange(server.addr(), wire::get(path, "")).await;
     assert!(
         text.starts_with("HTTP/1.1 429 ") && text.contains("\r\nretry-after: 7\r\n"),
         "{text}"
     );
-    // What is no request for objects has no faults.
+    // Only requests for objects have faults.
     let text = wire::exchange(server.addr(), wire::get("/apis", "")).await;
     assert!(text.starts_with("HTTP/1.1 200 "), "{text}");
 }
 
 #[tokio::test]
-async fn a_lost_answer_is_one_of_a_write_that_was_done() {
+async fn a_dropped_response_follows_a_write() {
     let two = two().await;
     for (name, client) in &two.clients {
         let lost = two
             .cluster
             .faults()
-            .inject(Fault::lose_answer().of(writes()).times(1));
+            .inject(Fault::drop_response().of(writes()).times(1));
         let made = create(client, name).await;
         assert!(
             matches!(made, Err(ref error) if !matches!(error, Error::Api(_))),
@@ -114,7 +114,7 @@ async fn a_lost_answer_is_one_of_a_write_that_was_done() {
             "{name}: it is there"
         );
 
-        let wrong = Fault::refuse_afterwards(Refusal::internal_error()).of(writes());
+        let wrong = Fault::replace_response(ErrorResponse::internal_error()).of(writes());
         let guard = two.cluster.faults().inject(wrong);
         let gone = maps(client).delete(name, &DeleteParams::default()).await;
         assert_eq!(code(&gone), 500, "{name}");
@@ -124,10 +124,13 @@ async fn a_lost_answer_is_one_of_a_write_that_was_done() {
 }
 
 #[tokio::test]
-async fn a_cut_connection_is_one_of_a_write_that_was_not_done() {
+async fn a_disconnected_request_writes_nothing() {
     let two = two().await;
     for (name, client) in &two.clients {
-        let guard = two.cluster.faults().inject(Fault::cut().of(writes()));
+        let guard = two
+            .cluster
+            .faults()
+            .inject(Fault::disconnect().of(writes()));
         assert_eq!(code(&create(client, name).await), 0, "{name}");
         assert_eq!(guard.hits(), 1);
         drop(guard);
@@ -136,7 +139,7 @@ async fn a_cut_connection_is_one_of_a_write_that_was_not_done() {
 }
 
 #[tokio::test]
-async fn what_is_held_goes_on_when_the_guard_is_dropped() {
+async fn held_requests_continue_when_the_guard_is_dropped() {
     let two = two().await;
     for (name, client) in &two.clients {
         let before = two.cluster.faults().inject(Fault::hold().of(writes()));
@@ -150,7 +153,7 @@ async fn what_is_held_goes_on_when_the_guard_is_dropped() {
         let after = two
             .cluster
             .faults()
-            .inject(Fault::hold_answer().of(writes()));
+            .inject(Fault::hold_response().of(writes()));
         drop(before);
         assert_eq!(
             code(
@@ -177,14 +180,14 @@ async fn what_is_held_goes_on_when_the_guard_is_dropped() {
             found.data.is_some().then_some(())
         })
         .await;
-        assert!(!changing.is_finished(), "{name}: its answer waits");
+        assert!(!changing.is_finished(), "{name}: its response waits");
         drop(after);
         assert_eq!(code(&changing.await.unwrap()), 200);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn delays_take_their_time_and_end_with_their_guard() {
+async fn delays_end_with_their_guard() {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let client = cluster.client();
     let minute = Duration::from_secs(60);
@@ -192,7 +195,7 @@ async fn delays_take_their_time_and_end_with_their_guard() {
     let before = cluster.faults().inject(Fault::delay(minute).of(writes()));
     let after = cluster
         .faults()
-        .inject(Fault::delay_answer(minute).of(writes()));
+        .inject(Fault::delay_response(minute).of(writes()));
     create(&client, "a").await.unwrap();
     assert_eq!(began.elapsed().as_secs(), 120);
     maps(&client).list(&ListParams::default()).await.unwrap();
@@ -205,13 +208,13 @@ async fn delays_take_their_time_and_end_with_their_guard() {
 }
 
 #[tokio::test]
-async fn several_come_about_in_order_up_to_the_first_that_prevents() {
+async fn several_faults_apply_in_order_up_to_the_first_that_prevents() {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let client = cluster.client();
     let faults = cluster.faults();
     let first = faults.inject(Fault::delay(Duration::ZERO));
-    let second = faults.inject(Fault::refuse(Refusal::conflict()).times(1));
-    let third = faults.inject(Fault::refuse(Refusal::internal_error()));
+    let second = faults.inject(Fault::abort(ErrorResponse::conflict()).times(1));
+    let third = faults.inject(Fault::abort(ErrorResponse::internal_error()));
     assert_eq!(code(&create(&client, "a").await), 409);
     assert_eq!(code(&create(&client, "a").await), 500);
     assert_eq!((first.hits(), second.hits(), third.hits()), (2, 1, 1));
@@ -219,37 +222,37 @@ async fn several_come_about_in_order_up_to_the_first_that_prevents() {
 }
 
 #[tokio::test]
-async fn the_filter_and_the_schedule_decide_who_is_struck() {
+async fn filter_and_schedule_decide_which_requests_are_hit() {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let [mine, other] = ["mine", "other"].map(|name| cluster.client_as(name));
     let filter = writes().user_agent("mine").namespace("default").name("a");
-    let fault = Fault::refuse(Refusal::conflict()).of(filter).skip(1);
+    let fault = Fault::abort(ErrorResponse::conflict()).of(filter).skip(1);
     let guard = cluster.faults().inject(fault);
     for name in ["a", "b"] {
         create(&mine, name).await.unwrap();
     }
     let mut codes = Vec::new();
     for (client, name) in [(&mine, "a"), (&other, "a"), (&mine, "b"), (&mine, "a")] {
-        let answer = maps(client)
+        let response = maps(client)
             .replace(name, &PostParams::default(), &map(name))
             .await;
-        codes.push(code(&answer));
+        codes.push(code(&response));
     }
     assert_eq!(codes, [200, 200, 200, 409]);
     assert_eq!((guard.hits(), guard.matched()), (1, 2));
     drop(guard);
 
-    let chance = Fault::refuse(Refusal::conflict())
+    let chance = Fault::abort(ErrorResponse::conflict())
         .of(writes())
         .chance(0.5, 42);
     let pattern = async || {
         let _guard = cluster.faults().inject(chance.clone());
         let mut codes = Vec::new();
         for _ in 0..20 {
-            let answer = maps(&mine)
+            let response = maps(&mine)
                 .replace("a", &PostParams::default(), &map("a"))
                 .await;
-            codes.push(code(&answer));
+            codes.push(code(&response));
         }
         codes
     };

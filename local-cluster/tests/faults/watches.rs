@@ -1,4 +1,4 @@
-//! Watches that end before their time.
+//! Watches that end early.
 
 use futures::{StreamExt as _, stream::BoxStream};
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -10,17 +10,17 @@ use super::{create, maps, two};
 use crate::fixture::DEADLINE;
 use crate::wire;
 
-type Watch = BoxStream<'static, Result<WatchEvent<ConfigMap>, Error>>;
+type ConfigMapWatch = BoxStream<'static, Result<WatchEvent<ConfigMap>, Error>>;
 
-async fn watch(client: &Client) -> Watch {
+async fn watch(client: &Client) -> ConfigMapWatch {
     let watch = maps(client)
         .watch(&WatchParams::default().disable_bookmarks(), "0")
         .await;
     watch.unwrap().boxed()
 }
 
-/// What comes next, in a word.
-async fn next(watch: &mut Watch) -> String {
+/// The next event, as a word.
+async fn next(watch: &mut ConfigMapWatch) -> String {
     match tokio::time::timeout(DEADLINE, watch.next()).await.unwrap() {
         None => "end".to_owned(),
         Some(Ok(WatchEvent::Added(map))) => map.metadata.name.unwrap(),
@@ -30,17 +30,17 @@ async fn next(watch: &mut Watch) -> String {
     }
 }
 
-/// kube takes a connection that breaks for the end of the watch.
+/// kube takes a broken connection for the end of the watch.
 fn is_broken(client: &str, seen: &str) -> bool {
     seen == "broken" || (client == "tcp" && seen == "end")
 }
 
 #[tokio::test]
-async fn a_broken_watch_lacks_its_end_on_the_wire_and_a_quiet_one_has_it() {
+async fn only_a_clean_end_terminates_the_chunked_body() {
     let two = two().await;
     create(&two.clients[0].1, "a").await.unwrap();
     let path = "/api/v1/configmaps?watch=true";
-    for (end, has_end) in [(WatchEnd::Quiet, true), (WatchEnd::Broken, false)] {
+    for (end, has_end) in [(WatchEnd::Clean, true), (WatchEnd::Broken, false)] {
         let _guard = two.cluster.faults().inject(Fault::end_watch(end, 1));
         let text = wire::exchange(two.server.addr(), wire::get(path, "")).await;
         assert!(text.contains("\"name\":\"a\""), "{text}");
@@ -55,8 +55,8 @@ async fn a_watch_can_end_after_some_events_in_three_ways() {
         create(&two.clients[0].1, name).await.unwrap();
     }
     for (name, client) in &two.clients {
-        for (end, wanted) in [
-            (WatchEnd::Quiet, "end"),
+        for (end, expected) in [
+            (WatchEnd::Clean, "end"),
             (WatchEnd::Broken, "broken"),
             (WatchEnd::Expired, "410 Expired"),
         ] {
@@ -65,17 +65,17 @@ async fn a_watch_can_end_after_some_events_in_three_ways() {
             let guard = two.cluster.faults().inject(fault);
             let mut struck = watch(client).await;
             let mut spared = watch(client).await;
-            for wanted in ["a", "b", wanted, "end"] {
-                // kube's decoder has its own idea of what comes after a broken body.
+            for expected in ["a", "b", expected, "end"] {
+                // kube's decoder decides what follows a broken body.
                 let seen = next(&mut struck).await;
-                if wanted == "broken" {
+                if expected == "broken" {
                     assert!(is_broken(name, &seen), "{name}: {seen}");
                     break;
                 }
-                assert_eq!(seen, wanted, "{name} {end:?}");
+                assert_eq!(seen, expected, "{name} {end:?}");
             }
-            for wanted in ["a", "b", "c"] {
-                assert_eq!(next(&mut spared).await, wanted, "{name} {end:?}");
+            for expected in ["a", "b", "c"] {
+                assert_eq!(next(&mut spared).await, expected, "{name} {end:?}");
             }
             assert_eq!(guard.hits(), 1);
         }
@@ -83,7 +83,7 @@ async fn a_watch_can_end_after_some_events_in_three_ways() {
 }
 
 #[tokio::test]
-async fn watches_under_way_can_be_ended_now() {
+async fn running_watches_can_be_ended() {
     let two = two().await;
     let faults = two.cluster.faults();
     let secrets = RequestFilter::default().resource("secrets");
@@ -106,12 +106,12 @@ async fn watches_under_way_can_be_ended_now() {
         assert_eq!(faults.end_watches(WatchEnd::Expired, &all), 1, "{name}");
         assert_eq!(next(&mut spared).await, "410 Expired", "{name}");
         assert_eq!(next(&mut spared).await, "end", "{name}");
-        assert_eq!(faults.end_watches(WatchEnd::Quiet, &all), 0, "{name}");
+        assert_eq!(faults.end_watches(WatchEnd::Clean, &all), 0, "{name}");
     }
 }
 
 #[tokio::test]
-async fn a_watch_whose_fault_is_called_off_goes_on() {
+async fn a_watch_continues_when_its_fault_ends() {
     let two = two().await;
     let client = &two.clients[0].1;
     create(client, "a").await.unwrap();

@@ -1,4 +1,4 @@
-//! kubectl scales, and applies on the server.
+//! `kubectl scale` and server-side apply.
 
 use local_cluster::LocalCluster;
 use serde_json::json;
@@ -24,12 +24,14 @@ async fn kubectl_scales_and_applies_on_the_server() {
     web["spec"]["template"]["spec"]["containers"][0]["image"] = json!("nginx:2");
     write(&home.join("newer.json"), web.to_string());
 
-    kubectl.says(&["apply", "-f", "web.json"], "created").await;
-    // What kubectl applied itself is no conflict.
+    kubectl
+        .prints(&["apply", "-f", "web.json"], "created")
+        .await;
+    // Fields that kubectl applied itself do not conflict.
     let apply = ["apply", "--server-side", "-f", "newer.json"];
-    kubectl.says(&apply, "serverside-applied").await;
+    kubectl.prints(&apply, "serverside-applied").await;
     let scale = ["scale", "deployment", "web", "--replicas=3"];
-    kubectl.says(&scale, "scaled").await;
+    kubectl.prints(&scale, "scaled").await;
     let guarded = [
         "scale",
         "deployment",
@@ -38,16 +40,16 @@ async fn kubectl_scales_and_applies_on_the_server() {
         "--current-replicas=2",
     ];
     kubectl
-        .refuses(&guarded, "Expected replicas to be 2, was 3")
+        .fails_with(&guarded, "Expected replicas to be 2, was 3")
         .await;
     kubectl
-        .refuses(
+        .fails_with(
             &apply,
             "conflict with \"kubectl\" with subresource \"scale\" using apps/v1: .spec.replicas",
         )
         .await;
     let forced = [&apply[..], &["--force-conflicts"]].concat();
-    kubectl.says(&forced, "serverside-applied").await;
+    kubectl.prints(&forced, "serverside-applied").await;
     let replicas = [
         "get",
         "deployment",
@@ -55,7 +57,7 @@ async fn kubectl_scales_and_applies_on_the_server() {
         "-o",
         "jsonpath={.spec.replicas}",
     ];
-    kubectl.says(&replicas, "1").await;
+    kubectl.prints(&replicas, "1").await;
     kubectl.end();
     server.shutdown().await;
 }

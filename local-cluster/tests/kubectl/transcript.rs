@@ -1,4 +1,4 @@
-//! The commands of a recorded session, and what kubectl printed then.
+//! The commands of a recorded session, and their output.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -7,9 +7,9 @@ use local_cluster::{LocalCluster, LocalClusterOptions};
 use regex::Regex;
 use serde_json::Value;
 
-use super::{Kubectl, is_installed, said, skip, write};
+use super::{Kubectl, is_installed, output_of, skip, write};
 
-/// The commands that print something else here, and why.
+/// The commands with other output here, and why.
 const KNOWN: [(&str, &str); 3] = [
     (
         "kubectl get endpointslices -A",
@@ -25,8 +25,8 @@ const KNOWN: [(&str, &str); 3] = [
     ),
 ];
 
-/// The manifests that the commands name, by what was sent of them: the file, the command that sent
-/// it, and the method.
+/// The manifests of the commands, reconstructed from recorded requests: the file, the command that
+/// sent it, and the method.
 const FILES: [(&str, &str, &str); 9] = [
     ("crds.yaml", "kubectl apply crds", "POST"),
     ("driver.yaml", "kubectl apply driver", "POST"),
@@ -39,7 +39,7 @@ const FILES: [(&str, &str, &str); 9] = [
     ("node.yaml", "kubectl apply node", "POST"),
 ];
 
-/// Writes the manifests: kubectl notes what it applies.
+/// Writes the manifests; kubectl stores what it applies.
 fn write_files(kubectl: &Kubectl) {
     let recording = include_str!("../recorded/kubectl.jsonl").lines();
     let exchanges: Vec<Value> = recording
@@ -66,7 +66,7 @@ fn write_files(kubectl: &Kubectl) {
     }
 }
 
-/// The words of a command as they were given: the transcript shows them without quotes.
+/// The arguments of a command; the transcript shows them without quotes.
 fn words(command: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut selector = false;
@@ -85,7 +85,7 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// What was printed, without what differs from run to run.
+/// The output without values that differ between runs.
 fn plain(text: &str) -> String {
     static CHANGES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         [
@@ -112,12 +112,12 @@ fn plain(text: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_session_looks_like_on_a_cluster() {
+async fn a_session_prints_what_it_does_on_a_cluster() {
     if !is_installed().await {
         return;
     }
     let transcript = include_str!("../recorded/kubectl-transcript.txt");
-    // `--raw` prints no line's end.
+    // `--raw` does not print a newline.
     let transcript = format!("\n{}", transcript.replace("ok$ ", "ok\n$ "));
     let options = LocalClusterOptions {
         nodes: Vec::new(),
@@ -142,7 +142,7 @@ async fn a_session_looks_like_on_a_cluster() {
             let words = words(command);
             kubectl.command(&words.iter().map(String::as_str).collect::<Vec<&str>>())
         };
-        let (_, now) = said(process).await;
+        let (_, now) = output_of(process).await;
         let known = KNOWN.iter().find(|(known, _)| *known == command);
         match (plain(recorded) == plain(&now), known) {
             (true, None) | (false, Some(_)) => {}
@@ -160,9 +160,9 @@ async fn a_session_looks_like_on_a_cluster() {
 }
 
 #[test]
-fn words_of_a_selector_belong_together() {
+fn a_selector_is_one_argument() {
     let command = "kubectl get lb -A -l app in (demo,other),!legacy --x y z";
-    let wanted = [
+    let expected = [
         "get",
         "lb",
         "-A",
@@ -172,5 +172,5 @@ fn words_of_a_selector_belong_together() {
         "y",
         "z",
     ];
-    assert_eq!(words(command), wanted);
+    assert_eq!(words(command), expected);
 }

@@ -1,4 +1,4 @@
-//! What webhooks say, as kubectl shows it.
+//! Responses of webhooks, as kubectl shows them.
 
 use serde_json::{Value, json};
 
@@ -7,14 +7,14 @@ use crate::fixture::{quick, widget};
 use crate::webhook::{Webhooks, configuration};
 
 #[tokio::test]
-async fn kubectl_shows_what_webhooks_say() {
+async fn kubectl_shows_responses_of_webhooks() {
     if !is_installed().await {
         return;
     }
     let cluster = crate::fixture::cluster(quick()).await;
     let webhooks = Webhooks::start(|call| match call.at("/object/spec/colour") {
         "blue" => call.deny(json!({"message": "no more blue", "code": 403})),
-        _ => call.answer(json!({"response": {"warnings": ["red is going out of fashion"]}})),
+        _ => call.respond(json!({"response": {"warnings": ["red is going out of fashion"]}})),
     })
     .await;
     let server = cluster.serve("127.0.0.1:0".parse().unwrap()).await.unwrap();
@@ -33,10 +33,10 @@ async fn kubectl_shows_what_webhooks_say() {
     install("patient.json", json!({"timeoutSeconds": 20}));
 
     kubectl
-        .says(&["apply", "-f", "webhooks.json"], "colours created")
+        .prints(&["apply", "-f", "webhooks.json"], "colours created")
         .await;
     kubectl
-        .says(&["get", "validatingwebhookconfigurations"], "colours   1")
+        .prints(&["get", "validatingwebhookconfigurations"], "colours   1")
         .await;
     let denied = "admission webhook \"colour.example.com\" denied the request: no more blue";
     for command in [
@@ -45,13 +45,15 @@ async fn kubectl_shows_what_webhooks_say() {
         &["apply", "-f", "blue.json", "--server-side"],
         &["create", "-f", "blue.json", "--dry-run=server"],
     ] {
-        kubectl.refuses(command, denied).await;
+        kubectl.fails_with(command, denied).await;
     }
     let warning = "Warning: red is going out of fashion";
-    kubectl.says(&["create", "-f", "red.json"], warning).await;
-    kubectl.refuses(&["apply", "-f", "blue.json"], denied).await;
+    kubectl.prints(&["create", "-f", "red.json"], warning).await;
     kubectl
-        .refuses(
+        .fails_with(&["apply", "-f", "blue.json"], denied)
+        .await;
+    kubectl
+        .fails_with(
             &[
                 "patch",
                 "wd",
@@ -64,22 +66,22 @@ async fn kubectl_shows_what_webhooks_say() {
         )
         .await;
     kubectl
-        .says(&["apply", "-f", "patient.json"], "colours configured")
+        .prints(&["apply", "-f", "patient.json"], "colours configured")
         .await;
     let timeout = ["get", "validatingwebhookconfigurations", "colours", "-o"];
     let timeout = [&timeout[..], &["jsonpath={.webhooks[*].timeoutSeconds}"]].concat();
-    kubectl.says(&timeout, "20").await;
+    kubectl.prints(&timeout, "20").await;
     webhooks.end().await;
     kubectl
-        .refuses(
+        .fails_with(
             &["delete", "wd", "one"],
             "failed calling webhook \"colour.example.com\": failed to call webhook: Post",
         )
         .await;
     kubectl
-        .says(&["delete", "-f", "webhooks.json"], "deleted")
+        .prints(&["delete", "-f", "webhooks.json"], "deleted")
         .await;
-    kubectl.says(&["delete", "wd", "one"], "deleted").await;
+    kubectl.prints(&["delete", "wd", "one"], "deleted").await;
     kubectl.end();
     server.shutdown().await;
 }

@@ -1,4 +1,4 @@
-//! What people do to workloads.
+//! kubectl commands for workloads.
 
 use local_cluster::LocalCluster;
 
@@ -38,54 +38,54 @@ async fn kubectl_rolls_workloads_out_and_back() {
     write(&home.join("kubeconfig"), server.kubeconfig());
     write(&home.join("sets.yaml"), SETS);
     let kubectl = Kubectl { home };
-    let says = async |command: &str, wanted: &str| {
+    let prints = async |command: &str, expected: &str| {
         let arguments: Vec<&str> = command.split(' ').collect();
-        kubectl.says(&arguments, wanted).await;
+        kubectl.prints(&arguments, expected).await;
     };
 
-    says(
+    prints(
         "create deployment web --image=nginx:1 --replicas=3",
         "created",
     )
     .await;
     let status = "rollout status deployment/web --timeout=9s";
-    says(status, "successfully rolled out").await;
-    says("get deployment web", "3/3     3            3").await;
-    says("expose deployment web --port=80", "service/web exposed").await;
-    says("wait --for=jsonpath={.endpoints[2].conditions.ready}=true endpointslice -l kubernetes.io/service-name=web --timeout=9s", "condition met").await;
-    says("set image deployment/web nginx=nginx:2", "image updated").await;
-    says(status, "successfully rolled out").await;
-    says("rollout restart deployment/web", "restarted").await;
-    says(status, "successfully rolled out").await;
-    says(
+    prints(status, "successfully rolled out").await;
+    prints("get deployment web", "3/3     3            3").await;
+    prints("expose deployment web --port=80", "service/web exposed").await;
+    prints("wait --for=jsonpath={.endpoints[2].conditions.ready}=true endpointslice -l kubernetes.io/service-name=web --timeout=9s", "condition met").await;
+    prints("set image deployment/web nginx=nginx:2", "image updated").await;
+    prints(status, "successfully rolled out").await;
+    prints("rollout restart deployment/web", "restarted").await;
+    prints(status, "successfully rolled out").await;
+    prints(
         "rollout history deployment/web",
         "1         <none>\n2         <none>\n3         <none>",
     )
     .await;
-    says("rollout undo deployment/web --to-revision=1", "rolled back").await;
-    says(status, "successfully rolled out").await;
-    says(
+    prints("rollout undo deployment/web --to-revision=1", "rolled back").await;
+    prints(status, "successfully rolled out").await;
+    prints(
         "rollout history deployment/web",
         "REVISION  CHANGE-CAUSE\n2         <none>\n3         <none>\n4         <none>",
     )
     .await;
-    says("get deployment web -o jsonpath={..image}", "nginx:1").await;
-    says("rollout pause deployment/web", "paused").await;
+    prints("get deployment web -o jsonpath={..image}", "nginx:1").await;
+    prints("rollout pause deployment/web", "paused").await;
     kubectl
-        .refuses(
+        .fails_with(
             &["rollout", "restart", "deployment/web"],
             "can't restart paused deployment",
         )
         .await;
-    says("rollout resume deployment/web", "resumed").await;
-    says(
+    prints("rollout resume deployment/web", "resumed").await;
+    prints(
         "delete deployment web --cascade=foreground --wait",
         "deleted",
     )
     .await;
-    says("get replicasets,pods", "No resources found").await;
+    prints("get replicasets,pods", "No resources found").await;
 
-    says("apply -f sets.yaml", "daemonset.apps/agent created").await;
+    prints("apply -f sets.yaml", "daemonset.apps/agent created").await;
     for set in ["sts/db", "ds/agent"] {
         let status = format!("rollout status {set} --timeout=9s");
         let done = if set == "sts/db" {
@@ -93,29 +93,29 @@ async fn kubectl_rolls_workloads_out_and_back() {
         } else {
             "successfully rolled out"
         };
-        says(&status, done).await;
-        says(&format!("set image {set} c=new:2"), "image updated").await;
-        says(&status, done).await;
-        says(&format!("rollout undo {set}"), "rolled back").await;
-        says(&status, done).await;
-        says(
+        prints(&status, done).await;
+        prints(&format!("set image {set} c=new:2"), "image updated").await;
+        prints(&status, done).await;
+        prints(&format!("rollout undo {set}"), "rolled back").await;
+        prints(&status, done).await;
+        prints(
             &format!("rollout history {set}"),
             "2         <none>\n3         <none>",
         )
         .await;
     }
-    says("apply -f sets.yaml", "statefulset.apps/db unchanged").await;
-    says("get controllerrevisions", "statefulset.apps/db").await;
-    says("delete -f sets.yaml --cascade=foreground --wait", "deleted").await;
-    says("get controllerrevisions,pods", "No resources found").await;
+    prints("apply -f sets.yaml", "statefulset.apps/db unchanged").await;
+    prints("get controllerrevisions", "statefulset.apps/db").await;
+    prints("delete -f sets.yaml --cascade=foreground --wait", "deleted").await;
+    prints("get controllerrevisions,pods", "No resources found").await;
 
-    says("create job sum --image=busybox", "created").await;
-    says(
+    prints("create job sum --image=busybox", "created").await;
+    prints(
         "wait --for=condition=complete job/sum --timeout=9s",
         "condition met",
     )
     .await;
-    says("get job sum", "Complete   1/1").await;
+    prints("get job sum", "Complete   1/1").await;
     std::fs::remove_dir_all(&kubectl.home).unwrap();
     server.shutdown().await;
 }

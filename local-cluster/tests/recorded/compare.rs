@@ -1,4 +1,4 @@
-//! What differs between an answer and the recorded one.
+//! Comparison of responses with recorded ones.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::values::Values;
 
-/// Fields that say nothing about behaviour: they only have to be there.
+/// Fields without meaning for behaviour; they only have to exist.
 const VOLATILE: [&str; 9] = [
     "uid",
     "resourceVersion",
@@ -20,7 +20,7 @@ const VOLATILE: [&str; 9] = [
     "caBundle",
 ];
 
-/// All differences between two bodies, each as its path and what is wrong.
+/// All differences between two bodies, each with its path.
 pub(super) fn bodies(recorded: &Value, live: &Value, values: &Values) -> Vec<(String, String)> {
     let mut found = Vec::new();
     differ(recorded, live, values, "", &mut found);
@@ -41,7 +41,7 @@ fn differ(
     match (recorded, live) {
         (Value::Array(recorded), Value::Array(live)) if is_discovery(recorded) => {
             let (then, now) = (names(recorded, live), names(live, recorded));
-            // Which resource of a definition's group comes first is by chance in Kubernetes too.
+            // The order of resources of one group is random in Kubernetes, too.
             if then != now && path != ".resources" {
                 let what = format!("recorded in the order {then:?}, is {now:?}");
                 found.push((format!("{path} order"), what));
@@ -57,7 +57,7 @@ fn differ(
                     None => found.push((path, format!("missing, recorded {}", short(recorded)))),
                 }
             }
-            // The recording leaves managed fields out.
+            // The recording omits managed fields.
             let more = |key: &&String| !recorded.contains_key(*key) && *key != "managedFields";
             for key in live.keys().filter(more) {
                 let path = format!("{path}.{key}");
@@ -78,8 +78,8 @@ fn differ(
     }
 }
 
-/// Whether a list is one of groups, resources, parts of resources or parameters. These are compared
-/// by name, so that one that is missing is not taken for another.
+/// Whether a list is one of groups, resources, subresources or parameters. These are compared by
+/// name, so that a missing one does not shift the others.
 fn is_discovery(list: &[Value]) -> bool {
     let keys = ["versions", "verbs", "in"];
     let is = |item: &Value| keys.iter().any(|key| item.get(key).is_some());
@@ -98,7 +98,7 @@ fn by_name(list: &[Value]) -> Value {
         .collect()
 }
 
-/// The names in a list that are in the other one too.
+/// The names that both lists contain.
 fn names<'a>(list: &'a [Value], other: &[Value]) -> Vec<&'a str> {
     let names = list.iter().map(name);
     names
@@ -114,25 +114,24 @@ fn short(value: &Value) -> String {
     }
 }
 
-/// Whether two texts say the same, but for what is generated.
+/// Whether two texts are equal, except for generated parts.
 fn same(recorded: &str, live: &str, values: &Values) -> bool {
-    values.now(recorded) == live || told(recorded, values) == told(live, values)
+    values.now(recorded) == live || normalised(recorded, values) == normalised(live, values)
 }
 
-/// A text with names for all that is generated.
-fn told(text: &str, values: &Values) -> String {
+/// The text with placeholders for generated parts.
+fn normalised(text: &str, values: &Values) -> String {
     static GENERATED: LazyLock<Regex> = LazyLock::new(|| {
         let parts = [
-            // A uid.
             "(?P<uid>[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})",
-            // Times, and how long ago they were.
+            // Times and ages.
             r"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z)",
             r"(?P<age>^(\d+[smhd])+$)",
-            // Versions as messages write them.
+            // Resource versions in messages.
             r"(?P<version>(resource version:? |current: )\(?\d+\)?|\(\d+\))",
-            // Where the webhooks are.
+            // The addresses of webhooks.
             r"(?P<webhook>127\.0\.0\.1:\d+)",
-            // The version of a document.
+            // Hashes of documents.
             "(?P<hash>hash=[0-9A-F]{128})",
             "(?P<word>[A-Za-z0-9-]+)",
         ];

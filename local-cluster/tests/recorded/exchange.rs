@@ -7,10 +7,9 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A request and its answer.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Exchange {
-    /// What it shows, or the command that it belongs to.
+    /// What the exchange demonstrates, or the kubectl command that it belongs to.
     #[serde(alias = "command")]
     pub(super) step: String,
     pub(super) request: Request,
@@ -22,7 +21,7 @@ pub(super) struct Request {
     pub(super) method: String,
     pub(super) path: String,
     pub(super) headers: BTreeMap<String, String>,
-    /// JSON; or text for what is no JSON; `{"base64": ...}` for what is no text.
+    /// JSON, or text, or `{"base64": ...}` for binary bodies.
     pub(super) body: Option<Value>,
 }
 
@@ -30,11 +29,11 @@ pub(super) struct Request {
 pub(super) struct Response {
     pub(super) status: u16,
     pub(super) headers: BTreeMap<String, String>,
-    /// In the same forms.
+    /// In the same formats.
     pub(super) body: Option<Value>,
 }
 
-/// Reads a recording, an exchange a line.
+/// Reads a recording with one exchange on each line.
 pub(super) fn read(recording: &str) -> Vec<Exchange> {
     let lines = recording.lines();
     lines
@@ -49,7 +48,7 @@ impl Request {
 }
 
 impl Response {
-    /// The body, where there is one to compare with.
+    /// The body, if the recording has one.
     pub(super) fn comparable(&self) -> Option<&Value> {
         let body = self.body.as_ref()?;
         let left_out = body.as_str().is_some_and(|t| t.ends_with("left out)"));
@@ -61,7 +60,6 @@ impl Response {
     }
 }
 
-/// The bytes of a recorded body.
 pub(super) fn bytes(body: &Value) -> Vec<u8> {
     match (body, body.get("base64").and_then(Value::as_str)) {
         (_, Some(encoded)) => STANDARD.decode(encoded).unwrap(),

@@ -1,47 +1,46 @@
-//! The differences that are known, each with its reason.
+//! The known differences, each with its reason.
 
 use std::cell::Cell;
 
 use regex::Regex;
 
-/// Something that differs and is meant to.
 #[derive(Debug)]
-pub(super) struct Known {
-    /// The step, as a pattern; empty for all steps.
+pub(super) struct KnownDifference {
+    /// A pattern of the exchange's step; empty for all steps.
     step: &'static str,
-    /// The whole path in the answer, as a pattern.
+    /// A pattern of the whole path in the response.
     path: &'static str,
-    /// Why it differs, and why nobody notices.
+    /// Why it differs, and why clients do not depend on it.
     why: &'static str,
 }
 
-const fn known(step: &'static str, path: &'static str, why: &'static str) -> Known {
-    Known { step, path, why }
+const fn known(step: &'static str, path: &'static str, why: &'static str) -> KnownDifference {
+    KnownDifference { step, path, why }
 }
 
-pub(super) const KUBECTL: &[Known] = &[
+pub(super) const KUBECTL: &[KnownDifference] = &[
     known(
         "create ns|describe|auth can-i",
         "content-type",
-        "kubectl takes JSON where it would rather have protobuf",
+        "kubectl accepts JSON instead of the preferred protobuf",
     ),
     known(
         "apply node",
         r"\.spec\.taints",
-        "nothing here would take the taint away again",
+        "nothing here would remove the taint again",
     ),
     known(
         "get (endpointslices|events|leases)",
         r"\.rows",
-        "what makes these on a cluster is not there",
+        "the components that create these on a cluster do not exist here",
     ),
 ];
 
-pub(super) const OPENAPI: &[Known] = &[
+pub(super) const OPENAPI: &[KnownDifference] = &[
     known(
         "",
         r"\.paths\..*\.parameters\.\w+\.description",
-        "nobody shows the descriptions of parameters",
+        "no client shows the descriptions of parameters",
     ),
     known(
         "",
@@ -51,7 +50,7 @@ pub(super) const OPENAPI: &[Known] = &[
     known(
         "",
         r".*\.Patch\.description",
-        "it says the same in other words",
+        "it describes the same in other words",
     ),
     known(
         "",
@@ -60,19 +59,19 @@ pub(super) const OPENAPI: &[Known] = &[
     ),
 ];
 
-/// The known differences, and which of them were there.
-pub(super) struct Allowed<'a>(Vec<Pattern<'a>>);
+/// The known differences, and which of them have occurred.
+pub(super) struct KnownDifferences<'a>(Vec<Pattern<'a>>);
 
 struct Pattern<'a> {
-    known: &'a Known,
+    known: &'a KnownDifference,
     step: Regex,
     path: Regex,
     seen: Cell<bool>,
 }
 
-impl<'a> Allowed<'a> {
-    pub(super) fn new(known: impl IntoIterator<Item = &'a Known>) -> Self {
-        let pattern = |known: &'a Known| Pattern {
+impl<'a> KnownDifferences<'a> {
+    pub(super) fn new(known: impl IntoIterator<Item = &'a KnownDifference>) -> Self {
+        let pattern = |known: &'a KnownDifference| Pattern {
             known,
             step: Regex::new(known.step).unwrap(),
             path: Regex::new(&format!("^(?:{})$", known.path)).unwrap(),
@@ -81,7 +80,6 @@ impl<'a> Allowed<'a> {
         Self(known.into_iter().map(pattern).collect())
     }
 
-    /// The differences that are not known.
     pub(super) fn unknown(&self, step: &str, differences: Vec<(String, String)>) -> Vec<String> {
         let unknown = |(path, what): (String, String)| {
             let mut known = self.0.iter();
@@ -96,12 +94,12 @@ impl<'a> Allowed<'a> {
         differences.into_iter().filter_map(unknown).collect()
     }
 
-    /// The known differences that are none any more.
+    /// The known differences that have not occurred.
     pub(super) fn unseen(&self) -> Vec<String> {
         let unseen = self.0.iter().filter(|known| !known.seen.get());
         unseen
             .map(|Pattern { known, .. }| {
-                let Known { step, path, why } = known;
+                let KnownDifference { step, path, why } = known;
                 format!("no longer differs: {step:?} {path} ({why})")
             })
             .collect()

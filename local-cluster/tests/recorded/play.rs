@@ -1,4 +1,4 @@
-//! Asks a server what was asked when the answers were recorded.
+//! Replays requests against a server.
 
 use std::collections::HashMap;
 
@@ -17,17 +17,16 @@ use super::{compare, webhooks};
 use crate::fixture::DEADLINE;
 use crate::webhook::Webhooks;
 
-/// Plays exchanges against one server.
 pub(super) struct Player {
     client: Client<HttpConnector, Body>,
     url: String,
     values: Values,
     webhooks: Option<Webhooks>,
-    /// The latest tags, by what they were asked for.
+    /// The latest entity tags by path.
     tags: HashMap<(String, Option<String>), String>,
 }
 
-struct Answer {
+struct LiveResponse {
     status: u16,
     headers: HeaderMap,
     body: Bytes,
@@ -50,17 +49,17 @@ impl Player {
         }
     }
 
-    /// Plays an exchange; says what differs, by path.
+    /// Replays an exchange; returns the differences by path.
     pub(super) async fn differences(&mut self, exchange: &Exchange) -> Vec<(String, String)> {
-        let answer = self.send(exchange).await;
+        let response = self.send(exchange).await;
         let mut found = Vec::new();
         let recorded = &exchange.response;
-        if answer.status != recorded.status {
-            let what = format!("recorded {}, is {}", recorded.status, answer.status);
+        if response.status != recorded.status {
+            let what = format!("recorded {}, is {}", recorded.status, response.status);
             found.push(("status".to_owned(), what));
         }
         for name in ["content-type", "warning"] {
-            let values: Vec<&str> = answer.headers.get_all(name).iter().map(text).collect();
+            let values: Vec<&str> = response.headers.get_all(name).iter().map(text).collect();
             let (then, now) = (recorded.headers.get(name), values.join(", "));
             let then = then.map(String::as_str).unwrap_or_default();
             if then != now {
@@ -72,21 +71,21 @@ impl Player {
         };
         let mut recorded = recorded.clone();
         let mut live = if exchange.request.watches() {
-            events(&answer.body)
+            events(&response.body)
         } else {
-            serde_json::from_slice(&answer.body)
-                .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&answer.body)))
+            serde_json::from_slice(&response.body)
+                .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&response.body)))
         };
         if let (Value::Array(recorded), Value::Array(live)) = (&mut recorded, &mut live) {
             recorded.retain(|event| !is_routine(event));
             live.retain(|event| !is_routine(event));
         }
-        self.values.learn(&recorded, &live);
+        self.values.collect(&recorded, &live);
         found.extend(compare::bodies(&recorded, &live, &self.values));
         found
     }
 
-    async fn send(&mut self, exchange: &Exchange) -> Answer {
+    async fn send(&mut self, exchange: &Exchange) -> LiveResponse {
         let recorded = &exchange.request;
         let mut path = self.values.path(&recorded.path);
         if recorded.watches() {
@@ -100,7 +99,7 @@ impl Player {
         }
         let resource = recorded.path.split('?').next().unwrap_or_default();
         let tagged = (resource.to_owned(), recorded.headers.get("accept").cloned());
-        // The recording does not say so, but without a tag there is no such answer.
+        // The recording omits the header, but a 304 needs it.
         if exchange.response.status == 304
             && let Some(tag) = self.tags.get(&tagged)
         {
@@ -127,7 +126,7 @@ impl Player {
         if let Some(tag) = parts.headers.get("etag") {
             self.tags.insert(tagged, text(tag).to_owned());
         }
-        Answer {
+        LiveResponse {
             status: parts.status.as_u16(),
             headers: parts.headers,
             body: body.unwrap().unwrap().to_bytes(),
@@ -139,7 +138,7 @@ fn text(value: &http::HeaderValue) -> &str {
     value.to_str().unwrap()
 }
 
-/// A watch is played after the writes that it told of, so it needs no time of its own.
+/// A watch is replayed after the writes whose events it receives, so it needs no time of its own.
 fn brief(path: &str) -> String {
     let (path, query) = path.split_once('?').unwrap();
     let parameters: Vec<&str> = query
@@ -155,7 +154,6 @@ fn brief(path: &str) -> String {
     format!("{path}?{}", parameters.join("&"))
 }
 
-/// The events of a watch.
 fn events(body: &[u8]) -> Value {
     let lines = body.split(|b| *b == b'\n').filter(|line| !line.is_empty());
     lines
@@ -163,7 +161,7 @@ fn events(body: &[u8]) -> Value {
         .collect()
 }
 
-/// Bookmarks come now and then, but for the one that ends a streaming list.
+/// Periodic bookmarks, as opposed to the one that ends a streaming list.
 fn is_routine(event: &Value) -> bool {
     event["type"] == "BOOKMARK" && event.pointer("/object/metadata/annotations").is_none()
 }

@@ -1,19 +1,19 @@
-//! What was generated then and what is generated now.
+//! Generated values: recorded ones and their counterparts.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// Fields whose values differ from server to server.
+/// Fields whose values differ between servers.
 const GENERATED: [&str; 4] = ["uid", "resourceVersion", "continue", "clusterIP"];
 
-/// Recorded values with those that stand in their place, learned from pairs of answers.
+/// Counterparts of recorded values, collected from pairs of responses.
 #[derive(Debug, Default)]
 pub(super) struct Values(HashMap<String, String>);
 
 impl Values {
-    /// Learns from an answer and the recorded one.
-    pub(super) fn learn(&mut self, recorded: &Value, live: &Value) {
+    /// Collects the counterparts in a response and the recorded one.
+    pub(super) fn collect(&mut self, recorded: &Value, live: &Value) {
         match (recorded, live) {
             (Value::Object(recorded), Value::Object(live)) => {
                 let named = recorded.contains_key("generateName");
@@ -33,13 +33,13 @@ impl Values {
                         ("nodePort", Value::Number(recorded), Value::Number(live)) => {
                             self.pair(&recorded.to_string(), &live.to_string());
                         }
-                        _ => self.learn(recorded, live),
+                        _ => self.collect(recorded, live),
                     }
                 }
             }
             (Value::Array(recorded), Value::Array(live)) if recorded.len() == live.len() => {
                 for (recorded, live) in recorded.iter().zip(live) {
-                    self.learn(recorded, live);
+                    self.collect(recorded, live);
                 }
             }
             _ => {}
@@ -52,12 +52,11 @@ impl Values {
         }
     }
 
-    /// What stands in the place of a recorded value.
     pub(super) fn now<'a>(&'a self, recorded: &'a str) -> &'a str {
         self.0.get(recorded).map_or(recorded, String::as_str)
     }
 
-    /// A recorded body with the values of now.
+    /// A recorded body with the counterparts.
     pub(super) fn body(&self, recorded: &Value) -> Value {
         match recorded {
             Value::Object(map) => map.iter().map(|(k, v)| (k.clone(), self.body(v))).collect(),
@@ -67,7 +66,7 @@ impl Values {
         }
     }
 
-    /// A recorded address with the values of now; none of them needs an escape.
+    /// A recorded path with the counterparts; none of them needs escaping.
     pub(super) fn path(&self, recorded: &str) -> String {
         let (path, query) = recorded.split_once('?').unwrap_or((recorded, ""));
         let segments: Vec<&str> = path.split('/').map(|s| self.now(s)).collect();
@@ -75,10 +74,10 @@ impl Values {
             .split('&')
             .filter(|p| !p.is_empty())
             .map(|parameter| match parameter.split_once('=') {
-                // A selector names several fields.
+                // A selector may contain several fields.
                 Some((key, value)) if key.ends_with("Selector") => {
                     let terms = value.split("%2C").map(|term| match term.split_once("%3D") {
-                        Some((field, wanted)) => format!("{field}%3D{}", self.now(wanted)),
+                        Some((field, expected)) => format!("{field}%3D{}", self.now(expected)),
                         None => term.to_owned(),
                     });
                     format!("{key}={}", terms.collect::<Vec<_>>().join("%2C"))

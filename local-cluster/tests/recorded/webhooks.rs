@@ -1,17 +1,17 @@
-//! The admission webhooks that the recorded configurations point to.
+//! The admission webhooks of the recorded configurations.
 
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::webhook::{Call, Webhooks};
+use crate::webhook::{WebhookCall, Webhooks};
 
 pub(super) async fn start() -> Webhooks {
-    Webhooks::start(answer).await
+    Webhooks::start(response).await
 }
 
-fn answer(call: &Call) -> Response {
+fn response(call: &WebhookCall) -> Response {
     let creates = call.at("/operation") == "CREATE";
     if call.path.starts_with("/mutate") && creates {
         return call.patch(json!([{
@@ -34,12 +34,12 @@ fn answer(call: &Call) -> Response {
     }
     if creates && has("/object/metadata/labels/warn") {
         let warning = "spec.lbName is deprecated: use spec.loadBalancers";
-        return call.answer(json!({"response": {"warnings": [warning]}}));
+        return call.respond(json!({"response": {"warnings": [warning]}}));
     }
     call.allow()
 }
 
-/// Points a recorded configuration to these webhooks.
+/// Sets the URLs of a recorded configuration to these webhooks.
 pub(super) fn point(configuration: &mut Value, webhooks: &Webhooks) {
     let all = configuration["webhooks"].as_array_mut().unwrap();
     for webhook in all {

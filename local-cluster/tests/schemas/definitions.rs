@@ -1,4 +1,4 @@
-//! Definitions themselves: what is refused, and who gets which names.
+//! Validation and names of definitions.
 
 use http::StatusCode;
 use local_cluster::LocalCluster;
@@ -23,7 +23,7 @@ async fn condition(cluster: &LocalCluster, name: &str, kind: &str) -> Option<Val
 }
 
 #[tokio::test]
-async fn a_wrong_definition_is_refused() {
+async fn an_invalid_definition_is_refused() {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let mut crd = named("pets", "Pet");
     crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"] = json!({
@@ -46,7 +46,7 @@ async fn a_wrong_definition_is_refused() {
 }
 
 #[tokio::test]
-async fn versions_that_were_stored_are_remembered() {
+async fn stored_versions_are_recorded() {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let (_, made) = call(&cluster, "POST", CRDS, Some(named("pets", "Pet"))).await;
     assert_eq!(made["status"]["storedVersions"], json!(["v1"]));
@@ -70,7 +70,7 @@ async fn versions_that_were_stored_are_remembered() {
 }
 
 #[tokio::test]
-async fn no_two_definitions_of_a_group_have_the_same_names() {
+async fn names_are_unique_within_a_group() {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     call(&cluster, "POST", CRDS, Some(named("pets", "Pet"))).await;
     served(&cluster, PETS).await;
@@ -93,7 +93,7 @@ async fn no_two_definitions_of_a_group_have_the_same_names() {
     let animals = PETS.replace("pets", "animals");
     let (status, _) = call(&cluster, "GET", &animals, None).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
-    // The names are free when the first goes.
+    // Deleting the first definition frees its names.
     call(&cluster, "DELETE", &format!("{CRDS}/pets.x.io"), None).await;
     served(&cluster, &animals).await;
 }

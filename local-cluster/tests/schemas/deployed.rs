@@ -1,4 +1,4 @@
-//! The definitions that this project deploys: each of their rules refuses what it should.
+//! The definitions that this project deploys: each rule refuses what it should.
 
 use http::StatusCode;
 use local_cluster::LocalCluster;
@@ -27,16 +27,16 @@ async fn cluster() -> LocalCluster {
     cluster
 }
 
-/// The messages of the refusal of a create, and of an update of what was created from `good`.
+/// The messages of refused creates, and of refused updates of an object created from `good`.
 struct Case {
     kind: &'static str,
     version: &'static str,
     good: Value,
-    /// A merge patch, and what it is refused with.
+    /// A merge patch and the expected message.
     bad: Vec<(Value, &'static str)>,
-    /// Merge patches that are accepted.
+    /// Merge patches that must be accepted.
     fine: Vec<Value>,
-    /// Whether the rules are about changes.
+    /// Whether the rules are transition rules.
     update: bool,
 }
 
@@ -66,23 +66,23 @@ async fn check(cluster: &LocalCluster, case: Case) {
             StatusCode::UNPROCESSABLE_ENTITY,
             "{patch}: {refused}"
         );
-        let said = refused["message"].as_str().unwrap();
-        assert!(said.contains(message), "{patch}: {said}");
+        let body = refused["message"].as_str().unwrap();
+        assert!(body.contains(message), "{patch}: {body}");
     }
     for patch in case.fine {
-        let (status, said) = call(cluster, "PATCH", &one, Some(patch.clone())).await;
-        assert_eq!(status, StatusCode::OK, "{patch}: {said}");
+        let (status, body) = call(cluster, "PATCH", &one, Some(patch.clone())).await;
+        assert_eq!(status, StatusCode::OK, "{patch}: {body}");
     }
 }
 
 #[tokio::test]
-async fn what_is_new_is_refused_by_every_rule() {
+async fn every_rule_refuses_invalid_objects() {
     let cluster = cluster().await;
     let group = json!({"lbName": "a", "pods": {"byLabel": {"selector": {"app": "a"}}}});
     let service = json!({"name": "s", "port": {"port": 80}});
-    let webhook = "spec: Invalid value: deregisterWebhook: missing; deregisterPolicy Webhook needs the name of a LoadBalancerDriver";
-    let label = "pods.byLabel: Invalid value: names no label; labels go into the selector, as in byLabel: {selector: {app: my-web-server}}";
-    let one = "spec: Invalid value: only one of pods, service and static can be there";
+    let webhook = "spec: Invalid value: deregisterWebhook is required with deregisterPolicy Webhook; it names a LoadBalancerDriver";
+    let label = "pods.byLabel: Invalid value: selector is required; labels belong into it, as in byLabel: {selector: {app: my-web-server}}";
+    let one = "spec: Invalid value: only one of pods, service and static can be set";
     check(&cluster, Case {
         kind: "BackendGroup", version: "v1beta1", good: group, update: false,
         bad: vec![
@@ -120,14 +120,13 @@ async fn what_is_new_is_refused_by_every_rule() {
             update: false,
             bad: vec![(
                 json!({"spec": {"driverType": "Plugin"}}),
-                "spec: Invalid value: driverType: must be Webhook",
+                "spec: Invalid value: driverType must be Webhook",
             )],
             fine: vec![json!({"spec": {"acceptDryRunCall": true}})],
         },
     )
     .await;
-    let scope =
-        "Invalid value: spec.scope: only for a load balancer whose name starts with \"lbcf-\"";
+    let scope = "Invalid value: spec.scope is only allowed where the name starts with \"lbcf-\"";
     check(
         &cluster,
         Case {
@@ -159,18 +158,18 @@ async fn what_is_new_is_refused_by_every_rule() {
 }
 
 #[tokio::test]
-async fn what_must_not_change_does_not() {
+async fn transition_rules_refuse_changes() {
     let cluster = cluster().await;
     let kind = |kind: &str| -> &'static str {
         match kind {
             "pods" => {
-                "spec: Invalid value: the kind of backends cannot be changed, it is pods; make a new group"
+                "spec: Invalid value: the type of backends cannot be changed from pods; create a new BackendGroup"
             }
             "service" => {
-                "spec: Invalid value: the kind of backends cannot be changed, it is service; make a new group"
+                "spec: Invalid value: the type of backends cannot be changed from service; create a new BackendGroup"
             }
             _ => {
-                "spec: Invalid value: the kind of backends cannot be changed, it is static; make a new group"
+                "spec: Invalid value: the type of backends cannot be changed from static; create a new BackendGroup"
             }
         }
     };
@@ -222,7 +221,7 @@ async fn what_must_not_change_does_not() {
             update: true,
             bad: vec![(
                 json!({"spec": {"url": "http://b"}}),
-                "spec: Invalid value: url: cannot be changed; webhooks and acceptDryRunCall can",
+                "spec: Invalid value: url is immutable; webhooks and acceptDryRunCall can be changed",
             )],
             fine: vec![json!({"spec": {"webhooks": [{"name": "ensureBackend", "timeout": "5s"}]}})],
         },
@@ -231,10 +230,10 @@ async fn what_must_not_change_does_not() {
     check(&cluster, Case {
         kind: "LoadBalancer", version: "v1beta1", good: json!({"lbDriver": "d", "lbSpec": {"id": "x", "n": 1}}), update: true,
         bad: vec![
-            (json!({"spec": {"lbDriver": "e"}}), "spec: Invalid value: lbDriver: cannot be changed; attributes, ensurePolicy and scope can"),
-            (json!({"spec": {"lbSpec": {"id": "y"}}}), "spec: Invalid value: lbSpec: cannot be changed; attributes, ensurePolicy and scope can"),
-            (json!({"spec": {"lbSpec": {"n": "1"}}}), "lbSpec: cannot be changed"),
-            (json!({"spec": {"lbSpec": {"more": "1"}}}), "lbSpec: cannot be changed"),
+            (json!({"spec": {"lbDriver": "e"}}), "spec: Invalid value: lbDriver is immutable; attributes, ensurePolicy and scope can be changed"),
+            (json!({"spec": {"lbSpec": {"id": "y"}}}), "spec: Invalid value: lbSpec is immutable; attributes, ensurePolicy and scope can be changed"),
+            (json!({"spec": {"lbSpec": {"n": "1"}}}), "lbSpec is immutable"),
+            (json!({"spec": {"lbSpec": {"more": "1"}}}), "lbSpec is immutable"),
         ],
         fine: vec![json!({"spec": {"attributes": {"a": 1}}})],
     }).await;

@@ -1,4 +1,4 @@
-//! What a peer may cost.
+//! What clients may cost.
 
 use std::time::Duration;
 
@@ -6,22 +6,22 @@ use futures::StreamExt as _;
 use futures::future::join_all;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Api, WatchParams};
-use local_cluster::{ConnectionLimits, ServeOptions};
-use tokio::io::AsyncWriteExt as _;
+use local_cluster::{Limits, ServeOptions};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::{client_of, nodes, secured, served};
-use crate::fixture::DEADLINE;
-use crate::wire::{answer, connect, exchange, get, to_end};
+use crate::fixture::{DEADLINE, eventually};
+use crate::wire::{connect, exchange, get, post, read_response, to_end};
 
 const SHORT: Duration = Duration::from_millis(200);
 
 #[tokio::test]
-async fn handshakes_have_a_deadline_and_hold_nobody_up() {
+async fn handshakes_have_a_deadline_and_delay_no_other_client() {
     let options = ServeOptions {
-        limits: ConnectionLimits {
+        limits: Limits {
             handshake: SHORT,
-            ..ConnectionLimits::default()
+            ..ServeOptions::default().limits
         },
         ..secured("t")
     };
@@ -29,10 +29,10 @@ async fn handshakes_have_a_deadline_and_hold_nobody_up() {
     let silent = join_all((0..50).map(|_| connect(server.addr()))).await;
     let mut half = connect(server.addr()).await;
     half.write_all(b"\x16\x03\x01\x00\xa5\x01").await.unwrap();
-    assert_eq!(
-        nodes(client_of(&server.kubeconfig()).await).await.unwrap(),
-        2
-    );
+    // On a busy machine an honest handshake may miss the deadline, too.
+    let client = client_of(&server.kubeconfig()).await;
+    let listed = || async { nodes(client.clone()).await.ok() };
+    assert_eq!(eventually("the nodes are listed", listed).await, 2);
     for mut stream in silent {
         assert_eq!(to_end(&mut stream).await, "");
     }
@@ -42,9 +42,10 @@ async fn handshakes_have_a_deadline_and_hold_nobody_up() {
 #[tokio::test]
 async fn heads_have_a_deadline() {
     let options = ServeOptions {
-        limits: ConnectionLimits {
+        limits: Limits {
             head: SHORT,
-            ..ConnectionLimits::default()
+            idle: SHORT,
+            ..ServeOptions::default().limits
         },
         ..ServeOptions::default()
     };
@@ -54,11 +55,17 @@ async fn heads_have_a_deadline() {
     half.write_all(b"GET /livez HTTP/1.1\r\nHost: x\r\n")
         .await
         .unwrap();
-    let mut idle = connect(server.addr()).await;
-    idle.write_all(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
-        .await
-        .unwrap();
-    assert!(answer(&mut idle).await.0.starts_with("HTTP/1.1 200"));
+    // On a busy machine a whole head may miss the deadline, too.
+    let served = || async {
+        let mut idle = connect(server.addr()).await;
+        let request = b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n";
+        idle.write_all(request).await.ok()?;
+        let mut first = [0; 12];
+        idle.read_exact(&mut first).await.ok()?;
+        assert_eq!(&first, b"HTTP/1.1 200");
+        Some(idle)
+    };
+    let mut idle = eventually("a request is served", served).await;
     for stream in [&mut silent, &mut half, &mut idle] {
         let rest = to_end(stream).await;
         assert!(!rest.contains("200"), "{rest}");
@@ -75,11 +82,11 @@ async fn crowd(address: std::net::SocketAddr, count: usize) -> Vec<TcpStream> {
 }
 
 #[tokio::test]
-async fn who_holds_thousands_of_connections_keeps_nobody_out() {
+async fn a_client_with_thousands_of_connections_keeps_no_other_out() {
     let options = ServeOptions {
-        limits: ConnectionLimits {
+        limits: Limits {
             connections: 20,
-            ..ConnectionLimits::default()
+            ..ServeOptions::default().limits
         },
         ..ServeOptions::default()
     };
@@ -98,17 +105,17 @@ async fn who_holds_thousands_of_connections_keeps_nobody_out() {
         assert!(served.starts_with("HTTP/1.1 200"), "{served}");
         drop(crowd);
     }
-    // Who is served keeps its place while there are idle ones.
+    // A connection with a request stays open while there are idle ones.
     assert!(!waiting.is_finished());
     waiting.abort();
 }
 
 #[tokio::test]
-async fn where_all_are_at_work_the_oldest_watch_ends_for_a_newcomer() {
+async fn where_all_connections_have_requests_the_oldest_watch_ends_for_a_new_one() {
     let options = ServeOptions {
-        limits: ConnectionLimits {
+        limits: Limits {
             connections: 2,
-            ..ConnectionLimits::default()
+            ..ServeOptions::default().limits
         },
         ..ServeOptions::default()
     };
@@ -118,21 +125,26 @@ async fn where_all_are_at_work_the_oldest_watch_ends_for_a_newcomer() {
     for _ in 0..2 {
         let mut stream = connect(server.addr()).await;
         stream.write_all(watch.as_bytes()).await.unwrap();
-        assert!(answer(&mut stream).await.0.starts_with("HTTP/1.1 200"));
+        assert!(
+            read_response(&mut stream)
+                .await
+                .0
+                .starts_with("HTTP/1.1 200")
+        );
         watches.push(stream);
     }
     let served = exchange(server.addr(), get("/livez", "")).await;
     assert!(served.starts_with("HTTP/1.1 200"), "{served}");
-    // It ends as a watch does whose time is over.
+    // It ends as a watch does at its timeout.
     assert_eq!(to_end(&mut watches[0]).await, "0\r\n\r\n");
 }
 
 #[tokio::test]
-async fn a_peer_that_does_not_read_is_given_up() {
+async fn a_connection_whose_client_does_not_read_is_closed() {
     let options = ServeOptions {
-        limits: ConnectionLimits {
+        limits: Limits {
             stall: SHORT,
-            ..ConnectionLimits::default()
+            ..ServeOptions::default().limits
         },
         ..ServeOptions::default()
     };
@@ -148,14 +160,14 @@ async fn a_peer_that_does_not_read_is_given_up() {
             .await
             .unwrap();
     }
-    let mut deaf = connect(server.addr()).await;
+    let mut silent = connect(server.addr()).await;
     let request = get("/api/v1/configmaps", "");
-    deaf.write_all(request.as_bytes()).await.unwrap();
-    // Only when the server has given up does it end before the whole answer.
+    silent.write_all(request.as_bytes()).await.unwrap();
+    // Writing fails once the server has closed the connection, before the whole response.
     let given_up = async {
         loop {
             tokio::time::sleep(Duration::from_millis(20)).await;
-            if deaf.write_all(b"x").await.is_err() {
+            if silent.write_all(b"x").await.is_err() {
                 break;
             }
         }
@@ -167,38 +179,32 @@ async fn a_peer_that_does_not_read_is_given_up() {
 #[tokio::test]
 async fn large_bodies_share_a_budget_and_small_ones_need_none() {
     let options = ServeOptions {
-        limits: ConnectionLimits {
-            bodies: 1024 * 1024,
-            ..ConnectionLimits::default()
-        },
+        body_bytes: 1024 * 1024,
         ..ServeOptions::default()
     };
     let (_cluster, server) = served(options).await;
     let path = "/api/v1/namespaces/default/configmaps";
-    let large = |size: usize| {
-        format!(
-            "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {size}\r\n\r\n{{"
-        )
-    };
     let mut slow = connect(server.addr()).await;
-    slow.write_all(large(1_000_000).as_bytes()).await.unwrap();
+    let head = "Content-Length: 1000000\r\n\r\n{";
+    let head = format!("POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{head}");
+    slow.write_all(head.as_bytes()).await.unwrap();
     slow.write_all(&[b' '; 700_000]).await.unwrap();
-    let refused = async || {
-        let mut body = large(900_000);
-        body.push_str(&" ".repeat(899_999));
-        let text = exchange(server.addr(), body).await;
-        text.contains("HTTP/1.1 429") && text.to_lowercase().contains("retry-after: 1\r\n")
+    // One byte more than a small body: the server has read all of it when it refuses, so that it
+    // closes the connection without a reset, which could discard the response.
+    let large = " ".repeat(64 * 1024 + 1);
+    let is_refused = async || {
+        let text = exchange(server.addr(), post(path, "application/json", &large)).await;
+        let is_refused = text.contains("HTTP/1.1 429");
+        assert!(is_refused || text.contains("HTTP/1.1 400"), "{text}");
+        assert!(!is_refused || text.to_lowercase().contains("retry-after: 1\r\n"));
+        is_refused
     };
-    let waiting = async { while !refused().await {} };
-    tokio::time::timeout(DEADLINE, waiting).await.unwrap();
+    let refused = || async { is_refused().await.then_some(()) };
+    eventually("the budget is used up", refused).await;
     let small = r#"{"metadata":{"name":"small"}}"#;
-    let text = exchange(
-        server.addr(),
-        crate::wire::post(path, "application/json", small),
-    )
-    .await;
+    let text = exchange(server.addr(), post(path, "application/json", small)).await;
     assert!(text.starts_with("HTTP/1.1 201"), "{text}");
     drop(slow);
-    let waiting = async { while refused().await {} };
-    tokio::time::timeout(DEADLINE, waiting).await.unwrap();
+    let accepted = || async { (!is_refused().await).then_some(()) };
+    eventually("the budget is free again", accepted).await;
 }

@@ -1,4 +1,4 @@
-//! What the log tells of requests, and what not.
+//! What the log contains of requests, and what not.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use tokio::io::AsyncWriteExt as _;
 
 use super::served;
 use crate::fixture::eventually;
-use crate::wire::{answer, connect, exchange, get};
+use crate::wire::{connect, exchange, get, read_response};
 
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
@@ -31,7 +31,7 @@ impl Write for Lines {
 }
 
 #[tokio::test]
-async fn requests_are_told_with_their_end_and_secrets_are_not() {
+async fn requests_are_logged_at_their_end_without_secrets() {
     let lines = Lines::default();
     let writer = lines.clone();
     let subscriber = tracing_subscriber::fmt()
@@ -59,11 +59,11 @@ async fn requests_are_told_with_their_end_and_secrets_are_not() {
     let mut watch = connect(server.addr()).await;
     let watching = get("/api/v1/pods?watch=true", headers);
     watch.write_all(watching.as_bytes()).await.unwrap();
-    answer(&mut watch).await;
+    read_response(&mut watch).await;
     let begun = lines.text();
     drop(watch);
     let ended = || async { lines.text().contains("watch ended").then_some(()) };
-    eventually("the end of the watch is told", ended).await;
+    eventually("a log line for the end of the watch", ended).await;
 
     let own: String = lines
         .text()

@@ -10,7 +10,7 @@ use super::{client_of, nodes, secured, served};
 use crate::fixture::quick;
 use crate::wire;
 
-/// A folder that goes with the test.
+/// A folder that is deleted when it is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -34,9 +34,9 @@ impl Drop for Folder {
 }
 
 #[tokio::test]
-async fn the_made_certificate_is_for_every_name_of_the_api() {
+async fn the_self_signed_certificate_is_for_every_name_of_the_api() {
     let options = ServeOptions {
-        tls: Some(Tls::SelfMade {
+        tls: Some(Tls::SelfSignedCa {
             names: vec!["more.example".into()],
         }),
         ..ServeOptions::default()
@@ -69,7 +69,7 @@ async fn the_made_certificate_is_for_every_name_of_the_api() {
 }
 
 #[tokio::test]
-async fn a_certificate_can_come_from_files_and_what_is_wrong_with_them_is_said() {
+async fn a_certificate_can_come_from_files_and_invalid_files_are_errors() {
     let folder = Folder::new();
     let key = KeyPair::generate().unwrap();
     let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
@@ -95,16 +95,19 @@ async fn a_certificate_can_come_from_files_and_what_is_wrong_with_them_is_said()
     for (options, wanted) in [
         (
             files(&junk, &key_file, None),
-            "junk.pem: not a certificate in PEM",
+            "junk.pem: not PEM with a section CERTIFICATE",
         ),
         (
             files(&certificate, &junk, None),
-            "junk.pem: not a private key in PEM",
+            "junk.pem: not PEM with a section PRIVATE KEY",
         ),
-        (files(&certificate, &other_key, None), "cert.pem: "),
+        (
+            files(&certificate, &other_key, None),
+            "other.pem: not the key of the certificate in",
+        ),
         (
             files(&certificate, &key_file, Some(&junk)),
-            "junk.pem: not a certificate",
+            "junk.pem: not PEM with a section CERTIFICATE",
         ),
         (files(&missing, &key_file, None), "missing.pem"),
         (files(&certificate, &missing, None), "missing.pem"),
@@ -118,7 +121,7 @@ async fn a_certificate_can_come_from_files_and_what_is_wrong_with_them_is_said()
 async fn names_that_are_none_are_refused() {
     let cluster = LocalCluster::start(quick()).await.unwrap();
     let options = ServeOptions {
-        tls: Some(Tls::SelfMade {
+        tls: Some(Tls::SelfSignedCa {
             names: vec!["a b".into()],
         }),
         ..ServeOptions::default()
@@ -131,13 +134,16 @@ async fn names_that_are_none_are_refused() {
 }
 
 #[tokio::test]
-async fn who_speaks_the_wrong_protocol_is_told_and_others_are_served() {
+async fn the_wrong_protocol_is_an_error_and_other_clients_are_served() {
     let (cluster, server) = served(secured("t")).await;
-    let told = wire::exchange(server.addr(), wire::get("/livez", "")).await;
-    assert!(told.starts_with("HTTP/1.0 400 Bad Request\r\n"), "{told}");
+    let response = wire::exchange(server.addr(), wire::get("/livez", "")).await;
     assert!(
-        told.ends_with("Client sent an HTTP request to an HTTPS server.\n"),
-        "{told}"
+        response.starts_with("HTTP/1.0 400 Bad Request\r\n"),
+        "{response}"
+    );
+    assert!(
+        response.ends_with("Client sent an HTTP request to an HTTPS server.\n"),
+        "{response}"
     );
     for junk in [&b"\0\0\0\0"[..], b"\x16\x03\x01\xff\xff", b"\xff"] {
         let mut stream = wire::connect(server.addr()).await;
@@ -152,10 +158,10 @@ async fn who_speaks_the_wrong_protocol_is_told_and_others_are_served() {
 
     let plain = cluster.serve_with(ServeOptions::default()).await.unwrap();
     let hello = b"\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03hello";
-    let told = wire::exchange(plain.addr(), hello).await;
+    let response = wire::exchange(plain.addr(), hello).await;
     assert!(
-        told.is_empty() || told.starts_with("HTTP/1.1 400"),
-        "{told}"
+        response.is_empty() || response.starts_with("HTTP/1.1 400"),
+        "{response}"
     );
     assert_eq!(
         nodes(client_of(&plain.kubeconfig()).await).await.unwrap(),

@@ -65,7 +65,7 @@ async fn a_job_runs_until_enough_succeeded() {
 }
 
 #[tokio::test]
-async fn a_job_that_fails_gives_up() {
+async fn a_job_fails_after_its_backoff_limit() {
     let cluster = cluster(brief()).await;
     for (name, policy) in [("anew", "Never"), ("again", "OnFailure")] {
         let failing = json!({
@@ -98,7 +98,7 @@ async fn a_job_that_fails_gives_up() {
 }
 
 #[tokio::test]
-async fn a_finished_job_is_removed_in_time() {
+async fn a_finished_job_is_deleted_after_its_ttl() {
     let cluster = cluster(brief()).await;
     create(
         &cluster,
@@ -117,7 +117,7 @@ async fn a_finished_job_is_removed_in_time() {
 }
 
 #[tokio::test]
-async fn a_suspended_job_waits() {
+async fn a_suspended_job_has_no_pods() {
     let cluster = cluster(brief()).await;
     create(&cluster, JOBS, job("later", json!({"suspend": true}))).await;
     let path = format!("{JOBS}/later");

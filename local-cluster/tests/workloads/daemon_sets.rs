@@ -27,7 +27,7 @@ fn nodes(pods: &[Value]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn each_node_has_its_daemon() {
+async fn each_node_runs_a_pod() {
     let cluster = cluster(quick()).await;
     let path = format!("{}/agent", apps("daemonsets"));
     create(&cluster, &apps("daemonsets"), workload("agent", json!({}))).await;
@@ -35,7 +35,7 @@ async fn each_node_has_its_daemon() {
     assert_eq!(done["status"]["desiredNumberScheduled"], 2);
     assert_eq!(done["status"]["updatedNumberScheduled"], 2);
     assert_eq!(nodes(&pods(&cluster, "agent").await), ["node-1", "node-2"]);
-    // A node is one more when it is well.
+    // A new node counts once it is ready.
     create(&cluster, NODES, node("node-3", "False")).await;
     patch(
         &cluster,
@@ -44,7 +44,7 @@ async fn each_node_has_its_daemon() {
     )
     .await;
     until(&cluster, &path, |d| d["status"]["numberReady"] == 3).await;
-    // Closed nodes keep theirs, and get it back.
+    // Cordoned nodes keep their pod, and get a new one if it is deleted.
     patch(
         &cluster,
         &format!("{NODES}/node-1"),
@@ -65,7 +65,7 @@ async fn each_node_has_its_daemon() {
     call(&cluster, "DELETE", &format!("{NODES}/node-3"), None).await;
     let left = until_pods(&cluster, "agent", |pods| pods.len() == 2).await;
     assert_eq!(nodes(&left), ["node-1", "node-2"]);
-    // Nodes that are not selected have none.
+    // Nodes that are not selected run no pod.
     let selective = json!({"spec": {"template": {"spec": {"nodeSelector": {"disk": "ssd"}}}}});
     patch(&cluster, &path, selective).await;
     until(&cluster, &path, |d| {
@@ -76,7 +76,7 @@ async fn each_node_has_its_daemon() {
 }
 
 #[tokio::test]
-async fn a_new_version_replaces_daemons_one_by_one() {
+async fn a_new_template_replaces_pods_one_by_one() {
     let cluster = cluster(quick()).await;
     let path = format!("{}/agent", apps("daemonsets"));
     create(&cluster, &apps("daemonsets"), workload("agent", json!({}))).await;

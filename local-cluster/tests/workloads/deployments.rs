@@ -66,7 +66,7 @@ async fn a_deployment_has_its_pods() {
         assert_eq!(owner["controller"], true);
         assert_eq!(owner["uid"], sets[0]["metadata"]["uid"]);
     }
-    // One that goes is replaced.
+    // A deleted pod is replaced.
     call(
         &cluster,
         "DELETE",
@@ -81,7 +81,7 @@ async fn a_deployment_has_its_pods() {
     patch(&cluster, &path, json!({"spec": {"replicas": 1}})).await;
     until(&cluster, &path, |d| is_done(d, 1, 2)).await;
     until_pods(&cluster, "web", |pods| pods.len() == 1).await;
-    // A new size is no new version.
+    // A new size is no new revision.
     assert_eq!(list(&cluster, &apps("replicasets")).await.len(), 1);
     call(&cluster, "DELETE", &path, None).await;
     until_pods(&cluster, "web", |pods| pods.is_empty()).await;
@@ -89,14 +89,14 @@ async fn a_deployment_has_its_pods() {
 }
 
 #[tokio::test]
-async fn a_new_version_rolls_out_within_its_fences() {
+async fn a_rollout_keeps_to_surge_and_unavailable() {
     let cluster = cluster(quick()).await;
     let path = format!("{}/web", apps("deployments"));
     let strategy = json!({"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}});
     let spec = json!({"replicas": 3, "strategy": strategy});
     create(&cluster, &apps("deployments"), workload("web", spec)).await;
     until(&cluster, &path, |d| is_done(d, 3, 1)).await;
-    // A version that never gets ready stops with one pod of its own, and all old ones.
+    // A revision that never becomes ready stops with one new pod and all old ones.
     let mut broken = image("i:2");
     broken["spec"]["template"]["metadata"]["annotations"] = json!({annotations::READY: "false"});
     patch(&cluster, &path, broken).await;
@@ -108,7 +108,7 @@ async fn a_new_version_rolls_out_within_its_fences() {
     assert_eq!(stuck["status"]["unavailableReplicas"], 1);
     assert_eq!(condition(&stuck, "Available")["status"], "True");
     assert_eq!(stuck["metadata"]["annotations"][REVISION], "2");
-    // Back to the first version, which is the third then.
+    // A rollback to the first revision is the third one.
     let mut back = image("i:1");
     back["spec"]["template"]["metadata"]["annotations"] = Value::Null;
     patch(&cluster, &path, back).await;
@@ -126,7 +126,7 @@ async fn a_new_version_rolls_out_within_its_fences() {
 }
 
 #[tokio::test]
-async fn old_versions_are_forgotten() {
+async fn old_revisions_are_deleted() {
     let cluster = cluster(quick()).await;
     let path = format!("{}/web", apps("deployments"));
     let spec = json!({"replicas": 1, "revisionHistoryLimit": 1});
@@ -143,7 +143,7 @@ async fn old_versions_are_forgotten() {
 }
 
 #[tokio::test]
-async fn recreated_pods_do_not_meet_their_successors() {
+async fn with_recreate_old_and_new_pods_do_not_overlap() {
     let cluster = cluster(quick()).await;
     let path = format!("{}/web", apps("deployments"));
     let spec = json!({"replicas": 2, "strategy": {"type": "Recreate"}});
@@ -206,7 +206,7 @@ async fn a_rollout_without_progress_times_out() {
 }
 
 #[tokio::test]
-async fn a_replica_set_adopts_and_lets_go() {
+async fn a_replica_set_adopts_and_releases_pods() {
     let cluster = cluster(quick()).await;
     let lone = json!({"metadata": {"name": "lone", "labels": {"app": "web"}},
         "spec": {"containers": [{"name": "c", "image": "i"}]}});
@@ -227,7 +227,7 @@ async fn a_replica_set_adopts_and_lets_go() {
     .await;
     assert!(names(&pods).contains(&"lone"));
     until(&cluster, &path, |set| set["status"]["readyReplicas"] == 2).await;
-    // A pod that is no longer selected is free, and replaced.
+    // A pod that is no longer selected is released and replaced.
     let lone = format!("{PODS}/lone");
     patch(
         &cluster,
@@ -240,7 +240,7 @@ async fn a_replica_set_adopts_and_lets_go() {
     })
     .await;
     until_pods(&cluster, "web", |pods| pods.len() == 2).await;
-    // What goes without its pods leaves them to the next.
+    // Orphaned pods are adopted by the next ReplicaSet.
     call(
         &cluster,
         "DELETE",
@@ -270,29 +270,29 @@ async fn a_replica_set_adopts_and_lets_go() {
 }
 
 #[tokio::test]
-async fn pods_that_cannot_be_made_are_told() {
+async fn pods_that_cannot_be_created_are_reported() {
     let cluster = cluster(quick()).await;
     let path = format!("{}/web", apps("replicasets"));
     let huge = workload("web", json!({"replicas": 2_000_000_000}));
     let mut few = workload("few", json!({}));
     few["spec"]["template"]["spec"]["containers"][0]["image"] = json!("i");
     create(&cluster, &apps("replicasets"), huge).await;
-    // Others have their turn meanwhile.
+    // Other workloads are reconciled meanwhile.
     create(&cluster, &apps("replicasets"), few).await;
     until_pods(&cluster, "few", |pods| pods.len() == 1).await;
-    let told = until(&cluster, &path, |set| {
+    let set = until(&cluster, &path, |set| {
         condition(set, "ReplicaFailure")["reason"] == "FailedCreate"
     })
     .await;
     assert_eq!(
-        condition(&told, "ReplicaFailure")["message"],
-        "no more than 10000 pods are made here"
+        condition(&set, "ReplicaFailure")["message"],
+        "at most 10000 pods are created"
     );
     call(&cluster, "DELETE", &path, None).await;
 }
 
 #[tokio::test]
-async fn minimum_ready_seconds_are_waited_for() {
+async fn pods_are_available_after_min_ready_seconds() {
     let cluster = cluster(quick()).await;
     let path = format!("{}/web", apps("deployments"));
     let spec = json!({"replicas": 1, "minReadySeconds": 1});
@@ -303,7 +303,7 @@ async fn minimum_ready_seconds_are_waited_for() {
 }
 
 #[tokio::test]
-async fn replication_controllers_keep_pods_too() {
+async fn replication_controllers_have_pods_too() {
     let cluster = cluster(quick()).await;
     let path = "/api/v1/namespaces/default/replicationcontrollers";
     let mut body = workload("web", json!({"replicas": 2}));
@@ -322,25 +322,25 @@ async fn replication_controllers_keep_pods_too() {
 }
 
 #[tokio::test]
-async fn a_namespace_takes_its_workloads_along() {
+async fn workloads_are_deleted_with_their_namespace() {
     let cluster = cluster(quick()).await;
     create(
         &cluster,
         "/api/v1/namespaces",
-        json!({"metadata": {"name": "room"}}),
+        json!({"metadata": {"name": "team"}}),
     )
     .await;
-    let room = "/apis/apps/v1/namespaces/room/deployments";
-    create(&cluster, room, workload("web", json!({"replicas": 3}))).await;
-    until(&cluster, &format!("{room}/web"), |d| {
+    let path = "/apis/apps/v1/namespaces/team/deployments";
+    create(&cluster, path, workload("web", json!({"replicas": 3}))).await;
+    until(&cluster, &format!("{path}/web"), |d| {
         d["status"]["readyReplicas"] == 3
     })
     .await;
     let service = json!({"metadata": {"name": "web"}, "spec": {"selector": {"app": "web"}, "ports": [{"port": 1}]}});
-    create(&cluster, "/api/v1/namespaces/room/services", service).await;
-    call(&cluster, "DELETE", "/api/v1/namespaces/room", None).await;
+    create(&cluster, "/api/v1/namespaces/team/services", service).await;
+    call(&cluster, "DELETE", "/api/v1/namespaces/team", None).await;
     eventually("the namespace is gone", || async {
-        get(&cluster, "/api/v1/namespaces/room")
+        get(&cluster, "/api/v1/namespaces/team")
             .await
             .is_none()
             .then_some(())

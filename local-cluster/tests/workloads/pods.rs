@@ -1,4 +1,4 @@
-//! Pods as scheduler and kubelet treat them.
+//! Scheduler and kubelet.
 
 use local_cluster::annotations;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn at(name: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_readiness_gate_is_waited_for() {
+async fn a_readiness_gate_keeps_a_pod_unready() {
     let cluster = cluster(quick()).await;
     let gate = json!({"readinessGates": [{"conditionType": "example.com/lb"}]});
     create(&cluster, PODS, pod("p", gate)).await;
@@ -61,7 +61,7 @@ async fn an_annotation_makes_a_pod_unready() {
 }
 
 #[tokio::test]
-async fn a_pod_that_no_node_takes_says_why() {
+async fn an_unschedulable_pod_has_the_reason() {
     let cluster = cluster(quick()).await;
     patch(
         &cluster,
@@ -95,7 +95,7 @@ async fn a_pod_that_no_node_takes_says_why() {
 }
 
 #[tokio::test]
-async fn pods_go_where_the_fewest_are() {
+async fn pods_are_bound_to_the_node_with_the_fewest() {
     let cluster = cluster(quick()).await;
     for name in ["a", "b", "c"] {
         create(&cluster, PODS, pod(name, json!({"nodeName": "node-1"}))).await;
@@ -111,7 +111,7 @@ async fn pods_go_where_the_fewest_are() {
 }
 
 #[tokio::test]
-async fn pods_suffer_with_their_node() {
+async fn pods_follow_the_state_of_their_node() {
     let cluster = cluster(quick()).await;
     let node =
         |status: &str| json!({"status": {"conditions": [{"type": "Ready", "status": status}]}});
@@ -123,7 +123,7 @@ async fn pods_suffer_with_their_node() {
         condition(p, "Ready")["status"] == "False"
     })
     .await;
-    // Nobody can say that its containers have ended.
+    // The node cannot report that its containers have ended.
     create(&cluster, PODS, pod("late", json!({"nodeName": "node-1"}))).await;
     call(&cluster, "DELETE", &at("p"), None).await;
     patch(&cluster, &one, node("True")).await;
@@ -140,7 +140,7 @@ async fn pods_suffer_with_their_node() {
 }
 
 #[tokio::test]
-async fn a_pod_of_another_scheduler_is_left_to_it() {
+async fn a_pod_of_another_scheduler_is_not_bound() {
     let cluster = cluster(quick()).await;
     create(&cluster, PODS, pod("p", json!({"schedulerName": "mine"}))).await;
     create(

@@ -17,7 +17,7 @@ fn images(pods: &[Value]) -> Vec<&Value> {
 }
 
 #[tokio::test]
-async fn pods_have_names_that_stay() {
+async fn pods_have_stable_names() {
     let cluster = cluster(quick()).await;
     let spec = json!({"replicas": 3, "serviceName": "all"});
     create(&cluster, &apps("statefulsets"), workload("web", spec)).await;
@@ -60,7 +60,7 @@ async fn pods_have_names_that_stay() {
 }
 
 #[tokio::test]
-async fn each_waits_for_the_one_before() {
+async fn each_pod_waits_for_the_previous_one() {
     let cluster = cluster(quick()).await;
     let mut held = workload("web", json!({"replicas": 2}));
     held["spec"]["template"]["metadata"]["annotations"] = json!({annotations::READY: "false"});
@@ -86,7 +86,7 @@ async fn each_waits_for_the_one_before() {
 }
 
 #[tokio::test]
-async fn a_partition_holds_old_pods_back() {
+async fn pods_below_the_partition_keep_their_revision() {
     let cluster = cluster(quick()).await;
     create(
         &cluster,
@@ -108,7 +108,7 @@ async fn a_partition_holds_old_pods_back() {
     );
     assert_eq!(half["status"]["currentReplicas"], 2);
     assert_eq!(images(&pods(&cluster, "web").await), ["i:1", "i:1", "i:2"]);
-    // An old pod that is lost comes back as it was.
+    // A deleted pod below the partition is created again with its old revision.
     call(
         &cluster,
         "DELETE",
@@ -129,7 +129,7 @@ async fn a_partition_holds_old_pods_back() {
         done["status"]["updateRevision"]
     );
     assert_eq!(list(&cluster, &apps("controllerrevisions")).await.len(), 2);
-    // The first version again is the third revision, of the same name.
+    // A rollback to the first template makes its ControllerRevision the third one.
     patch(&cluster, &path(), image("i:1")).await;
     until(&cluster, &path(), |s| {
         s["status"]["observedGeneration"] == 4 && s["status"]["updatedReplicas"] == 3
@@ -145,7 +145,7 @@ async fn a_partition_holds_old_pods_back() {
 }
 
 #[tokio::test]
-async fn on_delete_waits_for_somebody_to_delete() {
+async fn on_delete_updates_pods_that_a_client_deletes() {
     let cluster = cluster(quick()).await;
     let spec = json!({"replicas": 2, "updateStrategy": {"type": "OnDelete"}});
     create(&cluster, &apps("statefulsets"), workload("web", spec)).await;

@@ -1,5 +1,5 @@
-//! What somebody does in the provider's console, behind the driver's back. It is for tests of how
-//! a driver gets along with that, and works during an outage of the API too.
+//! Changes that a user makes in the provider's console, for tests of how a driver copes with them.
+//! They work during an outage of the API, too.
 
 use super::Cloud;
 use super::endpoint::Endpoint;
@@ -8,8 +8,8 @@ use super::model::Target;
 use lbcf_driver_sdk::webhook::StringMap;
 
 impl Cloud {
-    /// Binds a target that LBCF has not registered. Gives no for an address that is bound already,
-    /// by whomever: that one stays as it is.
+    /// Binds a target that LBCF has not registered. Returns false, and changes nothing, if the
+    /// address is bound already.
     pub(crate) fn bind_by_hand(
         &self,
         endpoint: &Endpoint,
@@ -28,7 +28,7 @@ impl Cloud {
         })
     }
 
-    /// Unbinds a target; gives whether it was bound.
+    /// Unbinds a target, and returns whether it was bound.
     pub(crate) fn unbind_by_hand(
         &self,
         endpoint: &Endpoint,
@@ -37,7 +37,6 @@ impl Cloud {
         self.with(|model, _| model.unbind(endpoint, address))
     }
 
-    /// Replaces an endpoint's attributes.
     pub(crate) fn set_attributes_by_hand(
         &self,
         endpoint: &Endpoint,

@@ -1,12 +1,12 @@
-//! The cloud's clock: the machine's, or one that stands still until somebody moves it, so that a
-//! test of something slow is neither slow nor a matter of luck.
+//! The cloud's clock: the machine's, or one that only the test advances, so that tests of slow
+//! operations are fast and deterministic.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-// The machine's clock, but for tests that let tokio's run ahead.
+// The machine's clock, except in tests that pause or advance tokio's.
 use tokio::time::Instant;
 
-/// Tells how much time has passed since it was made.
+/// Measures the time since its creation.
 ///
 /// ```
 /// use mock_driver::Clock;
@@ -19,16 +19,16 @@ use tokio::time::Instant;
 #[derive(Debug, Clone)]
 pub struct Clock {
     started: Option<Instant>,
-    moved: Arc<Mutex<Duration>>,
+    advanced: Arc<Mutex<Duration>>,
 }
 
 impl Clock {
-    /// The machine's clock.
+    /// The machine's clock, starting at zero.
     #[must_use]
     pub fn system() -> Self {
         Self {
             started: Some(Instant::now()),
-            moved: Arc::default(),
+            advanced: Arc::default(),
         }
     }
 
@@ -37,19 +37,19 @@ impl Clock {
     pub fn manual() -> Self {
         Self {
             started: None,
-            moved: Arc::default(),
+            advanced: Arc::default(),
         }
     }
 
-    /// The time since this clock was made.
+    /// The time since the clock was created.
     #[must_use]
     pub fn now(&self) -> Duration {
-        let moved = *self.moved.lock().unwrap_or_else(PoisonError::into_inner);
-        moved + self.started.map_or(Duration::ZERO, |start| start.elapsed())
+        let advanced = *self.advanced.lock().unwrap_or_else(PoisonError::into_inner);
+        advanced + self.started.map_or(Duration::ZERO, |start| start.elapsed())
     }
 
-    /// Moves the clock forward; the machine's as well.
+    /// Moves the clock forward, also one that follows the machine's.
     pub fn advance(&self, by: Duration) {
-        *self.moved.lock().unwrap_or_else(PoisonError::into_inner) += by;
+        *self.advanced.lock().unwrap_or_else(PoisonError::into_inner) += by;
     }
 }

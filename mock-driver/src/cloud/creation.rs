@@ -1,57 +1,56 @@
-//! Making a load balancer takes a cloud some time and several stages. Nothing runs in the
-//! background for it: how far a creation has come follows from when it began and what time it is.
+//! Creating a load balancer takes a cloud some time and several stages. No task runs for it: the
+//! progress follows from the time at which the creation began and the current time.
 
 use super::endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, Rule};
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
-/// What a new load balancer shall be.
+/// What to create a load balancer from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewLoadBalancer {
-    /// The network that it stands in.
+    /// The ID of the network.
     pub vpc: String,
-    /// Who can reach it.
+    /// From where it can be reached.
     pub kind: LoadBalancerType,
-    /// What its listener speaks.
+    /// The protocol of its listener.
     pub protocol: ListenerProtocol,
-    /// Where its listener listens.
+    /// The port of its listener.
     pub port: u16,
-    /// Which requests it forwards; nothing for TCP and UDP.
+    /// The forwarding rule of an HTTP or HTTPS listener.
     pub rule: Option<Rule>,
 }
 
-/// How far a creation has come.
+/// The progress of a creation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Creation {
-    /// It is done: this is the load balancer.
+    /// It is complete, with this identity.
     Done(Endpoint),
-    /// It is under way.
+    /// It has not completed.
     Running {
-        /// What is being made.
-        stage: Stage,
-        /// How long that will take from now on.
+        /// What is being created.
+        stage: CreationStage,
+        /// The time until this stage completes.
         remaining: Duration,
     },
 }
 
-/// What a creation is making.
+/// What a creation is creating; as text, the message of `Running`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Stage {
-    /// The CLB instance.
+pub enum CreationStage {
+    /// The CLB instance, without listeners.
     #[serde(rename = "creating CLB instance")]
     Instance,
-    /// Its listener.
+    /// The listener of the instance.
     #[serde(rename = "creating listener")]
     Listener,
-    /// The listener's forward rule.
+    /// The forwarding rule of an HTTP or HTTPS listener.
     #[serde(rename = "creating forward rule")]
     Rule,
 }
 
-impl fmt::Display for Stage {
+impl fmt::Display for CreationStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Instance => "creating CLB instance",
@@ -61,63 +60,62 @@ impl fmt::Display for Stage {
     }
 }
 
-/// The creation of one instance, which stays with the instance: its client token is how a
-/// repeated call finds it, also from a driver that has been started anew.
+/// How an instance was created. It is kept with the instance: a repeated call finds the instance by
+/// the client token, also after a restart of the driver.
 #[derive(Debug, Clone)]
 pub(super) struct Origin {
     pub(super) token: String,
-    pub(super) wanted: NewLoadBalancer,
-    /// The attributes that the load balancer gets when it is done.
+    pub(super) desired: NewLoadBalancer,
+    /// Set when the creation completes.
     pub(super) attributes: StringMap,
-    /// The listener, as soon as it is there.
+    /// The ID of the listener, once it exists.
     pub(super) listener: Option<String>,
-    /// The result, as soon as all is there.
+    /// The result, once the creation is complete.
     pub(super) endpoint: Option<Endpoint>,
-    /// Whether somebody was told that it is done.
-    pub(super) handed_out: bool,
-    /// The calls that took it into use, and those that ended a use: it is deleted by the last.
-    pub(super) users: BTreeSet<String>,
-    pub(super) leavers: BTreeSet<String>,
-    began: Duration,
-    pace: Duration,
+    /// Whether a call has returned the result.
+    pub(super) was_returned: bool,
+    started: Duration,
+    stage_duration: Duration,
 }
 
 impl Origin {
-    pub(super) fn begin(
+    pub(super) fn new(
         token: &str,
-        wanted: NewLoadBalancer,
+        desired: NewLoadBalancer,
         attributes: StringMap,
-        began: Duration,
-        pace: Duration,
+        started: Duration,
+        stage_duration: Duration,
     ) -> Self {
         Self {
             token: token.to_owned(),
-            wanted,
+            desired,
             attributes,
             listener: None,
             endpoint: None,
-            handed_out: false,
-            users: BTreeSet::from([token.to_owned()]),
-            leavers: BTreeSet::new(),
-            began,
-            pace,
+            was_returned: false,
+            started,
+            stage_duration,
         }
     }
 
-    const fn stages(&self) -> &'static [Stage] {
-        if self.wanted.protocol.has_rules() {
-            &[Stage::Instance, Stage::Listener, Stage::Rule]
+    const fn stages(&self) -> &'static [CreationStage] {
+        if self.desired.protocol.has_rules() {
+            &[
+                CreationStage::Instance,
+                CreationStage::Listener,
+                CreationStage::Rule,
+            ]
         } else {
-            &[Stage::Instance, Stage::Listener]
+            &[CreationStage::Instance, CreationStage::Listener]
         }
     }
 
-    /// The stage that is running, and how long it still will; nothing when all are over.
-    pub(super) fn running(&self, now: Duration) -> Option<(Stage, Duration)> {
-        let elapsed = now.saturating_sub(self.began);
+    /// The current stage and the time until it completes; none when all are complete.
+    pub(super) fn running(&self, now: Duration) -> Option<(CreationStage, Duration)> {
+        let elapsed = now.saturating_sub(self.started);
         let mut end = Duration::ZERO;
         self.stages().iter().find_map(|stage| {
-            end = end.saturating_add(self.pace);
+            end = end.saturating_add(self.stage_duration);
             (elapsed < end).then(|| (*stage, end.saturating_sub(elapsed)))
         })
     }
@@ -126,16 +124,19 @@ impl Origin {
         match (&self.endpoint, self.running(now)) {
             (Some(endpoint), _) => Creation::Done(endpoint.clone()),
             (None, Some((stage, remaining))) => Creation::Running { stage, remaining },
-            // The stages' time is over, and the last one's result is about to be put in place.
+            // The time of all stages has passed, but the result is not in place yet.
             (None, None) => Creation::Running {
-                stage: self.stages().last().copied().unwrap_or(Stage::Instance),
+                stage: self
+                    .stages()
+                    .last()
+                    .copied()
+                    .unwrap_or(CreationStage::Instance),
                 remaining: Duration::ZERO,
             },
         }
     }
 
-    /// Whether this stage's result is there.
-    pub(super) fn has_passed(&self, stage: Stage, now: Duration) -> bool {
+    pub(super) fn has_completed(&self, stage: CreationStage, now: Duration) -> bool {
         self.running(now)
             .is_none_or(|(running, _)| (stage as u8) < running as u8)
     }

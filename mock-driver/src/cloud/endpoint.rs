@@ -1,21 +1,20 @@
-//! What clients connect to: a listener, or one forward rule of an HTTP(S) listener. It is what
-//! LBCF calls a load balancer, and what backends are registered to.
+//! What clients connect to: a listener, or one forwarding rule of an HTTP or HTTPS listener. LBCF
+//! calls it a load balancer and registers backends to it.
 
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::str::FromStr;
 
-/// Names one listener, or one forward rule of it.
+/// Identifies one listener, or one forwarding rule of a listener.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// The CLB instance.
+    /// The ID of the CLB instance.
     pub load_balancer: String,
-    /// Its listener.
+    /// The ID of the listener.
     pub listener: String,
-    /// The rule's domain; on HTTP(S) listeners absence means [`Rule::ANY_DOMAIN`].
+    /// The rule's domain; without it, [`Rule::ANY_DOMAIN`] on HTTP and HTTPS listeners.
     pub domain: Option<String>,
-    /// The rule's path; on HTTP(S) listeners absence means [`Rule::ROOT`].
+    /// The rule's path; without it, [`Rule::ROOT`] on HTTP and HTTPS listeners.
     pub url: Option<String>,
 }
 
@@ -29,13 +28,13 @@ impl Endpoint {
         }
     }
 
-    /// The rule that it names, where its listener has rules.
+    /// The forwarding rule, if the listener has rules.
     #[must_use]
     pub fn rule(&self) -> Rule {
         Rule::new(self.domain.as_deref(), self.url.as_deref())
     }
 
-    /// The identity as LBCF keeps it: `lbID`, `lblID`, and for a rule `domain` and `url`.
+    /// The identity as `lbInfo`: `lbID`, `lblID`, and for a rule `domain` and `url`.
     #[must_use]
     pub fn lb_info(&self) -> StringMap {
         let fields = [
@@ -51,22 +50,22 @@ impl Endpoint {
     }
 }
 
-/// Which requests of an HTTP(S) listener go to the same targets.
+/// A forwarding rule: the requests of an HTTP or HTTPS listener that go to the same targets.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rule {
-    /// The domain.
+    /// The domain of the requests; `*` is any.
     pub domain: String,
-    /// The path, which starts with a slash.
+    /// The path of the requests; starts with a slash.
     pub url: String,
 }
 
 impl Rule {
-    /// The domain that stands for every domain.
+    /// The domain of a rule for requests to any domain.
     pub const ANY_DOMAIN: &'static str = "*";
-    /// The path that stands for every path.
+    /// The path of a rule for requests to any path.
     pub const ROOT: &'static str = "/";
 
-    /// A rule from what was given of it.
+    /// A rule, with the defaults for what is not given.
     #[must_use]
     pub fn new(domain: Option<&str>, url: Option<&str>) -> Self {
         Self {
@@ -82,24 +81,22 @@ impl fmt::Display for Rule {
     }
 }
 
-/// What a listener speaks.
+/// The protocol of a listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum ListenerProtocol {
-    /// TCP.
+    /// Forwards connections to targets.
     Tcp,
-    /// UDP.
+    /// Forwards datagrams to targets.
     Udp,
-    /// HTTP, by forward rules.
+    /// Forwards requests by rules.
     Http,
-    /// HTTPS, by forward rules.
+    /// Terminates TLS and forwards requests by rules.
     Https,
 }
 
 impl ListenerProtocol {
-    const ALL: [Self; 4] = [Self::Tcp, Self::Udp, Self::Http, Self::Https];
-
-    /// The name in capitals.
+    /// The name in capitals, as in `lbListenerProtocol`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -110,13 +107,13 @@ impl ListenerProtocol {
         }
     }
 
-    /// Whether its listeners forward by rules.
+    /// Whether listeners with this protocol forward by rules.
     #[must_use]
     pub const fn has_rules(self) -> bool {
         matches!(self, Self::Http | Self::Https)
     }
 
-    /// Whether both cannot listen on one port: all but UDP run over TCP.
+    /// Whether listeners with these protocols cannot share a port: all but UDP run over TCP.
     #[must_use]
     pub const fn collides_with(self, other: Self) -> bool {
         matches!(self, Self::Udp) == matches!(other, Self::Udp)
@@ -129,43 +126,13 @@ impl fmt::Display for ListenerProtocol {
     }
 }
 
-/// A text that names nothing of what is allowed there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("none of {0}")]
-pub struct NoneOf(&'static str);
-
-impl FromStr for ListenerProtocol {
-    type Err = NoneOf;
-
-    fn from_str(text: &str) -> Result<Self, NoneOf> {
-        Self::ALL
-            .into_iter()
-            .find(|protocol| protocol.as_str().eq_ignore_ascii_case(text))
-            .ok_or(NoneOf("TCP, UDP, HTTP, HTTPS"))
-    }
-}
-
-/// Who can reach a CLB instance.
+/// From where a CLB instance can be reached.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum LoadBalancerType {
-    /// Everybody.
+    /// From the internet, `OPEN`.
     #[default]
     Open,
-    /// Its own network.
+    /// From its own network, `INTERNAL`.
     Internal,
-}
-
-impl FromStr for LoadBalancerType {
-    type Err = NoneOf;
-
-    fn from_str(text: &str) -> Result<Self, NoneOf> {
-        if text.eq_ignore_ascii_case("OPEN") {
-            Ok(Self::Open)
-        } else if text.eq_ignore_ascii_case("INTERNAL") {
-            Ok(Self::Internal)
-        } else {
-            Err(NoneOf("OPEN, INTERNAL"))
-        }
-    }
 }

@@ -1,77 +1,80 @@
-//! What the cloud refuses. Its messages reach the user of the cluster through events and
-//! conditions, so each names the thing as the user knows it.
+//! Why the cloud rejects a call. The messages reach users through events and conditions, so they
+//! name resources by the IDs that users know.
 
 use super::endpoint::{ListenerProtocol, Rule};
 
-/// There is nothing behind an identity.
+/// No resource has this identity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotFound {
-    /// No such CLB instance.
+    /// There is no CLB instance with this ID.
     #[error("clb instance {0} not found")]
     Instance(String),
-    /// The instance has no such listener.
+    /// The identity names no listener of the instance.
+    #[error("lblID is missing: it names a listener of clb instance {0}")]
+    NoListener(String),
+    /// The instance has no listener with this ID.
     #[error("listener {listener} of clb instance {load_balancer} not found")]
     Listener {
-        /// The instance.
+        /// The ID of the instance.
         load_balancer: String,
-        /// The listener that it does not have.
+        /// The ID that none of its listeners has.
         listener: String,
     },
-    /// The listener has no such rule.
+    /// The listener has no rule with this domain and path.
     #[error("forward rule {rule} of listener {listener} not found")]
     Rule {
-        /// The listener.
+        /// The ID of the listener.
         listener: String,
-        /// The rule that it does not have.
+        /// The rule that was asked for.
         rule: Rule,
     },
-    /// The listener has no rules at all.
+    /// The listener forwards without rules.
     #[error(
         "listener {listener} is a {protocol} listener: domain and url are for HTTP and HTTPS only"
     )]
     NoRules {
-        /// The listener.
+        /// The ID of the listener.
         listener: String,
-        /// What it speaks.
+        /// The protocol of the listener.
         protocol: ListenerProtocol,
     },
 }
 
-/// A load balancer cannot be created, or not be taken into use.
+/// A load balancer cannot be created or taken into use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CreateError {
-    /// It does not exist.
+    /// The load balancer to take into use does not exist.
     #[error(transparent)]
     NotFound(#[from] NotFound),
-    /// Without a token a repeated call would make a second one.
+    /// The client token is empty: a repeated call would create a second load balancer.
     #[error("the client token is empty (it is the call's recordID)")]
     NoToken,
-    /// The token stands for a load balancer made from another specification.
+    /// A load balancer with this token was created from another specification.
     #[error(
-        "lbSpec has changed since {token} made clb instance {load_balancer}: delete that one first, or ask for a new one under a new recordID"
+        "lbSpec has changed since {token} created clb instance {load_balancer}: delete that one first, or use a new recordID"
     )]
     Changed {
-        /// The client token.
+        /// The client token, which is the recordID.
         token: String,
-        /// What was made with it.
+        /// The ID of the instance that was created with it.
         load_balancer: String,
     },
 }
 
-/// A listener cannot be added.
+/// A listener cannot be added to an instance.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddListenerError {
-    /// There is no instance to add it to.
+    /// The instance does not exist.
     #[error(transparent)]
     NotFound(#[from] NotFound),
-    /// Another listener has the port.
+    /// Another listener uses the port.
     #[error("port {port} of clb instance {load_balancer} is taken by listener {listener}")]
     PortTaken {
-        /// The instance.
+        /// The ID of the instance.
         load_balancer: String,
-        /// The port.
+        /// The port that is in use.
         port: u16,
-        /// Who has it.
+        /// The ID of the listener that uses it.
         listener: String,
     },
 }

@@ -1,35 +1,31 @@
-//! What the cloud holds, and the changes it knows. Plain data and plain functions: no lock, no
-//! clock but the argument `now`.
+//! The state of the cloud and its changes: plain data and synchronous functions, with the time as an
+//! argument.
 
-use super::creation::{Creation, NewLoadBalancer, Origin, Stage};
+use super::creation::{Creation, CreationStage, NewLoadBalancer, Origin};
 use super::endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, Rule};
 use super::error::{AddListenerError, CreateError, NotFound};
 use super::ids::Ids;
-use super::twice;
 use lbcf_driver_sdk::webhook::StringMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// The whole cloud.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Model {
     pub(super) load_balancers: BTreeMap<String, LoadBalancer>,
-    /// Whether the API is temporarily unavailable.
+    /// Whether the API is unavailable.
     pub(super) outage: bool,
     ids: Ids,
 }
 
-/// A CLB instance.
 #[derive(Debug, Clone)]
 pub(super) struct LoadBalancer {
     pub(super) vpc: String,
     pub(super) kind: LoadBalancerType,
-    /// How it was created; nothing for one that was there before.
+    /// How it was created; none for one that existed from the start.
     pub(super) origin: Option<Origin>,
     pub(super) listeners: BTreeMap<String, Listener>,
 }
 
-/// A listener of a CLB instance.
 #[derive(Debug, Clone)]
 pub(super) struct Listener {
     pub(super) protocol: ListenerProtocol,
@@ -40,9 +36,7 @@ pub(super) struct Listener {
 /// Where a listener sends what it receives.
 #[derive(Debug, Clone)]
 pub(super) enum Forwarding {
-    /// Everything to the same targets.
     Direct(TargetGroup),
-    /// By domain and path.
     ByRule(BTreeMap<Rule, TargetGroup>),
 }
 
@@ -51,18 +45,10 @@ pub(super) enum Forwarding {
 pub(super) struct TargetGroup {
     pub(super) attributes: StringMap,
     pub(super) targets: BTreeMap<String, Target>,
-    /// The identities under which LBCF knows the endpoint.
-    pub(super) known_as: BTreeMap<StringMap, Use>,
-}
-
-/// Whether LBCF uses an endpoint under an identity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
-    /// It does.
-    Current,
-    /// It did. The identity is kept while there are targets, so that what was left behind is
-    /// seen under the name that it was bound by.
-    Ended,
+    /// The client tokens that took the endpoint into use, and those that released it. The last
+    /// release ends the use.
+    used_by: BTreeSet<String>,
+    released_by: BTreeSet<String>,
 }
 
 /// A target of an endpoint.
@@ -70,7 +56,7 @@ pub(super) enum Use {
 pub struct Target {
     /// Its share of the traffic, 0 to 100.
     pub weight: u8,
-    /// The parameters that it was bound with, as given.
+    /// The parameters of the backend, as the driver gave them.
     pub parameters: StringMap,
 }
 
@@ -84,11 +70,20 @@ impl LoadBalancer {
         }
     }
 
-    /// The creation, while it is not over.
+    /// The creation, until it completes.
     pub(super) fn being_created(&self) -> Option<&Origin> {
         self.origin
             .as_ref()
             .filter(|origin| origin.endpoint.is_none())
+    }
+
+    fn is_in_use(&self) -> bool {
+        self.listeners
+            .values()
+            .any(|listener| match &listener.forwarding {
+                Forwarding::Direct(group) => group.is_in_use(),
+                Forwarding::ByRule(rules) => rules.values().any(TargetGroup::is_in_use),
+            })
     }
 }
 
@@ -108,21 +103,28 @@ impl Listener {
 }
 
 impl TargetGroup {
-    fn forget_ended_uses(&mut self) {
-        if self.targets.is_empty() {
-            self.known_as.retain(|_, usage| *usage == Use::Current);
+    /// Whether LBCF uses the endpoint.
+    pub(super) fn is_in_use(&self) -> bool {
+        !self.used_by.is_empty()
+    }
+
+    fn release(&mut self, token: &str) {
+        self.released_by.insert(token.to_owned());
+        if self.released_by.len() >= self.used_by.len() {
+            self.released_by.clear();
+            self.used_by.clear();
         }
     }
 }
 
 impl Model {
-    /// Puts in place what creations have finished by now.
+    /// Puts in place the results of the stages that have completed.
     pub(super) fn advance(&mut self, now: Duration) {
         for (id, load_balancer) in &mut self.load_balancers {
             let Some(origin) = load_balancer.origin.as_mut() else {
                 continue;
             };
-            if origin.endpoint.is_some() || !origin.has_passed(Stage::Listener, now) {
+            if origin.endpoint.is_some() || !origin.has_completed(CreationStage::Listener, now) {
                 continue;
             }
             let listener_id = origin
@@ -132,22 +134,22 @@ impl Model {
             let listener = load_balancer
                 .listeners
                 .entry(listener_id.clone())
-                .or_insert_with(|| Listener::new(origin.wanted.protocol, origin.wanted.port));
+                .or_insert_with(|| Listener::new(origin.desired.protocol, origin.desired.port));
             if origin.running(now).is_some() {
                 continue;
             }
-            let endpoint = Endpoint::new(id, &listener_id, origin.wanted.rule.as_ref());
+            let endpoint = Endpoint::new(id, &listener_id, origin.desired.rule.as_ref());
             let group = match &mut listener.forwarding {
                 Forwarding::Direct(group) => group,
                 Forwarding::ByRule(rules) => rules.entry(endpoint.rule()).or_default(),
             };
             group.attributes.clone_from(&origin.attributes);
-            group.known_as.insert(endpoint.lb_info(), Use::Current);
+            group.used_by.insert(origin.token.clone());
             origin.endpoint = Some(endpoint);
         }
     }
 
-    /// Adds an instance that was there before anybody asked, with one TCP listener.
+    /// Adds an instance with one TCP listener that no driver has created.
     pub(super) fn add_existing(&mut self, load_balancer: &str, listener: &str, port: u16) {
         let mut instance = LoadBalancer::new("vpc-default");
         instance.listeners.insert(
@@ -158,7 +160,6 @@ impl Model {
             .insert(load_balancer.to_owned(), instance);
     }
 
-    /// Adds a listener, and for HTTP(S) a rule of it.
     pub(super) fn add_listener(
         &mut self,
         load_balancer: &str,
@@ -193,30 +194,30 @@ impl Model {
         Ok(endpoint)
     }
 
-    /// Begins a creation, or tells how far the one with this token is.
+    /// Starts a creation, or returns the progress of the one with this token.
     pub(super) fn create(
         &mut self,
         token: &str,
-        wanted: NewLoadBalancer,
+        desired: NewLoadBalancer,
         attributes: StringMap,
-        pace: Duration,
+        stage_duration: Duration,
         now: Duration,
     ) -> Result<Creation, CreateError> {
         if token.is_empty() {
             return Err(CreateError::NoToken);
         }
-        let id = if let Some(id) = self.made_with(token) {
+        let id = if let Some(id) = self.created_with(token) {
             id
         } else {
             let id = self.ids.next_load_balancer();
-            let mut load_balancer = LoadBalancer::new(&wanted.vpc);
-            load_balancer.kind = wanted.kind;
-            load_balancer.origin = Some(Origin::begin(
+            let mut load_balancer = LoadBalancer::new(&desired.vpc);
+            load_balancer.kind = desired.kind;
+            load_balancer.origin = Some(Origin::new(
                 token,
-                wanted.clone(),
+                desired.clone(),
                 attributes.clone(),
                 now,
-                pace,
+                stage_duration,
             ));
             self.load_balancers.insert(id.clone(), load_balancer);
             self.advance(now);
@@ -228,7 +229,7 @@ impl Model {
             .get_mut(&id)
             .and_then(|load_balancer| load_balancer.origin.as_mut())
             .ok_or_else(not_found)?;
-        if origin.wanted != wanted {
+        if origin.desired != desired {
             return Err(CreateError::Changed {
                 token: token.to_owned(),
                 load_balancer: id,
@@ -237,72 +238,65 @@ impl Model {
         origin.attributes.clone_from(&attributes);
         let progress = origin.progress(now);
         if let Creation::Done(endpoint) = &progress {
-            origin.handed_out = true;
-            // A listener that somebody took away by hand is reported, not made up.
+            origin.was_returned = true;
+            // Fails if a user has deleted the listener by hand.
             self.group_mut(endpoint)?.attributes = attributes;
         }
         Ok(progress)
     }
 
-    /// Marks an existing endpoint as used by LBCF under this identity, and gives it the attributes.
+    /// Marks an endpoint as used by LBCF, and returns it with the defaults filled in.
     pub(super) fn take_into_use(
         &mut self,
         token: &str,
         endpoint: &Endpoint,
-        known_as: &StringMap,
         attributes: StringMap,
-    ) -> Result<(), CreateError> {
-        if let Some(load_balancer) = self.made_with(token) {
+    ) -> Result<Endpoint, CreateError> {
+        if let Some(load_balancer) = self.created_with(token) {
             return Err(CreateError::Changed {
                 token: token.to_owned(),
                 load_balancer,
             });
         }
-        let group = self.group_mut(endpoint)?;
+        let (protocol, group) = self.find_mut(endpoint)?;
         group.attributes = attributes;
-        group.known_as.insert(known_as.clone(), Use::Current);
-        if let Some(origin) = self.origin_mut(&endpoint.load_balancer) {
-            origin.users.insert(token.to_owned());
+        group.used_by.insert(token.to_owned());
+        let rule = protocol.has_rules().then(|| endpoint.rule());
+        Ok(Endpoint::new(
+            &endpoint.load_balancer,
+            &endpoint.listener,
+            rule.as_ref(),
+        ))
+    }
+
+    /// Ends a use of an endpoint. The last release of an instance that was created for LBCF deletes
+    /// it with all targets; before its creation has been returned, any release does.
+    pub(super) fn release(&mut self, token: &str, endpoint: &Endpoint) -> Result<(), NotFound> {
+        let id = &endpoint.load_balancer;
+        if self.cancel(|other, _| other == id).is_some() {
+            return Ok(());
+        }
+        self.group_mut(endpoint)?.release(token);
+        let is_unused = self
+            .load_balancers
+            .get(id)
+            .is_some_and(|instance| instance.origin.is_some() && !instance.is_in_use());
+        if is_unused {
+            self.load_balancers.remove(id);
         }
         Ok(())
     }
 
-    /// Ends LBCF's use of an endpoint. An instance that [`create`](Self::create) made goes with
-    /// its last use, whatever is still bound to it; one that was there before stays.
-    pub(super) fn release(
-        &mut self,
-        token: &str,
-        endpoint: &Endpoint,
-        known_as: &StringMap,
-    ) -> Result<(), NotFound> {
-        let group = self.group_mut(endpoint)?;
-        if let Some(usage) = group.known_as.get_mut(known_as) {
-            *usage = Use::Ended;
-        }
-        group.forget_ended_uses();
-        let unused = self
-            .origin_mut(&endpoint.load_balancer)
-            .is_some_and(|origin| {
-                origin.leavers.insert(token.to_owned());
-                origin.leavers.len() >= origin.users.len()
-            });
-        if unused {
-            self.load_balancers.remove(&endpoint.load_balancer);
-        }
-        Ok(())
-    }
-
-    /// Takes back a creation whose result nobody was told; gives the instance's name.
-    pub(super) fn cancel(&mut self, which: &dyn Fn(&str, &Origin) -> bool) -> Option<String> {
+    /// Deletes an instance whose creation has not been returned to any caller, and returns its ID.
+    pub(super) fn cancel(&mut self, matches: impl Fn(&str, &Origin) -> bool) -> Option<String> {
         let id = self.load_balancers.iter().find_map(|(id, instance)| {
             let origin = instance.origin.as_ref()?;
-            (!origin.handed_out && which(id, origin)).then(|| id.clone())
+            (!origin.was_returned && matches(id, origin)).then(|| id.clone())
         })?;
         self.load_balancers.remove(&id);
         Some(id)
     }
 
-    /// Replaces an endpoint's attributes.
     pub(super) fn set_attributes(
         &mut self,
         endpoint: &Endpoint,
@@ -312,7 +306,6 @@ impl Model {
         Ok(())
     }
 
-    /// Binds a target, or brings a bound one to this weight and these parameters.
     pub(super) fn bind(
         &mut self,
         endpoint: &Endpoint,
@@ -324,16 +317,12 @@ impl Model {
         Ok(())
     }
 
-    /// Unbinds a target; says whether it was bound.
     pub(super) fn unbind(&mut self, endpoint: &Endpoint, address: &str) -> Result<bool, NotFound> {
         let group = self.group_mut(endpoint)?;
-        let was_bound = group.targets.remove(address).is_some();
-        twice::remove_further(&mut group.targets, address);
-        group.forget_ended_uses();
-        Ok(was_bound)
+        Ok(group.targets.remove(address).is_some())
     }
 
-    fn made_with(&self, token: &str) -> Option<String> {
+    fn created_with(&self, token: &str) -> Option<String> {
         self.load_balancers
             .iter()
             .find(|(_, instance)| {
@@ -343,39 +332,46 @@ impl Model {
             .map(|(id, _)| id.clone())
     }
 
-    fn origin_mut(&mut self, load_balancer: &str) -> Option<&mut Origin> {
-        self.load_balancers.get_mut(load_balancer)?.origin.as_mut()
+    /// The target group of an endpoint.
+    pub(super) fn group_mut(&mut self, endpoint: &Endpoint) -> Result<&mut TargetGroup, NotFound> {
+        self.find_mut(endpoint).map(|(_, group)| group)
     }
 
-    /// The targets of an endpoint.
-    pub(super) fn group_mut(&mut self, endpoint: &Endpoint) -> Result<&mut TargetGroup, NotFound> {
+    /// The target group of an endpoint, and the protocol of its listener.
+    fn find_mut(
+        &mut self,
+        endpoint: &Endpoint,
+    ) -> Result<(ListenerProtocol, &mut TargetGroup), NotFound> {
         let listener = self
             .load_balancers
             .get_mut(&endpoint.load_balancer)
             .ok_or_else(|| NotFound::Instance(endpoint.load_balancer.clone()))?
             .listeners
             .get_mut(&endpoint.listener)
-            .ok_or_else(|| NotFound::Listener {
-                load_balancer: endpoint.load_balancer.clone(),
-                listener: endpoint.listener.clone(),
+            .ok_or_else(|| match endpoint.listener.as_str() {
+                "" => NotFound::NoListener(endpoint.load_balancer.clone()),
+                listener => NotFound::Listener {
+                    load_balancer: endpoint.load_balancer.clone(),
+                    listener: listener.to_owned(),
+                },
             })?;
-        match &mut listener.forwarding {
-            Forwarding::Direct(group) => {
-                if endpoint.domain.is_some() || endpoint.url.is_some() {
-                    return Err(NotFound::NoRules {
-                        listener: endpoint.listener.clone(),
-                        protocol: listener.protocol,
-                    });
-                }
-                Ok(group)
+        let protocol = listener.protocol;
+        let group = match &mut listener.forwarding {
+            Forwarding::Direct(_) if endpoint.domain.is_some() || endpoint.url.is_some() => {
+                return Err(NotFound::NoRules {
+                    listener: endpoint.listener.clone(),
+                    protocol,
+                });
             }
+            Forwarding::Direct(group) => group,
             Forwarding::ByRule(rules) => {
                 let rule = endpoint.rule();
                 rules.get_mut(&rule).ok_or_else(|| NotFound::Rule {
                     listener: endpoint.listener.clone(),
                     rule,
-                })
+                })?
             }
-        }
+        };
+        Ok((protocol, group))
     }
 }

@@ -1,44 +1,42 @@
-//! The cloud as LBCF sees it: load balancers by the identity that the controller holds, and what
-//! is registered to each. From it a test reads whether anything was lost or left behind.
+//! The cloud as LBCF sees it: load balancers by the identity that the controller holds, with their
+//! backends. Tests read from it whether anything was lost or left behind.
 //!
-//! Listed is what LBCF uses, what it is having made, and everything that has targets. An instance
-//! that was there before and that nobody uses is not listed: a cloud that LBCF has left as it
-//! found it is empty here.
+//! It lists what LBCF uses, what is being created, and everything that has targets, but no instance
+//! that existed from the start and is unused: a cloud that LBCF has left as it was is empty here.
 
 use super::endpoint::{Endpoint, Rule};
 use super::model::{Forwarding, Model, TargetGroup};
-use super::twice::address_of;
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::{Deserialize, Serialize};
 
-/// What LBCF has in the cloud.
+/// All load balancers that LBCF uses, has asked for, or has left targets on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Observation {
-    /// The load balancers.
+    /// In the order of their IDs.
     pub load_balancers: Vec<ObservedLoadBalancer>,
 }
 
-/// A load balancer.
+/// A load balancer by the identity that LBCF stores.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObservedLoadBalancer {
-    /// Its identity, exactly as `createLoadBalancer` gave it to the controller. One that is being
-    /// created has no more than `lbID`.
+    /// The identity, exactly as `createLoadBalancer` has returned it; only `lbID` while it is being
+    /// created.
     pub lb_info: StringMap,
-    /// Its attributes.
+    /// The attributes, as the driver last set them.
     pub attributes: StringMap,
-    /// What is registered to it, by whomever.
+    /// All targets, whether or not LBCF has registered them.
     pub backends: Vec<ObservedBackend>,
 }
 
-/// A backend.
+/// A target of a load balancer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObservedBackend {
-    /// Its address.
+    /// The address, as `generateBackendAddr` has returned it.
     pub addr: String,
-    /// Its parameters, as given.
+    /// The parameters, as the driver last set them.
     pub parameters: StringMap,
 }
 
@@ -71,7 +69,7 @@ impl Observation {
         Self { load_balancers }
     }
 
-    /// The load balancer with this identity.
+    /// The load balancer with this `lbInfo`.
     #[must_use]
     pub fn load_balancer(&self, lb_info: &StringMap) -> Option<&ObservedLoadBalancer> {
         self.load_balancers
@@ -80,25 +78,17 @@ impl Observation {
     }
 }
 
-/// One entry for each identity; one in the cloud's own spelling for targets that nobody knows.
-fn observe_group(endpoint: &Endpoint, group: &TargetGroup) -> Vec<ObservedLoadBalancer> {
-    let mut identities: Vec<StringMap> = group.known_as.keys().cloned().collect();
-    if identities.is_empty() && !group.targets.is_empty() {
-        identities.push(endpoint.lb_info());
-    }
-    identities
-        .into_iter()
-        .map(|lb_info| ObservedLoadBalancer {
-            lb_info,
-            attributes: group.attributes.clone(),
-            backends: group
-                .targets
-                .iter()
-                .map(|(addr, target)| ObservedBackend {
-                    addr: address_of(addr).to_owned(),
-                    parameters: target.parameters.clone(),
-                })
-                .collect(),
-        })
-        .collect()
+fn observe_group(endpoint: &Endpoint, group: &TargetGroup) -> Option<ObservedLoadBalancer> {
+    (group.is_in_use() || !group.targets.is_empty()).then(|| ObservedLoadBalancer {
+        lb_info: endpoint.lb_info(),
+        attributes: group.attributes.clone(),
+        backends: group
+            .targets
+            .iter()
+            .map(|(addr, target)| ObservedBackend {
+                addr: addr.clone(),
+                parameters: target.parameters.clone(),
+            })
+            .collect(),
+    })
 }

@@ -1,17 +1,17 @@
-//! An outage: the provider's API is temporarily unavailable, while load balancers that stand go
-//! on standing, and what the cloud was making is made.
+//! An outage: the provider's API is temporarily unavailable, while load balancers keep working and
+//! creations complete.
 //!
-//! Most clouds have such minutes, and a driver has to tell them from rejections. A rejection says what
-//! the cloud holds ("there is no such listener") and stays the same until somebody does something
-//! about it; an outage says nothing at all, and is over after a while. To take one for the other
-//! is how backends are forgotten that still get traffic.
+//! A driver has to distinguish outages from rejections. A rejection is about what the cloud holds
+//! ("there is no such listener") and stays the same until a user changes that; an outage means that
+//! nothing is known, and ends after a while. A driver that takes one for the other forgets backends
+//! that still receive traffic.
 
 use super::Cloud;
 use super::model::Model;
 use std::fmt;
 use std::time::Duration;
 
-/// What the cloud says about when to try again.
+/// The delay that the cloud asks clients for.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// The API is temporarily unavailable; what it holds is not known.
@@ -20,20 +20,20 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unavailable {
-    /// When to try again, as the cloud says.
+    /// The delay before the next try.
     pub retry_after: Duration,
 }
 
-/// Why a call of the cloud's API did not do its work.
+/// Why a call of the cloud's API failed.
 ///
-/// It is no [`std::error::Error`], so that a driver says in one place what each of the two means
-/// for its caller, and none slips through as the other.
+/// It is no [`std::error::Error`], so that `?` in a driver uses the driver's own conversion, and an
+/// outage is never reported as a rejection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CloudError<E> {
-    /// The API did not look at the call.
+    /// The API has not processed the call.
     Unavailable(Unavailable),
-    /// It did, and refuses.
-    Refused(E),
+    /// The API has processed and rejected the call.
+    Rejected(E),
 }
 
 impl fmt::Display for Unavailable {
@@ -46,15 +46,15 @@ impl<E: fmt::Display> fmt::Display for CloudError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unavailable(unavailable) => unavailable.fmt(f),
-            Self::Refused(why) => why.fmt(f),
+            Self::Rejected(why) => why.fmt(f),
         }
     }
 }
 
 impl Cloud {
-    /// Begins or ends an outage. During one every call of the API is answered with
-    /// [`Unavailable`]; looking at the cloud from outside ([`observe`](Self::observe),
-    /// [`state`](Self::state)) works on. [`reset`](Self::reset) ends it.
+    /// Starts or ends an outage. During one, every call of the API fails with [`Unavailable`];
+    /// [`observe`](Self::observe) and [`state`](Self::state) keep working. [`reset`](Self::reset)
+    /// ends it.
     ///
     /// ```
     /// use mock_driver::{Cloud, CloudError, Endpoint};
@@ -75,26 +75,26 @@ impl Cloud {
         self.with(|model, _| model.outage = on);
     }
 
-    /// Whether there is an outage.
+    /// Whether the API is unavailable.
     #[must_use]
     pub fn has_outage(&self) -> bool {
         self.with(|model, _| model.outage)
     }
 
-    /// A call of the API, which an outage keeps from being looked at.
+    /// A call of the API, which fails during an outage.
     pub(super) fn call<R, E>(
         &self,
-        work: impl FnOnce(&mut Model, Duration) -> Result<R, E>,
+        operation: impl FnOnce(&mut Model, Duration) -> Result<R, E>,
     ) -> Result<R, CloudError<E>> {
         self.with(|model, now| {
             model.reachable().map_err(CloudError::Unavailable)?;
-            work(model, now).map_err(CloudError::Refused)
+            operation(model, now).map_err(CloudError::Rejected)
         })
     }
 }
 
 impl Model {
-    /// Whether the API looks at calls.
+    /// Fails during an outage.
     pub(super) const fn reachable(&self) -> Result<(), Unavailable> {
         if self.outage {
             Err(Unavailable {

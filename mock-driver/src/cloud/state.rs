@@ -1,52 +1,51 @@
-//! Everything that the cloud holds, as a document: for people who look, and for tests that
-//! compare. The order is that of the names, so equal clouds give equal documents.
+//! Everything that the cloud holds, as a document for users, and for tests that compare. It is in
+//! the order of the IDs, so equal clouds have equal documents.
 
-use super::creation::Stage;
-use super::endpoint::{ListenerProtocol, LoadBalancerType};
-use super::model::{Forwarding, Model, TargetGroup, Use};
-use super::twice::address_of;
+use super::creation::CreationStage;
+use super::endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, Rule};
+use super::model::{Forwarding, Listener, Model, TargetGroup};
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The whole cloud.
+/// Everything that the cloud holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CloudState {
-    /// Its CLB instances.
+    /// All CLB instances, by ID.
     pub load_balancers: Vec<LoadBalancerState>,
 }
 
-/// A CLB instance.
+/// The state of a CLB instance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoadBalancerState {
-    /// Its name.
+    /// The ID of the instance.
     pub id: String,
-    /// The network that it stands in.
+    /// The ID of the network.
     pub vpc: String,
-    /// Who can reach it.
+    /// From where it can be reached.
     #[serde(rename = "type")]
     pub kind: LoadBalancerType,
-    /// What is being made of it, while it is being created.
+    /// The current stage, while it is being created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub creating: Option<Stage>,
-    /// The token that it was created with; nothing for one that was there before.
+    pub creating: Option<CreationStage>,
+    /// The client token of its creation; none for one that existed from the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_token: Option<String>,
-    /// Its listeners.
+    /// The listeners, by ID.
     pub listeners: Vec<ListenerState>,
 }
 
-/// A listener.
+/// The state of a listener.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListenerState {
-    /// Its name.
+    /// The ID of the listener.
     pub id: String,
-    /// What it speaks.
+    /// The protocol of the listener.
     pub protocol: ListenerProtocol,
-    /// Where it listens.
+    /// The port of the listener.
     pub port: u16,
     /// The targets of a TCP or UDP listener.
     #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
@@ -56,40 +55,40 @@ pub struct ListenerState {
     pub rules: Option<Vec<RuleState>>,
 }
 
-/// A forward rule.
+/// The state of a forwarding rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RuleState {
-    /// The domain; `*` is any.
+    /// The domain of the requests; `*` is any.
     pub domain: String,
-    /// The path.
+    /// The path of the requests.
     pub url: String,
-    /// Its targets.
+    /// The targets of the rule.
     #[serde(flatten)]
     pub targets: TargetGroupState,
 }
 
-/// Targets and what belongs to them.
+/// The targets of an endpoint.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TargetGroupState {
-    /// The attributes, as given.
+    /// The attributes, as the driver last set them.
     pub attributes: StringMap,
-    /// The identities under which LBCF uses it.
+    /// The identity, if LBCF uses the endpoint.
     pub used_as: Vec<StringMap>,
-    /// The targets.
+    /// The targets, by address.
     pub targets: Vec<TargetState>,
 }
 
-/// A target.
+/// The state of a target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TargetState {
-    /// Its address.
+    /// The address, as it was bound.
     pub addr: String,
-    /// Its weight.
+    /// The weight, 0 to 100.
     pub weight: u8,
-    /// The parameters that it was bound with, as given.
+    /// The parameters, as the driver last set them.
     pub parameters: StringMap,
 }
 
@@ -109,26 +108,7 @@ impl CloudState {
                 listeners: instance
                     .listeners
                     .iter()
-                    .map(|(id, listener)| {
-                        let (targets, rules) = match &listener.forwarding {
-                            Forwarding::Direct(group) => (Some(group.into()), None),
-                            Forwarding::ByRule(rules) => {
-                                let state = |(rule, group): (&super::Rule, _)| RuleState {
-                                    domain: rule.domain.clone(),
-                                    url: rule.url.clone(),
-                                    targets: TargetGroupState::from(group),
-                                };
-                                (None, Some(rules.iter().map(state).collect()))
-                            }
-                        };
-                        ListenerState {
-                            id: id.clone(),
-                            protocol: listener.protocol,
-                            port: listener.port,
-                            targets,
-                            rules,
-                        }
-                    })
+                    .map(|(listener_id, listener)| listener_state(id, listener_id, listener))
                     .collect(),
             })
             .collect();
@@ -136,25 +116,40 @@ impl CloudState {
     }
 }
 
-impl From<&TargetGroup> for TargetGroupState {
-    fn from(group: &TargetGroup) -> Self {
-        Self {
-            attributes: group.attributes.clone(),
-            used_as: group
-                .known_as
-                .iter()
-                .filter(|(_, usage)| **usage == Use::Current)
-                .map(|(lb_info, _)| lb_info.clone())
-                .collect(),
-            targets: group
-                .targets
-                .iter()
-                .map(|(addr, target)| TargetState {
-                    addr: address_of(addr).to_owned(),
-                    weight: target.weight,
-                    parameters: target.parameters.clone(),
-                })
-                .collect(),
+fn listener_state(load_balancer: &str, id: &str, listener: &Listener) -> ListenerState {
+    let endpoint = |rule: Option<&Rule>| Endpoint::new(load_balancer, id, rule);
+    let (targets, rules) = match &listener.forwarding {
+        Forwarding::Direct(group) => (Some(group_state(&endpoint(None), group)), None),
+        Forwarding::ByRule(rules) => {
+            let rules = rules.iter().map(|(rule, group)| RuleState {
+                domain: rule.domain.clone(),
+                url: rule.url.clone(),
+                targets: group_state(&endpoint(Some(rule)), group),
+            });
+            (None, Some(rules.collect()))
         }
+    };
+    ListenerState {
+        id: id.to_owned(),
+        protocol: listener.protocol,
+        port: listener.port,
+        targets,
+        rules,
+    }
+}
+
+fn group_state(endpoint: &Endpoint, group: &TargetGroup) -> TargetGroupState {
+    TargetGroupState {
+        attributes: group.attributes.clone(),
+        used_as: Vec::from_iter(group.is_in_use().then(|| endpoint.lb_info())),
+        targets: group
+            .targets
+            .iter()
+            .map(|(addr, target)| TargetState {
+                addr: addr.clone(),
+                weight: target.weight,
+                parameters: target.parameters.clone(),
+            })
+            .collect(),
     }
 }

@@ -1,4 +1,4 @@
-//! The cloud by itself, by a clock that the tests move.
+//! The cloud without a driver, with a clock that the tests advance.
 
 mod creation;
 mod deletion;
@@ -55,16 +55,15 @@ fn target(weight: u8) -> Target {
     }
 }
 
-/// Creates at once.
-fn created(cloud: &Cloud, token: &str, wanted: NewLoadBalancer) -> Endpoint {
-    match cloud.create(token, wanted, StringMap::new(), Duration::ZERO) {
+fn created(cloud: &Cloud, token: &str, desired: NewLoadBalancer) -> Endpoint {
+    match cloud.create(token, desired, StringMap::new(), Duration::ZERO) {
         Ok(Creation::Done(endpoint)) => endpoint,
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn the_samples_are_there_and_nothing_of_them_is_observed() {
+fn the_samples_exist_and_are_not_observed() {
     let cloud = Cloud::with_samples();
     let ids: Vec<_> = cloud
         .state()
@@ -83,7 +82,7 @@ fn the_samples_are_there_and_nothing_of_them_is_observed() {
 }
 
 #[test]
-fn documents_are_read_back_as_they_were_written() {
+fn state_and_observation_survive_json() {
     let cloud = Cloud::with_samples();
     let shop = created(&cloud, "t", http(80));
     cloud.bind(&shop, "1.1.1.1:80", target(7)).unwrap();
@@ -100,20 +99,20 @@ fn documents_are_read_back_as_they_were_written() {
 }
 
 #[test]
-fn a_rehearsal_changes_nothing() {
+fn a_snapshot_is_independent() {
     let cloud = Cloud::with_samples();
     let before = cloud.state();
-    let rehearsal = cloud.rehearsal();
-    created(&rehearsal, "t", tcp(80));
-    rehearsal
+    let snapshot = cloud.snapshot();
+    created(&snapshot, "t", tcp(80));
+    snapshot
         .bind(&endpoint("lb-foo", "lsn-foo"), "a", target(1))
         .unwrap();
     assert_eq!(cloud.state(), before);
-    assert_ne!(rehearsal.state(), before);
+    assert_ne!(snapshot.state(), before);
 }
 
 #[test]
-fn a_reset_begins_anew_and_counts_from_one() {
+fn a_reset_restores_the_start_and_the_ids() {
     let cloud = Cloud::with_samples();
     let start = cloud.state();
     let first = created(&cloud, "t", tcp(80));

@@ -1,6 +1,7 @@
 //! Killing a driver that is in the middle of something.
 
 use super::*;
+use crate::cloud::Cloud;
 use http_body_util::BodyExt;
 use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::webhook::{
@@ -10,22 +11,21 @@ use lbcf_driver_sdk::{HookError, RawDriver};
 use std::future::pending;
 use tokio::sync::mpsc;
 
-/// What became of hooks, in order.
 #[derive(Debug, PartialEq, Eq)]
-enum Event {
-    Began(String),
-    Died(String),
+enum HookEvent {
+    Started(String),
+    Dropped(String),
 }
 
-/// A driver whose `ensureBackend` never ends, and whose other hooks are done at once.
-struct Stuck(mpsc::UnboundedSender<Event>);
+/// A driver whose `ensureBackend` never completes, and whose other hooks complete at once.
+struct Stuck(mpsc::UnboundedSender<HookEvent>);
 
-/// Tells of the end of a hook that does not come to its end.
-struct Grave<'a>(&'a Stuck, String);
+/// Reports that a running hook is dropped.
+struct DropGuard<'a>(&'a Stuck, String);
 
-impl Drop for Grave<'_> {
+impl Drop for DropGuard<'_> {
     fn drop(&mut self) {
-        let _ = self.0.0.send(Event::Died(self.1.clone()));
+        let _ = self.0.0.send(HookEvent::Dropped(self.1.clone()));
     }
 }
 
@@ -38,8 +38,10 @@ impl RawDriver for Stuck {
     }
 
     async fn ensure_backend(&self, request: EnsureBackendRequest) -> Result<StringMap, HookError> {
-        let _ = self.0.send(Event::Began(request.backend_addr.clone()));
-        let _grave = Grave(self, request.backend_addr);
+        let _ = self
+            .0
+            .send(HookEvent::Started(request.backend_addr.clone()));
+        let _guard = DropGuard(self, request.backend_addr);
         pending().await
     }
 
@@ -48,14 +50,16 @@ impl RawDriver for Stuck {
     }
 }
 
-fn stuck() -> (Process, mpsc::UnboundedReceiver<Event>) {
-    let (tell, events) = mpsc::unbounded_channel();
-    let process = Process::start(move |life| {
-        let driver = Mortal {
-            driver: Stuck(tell.clone()),
-            life,
+fn stuck() -> (DriverProcess, mpsc::UnboundedReceiver<HookEvent>) {
+    let (sender, events) = mpsc::unbounded_channel();
+    let process = DriverProcess::start(move |run| {
+        let driver = ProcessDriver {
+            driver: Stuck(sender.clone()),
+            cloud: Cloud::empty(),
+            journal_size: 0,
+            run,
         };
-        // One at a time, so that the second waits for its turn.
+        // One at a time, so that the second has to wait.
         let router = DriverRouter::new(driver).max_running_hooks(1);
         let hooks = router.running_hooks();
         (router.build(), hooks)
@@ -63,26 +67,27 @@ fn stuck() -> (Process, mpsc::UnboundedReceiver<Event>) {
     (process, events)
 }
 
-/// What happens next, if anything does.
-async fn next(events: &mut mpsc::UnboundedReceiver<Event>) -> Option<Event> {
+async fn next(events: &mut mpsc::UnboundedReceiver<HookEvent>) -> Option<HookEvent> {
     timeout(Duration::from_secs(60), events.recv())
         .await
         .unwrap()
 }
 
-/// `ensureBackend` of this address.
-async fn ensure(process: &Process, addr: &str) -> Response {
+async fn ensure(process: &DriverProcess, addr: &str) -> Response {
     let body = serde_json::json!({"recordID": addr, "retryID": "r", "backendAddr": addr});
     let request = Request::post("/ensureBackend").body(Body::from(body.to_string()));
-    process.answer(request.unwrap()).await
+    process.call(request.unwrap()).await
 }
 
 #[tokio::test(start_paused = true)]
-async fn asyn_07_a_restart_kills_what_is_at_work_and_what_waits() {
+async fn asyn_07_a_restart_kills_running_and_waiting_hooks() {
     let (process, mut events) = stuck();
     let (first, second) = (process.clone(), process.clone());
     let first = tokio::spawn(async move { ensure(&first, "a").await });
-    assert_eq!(next(&mut events).await, Some(Event::Began("a".into())));
+    assert_eq!(
+        next(&mut events).await,
+        Some(HookEvent::Started("a".into()))
+    );
     let second = tokio::spawn(async move { ensure(&second, "b").await });
     for _ in 0..1000 {
         tokio::task::yield_now().await;
@@ -91,61 +96,74 @@ async fn asyn_07_a_restart_kills_what_is_at_work_and_what_waits() {
     let restarted = process.restart().await;
     assert_eq!(
         restarted,
-        Restarted {
+        RestartReport {
             restarts: 1,
             hooks_killed: 2
         }
     );
-    // The one that waited was never begun.
-    assert_eq!(next(&mut events).await, Some(Event::Died("a".into())));
+    // The waiting one has never started.
+    assert_eq!(
+        next(&mut events).await,
+        Some(HookEvent::Dropped("a".into()))
+    );
     assert!(events.is_empty(), "{events:?}");
     for call in [first, second] {
-        let answer = timeout(Duration::from_secs(60), call).await;
-        let answer = answer.unwrap().unwrap();
-        assert_eq!(answer.status(), StatusCode::BAD_GATEWAY);
-        assert!(answer.extensions().get::<Killed>().is_some());
-        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        let response = timeout(Duration::from_secs(60), call).await;
+        let response = response.unwrap().unwrap();
+        assert_eq!(response.status(), StatusCode::BAD_GATEWAY);
+        assert!(response.extensions().get::<Killed>().is_some());
+        let body = response.into_body().collect().await.unwrap().to_bytes();
         let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
         assert!(body["error"].as_str().unwrap().contains("killed"));
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn asyn_07_the_next_run_knows_nothing_of_the_killed_one() {
+async fn asyn_07_the_next_run_has_no_memory_of_the_killed_one() {
     let (process, mut events) = stuck();
     for restarts in 1..=3 {
-        let answer = ensure(&process, "a").await;
-        assert_eq!(answer.status(), StatusCode::OK, "it is told to ask again");
-        // Were the operation still known, the call would join it and begin nothing.
-        assert_eq!(next(&mut events).await, Some(Event::Began("a".into())));
+        let response = ensure(&process, "a").await;
+        assert_eq!(
+            response.status(),
+            StatusCode::OK,
+            "Running, while the hook is stuck"
+        );
+        // If the operation were still in flight, the call would join it and start nothing.
+        assert_eq!(
+            next(&mut events).await,
+            Some(HookEvent::Started("a".into()))
+        );
         assert_eq!(process.restart().await.restarts, restarts);
-        assert_eq!(next(&mut events).await, Some(Event::Died("a".into())));
+        assert_eq!(
+            next(&mut events).await,
+            Some(HookEvent::Dropped("a".into()))
+        );
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_restarts_at_a_time_come_one_after_the_other() {
+async fn concurrent_restarts_are_serialised() {
     let (process, _events) = stuck();
-    let first = process.life();
+    let first = process.run();
     let (a, b) = tokio::join!(process.restart(), process.restart());
     assert_eq!([a.restarts, b.restarts], [1, 2]);
-    assert!(first.over.is_cancelled());
-    assert!(!process.life().over.is_cancelled());
+    assert!(first.end.is_cancelled());
+    assert!(!process.run().end.is_cancelled());
     assert_eq!(ensure(&process, "a").await.status(), StatusCode::OK);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_killed_driver_that_does_not_end_holds_a_restart_up_for_a_while_only() {
+async fn a_restart_waits_for_the_killed_run_up_to_a_timeout() {
     let (process, _events) = stuck();
-    let _connection = process.life().connection();
-    let begun = tokio::time::Instant::now();
+    let _connection = process.run().connection();
+    let started = tokio::time::Instant::now();
     let restart = process.clone();
     let restart = tokio::spawn(async move { restart.restart().await });
     tokio::task::yield_now().await;
-    // Until then there is no driver.
-    let answer = ensure(&process, "a").await;
-    assert_eq!(answer.status(), StatusCode::BAD_GATEWAY);
+    // Until then no driver is running.
+    let response = ensure(&process, "a").await;
+    assert_eq!(response.status(), StatusCode::BAD_GATEWAY);
     restart.await.unwrap();
-    assert_eq!(begun.elapsed(), END_LIMIT);
+    assert_eq!(started.elapsed(), RESTART_TIMEOUT);
     assert_eq!(ensure(&process, "a").await.status(), StatusCode::OK);
 }

@@ -1,56 +1,55 @@
-//! One connection to the mock. It ends with the run of the driver's process in which it was made.
+//! The service of one connection, which closes at the end of the run of the driver's process in
+//! which it was made.
 
-use crate::process::{Killed, Life};
+use crate::process::{Killed, RunHandle};
 use axum::Router;
+use axum::http::Request;
 use axum::response::Response;
-use hyper::server::conn::http1;
+use hyper::body::Incoming;
 use hyper::service::{Service, service_fn};
-use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
-use std::future::poll_fn;
-use std::pin::pin;
-use std::task::Poll;
-use tokio::net::TcpStream;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
 
-/// The driver was killed before it answered: the connection breaks.
+/// The connection breaks off instead of carrying a response.
 #[derive(Debug, thiserror::Error)]
-#[error("the driver was killed before it answered")]
-struct NoAnswer;
+#[error("the driver was killed before it responded")]
+pub(super) struct NoResponse;
 
-/// Answers calls until the client, or the driver's life, is over. A call to the mock's own
-/// endpoints, such as the one that kills the driver, is still answered then.
-pub(super) async fn serve(stream: TcpStream, router: Router, life: Life) {
-    // Answers are small: waiting to fill a packet would only delay them.
-    let _ = stream.set_nodelay(true);
-    let router = TowerToHyperService::new(router);
-    let service = service_fn(|request| {
-        let answer = router.call(request);
-        async {
-            let response: Response = answer.await.unwrap_or_else(|never| match never {});
-            match response.extensions().get::<Killed>() {
-                Some(Killed) => Err(NoAnswer),
-                None => Ok(response),
-            }
+/// Serves until the client closes the connection or the run ends. A request to the mock's own
+/// endpoints, such as the one that kills the driver, still gets its response then.
+pub(super) fn service(
+    closing: CancellationToken,
+    router: TowerToHyperService<Router>,
+    run: RunHandle,
+) -> impl Service<
+    Request<Incoming>,
+    Response = Response,
+    Error = NoResponse,
+    Future = impl Future<Output = Result<Response, NoResponse>> + Send,
+> + Send {
+    let over = run.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            () = over.ended() => closing.cancel(),
+            () = closing.cancelled() => {}
         }
     });
-    let heard = life.connection();
-    let mut connection =
-        pin!(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
-    let result = tokio::select! {
-        result = connection.as_mut() => result,
-        () = life.is_over() => {
-            connection.as_mut().graceful_shutdown();
-            // One that nobody calls on, or whose caller gets no answer, is over at once; only
-            // then does the restart end, so nobody takes it for one that is still alive.
-            let now = poll_fn(|context| Poll::Ready(connection.as_mut().poll(context))).await;
-            drop(heard);
-            match now {
-                Poll::Ready(result) => result,
-                Poll::Pending => connection.await,
+    // A restart waits until the connections without a request are closed, so that no client takes
+    // one of them for a connection to the new run.
+    let idle = Arc::new(Mutex::new(Some(run.connection())));
+    service_fn(move |request| {
+        let (idle, run) = (Arc::clone(&idle), run.clone());
+        let hold = move |token| *idle.lock().unwrap_or_else(PoisonError::into_inner) = token;
+        hold(None);
+        let response = router.call(request);
+        async move {
+            let response: Response = response.await.unwrap_or_else(|never| match never {});
+            if response.extensions().get::<Killed>().is_some() {
+                return Err(NoResponse);
             }
+            hold(Some(run.connection()));
+            Ok(response)
         }
-    };
-    if let Err(error) = result {
-        tracing::debug!(%error, "a connection ended early");
-    }
+    })
 }

@@ -17,7 +17,7 @@ async fn backends(mock: &Mock) -> Value {
 
 fn service_address(node_port: i32, port: Value) -> Value {
     json!({
-        "recordID": "g", "parameters": null, "podBackend": null,
+        "recordID": "g", "lbInfo": sample(), "parameters": null, "podBackend": null,
         "serviceBackend": {
             "service": {
                 "metadata": {"name": "web", "namespace": "default"},
@@ -59,9 +59,9 @@ async fn gen_02_03_07_a_service_has_the_address_of_its_node() {
     ] {
         for _ in 0..10 {
             let call = service_address(30080, port.clone());
-            let answer = mock.succ("generateBackendAddr", call).await;
+            let reply = mock.succ("generateBackendAddr", call).await;
             assert_eq!(
-                answer["backendAddr"],
+                reply["backendAddr"],
                 r#"{"ip":"10.1.0.1","port":30080,"protocol":"TCP"}"#
             );
         }
@@ -75,14 +75,14 @@ async fn gen_04_every_backend_has_an_address_of_its_own() {
     for ip in ["10.0.0.1", "10.0.0.2"] {
         for port in [80, 81] {
             let call = pod_address(ip, port);
-            let answer = mock.succ("generateBackendAddr", call).await;
-            seen.insert(answer["backendAddr"].to_string());
+            let reply = mock.succ("generateBackendAddr", call).await;
+            seen.insert(reply["backendAddr"].to_string());
         }
     }
     let mut udp = pod_address("10.0.0.1", 80);
     udp["podBackend"]["port"] = json!({"port": 80, "protocol": "UDP"});
-    let answer = mock.succ("generateBackendAddr", udp).await;
-    seen.insert(answer["backendAddr"].to_string());
+    let reply = mock.succ("generateBackendAddr", udp).await;
+    seen.insert(reply["backendAddr"].to_string());
     assert_eq!(seen.len(), 5);
 }
 
@@ -95,13 +95,13 @@ async fn gen_08_without_an_address_it_fails() {
     no_status["podBackend"]["pod"]["status"] = Value::Null;
     let no_node_port = service_address(0, json!({"port": 80}));
     for call in [neither, static_one, no_status, no_node_port] {
-        let message = mock.refused("generateBackendAddr", call).await;
+        let message = mock.rejected("generateBackendAddr", call).await;
         assert!(!message.is_empty());
     }
 }
 
 #[tokio::test]
-async fn ens_04_05_whoever_asks_and_whatever_was_injected() {
+async fn ens_04_05_any_record_id_and_any_injected_info() {
     let (mock, lb_info) = with_load_balancer().await;
     let mut injected = Value::Null;
     for record in ["ensureBackend(1)", "ensureBackend(1)", "ensureBackend(2)"] {
@@ -116,7 +116,7 @@ async fn ens_04_05_whoever_asks_and_whatever_was_injected() {
 }
 
 #[tokio::test]
-async fn ens_06_drg_05_others_are_left_alone() {
+async fn ens_06_drg_05_other_backends_do_not_change() {
     let (mock, lb_info) = with_load_balancer().await;
     let first = backend(&lb_info, "a", json!({"weight": "1"}));
     mock.succ("ensureBackend", first).await;
@@ -129,7 +129,7 @@ async fn ens_06_drg_05_others_are_left_alone() {
 }
 
 #[tokio::test]
-async fn drg_01_04_06_whatever_the_parameters_are_by_then() {
+async fn drg_01_04_06_deregistering_ignores_the_parameters() {
     let (mock, lb_info) = with_load_balancer().await;
     for parameters in [
         Value::Null,
@@ -160,7 +160,7 @@ async fn drg_07_on_a_load_balancer_that_was_deleted() {
 }
 
 #[tokio::test]
-async fn jpd_01_to_03_what_stays_is_among_what_was_asked_about() {
+async fn jpd_01_to_03_kept_pods_are_from_the_request() {
     let mock = Mock::new();
     let pod = |name: &str| {
         json!({"metadata": {
@@ -169,8 +169,8 @@ async fn jpd_01_to_03_what_stays_is_among_what_was_asked_about() {
         }})
     };
     let call = json!({"dryRun": false, "notReadyPods": [pod("a"), pod("b")]});
-    let answer = mock.succ("judgePodDeregister", call).await;
-    let stays = answer["doNotDeregister"].as_array().unwrap();
+    let reply = mock.succ("judgePodDeregister", call).await;
+    let stays = reply["doNotDeregister"].as_array().unwrap();
     let names: Vec<_> = stays
         .iter()
         .map(|pod| [&pod["metadata"]["name"], &pod["metadata"]["namespace"]])

@@ -87,9 +87,9 @@ async fn bad_02_wrong_types_never_succeed() {
     let mut succeeded = Vec::new();
     for (webhook, field, call) in calls {
         let body = Body::from(call.to_string());
-        let (status, answer) = mock.send("POST", &format!("/{webhook}"), body).await;
+        let (status, reply) = mock.send("POST", &format!("/{webhook}"), body).await;
         assert!(!status.is_server_error(), "{webhook} {call}: {status}");
-        if status == StatusCode::OK && (answer["status"] == "Succ" || answer["succ"] == true) {
+        if status == StatusCode::OK && (reply["status"] == "Succ" || reply["succ"] == true) {
             succeeded.push((webhook, field, call[field].clone()));
         }
     }
@@ -98,7 +98,7 @@ async fn bad_02_wrong_types_never_succeed() {
 }
 
 #[tokio::test]
-async fn bad_01_to_05_a_server_that_got_it_all_goes_on() {
+async fn bad_01_to_05_a_server_keeps_serving_after_malformed_requests() {
     let limit = Duration::from_secs(10);
     let cloud = Cloud::with_samples();
     let any = "127.0.0.1:0".parse().unwrap();
@@ -113,12 +113,12 @@ async fn bad_01_to_05_a_server_that_got_it_all_goes_on() {
         );
         stream.write_all(head.as_bytes()).await.unwrap();
         stream.write_all(body).await.unwrap();
-        let mut answer = String::new();
-        timeout(limit, stream.read_to_string(&mut answer))
+        let mut reply = String::new();
+        timeout(limit, stream.read_to_string(&mut reply))
             .await
             .unwrap()
             .unwrap();
-        answer
+        reply
     };
     let large = vec![b' '; 10 << 20];
     for (head, body, status) in [
@@ -131,10 +131,10 @@ async fn bad_01_to_05_a_server_that_got_it_all_goes_on() {
         ("POST /ensureBackend", &large, "413"),
         ("POST /healthz", b"{}", "200"),
     ] {
-        let answer = send(head, body).await;
+        let reply = send(head, body).await;
         assert!(
-            answer.starts_with(&format!("HTTP/1.1 {status}")),
-            "{head}: {answer}"
+            reply.starts_with(&format!("HTTP/1.1 {status}")),
+            "{head}: {reply}"
         );
     }
     assert_eq!(cloud.state(), Cloud::with_samples().state());

@@ -1,4 +1,4 @@
-//! The mock's fixture says the truth of it.
+//! The mock's fixture is right.
 
 use crate::support::{Mock, backend, create, delete};
 use serde_json::{Value, json};
@@ -16,39 +16,39 @@ fn list(value: &Value) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn its_load_balancers_are_what_it_says() {
+async fn its_load_balancers_are_valid_and_invalid_as_listed() {
     let (fixture, mock) = (fixture(), Mock::new());
     let start = mock.cloud.state();
     let lbs = &fixture["loadBalancer"];
-    let validate = |wanted: &Value| {
+    let validate = |desired: &Value| {
         json!({
-            "lbSpec": wanted["lbSpec"], "attributes": wanted["attributes"], "operation": "Create",
+            "lbSpec": desired["lbSpec"], "attributes": desired["attributes"], "operation": "Create",
         })
     };
-    for wanted in list(&lbs["invalid"]) {
+    for desired in list(&lbs["invalid"]) {
         let message = mock
-            .refused("validateLoadBalancer", validate(&wanted))
+            .rejected("validateLoadBalancer", validate(&desired))
             .await;
-        let call = create("1", wanted["lbSpec"].clone());
-        assert_eq!(mock.refused("createLoadBalancer", call).await, message);
-        assert!(wanted["reason"].is_string());
+        let call = create("1", desired["lbSpec"].clone());
+        assert_eq!(mock.rejected("createLoadBalancer", call).await, message);
+        assert!(desired["reason"].is_string());
     }
     let ensure = |lb_info: &Value, attributes: &Value| json!({"recordID": "e", "lbInfo": lb_info, "attributes": attributes});
-    for wanted in list(&lbs["valid"]) {
-        mock.succ("validateLoadBalancer", validate(&wanted)).await;
-        let mut update = validate(&wanted);
+    for desired in list(&lbs["valid"]) {
+        mock.succ("validateLoadBalancer", validate(&desired)).await;
+        let mut update = validate(&desired);
         update["operation"] = "Update".into();
-        update["oldAttributes"] = wanted["attributes"].clone();
+        update["oldAttributes"] = desired["attributes"].clone();
         update["attributes"] = lbs["update"]["attributes"].clone();
-        assert_ne!(update["attributes"], wanted["attributes"]);
+        assert_ne!(update["attributes"], desired["attributes"]);
         mock.succ("validateLoadBalancer", update.clone()).await;
         for forbidden in list(&lbs["update"]["forbidden"]) {
             let mut update = update.clone();
             update["attributes"] = forbidden["attributes"].clone();
-            mock.refused("validateLoadBalancer", update).await;
+            mock.rejected("validateLoadBalancer", update).await;
         }
         let created = mock
-            .succ("createLoadBalancer", create("1", wanted["lbSpec"].clone()))
+            .succ("createLoadBalancer", create("1", desired["lbSpec"].clone()))
             .await;
         let lb_info = &created["lbInfo"];
         let attributes = &lbs["update"]["attributes"];
@@ -58,7 +58,7 @@ async fn its_load_balancers_are_what_it_says() {
             .await;
     }
     let unknown = &lbs["unknownLBInfo"];
-    mock.refused("ensureLoadBalancer", ensure(unknown, &json!({})))
+    mock.rejected("ensureLoadBalancer", ensure(unknown, &json!({})))
         .await;
     mock.succ("deleteLoadBalancer", delete("1", unknown.clone()))
         .await;
@@ -66,12 +66,12 @@ async fn its_load_balancers_are_what_it_says() {
 }
 
 #[tokio::test]
-async fn its_backends_are_what_it_says() {
+async fn its_backends_are_valid_and_invalid_as_listed() {
     let (fixture, mock) = (fixture(), Mock::new());
     let backends = &fixture["backend"];
-    let wanted = list(&fixture["loadBalancer"]["valid"]).swap_remove(0);
+    let desired = list(&fixture["loadBalancer"]["valid"]).swap_remove(0);
     let created = mock
-        .succ("createLoadBalancer", create("1", wanted["lbSpec"].clone()))
+        .succ("createLoadBalancer", create("1", desired["lbSpec"].clone()))
         .await;
     let lb_info = &created["lbInfo"];
     let mut valid = list(&backends["parameters"]["valid"]);
@@ -83,9 +83,9 @@ async fn its_backends_are_what_it_says() {
             .await;
     }
     for parameters in list(&backends["parameters"]["invalid"]) {
-        mock.refused("validateBackend", json!({"parameters": parameters}))
+        mock.rejected("validateBackend", json!({"parameters": parameters}))
             .await;
-        mock.refused("ensureBackend", backend(lb_info, "a", parameters))
+        mock.rejected("ensureBackend", backend(lb_info, "a", parameters))
             .await;
     }
     let addr = backends["unknownAddr"].as_str().unwrap();
@@ -95,7 +95,7 @@ async fn its_backends_are_what_it_says() {
 }
 
 #[tokio::test]
-async fn its_urls_are_there() {
+async fn its_urls_exist() {
     let (fixture, mock) = (fixture(), Mock::new());
     for (section, body) in [
         ("restart", json!({})),
@@ -108,7 +108,7 @@ async fn its_urls_are_there() {
             "observe" => ("GET", String::new()),
             _ => ("POST", body.to_string()),
         };
-        let (status, answer) = mock.send(method, path, body.into()).await;
-        assert_eq!(status, 200, "{section}: {answer}");
+        let (status, reply) = mock.send(method, path, body.into()).await;
+        assert_eq!(status, 200, "{section}: {reply}");
     }
 }

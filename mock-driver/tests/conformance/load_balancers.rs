@@ -23,12 +23,22 @@ async fn vlb_03_changes_are_accepted_but_for_the_forbidden_one() {
     mock.succ("validateLoadBalancer", update(hourly.clone(), faster))
         .await;
     let message = mock
-        .refused("validateLoadBalancer", update(hourly, prepaid.clone()))
+        .rejected("validateLoadBalancer", update(hourly, prepaid.clone()))
         .await;
     assert!(
         message.starts_with(r#"attributes.chargeType: "PREPAID": "#),
         "{message}"
     );
+    let postpaid = [json!({"chargeType": "MONTHLY"}), json!({})];
+    for other in postpaid {
+        for (old, new) in [(&prepaid, &other), (&other, &prepaid)] {
+            let call = update(old.clone(), new.clone());
+            mock.rejected("validateLoadBalancer", call).await;
+        }
+    }
+    let lower_case = json!({"chargeType": "prepaid"});
+    mock.succ("validateLoadBalancer", update(prepaid.clone(), lower_case))
+        .await;
     // A new one may be prepaid, and one that is may change what else it has.
     let new = json!({"lbSpec": order(), "operation": "Create", "attributes": prepaid});
     mock.succ("validateLoadBalancer", new).await;
@@ -38,11 +48,11 @@ async fn vlb_03_changes_are_accepted_but_for_the_forbidden_one() {
 }
 
 #[tokio::test]
-async fn vlb_05_an_operation_that_is_none_is_refused() {
+async fn vlb_05_an_unknown_operation_is_rejected() {
     let mock = Mock::new();
     for operation in ["Delete", "create", "x"] {
         let call = json!({"lbSpec": order(), "operation": operation});
-        let message = mock.refused("validateLoadBalancer", call).await;
+        let message = mock.rejected("validateLoadBalancer", call).await;
         assert!(message.contains(operation), "{message}");
     }
 }
@@ -54,8 +64,8 @@ async fn clb_03_04_07_ten_tries_are_one_load_balancer() {
     assert!(first["lbInfo"].to_string().len() < 4096);
     for n in 0..10 {
         let call = try_number(n, create("1", order()));
-        let answer = mock.succ("createLoadBalancer", call).await;
-        assert_eq!(answer["lbInfo"], first["lbInfo"]);
+        let reply = mock.succ("createLoadBalancer", call).await;
+        assert_eq!(reply["lbInfo"], first["lbInfo"]);
     }
     assert_eq!(mock.cloud.observe().load_balancers.len(), 1);
 }
@@ -105,7 +115,7 @@ async fn dlb_05_one_with_backends_is_deleted_with_them() {
 }
 
 #[tokio::test]
-async fn dlb_06_it_is_made_again_after_it_was_deleted() {
+async fn dlb_06_a_deleted_one_is_created_again() {
     let mock = Mock::new();
     let mut seen = Vec::new();
     for lb_spec in [order(), sample()] {

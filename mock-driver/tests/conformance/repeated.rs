@@ -11,7 +11,7 @@ use tokio::time::timeout;
 const SECOND: Duration = Duration::from_secs(1);
 
 #[tokio::test]
-async fn asyn_02_03_05_asking_early_begins_nothing_and_succ_stays() {
+async fn asyn_02_03_05_early_polls_start_nothing_and_succ_stays() {
     let mock = Mock::with_stages_of(5 * SECOND);
     let ask = async |n: usize| {
         let mut call = create("1", order());
@@ -19,9 +19,9 @@ async fn asyn_02_03_05_asking_early_begins_nothing_and_succ_stays() {
         mock.call("createLoadBalancer", call).await
     };
     for n in 0..10 {
-        let answer = ask(n).await;
-        assert_eq!(answer["status"], "Running");
-        assert_eq!(answer["minRetryDelayInSeconds"], 5);
+        let reply = ask(n).await;
+        assert_eq!(reply["status"], "Running");
+        assert_eq!(reply["minRetryDelayInSeconds"], 5);
         assert_eq!(mock.cloud.observe().load_balancers.len(), 1);
     }
     mock.clock.advance(10 * SECOND);
@@ -49,7 +49,7 @@ async fn asyn_06_nothing_comes_after_a_deletion() {
 }
 
 #[tokio::test]
-async fn rtry_01_record_ids_say_nothing_to_any_operation() {
+async fn rtry_01_every_operation_treats_record_ids_as_opaque() {
     let mock = Mock::new();
     for record_id in [
         "ensureBackend(b7a1c0de-0000-4000-8000-000000000000)".to_owned(),
@@ -67,7 +67,7 @@ async fn rtry_01_record_ids_say_nothing_to_any_operation() {
         let lb_info = created["lbInfo"].clone();
         let ensure = with(json!({"lbInfo": lb_info, "attributes": {"a": "b"}}));
         mock.succ("ensureLoadBalancer", ensure).await;
-        // One recordID for different backends: the address says which one it is.
+        // One recordID for different backends, which differ by their address.
         for (addr, weight) in [("a", "1"), ("b", "1"), ("a", "2")] {
             let call = with(backend(&lb_info, addr, json!({"weight": weight})));
             mock.succ("ensureBackend", call).await;
@@ -87,7 +87,7 @@ async fn rtry_01_record_ids_say_nothing_to_any_operation() {
 }
 
 #[tokio::test]
-async fn rtry_02_who_hung_up_and_tries_again_finds_one_of_each() {
+async fn rtry_02_a_retry_after_a_disconnect_finds_one_of_each() {
     let limit = 10 * SECOND;
     let cloud = Cloud::with_samples();
     let any = "127.0.0.1:0".parse().unwrap();
@@ -105,7 +105,7 @@ async fn rtry_02_who_hung_up_and_tries_again_finds_one_of_each() {
     for round in 0..20 {
         call["retryID"] = round.to_string().into();
         let request = http("createLoadBalancer", &call);
-        // Some hang up within the body, some when all was said.
+        // Some disconnect within the body, some after the whole request.
         let sent = if round % 2 == 0 {
             &request[..request.len() - 5]
         } else {
@@ -116,12 +116,12 @@ async fn rtry_02_who_hung_up_and_tries_again_finds_one_of_each() {
     let mut stream = connect().await;
     let request = http("createLoadBalancer", &call);
     stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    timeout(limit, stream.read_to_string(&mut answer))
+    let mut reply = String::new();
+    timeout(limit, stream.read_to_string(&mut reply))
         .await
         .unwrap()
         .unwrap();
-    assert!(answer.contains(r#""status":"Succ""#), "{answer}");
+    assert!(reply.contains(r#""status":"Succ""#), "{reply}");
     assert_eq!(cloud.observe().load_balancers.len(), 1);
     server.stop().await;
     assert_eq!(cloud.observe().load_balancers.len(), 1);
@@ -149,18 +149,18 @@ async fn rtry_04_the_same_try_again_is_harmless() {
 
 /// With the clock paused, waiting would be seen as time that went by.
 #[tokio::test(start_paused = true)]
-async fn rtry_06_the_driver_does_not_try_again_by_itself() {
+async fn rtry_06_the_driver_does_not_retry() {
     let mock = Mock::new();
     mock.cloud.set_outage(true);
     let begun = tokio::time::Instant::now();
-    mock.refused("createLoadBalancer", create("1", order()))
+    mock.rejected("createLoadBalancer", create("1", order()))
         .await;
     assert_eq!(begun.elapsed(), Duration::ZERO);
     assert_eq!(mock.cloud.calls().get("createLoadBalancer"), 1);
 }
 
 #[tokio::test]
-async fn dry_04_without_dry_run_it_is_real() {
+async fn dry_04_a_request_without_dry_run_is_real() {
     let mock = Mock::new();
     for dry_run in [None, Some(Value::Null), Some(json!(false))] {
         let mut call = create("1", order());
@@ -175,7 +175,7 @@ async fn dry_04_without_dry_run_it_is_real() {
 }
 
 #[tokio::test]
-async fn dry_05_a_rehearsal_is_answered_like_the_real_thing() {
+async fn dry_05_the_reply_to_a_dry_run_is_that_of_a_real_call() {
     let mock = Mock::new();
     let created = mock.succ("createLoadBalancer", create("1", order())).await;
     let lb_info = &created["lbInfo"];

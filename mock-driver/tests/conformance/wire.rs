@@ -1,4 +1,4 @@
-//! WIRE and HLTH: the form of answers.
+//! WIRE and HLTH: the form of replies.
 
 use crate::support::{Mock, backend, create, delete, order, pod_address, sample};
 use axum::body::Body;
@@ -37,7 +37,7 @@ fn valid(lb_info: &Value) -> Vec<(&'static str, Value)> {
 }
 
 /// A body for each webhook that can say no, with which it does.
-fn refused() -> Vec<(&'static str, Value)> {
+fn rejected() -> Vec<(&'static str, Value)> {
     let nowhere = json!({"lbID": "lb-x", "lblID": "l"});
     vec![
         ("validateLoadBalancer", json!({"lbSpec": {}})),
@@ -52,26 +52,26 @@ fn refused() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What every answer is like (WIRE-01 to 06, 11 and 13).
+/// What every reply is like (WIRE-01 to 06, 11 and 13).
 async fn has_the_form(mock: &Mock, webhook: &str, body: &Value) -> Value {
     let body = Body::from(body.to_string());
-    let answer = mock.answer("POST", &format!("/{webhook}"), body).await;
-    assert_eq!(answer.status(), StatusCode::OK, "{webhook}");
-    let media_type = answer.headers()[header::CONTENT_TYPE].to_str().unwrap();
+    let reply = mock.response("POST", &format!("/{webhook}"), body).await;
+    assert_eq!(reply.status(), StatusCode::OK, "{webhook}");
+    let media_type = reply.headers()[header::CONTENT_TYPE].to_str().unwrap();
     assert_eq!(media_type.split(';').next(), Some("application/json"));
-    let bytes = answer.into_body().collect().await.unwrap().to_bytes();
-    let answer: Value = serde_json::from_slice(&bytes).unwrap();
-    let fields = answer.as_object().unwrap();
-    let said = |field: &str| !answer[field].as_str().unwrap_or_default().is_empty();
+    let bytes = reply.into_body().collect().await.unwrap().to_bytes();
+    let reply: Value = serde_json::from_slice(&bytes).unwrap();
+    let fields = reply.as_object().unwrap();
+    let has_text = |field: &str| !reply[field].as_str().unwrap_or_default().is_empty();
     match webhook {
-        "healthz" => assert!(answer["healthy"].is_boolean()),
+        "healthz" => assert!(reply["healthy"].is_boolean()),
         "validateLoadBalancer" | "validateBackend" | "judgePodDeregister" => {
-            assert!(answer["succ"] == true || said("msg"), "{answer}");
+            assert!(reply["succ"] == true || has_text("msg"), "{reply}");
         }
         _ => {
-            let status = answer["status"].as_str().unwrap();
-            assert!(["Succ", "Fail", "Running"].contains(&status), "{answer}");
-            assert!(status == "Succ" || said("msg"), "{answer}");
+            let status = reply["status"].as_str().unwrap();
+            assert!(["Succ", "Fail", "Running"].contains(&status), "{reply}");
+            assert!(status == "Succ" || has_text("msg"), "{reply}");
         }
     }
     for (field, value) in fields {
@@ -79,42 +79,42 @@ async fn has_the_form(mock: &Mock, webhook: &str, body: &Value) -> Value {
             "minRetryDelayInSeconds" => assert!((0..=600).contains(&value.as_i64().unwrap())),
             "lbInfo" | "injectedInfo" => {
                 let map = value.as_object().cloned().unwrap_or_default();
-                assert!(map.values().all(Value::is_string), "{answer}");
+                assert!(map.values().all(Value::is_string), "{reply}");
             }
             "succ" | "healthy" => assert!(value.is_boolean()),
             "doNotDeregister" => assert!(value.is_array()),
-            "status" | "msg" | "backendAddr" => assert!(value.is_string(), "{answer}"),
+            "status" | "msg" | "backendAddr" => assert!(value.is_string(), "{reply}"),
             other => assert_eq!(other, "", "{webhook}: no field of an answer"),
         }
     }
-    answer
+    reply
 }
 
 #[tokio::test]
-async fn wire_01_to_06_11_13_every_answer_has_the_form() {
+async fn wire_01_to_06_11_13_every_reply_has_the_right_form() {
     let mock = Mock::new();
     let created = mock.succ("createLoadBalancer", create("1", order())).await;
-    for (webhook, body) in refused() {
-        let answer = has_the_form(&mock, webhook, &body).await;
-        assert!(answer["status"] == "Fail" || answer["succ"] == false);
+    for (webhook, body) in rejected() {
+        let reply = has_the_form(&mock, webhook, &body).await;
+        assert!(reply["status"] == "Fail" || reply["succ"] == false);
     }
     for (webhook, body) in valid(&created["lbInfo"]) {
-        let answer = has_the_form(&mock, webhook, &body).await;
-        let good = ["status", "succ", "healthy"].map(|field| answer[field].clone());
+        let reply = has_the_form(&mock, webhook, &body).await;
+        let good = ["status", "succ", "healthy"].map(|field| reply[field].clone());
         assert!(
             good.contains(&json!("Succ")) || good.contains(&json!(true)),
-            "{webhook}: {answer}"
+            "{webhook}: {reply}"
         );
     }
     let slow = Mock::with_stages_of(Duration::from_secs(3));
-    let answer = has_the_form(&slow, "createLoadBalancer", &create("1", order())).await;
-    assert_eq!(answer["status"], "Running");
+    let reply = has_the_form(&slow, "createLoadBalancer", &create("1", order())).await;
+    assert_eq!(reply["status"], "Running");
     slow.cloud.set_outage(true);
     has_the_form(&slow, "createLoadBalancer", &create("1", order())).await;
 }
 
 #[tokio::test]
-async fn wire_08_what_is_not_known_is_ignored() {
+async fn wire_08_unknown_fields_are_ignored() {
     let mock = Mock::new();
     let created = mock.succ("createLoadBalancer", create("1", order())).await;
     for (webhook, mut body) in valid(&created["lbInfo"]) {
@@ -140,7 +140,7 @@ async fn wire_09_a_trailing_slash_is_not_redirected() {
 }
 
 #[tokio::test]
-async fn wire_12_whatever_media_type_a_request_has() {
+async fn wire_12_any_media_type_of_a_request() {
     let mock = Mock::new();
     let created = mock.succ("createLoadBalancer", create("1", order())).await;
     for media_type in [
@@ -155,8 +155,8 @@ async fn wire_12_whatever_media_type_a_request_has() {
                 request = request.header(header::CONTENT_TYPE, media_type);
             }
             let request = request.body(Body::from(body.to_string())).unwrap();
-            let answer = mock.router.clone().oneshot(request).await.unwrap();
-            assert_eq!(answer.status(), StatusCode::OK, "{webhook} {media_type:?}");
+            let reply = mock.router.clone().oneshot(request).await.unwrap();
+            assert_eq!(reply.status(), StatusCode::OK, "{webhook} {media_type:?}");
         }
         mock.succ("createLoadBalancer", create("1", order())).await;
     }
@@ -166,16 +166,16 @@ async fn wire_12_whatever_media_type_a_request_has() {
 async fn hlth_03_no_body_is_needed() {
     let mock = Mock::new();
     for body in ["", " \n", "{}"] {
-        let answer = mock.send("POST", "/healthz", Body::from(body)).await;
-        assert_eq!(answer, (StatusCode::OK, json!({"healthy": true})));
+        let reply = mock.send("POST", "/healthz", Body::from(body)).await;
+        assert_eq!(reply, (StatusCode::OK, json!({"healthy": true})));
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn hlth_02_healthy_while_much_is_going_on() {
+async fn hlth_02_healthy_under_load() {
     let mock = Arc::new(Mock::with_stages_of(Duration::from_secs(60)));
-    let answer = mock.call("createLoadBalancer", create("1", order())).await;
-    assert_eq!(answer["status"], "Running");
+    let reply = mock.call("createLoadBalancer", create("1", order())).await;
+    assert_eq!(reply["status"], "Running");
     let mut tasks = JoinSet::new();
     for n in 0..20 {
         let (busy, asked) = (Arc::clone(&mock), Arc::clone(&mock));

@@ -1,24 +1,31 @@
-//! What a driver's author reads when something is missing or has the wrong type.
+//! The compiler errors for a driver in which something is missing or has the wrong type.
 //!
-//! Each program below `sdk/` must not compile, and the compiler's words are next to it.
-//! They differ a little from one compiler to the next; after a change of the toolchain, look at
-//! what is different and take it over:
+//! Each program in `sdk/` must not compile; the expected output of the compiler is next to it. The
+//! output differs slightly between compiler versions. After an update of the toolchain, review the
+//! differences and accept them with
 //!
 //! ```text
-//! TRYBUILD=overwrite cargo test -p lbcf-compile-fail
+//! LBCF_EXHAUSTIVE=1 TRYBUILD=overwrite cargo test -p lbcf-compile-fail
 //! ```
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 const PROGRAMS: &str = "tests/sdk";
 
 #[test]
-fn programs_that_are_wrong_do_not_compile() {
+fn exhaustive_wrong_programs_do_not_compile() {
+    if std::env::var_os("LBCF_EXHAUSTIVE").is_none() {
+        // Not by a macro: the harness discards what macros print in a test that passes.
+        let skipped = "SKIPPED: building the wrong programs takes a minute; set LBCF_EXHAUSTIVE=1";
+        let _ = writeln!(std::io::stderr(), "{skipped}");
+        return;
+    }
     trybuild::TestCases::new().compile_fail(format!("{PROGRAMS}/*.rs"));
 }
 
-/// However the compiler words it, and whoever takes its words over.
+/// Independent of the wording of the compiler, and of a careless update of the expected output.
 #[test]
 fn every_error_names_what_is_missing_or_wrong() {
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join(PROGRAMS);
@@ -34,7 +41,7 @@ fn every_error_names_what_is_missing_or_wrong() {
         let names = program
             .lines()
             .find_map(|line| line.strip_prefix("//! Named: "))
-            .unwrap_or_else(|| panic!("{path:?} does not say what has to be named"));
+            .unwrap_or_else(|| panic!("{path:?} has no line `//! Named: `"));
         for name in names.trim_end_matches('.').split(", ") {
             assert!(
                 stderr.contains(name),

@@ -44,7 +44,7 @@ def junit_schema(path):
 
 
 def check_json(text, validator):
-    """Counts (checks, failures that nobody expects)."""
+    """Counts (checks, unexpected failures)."""
     report = json.loads(text)
     errors = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(report)]
     if errors:
@@ -100,7 +100,7 @@ def check_tap(path, program):
         raise Refused(f"{len(points)} test points, but the plan is {plan}")
     ours = [p["id"] for p in points if not p["ok"] and not p["todo"] and not p["skip"]]
     if final["ok"] != (not ours) or final["fail"] - final["todo"] > len(ours):
-        raise Refused(f"failed are {ours}, but the reader says {final['fail']}, ok {final['ok']}")
+        raise Refused(f"failed are {ours}, but the reader reports {final['fail']}, ok {final['ok']}")
     return len(points), len(ours)
 
 

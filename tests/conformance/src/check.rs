@@ -1,8 +1,8 @@
-//! What a check is: one rule of the specification, and the code that finds out whether a driver
-//! keeps it. Each check is declared in one place, in [`crate::checks`].
+//! A check: one rule of the specification, and the code that tests a driver against it. Each check
+//! is declared in one place, in [`crate::checks`].
 
 use crate::lab::Lab;
-use crate::verdict::Verdict;
+use crate::outcome::CheckOutcome;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -23,10 +23,10 @@ use std::pin::Pin;
 )]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Level {
-    /// The specification says so, or controllers in the field would call for ever, lose an update,
-    /// leak a resource or refuse the answer.
+    /// Required by the specification, or without it controllers in the field retry indefinitely,
+    /// lose an update, leak a resource or reject the response.
     Must,
-    /// Controllers cope, but people are hurt.
+    /// Controllers work without it, but users suffer.
     Should,
 }
 
@@ -39,49 +39,32 @@ impl fmt::Display for Level {
     }
 }
 
-/// What the checks are about.
+/// The subject of a check; [`about`](Self::about) describes each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "`about` describes each")]
 pub enum Group {
-    /// The wire format.
     Wire,
-    /// Health.
     Hlth,
-    /// validateLoadBalancer.
     Vlb,
-    /// createLoadBalancer.
     Clb,
-    /// ensureLoadBalancer.
     Elb,
-    /// deleteLoadBalancer.
     Dlb,
-    /// validateBackend.
     Vbe,
-    /// generateBackendAddr.
     Gen,
-    /// ensureBackend.
     Ens,
-    /// deregisterBackend.
     Drg,
-    /// judgePodDeregister.
     Jpd,
-    /// Running.
     Asyn,
-    /// Repeated calls.
     Rtry,
-    /// Dry runs.
     Dry,
-    /// Calls side by side.
     Conc,
-    /// Bad input.
     Bad,
-    /// Whole lives.
     Life,
-    /// How long answers take.
     Lat,
 }
 
 impl Group {
-    /// All of them, in the order of reports.
+    /// All groups in the order of reports.
     pub const ALL: [Self; 18] = [
         Self::Wire,
         Self::Hlth,
@@ -103,7 +86,7 @@ impl Group {
         Self::Lat,
     ];
 
-    /// The beginning of its checks' ids.
+    /// The prefix of its checks' ids, such as `ENS`.
     #[must_use]
     pub const fn id(self) -> &'static str {
         match self {
@@ -128,7 +111,7 @@ impl Group {
         }
     }
 
-    /// What its checks are about.
+    /// A description for people, such as `ensureBackend` or `repeated calls`.
     #[must_use]
     pub const fn about(self) -> &'static str {
         match self {
@@ -143,66 +126,68 @@ impl Group {
             Self::Ens => "ensureBackend",
             Self::Drg => "deregisterBackend",
             Self::Jpd => "judgePodDeregister",
-            Self::Asyn => "Running, and asking again",
+            Self::Asyn => "Running and polling",
             Self::Rtry => "repeated calls",
             Self::Dry => "dry runs",
-            Self::Conc => "calls side by side",
+            Self::Conc => "concurrent calls",
             Self::Bad => "bad input",
-            Self::Life => "whole lives",
-            Self::Lat => "how long answers take",
+            Self::Life => "life cycles",
+            Self::Lat => "latency",
         }
     }
 }
 
-/// What a check needs to look into the driver's cloud for.
+/// How a check uses the observer, which shows the state of the driver's cloud.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Observer {
-    /// It judges answers.
+    /// The check reads responses only.
     Unused,
-    /// Without one only the answers are judged, and the report says so.
+    /// Without an observer the check verifies responses only, and the report marks it so.
     Improves,
-    /// Without one it shows nothing.
+    /// Without an observer the check is skipped.
     Required,
 }
 
-/// What has to be there for a check to be made. What is missing is the reason of a skip.
+/// A condition for a check to run. A missing one is the reason of a skip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// The fixture declares this feature; without it the check does not concern the driver.
+    /// The fixture declares this feature; without it the check does not apply to the driver.
     Feature(Feature),
     /// The fixture does not declare this feature: the check is about drivers without it.
     Without(Feature),
-    /// `loadBalancer.valid`, or a driver that takes an empty `lbSpec`.
+    /// `loadBalancer.valid`, or a driver that accepts an empty `lbSpec`.
     LoadBalancer,
-    /// `loadBalancer.invalid`.
+    /// At least one `loadBalancer.invalid` in the fixture, which a driver must reject.
     InvalidLoadBalancer,
-    /// `loadBalancer.update.attributes`.
+    /// `loadBalancer.update.attributes` in the fixture, an update that a driver must accept.
     UpdateAttributes,
-    /// `loadBalancer.update.forbidden`.
+    /// At least one `loadBalancer.update.forbidden` in the fixture, an update that a driver must
+    /// reject.
     ForbiddenUpdate,
-    /// `loadBalancer.unknownLBInfo`.
+    /// `loadBalancer.unknownLBInfo` in the fixture, the identity of a load balancer that does not
+    /// exist.
     UnknownLbInfo,
-    /// Some backend whose address can be had: one of the backend features.
+    /// One of the features for backends.
     Backend,
-    /// Some backend whose address the driver generates: a pod or a service.
+    /// Backends whose address the driver generates: pods or services.
     GeneratedBackend,
-    /// `backend.parameters.invalid`.
+    /// At least one of `backend.parameters.invalid` in the fixture, which a driver must reject.
     InvalidParameters,
-    /// `backend.parameters.update`.
+    /// `backend.parameters.update` in the fixture, an update that a driver must accept.
     UpdateParameters,
-    /// `restart`.
+    /// `restart` in the fixture, by which the kit restarts the driver.
     Restart,
-    /// `fault`.
+    /// `fault` in the fixture, by which the kit makes the driver's cloud fail.
     Fault,
-    /// An observer that can plant a foreign backend.
+    /// An observer that can register a foreign backend.
     ForeignBackend,
-    /// An observer that can take a backend away behind the driver's back.
+    /// An observer that can deregister a backend without the driver.
     Unbinding,
-    /// An observer that can change attributes behind the driver's back.
+    /// An observer that can change attributes without the driver.
     AttributeDrift,
 }
 
-/// What a driver can do beyond what every driver does, as the fixture's `features` name it.
+/// An optional capability of a driver, as the fixture's `features` name it.
 #[derive(
     Debug,
     Clone,
@@ -217,16 +202,16 @@ pub enum Need {
     schemars::JsonSchema,
 )]
 pub enum Feature {
-    /// Operations that answer `Running`.
+    /// Operations that return `Running`.
     #[serde(rename = "async")]
     Async,
-    /// `acceptDryRunCall`.
+    /// Dry runs: the LoadBalancerDriver sets `acceptDryRunCall`.
     #[serde(rename = "dryRun")]
     DryRun,
-    /// The webhook `judgePodDeregister`.
+    /// The optional webhook `judgePodDeregister`, which keeps pods registered that are not ready.
     #[serde(rename = "judgePodDeregister")]
     JudgePodDeregister,
-    /// Pods as backends.
+    /// Pods as backends, whose addresses `generateBackendAddr` returns.
     #[serde(rename = "backend.pod")]
     PodBackends,
     /// Services' node ports as backends.
@@ -243,46 +228,102 @@ pub enum Feature {
     UpdateParameters,
 }
 
-/// Which checks may be made at the same time.
+impl Feature {
+    /// All features in the order of the documentation.
+    pub const ALL: [Self; 8] = [
+        Self::Async,
+        Self::DryRun,
+        Self::JudgePodDeregister,
+        Self::PodBackends,
+        Self::ServiceBackends,
+        Self::StaticBackends,
+        Self::UpdateAttributes,
+        Self::UpdateParameters,
+    ];
+
+    /// The name in the fixture and in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Async => "async",
+            Self::DryRun => "dryRun",
+            Self::JudgePodDeregister => "judgePodDeregister",
+            Self::PodBackends => "backend.pod",
+            Self::ServiceBackends => "backend.service",
+            Self::StaticBackends => "backend.static",
+            Self::UpdateAttributes => "update.attributes",
+            Self::UpdateParameters => "update.parameters",
+        }
+    }
+}
+
+/// Which checks may run at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Company {
-    /// Any: what it does concerns its own load balancers only.
-    Any,
-    /// While it runs no other check creates a load balancer, since it counts them.
-    Counts,
-    /// It runs when all others are done, and alone: it does something to the whole driver.
-    Alone,
-    /// It runs last, and judges what all others saw.
+pub enum Concurrency {
+    /// Runs beside others: it uses its own load balancers only.
+    Parallel,
+    /// Runs while no other check creates a load balancer, because it counts them.
+    Counting,
+    /// Runs alone after the others: it affects the whole driver.
+    Exclusive,
+    /// Runs last, and verifies the exchanges of all others.
     Last,
 }
 
-/// A check's code.
-pub type Code = for<'a> fn(&'a Lab) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>>;
+/// The function that runs a check.
+pub type Code = for<'a> fn(&'a Lab) -> Pin<Box<dyn Future<Output = CheckOutcome> + Send + 'a>>;
 
-/// One rule, and how it is checked.
+/// One rule and the code that tests it.
 pub struct Check {
-    /// Its name for ever, such as `ENS-02`.
+    /// A stable id, such as `ENS-02`; never used for another rule.
     pub id: &'static str,
-    /// How much it matters.
+    /// Whether the rule is a MUST or a SHOULD.
     pub level: Level,
-    /// What it is about.
+    /// The subject, which the id begins with.
     pub group: Group,
     /// The rule, in one sentence.
     pub rule: &'static str,
-    /// What happens to users of drivers that break it.
+    /// The effect on users of a driver that breaks the rule.
     pub why: &'static str,
     /// Where the rule comes from, such as `LBCF webhook specification; b124`.
     pub source: &'static str,
-    /// What drivers that break it usually do wrong, and what to do instead.
+    /// The usual mistake behind a failure, and its fix.
     pub typical: &'static str,
-    /// What it looks into the cloud for.
+    /// How the check uses an observer of the cloud; [`Observer::Unused`] by default.
     pub observer: Observer,
-    /// What it needs besides.
+    /// All conditions for the check to run; none by default.
     pub needs: &'static [Need],
-    /// What may go on beside it.
-    pub company: Company,
-    /// How it is checked.
+    /// What may run at the same time; [`Concurrency::Parallel`] by default.
+    pub concurrency: Concurrency,
+    /// Returns an error where the driver breaks the rule.
     pub code: Code,
+}
+
+impl Check {
+    /// The defaults of a check of the level MUST; a declaration adds its id and its texts.
+    pub(crate) const fn must(group: Group, code: Code) -> Self {
+        Self {
+            id: "",
+            level: Level::Must,
+            group,
+            rule: "",
+            why: "",
+            source: "",
+            typical: "",
+            observer: Observer::Unused,
+            needs: &[],
+            concurrency: Concurrency::Parallel,
+            code,
+        }
+    }
+
+    /// The same for the level SHOULD.
+    pub(crate) const fn should(group: Group, code: Code) -> Self {
+        Self {
+            level: Level::Should,
+            ..Self::must(group, code)
+        }
+    }
 }
 
 impl fmt::Debug for Check {

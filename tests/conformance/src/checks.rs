@@ -1,5 +1,5 @@
-//! The checks, group by group. Each is declared in one place: its rule, why it matters, what it
-//! needs, and how it is checked.
+//! The checks by group. Each is declared in one place: its rule, why it matters, what it needs, and
+//! the code that tests it.
 
 mod asyn;
 mod bad;
@@ -48,7 +48,7 @@ pub fn all() -> impl Iterator<Item = &'static Check> + Clone {
     GROUPS.into_iter().flatten().copied()
 }
 
-/// The check with this id, in any letter case.
+/// The check with this id, compared without regard to case.
 #[must_use]
 pub fn by_id(id: &str) -> Option<&'static Check> {
     all().find(|check| check.id.eq_ignore_ascii_case(id))

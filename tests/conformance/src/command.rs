@@ -1,29 +1,27 @@
-//! The command: `lbcf conformance …`, and `lbcf-conformance …` in a binary of its own. Results go to
+//! The command: `lbcf conformance …`, or `lbcf-conformance …` as its own binary. Results go to
 //! standard output; progress, notes and errors to standard error.
 //!
-//! | code | means |
+//! | code | meaning |
 //! |---|---|
-//! | 0 | every MUST that was found out passed |
-//! | 1 | a check failed; `replay`: something could not be sent again |
-//! | 2 | wrong arguments, a wrong fixture, an observer that does not work, a file that cannot be written |
+//! | 0 | every tested MUST passed |
+//! | 1 | a check failed; `replay`: a call could not be sent again |
+//! | 2 | invalid arguments, an invalid fixture, a broken observer, a file that cannot be written |
 //! | 3 | the driver cannot be reached |
-//! | 4 | the checks passed, but something of theirs is left behind |
+//! | 4 | the checks passed, but resources are left behind |
 //! | 130 | interrupted |
 
 mod connection;
 mod destinations;
 mod example;
 mod explain;
-mod given;
+mod inputs;
 mod list;
 mod names;
 mod needs;
-mod page;
 mod replay;
 mod reproduce;
 mod run;
 mod run_args;
-mod signals;
 mod values;
 mod verbose;
 
@@ -32,10 +30,11 @@ mod tests;
 
 pub use connection::ConnectionArgs;
 pub use explain::ExplainArgs;
+pub use lbcf_serving::secret::Secret;
 pub use list::{ListArgs, ListFormat};
 pub use replay::ReplayArgs;
 pub use run_args::RunArgs;
-pub use values::{BudgetArg, Secret};
+pub use values::BudgetArg;
 
 use crate::init::{self, InitArgs};
 use crate::report::Exit;
@@ -44,7 +43,7 @@ use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
-/// What the command is to do.
+/// The arguments of the command.
 ///
 /// ```
 /// use clap::Parser;
@@ -60,51 +59,45 @@ use std::process::ExitCode;
 /// ```
 #[derive(Debug, Clone, clap::Args)]
 pub struct ConformanceArgs {
-    /// The subcommand.
+    /// One of `run`, `list`, `explain`, `init` and `replay`.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// The subcommands.
+/// The subcommands of `lbcf conformance`.
 #[derive(Debug, Clone, clap::Subcommand)]
 pub enum Command {
-    /// Judge a driver
+    /// Test a driver, and report which rules it breaks
     Run(Box<RunArgs>),
-    /// List the checks
+    /// List the checks and their rules
     List(ListArgs),
-    /// Explain checks: the rule, why it matters, what drivers usually do wrong
+    /// Explain checks: the rule, why it matters, and usual mistakes
     Explain(ExplainArgs),
-    /// Write a fixture to begin with: what the kit has to know of your driver
+    /// Write a first fixture: the description of your driver
     Init(InitArgs),
     /// Send the calls of a report's failed checks again
     Replay(ReplayArgs),
 }
 
-/// Why the command did nothing, or not all, and its exit code.
+/// An error with its exit code.
 #[derive(Debug)]
-struct Stop {
+struct CommandError {
     exit: Exit,
-    why: String,
+    message: String,
 }
 
-impl Stop {
-    /// Something is wrong with what the command was given.
-    fn usage(why: impl Display) -> Self {
-        Self {
-            exit: Exit::Usage,
-            why: why.to_string(),
-        }
+impl CommandError {
+    fn new(exit: Exit, message: impl Display) -> Self {
+        let message = message.to_string();
+        Self { exit, message }
     }
 
-    fn unreachable(why: impl Display) -> Self {
-        Self {
-            exit: Exit::Unreachable,
-            why: why.to_string(),
-        }
+    fn usage(message: impl Display) -> Self {
+        Self::new(Exit::Usage, message)
     }
 }
 
-/// Does what the command line says, with its exit code. It has to be called in a tokio runtime.
+/// Runs the command in a tokio runtime, and returns its exit code.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -126,37 +119,39 @@ pub async fn run(args: ConformanceArgs) -> ExitCode {
     };
     match done {
         Ok(exit) => exit.into(),
-        Err(stop) => {
-            tell(&format!("error: {}", stop.why));
-            stop.exit.into()
+        Err(error) => {
+            print_error(&format!("error: {}", error.message));
+            error.exit.into()
         }
     }
 }
 
-async fn init(args: &InitArgs) -> Result<Exit, Stop> {
+async fn init(args: &InitArgs) -> Result<Exit, CommandError> {
     let connect = |url: &str| {
         Transport::to_url(url, &Settings::default()).map_err(|problem| problem.to_string())
     };
-    let told = init::run(args, connect).await.map_err(Stop::usage)?;
-    print(&told)?;
+    let text = init::run(args, connect)
+        .await
+        .map_err(CommandError::usage)?;
+    print(&text)?;
     Ok(Exit::Passed)
 }
 
-/// Writes to standard output. That nobody reads it any more is no error.
-fn print(text: &str) -> Result<(), Stop> {
+/// Writes to standard output. A closed pipe is not an error.
+fn print(text: &str) -> Result<(), CommandError> {
     let mut stdout = io::stdout().lock();
     let written = stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush());
     match written {
         Err(problem) if problem.kind() != ErrorKind::BrokenPipe => {
-            Err(Stop::usage(format!("standard output: {problem}")))
+            Err(CommandError::usage(format!("standard output: {problem}")))
         }
         _ => Ok(()),
     }
 }
 
-/// Writes a line to standard error. Nobody is left to tell if it is closed.
-fn tell(line: &str) {
+/// Writes a line to standard error, if possible.
+fn print_error(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }

@@ -1,19 +1,19 @@
-//! One request to the driver and what came of it, as it is judged and shown.
+//! One request to the driver and its outcome, as checks verify and reports show it.
 
 use bytes::Bytes;
 use http::HeaderMap;
 use std::fmt;
 use std::time::Duration;
 
-/// What a request is, and so what may be expected of its answer in general.
+/// How far a request follows the specification, and so which checks verify its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// As controllers send it: the WIRE checks judge its answer.
-    Proper,
-    /// Proper, but unusual: only the check that sent it judges whether there is a proper answer.
+pub enum RequestKind {
+    /// As controllers send it: the WIRE checks verify its response, too.
+    Valid,
+    /// Valid, but unusual: only the check that sent it verifies its response.
     Unusual,
-    /// Not what the specification allows, or not a webhook call at all.
-    Improper,
+    /// Not allowed by the specification, or not a webhook call.
+    Invalid,
 }
 
 /// A request as it was sent.
@@ -25,47 +25,49 @@ pub struct Sent {
     pub url: String,
     /// The headers, without secrets.
     pub headers: HeaderMap,
-    /// The body.
+    /// The body; empty for a request without one.
     pub body: Bytes,
 }
 
-/// What came back, whole.
+/// A response whose body is complete.
 #[derive(Debug, Clone)]
 pub struct Received {
-    /// The status code.
+    /// The HTTP status code.
     pub status: u16,
-    /// The headers.
+    /// The headers; a repeated header has several values.
     pub headers: HeaderMap,
-    /// The body.
+    /// The complete body, as bytes.
     pub body: Bytes,
 }
 
-/// Why nothing whole came back.
+/// The reason for a missing or incomplete response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NoAnswer {
-    /// No connection came about.
+pub enum NoResponse {
+    /// The connection failed, for this reason.
     NotConnected(String),
-    /// There was no whole answer in this time.
+    /// No complete response within this time.
     TimedOut(Duration),
-    /// The connection ended before the answer did.
+    /// The connection closed before the end of the response.
     Closed(String),
-    /// What came is no HTTP.
+    /// The response is not HTTP.
     NotHttp(String),
-    /// The answer is longer than this number of bytes.
+    /// The response is longer than this number of bytes.
     TooLarge(usize),
-    /// The check hung up, on purpose.
+    /// The check closed the connection on purpose.
     HungUp,
 }
 
-impl fmt::Display for NoAnswer {
+impl fmt::Display for NoResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotConnected(problem) => write!(f, "no connection: {problem}"),
-            Self::TimedOut(after) => write!(f, "no whole answer within {after:?}"),
-            Self::Closed(problem) => write!(f, "the connection ended before the answer: {problem}"),
-            Self::NotHttp(problem) => write!(f, "what came is no HTTP: {problem}"),
-            Self::TooLarge(limit) => write!(f, "the answer is longer than {limit} bytes"),
-            Self::HungUp => f.write_str("the check hung up, on purpose"),
+            Self::TimedOut(after) => write!(f, "no complete response within {after:?}"),
+            Self::Closed(problem) => {
+                write!(f, "the connection closed before the response: {problem}")
+            }
+            Self::NotHttp(problem) => write!(f, "the response is not HTTP: {problem}"),
+            Self::TooLarge(limit) => write!(f, "the response is longer than {limit} bytes"),
+            Self::HungUp => f.write_str("the check closed the connection on purpose"),
         }
     }
 }
@@ -73,18 +75,18 @@ impl fmt::Display for NoAnswer {
 /// A request and its outcome.
 #[derive(Debug, Clone)]
 pub struct Exchange {
-    /// Its place among all exchanges of the run.
+    /// Its number among the exchanges of the run, from 1.
     pub sequence: u64,
-    /// The id of the check that made it; nothing for the run's own calls.
+    /// The id of the check that sent the request; `None` for the run's own calls.
     pub check: Option<&'static str>,
-    /// The webhook that was called; nothing for other paths.
+    /// The name of the webhook; `None` for other paths.
     pub webhook: Option<&'static str>,
-    /// What the request is.
-    pub kind: Kind,
-    /// The request.
+    /// How far the request follows the specification.
+    pub kind: RequestKind,
+    /// The request as it was sent.
     pub sent: Sent,
-    /// What came of it.
-    pub outcome: Result<Received, NoAnswer>,
-    /// How long that took.
+    /// The complete response, or why there is none.
+    pub outcome: Result<Received, NoResponse>,
+    /// The time from the request to the outcome.
     pub took: Duration,
 }

@@ -1,5 +1,5 @@
-//! What the kit has to know of a driver: which fields are right, which are wrong, and what it can
-//! do. Everything may be left out; what is missing, checks do without or are skipped for.
+//! The description of a driver: valid and invalid fields, and the features of the driver. Everything
+//! is optional; checks that need a missing part are skipped.
 //!
 //! It is a YAML file (JSON is YAML, too):
 //!
@@ -16,7 +16,7 @@
 //! budgets: {async: 2m}
 //! "#;
 //! let fixture = Fixture::parse(text, Path::new("lbcf-conformance.yaml"), &["ENS-02"])?;
-//! // What YAML takes for a number is the text that stands there.
+//! // A number keeps its text.
 //! assert_eq!(fixture.load_balancer.valid[0].attributes["bandwidth"], "1");
 //!
 //! let error = Fixture::parse("loadBalancer: {vaild: []}", Path::new("x.yaml"), &[]).unwrap_err();
@@ -28,151 +28,152 @@
 //! # Ok::<(), lbcf_conformance::fixture::FixtureError>(())
 //! ```
 
-mod at;
 pub mod duration;
-mod file;
-mod known;
+mod known_failures;
 mod node;
-pub mod places;
+pub mod placeholders;
 mod sections;
 #[cfg(test)]
 mod tests;
+mod value;
 
-pub use known::{parse_known_failures, read_known_failures};
-#[cfg(test)]
-pub(crate) use sections::FEATURES;
+pub use known_failures::{parse_known_failures, read_known_failures};
 pub(crate) use sections::{API_VERSION, KIND};
 
 use crate::check::Feature;
+use crate::files;
 use crate::report::DriverInfo;
+use crate::transport::without_user;
 use lbcf_driver_sdk::webhook::StringMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What the kit has to know of a driver.
+/// The largest fixture, in bytes.
+const LIMIT: u64 = 1 << 20;
+
+/// The description of a driver.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Fixture {
-    /// Who it is.
+    /// The driver's name and maker, for reports.
     pub driver: DriverInfo,
-    /// Where it is.
+    /// URL, timeouts and headers.
     pub endpoint: Endpoint,
-    /// What it can do; nothing when the fixture does not say.
+    /// The declared features; `None` when the fixture omits them.
     pub features: Option<BTreeSet<Feature>>,
-    /// Its load balancers.
+    /// Samples of load balancers.
     pub load_balancer: LoadBalancers,
-    /// Its backends.
+    /// Samples of backends, which checks register at the load balancers.
     pub backend: Backends,
-    /// How to look into its cloud.
+    /// How to observe the driver's cloud.
     pub observe: Option<Observe>,
-    /// How to restart it.
+    /// How to restart the driver.
     pub restart: Option<Action>,
-    /// How to make its cloud fail for a while.
+    /// How to make the driver's cloud fail for a while.
     pub fault: Option<Action>,
-    /// How long things may take.
+    /// The most time that operations and the run may take.
     pub budgets: Budgets,
-    /// Failures that are known, by check id, with their reasons.
+    /// The reasons of known failures by check id.
     pub known_failures: BTreeMap<String, String>,
-    /// SHA-256 of the file; nothing without one.
+    /// SHA-256 of the file; `None` without one.
     pub digest: Option<String>,
 }
 
-/// Where a driver is, and how it is called. Its debug output has neither password nor headers'
-/// values.
+/// How a driver is called. The debug output contains neither passwords nor values of headers.
 #[derive(Clone, Default, PartialEq)]
 pub struct Endpoint {
-    /// Its URL, if not given by flag.
+    /// The URL, unless a flag sets it.
     pub url: Option<String>,
-    /// How long a call may take; 10 s by default.
+    /// The timeout of a call; 10 s by default.
     pub timeout: Option<Duration>,
-    /// The same for one webhook, by its name.
+    /// The timeouts by the names of webhooks.
     pub timeouts: BTreeMap<String, Duration>,
-    /// Headers to send with each call.
+    /// Headers of each call.
     pub headers: BTreeMap<String, String>,
 }
 
-/// A load balancer to ask for. Its texts may have [places].
+/// A load balancer to create. Its values may contain [placeholders].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wanted {
-    /// What it is created from.
+pub struct LoadBalancerSample {
+    /// The `lbSpec` of all its requests.
     pub lb_spec: StringMap,
-    /// Its settings.
+    /// The `attributes` with which it is created.
     pub attributes: StringMap,
-    /// Why it is wrong, where it is.
+    /// Why an invalid sample is invalid.
     pub reason: String,
 }
 
-/// Which load balancers there can be.
+/// Samples of load balancers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LoadBalancers {
-    /// Right ones. Without any, an empty `lbSpec` is tried.
-    pub valid: Vec<Wanted>,
-    /// Wrong ones.
-    pub invalid: Vec<Wanted>,
-    /// Attributes that the first right one can be changed to.
+    /// Samples that the driver accepts. Without any, checks use an empty `lbSpec`.
+    pub valid: Vec<LoadBalancerSample>,
+    /// Samples that the driver must reject.
+    pub invalid: Vec<LoadBalancerSample>,
+    /// An allowed update of the attributes of the first valid sample.
     pub update: Option<StringMap>,
-    /// Attributes that it cannot be changed to.
+    /// Updates of these attributes that the driver must reject.
     pub forbidden: Vec<StringMap>,
-    /// An identity that no load balancer has.
+    /// The identity of a load balancer that does not exist.
     pub unknown_lb_info: Option<StringMap>,
-    /// Whether checks that need just some load balancer share one.
+    /// Whether checks may share a load balancer.
     pub reuse: bool,
 }
 
-/// Which backends there can be.
+/// Samples of parameters and addresses of backends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Backends {
-    /// Right parameters.
+    /// Parameters that the driver accepts.
     pub valid: Vec<StringMap>,
-    /// Wrong ones.
+    /// Parameters that the driver must reject.
     pub invalid: Vec<StringMap>,
-    /// What the first right ones can be changed to.
+    /// An allowed update of the first valid parameters.
     pub update: Option<StringMap>,
-    /// What generated pods are made from: a Pod whose name, uid and addresses are replaced.
+    /// A Pod as template of generated pods; name, uid and addresses are replaced.
     pub pod_template: Option<serde_json::Map<String, serde_json::Value>>,
-    /// Addresses for drivers that have static backends only.
+    /// Addresses for drivers that only support static backends.
     pub static_addrs: Vec<String>,
-    /// An address that nothing is registered by.
+    /// An address that is not registered.
     pub unknown_addr: String,
 }
 
-/// How to look into a driver's cloud.
+/// How to observe a driver's cloud.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Observe {
     /// GET of this URL.
     Url(String),
-    /// What this program prints.
+    /// The output of this program.
     Command(Vec<String>),
 }
 
-/// How to do something to a driver or its cloud.
+/// How to restart a driver, or to make its cloud fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// POST to this URL.
     Url(String),
-    /// This program; `{on|off}` in an argument stands for `on` or `off`.
+    /// Runs this program; `{on|off}` in an argument is replaced by `on` or `off`.
     Command(Vec<String>),
-    /// The program of `--exec` is killed and started again.
+    /// Kills the program of `--exec` and starts it again.
     Exec,
 }
 
-/// How long things may take.
+/// The most time that operations and the run may take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budgets {
-    /// One operation until it is no longer Running; 120 s by default.
+    /// For one operation until it is no longer Running; 120 s by default.
     pub asynchronous: Duration,
-    /// The whole run; 10 min by default.
+    /// For the whole run; 10 min by default.
     pub total: Duration,
 }
 
-/// What is wrong with a fixture: where in it, which value, and what is allowed.
+/// Why a file is not a valid fixture.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", path.display())]
 pub struct FixtureError {
-    /// The file.
+    /// The path of the fixture.
     pub path: PathBuf,
-    /// What is wrong.
+    /// The line, the field, the value and what is allowed.
     pub problem: String,
 }
 
@@ -199,14 +200,14 @@ impl Default for Budgets {
 }
 
 impl Fixture {
-    /// Reads a fixture's file, and the Pod beside it that it may name. `check_ids` are those of
-    /// all checks, for `knownFailures`.
+    /// Reads a fixture, and the file of its pod template. `check_ids` are the ids of all checks, for
+    /// `knownFailures`.
     ///
     /// # Errors
     /// [`FixtureError`], which names the line, the field, the value and what is allowed.
     pub fn read(path: &Path, check_ids: &[&str]) -> Result<Self, FixtureError> {
-        let text = file::read(path).map_err(|problem| {
-            let advice = if problem == file::NOT_THERE {
+        let text = files::read_text(path, LIMIT).map_err(|problem| {
+            let advice = if problem == files::NO_SUCH_FILE {
                 "; `lbcf conformance init` writes one"
             } else {
                 ""
@@ -216,28 +217,24 @@ impl Fixture {
         Self::parse(&text, path, check_ids)
     }
 
-    /// The same from a text that is in a file or would be: the path is for errors, and what the
-    /// fixture names is looked for beside it.
+    /// Parses a fixture. The path is for errors, and relative file names start from its folder.
     ///
     /// # Errors
-    /// As there.
+    /// As [`read`](Self::read).
     pub fn parse(text: &str, path: &Path, check_ids: &[&str]) -> Result<Self, FixtureError> {
         let failed = |problem| FixtureError::new(path, problem);
-        if text.len() as u64 > file::LIMIT {
-            return Err(failed(
-                "longer than 1 MiB, which is the most that is read".to_owned(),
-            ));
-        }
+        files::within(text.len(), LIMIT).map_err(failed)?;
         let node = node::parse(text).map_err(failed)?;
-        let parsed = sections::fixture(at::At::root(&node), check_ids).map_err(failed)?;
+        let parsed =
+            sections::fixture(value::FixtureValue::root(&node), check_ids).map_err(failed)?;
         let mut fixture = parsed.fixture;
         if let Some(at) = parsed.pod_template_file {
             let template = at.text().and_then(|named| {
                 let beside = path.parent().unwrap_or(Path::new("")).join(named);
-                let told = |problem| at.wrong(format_args!("{}: {problem}", beside.display()));
-                let text = file::read(&beside).map_err(told)?;
-                let node = node::parse(&text).map_err(told)?;
-                sections::pod_template(node.to_json()).map_err(told)
+                let wrong = |problem| at.wrong(format_args!("{}: {problem}", beside.display()));
+                let text = files::read_text(&beside, LIMIT).map_err(wrong)?;
+                let node = node::parse(&text).map_err(wrong)?;
+                sections::pod_template(node.to_json()).map_err(wrong)
             });
             fixture.backend.pod_template = Some(template.map_err(failed)?);
         }
@@ -246,7 +243,7 @@ impl Fixture {
     }
 }
 
-/// SHA-256 in hexadecimal digits.
+/// SHA-256 as hexadecimal digits.
 fn digest(text: &str) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
     let byte = |byte: &u8| format!("{byte:02x}");
@@ -264,18 +261,8 @@ impl FixtureError {
 
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let url = self.url.as_deref().map(|url| {
-            let Some((scheme, rest)) = url.split_once("://") else {
-                return url.to_owned();
-            };
-            let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-            match rest[..end].rfind('@') {
-                Some(at) => format!("{scheme}://{}", &rest[at + 1..]),
-                None => url.to_owned(),
-            }
-        });
         f.debug_struct("Endpoint")
-            .field("url", &url)
+            .field("url", &self.url.as_deref().map(without_user))
             .field("timeout", &self.timeout)
             .field("timeouts", &self.timeouts)
             .field("headers", &self.headers.keys())

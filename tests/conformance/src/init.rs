@@ -1,11 +1,11 @@
-//! `lbcf conformance init`: a fixture to begin with, and what to do with it.
+//! `lbcf conformance init`: writes a first fixture.
 //!
-//! A driver that runs is looked at first; what it tells becomes suggestions, in comments. The
-//! file works as it is, for any driver.
+//! It probes a running driver, and adds its responses as suggestions in comments. The file works
+//! unchanged for any driver.
 
 mod ci;
 mod findings;
-mod look;
+mod probe;
 mod schema;
 mod text;
 mod write;
@@ -14,27 +14,27 @@ mod write;
 mod tests;
 
 pub use ci::Ci;
-pub use findings::{EmptySpec, Findings, Seen, Url};
-pub use look::Ask;
+pub use findings::{EmptySpec, Findings, ProbeResult, Url};
 pub use schema::{Field, Maps};
 pub use write::InitError;
 
-use crate::fixture::places::DriverAddress;
+use crate::fixture::placeholders::DriverAddress;
+use crate::transport::{Transport, without_user};
 use std::path::PathBuf;
-use write::ToWrite;
+use write::NewFile;
 
-/// The name of a fixture's file, as `init` writes it.
+/// The default name of a fixture.
 pub const FILE: &str = "lbcf-conformance.yaml";
 
-/// What is to be written, and where.
+/// The files to write.
 #[derive(Debug, Clone, clap::Args)]
 pub struct InitArgs {
-    /// Folder for lbcf-conformance.yaml; it is made if it is not there
+    /// Folder for lbcf-conformance.yaml; created if it does not exist
     #[arg(value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
 
-    /// URL of a driver that runs, to be looked at for what the file suggests
-    // It may have a password, and help texts show variables' values.
+    /// URL of a running driver, to probe for suggestions in the file
+    // The URL may contain a password, and help texts show the values of variables.
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_URL",
@@ -43,7 +43,7 @@ pub struct InitArgs {
     )]
     pub url: Option<String>,
 
-    /// Write over files that are there
+    /// Overwrite files that exist already
     #[arg(long, env = "LBCF_CONFORMANCE_INIT_FORCE")]
     pub force: bool,
 
@@ -52,20 +52,19 @@ pub struct InitArgs {
     pub ci: Option<Ci>,
 }
 
-/// Looks at the driver, if a URL is given, writes the files and gives what to tell people.
-/// `connect` makes a way to a URL; a driver that cannot be reached is told in one line, and the
-/// files are written all the same.
+/// Probes the driver if a URL is given, writes the files and returns a message for the user.
+/// `connect` creates a transport to a URL. The files are also written when the driver cannot be
+/// reached.
 ///
 /// ```
 /// use lbcf_conformance::init::{self, InitArgs};
-/// # use lbcf_conformance::transport::Transport;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), init::InitError> {
 /// # let dir = std::env::temp_dir().join(format!("lbcf-init-doc-{}", std::process::id()));
 /// let args = InitArgs { dir: dir.clone(), url: None, force: false, ci: None };
-/// let told = init::run(&args, |_url| Err::<Transport, _>("no network in here".into())).await?;
-/// assert!(told.contains("lbcf conformance run"));
+/// let message = init::run(&args, |_url| Err("no network".into())).await?;
+/// assert!(message.contains("lbcf conformance run"));
 /// assert!(dir.join(init::FILE).exists());
 /// # std::fs::remove_dir_all(dir).unwrap();
 /// # Ok(())
@@ -73,10 +72,10 @@ pub struct InitArgs {
 /// ```
 ///
 /// # Errors
-/// [`InitError`], which names the file. Nothing is written if one of the files is there already.
-pub async fn run<A: Ask>(
+/// [`InitError`] with the file. Nothing is written if one of the files exists.
+pub async fn run(
     args: &InitArgs,
-    connect: impl Fn(&str) -> Result<A, String>,
+    connect: impl Fn(&str) -> Result<Transport, String>,
 ) -> Result<String, InitError> {
     let path = args.dir.join(FILE);
     let workflow = args.dir.join(ci::WORKFLOW);
@@ -88,12 +87,12 @@ pub async fn run<A: Ask>(
         Some(url) => find(url, connect).await,
         None => Findings::default(),
     };
-    let mut files = vec![ToWrite {
+    let mut files = vec![NewFile {
         path,
         text: text::fixture(&findings),
     }];
     if args.ci == Some(Ci::Github) {
-        files.push(ToWrite {
+        files.push(NewFile {
             path: workflow,
             text: ci::GITHUB.to_owned(),
         });
@@ -102,17 +101,17 @@ pub async fn run<A: Ask>(
         write::write(file, args.force)?;
     }
     let paths: Vec<PathBuf> = files.into_iter().map(|file| file.path).collect();
-    Ok(told(&findings, &paths, args.ci))
+    Ok(message(&findings, &paths, args.ci))
 }
 
-async fn find<A: Ask>(url: &str, connect: impl Fn(&str) -> Result<A, String>) -> Findings {
+async fn find(url: &str, connect: impl Fn(&str) -> Result<Transport, String>) -> Findings {
     let found = match connect(url) {
         Ok(driver) => {
             let root = root_of(url).and_then(|root| connect(&root).ok());
-            look::look(&driver, root.as_ref()).await
+            probe::probe(&driver, root.as_ref()).await
         }
         Err(problem) => Findings {
-            seen: Seen::Away(schema::one_line(&problem, 500)),
+            result: ProbeResult::Unreachable(schema::one_line(&problem, 500)),
             ..Findings::default()
         },
     };
@@ -122,23 +121,18 @@ async fn find<A: Ask>(url: &str, connect: impl Fn(&str) -> Result<A, String>) ->
     }
 }
 
-/// The URL without user and password; nothing, if it is none.
+/// The URL without user and password; `None`, unless it is valid.
 fn written(url: &str) -> Option<Url> {
     DriverAddress::of(url)?;
     if url.contains(['{', '}']) {
         return None;
     }
-    let (scheme, rest) = url.split_once("://")?;
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(end);
-    let host = authority.rsplit('@').next().unwrap_or(authority);
-    Some(Url {
-        shown: format!("{scheme}://{host}{path}"),
-        is_cut: host.len() < authority.len(),
-    })
+    let shown = without_user(url);
+    let is_cut = shown.len() < url.len();
+    Some(Url { shown, is_cut })
 }
 
-/// The same server without a path; nothing, if there is none.
+/// The URL without its path; `None`, if it has no path.
 fn root_of(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     let end = rest.find(['/', '?', '#'])?;
@@ -147,11 +141,11 @@ fn root_of(url: &str) -> Option<String> {
     has_path.then(|| format!("{scheme}://{authority}"))
 }
 
-/// What was done, and what to do next.
-fn told(findings: &Findings, paths: &[PathBuf], ci: Option<Ci>) -> String {
-    let mut told = String::new();
+/// The written files, and the next commands.
+fn message(findings: &Findings, paths: &[PathBuf], ci: Option<Ci>) -> String {
+    let mut text = String::new();
     for path in paths {
-        told.push_str(&format!("{}: written\n", path.display()));
+        text.push_str(&format!("{}: written\n", path.display()));
     }
     let fixture = paths
         .first()
@@ -161,56 +155,58 @@ fn told(findings: &Findings, paths: &[PathBuf], ci: Option<Ci>) -> String {
         Some(url) => format!(" --url {}", word(&url.shown)),
         None => " --url http://127.0.0.1:8080".to_owned(),
     };
-    told.push_str(&match &findings.seen {
-        Seen::NotAsked => "No driver was looked at; --url names one that runs.\n".to_owned(),
-        Seen::Away(why) => format!(
-            "The driver could not be looked at, so the file suggests nothing of its own: {why}\n"
+    text.push_str(&match &findings.result {
+        ProbeResult::NotProbed => {
+            "No driver was probed; pass a running one with --url.\n".to_owned()
+        }
+        ProbeResult::Unreachable(why) => format!(
+            "The driver could not be probed, so the file has no suggestions for it: {why}\n"
         ),
-        Seen::There {
+        ProbeResult::Probed {
             empty_spec,
             has_document,
         } => {
             let spec = match empty_spec {
-                EmptySpec::Accepted => "The driver takes an empty lbSpec.\n".to_owned(),
-                EmptySpec::Refused(message) => format!(
-                    "The driver refuses an empty lbSpec, so fill in loadBalancer.valid; it said: \
-                     {message}\n"
+                EmptySpec::Accepted => "The driver accepts an empty lbSpec.\n".to_owned(),
+                EmptySpec::Rejected(message) => format!(
+                    "The driver rejects an empty lbSpec, so fill in loadBalancer.valid; its \
+                     message: {message}\n"
                 ),
-                EmptySpec::NoVerdict(problem) => {
-                    format!("The driver gave no proper answer to validateLoadBalancer: {problem}\n")
+                EmptySpec::Invalid(problem) => {
+                    format!("The driver's response to validateLoadBalancer is invalid: {problem}\n")
                 }
             };
             let document = if *has_document {
-                "What its openapi.json says of fields stands in the file.\n"
+                "The file contains the descriptions of fields in its openapi.json.\n"
             } else {
                 ""
             };
             format!("{spec}{document}")
         }
     });
-    told.push_str(&format!(
+    text.push_str(&format!(
         "
 Next:
   lbcf conformance run{url} --fixture {fixture}
-  or let it start the driver itself:
+  or let the kit start the driver:
   lbcf conformance run --exec './driver --port {{port}}' --fixture {fixture}
-The file works as it is; what was skipped, and what would add it, is said at the end of a run.
+The file works unchanged; the end of a run lists the skipped checks, and what they need.
 "
     ));
     match ci {
-        None => told.push_str("--ci github or --ci gitlab helps with CI.\n"),
+        None => text.push_str("--ci github or --ci gitlab helps with CI.\n"),
         Some(Ci::Github) => {
-            told.push_str("In the workflow, grep for FILL-IN: what only you can know.\n");
+            text.push_str("In the workflow, replace the lines after FILL-IN.\n");
         }
         Some(Ci::Gitlab) => {
-            told.push('\n');
-            told.push_str(ci::GITLAB);
+            text.push('\n');
+            text.push_str(ci::GITLAB);
         }
     }
-    told
+    text
 }
 
-/// A text as one word for a shell.
+/// A text as a single word for a shell.
 pub(crate) fn word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._+-:@%,=".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {

@@ -1,65 +1,60 @@
-//! What a check works with: calls to the driver, load balancers and backends of its own, a look
-//! into the cloud. Whatever is called is recorded, and whatever is made is in the ledger.
+//! The environment of a check: calls to the driver, its own load balancers and backends, and the
+//! observer. The lab records every exchange and enters every created resource in the ledger.
 
-mod acting;
-mod answer;
+mod actions;
 mod backend;
 mod call;
-mod given;
 mod kinds;
 mod load_balancer;
-mod looking;
-mod other;
+mod observing;
 mod polling;
-mod repeating;
+mod reply;
+mod setup;
 pub(crate) mod sources;
-mod unchanged;
 
-pub(crate) use answer::{Answer, Status, in_any_case};
 pub(crate) use backend::{Backend, Source, validate_backend, validate_backend_update};
-pub(crate) use call::Call;
+pub(crate) use call::{WebhookCall, healthz};
 pub(crate) use load_balancer::LoadBalancer;
-pub(crate) use other::healthz;
+pub(crate) use reply::{DriverReply, Status, in_any_case};
 
 use crate::check::{Check, Feature};
-use crate::exchange::{Exchange, Kind, NoAnswer};
+use crate::exchange::{Exchange, NoResponse, RequestKind};
 use crate::fixture::Fixture;
-use crate::record::About;
+use crate::outcome::{CheckError, CheckOutcome};
+use crate::record::ExchangeInfo;
 use crate::run::Run;
+use crate::sync::lock;
 use crate::transport::{Request, Transport};
-use crate::verdict::NotPassed;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What a check works with.
+/// The environment of a check.
 #[derive(Debug)]
 pub struct Lab {
     run: Arc<Run>,
     check: &'static Check,
-    /// The place of the check among all.
-    place: u8,
+    /// The index of the check in [`crate::checks::all`].
+    index: u8,
     random: Mutex<fastrand::Rng>,
-    /// How many names were given away.
+    /// The number of names in use.
     names: std::sync::atomic::AtomicU32,
-    /// What a pass does not show.
     notes: Mutex<Vec<String>>,
 }
 
 impl Lab {
-    pub(crate) fn new(run: Arc<Run>, check: &'static Check, place: u8) -> Self {
+    pub(crate) fn new(run: Arc<Run>, check: &'static Check, index: u8) -> Self {
         let random = Mutex::new(run.random(check.id));
         Self {
             run,
             check,
-            place,
+            index,
             random,
             names: std::sync::atomic::AtomicU32::new(0),
             notes: Mutex::default(),
         }
     }
 
-    /// What is known of the driver.
     pub(crate) fn fixture(&self) -> &Fixture {
         &self.run.fixture
     }
@@ -69,119 +64,147 @@ impl Lab {
         self.run.features.contains(&feature)
     }
 
-    /// Whether what a check of the basis is about can be had.
+    /// Requires that a check of [`crate::run::PREREQUISITES`] did not fail.
     ///
     /// # Errors
-    /// [`NotPassed::Blocked`], when that check was made and did not pass.
-    pub(crate) fn is_given(&self, basis: &'static str) -> Result<(), NotPassed> {
-        self.run.is_given(basis)
+    /// [`CheckError::Blocked`], when it failed.
+    pub(crate) fn require(&self, prerequisite: &'static str) -> Result<(), CheckError> {
+        self.run.require(prerequisite)
     }
 
-    /// How often "repeated" is: 10 by default.
+    /// The number of repetitions: `--repeat`, 10 by default.
     pub(crate) fn repeats(&self) -> usize {
         self.run.settings.repeat
     }
 
-    /// How many calls "side by side" is: 50 by default.
+    /// The number of concurrent calls: `--concurrency`, 50 by default.
     pub(crate) fn concurrency(&self) -> usize {
         self.run.settings.concurrency
     }
 
-    /// The way to the driver, for what is no webhook call. What goes over it is neither recorded
-    /// nor in the ledger: see [`Self::exchange`].
+    /// The transport for requests that are not webhook calls. They are neither recorded nor in the
+    /// ledger: see [`Self::exchange`].
     pub(crate) fn transport(&self) -> &Transport {
         &self.run.transport
     }
 
-    /// Everything that was asked and answered in the run so far.
+    /// All exchanges of the run so far.
     pub(crate) fn record(&self) -> Vec<Arc<Exchange>> {
         self.run.record.all()
     }
 
-    /// How long a webhook's call may take.
+    /// The timeout of a webhook's calls.
     pub(crate) fn timeout(&self, webhook: &str) -> Duration {
         self.run.timeout(webhook)
     }
 
-    /// A number from the seed.
+    /// A random number that the seed determines.
     pub(crate) fn random(&self, range: std::ops::Range<u64>) -> u64 {
-        self.rng().u64(range)
+        lock(&self.random).u64(range)
     }
 
-    /// A uid from the seed.
+    /// A uid that the seed determines.
     pub(crate) fn uid(&self) -> String {
         let mut bytes = [0; 16];
-        self.rng().fill(&mut bytes);
+        lock(&self.random).fill(&mut bytes);
         uuid::Builder::from_random_bytes(bytes)
             .into_uuid()
             .to_string()
     }
 
-    /// A number that this check did not give away yet, from 0.
+    /// The next unused number of this check, from 0.
     pub(crate) fn next(&self) -> u32 {
         self.names
             .fetch_add(1, std::sync::atomic::Ordering::Relaxed)
     }
 
-    /// A name that nothing else has.
+    /// A name that no other resource has.
     pub(crate) fn unique(&self) -> String {
         let check = self.check.id.to_ascii_lowercase();
         format!("lbcf-conf-{}-{check}-{}", self.run.id, self.next())
     }
 
-    /// Notes what a pass does not show, or what else people may want to know.
+    /// Adds a remark to the result, such as a limit of what a pass proves.
     pub(crate) fn note(&self, text: impl Into<String>) {
-        self.notes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(text.into());
+        lock(&self.notes).push(text.into());
     }
 
     pub(crate) fn notes(&self) -> Vec<String> {
-        self.notes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.notes).clone()
     }
 
-    /// Makes a call and reads the answer.
-    pub(crate) async fn call(&self, call: &Call) -> Answer {
+    pub(crate) async fn call(&self, call: &WebhookCall) -> DriverReply {
         let timeout = self.timeout(call.webhook());
         self.call_within(call, timeout).await
     }
 
-    /// [`Self::call`] within another time.
-    pub(crate) async fn call_within(&self, call: &Call, timeout: Duration) -> Answer {
+    /// [`Self::call`] with another timeout.
+    pub(crate) async fn call_within(&self, call: &WebhookCall, timeout: Duration) -> DriverReply {
         let request = self.request_of(call);
         self.run
             .call_as(Some(self.check.id), call, &request, timeout)
             .await
     }
 
-    /// Makes a call and hangs up when `linger` has passed since it was sent, whatever the driver
-    /// is doing.
+    /// Makes a call until it succeeds or fails, and requires Succ for the reason `since`.
+    pub(crate) async fn succeeds(
+        &self,
+        call: &WebhookCall,
+        since: &str,
+    ) -> Result<DriverReply, CheckError> {
+        let reply = self.until_done(call).await?;
+        reply.succ(since)?;
+        Ok(reply)
+    }
+
+    /// Requires the same decision from every repetition of a call.
+    ///
+    /// # Errors
+    /// [`CheckError::Failed`], when they differ; [`CheckError::Blocked`] by the check `by`, when the
+    /// first response has none.
+    pub(crate) async fn same_decision(&self, call: &WebhookCall, by: &'static str) -> CheckOutcome {
+        let first = self.call(call).await;
+        let decision = first.any_decision("as every validation has one");
+        let decision = decision.map_err(|e| e.blocked_by(by))?;
+        for _ in 1..self.repeats() {
+            let again = self.call(call).await;
+            if again.decision() != Some(decision) {
+                let expected =
+                    format!("succ {decision} as the first time, since nothing has changed");
+                return Err(again.failed(expected, again.summary()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a call and closes the connection `linger` after the request was sent.
     pub(crate) async fn call_and_hang_up(
         &self,
-        call: &Call,
+        call: &WebhookCall,
         linger: Duration,
-    ) -> Result<(), NoAnswer> {
+    ) -> Result<(), NoResponse> {
         self.run.ledger.before(self.check.id, call);
         let request = self.request_of(call);
         let began = Instant::now();
         let outcome = self.run.transport.send_and_hang_up(&request, linger).await;
-        let shown = Err(outcome.clone().err().unwrap_or(NoAnswer::HungUp));
-        let about = (Some(call.webhook()), Kind::Improper, began.elapsed());
+        let shown = Err(outcome.clone().err().unwrap_or(NoResponse::HungUp));
+        let about = (Some(call.webhook()), RequestKind::Invalid, began.elapsed());
         self.recorded(&request, about, shown);
         outcome
     }
 
-    /// Sends another request in a call's place: a broken one, perhaps. Unless it is refused by its
-    /// HTTP status, what the call makes is in the ledger.
-    pub(crate) async fn call_by(&self, call: &Call, request: &Request, kind: Kind) -> Answer {
+    /// Sends another, possibly invalid, request instead of that of the call. Unless the HTTP status
+    /// rejects it, the ledger contains what the call creates.
+    pub(crate) async fn call_by(
+        &self,
+        call: &WebhookCall,
+        request: &Request,
+        kind: RequestKind,
+    ) -> DriverReply {
         let webhook = Some(call.webhook());
-        let answer = Answer::new(self.exchange(request, webhook, kind).await);
-        // Not before it is sent: nearly all are refused, and what may have been made is made whole
-        // before it can be taken away.
+        let answer = DriverReply::new(self.exchange(request, webhook, kind).await);
+        // Not before it is sent: nearly all are rejected, and cleaning up completes unfinished
+        // resources before it deletes them.
         if !matches!(answer.http_status(), Some(300..600)) {
             self.run.ledger.before(self.check.id, call);
             self.run.ledger.after(call, &answer);
@@ -189,39 +212,28 @@ impl Lab {
         answer
     }
 
-    /// Sends any request, and records what came of it.
+    /// Sends any request, and records it.
     pub(crate) async fn exchange(
         &self,
         request: &Request,
         webhook: Option<&'static str>,
-        kind: Kind,
+        kind: RequestKind,
     ) -> Arc<Exchange> {
         let timeout = self.timeout(webhook.unwrap_or_default());
-        self.exchange_within(request, webhook, kind, timeout).await
-    }
-
-    /// [`Self::exchange`] within another time.
-    pub(crate) async fn exchange_within(
-        &self,
-        request: &Request,
-        webhook: Option<&'static str>,
-        kind: Kind,
-        timeout: Duration,
-    ) -> Arc<Exchange> {
         self.run
             .exchange(Some(self.check.id), request, webhook, kind, timeout)
             .await
     }
 
-    /// Records what came of a request that the check sent by itself.
+    /// Records a request that the check sent over [`Self::transport`].
     pub(crate) fn recorded(
         &self,
         request: &Request,
-        about: (Option<&'static str>, Kind, Duration),
-        outcome: Result<crate::exchange::Received, NoAnswer>,
+        about: (Option<&'static str>, RequestKind, Duration),
+        outcome: Result<crate::exchange::Received, NoResponse>,
     ) -> Arc<Exchange> {
         let (webhook, kind, took) = about;
-        let about = About {
+        let about = ExchangeInfo {
             check: Some(self.check.id),
             webhook,
             kind,
@@ -230,12 +242,8 @@ impl Lab {
         self.run.recorded(about, request, outcome)
     }
 
-    /// The request of a call, with a retryID of its own.
-    pub(crate) fn request_of(&self, call: &Call) -> Request {
+    /// The request of a call, with a new retryID.
+    pub(crate) fn request_of(&self, call: &WebhookCall) -> Request {
         call.request(&self.uid())
-    }
-
-    fn rng(&self) -> std::sync::MutexGuard<'_, fastrand::Rng> {
-        self.random.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,51 +1,54 @@
-//! What the kit made, so that it can take it away again: written down before the call that makes
-//! it, struck out when the driver says that it is gone. Nothing else is ever touched.
+//! The resources that the kit created, for cleaning up: entered before the call that creates them,
+//! removed when the driver confirms the deletion. The kit never changes other resources.
 
-use crate::lab::{Answer, Call, Status};
+use crate::lab::{DriverReply, Status, WebhookCall};
+use crate::sync::lock;
 use lbcf_driver_sdk::webhook::StringMap;
 use serde_json::Value;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
-/// Something that the kit made, or may have made.
+/// A resource that the kit created, or may have created.
 #[derive(Debug, Clone)]
-pub(crate) enum Made {
-    /// A load balancer.
+pub(crate) enum CreatedResource {
     LoadBalancer {
-        /// The call that makes it.
-        create: Call,
-        /// Its identity, once the driver said it.
+        /// The call that creates it.
+        create: WebhookCall,
+        /// The identity, once the driver has returned it.
         lb_info: Option<StringMap>,
-        /// Whether the driver may still be making it.
+        /// Whether the creation may still be running.
         unfinished: bool,
     },
-    /// A registered backend.
     Backend {
         /// The call that registers it.
-        ensure: Call,
+        ensure: WebhookCall,
     },
 }
 
-/// What is there, with the checks that made it.
+/// The created resources with the ids of their checks.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    entries: Mutex<Vec<(&'static str, Made)>>,
+    entries: Mutex<Vec<(&'static str, CreatedResource)>>,
 }
 
 impl Ledger {
-    /// Writes down what a call may make, before it is made.
-    pub(crate) fn before(&self, check: &'static str, call: &Call) {
+    /// Enters the resource that a call may create, before the call.
+    pub(crate) fn before(&self, check: &'static str, call: &WebhookCall) {
         if call.is_dry_run() {
             return;
         }
-        let mut entries = self.lock();
+        let mut entries = lock(&self.entries);
         match call.webhook() {
             "createLoadBalancer" => {
-                let known = entries.iter_mut().find(|(_, made)| made.is_made_by(call));
+                let known = entries
+                    .iter_mut()
+                    .find(|(_, made)| made.is_created_by(call));
                 match known {
-                    Some((_, Made::LoadBalancer { unfinished, .. })) => *unfinished = true,
+                    Some((_, CreatedResource::LoadBalancer { unfinished, .. })) => {
+                        *unfinished = true;
+                    }
                     _ => entries.push((
                         check,
-                        Made::LoadBalancer {
+                        CreatedResource::LoadBalancer {
                             create: call.clone(),
                             lb_info: None,
                             unfinished: true,
@@ -53,10 +56,10 @@ impl Ledger {
                     )),
                 }
             }
-            "ensureBackend" if !entries.iter().any(|(_, made)| made.is_registered_by(call)) => {
+            "ensureBackend" if !entries.iter().any(|(_, made)| made.is_backend_of(call)) => {
                 entries.push((
                     check,
-                    Made::Backend {
+                    CreatedResource::Backend {
                         ensure: call.clone(),
                     },
                 ));
@@ -65,17 +68,20 @@ impl Ledger {
         }
     }
 
-    /// Strikes out what is gone, and writes down identities.
-    pub(crate) fn after(&self, call: &Call, answer: &Answer) {
+    /// Removes deleted resources, and stores identities.
+    pub(crate) fn after(&self, call: &WebhookCall, reply: &DriverReply) {
         if call.is_dry_run() {
             return;
         }
-        let status = answer.status();
-        let mut entries = self.lock();
+        let status = reply.status();
+        let mut entries = lock(&self.entries);
         match (call.webhook(), status) {
             ("createLoadBalancer", Some(Status::Succ | Status::Fail)) => {
-                for (_, made) in entries.iter_mut().filter(|(_, made)| made.is_made_by(call)) {
-                    if let Made::LoadBalancer {
+                for (_, made) in entries
+                    .iter_mut()
+                    .filter(|(_, made)| made.is_created_by(call))
+                {
+                    if let CreatedResource::LoadBalancer {
                         lb_info,
                         unfinished,
                         ..
@@ -83,75 +89,69 @@ impl Ledger {
                     {
                         *unfinished = false;
                         if status == Some(Status::Succ) {
-                            *lb_info = Some(identity(call, answer));
+                            *lb_info = Some(reply.identity(&call.string_map("lbSpec")));
                         }
                     }
                 }
             }
             ("deleteLoadBalancer", Some(Status::Succ)) => {
-                let lb_info = map(call, "lbInfo");
+                let lb_info = call.string_map("lbInfo");
                 if lb_info.is_empty() {
                     return;
                 }
                 entries.retain(|(_, made)| match made {
-                    Made::LoadBalancer { lb_info: known, .. } => known.as_ref() != Some(&lb_info),
-                    Made::Backend { ensure } => map(ensure, "lbInfo") != lb_info,
+                    CreatedResource::LoadBalancer { lb_info: known, .. } => {
+                        known.as_ref() != Some(&lb_info)
+                    }
+                    CreatedResource::Backend { ensure } => ensure.string_map("lbInfo") != lb_info,
                 });
             }
             ("deregisterBackend", Some(Status::Succ)) => {
-                entries.retain(|(_, made)| !made.is_taken_away_by(call));
+                entries.retain(|(_, made)| !made.is_backend_of(call));
             }
             _ => {}
         }
     }
 
-    /// What a check made and nobody took away, the last first.
-    pub(crate) fn of(&self, check: &str) -> Vec<Made> {
-        let entries = self.lock();
+    /// The remaining resources of a check, the last first.
+    pub(crate) fn of(&self, check: &str) -> Vec<CreatedResource> {
+        let entries = lock(&self.entries);
         let of_check = entries.iter().rev().filter(|(by, _)| *by == check);
         of_check.map(|(_, made)| made.clone()).collect()
     }
 
-    /// Strikes out what cannot be taken away, or was never made.
-    pub(crate) fn forget(&self, made: &Made) {
-        self.lock().retain(|(_, other)| !other.is_same(made));
+    pub(crate) fn remove(&self, made: &CreatedResource) {
+        lock(&self.entries).retain(|(_, other)| !other.is_same(made));
     }
 
-    /// Everything that is still there, with the checks that made it.
-    pub(crate) fn all(&self) -> Vec<(&'static str, Made)> {
-        self.lock().clone()
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(&'static str, Made)>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    /// All remaining resources with the ids of their checks.
+    pub(crate) fn all(&self) -> Vec<(&'static str, CreatedResource)> {
+        lock(&self.entries).clone()
     }
 }
 
-impl Made {
-    fn is_made_by(&self, call: &Call) -> bool {
+impl CreatedResource {
+    fn is_created_by(&self, call: &WebhookCall) -> bool {
         let same = |name| matches!(self, Self::LoadBalancer { create, .. } if create.field(name) == call.field(name));
         same("recordID") && same("lbSpec")
     }
 
-    fn is_registered_by(&self, call: &Call) -> bool {
-        self.is_taken_away_by(call)
-    }
-
-    fn is_taken_away_by(&self, call: &Call) -> bool {
+    fn is_backend_of(&self, call: &WebhookCall) -> bool {
         let same = |name| matches!(self, Self::Backend { ensure } if ensure.field(name) == call.field(name));
         same("lbInfo") && same("backendAddr")
     }
 
     fn is_same(&self, other: &Self) -> bool {
         match other {
-            Self::LoadBalancer { create, .. } => self.is_made_by(create),
-            Self::Backend { ensure } => self.is_taken_away_by(ensure),
+            Self::LoadBalancer { create, .. } => self.is_created_by(create),
+            Self::Backend { ensure } => self.is_backend_of(ensure),
         }
     }
 
-    /// What it is, for people who have to remove it.
+    /// A description for people who have to remove it.
     pub(crate) fn described(&self) -> String {
-        let text = |call: &Call, name| call.field(name).map(Value::to_string).unwrap_or_default();
+        let text =
+            |call: &WebhookCall, name| call.field(name).map(Value::to_string).unwrap_or_default();
         match self {
             Self::LoadBalancer {
                 lb_info: Some(lb_info),
@@ -161,7 +161,7 @@ impl Made {
                 serde_json::to_string(lb_info).unwrap_or_default()
             ),
             Self::LoadBalancer { create, .. } => format!(
-                "perhaps a load balancer made from lbSpec {} under recordID {}",
+                "perhaps a load balancer created from lbSpec {} under recordID {}",
                 text(create, "lbSpec"),
                 text(create, "recordID")
             ),
@@ -172,20 +172,4 @@ impl Made {
             ),
         }
     }
-}
-
-/// A load balancer's identity: what the driver answered, or else `lbSpec`.
-fn identity(create: &Call, answer: &Answer) -> StringMap {
-    let lb_info = answer.map("lbInfo");
-    if lb_info.is_empty() {
-        map(create, "lbSpec")
-    } else {
-        lb_info
-    }
-}
-
-fn map(call: &Call, name: &str) -> StringMap {
-    call.field(name)
-        .and_then(|value| serde_json::from_value(value.clone()).ok())
-        .unwrap_or_default()
 }

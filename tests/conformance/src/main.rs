@@ -1,11 +1,11 @@
-//! `lbcf-conformance`: the kit as a command of its own, for who has no use for the rest of `lbcf`.
+//! `lbcf-conformance`: the kit as its own command, without the rest of `lbcf`.
 
 use clap::Parser;
 use lbcf_conformance::command::{self, ConformanceArgs};
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Judges any LBCF driver, in any language, by its URL
+/// Tests an LBCF driver in any language against the specification, over its URL
 #[derive(Debug, Parser)]
 #[command(
     name = "lbcf-conformance",
@@ -23,12 +23,11 @@ fn main() -> ExitCode {
     match tokio::runtime::Runtime::new() {
         Ok(runtime) => {
             let code = runtime.block_on(command::run(args.conformance));
-            // Whoever ends a run at once does not wait for a name to be found.
+            // An interrupted run must not wait for a name to be resolved.
             runtime.shutdown_background();
             code
         }
         Err(error) => {
-            // Nobody is left to tell if stderr is closed.
             let _ = writeln!(std::io::stderr(), "lbcf-conformance: {error}");
             ExitCode::from(2)
         }

@@ -1,17 +1,17 @@
-//! Looking into a driver's cloud: what is really there, whatever the driver says.
+//! The actual state of a driver's cloud, independent of the driver's responses.
 
-mod ask;
+mod client;
 
-pub use ask::{Observer, ObserverError};
+pub use client::{Observer, ObserverError};
 
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::{Deserialize, Serialize};
 
-/// What is in the cloud.
+/// The state of the cloud.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Observation {
-    /// The load balancers.
+    /// All load balancers in the cloud, including foreign ones.
     pub load_balancers: Vec<ObservedLoadBalancer>,
 }
 
@@ -19,27 +19,27 @@ pub struct Observation {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObservedLoadBalancer {
-    /// Its identity as the driver tells it.
+    /// The identity as the driver returns it.
     pub lb_info: StringMap,
-    /// Its attributes.
+    /// The attributes that are in effect in the cloud.
     pub attributes: StringMap,
-    /// What is registered.
+    /// The backends that are registered at it.
     pub backends: Vec<ObservedBackend>,
 }
 
-/// A backend in the cloud.
+/// A backend that is registered at a load balancer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObservedBackend {
-    /// Its address.
+    /// The `backendAddr` by which it was registered.
     pub addr: String,
-    /// Its parameters.
+    /// The parameters that are in effect in the cloud.
     pub parameters: StringMap,
 }
 
 impl Observation {
-    /// The load balancer with this identity: the one whose `lbInfo` is equal, or else the only one
-    /// that has all of its fields.
+    /// The load balancer with this identity: with an equal `lbInfo`, or else the only one whose
+    /// `lbInfo` contains all of its fields.
     #[must_use]
     pub fn load_balancer(&self, lb_info: &StringMap) -> Option<&ObservedLoadBalancer> {
         let equal = self
@@ -59,7 +59,7 @@ impl Observation {
         })
     }
 
-    /// The load balancers that `earlier` did not have.
+    /// The load balancers that are missing in `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Vec<&ObservedLoadBalancer> {
         let is_new = |seen: &&ObservedLoadBalancer| {
@@ -79,7 +79,7 @@ impl ObservedLoadBalancer {
         self.backends.iter().find(|backend| backend.addr == addr)
     }
 
-    /// How often this address is registered.
+    /// The number of backends with this address.
     #[must_use]
     pub fn bindings(&self, addr: &str) -> usize {
         self.backends

@@ -1,5 +1,4 @@
-//! A run's report as text, for people and for machines: pure functions from a [`Report`] to a
-//! string, and where the string goes.
+//! The formats of a report for people and programs, and their destinations.
 //!
 //! ```
 //! use lbcf_conformance::output::{Format, Output};
@@ -16,7 +15,7 @@ mod curl;
 mod destination;
 mod exchange;
 mod github;
-mod human;
+pub(crate) mod human;
 mod json;
 mod junit;
 mod markdown;
@@ -27,6 +26,7 @@ mod yaml;
 
 pub use color::Color;
 pub use curl::curl_of;
+pub(crate) use destination::replace;
 pub use destination::{CannotWrite, Output, WrongOutput, step_summary};
 pub use exchange::{REQUEST_KEPT, RESPONSE_KEPT, excerpt};
 pub use json::{read, schema};
@@ -36,31 +36,31 @@ pub use yaml::{ConformanceReport, ProfileReport, Statistics};
 pub(crate) use color::Paint;
 pub(crate) use text::glance;
 
-use crate::report::{Judging, Report};
+use crate::report::{FailurePolicy, Report};
 use std::fmt;
 use std::str::FromStr;
 
-/// How a report is written.
+/// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// For people at a terminal.
     Human,
     /// The whole report; see [`schema`].
     Json,
-    /// JUnit's XML, as Jenkins, GitLab and others read it.
+    /// JUnit XML for Jenkins, GitLab and others.
     Junit,
     /// The Test Anything Protocol, version 14.
     Tap,
-    /// For `$GITHUB_STEP_SUMMARY` and the like.
+    /// For `$GITHUB_STEP_SUMMARY` and similar.
     Markdown,
-    /// Workflow commands that GitHub makes annotations from.
+    /// Workflow commands for GitHub's annotations.
     Github,
     /// The document for publication: `--report`.
     Yaml,
 }
 
 impl Format {
-    /// All of them.
+    /// All formats in the order of the documentation.
     pub const ALL: [Self; 7] = [
         Self::Human,
         Self::Json,
@@ -103,15 +103,15 @@ impl FromStr for Format {
     }
 }
 
-/// How a report is shown.
+/// The options of a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Show {
-    /// How many columns there are; for people only.
+    /// The columns of the format for people.
     pub width: usize,
-    /// Whether there are colors; for people only.
+    /// Whether the format for people has colors.
     pub color: bool,
     /// Which results count as failures.
-    pub judging: Judging,
+    pub policy: FailurePolicy,
 }
 
 impl Default for Show {
@@ -119,26 +119,26 @@ impl Default for Show {
         Self {
             width: Self::WIDTH,
             color: false,
-            judging: Judging::default(),
+            policy: FailurePolicy::default(),
         }
     }
 }
 
 impl Show {
-    /// How wide text is where no terminal says otherwise.
+    /// The columns without a terminal.
     pub const WIDTH: usize = 100;
 
-    /// As standard output wants it: as wide as the terminal is, from 60 to 160 columns, and with
-    /// colors where `color` and the environment's `NO_COLOR` allow them.
+    /// For standard output: with the width of the terminal, from 60 to 160 columns, and with colors
+    /// if `color` and the environment's `NO_COLOR` allow them.
     #[must_use]
-    pub fn on_stdout(color: Color, judging: Judging) -> Self {
+    pub fn on_stdout(color: Color, policy: FailurePolicy) -> Self {
         let width = terminal_size::terminal_size().map_or(Self::WIDTH, |(width, _)| {
             usize::from(width.0).clamp(60, 160)
         });
         Self {
             width,
             color: color.is_on_for(&std::io::stdout()),
-            judging,
+            policy,
         }
     }
 }
@@ -147,25 +147,25 @@ impl Show {
 #[derive(Debug, thiserror::Error)]
 #[error("the report cannot be written as {format}: {problem}")]
 pub struct CannotRender {
-    /// The format.
+    /// The format that failed.
     pub format: Format,
-    /// What its writer says.
+    /// The error of the format's writer.
     pub problem: String,
 }
 
-/// The report in this format, with a new line at its end.
+/// The report in this format, with a newline at its end.
 ///
 /// # Errors
-/// Where the format's writer refuses; none is known to, whatever a report has in it.
+/// [`CannotRender`] for an error of the format's writer; no report is known to cause one.
 pub fn render(report: &Report, format: Format, show: &Show) -> Result<String, CannotRender> {
     let text = match format {
         Format::Human => Ok(human::render(report, show)),
         Format::Json => json::render(report).map_err(|problem| problem.to_string()),
-        Format::Junit => junit::render(report, show.judging).map_err(|e| e.to_string()),
-        Format::Tap => tap::render(report, show.judging).map_err(|e| e.to_string()),
-        Format::Markdown => Ok(markdown::render(report, show.judging)),
-        Format::Github => Ok(github::render(report, show.judging)),
-        Format::Yaml => yaml::render(report, show.judging).map_err(|e| e.to_string()),
+        Format::Junit => junit::render(report, show.policy).map_err(|e| e.to_string()),
+        Format::Tap => tap::render(report, show.policy).map_err(|e| e.to_string()),
+        Format::Markdown => Ok(markdown::render(report, show.policy)),
+        Format::Github => Ok(github::render(report, show.policy)),
+        Format::Yaml => yaml::render(report, show.policy).map_err(|e| e.to_string()),
     };
     text.map_err(|problem| CannotRender { format, problem })
 }

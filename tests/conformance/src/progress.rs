@@ -1,4 +1,4 @@
-//! What people see while a run goes on, on standard error: standard output is the report's.
+//! The progress of a run, on standard error: the report is on standard output.
 //!
 //! ```
 //! use lbcf_conformance::progress::{Progress, Silent};
@@ -16,19 +16,18 @@ use crate::report::CheckResult;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Somebody who is told how a run goes on. Checks run side by side, so several may be under way.
+/// An observer of a run. Several checks may be running at a time.
 pub trait Progress: Debug + Send + Sync {
-    /// A check begins.
-    fn started(&self, check: &str);
-    /// A check is done, or is skipped; those that are skipped need not have been started.
-    fn finished(&self, result: &CheckResult);
-    /// Something that people should know now, such as what is cleaned up.
-    fn note(&self, text: &str);
-    /// Nothing more will come.
-    fn ended(&self);
+    /// Called when a check starts, with its id.
+    fn started(&self, _check: &str) {}
+    /// A check ends. A skipped check need not have been started.
+    fn finished(&self, _result: &CheckResult) {}
+    /// A message for the user, such as that the run is being interrupted.
+    fn note(&self, _text: &str) {}
+    /// The run is over.
+    fn ended(&self) {}
 }
 
-/// The same for all who share it.
 impl<P: Progress + ?Sized> Progress for Arc<P> {
     fn started(&self, check: &str) {
         (**self).started(check);
@@ -47,13 +46,8 @@ impl<P: Progress + ?Sized> Progress for Arc<P> {
     }
 }
 
-/// Nobody: for tests, and programs that read the report.
+/// No progress: for tests, and programs that read the report.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 
-impl Progress for Silent {
-    fn started(&self, _check: &str) {}
-    fn finished(&self, _result: &CheckResult) {}
-    fn note(&self, _text: &str) {}
-    fn ended(&self) {}
-}
+impl Progress for Silent {}

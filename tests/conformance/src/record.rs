@@ -1,46 +1,46 @@
-//! Everything that was asked and answered in a run.
+//! All requests and responses of a run.
 
-use crate::exchange::{Exchange, Kind, NoAnswer, Received, Sent};
+use crate::exchange::{Exchange, NoResponse, Received, RequestKind, Sent};
+use crate::sync::lock;
 use bytes::Bytes;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How much of a body is kept: what is longer is a check's on purpose, and judged at once.
+/// The limit for a recorded request body, in bytes. Checks that send longer ones do not read them back.
 const KEPT: usize = 64 << 10;
 
-/// How much of answers that are longer than that is kept, all in all: a driver whose answers all
-/// have the longest body there may be must not fill the memory.
+/// The limit for the sum of all response bodies longer than [`KEPT`], in bytes: a driver that only
+/// sends long responses must not fill the memory.
 const LONG_KEPT: usize = 64 << 20;
 
 /// The exchanges of a run, in the order in which they ended.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     last: AtomicU64,
-    /// The bytes of all long answers so far.
+    /// The bytes of all long responses so far.
     long: AtomicUsize,
     exchanges: Mutex<Vec<Arc<Exchange>>>,
 }
 
-/// What is known of an exchange beside the bytes.
+/// The metadata of an exchange.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct About {
+pub(crate) struct ExchangeInfo {
     pub(crate) check: Option<&'static str>,
     pub(crate) webhook: Option<&'static str>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: RequestKind,
     pub(crate) took: Duration,
 }
 
 impl Record {
-    /// Adds one.
     pub(crate) fn add(
         &self,
-        about: About,
+        about: ExchangeInfo,
         mut sent: Sent,
-        outcome: Result<Received, NoAnswer>,
+        outcome: Result<Received, NoResponse>,
     ) -> Arc<Exchange> {
         if sent.body.len() > KEPT {
-            // A copy, so that the long one goes.
+            // A copy, so that the long body is dropped.
             sent.body = Bytes::copy_from_slice(&sent.body[..KEPT]);
         }
         let exchange = Arc::new(Exchange {
@@ -52,11 +52,11 @@ impl Record {
             outcome,
             took: about.took,
         });
-        self.lock().push(self.as_kept(&exchange));
+        lock(&self.exchanges).push(self.as_kept(&exchange));
         exchange
     }
 
-    /// What is kept of an exchange: without the answer, when there were too many long ones.
+    /// Drops the response once there were too many long ones.
     fn as_kept(&self, exchange: &Arc<Exchange>) -> Arc<Exchange> {
         let length = match &exchange.outcome {
             Ok(received) if received.body.len() > KEPT => received.body.len(),
@@ -66,27 +66,19 @@ impl Record {
             return exchange.clone();
         }
         Arc::new(Exchange {
-            outcome: Err(NoAnswer::TooLarge(KEPT)),
+            outcome: Err(NoResponse::TooLarge(KEPT)),
             ..Exchange::clone(exchange)
         })
     }
 
-    /// All of them.
     pub(crate) fn all(&self) -> Vec<Arc<Exchange>> {
-        self.lock().clone()
+        lock(&self.exchanges).clone()
     }
 
-    /// Those of a check.
     pub(crate) fn of(&self, check: &str) -> Vec<Arc<Exchange>> {
         let mut exchanges = self.all();
         exchanges.retain(|exchange| exchange.check == Some(check));
         exchanges
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Exchange>>> {
-        self.exchanges
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -96,7 +88,7 @@ mod tests {
     use http::{HeaderMap, Method};
 
     #[test]
-    fn long_answers_are_kept_until_there_are_too_many() {
+    fn long_responses_are_kept_until_there_are_too_many() {
         let record = Record::default();
         let body = Bytes::from(vec![b'x'; LONG_KEPT / 2]);
         let add = |body: &Bytes| {
@@ -111,14 +103,17 @@ mod tests {
                 headers: HeaderMap::new(),
                 body: body.clone(),
             };
-            let about = About {
+            let about = ExchangeInfo {
                 check: None,
                 webhook: Some("healthz"),
-                kind: Kind::Proper,
+                kind: RequestKind::Valid,
                 took: Duration::ZERO,
             };
             let exchange = record.add(about, sent, Ok(received));
-            assert!(exchange.outcome.is_ok(), "whoever asked sees all of it");
+            assert!(
+                exchange.outcome.is_ok(),
+                "the caller gets the whole response"
+            );
         };
         for body in [&body, &body, &body, &Bytes::from_static(b"{}")] {
             add(body);

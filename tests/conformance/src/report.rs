@@ -1,92 +1,92 @@
-//! What a run came to, as a document: the JSON that `--output json=…` writes.
+//! The report of a run: the JSON document of `--output json=…`.
 
 mod exit;
-mod judging;
+mod policy;
 
-pub use exit::{Ending, Exit};
-pub use judging::{FailOn, Judging};
+pub use exit::Exit;
+pub use policy::{FailOn, FailurePolicy};
 
 use crate::check::{Feature, Level};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a run came to.
+/// The report of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// The kit's version.
+    /// The version of the kit, that of the crate `lbcf-conformance`.
     pub suite_version: String,
-    /// The edition of the specification that was judged by.
+    /// The tested edition of the specification.
     pub spec_version: String,
-    /// When it began, such as `2026-01-31T12:00:00Z`.
+    /// The start of the run, such as `2026-01-31T12:00:00Z`.
     #[schemars(extend("format" = "date-time"))]
     pub started: String,
-    /// How long it took, in milliseconds.
+    /// The duration of the run, in milliseconds.
     pub ms: u64,
-    /// Which driver.
+    /// The driver that was tested, from the fixture's `driver`.
     pub driver: DriverInfo,
-    /// What the run's names and orders follow from: the same seed, the same run.
+    /// Determines names and orders: runs with the same seed are the same.
     pub seed: u64,
     /// The profile: `core`, `async`, `dryrun`, `pod-deregister` or `all`.
     pub profile: String,
-    /// Whether there was an observer.
+    /// Whether the run used an observer.
     pub observer: bool,
     /// The features that the fixture declares.
     pub features: Vec<Feature>,
-    /// SHA-256 of the fixture, if there was one.
+    /// SHA-256 of the fixture, unless the run had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixture_digest: Option<String>,
-    /// The command line that gives this run again.
+    /// The command line that repeats this run.
     pub reproduce: String,
     /// One result for each check, in the order of `lbcf conformance list`.
     pub results: Vec<CheckResult>,
-    /// The counts.
+    /// The numbers of checks.
     pub summary: Summary,
-    /// What could not be cleaned up, for people to remove.
+    /// The resources that could not be deleted, for people to remove.
     pub left_behind: Vec<String>,
-    /// Whether somebody ended the run before it was done.
+    /// Whether the run was interrupted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
-    /// Why the driver was given up, if it stopped answering during the run.
+    /// The reason, if the driver stopped responding during the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreachable: Option<String>,
-    /// What a fixture, an observer or a flag would add.
+    /// Changes of the fixture or the flags that would run more checks.
     pub hints: Vec<String>,
 }
 
-/// Which driver was judged.
+/// The driver that was tested, from the fixture's `driver`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DriverInfo {
-    /// Who makes it.
+    /// The organization that maintains the driver.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub organization: String,
-    /// Its name.
+    /// The name of the driver.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub project: String,
-    /// Its version.
+    /// The version of the driver.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub version: String,
-    /// Where it is at home.
+    /// The project's home page.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub homepage: String,
-    /// Whom to ask.
+    /// URLs or mail addresses of the maintainers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contact: Vec<String>,
-    /// Where it was called, without user and password.
+    /// The tested URL, without user and password.
     pub url: String,
 }
 
-/// What became of a check.
+/// The status of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// The rule is kept.
+    /// The driver follows the rule.
     Passed,
-    /// It is broken.
+    /// The driver breaks the rule.
     Failed,
-    /// It was not found out.
+    /// The rule was not tested.
     Skipped,
 }
 
@@ -94,115 +94,115 @@ pub enum Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum SkipKind {
-    /// It does not concern the driver: a feature that the fixture does not declare, or a profile.
+    /// It does not apply to the driver: because of the declared features, or the profile.
     NotApplicable,
-    /// The fixture or an observer would be needed.
+    /// It needs more in the fixture, or an observer.
     Missing,
-    /// Somebody asked for it: `--only`, `--skip`, `--fail-fast`.
+    /// The user excluded it: `--only`, `--skip`.
     Asked,
-    /// It could not be finished: time was up, or the driver was gone.
+    /// The run ended before it finished: time was up, or the driver stopped responding.
     BrokenOff,
 }
 
-/// One check's result.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckResult {
-    /// The check's id.
+    /// The id of the check, such as `ENS-02`.
     pub id: String,
-    /// How much it matters.
+    /// Whether the rule is a MUST or a SHOULD.
     pub level: Level,
     /// The group's id, such as `ENS`.
     pub group: String,
     /// The rule, in one sentence.
     pub rule: String,
-    /// What became of it.
+    /// Whether the check passed, failed or was skipped.
     pub status: Status,
-    /// Why it failed or was skipped, in one line; or what a pass does not show.
+    /// Why it failed or was skipped, in one line; or remarks about a pass.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// Why it was skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip: Option<SkipKind>,
-    /// Whether only answers were judged, for want of an observer.
+    /// Whether only responses were verified, without an observer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub response_only: bool,
-    /// Whether the failure is one of `knownFailures`; its reason stands there.
+    /// The reason in `knownFailures`, if the check is listed there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<String>,
-    /// How long it took, in milliseconds.
+    /// The duration, in milliseconds.
     pub ms: u64,
-    /// How it failed.
+    /// What the driver did instead; only for a failed check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureReport>,
-    /// The exchanges: those of failed checks, or of all with `--verbose`.
+    /// The exchanges of a failed check, or of any with `--verbose`.
     #[serde(default)]
     pub exchanges: Vec<ExchangeReport>,
 }
 
-/// How a check failed.
+/// What a driver did that a rule does not allow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FailureReport {
-    /// What was expected.
+    /// The expectation, such as `status Succ, because the backend is registered already`.
     pub expected: String,
-    /// What came instead.
+    /// The observed behaviour, such as `status Fail`.
     pub got: String,
-    /// What is likely behind it.
+    /// The likely cause, and its fix.
     pub likely_cause: String,
     /// The request that shows it, as a curl command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curl: Option<String>,
-    /// The answer to it, as text.
+    /// The response to it, as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
 }
 
-/// A request and its answer.
+/// A request and its response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExchangeReport {
-    /// Its place among all exchanges of the run.
+    /// Its number among the exchanges of the run, from 1.
     pub sequence: u64,
-    /// The method.
+    /// The HTTP method, mostly `POST`.
     pub method: String,
     /// The URL, without user and password.
     pub url: String,
     /// The request's headers, without secrets.
     pub request_headers: BTreeMap<String, String>,
-    /// The request's body, as text; cut where it is long.
+    /// The request's body as text, cut after 4 KiB.
     pub request_body: String,
-    /// Whether something was cut from the request's body.
+    /// Whether the request's body was cut.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub request_cut: bool,
-    /// The status code, if there was an answer.
+    /// The status code, if there was a response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// The answer's headers.
+    /// The headers of the response, by lower-case names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub response_headers: BTreeMap<String, String>,
-    /// The answer's body, as text; cut where it is long.
+    /// The response's body as text, cut after 16 KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_body: Option<String>,
-    /// Whether something was cut from the answer's body.
+    /// Whether the response's body was cut.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub response_cut: bool,
-    /// Why there was no answer.
+    /// Why there was no response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_answer: Option<String>,
-    /// How long it took, in milliseconds.
+    /// The duration, in milliseconds.
     pub ms: u64,
 }
 
-/// The counts.
+/// The numbers of checks by status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
-    /// Rules that are kept.
+    /// Checks that passed, unexpected passes included.
     pub passed: usize,
-    /// Rules that are broken, known failures included.
+    /// Failed checks, known failures included.
     pub failed: usize,
-    /// Rules that were not found out.
+    /// Checks that were not run, or not to their end.
     pub skipped: usize,
     /// Failed checks of the level MUST that are not known failures.
     pub failed_must: usize,
@@ -212,18 +212,18 @@ pub struct Summary {
     pub known_failures: usize,
     /// Known failures that passed.
     pub unexpected_passes: usize,
-    /// What it all comes to.
+    /// The result of the run.
     pub result: Outcome,
 }
 
-/// What a run comes to.
+/// The result of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// Every MUST that concerns the driver passed.
+    /// Every MUST that applies to the driver passed.
     Success,
-    /// None failed, but some could not be found out.
+    /// None failed, but some were not tested.
     Partial,
-    /// Some failed.
+    /// A result fails the run, such as a failed MUST that is not a known failure.
     Failure,
 }

@@ -1,28 +1,26 @@
-//! A run: the checks one after the other or side by side, what is cleaned up after each, and what
-//! it all comes to.
+//! A run: executes the checks in phases, cleans up after each, and builds the report.
 //!
-//! # How long it may take, whatever the driver does
+//! # Time limits
 //!
-//! Everything that is waited for has a deadline: a call the webhook's timeout (10 s by default), an
-//! operation the budget for it (120 s), the driver's start `--wait` (30 s), all of it together the
-//! budget for the run (10 min). What may come on top of that is the last cleaning up, 60 s at most,
-//! and a last look by the observer, 30 s at most. So with default settings:
+//! Every wait has a deadline, whatever the driver does: a call the webhook's timeout (10 s by
+//! default), an operation its budget (120 s), the driver's start `--wait` (30 s), the whole run its
+//! budget (10 min). The final cleanup adds 60 s at most, and the final observation 30 s at most. So
+//! with default settings:
 //!
-//! | a driver that | ends the run after |
+//! | the driver | the run ends after |
 //! |---|---|
-//! | never answers, or never with HTTP | 30 s |
-//! | is gone in the middle | 3 s, and 10 s where it takes connections and says nothing |
-//! | answers `healthz` and nothing else | less than a minute: five checks in a row without an answer |
-//! | answers `Running` for ever | 11.5 min at most |
+//! | never responds, or never with HTTP | 30 s |
+//! | stops in the middle of the run | 3 s, or 10 s if it accepts connections but does not respond |
+//! | responds to `healthz` only | less than a minute: five checks in a row without a response |
+//! | always returns `Running` | 11.5 min at most |
 
 mod calls;
 mod cleanup;
-mod lanes;
 pub(crate) mod reachable;
 mod results;
 mod silence;
 
-use crate::check::{Check, Company, Feature, Group, Level};
+use crate::check::{Check, Concurrency, Feature, Group, Level};
 use crate::checks;
 use crate::driver::Driver;
 use crate::exchange::Exchange;
@@ -30,31 +28,33 @@ use crate::fixture::Fixture;
 use crate::lab::{Lab, LoadBalancer};
 use crate::ledger::Ledger;
 use crate::observer::Observer;
+use crate::outcome::{CheckError, CheckOutcome, Failure};
 use crate::progress::Progress;
 use crate::record::Record;
 use crate::report::{Report, SkipKind};
-use crate::selection::{self, Means, Plan};
+use crate::selection::{self, Capabilities, Plan};
 use crate::settings::Settings;
+use crate::sync::lock;
 use crate::transport::Transport;
-use crate::verdict::{Failure, NotPassed, Verdict};
-use futures::FutureExt as _;
-use results::Judged;
+use futures::{FutureExt as _, StreamExt as _};
+use results::FinishedCheck;
 use silence::Silence;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The checks whose subject nearly all others start from, in this order: they are made first, so
-/// that what cannot be set up is found out once.
-const BASIS: [&str; 6] = ["CLB-01", "GEN-01", "GEN-02", "ENS-01", "DRG-01", "DLB-01"];
+/// The checks of what nearly all others need for their setup. They run first and in this order, so
+/// that a failed setup is reported once.
+pub(crate) const PREREQUISITES: [&str; 6] =
+    ["CLB-01", "GEN-01", "GEN-02", "ENS-01", "DRG-01", "DLB-01"];
 
-/// How long a webhook's call may take, as controllers have it (b10).
+/// The default timeout of a call, as controllers have it (b10).
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What all checks of a run share.
+/// The state that all checks of a run share.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) transport: Transport,
@@ -65,55 +65,51 @@ pub(crate) struct Run {
     pub(crate) observer: Option<Observer>,
     pub(crate) record: Record,
     pub(crate) ledger: Ledger,
-    /// What the run's names begin with.
+    /// Part of the names of all resources of the run.
     pub(crate) id: String,
     pub(crate) progress: Box<dyn Progress>,
-    /// When the run has to be over.
     deadline: Instant,
-    /// How the checks of the basis ended.
-    basis: Mutex<BTreeMap<&'static str, bool>>,
+    /// Whether the finished prerequisites passed.
+    prerequisites: Mutex<BTreeMap<&'static str, bool>>,
     shared: Mutex<Option<LoadBalancer>>,
-    /// Whether the cloud was made to fail, and not yet to work again.
+    /// Whether the cloud fails on request of a check.
     pub(crate) fault_is_on: AtomicBool,
     retry_ids: Mutex<fastrand::Rng>,
-    judged: Mutex<Vec<Judged>>,
-    /// Set when the run is to end: by whom or why.
-    over: Mutex<Option<Over>>,
-    /// How long nothing was heard of the driver.
+    finished: Mutex<Vec<FinishedCheck>>,
+    /// Set when the run is to end early.
+    stopped: Mutex<Option<StopReason>>,
     silence: Mutex<Silence>,
-    /// Told when checks that are being made are to be given up.
-    given_up: tokio::sync::watch::Sender<bool>,
+    /// Set when running checks are to be cancelled.
+    cancelled: tokio::sync::watch::Sender<bool>,
 }
 
-/// Why a run ends before all checks are made.
+/// Why a run ends early.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Over {
-    /// The driver does not answer any more.
+pub(crate) enum StopReason {
+    /// The driver no longer responds.
     DriverGone {
-        /// What comes instead.
         problem: String,
-        /// The check that found out.
+        /// The check that detected it.
         after: &'static str,
     },
-    /// So many checks in a row heard nothing of the driver, though it answers `healthz`.
+    /// This number of checks in a row got no response, although the driver responds to `healthz`.
     Silent(usize),
-    /// The time is up.
+    /// The budget of the run is exhausted.
     TimeIsUp(Duration),
-    /// A check failed, and the first failure ends the run.
+    /// This check failed with `--fail-fast`.
     FailFast(&'static str),
-    /// Somebody pressed Ctrl-C.
     Interrupted,
 }
 
-impl Over {
-    /// Why checks that were not made were skipped.
+impl StopReason {
+    /// The reason for checks that did not run.
     fn reason(&self) -> String {
         match self {
             Self::DriverGone { problem, .. } => {
-                format!("the driver does not answer any more: {problem}")
+                format!("the driver no longer responds: {problem}")
             }
             Self::Silent(checks) => format!(
-                "the driver answers nothing but healthz in time: {checks} checks in a row got no answer"
+                "the driver responds in time to healthz only: {checks} checks in a row got no response"
             ),
             Self::TimeIsUp(budget) => format!("the time for the whole run is up ({budget:?})"),
             Self::FailFast(id) => format!("{id} failed (--fail-fast)"),
@@ -121,7 +117,7 @@ impl Over {
         }
     }
 
-    /// Why the driver cannot be reached any more, if it is that.
+    /// The reason, if the driver can no longer be reached.
     fn unreachable(&self) -> Option<String> {
         match self {
             Self::DriverGone { problem, .. } => Some(problem.clone()),
@@ -130,8 +126,8 @@ impl Over {
         }
     }
 
-    /// Whether a check is made all the same: the one that says that bad input must not end a
-    /// driver, when bad input did.
+    /// Whether a check runs anyway: bad input must not end a driver, and the check of that rule has
+    /// to report when it did.
     fn spares(&self, check: &Check) -> bool {
         let by_bad_input =
             matches!(self, Self::DriverGone { after, .. } if after.starts_with(Group::Bad.id()));
@@ -139,8 +135,7 @@ impl Over {
     }
 }
 
-/// What a run needs to begin.
-pub(crate) struct Begin {
+pub(crate) struct RunConfig {
     pub(crate) transport: Transport,
     pub(crate) driver: Driver,
     pub(crate) fixture: Fixture,
@@ -150,15 +145,15 @@ pub(crate) struct Begin {
 }
 
 impl Run {
-    pub(crate) fn new(begin: Begin) -> Self {
-        let Begin {
+    pub(crate) fn new(config: RunConfig) -> Self {
+        let RunConfig {
             transport,
             driver,
             mut fixture,
             settings,
             observer,
             progress,
-        } = begin;
+        } = config;
         if let Some(budget) = settings.async_budget {
             fixture.budgets.asynchronous = budget;
         }
@@ -178,23 +173,23 @@ impl Run {
             progress,
             record: Record::default(),
             ledger: Ledger::default(),
-            basis: Mutex::default(),
+            prerequisites: Mutex::default(),
             shared: Mutex::default(),
             fault_is_on: AtomicBool::new(false),
             retry_ids: Mutex::new(retry_ids),
-            judged: Mutex::default(),
-            over: Mutex::default(),
+            finished: Mutex::default(),
+            stopped: Mutex::default(),
             silence: Mutex::default(),
-            given_up: tokio::sync::watch::Sender::new(false),
+            cancelled: tokio::sync::watch::Sender::new(false),
         }
     }
 
-    /// Random numbers for a check: the same in each run with the same seed.
+    /// The random numbers of a check, which the seed determines.
     pub(crate) fn random(&self, check: &str) -> fastrand::Rng {
         fastrand::Rng::with_seed(mixed(self.settings.seed, check))
     }
 
-    /// How long a webhook's call may take.
+    /// The timeout of a webhook's calls.
     pub(crate) fn timeout(&self, webhook: &str) -> Duration {
         let endpoint = &self.fixture.endpoint;
         endpoint
@@ -206,79 +201,78 @@ impl Run {
             .unwrap_or(TIMEOUT)
     }
 
-    /// Whether what a check of the basis is about can be had.
+    /// Requires that a prerequisite did not fail.
     ///
     /// # Errors
-    /// [`NotPassed::Blocked`], when that check was made and did not pass.
-    pub(crate) fn is_given(&self, basis: &'static str) -> Result<(), NotPassed> {
-        if lock(&self.basis).get(basis) != Some(&false) {
+    /// [`CheckError::Blocked`], when it failed.
+    pub(crate) fn require(&self, id: &'static str) -> Result<(), CheckError> {
+        if lock(&self.prerequisites).get(id) != Some(&false) {
             return Ok(());
         }
-        let failure = Failure::new(format!("what {basis} is about"), "it did not pass");
-        Err(NotPassed::from(failure).blocked_by(basis))
+        let failure = Failure::new(format!("{id} to pass"), "it did not pass");
+        Err(CheckError::from(failure).blocked_by(id))
     }
 
-    /// The load balancer that checks share, if one was made.
+    /// The load balancer that checks share, if it exists already.
     pub(crate) fn shared_load_balancer(&self) -> Option<LoadBalancer> {
         lock(&self.shared).clone()
     }
 
-    /// Has later checks share a load balancer.
+    /// Shares a load balancer with later checks.
     pub(crate) fn share(&self, load_balancer: &LoadBalancer) {
         *lock(&self.shared) = Some(load_balancer.clone());
     }
 
-    fn means(&self) -> Means {
-        Means {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
             observer: self.observer.is_some(),
-            meddling: self.observer.as_ref().is_some_and(Observer::can_meddle),
+            modifying: self.observer.as_ref().is_some_and(Observer::can_modify),
             exec: self.driver.is_ours(),
         }
     }
 
-    fn is_over(&self) -> Option<Over> {
-        let mut over = lock(&self.over);
-        if over.is_none() && Instant::now() >= self.deadline {
-            *over = Some(Over::TimeIsUp(self.fixture.budgets.total));
+    fn stop_reason(&self) -> Option<StopReason> {
+        let mut stopped = lock(&self.stopped);
+        if stopped.is_none() && Instant::now() >= self.deadline {
+            *stopped = Some(StopReason::TimeIsUp(self.fixture.budgets.total));
         }
-        over.clone()
+        stopped.clone()
     }
 
-    fn end(&self, why: Over) {
-        let is_silent = matches!(why, Over::Silent(_));
-        lock(&self.over).get_or_insert(why);
+    fn stop(&self, reason: StopReason) {
+        let is_silent = matches!(reason, StopReason::Silent(_));
+        lock(&self.stopped).get_or_insert(reason);
         if is_silent {
-            // The checks that are being made would only wait: one timeout after the other.
-            self.given_up.send_replace(true);
+            // The running checks would only wait for one timeout after the other.
+            self.cancelled.send_replace(true);
         }
     }
 
-    /// Notes whether anything was heard of the driver, and ends the run when nothing is for too
-    /// long.
-    fn heard(&self, exchange: &Exchange) {
+    /// Stops the run when too many checks in a row got no response.
+    fn watch_silence(&self, exchange: &Exchange) {
         let mut silence = lock(&self.silence);
         silence.note(exchange);
         let checks = silence.checks();
         drop(silence);
         if checks >= silence::TOO_MANY {
-            self.end(Over::Silent(checks));
+            self.stop(StopReason::Silent(checks));
         }
     }
 
-    /// Ends when checks that are being made are to be given up.
-    async fn is_given_up(&self) {
-        let mut given_up = self.given_up.subscribe();
-        if given_up.wait_for(|given_up| *given_up).await.is_err() {
-            // The sender lives as long as the run: this does not happen.
+    /// Resolves when running checks are to be cancelled.
+    async fn cancelled(&self) {
+        let mut cancelled = self.cancelled.subscribe();
+        if cancelled.wait_for(|cancelled| *cancelled).await.is_err() {
+            // Unreachable: the sender lives as long as the run.
             std::future::pending::<()>().await;
         }
     }
 }
 
-/// Makes all checks, until told to stop by `interrupted`.
+/// Runs all checks, until `interrupted` resolves.
 ///
 /// # Errors
-/// What is wrong with the observer, before anything is made.
+/// When the observer does not work, before any check runs.
 pub(crate) async fn run(
     run: Arc<Run>,
     interrupted: impl Future<Output = ()>,
@@ -288,189 +282,171 @@ pub(crate) async fn run(
         .strftime("%Y-%m-%dT%H:%M:%SZ")
         .to_string();
     let before = match &run.observer {
-        Some(observer) => Some(observer.look().await?),
+        Some(observer) => Some(observer.observe().await?),
         None => None,
     };
     let (planned, skipped) = planned(&run);
-    lock(&run.judged).extend(skipped);
-    let making = async {
-        for stage in stages(planned.clone()) {
-            let side_by_side = if stage.side_by_side {
-                run.settings.jobs
-            } else {
-                1
-            };
-            lanes::make_all(&run, stage.checks, side_by_side).await;
+    lock(&run.finished).extend(skipped);
+    let phases = async {
+        for (concurrency, checks) in phases(planned.clone(), run.settings.jobs) {
+            futures::stream::iter(checks)
+                .for_each_concurrent(concurrency.max(1), |planned| execute(&run, planned))
+                .await;
         }
     };
     tokio::select! {
-        () = making => {}
-        () = interrupted => run.end(Over::Interrupted),
+        () = phases => {}
+        () = interrupted => run.stop(StopReason::Interrupted),
     }
-    // What was being made when the run was interrupted.
+    // The checks that were running when the run was interrupted.
     for planned in planned {
-        let is_judged = |judged: &Judged| judged.check.id == planned.check.id;
-        let mut judged = lock(&run.judged);
-        if !judged.iter().any(is_judged) {
-            let reason = Over::Interrupted.reason();
-            judged.push(Judged::skipped(planned.check, SkipKind::BrokenOff, reason));
+        let is_same = |finished: &FinishedCheck| finished.check.id == planned.check.id;
+        let mut finished = lock(&run.finished);
+        if !finished.iter().any(is_same) {
+            let reason = StopReason::Interrupted.reason();
+            finished.push(FinishedCheck::skipped(
+                planned.check,
+                SkipKind::BrokenOff,
+                reason,
+            ));
         }
     }
     if run.fault_is_on.load(Ordering::Relaxed)
         && let Some(check) = checks::by_id("RTRY-05")
     {
-        // The check was broken off in the middle: nothing can be taken away until the cloud works.
+        // The check was cancelled: cleaning up fails until the cloud works again.
         let _ = Lab::new(run.clone(), check, 0).fault(false).await;
     }
     if run.settings.cleanup {
         cleanup::everything(&run).await;
     }
-    let left_behind = cleanup::what_is_left(&run, before.as_ref()).await;
-    let times = results::Times {
-        started,
-        took: began.elapsed(),
-    };
-    let judged = std::mem::take(&mut *lock(&run.judged));
-    Ok(results::report(&run, judged, left_behind, times))
+    let left_behind = cleanup::left_behind(&run, before.as_ref()).await;
+    let finished = std::mem::take(&mut *lock(&run.finished));
+    let took = began.elapsed();
+    Ok(results::report(&run, finished, left_behind, started, took))
 }
 
-/// A check to make.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Planned {
+pub(crate) struct PlannedCheck {
     check: &'static Check,
-    place: u8,
-    by_answers: bool,
+    index: u8,
+    response_only: bool,
 }
 
-/// What is to be made, and what is skipped already.
-fn planned(run: &Run) -> (Vec<Planned>, Vec<Judged>) {
+/// The checks that run, and those that are skipped.
+fn planned(run: &Run) -> (Vec<PlannedCheck>, Vec<FinishedCheck>) {
     let mut planned = Vec::new();
     let mut skipped = Vec::new();
-    let means = run.means();
-    for (place, check) in checks::all().enumerate() {
-        let plan = selection::plan(check, &run.settings, &run.fixture, &run.features, means);
+    let capabilities = run.capabilities();
+    for (index, check) in checks::all().enumerate() {
+        let (settings, fixture) = (&run.settings, &run.fixture);
+        let plan = selection::plan(check, settings, fixture, &run.features, capabilities);
         match plan {
-            Plan::Skip(kind, reason) => skipped.push(Judged::skipped(check, kind, reason)),
-            Plan::Make | Plan::MakeByAnswers => planned.push(Planned {
+            Plan::Skip(kind, reason) => skipped.push(FinishedCheck::skipped(check, kind, reason)),
+            Plan::Run | Plan::RunOnResponses => planned.push(PlannedCheck {
                 check,
-                place: u8::try_from(place).unwrap_or(u8::MAX),
-                by_answers: plan == Plan::MakeByAnswers,
+                index: u8::try_from(index).unwrap_or(u8::MAX),
+                response_only: plan == Plan::RunOnResponses,
             }),
         }
     }
     (planned, skipped)
 }
 
-struct Stage {
-    checks: Vec<Planned>,
-    side_by_side: bool,
-}
-
-/// The basis first, one by one; then those that may be made side by side; then the counting ones
-/// and those that are made alone.
-fn stages(planned: Vec<Planned>) -> Vec<Stage> {
-    let (mut basis, others): (Vec<_>, Vec<_>) = planned
+/// The checks of each phase, and how many of them run at a time: first the prerequisites, then the
+/// other concurrency classes.
+fn phases(planned: Vec<PlannedCheck>, jobs: usize) -> Vec<(usize, Vec<PlannedCheck>)> {
+    let (mut first, others): (Vec<_>, Vec<_>) = planned
         .into_iter()
-        .partition(|planned| BASIS.contains(&planned.check.id));
-    basis.sort_by_key(|planned| BASIS.iter().position(|id| *id == planned.check.id));
-    let of = |company: Company| -> Vec<Planned> {
-        others
-            .iter()
-            .filter(|planned| planned.check.company == company)
-            .copied()
-            .collect()
-    };
-    let stage = |checks, side_by_side| Stage {
-        checks,
-        side_by_side,
-    };
-    vec![
-        stage(basis, false),
-        stage(of(Company::Any), true),
-        stage(of(Company::Counts), false),
-        stage(of(Company::Alone), false),
-        stage(of(Company::Last), false),
-    ]
+        .partition(|planned| PREREQUISITES.contains(&planned.check.id));
+    first.sort_by_key(|planned| PREREQUISITES.iter().position(|id| *id == planned.check.id));
+    let mut phases = vec![(1, first)];
+    for (concurrency, jobs) in [
+        (Concurrency::Parallel, jobs),
+        (Concurrency::Counting, 1),
+        (Concurrency::Exclusive, 1),
+        (Concurrency::Last, 1),
+    ] {
+        let of_class = |planned: &&PlannedCheck| planned.check.concurrency == concurrency;
+        phases.push((jobs, others.iter().filter(of_class).copied().collect()));
+    }
+    phases
 }
 
-/// Makes one check and cleans up behind it.
-async fn make(run: &Arc<Run>, planned: Planned) {
-    let Planned {
+/// Runs one check and cleans up after it.
+async fn execute(run: &Arc<Run>, planned: PlannedCheck) {
+    let PlannedCheck {
         check,
-        place,
-        by_answers,
+        index,
+        response_only,
     } = planned;
-    if let Some(over) = run.is_over().filter(|over| !over.spares(check)) {
-        let skipped = Judged::skipped(check, SkipKind::BrokenOff, over.reason());
-        lock(&run.judged).push(skipped);
+    if let Some(stopped) = run.stop_reason().filter(|reason| !reason.spares(check)) {
+        let skipped = FinishedCheck::skipped(check, SkipKind::BrokenOff, stopped.reason());
+        lock(&run.finished).push(skipped);
         return;
     }
     run.progress.started(check.id);
     let began = Instant::now();
-    let lab = Lab::new(run.clone(), check, place);
+    let lab = Lab::new(run.clone(), check, index);
     let left = run.deadline.saturating_duration_since(began);
-    // A mistake in one check must not end the others.
+    // A panic in one check must not end the others.
     let code = AssertUnwindSafe((check.code)(&lab)).catch_unwind();
-    let made: Result<Verdict, String> = tokio::select! {
+    let ended: Result<CheckOutcome, String> = tokio::select! {
         biased;
-        made = tokio::time::timeout(left, code) => match made {
-            Ok(made) => made.map_err(|_| "a mistake in the kit ended this check".to_owned()),
+        ended = tokio::time::timeout(left, code) => match ended {
+            Ok(ended) => ended.map_err(|_| "a bug in the kit ended this check".to_owned()),
             Err(_) => {
-                run.end(Over::TimeIsUp(run.fixture.budgets.total));
+                run.stop(StopReason::TimeIsUp(run.fixture.budgets.total));
                 let failure = Failure::new(
-                    "the check done within the time for the whole run",
-                    format!("it was still going on after {:?}", began.elapsed()),
+                    "the check to end within the time for the whole run",
+                    format!("it was still running after {:?}", began.elapsed()),
                 );
                 Ok(Err(failure.into()))
             }
         },
-        () = run.is_given_up() => {
-            Err(run.is_over().map(|over| over.reason()).unwrap_or_default())
+        () = run.cancelled() => {
+            Err(run.stop_reason().map(|reason| reason.reason()).unwrap_or_default())
         }
     };
-    let mut verdict = match made {
-        Ok(verdict) => verdict,
+    let mut outcome = match ended {
+        Ok(outcome) => outcome,
         Err(reason) => {
-            let skipped = Judged::skipped(check, SkipKind::BrokenOff, reason);
+            let skipped = FinishedCheck::skipped(check, SkipKind::BrokenOff, reason);
             run.progress.finished(&results::result(run, &skipped));
-            lock(&run.judged).push(skipped);
+            lock(&run.finished).push(skipped);
             return;
         }
     };
-    if BASIS.contains(&check.id) {
-        lock(&run.basis).insert(check.id, verdict.is_ok());
+    if PREREQUISITES.contains(&check.id) {
+        lock(&run.prerequisites).insert(check.id, outcome.is_ok());
     }
     if run.settings.cleanup {
         cleanup::after(run, check.id).await;
     }
-    reachable::told_if_ended(run, check.id, &mut verdict).await;
-    if matches!(verdict, Err(NotPassed::Failed(_))) {
+    reachable::add_process_exit(run, check.id, &mut outcome).await;
+    if matches!(outcome, Err(CheckError::Failed(_))) {
         if run.settings.fail_fast {
-            run.end(Over::FailFast(check.id));
+            run.stop(StopReason::FailFast(check.id));
         }
         reachable::after_failure(run, check.id).await;
     }
-    let judged = Judged {
+    let finished = FinishedCheck {
         check,
-        outcome: results::Outcome::Made(verdict),
+        completion: results::Completion::Ran(outcome),
         notes: lab.notes(),
-        by_answers,
+        response_only,
         took: began.elapsed(),
     };
-    run.progress.finished(&results::result(run, &judged));
-    lock(&run.judged).push(judged);
+    run.progress.finished(&results::result(run, &finished));
+    lock(&run.finished).push(finished);
 }
 
 fn mixed(seed: u64, text: &str) -> u64 {
-    // FNV-1a: the same on every machine and with every version of Rust, which is what a seed is for.
+    // FNV-1a: a seed has to give the same calls on every machine and with every version of Rust.
     let bytes = seed.to_le_bytes().into_iter().chain(text.bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

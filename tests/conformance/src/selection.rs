@@ -1,4 +1,4 @@
-//! Which checks are made, and why the others are not: decided before anything is called.
+//! Which checks run, and why the others are skipped: decided before the first call.
 
 use crate::check::{Check, Feature, Group, Need, Observer};
 use crate::fixture::{Action, Fixture};
@@ -6,30 +6,26 @@ use crate::report::SkipKind;
 use crate::settings::{Profile, Settings};
 use std::collections::BTreeSet;
 
-/// What becomes of a check.
+/// Whether a check runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Plan {
-    /// It is made.
-    Make,
-    /// It is made, but only answers can be judged.
-    MakeByAnswers,
-    /// It is skipped, for this reason.
+    Run,
+    /// Without an observer the check can only verify responses.
+    RunOnResponses,
     Skip(SkipKind, String),
 }
 
-/// What there is to look into the cloud with.
+/// The optional equipment of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Means {
-    /// An observer.
+pub(crate) struct Capabilities {
     pub(crate) observer: bool,
-    /// One that is asked by URL, and so may change things behind the driver's back.
-    pub(crate) meddling: bool,
-    /// A program of `--exec`, which can be killed and started again.
+    /// An observer by URL, which may also change the cloud.
+    pub(crate) modifying: bool,
+    /// A driver started with `--exec`, which the kit can restart.
     pub(crate) exec: bool,
 }
 
-/// The features to judge by: those that the fixture declares, or else pods as backends and what
-/// the fixture's samples show.
+/// The features of the fixture, or else pods as backends and those that its samples show.
 pub(crate) fn features(fixture: &Fixture) -> BTreeSet<Feature> {
     if let Some(features) = &fixture.features {
         return features.clone();
@@ -44,27 +40,35 @@ pub(crate) fn features(fixture: &Fixture) -> BTreeSet<Feature> {
     features
 }
 
-/// The groups that a run is about: those of the profile, or else those whose features the driver
-/// has.
-fn concerns(group: Group, profile: Option<Profile>, features: &BTreeSet<Feature>) -> bool {
+/// Why a group does not apply: it is not in the profile, or else the driver lacks its feature.
+fn not_applicable(
+    group: Group,
+    profile: Option<Profile>,
+    features: &BTreeSet<Feature>,
+) -> Option<String> {
     if let Some(profile) = profile {
-        return profile.has(group);
+        let reason = || format!("not part of the profile {}", profile.name());
+        return (!profile.has(group)).then(reason);
     }
-    match group {
-        Group::Asyn => features.contains(&Feature::Async),
-        Group::Dry => features.contains(&Feature::DryRun),
+    let feature = match group {
+        Group::Asyn => Feature::Async,
+        Group::Dry => Feature::DryRun,
         // JPD-04 is about drivers without the feature.
-        _ => true,
-    }
+        _ => return None,
+    };
+    (!features.contains(&feature)).then(|| without(feature))
 }
 
-/// What becomes of a check.
+fn without(feature: Feature) -> String {
+    format!("the fixture's features do not name {}", feature.name())
+}
+
 pub(crate) fn plan(
     check: &Check,
     settings: &Settings,
     fixture: &Fixture,
     features: &BTreeSet<Feature>,
-    means: Means,
+    capabilities: Capabilities,
 ) -> Plan {
     let named = |names: &[String]| {
         names.iter().any(|name| {
@@ -72,42 +76,28 @@ pub(crate) fn plan(
         })
     };
     if !settings.only.is_empty() && !named(&settings.only) {
-        return Plan::Skip(SkipKind::Asked, "not among those asked for (--only)".into());
+        return Plan::Skip(SkipKind::Asked, "not selected (--only)".into());
     }
     if named(&settings.skip) {
-        return Plan::Skip(SkipKind::Asked, "left out on request (--skip)".into());
+        return Plan::Skip(SkipKind::Asked, "excluded (--skip)".into());
     }
-    let asked_for = !settings.only.is_empty();
-    if !asked_for && !concerns(check.group, settings.profile, features) {
-        let reason = match settings.profile {
-            Some(profile) => format!("not part of the profile {}", profile.name()),
-            None => format!(
-                "the fixture's features do not name {}",
-                feature_of(check.group)
-            ),
-        };
+    if settings.only.is_empty()
+        && let Some(reason) = not_applicable(check.group, settings.profile, features)
+    {
         return Plan::Skip(SkipKind::NotApplicable, reason);
     }
     for need in check.needs {
-        if let Some((kind, reason)) = missing(*need, fixture, features, means) {
+        if let Some((kind, reason)) = missing(*need, fixture, features, capabilities) {
             return Plan::Skip(kind, reason);
         }
     }
-    match (check.observer, means.observer) {
+    match (check.observer, capabilities.observer) {
         (Observer::Required, false) => Plan::Skip(
             SkipKind::Missing,
             "needs an observer: observe.url or observe.command in the fixture, --observe-url or --observe-cmd".into(),
         ),
-        (Observer::Improves, false) => Plan::MakeByAnswers,
-        _ => Plan::Make,
-    }
-}
-
-const fn feature_of(group: Group) -> &'static str {
-    match group {
-        Group::Asyn => "async",
-        Group::Dry => "dryRun",
-        _ => "it",
+        (Observer::Improves, false) => Plan::RunOnResponses,
+        _ => Plan::Run,
     }
 }
 
@@ -115,30 +105,21 @@ fn missing(
     need: Need,
     fixture: &Fixture,
     features: &BTreeSet<Feature>,
-    means: Means,
+    capabilities: Capabilities,
 ) -> Option<(SkipKind, String)> {
-    let needs = |there: bool, what: &str| {
-        (!there).then(|| (SkipKind::Missing, format!("needs {what} in the fixture")))
+    let needs = |present: bool, what: &str| {
+        (!present).then(|| (SkipKind::Missing, format!("needs {what} in the fixture")))
     };
+    let applies =
+        |applies: bool, reason: String| (!applies).then_some((SkipKind::NotApplicable, reason));
     let has = |feature: Feature| features.contains(&feature);
+    let generates = has(Feature::PodBackends) || has(Feature::ServiceBackends);
     match need {
-        Need::Feature(feature) => (!has(feature)).then(|| {
-            let name = serde_json::to_value(feature).ok();
-            let name = name
-                .as_ref()
-                .and_then(|name| name.as_str())
-                .unwrap_or_default();
-            (
-                SkipKind::NotApplicable,
-                format!("the fixture's features do not name {name}"),
-            )
-        }),
-        Need::Without(feature) => has(feature).then(|| {
-            (
-                SkipKind::NotApplicable,
-                "about drivers without that feature".to_owned(),
-            )
-        }),
+        Need::Feature(feature) => applies(has(feature), without(feature)),
+        Need::Without(feature) => {
+            let reason = "only for drivers without that feature".to_owned();
+            applies(!has(feature), reason)
+        }
         Need::LoadBalancer => None,
         Need::InvalidLoadBalancer => needs(
             !fixture.load_balancer.invalid.is_empty(),
@@ -157,21 +138,12 @@ fn missing(
             "loadBalancer.unknownLBInfo",
         ),
         Need::Backend => needs(
-            [
-                Feature::PodBackends,
-                Feature::ServiceBackends,
-                Feature::StaticBackends,
-            ]
-            .into_iter()
-            .any(has),
+            generates || has(Feature::StaticBackends),
             "one of the features backend.pod, backend.service and backend.static",
         ),
         Need::GeneratedBackend => {
-            let generated = [Feature::PodBackends, Feature::ServiceBackends];
-            (!generated.into_iter().any(has)).then(|| {
-                let reason = "the fixture's features name neither backend.pod nor backend.service";
-                (SkipKind::NotApplicable, reason.to_owned())
-            })
+            let reason = "the fixture's features name neither backend.pod nor backend.service";
+            applies(generates, reason.to_owned())
         }
         Need::InvalidParameters => needs(
             !fixture.backend.invalid.is_empty(),
@@ -183,19 +155,17 @@ fn missing(
         ),
         Need::Restart => match fixture.restart {
             None => needs(false, "restart"),
-            Some(Action::Exec) if !means.exec => Some((
+            Some(Action::Exec) if !capabilities.exec => Some((
                 SkipKind::Missing,
                 "restart by exec needs --exec, which starts the driver".to_owned(),
             )),
             Some(_) => None,
         },
         Need::Fault => needs(fixture.fault.is_some(), "fault"),
-        Need::ForeignBackend | Need::Unbinding | Need::AttributeDrift => {
-            (!means.meddling).then(|| {
-                let reason =
-                    "needs an observer by URL that can change things behind the driver's back";
+        Need::ForeignBackend | Need::Unbinding | Need::AttributeDrift => (!capabilities.modifying)
+            .then(|| {
+                let reason = "needs an observer by URL that can change the cloud";
                 (SkipKind::Missing, reason.to_owned())
-            })
-        }
+            }),
     }
 }

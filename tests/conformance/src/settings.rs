@@ -1,27 +1,27 @@
-//! How a run goes.
+//! The settings of a run.
 
 use crate::check::Group;
-use crate::report::Judging;
+use crate::report::FailurePolicy;
 use std::time::Duration;
 
-/// Which checks are made, by what drivers claim to do.
+/// A named selection of checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Profile {
-    /// What every driver has to do.
+    /// The checks for every driver.
     Core,
-    /// And operations that answer `Running`.
+    /// The core checks, and those of operations that return `Running`.
     Async,
-    /// And dry runs.
+    /// The core checks, and those of dry runs.
     #[value(name = "dryrun")]
     DryRun,
-    /// And judging pods.
+    /// The core checks, and those of `judgePodDeregister`.
     PodDeregister,
-    /// Everything.
+    /// The checks of all profiles.
     All,
 }
 
 impl Profile {
-    /// Every profile.
+    /// All profiles, in the order of the documentation.
     pub const ALL: [Self; 5] = [
         Self::Core,
         Self::Async,
@@ -30,7 +30,7 @@ impl Profile {
         Self::All,
     ];
 
-    /// Its name.
+    /// The value of `--profile`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -42,7 +42,7 @@ impl Profile {
         }
     }
 
-    /// Whether the checks of a group belong to it.
+    /// Whether the profile includes a group.
     #[must_use]
     pub const fn has(self, group: Group) -> bool {
         match group {
@@ -54,40 +54,40 @@ impl Profile {
     }
 }
 
-/// How a run goes. Made from [`Default`], so that a new setting breaks nobody.
+/// The settings of a run. Start from [`Default`]: new settings may be added.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Which checks, by what the driver claims; nothing leaves it to the fixture's features.
+    /// The selected checks; by default the features of the fixture select them.
     pub profile: Option<Profile>,
-    /// Only these checks: ids or groups. Empty: all.
+    /// The ids or groups of the only checks to run; empty for all.
     pub only: Vec<String>,
-    /// Not these checks: ids or groups.
+    /// The ids or groups of checks to skip.
     pub skip: Vec<String>,
-    /// What names, uids and orders follow from.
+    /// Determines names, uids and orders.
     pub seed: u64,
-    /// How often "repeated" is; 10.
+    /// The number of repetitions of a call; 10.
     pub repeat: usize,
-    /// How many calls "side by side" is; 50.
+    /// The number of concurrent calls; 50.
     pub concurrency: usize,
-    /// How many checks run side by side; 8.
+    /// The number of concurrent checks; 8.
     pub jobs: usize,
-    /// How long a call may take, where the fixture does not say; 10 s, as for controllers.
+    /// The timeout of a call, unless the fixture sets that of a webhook; 10 s, as in controllers.
     pub timeout: Option<Duration>,
-    /// How long an operation may be `Running`, where not as the fixture says.
+    /// Overrides `budgets.async` of the fixture.
     pub async_budget: Option<Duration>,
-    /// How long the whole run may take, where not as the fixture says.
+    /// Overrides `budgets.total` of the fixture.
     pub total_budget: Option<Duration>,
-    /// What waits are multiplied with that a driver asks for; 1.
+    /// The factor for the driver's retry delays; 1.
     pub time_scale: f64,
-    /// How long to wait for the driver to answer at all; 30 s.
+    /// How long to wait for the first response of the driver; 30 s.
     pub wait: Duration,
-    /// What fails the run.
-    pub judging: Judging,
+    /// Which results fail the run.
+    pub policy: FailurePolicy,
     /// Whether the first failure ends the run.
     pub fail_fast: bool,
-    /// Whether what was made is taken away again.
+    /// Whether the kit deletes the resources that it created.
     pub cleanup: bool,
-    /// Whether the report has the exchanges of passed checks, too.
+    /// Whether the report contains the exchanges of passed checks.
     pub verbose: bool,
 }
 
@@ -106,7 +106,7 @@ impl Default for Settings {
             total_budget: None,
             time_scale: 1.0,
             wait: Duration::from_secs(30),
-            judging: Judging::default(),
+            policy: FailurePolicy::default(),
             fail_fast: false,
             cleanup: true,
             verbose: false,
@@ -115,8 +115,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// How long is really waited where a driver asks for this; the longest there is where it would
-    /// be longer.
+    /// The driver's retry delay multiplied with the time scale, at most [`Duration::MAX`].
     pub(crate) fn scaled(&self, delay: Duration) -> Duration {
         let seconds = delay.as_secs_f64() * self.time_scale;
         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
@@ -128,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_may_be_longer_than_there_is_time() {
+    fn a_scaled_delay_does_not_overflow() {
         let scaled = |delay, time_scale| {
             let settings = Settings {
                 time_scale,

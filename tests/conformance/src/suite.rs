@@ -2,19 +2,19 @@
 
 use crate::checks;
 use crate::driver::{Driver, Exec, ExecError};
-use crate::exchange::NoAnswer;
-use crate::fixture::places::DriverAddress;
+use crate::exchange::NoResponse;
+use crate::fixture::placeholders::DriverAddress;
 use crate::fixture::{Fixture, FixtureError};
 use crate::observer::{Observer, ObserverError};
 use crate::progress::{Progress, Silent};
 use crate::report::Report;
-use crate::run::{self, Begin, Run};
+use crate::run::{self, Run, RunConfig};
 use crate::settings::Settings;
 use crate::transport::{self, Transport, TransportError};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Holds a driver to the specification.
+/// A conformance test of one driver.
 ///
 /// ```
 /// # async fn example(router: axum::Router) -> Result<(), lbcf_conformance::SuiteError> {
@@ -33,36 +33,36 @@ pub struct Suite {
     progress: Box<dyn Progress>,
 }
 
-/// Why a driver cannot be judged at all.
+/// The reason why a run cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SuiteError {
-    /// What is known of the driver is not right.
+    /// The fixture is invalid.
     #[error(transparent)]
     Fixture(#[from] FixtureError),
-    /// The way to the driver cannot be set up.
+    /// The transport to the driver cannot be set up.
     #[error(transparent)]
     Transport(#[from] TransportError),
     /// The driver cannot be started.
     #[error(transparent)]
     Exec(#[from] ExecError),
-    /// The cloud cannot be looked into.
+    /// The observer does not work.
     #[error(transparent)]
     Observer(#[from] ObserverError),
-    /// The driver does not answer.
+    /// The driver does not respond.
     #[error("the driver at {url} cannot be reached: {problem}{output}")]
     Unreachable {
-        /// Where it should be.
+        /// The URL of the driver, without user and password.
         url: String,
-        /// What came instead of an answer.
-        problem: NoAnswer,
-        /// The last lines that it wrote, if the kit started it.
+        /// The reason of the last attempt.
+        problem: NoResponse,
+        /// The last output of the driver, if the kit started it.
         output: String,
     },
-    /// Somebody ended it before the driver answered.
+    /// The run was interrupted before the driver responded.
     #[error("interrupted while waiting for the driver at {url}")]
     Interrupted {
-        /// Where it should be.
+        /// The URL of the driver, without user and password.
         url: String,
     },
 }
@@ -96,8 +96,8 @@ impl Suite {
         }
     }
 
-    /// What is known of the driver, from a file. Its `endpoint.url` and `endpoint.headers` are for
-    /// the command: here the way to the driver is what the suite was made with.
+    /// Reads the fixture from a file. `endpoint.url` and `endpoint.headers` only apply to the command:
+    /// the suite has its transport already.
     ///
     /// # Errors
     /// [`SuiteError::Fixture`], when it cannot be read.
@@ -107,73 +107,72 @@ impl Suite {
         Ok(self.fixture(fixture))
     }
 
-    /// What is known of the driver.
+    /// Sets the fixture, which describes the driver.
     #[must_use]
     pub fn fixture(mut self, fixture: Fixture) -> Self {
         self.fixture = fixture;
         self
     }
 
-    /// How the run goes.
+    /// Replaces the default settings.
     #[must_use]
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// How to look into the driver's cloud.
+    /// Sets the observer, which shows the state of the driver's cloud.
     #[must_use]
     pub fn observer(mut self, observer: Observer) -> Self {
         self.observer = Some(observer);
         self
     }
 
-    /// The driver shows its cloud itself, at a path below its URL.
+    /// Uses an observer that the driver itself serves, at a path below its URL.
     #[must_use]
     pub fn observe_path(self, path: impl Into<String>) -> Self {
         let observer = Observer::Path(self.transport.clone(), path.into());
         self.observer(observer)
     }
 
-    /// The process that serves the transport, which the kit started.
+    /// The process of the driver, which the kit started.
     #[must_use]
     pub(crate) fn started(mut self, exec: Exec) -> Self {
         self.driver = Driver::Ours(Box::new(exec));
         self
     }
 
-    /// Tells how far the run is.
+    /// Reports the progress of the run.
     #[must_use]
     pub fn progress(mut self, progress: impl Progress + 'static) -> Self {
         self.progress = Box::new(progress);
         self
     }
 
-    /// Makes all checks that can be made.
+    /// Runs all checks that apply.
     ///
     /// # Errors
-    /// [`SuiteError::Unreachable`], when the driver does not answer; [`SuiteError::Observer`], when
-    /// the cloud cannot be looked into.
+    /// [`SuiteError::Unreachable`], when the driver does not respond; [`SuiteError::Observer`], when
+    /// the observer does not work.
     pub async fn run(self) -> Result<Report, SuiteError> {
         self.run_until(std::future::pending()).await
     }
 
-    /// [`run`](Self::run), ended early when `interrupted` resolves: what was made is taken away
-    /// all the same.
+    /// [`run`](Self::run), which ends early when `interrupted` resolves, and still cleans up.
     ///
     /// # Errors
-    /// As there.
+    /// As [`run`](Self::run).
     pub async fn run_until(
         self,
         interrupted: impl Future<Output = ()>,
     ) -> Result<Report, SuiteError> {
-        let fixture = placed(self.fixture, &self.transport.url_of(""));
+        let fixture = filled(self.fixture, &self.transport.url_of(""));
         let observer = match (self.observer, &fixture.observe) {
             (Some(observer), _) => Some(observer),
             (None, Some(observe)) => Some(Observer::of(observe, &self.transport)?),
             (None, None) => None,
         };
-        let run = Arc::new(Run::new(Begin {
+        let run = Arc::new(Run::new(RunConfig {
             transport: self.transport,
             driver: self.driver,
             fixture,
@@ -181,14 +180,14 @@ impl Suite {
             observer,
             progress: self.progress,
         }));
-        let outcome = Self::judged(&run, interrupted).await;
+        let outcome = Self::execute(&run, interrupted).await;
         if let Driver::Ours(exec) = &run.driver {
             exec.stop().await;
         }
         outcome
     }
 
-    async fn judged(
+    async fn execute(
         run: &Arc<Run>,
         interrupted: impl Future<Output = ()>,
     ) -> Result<Report, SuiteError> {
@@ -201,8 +200,8 @@ impl Suite {
             }
         };
         if let Err(problem) = waited {
-            let output = match run.driver.last_words().await {
-                Some(words) => format!("\n{words}"),
+            let output = match run.driver.last_output().await {
+                Some(output) => format!("\n{output}"),
                 None => String::new(),
             };
             return Err(SuiteError::Unreachable {
@@ -215,8 +214,8 @@ impl Suite {
     }
 }
 
-/// The fixture with the driver's address in its places.
-fn placed(mut fixture: Fixture, url: &str) -> Fixture {
+/// The fixture with the driver's address in its placeholders.
+fn filled(mut fixture: Fixture, url: &str) -> Fixture {
     let Some(address) = DriverAddress::of(url) else {
         return fixture;
     };

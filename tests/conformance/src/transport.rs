@@ -1,9 +1,8 @@
-//! HTTP as the kit speaks it: to a URL or, in process, to a router; each byte of it as a check
-//! wants it, and within limits, whatever a driver does.
+//! An HTTP client with limits and control over connections, to a URL or to a router in this process.
 //!
-//! An answer may have 4 MiB of body, and a head of 64 KiB with 256 headers; everything has a
-//! deadline. Redirects are answers like others. Nothing is sent twice: only where a kept
-//! connection turns out to be closed before a byte of the request has left, another one is taken.
+//! A response may have a body of 4 MiB, and a head of 64 KiB with 256 headers; everything has a
+//! deadline. Redirects are not followed. No request is sent twice: only when an idle connection turns
+//! out to be closed before the first byte of the request, another connection is used.
 //!
 //! ```
 //! use axum::{Router, routing::post};
@@ -14,60 +13,60 @@
 //! # async fn main() {
 //! let router = Router::new().route("/healthz", post(|| async { r#"{"healthy":true}"# }));
 //! let transport = Transport::in_process(router);
-//! let answer = transport
+//! let received = transport
 //!     .send(&Request::post("healthz", "{}"), Duration::from_secs(10))
 //!     .await
 //!     .unwrap();
-//! assert_eq!(answer.status, 200);
+//! assert_eq!(received.status, 200);
 //! # }
 //! ```
 
-mod base;
-mod by_hand;
+mod base_url;
+mod body;
 mod connection;
 mod dialer;
-mod idle;
-mod pieces;
+mod idle_pool;
 mod request;
 mod settings;
 mod stream;
 mod tls;
 
+pub(crate) use base_url::without_user;
+pub(crate) use request::parse_header;
 pub use request::{LEFT_OUT, Request};
 pub use settings::{Settings, TransportError};
 
-use crate::exchange::{NoAnswer, Received};
-use base::Base;
-use bytes::Bytes;
-use connection::{Connection, Failed};
+use crate::exchange::{NoResponse, Received};
+use base_url::BaseUrl;
+use body::TrackedBody;
+use connection::{Connection, ExchangeError};
 use dialer::Dialer;
-use http::header::{AUTHORIZATION, HeaderMap, HeaderValue, TRANSFER_ENCODING};
-use idle::Idle;
-use pieces::{Pace, Pieces};
+use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use idle_pool::IdlePool;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::io::AsyncWriteExt as _;
 
-/// How long connecting and writing may take before the kit hangs up, `linger` not counted.
+/// The time limit for connecting and writing before the kit closes the connection.
 const HANG_UP_WITHIN: Duration = Duration::from_secs(10);
 
-/// A way to a driver. Clones share connections.
+/// A connection pool to a driver. Clones share it.
 ///
-/// Connections belong to the runtime that they were made in; a handler in process that blocks
-/// its thread blocks the kit's clock too, unless the runtime has other threads.
+/// Connections belong to the runtime that opened them. A handler in this process that blocks its
+/// thread blocks the kit's clock too, unless the runtime has other threads.
 #[derive(Clone)]
 pub struct Transport {
     shared: Arc<Shared>,
-    idle: Arc<Idle>,
+    idle: Arc<IdlePool>,
 }
 
 struct Shared {
-    base: Base,
+    base: BaseUrl,
     dialer: Dialer,
-    /// Sent with each request; with the authorization.
+    /// The headers of each request, including the authorization.
     headers: HeaderMap,
 }
 
@@ -80,10 +79,9 @@ impl fmt::Debug for Transport {
 }
 
 impl Transport {
-    /// To a driver's URL. Files of certificates are read now; nothing is connected yet.
+    /// A transport to a driver's URL. Reads the files of certificates, but does not connect yet.
     ///
-    /// User and password of the URL are sent as Basic authorization. Its query is sent with each
-    /// request.
+    /// User and password of the URL become Basic authorization. Its query is sent with each request.
     ///
     /// ```
     /// use lbcf_conformance::transport::{Settings, Transport};
@@ -100,7 +98,7 @@ impl Transport {
     /// [`TransportError`], for a URL that is not absolute, and for files and a token that cannot
     /// be used.
     pub fn to_url(url: &str, settings: &Settings) -> Result<Self, TransportError> {
-        let (base, basic) = Base::parse(url)?;
+        let (base, basic) = BaseUrl::parse(url)?;
         let dialer = Dialer::to(&base, settings)?;
         let mut headers = settings.headers.clone();
         let authorization = match &settings.token {
@@ -113,17 +111,18 @@ impl Transport {
         Ok(Self::new(base, dialer, headers))
     }
 
-    /// To a router in this process, without a port: the same bytes of HTTP, and the same hang-ups.
+    /// A transport to a router in this process, without a port: with the same HTTP bytes, and the
+    /// same effects of closed connections.
     #[must_use]
     pub fn in_process(router: axum::Router) -> Self {
         Self::new(
-            Base::in_process(),
+            BaseUrl::in_process(),
             Dialer::InProcess(router),
             HeaderMap::new(),
         )
     }
 
-    fn new(base: Base, dialer: Dialer, headers: HeaderMap) -> Self {
+    fn new(base: BaseUrl, dialer: Dialer, headers: HeaderMap) -> Self {
         Self {
             shared: Arc::new(Shared {
                 base,
@@ -134,14 +133,18 @@ impl Transport {
         }
     }
 
-    /// What a URL has behind this transport's own, if it is below it: what can be had over this
-    /// transport, too.
-    #[must_use]
-    pub fn path_below(&self, url: &str) -> Option<String> {
+    /// The transport for a URL and the path of the URL: this transport for URLs below its own, or
+    /// else a new one.
+    ///
+    /// # Errors
+    /// [`TransportError`], for a URL that is not absolute.
+    pub(crate) fn for_url(&self, url: &str) -> Result<(Self, String), TransportError> {
         let own = self.url_of("");
-        let below = url.strip_prefix(own.trim_end_matches('/'))?;
-        let path = below.strip_prefix('/')?;
-        (self.shared.base.query().is_none()).then(|| path.to_owned())
+        let below = url.strip_prefix(own.trim_end_matches('/'));
+        match below.and_then(|path| path.strip_prefix('/')) {
+            Some(path) if !self.shared.base.has_query() => Ok((self.clone(), path.to_owned())),
+            _ => Ok((Self::to_url(url, &Settings::default())?, String::new())),
+        }
     }
 
     /// The whole URL of a path below the driver's, without user and password.
@@ -150,84 +153,44 @@ impl Transport {
         self.shared.base.url_of(path)
     }
 
-    /// All headers of a request as they are sent, with `***` instead of secrets: authorization,
-    /// cookies, sensitive values, and whatever [`Settings::headers`] says.
+    /// All headers of a request, with `***` instead of secrets: authorization, cookies, sensitive
+    /// values, and the [`Settings::headers`].
     #[must_use]
     pub fn shown_headers(&self, request: &Request) -> HeaderMap {
         request::shown(self.headers_of(request), &self.shared.headers)
     }
 
-    /// A request as it goes over the wire, head and body, with all secrets: to be changed and
-    /// sent with [`Self::send_raw`], not to be shown.
-    #[must_use]
-    pub fn bytes_of(&self, request: &Request) -> Vec<u8> {
-        let headers = self.headers_of(request);
-        let is_chunked = headers.contains_key(TRANSFER_ENCODING);
-        let mut bytes = request.head(&self.shared.base.target(&request.path), &headers);
-        if is_chunked && !request.body.is_empty() {
-            bytes.extend_from_slice(format!("{:x}\r\n", request.body.len()).as_bytes());
-        }
-        bytes.extend_from_slice(&request.body);
-        if is_chunked {
-            let end: &[u8] = if request.body.is_empty() {
-                b"0\r\n\r\n"
-            } else {
-                b"\r\n0\r\n\r\n"
-            };
-            bytes.extend_from_slice(end);
-        }
-        bytes
-    }
-
-    /// Sends a request and reads the whole answer, on a kept connection if there is one. Never
-    /// follows a redirect; never sends anything twice.
+    /// Sends a request and reads the whole response, on an idle connection if there is one.
     ///
     /// # Errors
-    /// [`NoAnswer`], if there is no whole answer; `timeout` is for connecting, sending and reading
-    /// together.
-    pub async fn send(&self, request: &Request, timeout: Duration) -> Result<Received, NoAnswer> {
-        within(timeout, self.exchange(request, Pace::FAST)).await
+    /// [`NoResponse`], if there is no complete response within `timeout`, which includes connecting.
+    pub async fn send(&self, request: &Request, timeout: Duration) -> Result<Received, NoResponse> {
+        within(timeout, self.exchange(request)).await
     }
 
-    /// Sends a request whose body comes in so many pieces of equal length, with a pause between
-    /// them, and reads the whole answer.
-    ///
-    /// # Errors
-    /// [`NoAnswer`], if there is no whole answer; the pauses count for `timeout`.
-    pub async fn send_slowly(
-        &self,
-        request: &Request,
-        chunks: usize,
-        pause: Duration,
-        timeout: Duration,
-    ) -> Result<Received, NoAnswer> {
-        within(timeout, self.exchange(request, Pace::slow(chunks, pause))).await
-    }
-
-    /// Sends requests over one new connection, one after the other. As many results as requests:
-    /// once the connection has ended, the rest is not sent, and each is [`NoAnswer::Closed`].
-    /// `timeout` is for each of them.
+    /// Sends requests over one new connection, one after the other, each with this timeout. Returns
+    /// a result for each request: after the end of the connection [`NoResponse::Closed`].
     pub async fn send_over_one_connection(
         &self,
         requests: &[Request],
         timeout: Duration,
-    ) -> Vec<Result<Received, NoAnswer>> {
-        let mut results: Vec<Result<Received, NoAnswer>> = Vec::with_capacity(requests.len());
+    ) -> Vec<Result<Received, NoResponse>> {
+        let mut results: Vec<Result<Received, NoResponse>> = Vec::with_capacity(requests.len());
         let mut connection = None;
         for request in requests {
             let result = within(timeout, async {
                 let connection = match &mut connection {
                     None if results.is_empty() => connection.insert(self.connect().await?),
-                    None => return Err(NoAnswer::Closed("with the request before".into())),
+                    None => return Err(NoResponse::Closed("during the previous request".into())),
                     Some(connection) => connection,
                 };
                 if !connection.is_ready().await {
-                    return Err(NoAnswer::Closed("after the answer before".into()));
+                    return Err(NoResponse::Closed("after the previous response".into()));
                 }
-                self.ask(connection, request, Pace::FAST)
+                self.exchange_on(connection, request)
                     .await
                     .map(|(received, _)| received)
-                    .map_err(|failed| failed.reason)
+                    .map_err(|error| error.reason)
             })
             .await;
             if result.is_err() {
@@ -238,22 +201,23 @@ impl Transport {
         results
     }
 
-    /// Sends a request over a connection of its own and hangs up: as soon as its last byte is on
-    /// its way and `linger` has passed, without reading the answer.
+    /// Sends a request over its own connection and closes it `linger` after the last byte, without
+    /// reading the response.
     ///
     /// # Errors
-    /// [`NoAnswer`], if the request could not be sent: `NotConnected`, `Closed`, or `TimedOut`
+    /// [`NoResponse`], if the request could not be sent: `NotConnected`, `Closed`, or `TimedOut`
     /// after 10 s.
     pub async fn send_and_hang_up(
         &self,
         request: &Request,
         linger: Duration,
-    ) -> Result<(), NoAnswer> {
-        self.hang_up_after(&self.bytes_of(request), linger).await
+    ) -> Result<(), NoResponse> {
+        let bytes = self.bytes_of(request, request.body.len());
+        self.hang_up_after(&bytes, linger).await
     }
 
-    /// Sends the head of a request and so many bytes of its body over a connection of its own,
-    /// and hangs up.
+    /// Sends the head of a request and `body_bytes` of its body over its own connection, and closes
+    /// it.
     ///
     /// # Errors
     /// As [`Self::send_and_hang_up`].
@@ -261,104 +225,97 @@ impl Transport {
         &self,
         request: &Request,
         body_bytes: usize,
-    ) -> Result<(), NoAnswer> {
-        let headers = self.headers_of(request);
-        let mut bytes = request.head(&self.shared.base.target(&request.path), &headers);
-        let part = body_bytes.min(request.body.len());
-        bytes.extend_from_slice(&request.body[..part]);
+    ) -> Result<(), NoResponse> {
+        let bytes = self.bytes_of(request, body_bytes.min(request.body.len()));
         self.hang_up_after(&bytes, Duration::ZERO).await
     }
 
-    /// Sends any bytes over a connection of its own and gives whatever comes back until the driver
-    /// closes it, `timeout` is over, or it is 4 MiB. To be quick, `connection: close` should be
-    /// among the bytes: a driver that keeps the connection open keeps this waiting.
-    ///
-    /// # Errors
-    /// [`NoAnswer`], if nothing at all came back.
-    pub async fn send_raw(&self, bytes: &[u8], timeout: Duration) -> Result<Bytes, NoAnswer> {
-        let deadline = Instant::now() + timeout;
-        let stream = within(timeout, self.shared.dialer.dial()).await?;
-        by_hand::write_and_read(stream, bytes, deadline)
-            .await
-            .map_err(|reason| match reason {
-                NoAnswer::TimedOut(_) => NoAnswer::TimedOut(timeout),
-                reason => reason,
-            })
+    /// The bytes of a request with the first `body_bytes` of its body.
+    fn bytes_of(&self, request: &Request, body_bytes: usize) -> Vec<u8> {
+        let headers = self.headers_of(request);
+        let mut bytes = request.head(&self.shared.base.target(&request.path), &headers);
+        bytes.extend_from_slice(&request.body[..body_bytes]);
+        bytes
     }
 
     fn headers_of(&self, request: &Request) -> HeaderMap {
         request.all_headers(&self.shared.base.authority, &self.shared.headers)
     }
 
-    async fn connect(&self) -> Result<Connection, NoAnswer> {
+    async fn connect(&self) -> Result<Connection, NoResponse> {
         Connection::new(self.shared.dialer.dial().await?).await
     }
 
-    /// A request and its answer, on a kept connection if there is one.
-    async fn exchange(&self, request: &Request, pace: Pace) -> Result<Received, NoAnswer> {
+    /// Sends a request on an idle connection if there is one.
+    async fn exchange(&self, request: &Request) -> Result<Received, NoResponse> {
         while let Some(connection) = self.idle.take().await {
-            match self.exchange_over(connection, request, pace).await {
-                Err(failed) if failed.is_unsent => {}
-                result => return result.map_err(|failed| failed.reason),
+            match self.exchange_and_keep(connection, request).await {
+                Err(error) if error.is_unsent => {}
+                result => return result.map_err(|error| error.reason),
             }
         }
-        self.exchange_over(self.connect().await?, request, pace)
+        self.exchange_and_keep(self.connect().await?, request)
             .await
-            .map_err(|failed| failed.reason)
+            .map_err(|error| error.reason)
     }
 
-    async fn exchange_over(
+    async fn exchange_and_keep(
         &self,
         mut connection: Connection,
         request: &Request,
-        pace: Pace,
-    ) -> Result<Received, Failed> {
-        let (received, is_sent) = self.ask(&mut connection, request, pace).await?;
-        // Over a connection on which a body is still being sent no other request can go.
+    ) -> Result<Received, ExchangeError> {
+        let (received, is_sent) = self.exchange_on(&mut connection, request).await?;
+        // A connection with an incomplete request cannot be reused.
         if is_sent {
             self.idle.keep(connection);
         }
         Ok(received)
     }
 
-    /// A request and its answer over this connection, and whether all of the request was sent.
-    async fn ask(
+    /// The response to a request, and whether the request was sent completely.
+    async fn exchange_on(
         &self,
         connection: &mut Connection,
         request: &Request,
-        pace: Pace,
-    ) -> Result<(Received, bool), Failed> {
-        let (body, is_sent) = Pieces::new(request.body.clone(), pace);
+    ) -> Result<(Received, bool), ExchangeError> {
+        let (body, is_sent) = TrackedBody::new(request.body.clone());
         let target = self.shared.base.target(&request.path);
         let http = request
             .to_http(&target, self.headers_of(request), body)
-            .map_err(|error| Failed {
-                reason: NoAnswer::NotConnected(format!("{target:?} cannot be sent: {error}")),
+            .map_err(|error| ExchangeError {
+                reason: NoResponse::NotConnected(format!("{target:?} cannot be sent: {error}")),
                 is_unsent: false,
             })?;
         let received = connection.exchange(http).await?;
         Ok((received, is_sent.load(Ordering::Relaxed)))
     }
 
-    async fn hang_up_after(&self, bytes: &[u8], linger: Duration) -> Result<(), NoAnswer> {
+    async fn hang_up_after(&self, bytes: &[u8], linger: Duration) -> Result<(), NoResponse> {
         let work = async {
-            let stream = self.shared.dialer.dial().await?;
-            by_hand::write_and_hang_up(stream, bytes, linger)
+            let mut stream = self.shared.dialer.dial().await?;
+            let written = async {
+                stream.write_all(bytes).await?;
+                stream.flush().await
+            };
+            written
                 .await
-                .map_err(|error| NoAnswer::Closed(error.to_string()))
+                .map_err(|error| NoResponse::Closed(error.to_string()))?;
+            tokio::time::sleep(linger).await;
+            // The peer may have closed the connection already.
+            stream.shutdown().await.ok();
+            Ok(())
         };
         within(HANG_UP_WITHIN.saturating_add(linger), work).await
     }
 }
 
-/// The whole of it, within this time.
 async fn within<T>(
     timeout: Duration,
-    work: impl Future<Output = Result<T, NoAnswer>>,
-) -> Result<T, NoAnswer> {
+    work: impl Future<Output = Result<T, NoResponse>>,
+) -> Result<T, NoResponse> {
     tokio::time::timeout(timeout, work)
         .await
-        .unwrap_or(Err(NoAnswer::TimedOut(timeout)))
+        .unwrap_or(Err(NoResponse::TimedOut(timeout)))
 }
 
 fn bearer(token: &str) -> Result<HeaderValue, TransportError> {

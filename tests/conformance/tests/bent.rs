@@ -1,4 +1,4 @@
-//! A right driver, bent in one way or another, and the kit held against it.
+//! A conforming driver with modifications, and runs of the kit against it.
 
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
@@ -6,7 +6,7 @@ use axum::http::{Method, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use lbcf_conformance::Suite;
 use lbcf_conformance::check::Feature;
-use lbcf_conformance::fixture::{Fixture, Wanted};
+use lbcf_conformance::fixture::{Fixture, LoadBalancerSample};
 use lbcf_conformance::report::{CheckResult, Report, Status};
 use lbcf_conformance::settings::Settings;
 use lbcf_driver_sdk::webhook::StringMap;
@@ -18,7 +18,6 @@ use tower::ServiceExt as _;
 
 const LARGEST: usize = 1 << 20;
 
-/// A webhook's answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -26,12 +25,12 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// HTTP 200 with this.
+    /// HTTP 200 with this body.
     pub(crate) const fn ok(body: Value) -> Self {
         Self { status: 200, body }
     }
 
-    /// Another status, with what frameworks write then.
+    /// Another status, with the text that frameworks write.
     pub(crate) fn http(status: u16) -> Self {
         let body = json!({"detail": "something is wrong"});
         Self { status, body }
@@ -46,12 +45,11 @@ impl IntoResponse for Reply {
     }
 }
 
-/// The driver behind a bent one.
 #[derive(Debug, Clone)]
 pub(crate) struct Inner(Router);
 
 impl Inner {
-    /// Calls it; without a body where there is none.
+    /// Calls it; a request that is null has no body.
     pub(crate) async fn call(&self, webhook: &str, request: &Value) -> Reply {
         let body = match request {
             Value::Null => Body::empty(),
@@ -70,7 +68,7 @@ async fn read(body: Body) -> Bytes {
     to_bytes(body, LARGEST).await.unwrap()
 }
 
-/// A driver that answers webhooks in its own way, and may ask `inner`.
+/// A driver that handles webhooks itself, and may call `inner`.
 pub(crate) fn driver<F, A>(inner: Router, answer: F) -> Router
 where
     F: Fn(Inner, String, Value) -> A + Clone + Send + Sync + 'static,
@@ -87,7 +85,7 @@ where
     })
 }
 
-/// A right driver whose answers to one webhook are changed.
+/// A conforming driver whose responses to one webhook are modified.
 pub(crate) fn answering<F>(inner: Router, webhook: &'static str, change: F) -> Router
 where
     F: Fn(&Value, &mut Reply) + Clone + Send + Sync + 'static,
@@ -104,7 +102,7 @@ where
     })
 }
 
-/// A right driver that reads something else than what one webhook is called with.
+/// A conforming driver whose requests to one webhook are modified.
 pub(crate) fn reading<F>(inner: Router, webhook: &'static str, change: F) -> Router
 where
     F: Fn(&mut Value) + Clone + Send + Sync + 'static,
@@ -117,12 +115,12 @@ where
     })
 }
 
-/// The right driver: the mock, with an attribute that cannot be changed.
+/// The conforming driver: the mock, with an attribute that cannot be changed.
 pub(crate) fn right() -> Router {
     with_charge_type(mock(Duration::ZERO))
 }
 
-/// The mock, whose creations take so long.
+/// The mock with this duration of creations.
 pub(crate) fn mock(stage_duration: Duration) -> Router {
     let options = MockOptions {
         stage_duration,
@@ -146,7 +144,7 @@ pub(crate) fn map<const N: usize>(entries: [(&str, &str); N]) -> StringMap {
     StringMap::from(owned)
 }
 
-/// What the kit knows of the right driver.
+/// The fixture of the conforming driver.
 pub(crate) fn fixture() -> Fixture {
     let mut fixture = Fixture {
         features: Some(BTreeSet::from([
@@ -160,7 +158,7 @@ pub(crate) fn fixture() -> Fixture {
         ..Fixture::default()
     };
     let load_balancer = &mut fixture.load_balancer;
-    load_balancer.valid = vec![Wanted {
+    load_balancer.valid = vec![LoadBalancerSample {
         lb_spec: map([
             ("lbVpcID", "vpc-12345678"),
             ("lbListenerPort", "{{number}}"),
@@ -169,7 +167,7 @@ pub(crate) fn fixture() -> Fixture {
         attributes: map([("chargeType", "TRAFFIC"), ("bandwidth", "1")]),
         reason: String::new(),
     }];
-    load_balancer.invalid = vec![Wanted {
+    load_balancer.invalid = vec![LoadBalancerSample {
         lb_spec: map([("lbVpcID", "vpc-12345678")]),
         attributes: StringMap::new(),
         reason: "no listener".to_owned(),
@@ -185,7 +183,7 @@ pub(crate) fn fixture() -> Fixture {
     fixture
 }
 
-/// The fixture with these features alone.
+/// The fixture with only these features.
 pub(crate) fn fixture_with<const N: usize>(features: [Feature; N]) -> Fixture {
     Fixture {
         features: Some(BTreeSet::from(features)),
@@ -193,7 +191,7 @@ pub(crate) fn fixture_with<const N: usize>(features: [Feature; N]) -> Fixture {
     }
 }
 
-/// Settings for these checks alone.
+/// Settings for only these checks.
 pub(crate) fn only(checks: &str) -> Settings {
     Settings {
         only: vec![checks.to_owned()],
@@ -202,7 +200,7 @@ pub(crate) fn only(checks: &str) -> Settings {
     }
 }
 
-/// Holds a driver to these checks, with a look into its cloud.
+/// Runs these checks with an observer.
 pub(crate) async fn judged(router: Router, fixture: Fixture, checks: &str) -> Report {
     let suite = Suite::of_router(router)
         .fixture(fixture)
@@ -211,15 +209,15 @@ pub(crate) async fn judged(router: Router, fixture: Fixture, checks: &str) -> Re
     suite.run().await.unwrap()
 }
 
-/// The same without a look into its cloud.
-pub(crate) async fn judged_by_answers(router: Router, fixture: Fixture, checks: &str) -> Report {
+/// Runs these checks without an observer.
+pub(crate) async fn run_without_observer(router: Router, fixture: Fixture, checks: &str) -> Report {
     let suite = Suite::of_router(router)
         .fixture(fixture)
         .settings(only(checks));
     suite.run().await.unwrap()
 }
 
-/// What became of a check.
+/// The result of a check.
 pub(crate) fn result<'a>(report: &'a Report, id: &str) -> &'a CheckResult {
     report
         .results
@@ -250,7 +248,7 @@ pub(crate) fn passed(report: &Report) -> Vec<&str> {
     ids(report, Status::Passed)
 }
 
-/// A driver fails just this check, in these words.
+/// Requires that the driver fails this check with these texts.
 pub(crate) async fn fails(router: Router, id: &str, expected: &str, got: &str) {
     fails_with(router, fixture(), id, expected, got).await;
 }

@@ -1,4 +1,4 @@
-//! GEN, held against drivers that make addresses rightly and wrongly.
+//! GEN with conforming and defective drivers.
 
 mod addresses;
 mod requests;
@@ -17,7 +17,7 @@ const ALL: [&str; 8] = [
     "GEN-01", "GEN-02", "GEN-03", "GEN-04", "GEN-05", "GEN-06", "GEN-07", "GEN-08",
 ];
 
-/// A driver that makes addresses in its own way, where the right one makes one.
+/// A driver with its own form of addresses, wherever the conforming driver returns one.
 fn addressing<F>(make: F) -> Router
 where
     F: Fn(&Value) -> String + Clone + Send + Sync + 'static,
@@ -29,7 +29,7 @@ where
     })
 }
 
-/// A driver that answers with whatever it makes of the request.
+/// A driver that computes its response from the request.
 fn making<F>(make: F) -> Router
 where
     F: Fn(&Value) -> Reply + Clone + Send + Sync + 'static,
@@ -58,7 +58,7 @@ fn text(value: &Value) -> String {
 }
 
 #[tokio::test]
-async fn the_right_driver_passes() {
+async fn a_conforming_driver_passes() {
     let report = judged(right(), fixture(), "GEN").await;
     assert_eq!(passed(&report), ALL);
     assert!(
@@ -76,7 +76,7 @@ async fn drivers_with_fewer_kinds_of_backends_pass() {
     let without_services: Vec<_> = ALL.into_iter().filter(|id| *id != "GEN-02").collect();
     assert_eq!(passed(&report), without_services);
     let reason = &result(&report, "GEN-08").reason;
-    assert!(reason.contains("do not name: backend.service"), "{reason}");
+    assert!(reason.contains("do not name backend.service"), "{reason}");
 
     let services = fixture_with([Feature::ServiceBackends]);
     let report = judged(right(), services, "GEN").await;
@@ -105,7 +105,7 @@ async fn a_driver_that_is_running_at_first_passes() {
 }
 
 #[tokio::test]
-async fn a_driver_that_knows_pods_by_name_passes() {
+async fn a_driver_that_identifies_pods_by_name_passes() {
     let by_name = making(|request| {
         let port = |backend: &str| {
             let port = &request[backend]["port"];
@@ -144,7 +144,7 @@ async fn gen_01_and_02_find_drivers_without_addresses() {
                 },
             )
         };
-        let since = "since the backend has all that an address is made of";
+        let since = "since the backend has everything that an address consists of";
         let empty = answered(|| succ(""));
         fails(
             empty,
@@ -158,12 +158,12 @@ async fn gen_01_and_02_find_drivers_without_addresses() {
         let fails_always = answered(|| fail("the JSON is no text"));
         fails(fails_always, id, since, "the JSON is no text").await;
         let dies = answered(|| Reply::http(500));
-        fails(dies, id, "an answer with a status", "HTTP 500").await;
+        fails(dies, id, "a response with a status", "HTTP 500").await;
     }
 }
 
 #[tokio::test]
-async fn a_driver_whose_creations_take_their_time_passes() {
+async fn a_driver_with_slow_creations_passes() {
     let slow = mock(Duration::from_millis(20));
     let report = judged(slow, fixture(), "GEN-06").await;
     assert_eq!(passed(&report), ["GEN-06"]);
@@ -177,7 +177,7 @@ async fn a_shared_load_balancer_is_no_hindrance() {
 }
 
 #[tokio::test]
-async fn what_is_broken_is_told_once() {
+async fn a_defect_fails_one_check() {
     let failed = async |router: Router| {
         let report = judged(router, fixture(), "GEN").await;
         ids(&report, Status::Failed).join(" ")

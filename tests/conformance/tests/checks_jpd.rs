@@ -1,4 +1,4 @@
-//! JPD, held against drivers that judge pods rightly and wrongly, and that do not.
+//! JPD with conforming and defective drivers, and with drivers without the webhook.
 
 use crate::bent::*;
 use axum::Router;
@@ -19,7 +19,7 @@ where
     })
 }
 
-/// Keeps all pods, each as `shown` makes it.
+/// Keeps all pods, each transformed by `shown`.
 fn keeping(shown: fn(&Value) -> Value) -> Router {
     judging(move |request| {
         let pods = request["notReadyPods"].as_array().unwrap();
@@ -33,7 +33,7 @@ fn no_judge() -> Fixture {
 }
 
 #[tokio::test]
-async fn the_right_driver_passes() {
+async fn a_conforming_driver_passes() {
     let report = judged(right(), fixture(), "JPD").await;
     assert_eq!(passed(&report), ["JPD-01", "JPD-02", "JPD-03"]);
     assert_eq!(result(&report, "JPD-01").reason, "");
@@ -43,7 +43,7 @@ async fn the_right_driver_passes() {
 }
 
 #[tokio::test]
-async fn a_driver_that_keeps_nothing_passes_with_a_word() {
+async fn a_driver_that_keeps_no_pods_passes_with_a_note() {
     for nothing in [json!([]), Value::Null] {
         let none = judging(move |_| json!({"succ": true, "doNotDeregister": nothing}));
         let report = judged(none, fixture(), "JPD").await;
@@ -62,7 +62,7 @@ async fn a_driver_that_keeps_nothing_passes_with_a_word() {
 }
 
 #[tokio::test]
-async fn jpd_01_finds_answers_that_are_no_lists_of_pods() {
+async fn jpd_01_detects_answers_that_are_no_lists_of_pods() {
     let list = "doNotDeregister as an array of Pod objects";
     let names = keeping(|pod| pod["metadata"]["name"].clone());
     fails(names.clone(), "JPD-01", list, "an entry \"jpd-01-").await;
@@ -84,16 +84,16 @@ async fn jpd_01_finds_answers_that_are_no_lists_of_pods() {
     fails(
         as_operations,
         "JPD-01",
-        "an answer with succ",
+        "a response with succ",
         "status \"Succ\"",
     )
     .await;
     let missing = answering(right(), WEBHOOK, |_, reply| *reply = Reply::http(404));
-    fails(missing, "JPD-01", "an answer with succ", "HTTP 404").await;
+    fails(missing, "JPD-01", "a response with succ", "HTTP 404").await;
 }
 
 #[tokio::test]
-async fn jpd_02_finds_pods_that_nobody_asked_about() {
+async fn jpd_02_detects_pods_that_were_not_requested() {
     let none = "no pods in doNotDeregister but those of notReadyPods";
     let remembered = Arc::new(Mutex::new(Vec::new()));
     let remembers = judging(move |request| {
@@ -125,7 +125,7 @@ async fn jpd_02_finds_pods_that_nobody_asked_about() {
 }
 
 #[tokio::test]
-async fn jpd_03_finds_drivers_that_need_pods() {
+async fn jpd_03_detects_drivers_that_need_pods() {
     let is_empty = |request: &Value| request["notReadyPods"] == json!([]);
     let refuses = answering(right(), WEBHOOK, move |request, reply| {
         if is_empty(request) {
@@ -147,7 +147,7 @@ async fn jpd_03_finds_drivers_that_need_pods() {
 }
 
 #[tokio::test]
-async fn jpd_04_takes_any_clear_no() {
+async fn jpd_04_accepts_any_clear_rejection() {
     for status in [404, 405, 500, 501] {
         let without = answering(right(), WEBHOOK, move |_, reply| {
             *reply = Reply::http(status);
@@ -159,14 +159,14 @@ async fn jpd_04_takes_any_clear_no() {
     assert_eq!(passed(&report), ["JPD-04"]);
     let reason = &result(&report, "JPD-04").reason;
     assert!(
-        reason.contains("the driver judges pods, although"),
+        reason.contains("the driver supports judgePodDeregister, although"),
         "{reason}"
     );
 }
 
 #[tokio::test]
-async fn jpd_04_finds_drivers_that_answer_anything() {
-    let expected = "another status than 200 within 2s";
+async fn jpd_04_detects_drivers_that_answer_anything() {
+    let expected = "a status other than 200 within 2s";
     for body in [json!({}), json!({"status": "Succ"}), json!("ok")] {
         let anything = judging(move |_| body.clone());
         fails_with(anything, no_judge(), "JPD-04", expected, "HTTP 200").await;
@@ -182,7 +182,7 @@ async fn jpd_04_finds_drivers_that_answer_anything() {
         no_judge(),
         "JPD-04",
         expected,
-        "no whole answer within 2s",
+        "no complete response within 2s",
     )
     .await;
 }

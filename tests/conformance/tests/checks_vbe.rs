@@ -1,4 +1,4 @@
-//! VBE, held against drivers that validate backends rightly and wrongly.
+//! VBE with conforming and defective drivers.
 
 use crate::bent::*;
 use lbcf_conformance::check::Feature;
@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const WEBHOOK: &str = "validateBackend";
 
 #[tokio::test]
-async fn the_right_driver_passes() {
+async fn a_conforming_driver_passes() {
     let all = ["VBE-01", "VBE-02", "VBE-03", "VBE-04", "VBE-05"];
     let report = judged(right(), fixture(), "VBE").await;
     assert_eq!(passed(&report), all);
-    let report = judged_by_answers(right(), fixture(), "VBE").await;
+    let report = run_without_observer(right(), fixture(), "VBE").await;
     assert_eq!(passed(&report), all);
     let statics = fixture_with([Feature::StaticBackends]);
     let report = judged(right(), statics, "VBE").await;
@@ -22,7 +22,7 @@ async fn the_right_driver_passes() {
 }
 
 #[tokio::test]
-async fn a_driver_of_which_nothing_is_known_is_not_failed() {
+async fn a_driver_without_a_fixture_does_not_fail() {
     let needs_weight = answering(right(), WEBHOOK, |request, reply| {
         if request["parameters"]["weight"].is_null() {
             reply.body = json!({"succ": false, "msg": "parameters.weight is missing"});
@@ -43,7 +43,7 @@ async fn a_driver_of_which_nothing_is_known_is_not_failed() {
 }
 
 #[tokio::test]
-async fn vbe_01_finds_drivers_without_a_type() {
+async fn vbe_01_detects_drivers_without_a_type() {
     for refused in ["Pod", "Service", "Static"] {
         let without = answering(right(), WEBHOOK, move |request, reply| {
             if request["backendType"] == refused {
@@ -53,7 +53,7 @@ async fn vbe_01_finds_drivers_without_a_type() {
         fails(
             without,
             "VBE-01",
-            &format!("have the type {refused}"),
+            &format!("include the type {refused}"),
             "unknown backendType",
         )
         .await;
@@ -65,18 +65,18 @@ async fn vbe_01_finds_drivers_without_a_type() {
 }
 
 #[tokio::test]
-async fn vbe_02_finds_drivers_that_do_not_refuse_properly() {
+async fn vbe_02_detects_drivers_that_do_not_reject_properly() {
     let accepts = answering(right(), WEBHOOK, |_, reply| {
         reply.body = json!({"succ": true});
     });
-    fails(accepts, "VBE-02", "these parameters are wrong", "succ true").await;
+    fails(accepts, "VBE-02", "these parameters invalid", "succ true").await;
 
-    let looks_at_pods_only = answering(right(), WEBHOOK, |request, reply| {
+    let checks_only_pods = answering(right(), WEBHOOK, |request, reply| {
         if request["backendType"] != "Pod" {
             reply.body = json!({"succ": true});
         }
     });
-    fails(looks_at_pods_only, "VBE-02", "succ false", "succ true").await;
+    fails(checks_only_pods, "VBE-02", "succ false", "succ true").await;
 
     let by_status = answering(right(), WEBHOOK, |_, reply| {
         if reply.body["succ"] == false {
@@ -90,7 +90,7 @@ async fn vbe_02_finds_drivers_that_do_not_refuse_properly() {
 }
 
 #[tokio::test]
-async fn vbe_03_finds_drivers_that_need_a_load_balancer() {
+async fn vbe_03_detects_drivers_that_need_a_load_balancer() {
     for (lb_info, shown) in [(Value::Null, "lbInfo null"), (json!({}), "lbInfo {}")] {
         let dies = answering(right(), WEBHOOK, move |request, reply| {
             if request["lbInfo"] == lb_info {
@@ -99,19 +99,19 @@ async fn vbe_03_finds_drivers_that_need_a_load_balancer() {
         });
         fails(dies, "VBE-03", shown, "HTTP 500").await;
     }
-    let says_nothing = answering(right(), WEBHOOK, |request, reply| {
+    let without_msg = answering(right(), WEBHOOK, |request, reply| {
         if request["lbInfo"].is_null() {
             reply.body = json!({"msg": "no load balancer"});
         }
     });
     fails(
-        says_nothing,
+        without_msg,
         "VBE-03",
-        "an answer with succ",
+        "a response with succ",
         "neither status nor succ",
     )
     .await;
-    // Refusing is a verdict.
+    // A rejection is a decision.
     let refuses = answering(right(), WEBHOOK, |request, reply| {
         if request["lbInfo"]
             .as_object()
@@ -126,10 +126,10 @@ async fn vbe_03_finds_drivers_that_need_a_load_balancer() {
 }
 
 #[tokio::test]
-async fn vbe_04_finds_drivers_that_read_one_spelling() {
+async fn vbe_04_detects_drivers_that_read_one_spelling() {
     for (read, missing) in [
-        ("oldParameters", "came with OldParameters alone"),
-        ("OldParameters", "came with oldParameters alone"),
+        ("oldParameters", "with OldParameters alone"),
+        ("OldParameters", "with oldParameters alone"),
     ] {
         let one = answering(right(), WEBHOOK, move |request, reply| {
             if request["operation"] == "Update" && request[read].is_null() {
@@ -147,27 +147,21 @@ async fn vbe_04_finds_drivers_that_read_one_spelling() {
     fails(
         frozen,
         "VBE-04",
-        "a right change of parameters, which came with both",
+        "a valid change of parameters, with both",
         "nothing can",
     )
     .await;
 }
 
 #[tokio::test]
-async fn vbe_05_finds_drivers_that_remember_or_act() {
+async fn vbe_05_detects_drivers_that_remember_or_act() {
     let seen = Arc::new(AtomicBool::new(false));
     let remembers = answering(right(), WEBHOOK, move |_, reply| {
         if seen.swap(true, Ordering::Relaxed) {
             reply.body = json!({"succ": false, "msg": "this group is there already"});
         }
     });
-    fails(
-        remembers,
-        "VBE-05",
-        "succ true as the first time",
-        "there already",
-    )
-    .await;
+    fails(remembers, "VBE-05", "succ true", "there already").await;
 
     let changes = driver(right(), |inner, webhook, request| async move {
         let reply = inner.call(&webhook, &request).await;
@@ -181,7 +175,7 @@ async fn vbe_05_finds_drivers_that_remember_or_act() {
     fails(
         changes,
         "VBE-05",
-        "as it was, since it was only asked",
+        "unchanged, since parameters were only validated",
         r#"attributes {"a":"b"}"#,
     )
     .await;
@@ -195,5 +189,5 @@ async fn vbe_05_finds_drivers_that_remember_or_act() {
         }
         reply
     });
-    fails(binds, "VBE-05", "as it was", "early:1").await;
+    fails(binds, "VBE-05", "unchanged", "early:1").await;
 }

@@ -1,4 +1,4 @@
-//! VLB, held against drivers that validate load balancers rightly and wrongly.
+//! VLB with conforming and defective drivers.
 
 use crate::bent::*;
 use lbcf_conformance::fixture::Fixture;
@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex};
 const WEBHOOK: &str = "validateLoadBalancer";
 
 #[tokio::test]
-async fn the_right_driver_passes() {
+async fn a_conforming_driver_passes() {
     let report = judged(right(), fixture(), "VLB").await;
     let all = ["VLB-01", "VLB-02", "VLB-03", "VLB-04", "VLB-05"];
     assert_eq!(passed(&report), all);
 }
 
 #[tokio::test]
-async fn a_driver_of_which_nothing_is_known_is_not_failed() {
+async fn a_driver_without_a_fixture_does_not_fail() {
     let report = judged(right(), Fixture::default(), "VLB-01").await;
     let result = result(&report, "VLB-01");
     assert_eq!(result.status, Status::Skipped);
@@ -31,7 +31,7 @@ async fn a_driver_of_which_nothing_is_known_is_not_failed() {
 }
 
 #[tokio::test]
-async fn vlb_01_finds_drivers_that_refuse_what_is_right() {
+async fn vlb_01_detects_drivers_that_reject_valid_requests() {
     let refuses = answering(right(), WEBHOOK, |_, reply| {
         *reply = Reply::ok(json!({"succ": false, "msg": "no"}));
     });
@@ -47,14 +47,14 @@ async fn vlb_01_finds_drivers_that_refuse_what_is_right() {
 }
 
 #[tokio::test]
-async fn vlb_02_finds_drivers_that_do_not_refuse_properly() {
+async fn vlb_02_detects_drivers_that_do_not_reject_properly() {
     let accepts = answering(right(), WEBHOOK, |_, reply| {
         reply.body = json!({"succ": true});
     });
     fails(
         accepts,
         "VLB-02",
-        "succ false, since the fixture says why this one is wrong: no listener",
+        "succ false, since the fixture declares this one invalid: no listener",
         "succ true",
     )
     .await;
@@ -71,7 +71,7 @@ async fn vlb_02_finds_drivers_that_do_not_refuse_properly() {
 }
 
 #[tokio::test]
-async fn vlb_03_finds_drivers_that_judge_changes_wrongly() {
+async fn vlb_03_detects_drivers_that_decide_changes_wrongly() {
     let only_creates = answering(right(), WEBHOOK, |request, reply| {
         if request["operation"] == "Update" {
             reply.body = json!({"succ": false, "msg": "the listener is there already"});
@@ -80,7 +80,7 @@ async fn vlb_03_finds_drivers_that_judge_changes_wrongly() {
     fails(
         only_creates,
         "VLB-03",
-        "since the update leaves the attributes as they are",
+        "since the update leaves the attributes unchanged",
         "succ false",
     )
     .await;
@@ -93,7 +93,7 @@ async fn vlb_03_finds_drivers_that_judge_changes_wrongly() {
     fails(
         frozen,
         "VLB-03",
-        "attributes can be changed to these",
+        "the fixture allows these attributes",
         "succ false",
     )
     .await;
@@ -106,27 +106,21 @@ async fn vlb_03_finds_drivers_that_judge_changes_wrongly() {
     fails(
         waves_through,
         "VLB-03",
-        "succ false, since the fixture says that attributes cannot",
+        "succ false, since the fixture forbids these attributes",
         "succ true",
     )
     .await;
 }
 
 #[tokio::test]
-async fn vlb_04_finds_drivers_that_remember_or_act() {
+async fn vlb_04_detects_drivers_that_remember_or_act() {
     let seen = Arc::new(AtomicBool::new(false));
     let reserves = answering(right(), WEBHOOK, move |request, reply| {
         if request["operation"] == "Create" && seen.swap(true, Ordering::Relaxed) {
             reply.body = json!({"succ": false, "msg": "the name is taken"});
         }
     });
-    fails(
-        reserves,
-        "VLB-04",
-        "succ true as the first time",
-        "the name is taken",
-    )
-    .await;
+    fails(reserves, "VLB-04", "succ true", "the name is taken").await;
 
     let creates = driver(right(), |inner, webhook, request| async move {
         let reply = inner.call(&webhook, &request).await;
@@ -140,8 +134,8 @@ async fn vlb_04_finds_drivers_that_remember_or_act() {
     fails(
         creates,
         "VLB-04",
-        "that was not there before",
-        "the first with lbInfo",
+        "no new load balancer in the cloud",
+        "1 new, with lbInfo",
     )
     .await;
 
@@ -166,14 +160,14 @@ async fn vlb_04_finds_drivers_that_remember_or_act() {
     fails(
         changes,
         "VLB-04",
-        "as it was, since it was only asked",
+        "unchanged, since load balancers were only validated",
         "instead of",
     )
     .await;
 }
 
 #[tokio::test]
-async fn vlb_05_finds_drivers_that_take_any_operation() {
+async fn vlb_05_detects_drivers_that_take_any_operation() {
     let any = reading(right(), WEBHOOK, |request| {
         if request["operation"] != "Update" {
             request["operation"] = json!("Create");
@@ -182,7 +176,7 @@ async fn vlb_05_finds_drivers_that_take_any_operation() {
     fails(
         any,
         "VLB-05",
-        "since there is no operation \"Replace\"",
+        "since the operation \"Replace\" does not exist",
         "succ true",
     )
     .await;

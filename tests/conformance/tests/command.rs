@@ -1,4 +1,4 @@
-//! The binary `lbcf-conformance`, held against drivers in this process over TCP.
+//! The binary `lbcf-conformance` with drivers in this process over TCP.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // Clippy sees tests in `#[test]` functions only.
 
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::process::{Output, Stdio};
 use tokio::process::Command;
 
-/// A driver that says yes to everything, as the SDK's example `minimal`.
+/// A driver that accepts everything, like the SDK's example `minimal`.
 #[derive(Debug)]
 struct Yes;
 
@@ -59,7 +59,7 @@ impl Driver for Yes {
     }
 }
 
-/// Serves on a port of the system's choice; gives the URL.
+/// Serves on a free port; returns the URL.
 async fn serve(router: Router) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -67,7 +67,7 @@ async fn serve(router: Router) -> String {
     url
 }
 
-/// A new folder, which goes with it.
+/// A new folder, deleted on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -78,8 +78,7 @@ impl Folder {
         Self(folder)
     }
 
-    /// Runs the command in there, with nothing of the caller's environment that would change what
-    /// it does.
+    /// Runs the command in the folder, without variables that affect it.
     async fn run(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lbcf-conformance"));
         for (name, _) in std::env::vars_os() {
@@ -113,7 +112,7 @@ fn failed(report: &Value, level: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_driver_that_nobody_prepared_is_not_failed_by_neutral_values() {
+async fn neutral_values_do_not_fail_a_driver_without_a_fixture() {
     let url = serve(lbcf_driver_sdk::server::router(Yes)).await;
     let folder = Folder::new("yes");
     for looks in [false, true] {
@@ -140,7 +139,7 @@ async fn a_driver_that_nobody_prepared_is_not_failed_by_neutral_values() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_still_being_made_at_the_end_is_told() {
+async fn unfinished_creations_are_listed() {
     let options = mock_driver::MockOptions {
         stage_duration: std::time::Duration::from_secs(1000),
         ..Default::default()
@@ -166,13 +165,13 @@ async fn what_is_still_being_made_at_the_end_is_told() {
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();
     let left = report["leftBehind"][0].as_str().unwrap_or_default();
     assert!(
-        left.starts_with("perhaps a load balancer made from lbSpec"),
+        left.starts_with("perhaps a load balancer created from lbSpec"),
         "{report:#}"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn reports_that_cannot_be_written_are_no_good_end() {
+async fn reports_that_cannot_be_written_change_the_exit_code() {
     let url = serve(lbcf_driver_sdk::server::router(Yes)).await;
     let folder = Folder::new("unwritable");
     let mut args = vec!["run", "--url", &url, "--only", "WIRE-01"];

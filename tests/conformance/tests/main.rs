@@ -1,4 +1,4 @@
-//! The kit, tested.
+//! Integration tests of the kit.
 #![allow(
     clippy::unwrap_used,
     reason = "tests say what they expect by unwrapping, in their helpers too"

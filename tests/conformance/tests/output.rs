@@ -1,7 +1,7 @@
-//! Reports in each format: samples against golden files, and what readers of a format make of them.
+//! Reports in each format, compared with golden files and read back.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p lbcf-conformance output` writes the files anew; look at the
-//! difference. `formats/check.py` shows them to other projects' readers.
+//! `UPDATE_GOLDEN=1 cargo test -p lbcf-conformance output` updates the files; review the
+//! difference. `formats/check.py` reads them with the parsers of other projects.
 
 #![allow(clippy::unwrap_used)] // Clippy sees tests in `#[test]` functions only, not in their helpers.
 

@@ -1,12 +1,12 @@
-//! Measures how fast a group of many pods is registered, and how that grows with the group.
+//! Measures how fast a group of many pods is registered, and how the time grows with the group.
 //!
 //! `cargo run --release -p lbcf-e2e --example scale -- 500 1000 2000`
 //!
 //! Cluster, cloud, driver and controller share this process and the machine's cores; the driver is
-//! called over HTTP. Memory is the whole process's; the last column is what it grew by from the
-//! moment before the controller started, so the records that the cluster keeps are in it too.
+//! called over HTTP. Memory is that of the whole process. The last column is its growth since before
+//! the controller started, which includes the records that the cluster stores.
 
-// A measurement that cannot be taken ends.
+// A measurement that fails ends the program.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
 use lbcf_controller::Options;
@@ -15,8 +15,8 @@ use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
 use lbcf_e2e::{World, until_within};
 use std::time::{Duration, Instant};
 
-/// How long one measurement may take.
-const PATIENCE: Duration = Duration::from_secs(600);
+/// The longest time that one measurement may take.
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 #[tokio::main]
 async fn main() {
@@ -64,15 +64,15 @@ async fn measure(pods: usize) -> Duration {
     );
     let began = Instant::now();
     world.create(&manifests::group(GROUP, &[LB])).await;
-    until_within(PATIENCE, "all are registered", async || {
-        // Looking at the cloud costs more the more there is; counting its calls does not.
+    until_within(TIMEOUT, "all are registered", async || {
+        // Observing the cloud takes time proportional to its size; counting calls does not.
         let is_near = world.cloud.calls().get("ensureBackend") >= pods as u64;
         (is_near && world.targets_count() == pods).then_some(())
     })
     .await;
     let registered = began.elapsed();
     let grown = resident_mib();
-    until_within(PATIENCE, "the group counts them", async || {
+    until_within(TIMEOUT, "the group counts them", async || {
         let group: BackendGroup = world.api(NAMESPACE).get(GROUP).await.ok()?;
         let count = group.status?.registered_backends;
         (usize::try_from(count) == Ok(pods)).then_some(())
@@ -87,7 +87,7 @@ async fn measure(pods: usize) -> Duration {
 
     let began = Instant::now();
     world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
-    until_within(PATIENCE, "all are deregistered", async || {
+    until_within(TIMEOUT, "all are deregistered", async || {
         let is_near = world.cloud.calls().get("deregisterBackend") >= pods as u64;
         (is_near && world.targets_count() == 0).then_some(())
     })
@@ -108,7 +108,7 @@ async fn measure(pods: usize) -> Duration {
     registered
 }
 
-/// What the process holds in memory, in MiB; 0 where the system does not say.
+/// The resident memory of the process in MiB; 0 on systems without `/proc`.
 fn resident_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmRSS:"));

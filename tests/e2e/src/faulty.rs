@@ -1,10 +1,9 @@
-//! A client whose requests go wrong now and then, in the ways that networks and API servers have.
+//! A client some of whose requests fail, in the ways in which networks and API servers fail.
 
-mod cut_short;
+mod truncated;
 
 use crate::seed::scrambled;
-use axum::body::Body as Answer;
-use cut_short::{CutShort, End};
+use axum::body::Body as ResponseBody;
 use http::{Method, Request, Response, StatusCode};
 use kube::Client;
 use kube::client::Body;
@@ -19,17 +18,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tower::Service;
+use truncated::{StreamEnd, Truncated};
 
-/// How many lists and watches of one resource may go wrong: whoever watches waits longer each time
-/// before it tries again.
-const SPOILT_WATCHES: u64 = 2;
+/// How many lists and watches of one resource may fail. A watcher backs off longer after each
+/// failure, so more of them would only make the test wait.
+const FAILING_WATCHES: u64 = 2;
 
-/// How many requests went wrong.
+/// Counts the requests that failed.
 #[derive(Debug, Clone, Default)]
 pub struct Faults(Arc<AtomicU64>);
 
 impl Faults {
-    /// How many by now.
+    /// The number of failed requests so far.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.load(Ordering::SeqCst)
@@ -40,13 +40,13 @@ impl Faults {
     }
 }
 
-/// A client of the controller's name, of whose requests every third or so goes wrong: refused
-/// with a conflict or an error, done and then not answered properly, or slow; and whose first
-/// watches break off or expire. What happens depends on the seed and the request's number alone.
+/// A client of the controller's name. About every third request fails: it is rejected with a
+/// conflict or an error, or carried out and answered with an error, or answered late; and the first
+/// watches break or expire. What fails depends only on the seed and the request's number.
 #[must_use]
 pub fn faulty(cluster: &LocalCluster, seed: u64) -> (Client, Faults) {
     let faults = Faults::default();
-    let service = Faulty {
+    let service = FaultyService {
         inner: cluster.service().named("lbcf-controller"),
         seed,
         requests: Arc::default(),
@@ -57,7 +57,7 @@ pub fn faulty(cluster: &LocalCluster, seed: u64) -> (Client, Faults) {
 }
 
 #[derive(Clone)]
-struct Faulty {
+struct FaultyService {
     inner: InProcess,
     seed: u64,
     requests: Arc<AtomicU64>,
@@ -66,12 +66,13 @@ struct Faulty {
     faults: Faults,
 }
 
-type Answering = Pin<Box<dyn Future<Output = Result<Response<Answer>, Infallible>> + Send>>;
+type ResponseFuture =
+    Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infallible>> + Send>>;
 
-impl Service<Request<Body>> for Faulty {
-    type Response = Response<Answer>;
+impl Service<Request<Body>> for FaultyService {
+    type Response = Response<ResponseBody>;
     type Error = Infallible;
-    type Future = Answering;
+    type Future = ResponseFuture;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         self.inner.poll_ready(context)
@@ -86,32 +87,32 @@ impl Service<Request<Body>> for Faulty {
         if fault < 5 {
             self.faults.add();
         }
-        let answer = match fault {
-            0 => return refuse(StatusCode::CONFLICT, "Conflict"),
-            1 => return refuse(StatusCode::INTERNAL_SERVER_ERROR, "InternalError"),
-            2 => return refuse(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests"),
+        let response = match fault {
+            0 => return reject(StatusCode::CONFLICT, "Conflict"),
+            1 => return reject(StatusCode::INTERNAL_SERVER_ERROR, "InternalError"),
+            2 => return reject(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests"),
             _ => self.inner.call(request),
         };
         Box::pin(async move {
             match fault {
                 3 => {
-                    let _ = answer.await;
-                    refuse(StatusCode::INTERNAL_SERVER_ERROR, "InternalError").await
+                    let _ = response.await;
+                    reject(StatusCode::INTERNAL_SERVER_ERROR, "InternalError").await
                 }
                 4 => {
-                    // It is done at once, and the answer is long on its way.
-                    let answer = answer.await;
+                    // The request is carried out at once; its response takes long.
+                    let response = response.await;
                     tokio::time::sleep(Duration::from_millis(60)).await;
-                    answer
+                    response
                 }
-                _ => answer.await,
+                _ => response.await,
             }
         })
     }
 }
 
-impl Faulty {
-    fn read_collection(&mut self, request: Request<Body>) -> Answering {
+impl FaultyService {
+    fn read_collection(&mut self, request: Request<Body>) -> ResponseFuture {
         let uri = request.uri();
         let is_watch = uri.query().unwrap_or_default().contains("watch=");
         let name = format!("{} {is_watch}", uri.path());
@@ -124,30 +125,30 @@ impl Faulty {
         };
         let salt: u64 = name.bytes().map(u64::from).sum();
         let fault = scrambled(self.seed ^ (salt << 32), number);
-        let is_spoilt = number < SPOILT_WATCHES && (is_watch || fault.is_multiple_of(3));
-        if !is_spoilt {
+        let fails = number < FAILING_WATCHES && (is_watch || fault.is_multiple_of(3));
+        if !fails {
             return Box::pin(self.inner.call(request));
         }
         self.faults.add();
         if !is_watch {
-            return refuse(StatusCode::INTERNAL_SERVER_ERROR, "InternalError");
+            return reject(StatusCode::INTERNAL_SERVER_ERROR, "InternalError");
         }
         let end = match fault % 4 {
-            0 => return refuse(StatusCode::GONE, "Expired"),
-            1 => End::Quietly,
-            2 => End::Broken,
-            _ => End::Expired,
+            0 => return reject(StatusCode::GONE, "Expired"),
+            1 => StreamEnd::Quietly,
+            2 => StreamEnd::Broken,
+            _ => StreamEnd::Expired,
         };
         let frames = fault / 4 % 8;
-        let answer = self.inner.call(request);
+        let response = self.inner.call(request);
         Box::pin(async move {
-            let answer = answer.await?;
-            Ok(answer.map(|body| Answer::new(CutShort::new(body, frames, end))))
+            let response = response.await?;
+            Ok(response.map(|body| ResponseBody::new(Truncated::new(body, frames, end))))
         })
     }
 }
 
-/// Whether a path names all objects of a kind and not one of them.
+/// Whether a path is that of all objects of a kind rather than of one.
 fn is_collection(path: &str) -> bool {
     const COLLECTIONS: [&str; 8] = [
         "/loadbalancerdrivers",
@@ -162,8 +163,8 @@ fn is_collection(path: &str) -> bool {
     COLLECTIONS.iter().any(|name| path.ends_with(name))
 }
 
-fn refuse(status: StatusCode, reason: &str) -> Answering {
-    let mut response = Response::new(Answer::from(status_object(status, reason)));
+fn reject(status: StatusCode, reason: &str) -> ResponseFuture {
+    let mut response = Response::new(ResponseBody::from(status_object(status, reason)));
     *response.status_mut() = status;
     Box::pin(std::future::ready(Ok(response)))
 }

@@ -1,4 +1,4 @@
-//! A client whose list of one resource is held back for a while.
+//! A client whose list of one resource is delayed until the test releases it.
 
 use http::Request;
 use kube::Client;
@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use tokio::sync::watch;
 use tower::Service;
 
-/// Lets the list through, once and for all.
+/// Releases what a client of the test waits for. Dropping it releases it, too.
 #[derive(Debug)]
 pub struct Release(watch::Sender<bool>);
 
@@ -19,18 +19,18 @@ impl Release {
         Self(release)
     }
 
-    /// Lets the list through.
+    /// Lets the delayed requests complete.
     pub fn release(&self) {
         self.0.send_replace(true);
     }
 }
 
-/// A client of the controller's name that gets no list of `resource` (its plural) until it is
-/// released.
+/// A client of the controller's name whose lists of `resource` (its plural) do not complete until
+/// they are released.
 #[must_use]
 pub fn hold_list(cluster: &LocalCluster, resource: &'static str) -> (Client, Release) {
     let (release, released) = watch::channel(false);
-    let service = Holding {
+    let service = DelayingService {
         inner: cluster.service().named("lbcf-controller"),
         resource,
         released,
@@ -39,18 +39,18 @@ pub fn hold_list(cluster: &LocalCluster, resource: &'static str) -> (Client, Rel
 }
 
 #[derive(Clone)]
-struct Holding {
+struct DelayingService {
     inner: InProcess,
     resource: &'static str,
     released: watch::Receiver<bool>,
 }
 
-type Answer = <<InProcess as Service<Request<Body>>>::Future as Future>::Output;
+type ListResult = <<InProcess as Service<Request<Body>>>::Future as Future>::Output;
 
-impl Service<Request<Body>> for Holding {
+impl Service<Request<Body>> for DelayingService {
     type Response = <InProcess as Service<Request<Body>>>::Response;
     type Error = <InProcess as Service<Request<Body>>>::Error;
-    type Future = Pin<Box<dyn Future<Output = Answer> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = ListResult> + Send>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         self.inner.poll_ready(context)
@@ -58,14 +58,14 @@ impl Service<Request<Body>> for Holding {
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let is_held = request.uri().path().ends_with(self.resource);
-        let answer = self.inner.call(request);
+        let response = self.inner.call(request);
         let mut released = self.released.clone();
         Box::pin(async move {
             if is_held {
-                // Whoever could release it is gone with the test.
+                // An error means that the test has ended.
                 let _ = released.wait_for(|released| *released).await;
             }
-            answer.await
+            response.await
         })
     }
 }

@@ -1,8 +1,8 @@
-//! What whole-system tests share: a cluster, a cloud with its driver, and a controller, all in
-//! this process and each on its own legs, and the waiting for what shall become of them.
+//! The test environment of the whole-system tests: a cluster, a cloud with its driver, and
+//! controllers, all in one process.
 //!
-//! Tests wait for conditions with a deadline, never for a time; what they judge by is the cloud's
-//! own state.
+//! Tests wait for conditions with a deadline, never for a time, and assert on the state of the
+//! cloud rather than on what the controller reports.
 //!
 //! ```no_run
 //! use lbcf_e2e::{World, manifests};
@@ -23,27 +23,32 @@
     clippy::missing_panics_doc
 )]
 
-mod admitting;
-mod doctored;
+mod admission;
 mod faulty;
-mod front;
 mod held;
-mod interrupt;
-mod lost;
+mod kill_switch;
+mod lost_response;
 pub mod manifests;
 mod nodes;
+mod objects;
 mod outages;
+mod proxy;
+mod sample;
 mod seed;
+mod tampered;
 mod view;
+mod wait;
 mod world;
 
-pub use admitting::Admitting;
-pub use doctored::doctored;
+pub use admission::AdmittingController;
 pub use faulty::{Faults, faulty};
-pub use front::{Call, Front, Gate, Reaction};
 pub use held::{Release, hold_list};
-pub use interrupt::{Interrupted, Moment, interrupt_at};
-pub use lost::lose_answer;
+pub use kill_switch::{KillSwitch, WriteMoment, WritePoint, client_killed_at};
+pub use lost_response::lose_response;
 pub use outages::Outages;
+pub use proxy::{DriverProxy, Latch, ProxiedCall, ProxyAction};
+pub use sample::{is_exhaustive, sample};
 pub use seed::scrambled;
-pub use world::{World, until, until_is, until_within};
+pub use tampered::tampered;
+pub use wait::{until, until_is, until_within};
+pub use world::World;

@@ -1,5 +1,4 @@
-//! The objects of the tests: one driver, one load balancer, one group, some pods; and a service or a
-//! Bind.
+//! The objects of the tests: a driver, a load balancer, a group, pods, a service and a Bind.
 
 mod bind;
 mod service;
@@ -17,18 +16,18 @@ use lbcf_driver_sdk::webhook::Protocol;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// The namespace of everything but the driver.
+/// The namespace of all objects except the driver.
 pub const NAMESPACE: &str = "web";
-/// The driver's namespace.
+/// The namespace of the driver, which all namespaces may use.
 pub const SYSTEM: &str = "kube-system";
-/// The driver.
+/// The name of the driver.
 pub const DRIVER: &str = "lbcf-clb";
-/// The load balancer.
+/// The name of the load balancer of [`load_balancer`].
 pub const LB: &str = "web-lb";
-/// The group.
+/// The name of the group of [`group`].
 pub const GROUP: &str = "web-group";
 
-/// The namespace.
+/// A Namespace object named [`NAMESPACE`].
 #[must_use]
 pub fn namespace() -> Namespace {
     Namespace {
@@ -37,7 +36,7 @@ pub fn namespace() -> Namespace {
     }
 }
 
-/// The driver at a URL.
+/// A LoadBalancerDriver that is served at this URL.
 #[must_use]
 pub fn driver(url: &str) -> LoadBalancerDriver {
     let spec = LoadBalancerDriverSpec {
@@ -52,7 +51,7 @@ pub fn driver(url: &str) -> LoadBalancerDriver {
     }
 }
 
-/// A load balancer that is to be made.
+/// A load balancer for the driver to create in the cloud.
 #[must_use]
 pub fn load_balancer(name: &str) -> LoadBalancer {
     let spec = LoadBalancerSpec {
@@ -72,7 +71,7 @@ pub fn load_balancer(name: &str) -> LoadBalancer {
     }
 }
 
-/// A group of the pods with `app: web`, on the load balancers.
+/// A group that registers port 80 of the pods with `app: web` at these load balancers, with weight 50.
 #[must_use]
 pub fn group(name: &str, load_balancers: &[&str]) -> BackendGroup {
     let spec = BackendGroupSpec {

@@ -1,4 +1,4 @@
-//! The cluster's nodes, which have no namespace.
+//! Nodes, which are not namespaced.
 
 use crate::World;
 use crate::manifests;
@@ -11,7 +11,7 @@ impl World {
         Api::all(self.client())
     }
 
-    /// Creates a node that is ready and has this address.
+    /// Creates a ready node with this address.
     pub async fn create_node(&self, name: &str, ip: &str) {
         self.nodes()
             .create(&PostParams::default(), &manifests::node(name))
@@ -20,7 +20,7 @@ impl World {
         self.set_node(name, ip, true).await;
     }
 
-    /// Says of a node whether it is ready, and at which address.
+    /// Sets a node's address and its Ready condition.
     pub async fn set_node(&self, name: &str, ip: &str, ready: bool) {
         let status = manifests::node_status(ip, ready);
         self.nodes()
@@ -37,7 +37,7 @@ impl World {
             .expect("the patch is accepted");
     }
 
-    /// Deletes a node.
+    /// Deletes a node, which must exist.
     pub async fn delete_node(&self, name: &str) {
         self.nodes()
             .delete(name, &DeleteParams::default())

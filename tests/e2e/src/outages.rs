@@ -1,4 +1,4 @@
-//! A driver that is down again and again.
+//! A driver with repeated outages.
 
 use crate::World;
 use crate::seed::scrambled;
@@ -9,9 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// A driver that goes down after a few calls, refuses connections until the controller has tried a
-/// few times, and comes back, for as long as this lives. How many calls those are depends on the
-/// seed alone.
+/// Stops the driver after a few calls and starts it again after a few more attempts of the
+/// controller, until this is dropped. How many calls those are depends only on the seed.
 #[derive(Debug)]
 pub struct Outages {
     happened: Arc<AtomicUsize>,
@@ -19,9 +18,9 @@ pub struct Outages {
 }
 
 impl Outages {
-    /// Takes the world's driver over. `calls` counts what the controller tries.
+    /// Takes over the world's driver. `calls` counts the controller's attempts.
     #[must_use]
-    pub fn of(world: &mut World, calls: CallCounts, seed: u64) -> Self {
+    pub fn start(world: &mut World, calls: CallCounts, seed: u64) -> Self {
         let mut driver = world.mock.take();
         let (cloud, addr) = (world.cloud.clone(), world.driver_addr);
         let happened = Arc::new(AtomicUsize::new(0));
@@ -42,7 +41,7 @@ impl Outages {
         Self { happened, running }
     }
 
-    /// How often the driver was down by now.
+    /// The number of outages so far.
     #[must_use]
     pub fn count(&self) -> usize {
         self.happened.load(Ordering::SeqCst)

@@ -1,6 +1,6 @@
-//! Numbers that look like chance and are the same on every machine.
+//! Pseudo-random numbers that are the same on every machine.
 
-/// A number that depends on the seed and the place alone (SplitMix64).
+/// The `number`-th value of the SplitMix64 sequence of a seed.
 #[must_use]
 pub const fn scrambled(seed: u64, number: u64) -> u64 {
     let mut z = seed.wrapping_add(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));

@@ -1,59 +1,42 @@
-//! A cluster, a cloud with its driver, and controllers.
+//! The test environment: a cluster, a cloud with its driver, and controllers.
 
-use crate::admitting::Admitting;
-use crate::front::Front;
-use crate::manifests::{self, GROUP, LB, NAMESPACE, SYSTEM};
-use http::Request;
-use http_body_util::BodyExt;
+use crate::admission::AdmittingController;
+use crate::manifests::{self, SYSTEM};
+use crate::proxy::DriverProxy;
+use crate::wait::DEADLINE;
 use k8s_openapi::api::coordination::v1::Lease;
-use k8s_openapi::api::core::v1::{Namespace, Pod};
+use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Client;
-use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::api::{Api, PostParams};
 use kube::runtime::wait::{await_condition, conditions};
-use lbcf_controller::api::{
-    BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind as Kind,
-    WebhookConfig, crds,
-};
-use lbcf_controller::names;
+use lbcf_controller::api::crds;
 use lbcf_controller::{Backoff, CallCounts, Controller, LeaderElection, Options};
-use lbcf_driver_sdk::webhook::{ALL, WebhookInfo};
 use local_cluster::{LocalCluster, LocalClusterOptions};
 use mock_driver::{ClbDriver, Cloud, MockOptions, MockServer};
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use serde_json::json;
 use std::fmt::Debug;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::LazyLock;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
-use tokio::time::Instant;
-use tower::ServiceExt;
-
-/// How long anything may take. Nothing does, unless it is broken or the machine is very busy; or much
-/// goes wrong on purpose: a watch that breaks again and again is taken up again after 30 s at last.
-const DEADLINE: Duration = Duration::from_secs(100);
-/// How long a look waits for the next one: the first time, and at the most.
-const FIRST_PAUSE: Duration = Duration::from_millis(2);
-const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
 /// A cluster with LBCF's kinds and admission webhooks, a cloud, and the cloud's driver.
 pub struct World {
-    /// The cluster.
+    /// The cluster; it counts requests by their `User-Agent`.
     pub cluster: LocalCluster,
-    /// The cloud.
+    /// The cloud, whose state tests assert on.
     pub cloud: Cloud,
-    /// The cloud's driver; none while it is down.
+    /// The cloud's driver; `None` while it is down.
     pub mock: Option<MockServer>,
-    /// Where the driver is served, also when it is down.
+    /// The address of the driver, also while it is down.
     pub driver_addr: SocketAddr,
-    /// How long each of the driver's webhooks may take; 10 s where it is not set.
+    /// The timeout of each of the driver's webhooks; `None` is the default of 10 s.
     pub webhook_timeout: Option<Duration>,
-    /// The servers of drivers that have a front.
-    fronts: JoinSet<std::io::Result<()>>,
-    /// A replica that never leads and goes on admitting whatever becomes of the controllers.
-    standby: Option<Admitting>,
+    proxies: JoinSet<std::io::Result<()>>,
+    /// A replica that never leads and serves admission while controllers are killed and restarted.
+    standby: Option<AdmittingController>,
     client: Client,
 }
 
@@ -66,12 +49,12 @@ impl Debug for World {
 }
 
 impl World {
-    /// A world in which pods get ready at once and load balancers are made at once.
+    /// A world in which pods become ready and load balancers are created without delay.
     pub async fn new() -> Self {
         Self::with(MockOptions::default()).await
     }
 
-    /// A world with a cloud of another pace.
+    /// A world whose cloud has other options.
     pub async fn with(mock_options: MockOptions) -> Self {
         let mut world = Self::bare_with(mock_options).await;
         world.install_admission().await;
@@ -79,14 +62,13 @@ impl World {
         world
     }
 
-    /// A world in which nobody has installed the admission webhooks: for tests that count every call
-    /// of the driver, have it fail from the start, or want what admission refuses.
+    /// A world without admission webhooks: for tests that count every call of the driver, need the
+    /// driver to fail from the start, or create what admission rejects.
     pub async fn bare() -> Self {
         Self::bare_with(MockOptions::default()).await
     }
 
-    /// The same with a cloud of another pace.
-    pub async fn bare_with(mock_options: MockOptions) -> Self {
+    async fn bare_with(mock_options: MockOptions) -> Self {
         let cluster = LocalCluster::start(LocalClusterOptions {
             pod_ready_delay: Duration::from_millis(1),
             pod_termination_delay: Duration::from_millis(1),
@@ -96,7 +78,7 @@ impl World {
         .expect("the cluster starts");
         let client = cluster.client_as("test");
         let kinds: Api<CustomResourceDefinition> = Api::all(client.clone());
-        // Making them is a good part of a world's cost.
+        // Generating them is a good part of a world's cost.
         static CRDS: LazyLock<Vec<CustomResourceDefinition>> = LazyLock::new(crds);
         for crd in &*CRDS {
             kinds
@@ -117,48 +99,44 @@ impl World {
             .await
             .expect("the namespace is accepted");
         let cloud = Cloud::with_samples();
-        let mock = start_mock(
-            &cloud,
-            SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            mock_options,
-        )
-        .await;
+        let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let mock = start_mock(&cloud, addr, mock_options).await;
         Self {
             cluster,
             cloud,
             driver_addr: mock.addr(),
             webhook_timeout: None,
-            fronts: JoinSet::new(),
+            proxies: JoinSet::new(),
             standby: None,
             mock: Some(mock),
             client,
         }
     }
 
-    /// The driver's URL.
+    /// The URL of the driver or of its proxy.
     #[must_use]
     pub fn driver_url(&self) -> String {
         format!("http://{}", self.driver_addr)
     }
 
-    /// Puts a driver of the same cloud in the driver's place, with a front before it.
-    pub async fn put_front(&mut self) -> Front {
-        self.put_front_with(MockOptions::default()).await
+    /// Replaces the driver by another one of the same cloud, behind a proxy.
+    pub async fn start_proxy(&mut self) -> DriverProxy {
+        self.start_proxy_with(MockOptions::default()).await
     }
 
-    /// The same, for a cloud of another pace.
-    pub async fn put_front_with(&mut self, options: MockOptions) -> Front {
+    /// Like [`Self::start_proxy`], with other options of the cloud.
+    pub async fn start_proxy_with(&mut self, options: MockOptions) -> DriverProxy {
         self.stop_driver().await;
-        let front = Front::default();
+        let proxy = DriverProxy::default();
         let driver = ClbDriver::new(self.cloud.clone(), options);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .await
             .expect("a free port");
         self.driver_addr = listener.local_addr().expect("it has an address");
-        let router = front.before(mock_driver::router(driver));
-        self.fronts
+        let router = proxy.wrap(mock_driver::router(driver));
+        self.proxies
             .spawn(async move { axum::serve(listener, router).await });
-        front
+        proxy
     }
 
     /// The test's own client.
@@ -167,7 +145,7 @@ impl World {
         self.client.clone()
     }
 
-    /// The options of the tests' controllers: a cluster's, with short waits.
+    /// The defaults of a controller, with short delays.
     #[must_use]
     pub fn options() -> Options {
         let wait = Duration::from_millis(20);
@@ -182,7 +160,7 @@ impl World {
         }
     }
 
-    /// The same with shorter waits still, for tests that wait for the group's counts.
+    /// [`Self::options`] with a status interval of 20 ms, for tests that wait for a group's counts.
     #[must_use]
     pub fn quick() -> Options {
         Options {
@@ -191,8 +169,9 @@ impl World {
         }
     }
 
-    /// Starts a replica that serves admission and waits for a lead that nobody gives up.
-    async fn start_standby(&self) -> Admitting {
+    /// Starts a replica that serves admission and never leads: the lease it waits for does not
+    /// expire within the test.
+    async fn start_standby(&self) -> AdmittingController {
         const LONG: Duration = Duration::from_secs(3600);
         let election = LeaderElection {
             name: "standby".to_owned(),
@@ -226,352 +205,29 @@ impl World {
         self.start_controller_with(self.cluster.client_as("lbcf-controller"), Self::options())
     }
 
-    /// Starts a controller on a client of its own.
+    /// Starts a controller with its own client and options.
     pub fn start_controller_with(&self, client: Client, options: Options) -> JoinHandle<()> {
-        let controller = Controller::new(client, options);
-        tokio::spawn(async move {
-            let ended = controller.run(std::future::pending()).await;
-            ended.expect("the controller goes on");
-        })
+        run_controller(Controller::new(client, options))
     }
 
-    /// Starts a controller that counts the calls that it tries.
+    /// Starts a controller that counts the webhook calls it attempts.
     pub fn start_counting_controller(&self, options: Options) -> (JoinHandle<()>, CallCounts) {
         let counts = CallCounts::default();
         let client = self.cluster.client_as("lbcf-controller");
         let controller = Controller::with_counts(client, options, counts.clone());
-        let running = tokio::spawn(async move {
-            let ended = controller.run(std::future::pending()).await;
-            ended.expect("the controller goes on");
-        });
-        (running, counts)
+        (run_controller(controller), counts)
     }
 
-    /// Stops the driver: it refuses connections.
+    /// Stops the driver, which then refuses connections.
     pub async fn stop_driver(&mut self) {
         if let Some(mock) = self.mock.take() {
             mock.stop().await;
         }
     }
 
-    /// Starts the driver again where it was.
+    /// Starts the driver again at the same address.
     pub async fn start_driver(&mut self) {
         self.mock = Some(start_mock(&self.cloud, self.driver_addr, MockOptions::default()).await);
-    }
-
-    /// Creates the driver's object.
-    pub async fn create_driver(&self) {
-        let mut driver = manifests::driver(&self.driver_url());
-        if let Some(timeout) = self.webhook_timeout {
-            let config = |webhook: &WebhookInfo| WebhookConfig {
-                name: webhook.name.to_owned(),
-                timeout: Some(format!("{}ms", timeout.as_millis())),
-            };
-            driver.spec.webhooks = ALL.iter().map(config).collect();
-        }
-        self.create(&driver).await;
-    }
-
-    /// Creates the driver, the load balancer, `web-0` and so on, and the group.
-    pub async fn apply_basics(&self, pods: usize) {
-        self.create_driver().await;
-        self.create(&manifests::load_balancer(LB)).await;
-        for number in 0..pods {
-            self.create(&manifests::pod(&format!("web-{number}"))).await;
-        }
-        self.create(&manifests::group(GROUP, &[LB])).await;
-    }
-
-    /// Deletes what [`Self::apply_basics`] made, in the order in which a careful person would, and
-    /// waits until it is gone.
-    pub async fn delete_basics(&self) {
-        self.delete::<BackendGroup>(NAMESPACE, GROUP).await;
-        self.delete::<LoadBalancer>(NAMESPACE, LB).await;
-        self.until_gone::<LoadBalancer>(NAMESPACE, LB).await;
-        self.delete::<LoadBalancerDriver>(SYSTEM, manifests::DRIVER)
-            .await;
-        self.until_nothing_left().await;
-    }
-
-    /// The API of a kind, as the test's own client sees it.
-    pub fn api<K: Kind>(&self, namespace: &str) -> Api<K> {
-        Api::namespaced(self.client.clone(), namespace)
-    }
-
-    /// Creates an object.
-    pub async fn create<K: Kind>(&self, object: &K) -> K {
-        let namespace = object.meta().namespace.clone().unwrap_or_default();
-        self.api::<K>(&namespace)
-            .create(&PostParams::default(), object)
-            .await
-            .expect("the object is accepted")
-    }
-
-    /// Changes an object by a merge patch.
-    pub async fn patch<K: Kind>(&self, namespace: &str, name: &str, patch: Value) -> K {
-        self.api::<K>(namespace)
-            .patch(name, &PatchParams::default(), &Patch::Merge(patch))
-            .await
-            .expect("the patch is accepted")
-    }
-
-    /// Lets nobody new use a driver, as admission asks for before it may be deleted.
-    async fn drain(&self, namespace: &str, name: &str) {
-        let label = json!({"metadata": {"labels": {names::LABEL_DRIVER_DRAINING: "true"}}});
-        let drivers = self.api::<LoadBalancerDriver>(namespace);
-        let patched = drivers
-            .patch(name, &PatchParams::default(), &Patch::Merge(label))
-            .await;
-        match patched {
-            Ok(_) => {}
-            Err(kube::Error::Api(status)) if status.is_not_found() => {}
-            Err(error) => panic!("draining {name}: {error}"),
-        }
-    }
-
-    /// Changes an object's status by a merge patch.
-    pub async fn patch_status<K: Kind>(&self, namespace: &str, name: &str, status: Value) -> K {
-        let patch = Patch::Merge(json!({ "status": status }));
-        self.api::<K>(namespace)
-            .patch_status(name, &PatchParams::default(), &patch)
-            .await
-            .expect("the patch is accepted")
-    }
-
-    /// Deletes an object, if it is there.
-    pub async fn delete<K: Kind>(&self, namespace: &str, name: &str) {
-        if K::kind(&()) == "LoadBalancerDriver" {
-            self.drain(namespace, name).await;
-        }
-        let api = self.api::<K>(namespace);
-        until("the object may be deleted", async || {
-            match api.delete(name, &DeleteParams::default()).await {
-                Ok(_) => Some(()),
-                Err(kube::Error::Api(status)) if status.is_not_found() => Some(()),
-                // Where admission could not make sure, people try again.
-                Err(kube::Error::Api(status)) if status.message.contains("using it") => None,
-                Err(error) => panic!("deleting {name}: {error}"),
-            }
-        })
-        .await;
-    }
-
-    /// Makes a pod ready or not.
-    pub async fn set_ready(&self, pod: &str, ready: bool) {
-        let status = if ready { "True" } else { "False" };
-        let patch = json!({"status": {"conditions": [{"type": "Ready", "status": status}]}});
-        self.api::<Pod>(NAMESPACE)
-            .patch_status(pod, &PatchParams::default(), &Patch::Strategic(patch))
-            .await
-            .expect("the pod's status is accepted");
-    }
-
-    /// Everything of a kind.
-    pub async fn all<K: Kind>(&self) -> Vec<K> {
-        let all: Api<K> = Api::all(self.client.clone());
-        all.list(&ListParams::default())
-            .await
-            .expect("it can be listed")
-            .items
-    }
-
-    /// The pods' addresses and weights that the cloud has, sorted.
-    #[must_use]
-    pub fn targets(&self) -> Vec<(String, String)> {
-        let mut targets: Vec<_> = self
-            .cloud
-            .observe()
-            .load_balancers
-            .into_iter()
-            .flat_map(|lb| lb.backends)
-            .map(|backend| {
-                let addr: Value =
-                    serde_json::from_str(&backend.addr).expect("the mock's addresses are JSON");
-                let ip = addr["ip"]
-                    .as_str()
-                    .expect("an address has an ip")
-                    .to_owned();
-                (
-                    ip,
-                    backend
-                        .parameters
-                        .get("weight")
-                        .cloned()
-                        .unwrap_or_default(),
-                )
-            })
-            .collect();
-        targets.sort();
-        targets
-    }
-
-    /// How many backends the cloud has.
-    #[must_use]
-    pub fn targets_count(&self) -> usize {
-        let lbs = self.cloud.observe().load_balancers;
-        lbs.iter().map(|lb| lb.backends.len()).sum()
-    }
-
-    /// Waits until just these pods are targets, each with this weight.
-    pub async fn until_targets(&self, pods: &[&str], weight: &str) {
-        let mut expected = Vec::new();
-        for pod in pods {
-            let ip = until(&format!("{pod} has an address"), async || {
-                let pod = self
-                    .api::<Pod>(NAMESPACE)
-                    .get_opt(pod)
-                    .await
-                    .expect("pods can be got");
-                pod.and_then(|pod| pod.status?.pod_ip)
-            })
-            .await;
-            expected.push((ip, weight.to_owned()));
-        }
-        expected.sort();
-        until(&format!("the targets are {expected:?}"), async || {
-            (self.targets() == expected).then_some(())
-        })
-        .await;
-    }
-
-    /// Waits until every record says that it is registered, as of its present generation, and the
-    /// group counts them all.
-    pub async fn until_settled(&self) {
-        until("everything is settled", async || {
-            let records: Vec<BackendRecord> = self.all().await;
-            let is_settled = |record: &BackendRecord| {
-                record.metadata.deletion_timestamp.is_none()
-                    && record.status.as_ref().is_some_and(|status| {
-                        status.conditions.iter().any(|condition| {
-                            condition.type_ == "Registered"
-                                && condition.observed_generation == record.metadata.generation
-                        })
-                    })
-            };
-            let groups: Vec<BackendGroup> = self.all().await;
-            let counted: i32 = groups
-                .iter()
-                .filter_map(|group| Some(group.status.as_ref()?.registered_records))
-                .sum();
-            let is_counted = usize::try_from(counted) == Ok(records.len());
-            (records.iter().all(is_settled) && is_counted).then_some(())
-        })
-        .await;
-    }
-
-    /// Waits until a group says that all its backends are registered.
-    pub async fn until_settled_group(&self, name: &str) {
-        until(&format!("{name} is settled"), async || {
-            let group: BackendGroup = self.api(NAMESPACE).get(name).await.ok()?;
-            let status = group.status?;
-            (status.backends > 0 && status.backends == status.registered_backends).then_some(())
-        })
-        .await;
-    }
-
-    /// Waits until an object is gone.
-    pub async fn until_gone<K: Kind>(&self, namespace: &str, name: &str) {
-        until(&format!("{name} is gone"), async || {
-            let object = self
-                .api::<K>(namespace)
-                .get_opt(name)
-                .await
-                .expect("it can be got");
-            object.is_none().then_some(())
-        })
-        .await;
-    }
-
-    /// Waits until neither cloud nor cluster holds anything of LBCF.
-    pub async fn until_nothing_left(&self) {
-        until("nothing is left", async || {
-            let is_empty = self.cloud.observe().load_balancers.is_empty()
-                && self.all::<BackendRecord>().await.is_empty()
-                && self.all::<BackendGroup>().await.is_empty()
-                && self.all::<LoadBalancer>().await.is_empty()
-                && self.all::<Bind>().await.is_empty()
-                && self.all::<LoadBalancerDriver>().await.is_empty();
-            is_empty.then_some(())
-        })
-        .await;
-    }
-
-    /// The webhooks that the driver got, in their order.
-    pub async fn journal(&self) -> Vec<String> {
-        let driver = ClbDriver::new(self.cloud.clone(), MockOptions::default());
-        let request = Request::get("/_mock/requests")
-            .body(String::new())
-            .expect("a request");
-        let answer = mock_driver::router(driver)
-            .oneshot(request)
-            .await
-            .expect("an answer");
-        let body = answer
-            .into_body()
-            .collect()
-            .await
-            .expect("a body")
-            .to_bytes();
-        let body: Value = serde_json::from_slice(&body).expect("JSON");
-        let entries = body["requests"].as_array().expect("a list");
-        let webhook = |entry: &Value| entry["webhook"].as_str().expect("a name").to_owned();
-        entries.iter().map(webhook).collect()
-    }
-
-    /// How often each webhook reached the driver.
-    #[must_use]
-    pub fn calls(&self) -> BTreeMap<&'static str, u64> {
-        self.cloud.calls().as_map().clone()
-    }
-}
-
-async fn start_mock(cloud: &Cloud, addr: SocketAddr, options: MockOptions) -> MockServer {
-    MockServer::start(cloud.clone(), addr, options)
-        .await
-        .expect("the mock starts")
-}
-
-/// Waits until what is seen is what is expected.
-pub async fn until_is<T: PartialEq + Debug>(what: &str, expected: T, look: impl AsyncFn() -> T) {
-    let (deadline, mut pause) = (Instant::now() + DEADLINE, FIRST_PAUSE);
-    loop {
-        let seen = look().await;
-        if seen == expected {
-            return;
-        }
-        assert!(
-            Instant::now() < deadline,
-            "not within {}s: {what}\n expected: {expected:?}\n      seen: {seen:?}",
-            DEADLINE.as_secs()
-        );
-        tokio::time::sleep(pause).await;
-        pause = (pause * 3 / 2).min(LONGEST_PAUSE);
-    }
-}
-
-/// Waits until something is there.
-pub async fn until<T>(what: &str, look: impl AsyncFn() -> Option<T>) -> T {
-    until_within(DEADLINE, what, look).await
-}
-
-/// Waits until something is there, but no longer than this.
-pub async fn until_within<T>(
-    patience: Duration,
-    what: &str,
-    look: impl AsyncFn() -> Option<T>,
-) -> T {
-    let (deadline, mut pause) = (Instant::now() + patience, FIRST_PAUSE);
-    loop {
-        if let Some(found) = look().await {
-            return found;
-        }
-        assert!(
-            Instant::now() < deadline,
-            "not within {}s: {what}",
-            patience.as_secs()
-        );
-        tokio::time::sleep(pause).await;
-        pause = (pause * 3 / 2).min(LONGEST_PAUSE);
     }
 }
 
@@ -581,4 +237,17 @@ impl Drop for World {
             standby.task.abort();
         }
     }
+}
+
+fn run_controller(controller: Controller) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        let ended = controller.run(std::future::pending()).await;
+        ended.expect("the controller runs until it is killed");
+    })
+}
+
+async fn start_mock(cloud: &Cloud, addr: SocketAddr, options: MockOptions) -> MockServer {
+    MockServer::start(cloud.clone(), addr, options)
+        .await
+        .expect("the mock starts")
 }

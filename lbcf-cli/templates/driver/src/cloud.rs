@@ -1,8 +1,8 @@
-//! The way to the load balancer's API.
+//! The client of the load balancer's API.
 //!
-//! FILL-IN: a client of that API, in place of this stand-in, which keeps load balancers in memory
-//! and forgets them when the process ends. The driver asks for no more than the six functions of
-//! [`Cloud`] and an error that tells "not there" from the rest; change them as your API has it.
+//! FILL-IN: a client of that API, in place of this one, which keeps load balancers in memory until
+//! the process ends. The driver needs only the six functions of [`Cloud`] and an error that
+//! distinguishes "not found" from others; adapt them to your API.
 
 use crate::fields::{Attributes, LbSpec};
 use std::collections::BTreeMap;
@@ -11,37 +11,38 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// FILL-IN: how to reach the API and as whom; secrets as files, which a Kubernetes `Secret` can be.
+/// FILL-IN: address and credentials of the API; take secrets from files, which a Kubernetes `Secret`
+/// can be mounted as.
 #[derive(Debug, clap::Args)]
 pub struct CloudArgs {
-    /// File with the key to the load balancer's API
+    /// File with the key for the load balancer's API
     #[arg(long, env = "CLOUD_KEY_FILE", value_name = "FILE")]
     cloud_key_file: Option<PathBuf>,
 }
 
-/// What went wrong. Its text is for users, who read it in events and conditions.
+/// An error of the API. Users read its text in events and conditions.
 #[derive(Debug, thiserror::Error)]
 pub enum CloudError {
-    /// It is not there, or not any more.
-    #[error("load balancer {0:?}: there is none with this ID")]
+    /// The load balancer does not exist.
+    #[error("load balancer {0:?} not found")]
     NoLoadBalancer(String),
-    /// There are too many.
-    #[error("no further load balancer: the quota of {MOST} is used up")]
+    /// The quota is used up.
+    #[error("quota exceeded: at most {MAX_LOAD_BALANCERS} load balancers")]
     Quota,
-    /// There is no key to the API.
+    /// The key cannot be read.
     #[error("--cloud-key-file {path}: {source}")]
     Key {
-        /// Which file.
+        /// The path of the file with the key.
         path: PathBuf,
-        /// Why.
+        /// The error of the file system.
         source: std::io::Error,
     },
 }
 
-/// How many load balancers there can be.
-const MOST: usize = 1000;
+/// The quota of load balancers.
+const MAX_LOAD_BALANCERS: usize = 1000;
 
-/// The cloud. Clones are ways to the same one.
+/// A client of the cloud. Clones share the same cloud.
 #[derive(Debug, Clone, Default)]
 pub struct Cloud {
     state: Arc<Mutex<State>>,
@@ -50,26 +51,26 @@ pub struct Cloud {
 #[derive(Debug, Default)]
 struct State {
     load_balancers: BTreeMap<String, LoadBalancer>,
-    made: u64,
+    created: u64,
 }
 
-/// A load balancer as the cloud has it.
+/// A load balancer in the cloud.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadBalancer {
-    /// What it was made from.
+    /// The spec it was created from.
     pub spec: LbSpec,
-    /// Its settings.
+    /// The settings, which can change.
     pub attributes: Attributes,
-    /// Its backends with their weights.
+    /// The weight of each backend by its address.
     pub backends: BTreeMap<SocketAddr, u8>,
     token: String,
 }
 
 impl Cloud {
-    /// The cloud that the arguments name.
+    /// Connects with these arguments.
     ///
     /// # Errors
-    /// [`CloudError::Key`], where the file with the key cannot be read.
+    /// [`CloudError::Key`], if the file with the key cannot be read.
     pub fn connect(args: &CloudArgs) -> Result<Self, CloudError> {
         if let Some(path) = &args.cloud_key_file {
             let _key = std::fs::read_to_string(path).map_err(|source| CloudError::Key {
@@ -80,22 +81,22 @@ impl Cloud {
         Ok(Self::default())
     }
 
-    /// Makes a load balancer and gives its ID; the one that was made for this token, if it is
-    /// there.
+    /// Creates a load balancer and returns its ID, or the ID of the one that was already created
+    /// with this token.
     ///
     /// # Errors
-    /// [`CloudError::Quota`], where there are too many already.
+    /// [`CloudError::Quota`], if the quota is used up.
     pub async fn create(&self, token: &str, spec: &LbSpec) -> Result<String, CloudError> {
         let mut state = self.state.lock().await;
         let mut all = state.load_balancers.iter();
         if let Some((id, _)) = all.find(|(_, load_balancer)| load_balancer.token == token) {
             return Ok(id.clone());
         }
-        if state.load_balancers.len() >= MOST {
+        if state.load_balancers.len() >= MAX_LOAD_BALANCERS {
             return Err(CloudError::Quota);
         }
-        state.made += 1;
-        let id = format!("lb-{}", state.made);
+        state.created += 1;
+        let id = format!("lb-{}", state.created);
         let load_balancer = LoadBalancer {
             spec: spec.clone(),
             attributes: Attributes::default(),
@@ -106,12 +107,12 @@ impl Cloud {
         Ok(id)
     }
 
-    /// Gives a load balancer these attributes.
+    /// Sets the attributes of a load balancer.
     ///
     /// # Errors
     /// [`CloudError::NoLoadBalancer`].
-    pub async fn set_attributes(&self, id: &str, wanted: &Attributes) -> Result<(), CloudError> {
-        self.change(id, |it| it.attributes = wanted.clone()).await
+    pub async fn set_attributes(&self, id: &str, desired: &Attributes) -> Result<(), CloudError> {
+        self.change(id, |it| it.attributes = desired.clone()).await
     }
 
     /// Deletes a load balancer with all its backends.
@@ -124,7 +125,7 @@ impl Cloud {
         deleted.map(drop).ok_or_else(|| no_load_balancer(id))
     }
 
-    /// Registers a backend; one that is registered gets the weight.
+    /// Registers a backend, or updates its weight.
     ///
     /// # Errors
     /// [`CloudError::NoLoadBalancer`].
@@ -135,7 +136,7 @@ impl Cloud {
         .await
     }
 
-    /// Takes a backend away, if it is there.
+    /// Deregisters a backend, if it is registered.
     ///
     /// # Errors
     /// [`CloudError::NoLoadBalancer`].
@@ -146,7 +147,7 @@ impl Cloud {
         .await
     }
 
-    /// All load balancers by their IDs. The tests look here; the driver has no need to.
+    /// All load balancers by ID, for tests.
     pub async fn load_balancers(&self) -> BTreeMap<String, LoadBalancer> {
         self.state.lock().await.load_balancers.clone()
     }

@@ -1,15 +1,15 @@
-//! What to do for each of LBCF's webhooks. FILL-IN: five functions, numbered below.
+//! The implementation of LBCF's webhooks. FILL-IN: five functions, numbered below.
 //!
-//! LBCF's controller watches pods and services and calls these functions; it calls them again
-//! until they succeed, and at any later time: an answer was lost, the controller was restarted,
-//! a parameter changed. So each brings the cloud to what the request says, and is content where it
-//! finds it like that. Remember nothing between calls: two replicas may be at work, and processes
-//! end.
+//! LBCF's controller watches pods and services and calls these functions. It repeats a call until it
+//! succeeds, and later, for example when a response was lost, the controller restarted or a parameter
+//! changed. So each function has to be idempotent: it brings the cloud to the requested state, and
+//! succeeds if it is already in that state. Keep no state between calls: two replicas may be running,
+//! and processes restart.
 //!
-//! The SDK sees to the rest. A call that is repeated while it runs joins the running one; one that
-//! takes too long goes on and is answered with "still running"; values that do not fit the types of
-//! `fields.rs` are refused. An error of any type becomes an answer by `?`, and LBCF tries again
-//! later; [`HookError::running`] says "not yet", [`HookError::fail`] what is wrong.
+//! The SDK does the rest. A call that is repeated while it runs joins the running one; a call that
+//! takes too long continues and is answered with `Running`; values that do not fit the types in
+//! `fields.rs` are rejected. `?` converts an error of any type into a response, and LBCF retries;
+//! [`HookError::running`] means "not yet", [`HookError::fail`] is a failure with a reason.
 
 use crate::cloud::{Cloud, CloudError};
 use crate::fields::{Attributes, LbInfo, LbSpec, Parameters};
@@ -22,14 +22,14 @@ use lbcf_driver_sdk::{Driver, HookError, Rejection};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-/// The driver: all that it has is the way to the cloud.
+/// The driver, which has no state but the client of the cloud.
 #[derive(Debug)]
 pub struct MyDriver {
     cloud: Cloud,
 }
 
 impl MyDriver {
-    /// The driver of this cloud.
+    /// A driver for this cloud.
     #[must_use]
     pub const fn new(cloud: Cloud) -> Self {
         Self { cloud }
@@ -41,17 +41,17 @@ impl Driver for MyDriver {
     type LbInfo = LbInfo;
     type Attributes = Attributes;
     type Parameters = Parameters;
-    /// By what the load balancer knows a backend. Any type with `Display` and `FromStr` will do;
-    /// what users list as `static` backends has to fit it too.
+    /// The address of a backend. Any type with `Display` and `FromStr` can be used; the `static`
+    /// addresses of users are parsed as this type, too.
     type BackendAddr = SocketAddr;
 
-    /// FILL-IN 1 of 5: makes the load balancer and tells what it is known by from now on.
+    /// FILL-IN 1 of 5: creates the load balancer and returns its identity.
     async fn create_load_balancer(
         &self,
         request: CreateLoadBalancer<Self>,
     ) -> Result<LbInfo, HookError> {
-        // The record ID stays the same when a call is repeated: as the token that clouds ask for,
-        // it keeps a repeat from making a second load balancer.
+        // A repeated call has the same record ID. As the cloud's idempotency token it prevents that a
+        // repeated call creates a second load balancer.
         let token = &request.record_id;
         let lb_id = self.cloud.create(token, &request.lb_spec).await?;
         self.cloud
@@ -63,21 +63,21 @@ impl Driver for MyDriver {
         })
     }
 
-    /// FILL-IN 2 of 5: deletes the load balancer. One that is not there is deleted already.
+    /// FILL-IN 2 of 5: deletes the load balancer. Succeeds if it does not exist.
     async fn delete_load_balancer(
         &self,
         request: DeleteLoadBalancer<Self>,
     ) -> Result<(), HookError> {
-        // Without one, creating never came to its end. Where your cloud may have begun to, look
-        // for what it has begun here, such as by a tag that creating gave it.
+        // Without `lb_info`, creation has not completed. If your cloud may have started it, find what
+        // it has created, for example by a tag.
         let Some(lb_info) = request.lb_info else {
             return Ok(());
         };
-        unless_gone(self.cloud.delete(&lb_info.lb_id).await)
+        ignore_not_found(self.cloud.delete(&lb_info.lb_id).await)
     }
 
-    /// FILL-IN 3 of 5: by which address the load balancer knows this backend. The same for the
-    /// same backend whenever it is asked for; nothing is registered yet.
+    /// FILL-IN 3 of 5: returns the address of this backend, always the same for the same backend.
+    /// Registers nothing.
     async fn generate_backend_addr(
         &self,
         request: GenerateBackendAddr<Self>,
@@ -88,7 +88,7 @@ impl Driver for MyDriver {
         let (port, protocol) = (backend.port.port, request.lb_info.protocol);
         if backend.port.protocol != protocol {
             return Err(HookError::fail(format!(
-                "port {port} is {}, and this load balancer listens for {protocol}",
+                "port {port} is {}, but the load balancer uses {protocol}",
                 backend.port.protocol
             )));
         }
@@ -102,30 +102,28 @@ impl Driver for MyDriver {
         Ok(SocketAddr::new(ip.parse::<IpAddr>()?, port))
     }
 
-    /// FILL-IN 4 of 5: registers the backend with these parameters. One that is registered gets
-    /// the parameters.
+    /// FILL-IN 4 of 5: registers the backend with these parameters, or updates its parameters.
     async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
         let lb_id = &request.lb_info.lb_id;
         let weight = request.parameters.weight;
         self.cloud
             .register(lb_id, request.backend_addr, weight)
             .await?;
-        // LBCF would keep what stands here and send it along in later calls, as `injected_info`.
+        // LBCF stores this map and sends it in later calls, as `injected_info`.
         Ok(StringMap::new())
     }
 
-    /// FILL-IN 5 of 5: takes the backend away. One that is not registered is away already, and so
-    /// is one on a load balancer that is not there. Leave all others as they are, also those that
-    /// did not come from LBCF.
+    /// FILL-IN 5 of 5: deregisters the backend. Succeeds if it is not registered or the load balancer
+    /// does not exist. Do not touch other backends, which may not be managed by LBCF.
     async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), HookError> {
         let lb_id = &request.lb_info.lb_id;
-        unless_gone(self.cloud.deregister(lb_id, request.backend_addr).await)
+        ignore_not_found(self.cloud.deregister(lb_id, request.backend_addr).await)
     }
 
-    // What follows has a default, as have `validate_load_balancer`, `judge_pod_deregister`,
-    // `healthz`, `serial_key` and `accepts_dry_run`: see the documentation of `Driver`.
+    // The following have defaults, as have `validate_load_balancer`, `judge_pod_deregister`, `healthz`,
+    // `serial_key` and `accepts_dry_run`: see the documentation of `Driver`.
 
-    /// Brings the attributes of a load balancer to what users changed them to.
+    /// Updates the attributes of a load balancer.
     async fn ensure_load_balancer(
         &self,
         request: EnsureLoadBalancer<Self>,
@@ -137,7 +135,7 @@ impl Driver for MyDriver {
             .await?)
     }
 
-    /// Refuses what fits the types and still cannot be, while the user looks on.
+    /// Rejects values that fit the types but are not supported, when a user applies them.
     async fn validate_backend(&self, request: ValidateBackend<Self>) -> Result<(), Rejection> {
         if request.backend_type == BackendType::Service {
             return Err(Rejection::new(ONLY_PODS));
@@ -148,8 +146,8 @@ impl Driver for MyDriver {
 
 const ONLY_PODS: &str = "this driver registers pods and static addresses, not services";
 
-/// What was to go and is not there has gone.
-fn unless_gone(result: Result<(), CloudError>) -> Result<(), HookError> {
+/// Deleting what does not exist succeeds.
+fn ignore_not_found(result: Result<(), CloudError>) -> Result<(), HookError> {
     match result {
         Ok(()) | Err(CloudError::NoLoadBalancer(_)) => Ok(()),
         Err(error) => Err(error.into()),

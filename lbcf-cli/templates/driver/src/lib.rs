@@ -1,5 +1,5 @@
-//! An LBCF driver: what to do is in [`driver`], in five functions; with which fields in
-//! [`fields`]; by which API in [`cloud`].
+//! An LBCF driver: the functions are in [`driver`], their fields in [`fields`], the client of the API in
+//! [`cloud`].
 
 pub mod cloud;
 pub mod driver;

@@ -1,4 +1,4 @@
-//! Starts the driver: `cargo run -- --help` shows what can be set.
+//! Starts the driver; `cargo run -- --help` lists the flags.
 
 use clap::Parser;
 use lbcf_driver_sdk::server::ServerArgs;
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use __CRATE__::{Cloud, CloudArgs, MyDriver};
 
-/// Lets LBCF, and with it Kubernetes, control this load balancer.
+/// An LBCF driver for this load balancer.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Args {
@@ -24,7 +24,7 @@ async fn main() -> ExitCode {
     match Cloud::connect(&args.cloud) {
         Ok(cloud) => args.server.serve(MyDriver::new(cloud)).await,
         Err(error) => {
-            // Nobody is left to tell if stderr is closed.
+            // If stderr is closed, the message is lost.
             let _ = writeln!(std::io::stderr(), "{error}");
             ExitCode::from(2)
         }

@@ -1,86 +1,75 @@
 //! BackendGroup (b61, b79 to b86).
 
-use super::Change;
-use crate::admission::ask::{Asking, NotPassed};
-use crate::admission::known::Known;
-use crate::admission::refusal::{Denial, all_of, unless_none};
+use super::ObjectChange;
+use crate::admission::cluster_reader::ClusterReader;
+use crate::admission::denial::{Denial, all_of};
 use crate::admission::rules::{backend_type, validate_backend_group};
+use crate::admission::validation_context::ValidationContext;
 use crate::api::{BackendGroupSpec, DeregisterPolicy, DeregisterWebhook, LoadBalancer};
 use crate::backend_group::is_in_scope;
 use crate::key::ObjectKey;
 use crate::names;
 use futures::future::join_all;
-use lbcf_driver_sdk::webhook::{BackendType, Operation, ValidateBackend, ValidateBackendRequest};
+use lbcf_driver_sdk::webhook::{BackendType, ValidateBackend, ValidateBackendRequest};
 use std::collections::HashSet;
 
-pub(super) async fn stored<S: Known>(
-    change: &Change<BackendGroupSpec>,
-    ask: &Asking<'_, S>,
+pub(super) async fn stored<S: ClusterReader>(
+    change: &ObjectChange<BackendGroupSpec>,
+    context: &ValidationContext<'_, S>,
 ) -> Result<(), Denial> {
-    let new = &change.new.read;
-    let old = change.old.as_ref().map(|old| &old.read);
-    unless_none(&validate_backend_group(
-        change.new.parts(),
-        change.old.as_ref().map(|old| old.parts()),
-    ))?;
+    validate_backend_group(&change.new, change.old.as_ref()).into_result()?;
 
-    let judge = judge(
-        new.deregister_policy,
-        new.deregister_webhook.as_ref(),
-        old.map(|old| (old.deregister_policy, old.deregister_webhook.as_ref())),
+    let new = &change.new.read;
+    let driver_of = |spec: &BackendGroupSpec| {
+        deregister_driver(spec.deregister_policy, spec.deregister_webhook.as_ref())
+    };
+    let webhook = check_deregister_driver(
+        driver_of(new),
+        change.old.as_ref().and_then(|old| driver_of(&old.read)),
         &change.key,
-        ask,
+        context,
     );
-    let lbs = Lbs { change, ask }.all();
-    let (judge, lbs) = tokio::join!(judge, lbs);
-    all_of(std::iter::once(judge).chain(lbs))
+    let lbs = LoadBalancerChecks { change, context }.all();
+    let (webhook, lbs) = tokio::join!(webhook, lbs);
+    all_of(std::iter::once(webhook).chain(lbs))
 }
 
-/// The driver that decides about pods that are not ready has to be there already, when it is
-/// named.
-pub(super) async fn judge<S: Known>(
+/// The driver of a deregister webhook, if the policy uses it.
+pub(super) fn deregister_driver(
     policy: Option<DeregisterPolicy>,
     webhook: Option<&DeregisterWebhook>,
-    old: Option<(Option<DeregisterPolicy>, Option<&DeregisterWebhook>)>,
+) -> Option<String> {
+    let webhook = webhook.filter(|_| policy == Some(DeregisterPolicy::Webhook))?;
+    Some(webhook.driver_name.clone())
+}
+
+/// The driver of a deregister webhook must exist when the webhook is set.
+pub(super) async fn check_deregister_driver<S: ClusterReader>(
+    new: Option<String>,
+    old: Option<String>,
     object: &ObjectKey,
-    ask: &Asking<'_, S>,
+    context: &ValidationContext<'_, S>,
 ) -> Result<(), Denial> {
-    let named = |policy: Option<DeregisterPolicy>, webhook: Option<&DeregisterWebhook>| {
-        webhook
-            .filter(|_| policy == Some(DeregisterPolicy::Webhook))
-            .map(|webhook| webhook.driver_name.clone())
-    };
-    let Some(name) = named(policy, webhook) else {
-        return Ok(());
-    };
-    if old
-        .and_then(|(policy, webhook)| named(policy, webhook))
-        .as_ref()
-        == Some(&name)
+    if let Some(name) = &new
+        && new != old
     {
-        return Ok(());
+        let field = "spec.deregisterWebhook.driverName";
+        context.driver(field, &object.namespace, name, true).await?;
     }
-    ask.driver_for_new(
-        "spec.deregisterWebhook.driverName",
-        &object.namespace,
-        &name,
-    )
-    .await?;
     Ok(())
 }
 
-/// The load balancers of a group that is stored.
-struct Lbs<'a, S> {
-    change: &'a Change<BackendGroupSpec>,
-    ask: &'a Asking<'a, S>,
+struct LoadBalancerChecks<'a, S> {
+    change: &'a ObjectChange<BackendGroupSpec>,
+    context: &'a ValidationContext<'a, S>,
 }
 
-impl<S: Known> Lbs<'_, S> {
-    /// What each load balancer has against it, all asked at once.
+impl<S: ClusterReader> LoadBalancerChecks<'_, S> {
+    /// Checks all load balancers concurrently.
     async fn all(self) -> Vec<Result<(), Denial>> {
         let new = &self.change.new.read;
         if let Some(old) = &self.change.old
-            && concerns_no_load_balancer(new, &old.read)
+            && only_policies_changed(new, &old.read)
         {
             return Vec::new();
         }
@@ -93,60 +82,49 @@ impl<S: Known> Lbs<'_, S> {
         };
         let namespace = lb.metadata.namespace.as_deref().unwrap_or_default();
         let field = format!("spec.lbDriver of LoadBalancer {}", ObjectKey::of(&*lb));
-        let driver = if self.change.is_new() {
-            self.ask
-                .driver_for_new(&field, namespace, &lb.spec.lb_driver)
-                .await?
-        } else {
-            self.ask
-                .driver(&field, namespace, &lb.spec.lb_driver)
-                .await?
-        };
+        let driver = self
+            .context
+            .driver(&field, namespace, &lb.spec.lb_driver, self.change.is_new())
+            .await?;
         let Some(request) = self.request(name, &lb) else {
             return Ok(());
         };
-        // Clients look for these texts; the original's have no colon here (b78).
-        self.ask
-            .verdict::<ValidateBackend>(&driver, &request)
+        // The original's texts, which clients search for; they have no colon here (b78).
+        let failed = "call webhook error, webhook validateBackend, err";
+        self.context
+            .validate::<ValidateBackend>(&driver, &request, failed, "invalid Backend, msg")
             .await
-            .map_err(|not_passed| match not_passed {
-                NotPassed::NoAnswer(error) => Denial::Unknown(format!(
-                    "call webhook error, webhook validateBackend, err: {error}"
-                )),
-                NotPassed::Refused(message) => {
-                    Denial::Refused(format!("invalid Backend, msg: {message}"))
-                }
-            })
     }
 
-    /// The load balancer, if the group may use it (b83). One that is missing is none to the
-    /// policy `optional` (b85).
+    /// The load balancer, which the group must be allowed to use (b83); `None` if it does not exist
+    /// and the policy is `optional` (b85).
     async fn usable(&self, name: &str) -> Result<Option<std::sync::Arc<LoadBalancer>>, Denial> {
         let namespace = &self.change.key.namespace;
         let key = names::resolve(namespace, name);
-        let no = |why: String| Denial::Refused(format!("spec.loadBalancers: {name:?}: {why}"));
-        let Some(lb) = self.ask.load_balancer(&key).await? else {
+        let unusable =
+            |why: String| Denial::Forbidden(format!("spec.loadBalancers: {name:?}: {why}"));
+        let Some(lb) = self.context.load_balancer(&key).await? else {
             let annotation = names::ANNOTATION_VALIDATION_POLICY;
             if self.change.metadata.annotation(annotation) == Some("optional") {
                 return Ok(None);
             }
-            return Err(no(format!(
-                "there is no LoadBalancer {key}; create it first, or give the group the annotation {annotation}: optional"
+            return Err(unusable(format!(
+                "LoadBalancer {key} not found; create it first, or set the annotation {annotation}: optional on the group"
             )));
         };
         if lb.metadata.deletion_timestamp.is_some() {
-            return Err(no(format!("LoadBalancer {key} is being deleted")));
+            return Err(unusable(format!("LoadBalancer {key} is being deleted")));
         }
         if !is_in_scope(&lb, namespace) {
-            return Err(no(format!(
-                "LoadBalancer {key} is not for namespace {namespace}; its spec.scope is {:?}",
+            return Err(unusable(format!(
+                "LoadBalancer {key} does not allow namespace {namespace}; its spec.scope is {:?}",
                 lb.spec.scope
             )));
         }
         Ok(Some(lb))
     }
 
-    /// What a load balancer's driver is asked; nothing, where it sees no change.
+    /// The call of the driver; `None` where nothing changed that the driver validates.
     fn request(&self, name: &str, lb: &LoadBalancer) -> Option<ValidateBackendRequest> {
         let new = &self.change.new.read;
         let old = self.change.old.as_ref().map(|old| &old.read);
@@ -159,21 +137,17 @@ impl<S: Known> Lbs<'_, S> {
             return None;
         }
         Some(ValidateBackendRequest {
-            dry_run: self.ask.rehearses(),
+            dry_run: self.context.is_dry_run(),
             backend_type: backend_type(new).unwrap_or(BackendType::Static),
             lb_info: identity(lb),
-            operation: if self.change.is_new() {
-                Operation::Create
-            } else {
-                Operation::Update
-            },
+            operation: self.change.operation(),
             parameters: new.parameters.to_wire(),
             old_parameters: old.map(|old| old.parameters.to_wire()).unwrap_or_default(),
         })
     }
 }
 
-/// The load balancer's identity; until it is created, what is known of it (u28).
+/// The load balancer's identity; its `lbSpec` until it is created (u28).
 fn identity(lb: &LoadBalancer) -> lbcf_driver_sdk::webhook::StringMap {
     let status = lb.status.as_ref().map(|status| &status.lb_info);
     status
@@ -182,8 +156,8 @@ fn identity(lb: &LoadBalancer) -> lbcf_driver_sdk::webhook::StringMap {
         .to_wire()
 }
 
-/// Whether only policies changed, which neither load balancers nor their drivers see.
-fn concerns_no_load_balancer(new: &BackendGroupSpec, old: &BackendGroupSpec) -> bool {
+/// Whether nothing changed that concerns load balancers or their drivers.
+fn only_policies_changed(new: &BackendGroupSpec, old: &BackendGroupSpec) -> bool {
     let names = |spec: &BackendGroupSpec| {
         let names = spec.load_balancer_names().map(str::to_owned);
         names.collect::<HashSet<_>>()

@@ -1,11 +1,11 @@
 //! Bind (b93 to b98).
 
-use super::Change;
-use super::backend_group::judge;
-use crate::admission::ask::{Asking, NotPassed};
-use crate::admission::known::Known;
-use crate::admission::refusal::{Denial, all_of, unless_none};
+use super::ObjectChange;
+use super::backend_group::{check_deregister_driver, deregister_driver};
+use crate::admission::cluster_reader::ClusterReader;
+use crate::admission::denial::{Denial, all_of};
 use crate::admission::rules::validate_bind;
+use crate::admission::validation_context::ValidationContext;
 use crate::api::{BindSpec, BindStatus, LoadBalancerDriver, TargetLoadBalancer};
 use futures::future::join_all;
 use lbcf_driver_sdk::webhook::{
@@ -14,47 +14,44 @@ use lbcf_driver_sdk::webhook::{
 };
 use serde::Deserialize;
 
-pub(super) async fn stored<S: Known>(
-    change: &Change<BindSpec>,
-    ask: &Asking<'_, S>,
+pub(super) async fn stored<S: ClusterReader>(
+    change: &ObjectChange<BindSpec>,
+    context: &ValidationContext<'_, S>,
 ) -> Result<(), Denial> {
-    let new = &change.new.read;
-    let old = change.old.as_ref().map(|old| &old.read);
-    unless_none(&validate_bind(
-        change.new.parts(),
-        change.old.as_ref().map(|old| old.parts()),
-    ))?;
+    validate_bind(&change.new, change.old.as_ref()).into_result()?;
 
-    let judge = judge(
-        new.deregister_policy,
-        new.deregister_webhook.as_ref(),
-        old.map(|old| (old.deregister_policy, old.deregister_webhook.as_ref())),
+    let new = &change.new.read;
+    let driver_of = |spec: &BindSpec| {
+        deregister_driver(spec.deregister_policy, spec.deregister_webhook.as_ref())
+    };
+    let webhook = check_deregister_driver(
+        driver_of(new),
+        change.old.as_ref().and_then(|old| driver_of(&old.read)),
         &change.key,
-        ask,
+        context,
     );
-    let target = Targets { change, ask };
+    let target = LoadBalancerChecks { change, context };
     let lbs = join_all(
         new.load_balancers
             .iter()
             .enumerate()
             .map(|(i, lb)| target.one(i, lb)),
     );
-    let (judge, lbs) = tokio::join!(judge, lbs);
-    all_of(std::iter::once(judge).chain(lbs.into_iter().flatten()))
+    let (webhook, lbs) = tokio::join!(webhook, lbs);
+    all_of(std::iter::once(webhook).chain(lbs.into_iter().flatten()))
 }
 
-/// The load balancers of a Bind that is stored.
-struct Targets<'a, S> {
-    change: &'a Change<BindSpec>,
-    ask: &'a Asking<'a, S>,
+struct LoadBalancerChecks<'a, S> {
+    change: &'a ObjectChange<BindSpec>,
+    context: &'a ValidationContext<'a, S>,
 }
 
-impl<S: Known> Targets<'_, S> {
-    /// What speaks against one load balancer, and against its backends.
+impl<S: ClusterReader> LoadBalancerChecks<'_, S> {
+    /// Checks one load balancer, and its backends.
     async fn one(&self, i: usize, lb: &TargetLoadBalancer) -> [Result<(), Denial>; 2] {
         let old = self.change.old.as_ref().map(|old| &old.read);
         let before = old.and_then(|old| old.load_balancers.iter().find(|old| old.name == lb.name));
-        // The driver is asked about what it sees of the change.
+        // Only what changed is validated again.
         let lb_changed = before.is_none_or(|before| before.attributes != lb.attributes);
         let parameters_changed =
             old.is_none_or(|old| old.parameters != self.change.new.read.parameters);
@@ -64,42 +61,40 @@ impl<S: Known> Targets<'_, S> {
         }
         let field = format!("spec.loadBalancers[{i}].driver");
         let namespace = &self.change.key.namespace;
-        let driver = if before.is_none() {
-            self.ask.driver_for_new(&field, namespace, &lb.driver).await
-        } else {
-            self.ask.driver(&field, namespace, &lb.driver).await
-        };
-        let driver = match driver {
+        let driver = self
+            .context
+            .driver(&field, namespace, &lb.driver, before.is_none());
+        let driver = match driver.await {
             Ok(driver) => driver,
             Err(denial) => return [Err(denial), Ok(())],
         };
-        let about_lb = async {
+        let load_balancer = async {
             if lb_changed {
-                self.ask_about_lb(&driver, lb, before).await
+                self.validate_load_balancer(&driver, lb, before).await
             } else {
                 Ok(())
             }
         };
-        let about_backends = async {
+        let backends = async {
             if backends_changed {
-                self.ask_about_backends(&driver, lb, old).await
+                self.validate_backends(&driver, lb, old).await
             } else {
                 Ok(())
             }
         };
-        tokio::join!(about_lb, about_backends).into()
+        tokio::join!(load_balancer, backends).into()
     }
 
-    async fn ask_about_lb(
+    async fn validate_load_balancer(
         &self,
         driver: &LoadBalancerDriver,
         lb: &TargetLoadBalancer,
         before: Option<&TargetLoadBalancer>,
     ) -> Result<(), Denial> {
         let request = ValidateLoadBalancerRequest {
-            dry_run: self.ask.rehearses(),
+            dry_run: self.context.is_dry_run(),
             lb_spec: lb.spec.to_wire(),
-            // A load balancer that is added to a Bind is a new one.
+            // A load balancer that is added to a Bind is new.
             operation: if before.is_none() {
                 Operation::Create
             } else {
@@ -111,52 +106,36 @@ impl<S: Known> Targets<'_, S> {
                 .unwrap_or_default(),
         };
         let name = &lb.name;
-        self.ask
-            .verdict::<ValidateLoadBalancer>(driver, &request)
+        let failed = format!("call webhook validateLoadBalancer for LoadBalancer {name} failed");
+        let rejected = format!("LoadBalancer {name} is invalid");
+        self.context
+            .validate::<ValidateLoadBalancer>(driver, &request, &failed, &rejected)
             .await
-            .map_err(|not_passed| match not_passed {
-                NotPassed::NoAnswer(error) => Denial::Unknown(format!(
-                    "call webhook validateLoadBalancer for LoadBalancer {name} failed: {error}"
-                )),
-                NotPassed::Refused(message) => {
-                    Denial::Refused(format!("LoadBalancer {name} is invalid: {message}"))
-                }
-            })
     }
 
-    async fn ask_about_backends(
+    async fn validate_backends(
         &self,
         driver: &LoadBalancerDriver,
         lb: &TargetLoadBalancer,
         old: Option<&BindSpec>,
     ) -> Result<(), Denial> {
         let request = ValidateBackendRequest {
-            dry_run: self.ask.rehearses(),
+            dry_run: self.context.is_dry_run(),
             backend_type: BackendType::Pod,
             lb_info: self.identity(lb),
-            operation: if self.change.is_new() {
-                Operation::Create
-            } else {
-                Operation::Update
-            },
+            operation: self.change.operation(),
             parameters: self.change.new.read.parameters.to_wire(),
             old_parameters: old.map(|old| old.parameters.to_wire()).unwrap_or_default(),
         };
         let name = &lb.name;
-        self.ask
-            .verdict::<ValidateBackend>(driver, &request)
+        let failed = format!("call webhook validateBackend for LoadBalancer {name} failed");
+        let rejected = format!("backend parameters for LoadBalancer {name} is invalid");
+        self.context
+            .validate::<ValidateBackend>(driver, &request, &failed, &rejected)
             .await
-            .map_err(|not_passed| match not_passed {
-                NotPassed::NoAnswer(error) => Denial::Unknown(format!(
-                    "call webhook validateBackend for LoadBalancer {name} failed: {error}"
-                )),
-                NotPassed::Refused(message) => Denial::Refused(format!(
-                    "backend parameters for LoadBalancer {name} is invalid: {message}"
-                )),
-            })
     }
 
-    /// The load balancer's identity; until it is created, what is known of it (b97).
+    /// The load balancer's identity; its spec until it is created (b97).
     fn identity(&self, lb: &TargetLoadBalancer) -> StringMap {
         let status = self
             .change

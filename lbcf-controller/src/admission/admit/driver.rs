@@ -1,33 +1,33 @@
 //! LoadBalancerDriver (b67 to b70, d11, d12).
 
-use super::Change;
-use crate::admission::ask::Asking;
-use crate::admission::known::Known;
+use super::ObjectChange;
+use crate::admission::cluster_reader::ClusterReader;
+use crate::admission::denial::Denial;
 use crate::admission::object::Metadata;
-use crate::admission::refusal::{Denial, unless_none};
 use crate::admission::review::Request;
 use crate::admission::rules::{validate_driver, validate_driver_deletion};
+use crate::admission::validation_context::ValidationContext;
 use crate::api::LoadBalancerDriverSpec;
 use crate::key::ObjectKey;
 
-/// Who deletes what is in a namespace that goes.
+/// The user that deletes the content of a namespace.
 const NAMESPACE_CONTROLLER: &str = "system:serviceaccount:kube-system:namespace-controller";
 
-pub(super) fn stored(change: &Change<LoadBalancerDriverSpec>) -> Result<(), Denial> {
+pub(super) fn stored(change: &ObjectChange<LoadBalancerDriverSpec>) -> Result<(), Denial> {
     let old = change.old.as_ref().map(|old| &old.read);
-    unless_none(&validate_driver(&change.key, &change.new.read, old))
+    validate_driver(&change.key, &change.new.read, old).into_result()
 }
 
-pub(super) async fn deleted<S: Known>(
+pub(super) async fn deleted<S: ClusterReader>(
     key: &ObjectKey,
     metadata: Metadata,
     request: &Request,
-    ask: &Asking<'_, S>,
+    context: &ValidationContext<'_, S>,
 ) -> Result<(), Denial> {
     validate_driver_deletion(
         key,
         &metadata.labels(),
-        &ask.state.users_of_driver(key).await,
+        &context.cluster.users_of_driver(key).await,
         request.user_info.username == NAMESPACE_CONTROLLER,
     )
 }

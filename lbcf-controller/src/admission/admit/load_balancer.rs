@@ -1,52 +1,39 @@
 //! LoadBalancer (b72 to b78).
 
-use super::Change;
-use crate::admission::ask::{Asking, NotPassed};
-use crate::admission::known::Known;
-use crate::admission::refusal::{Denial, unless_none};
+use super::ObjectChange;
+use crate::admission::cluster_reader::ClusterReader;
+use crate::admission::denial::Denial;
 use crate::admission::rules::validate_load_balancer;
+use crate::admission::validation_context::ValidationContext;
 use crate::api::LoadBalancerSpec;
-use lbcf_driver_sdk::webhook::{Operation, ValidateLoadBalancer, ValidateLoadBalancerRequest};
+use lbcf_driver_sdk::webhook::{ValidateLoadBalancer, ValidateLoadBalancerRequest};
 
-const DRIVER_FIELD: &str = "spec.lbDriver";
-
-pub(super) async fn stored<S: Known>(
-    change: &Change<LoadBalancerSpec>,
-    ask: &Asking<'_, S>,
+pub(super) async fn stored<S: ClusterReader>(
+    change: &ObjectChange<LoadBalancerSpec>,
+    context: &ValidationContext<'_, S>,
 ) -> Result<(), Denial> {
     let new = &change.new.read;
     let old = change.old.as_ref().map(|old| &old.read);
-    unless_none(&validate_load_balancer(&change.key, new, old))?;
+    validate_load_balancer(&change.key, new, old).into_result()?;
 
     let namespace = &change.key.namespace;
-    let driver = if change.is_new() {
-        ask.driver_for_new(DRIVER_FIELD, namespace, &new.lb_driver)
-            .await?
-    } else if old.is_some_and(|old| old.attributes == new.attributes) {
-        return Ok(()); // The driver sees nothing of what changed.
-    } else {
-        ask.driver(DRIVER_FIELD, namespace, &new.lb_driver).await?
-    };
+    let is_new = change.is_new();
+    if !is_new && old.is_some_and(|old| old.attributes == new.attributes) {
+        return Ok(()); // The driver validates attributes only.
+    }
+    let driver = context
+        .driver("spec.lbDriver", namespace, &new.lb_driver, is_new)
+        .await?;
     let request = ValidateLoadBalancerRequest {
-        dry_run: ask.rehearses(),
+        dry_run: context.is_dry_run(),
         lb_spec: new.lb_spec.to_wire(),
-        operation: if change.is_new() {
-            Operation::Create
-        } else {
-            Operation::Update
-        },
+        operation: change.operation(),
         attributes: new.attributes.to_wire(),
         old_attributes: old.map(|old| old.attributes.to_wire()).unwrap_or_default(),
     };
-    // Clients look for these texts (b78).
-    ask.verdict::<ValidateLoadBalancer>(&driver, &request)
+    // Clients search for these texts (b78).
+    let failed = "call webhook error, webhook: validateLoadBalancer, err";
+    context
+        .validate::<ValidateLoadBalancer>(&driver, &request, failed, "invalid LoadBalancer")
         .await
-        .map_err(|not_passed| match not_passed {
-            NotPassed::NoAnswer(error) => Denial::Unknown(format!(
-                "call webhook error, webhook: validateLoadBalancer, err: {error}"
-            )),
-            NotPassed::Refused(message) => {
-                Denial::Refused(format!("invalid LoadBalancer: {message}"))
-            }
-        })
 }

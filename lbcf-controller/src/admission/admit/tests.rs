@@ -1,4 +1,4 @@
-use crate::admission::testing::{
+use crate::admission::tests::fixture::{
     Behaviour, World, ask, bind, create, delete, driver, group, load_balancer, paths, review,
     update, verdict, with,
 };
@@ -41,7 +41,7 @@ async fn every_kind_passes_as_the_documents_have_it() {
 }
 
 #[tokio::test]
-async fn b65_operations_and_subresources_that_nobody_asks_about_pass() {
+async fn b65_operations_and_subresources_without_a_rule_are_allowed() {
     for object in every_kind() {
         let nonsense = with(object, [("/spec", json!({"nonsense": true}))]);
         let (mutate, validate) = paths(&nonsense);
@@ -63,7 +63,7 @@ async fn b65_operations_and_subresources_that_nobody_asks_about_pass() {
 }
 
 #[tokio::test]
-async fn b66_what_goes_may_lose_its_finalizers() {
+async fn b66_finalizers_of_an_object_that_is_being_deleted_can_be_removed() {
     for object in every_kind() {
         let world = usual();
         let old = with(
@@ -91,9 +91,9 @@ async fn b66_what_goes_may_lose_its_finalizers() {
 }
 
 #[tokio::test]
-async fn b98_u45_a_change_of_labels_asks_nobody() {
+async fn b98_u45_a_change_of_labels_calls_no_driver() {
     for object in every_kind() {
-        // Nobody is there to be asked, and lookups would hang.
+        // There is no driver to call, and lookups would hang.
         let mut world = World::default();
         world.lookups_hang = true;
         let world = Arc::new(world);
@@ -154,7 +154,7 @@ async fn an_object_that_is_not_what_its_kind_should_be_is_denied_by_field() {
         (with(bind(), [("/spec", json!([]))]), &["spec: ", "object"]),
         (
             with(bind(), [("/spec", Value::Null)]),
-            &["spec: ", "must be there"],
+            &["spec: ", "must be an object"],
         ),
         (
             with(group(), [("/metadata/labels", json!(["a"]))]),
@@ -213,7 +213,7 @@ async fn b76_b86_b99_do_not_delete_keeps_what_carries_it() {
 }
 
 #[tokio::test]
-async fn b70_deleting_what_nobody_knows_passes() {
+async fn b70_deleting_an_unknown_object_is_allowed() {
     for object in every_kind() {
         let (_, validate) = paths(&object);
         let mut review = review("DELETE", &Value::Null, &object);
@@ -290,8 +290,8 @@ async fn u28_a_lookup_that_fails_is_never_taken_for_not_found() {
         let mut world = World::usual();
         world.lookups_fail = true;
         let message = create(&Arc::new(world), &object).await.unwrap_err();
-        assert!(message.contains("cannot be told now"), "{message}");
-        assert!(message.contains("did not answer within 5s"), "{message}");
-        assert!(!message.contains("there is no"), "{message}");
+        assert!(message.contains("cannot determine"), "{message}");
+        assert!(message.contains("did not respond within 5s"), "{message}");
+        assert!(!message.contains("not found"), "{message}");
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::admission::testing::{
+use crate::admission::tests::fixture::{
     World, ask, driver, group, load_balancer, patched, review, send, verdict, with,
 };
 use axum::body::Bytes;
@@ -18,11 +18,11 @@ async fn post_bytes(path: &str, body: impl Into<Body>) -> (StatusCode, String) {
     send(&world(), request).await
 }
 
-/// Asserts that a body is no question, and what is said about it.
-async fn assert_bad(body: &Value, says: &[&str]) {
+/// Asserts that a body is refused, with a message that has these parts.
+async fn assert_bad(body: &Value, parts: &[&str]) {
     let (status, text) = post_bytes(PATH, body.to_string()).await;
     assert_eq!(status, StatusCode::BAD_REQUEST, "{text}");
-    for part in says {
+    for part in parts {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
@@ -59,7 +59,7 @@ async fn b63_every_path_is_served_and_the_right_spelling_too() {
 }
 
 #[tokio::test]
-async fn only_posts_are_answered() {
+async fn only_posts_are_allowed() {
     for method in ["GET", "PUT", "DELETE"] {
         let request = Request::builder()
             .method(method)
@@ -73,8 +73,8 @@ async fn only_posts_are_answered() {
 }
 
 #[tokio::test]
-async fn what_is_no_question_is_answered_with_what_is_wrong() {
-    for (body, says) in [
+async fn a_body_that_is_no_review_is_refused_with_the_reason() {
+    for (body, part) in [
         ("", "EOF"),
         ("nonsense", "expected"),
         ("[]", "invalid"),
@@ -89,7 +89,7 @@ async fn what_is_no_question_is_answered_with_what_is_wrong() {
     ] {
         let (status, text) = post_bytes(PATH, body.to_owned()).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{text}");
-        assert!(text.contains(says), "{says}: {text}");
+        assert!(text.contains(part), "{part}: {text}");
         assert!(text.len() < 1000);
     }
     let (status, _) = post_bytes(PATH, vec![0xff_u8, 0xfe]).await;
@@ -97,7 +97,7 @@ async fn what_is_no_question_is_answered_with_what_is_wrong() {
 }
 
 #[tokio::test]
-async fn d25_b65_a_question_has_to_be_of_the_present_version_and_of_the_paths_kind() {
+async fn d25_b65_a_review_has_to_be_of_the_present_version_and_of_the_paths_kind() {
     let good = review("CREATE", &group(), &Value::Null);
     assert_eq!(post_bytes(PATH, good.to_string()).await.0, StatusCode::OK);
     for (change, says) in [
@@ -183,7 +183,7 @@ async fn a_body_that_breaks_off_is_a_bad_request() {
     let broken = futures::stream::iter([Ok("{"), Err(std::io::Error::other("gone"))]);
     let (status, text) = post_bytes(PATH, Body::from_stream(broken)).await;
     assert_eq!(status, StatusCode::BAD_REQUEST);
-    assert!(text.contains("broke off"), "{text}");
+    assert!(text.contains("reading the body failed"), "{text}");
 }
 
 #[tokio::test]

@@ -1,12 +1,12 @@
-//! Backend groups: the earlier edition's fields become the present edition's (b87 to b92).
+//! BackendGroup: fields of older manifests are rewritten to the current ones (b87 to b92).
 
-use super::is_blank;
+use super::{list_at, set_if_blank};
 use crate::admission::rules::syntax;
 use crate::names;
 use serde_json::{Map, Value, json};
 
-/// Labels a group with its load balancers, so that it can be selected by them (b88). A name that
-/// is none gets no label: validation tells of it better than the API server does of a label.
+/// Labels a group with its load balancers, so that it can be selected by them (b88). An invalid
+/// name gets no label: validation reports it better than the API server reports the label.
 pub(super) fn label(group: &mut Value) {
     let labels = labels_of(group.get("spec"));
     let Some(metadata) = group.get_mut("metadata").and_then(Value::as_object_mut) else {
@@ -32,7 +32,7 @@ fn labels_of(spec: Option<&Value>) -> Map<String, Value> {
         .into_iter()
         .flatten()
         .filter_map(text);
-    // The first of the list is the group's one load balancer for whoever knows only one.
+    // Clients that know only one load balancer of a group use the first of the list.
     let names: Vec<String> = listed
         .chain(legacy)
         .filter(|name| syntax::is_object_name(name))
@@ -71,13 +71,10 @@ pub(super) fn normalise(spec: &mut Map<String, Value>) {
     {
         normalise_port(port);
     }
-    let policy = spec.entry("deregisterPolicy").or_insert(Value::Null);
-    if is_blank(policy) {
-        *policy = json!("IfNotReady");
-    }
+    set_if_blank(spec, "deregisterPolicy", "IfNotReady");
 }
 
-/// `lbName` goes into `loadBalancers` (b89).
+/// Moves `lbName` into `loadBalancers` (b89).
 fn list_load_balancer(spec: &mut Map<String, Value>) {
     let Some(name) = spec
         .get("lbName")
@@ -95,7 +92,7 @@ fn list_load_balancer(spec: &mut Map<String, Value>) {
     }
 }
 
-/// `port` goes into `ports` (b90).
+/// Moves `port` into `ports` (b90).
 fn list_port(pods: &mut Map<String, Value>) {
     let Some(mut port) = pods.get("port").filter(|port| port.is_object()).cloned() else {
         return;
@@ -111,19 +108,15 @@ fn list_port(pods: &mut Map<String, Value>) {
     }
 }
 
-/// Puts an item into a list that may not be there yet, unless it is in it. False, where what is
-/// there is no list.
+/// Puts an item into a list, which is created if it is missing, unless the list has it. False if the
+/// field is not a list.
 fn move_into(
     parent: &mut Map<String, Value>,
     list: &str,
     item: Value,
     is_same: impl Fn(&Value, &Value) -> bool,
 ) -> bool {
-    let list = parent.entry(list).or_insert(Value::Null);
-    if list.is_null() {
-        *list = json!([]);
-    }
-    let Some(list) = list.as_array_mut() else {
+    let Some(list) = list_at(parent, list) else {
         return false;
     };
     if !list.iter().any(|listed| is_same(listed, &item)) {
@@ -132,8 +125,8 @@ fn move_into(
     true
 }
 
-/// `portNumber` becomes `port`, where that is not given, and the protocol is TCP, where none is
-/// (b90, b91). With neither number there is nothing to fill in (u23).
+/// `portNumber` becomes `port` if that is not set, and the protocol defaults to TCP (b90, b91).
+/// Without either number `port` stays absent (u23).
 fn normalise_port(port: &mut Value) {
     let Some(port) = port.as_object_mut() else {
         return;
@@ -148,8 +141,5 @@ fn normalise_port(port: &mut Value) {
     {
         port.insert("port".to_owned(), legacy);
     }
-    let protocol = port.entry("protocol").or_insert(Value::Null);
-    if is_blank(protocol) {
-        *protocol = json!("TCP");
-    }
+    set_if_blank(port, "protocol", "TCP");
 }

@@ -1,19 +1,16 @@
-//! Drivers: every webhook gets its timeout written down (b71).
+//! LoadBalancerDriver: every webhook gets a timeout (b71).
 
 use lbcf_driver_sdk::webhook::{ALL, Obligation};
 use serde_json::{Map, Value, json};
 
-/// The timeout of a webhook that none is given for (b10).
+/// The timeout of a webhook that has none (b10).
 const DEFAULT_TIMEOUT: &str = "10s";
 
-/// Names the webhooks that every driver may be called at. `judgePodDeregister` is not among them:
-/// the original refuses drivers that name it, and the controllers shall stay exchangeable (d27).
-pub(super) fn name_webhooks(spec: &mut Map<String, Value>) {
-    let webhooks = spec.entry("webhooks").or_insert(Value::Null);
-    if webhooks.is_null() {
-        *webhooks = json!([]);
-    }
-    let Some(webhooks) = webhooks.as_array_mut() else {
+/// Adds the webhooks that the controller may call without being configured to. `judgePodDeregister`
+/// is not among them: the original refuses drivers that list it, and the controllers have to stay
+/// exchangeable (d27).
+pub(super) fn add_webhooks(spec: &mut Map<String, Value>) {
+    let Some(webhooks) = super::list_at(spec, "webhooks") else {
         return;
     };
     for webhook in webhooks.iter_mut().filter_map(Value::as_object_mut) {

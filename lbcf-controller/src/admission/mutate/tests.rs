@@ -1,5 +1,5 @@
 use super::*;
-use crate::admission::testing::{bind, driver, group, load_balancer, with};
+use crate::admission::tests::fixture::{bind, driver, group, load_balancer, with};
 
 /// What is stored; a second run must have nothing to change.
 fn mutated(kind: Kind, operation: Operation, object: &Value, old: Option<&Value>) -> Value {
@@ -144,7 +144,7 @@ fn u22_d26_long_names_make_labels_that_kubernetes_takes() {
 }
 
 #[test]
-fn b89_lb_name_goes_into_the_list() {
+fn b89_lb_name_moves_into_the_list() {
     for (spec, expected) in [
         (json!({"lbName": "a"}), json!(["a"])),
         (json!({"lbName": "a", "loadBalancers": null}), json!(["a"])),
@@ -165,7 +165,7 @@ fn b89_lb_name_goes_into_the_list() {
 }
 
 #[test]
-fn b90_b81_the_port_goes_into_the_ports() {
+fn b90_b81_the_port_moves_into_the_ports() {
     for (pods, expected) in [
         (
             json!({"port": {"portNumber": 80}}),
@@ -272,7 +272,7 @@ fn d20_a_stored_identity_is_not_touched() {
     let after = mutated(Kind::LoadBalancer, Operation::Update, &new, Some(&old));
     assert_eq!(after["spec"]["lbSpec"], json!({"port": 80}));
     assert_eq!(after["spec"]["attributes"], json!({"x": "1"}));
-    // A manifest that still says 80 where "80" is stored changes nothing.
+    // A manifest that still has 80 where "80" is stored changes nothing.
     let stored = with(
         load_balancer("lb"),
         [("/spec/lbSpec", json!({"port": "80"}))],

@@ -3,105 +3,77 @@
 use super::ensure_policy::bind_ensure_policy;
 use super::pods::{ProtocolCase, pods};
 use super::{deregister_webhook, reference, syntax};
-use crate::admission::refusal::{Refusal, not_known_before, quoted};
+use crate::admission::field_error::{FieldErrors, quoted};
+use crate::admission::object::Spec;
 use crate::api::{BindSpec, TargetLoadBalancer};
-use serde_json::Value;
 use std::collections::HashSet;
 
-/// `raw` are the specs as they were written.
 pub(in crate::admission) fn validate_bind(
-    (new, raw): (&BindSpec, &Value),
-    old: Option<(&BindSpec, &Value)>,
-) -> Vec<Refusal> {
-    let mut refusals = not_known_before(format(new, raw), old.map(|(old, raw)| format(old, raw)));
-    if let Some((old, _)) = old {
-        for (i, lb) in new.load_balancers.iter().enumerate() {
-            let before = old.load_balancers.iter().find(|old| old.name == lb.name);
+    new: &Spec<BindSpec>,
+    old: Option<&Spec<BindSpec>>,
+) -> FieldErrors {
+    let mut errors = format(new).introduced_since(old.map(format));
+    if let Some(old) = old {
+        for (i, lb) in new.read.load_balancers.iter().enumerate() {
+            let before = old
+                .read
+                .load_balancers
+                .iter()
+                .find(|old| old.name == lb.name);
             if let Some(before) = before {
-                identity(
-                    lb,
-                    before,
-                    &format!("spec.loadBalancers[{i}]"),
-                    &mut refusals,
-                );
+                identity(lb, before, &format!("spec.loadBalancers[{i}]"), &mut errors);
             }
         }
     }
-    refusals
+    errors
 }
 
-/// d13. Another driver or spec is another load balancer, and needs another name.
+/// d13: another driver or spec means another load balancer, which needs another name.
 fn identity(
     new: &TargetLoadBalancer,
     old: &TargetLoadBalancer,
     at: &str,
-    refusals: &mut Vec<Refusal>,
+    errors: &mut FieldErrors,
 ) {
-    let why = |old: String| {
-        format!(
-            "cannot be changed for load balancer {}, it is {old}; attributes can, or add one of another name",
-            quoted(&new.name)
-        )
-    };
-    if new.driver != old.driver {
-        refusals.push(Refusal::value(
-            format!("{at}.driver"),
-            &new.driver,
-            why(quoted(&old.driver)),
-        ));
-    }
-    if new.spec != old.spec {
-        refusals.push(Refusal::value(
-            format!("{at}.spec"),
-            &*new.spec,
-            why(quoted(&*old.spec)),
-        ));
-    }
+    let name = quoted(&new.name);
+    let hint = format!("change the attributes of {name}, or add a load balancer of another name");
+    errors.immutable(format!("{at}.driver"), &new.driver, &old.driver, &hint);
+    errors.immutable(format!("{at}.spec"), &*new.spec, &*old.spec, &hint);
 }
 
-fn format(spec: &BindSpec, raw: &Value) -> Vec<Refusal> {
-    let mut refusals = Vec::new();
+fn format(Spec { raw, read: spec }: &Spec<BindSpec>) -> FieldErrors {
+    let mut errors = FieldErrors::default();
     if spec.load_balancers.is_empty() {
-        refusals.push(Refusal::field(
+        errors.push(
             "spec.loadBalancers",
-            "names no load balancer; write for example loadBalancers: [{name: my-lb, driver: my-driver, spec: {id: lb-1}}]",
-        ));
+            "at least one is required, as in loadBalancers: [{name: my-lb, driver: my-driver, spec: {id: lb-1}}]");
     }
     let mut seen = HashSet::new();
     for (i, lb) in spec.load_balancers.iter().enumerate() {
         let at = format!("spec.loadBalancers[{i}]");
         if !syntax::is_dns_label(&lb.name) {
-            refusals.push(Refusal::value(
-                format!("{at}.name"),
-                &lb.name,
-                syntax::DNS_LABEL,
-            ));
+            errors.invalid(format!("{at}.name"), &lb.name, syntax::DNS_LABEL);
         } else if !seen.insert(lb.name.as_str()) {
-            refusals.push(Refusal::value(
+            errors.invalid(
                 format!("{at}.name"),
                 &lb.name,
-                "named twice; each load balancer of a Bind needs a name of its own",
-            ));
+                "duplicate; names must be unique within a Bind",
+            );
         }
-        reference(&lb.driver, &format!("{at}.driver"), &mut refusals);
+        reference(&lb.driver, &format!("{at}.driver"), &mut errors);
         if lb.spec.is_empty() {
-            refusals.push(Refusal::field(
+            errors.push(
                 format!("{at}.spec"),
-                "is empty; it says which load balancer is meant, or what one is made from",
-            ));
+                "required; it identifies a load balancer or describes the one to create",
+            );
         }
     }
-    pods(
-        &spec.pods,
-        raw.get("pods"),
-        ProtocolCase::Any,
-        &mut refusals,
-    );
+    pods(&spec.pods, raw.get("pods"), ProtocolCase::Any, &mut errors);
     deregister_webhook(
         spec.deregister_policy,
         spec.deregister_webhook.as_ref(),
-        &mut refusals,
+        &mut errors,
     );
-    bind_ensure_policy(spec.ensure_policy.as_ref(), &mut refusals);
-    refusals
+    bind_ensure_policy(spec.ensure_policy.as_ref(), &mut errors);
+    errors
 }

@@ -1,94 +1,87 @@
-//! Which pods and which of their ports (b80, b94, d21).
+//! The selection of pods and ports (b80, b94, d21).
 
 use super::{Labels, syntax};
-use crate::admission::refusal::Refusal;
+use crate::admission::field_error::FieldErrors;
 use crate::api::{PodSelection, PortSelector, SelectPodByLabel};
 use serde_json::Value;
 
-/// How a protocol may be written.
+/// The spelling of protocols.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProtocolCase {
-    /// In capitals, as the older kinds have it.
-    Capitals,
-    /// In any letter case, as a Bind has it.
+    /// Upper case, for the kinds of v1beta1.
+    Upper,
+    /// Any letter case, for Bind.
     Any,
 }
 
-/// `raw` is the selection as it was written, in which there may be what the type does not know.
+/// Validates a selection; `raw` is the same as JSON, which may have fields that the type does not.
 pub(super) fn pods(
     selection: &PodSelection,
     raw: Option<&Value>,
     case: ProtocolCase,
-    refusals: &mut Vec<Refusal>,
+    errors: &mut FieldErrors,
 ) {
     if selection.ports.is_empty() {
-        refusals.push(Refusal::field(
+        errors.push(
             "spec.pods.ports",
-            "names no port; write for example ports: [{port: 80, protocol: TCP}]",
-        ));
+            "at least one is required, as in ports: [{port: 80, protocol: TCP}]",
+        );
     }
     for (i, selector) in selection.ports.iter().enumerate() {
-        port(selector, &format!("spec.pods.ports[{i}]"), case, refusals);
+        port(selector, &format!("spec.pods.ports[{i}]"), case, errors);
     }
     match (&selection.by_label, selection.by_name.is_empty()) {
-        (None, true) => refusals.push(Refusal::field(
+        (None, true) => errors.push(
             "spec.pods",
-            "names no pods; write for example byLabel: {selector: {app: my-web-server}}, or byName: [my-pod-1]",
-        )),
-        (Some(_), false) => refusals.push(Refusal::value(
+            "byLabel or byName is required, as in byLabel: {selector: {app: my-web-server}} or byName: [my-pod-1]"),
+        (Some(_), false) => errors.invalid(
             "spec.pods.byName",
             &selection.by_name,
-            "either byLabel or byName can be there, not both",
-        )),
+            "byLabel and byName cannot both be set"),
         _ => {}
     }
     if let Some(by_label) = &selection.by_label {
         let raw = raw.and_then(|raw| raw.get("byLabel"));
-        self::by_label(by_label, raw, refusals);
+        self::by_label(by_label, raw, errors);
     }
     for (i, name) in selection.by_name.iter().enumerate() {
-        super::reference(name, &format!("spec.pods.byName[{i}]"), refusals);
+        super::reference(name, &format!("spec.pods.byName[{i}]"), errors);
     }
 }
 
-fn by_label(by_label: &SelectPodByLabel, raw: Option<&Value>, refusals: &mut Vec<Refusal>) {
+fn by_label(by_label: &SelectPodByLabel, raw: Option<&Value>, errors: &mut FieldErrors) {
     let known = ["selector", "except"];
-    let stray: Vec<(&String, &Value)> = raw
+    let unknown: Vec<(&String, &Value)> = raw
         .and_then(Value::as_object)
         .into_iter()
         .flatten()
         .filter(|(key, _)| !known.contains(&key.as_str()))
         .collect();
-    if let Some((label, value)) = stray.first() {
-        let names: Vec<_> = stray.iter().map(|(key, _)| key.as_str()).collect();
-        refusals.push(Refusal::value(
+    if let Some((label, value)) = unknown.first() {
+        let names: Vec<_> = unknown.iter().map(|(key, _)| key.as_str()).collect();
+        errors.invalid(
             "spec.pods.byLabel",
             names,
             format!(
-                "only selector and except are known here, and labels go into the selector; write byLabel: {{selector: {{{label}: {}}}}}",
+                "allows only selector and except; labels belong into the selector, as in byLabel: {{selector: {{{label}: {}}}}}",
                 value.as_str().map_or_else(|| "…".to_owned(), str::to_owned)
-            ),
-        ));
+            ));
     } else if by_label.selector.is_empty() {
-        refusals.push(Refusal::field(
+        errors.push(
             "spec.pods.byLabel.selector",
-            "names no label; write for example byLabel: {selector: {app: my-web-server}}",
-        ));
+            "at least one label is required, as in byLabel: {selector: {app: my-web-server}}",
+        );
     }
-    labels(&by_label.selector, "spec.pods.byLabel.selector", refusals);
+    labels(&by_label.selector, "spec.pods.byLabel.selector", errors);
 }
 
-pub(super) fn labels(selector: &Labels, field: &str, refusals: &mut Vec<Refusal>) {
+pub(super) fn labels(selector: &Labels, field: &str, errors: &mut FieldErrors) {
     for (key, value) in selector {
         if !syntax::is_label_key(key) {
-            refusals.push(Refusal::value(field, key, syntax::LABEL_KEY));
+            errors.invalid(field, key, syntax::LABEL_KEY);
         }
         if !syntax::is_label_value(value) {
-            refusals.push(Refusal::value(
-                format!("{field}[{key}]"),
-                value,
-                syntax::LABEL_VALUE,
-            ));
+            errors.invalid(format!("{field}[{key}]"), value, syntax::LABEL_VALUE);
         }
     }
 }
@@ -97,28 +90,24 @@ pub(super) fn port(
     selector: &PortSelector,
     at: &str,
     case: ProtocolCase,
-    refusals: &mut Vec<Refusal>,
+    errors: &mut FieldErrors,
 ) {
     let number = selector.number();
     if !(1..=65535).contains(&number) {
         let field = format!("{at}.port");
         let given = Some(number).filter(|number| *number != 0).or(selector.port);
         let allowed = "must be a number from 1 to 65535";
-        refusals.push(match given {
-            Some(given) => Refusal::value(field, given, allowed),
-            None => Refusal::field(field, format!("missing; {allowed}")),
-        });
+        match given {
+            Some(given) => errors.invalid(field, given, allowed),
+            None => errors.push(field, format!("required; {allowed}")),
+        }
     }
     let protocol = selector.protocol.as_deref().unwrap_or_default();
     let is_known = ["TCP", "UDP"].iter().any(|known| match case {
-        ProtocolCase::Capitals => *known == protocol,
+        ProtocolCase::Upper => *known == protocol,
         ProtocolCase::Any => known.eq_ignore_ascii_case(protocol),
     });
     if !is_known {
-        refusals.push(Refusal::value(
-            format!("{at}.protocol"),
-            protocol,
-            "must be TCP or UDP",
-        ));
+        errors.invalid(format!("{at}.protocol"), protocol, "must be TCP or UDP");
     }
 }

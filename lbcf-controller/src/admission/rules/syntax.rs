@@ -1,26 +1,22 @@
-//! What Kubernetes takes as a name or a label.
+//! The syntax of names and labels in Kubernetes.
 
-/// The longest label value, and the longest part of a label key behind its slash.
+/// The maximum length of label values, and of label keys without their prefix.
 const LABEL_MAX: usize = 63;
-/// The longest DNS name.
 const DNS_NAME_MAX: usize = 253;
 
-/// What [`is_object_name`] takes, in words.
+// What the functions below accept.
 pub(in crate::admission) const OBJECT_NAME: &str = "must be an object's name: at most 253 of a-z, 0-9, '-' and '.', a letter or digit at both ends";
-/// What [`is_dns_label`] takes, in words.
 pub(super) const DNS_LABEL: &str =
     "must be at most 63 of a-z, 0-9 and '-', a letter or digit at both ends";
-/// What [`is_label_key`] takes, in words.
 pub(super) const LABEL_KEY: &str = "not a label's key: [DOMAIN/]NAME, NAME at most 63 of A-Z, a-z, 0-9, '-', '_' and '.', a letter or digit at both ends";
-/// What [`is_label_value`] takes, in words.
 pub(super) const LABEL_VALUE: &str = "not a label's value: at most 63 of A-Z, a-z, 0-9, '-', '_' and '.', a letter or digit at both ends";
 
-/// Whether an object can have this name. What is none must not get into a request's path either.
+/// Whether this is a valid name of an object. Anything else must not become part of a URL's path.
 pub(in crate::admission) fn is_object_name(text: &str) -> bool {
     text.len() <= DNS_NAME_MAX && !text.is_empty() && text.split('.').all(is_dns_word)
 }
 
-/// Whether a namespace, or a Bind's load balancer, can have this name.
+/// Whether this is a valid name of a namespace or of a load balancer in a Bind.
 pub(super) fn is_dns_label(text: &str) -> bool {
     text.len() <= LABEL_MAX && is_dns_word(text)
 }

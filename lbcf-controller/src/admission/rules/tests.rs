@@ -18,22 +18,19 @@ fn spec<S: DeserializeOwned>(kind: Kind, object: &Value) -> Spec<S> {
     Spec::read(kind, object).unwrap()
 }
 
-fn texts(refusals: &[Refusal]) -> Vec<String> {
-    refusals.iter().map(Refusal::to_string).collect()
+fn texts(errors: &FieldErrors) -> Vec<String> {
+    errors.0.iter().map(ToString::to_string).collect()
 }
 
-/// Asserts that one refusal is about this field, and says all of this.
+/// Asserts that there is one error, about this field and with these parts.
 #[track_caller]
-fn assert_refused(refusals: &[String], field: &str, says: &[&str]) {
-    let [refusal] = refusals else {
-        panic!("not one refusal about {field}: {refusals:#?}");
+fn assert_refused(errors: &[String], field: &str, parts: &[&str]) {
+    let [error] = errors else {
+        panic!("not one error about {field}: {errors:#?}");
     };
-    assert!(
-        refusal.starts_with(&format!("{field}: ")),
-        "{field}: {refusal}"
-    );
-    for text in says {
-        assert!(refusal.contains(text), "{text}: {refusal}");
+    assert!(error.starts_with(&format!("{field}: ")), "{field}: {error}");
+    for text in parts {
+        assert!(error.contains(text), "{text}: {error}");
     }
 }
 

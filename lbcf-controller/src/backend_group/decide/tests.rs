@@ -4,9 +4,10 @@ use crate::api::{
     LoadBalancerStatus, PodSelection, PortSelector, SelectPodByLabel, ServiceSelection, StringMap,
     condition_types,
 };
-use crate::backends::Judged;
+use crate::backend_group::load_balancer_use::UsableLoadBalancer;
 use crate::index::{Lookup, ServicePortView, unit_of};
 use crate::key::ObjectKey;
+use crate::verdicts::VerdictOutcome;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::NodeAddress;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -58,19 +59,19 @@ fn node(name: &str) -> NodeView {
     }
 }
 
-fn usable(id: &str) -> LoadBalancerState {
-    LoadBalancerState::Usable {
+fn usable(id: &str) -> LoadBalancerUse {
+    LoadBalancerUse::Usable(UsableLoadBalancer {
         driver: "driver".into(),
         lb_info: StringMap::from([("lbID", id)]),
         attributes: StringMap::default(),
-    }
+    })
 }
 
 struct Case {
     group: BackendGroup,
-    load_balancers: BTreeMap<String, LoadBalancerState>,
+    load_balancers: BTreeMap<String, LoadBalancerUse>,
     pods: Vec<PodView>,
-    judgement: Judgement,
+    verdict: DeregisterVerdict,
     service: Option<ServiceView>,
     /// Nodes, and whether a pod of the service is available on them.
     nodes: Vec<(NodeView, bool)>,
@@ -83,7 +84,7 @@ impl Case {
             group: group(),
             load_balancers: BTreeMap::from([("lb-a".into(), usable("a"))]),
             pods: pods.iter().map(|name| pod(name)).collect(),
-            judgement: Judgement::default(),
+            verdict: DeregisterVerdict::default(),
             service: None,
             nodes: Vec::new(),
             records: Vec::new(),
@@ -116,7 +117,7 @@ impl Case {
         case
     }
 
-    /// The same after its plan was carried out and every record was registered.
+    /// The same after its plan was executed and every record was registered.
     fn registered(mut self) -> Self {
         let plan = self.plan();
         self.records.extend(plan.create);
@@ -127,13 +128,13 @@ impl Case {
         self
     }
 
-    fn plan(&self) -> Plan {
-        decide(&self.view())
+    fn plan(&self) -> RecordPlan {
+        decide(&self.state())
     }
 
     fn status(&self) -> BackendGroupStatus {
-        let counts = Counts {
-            load_balancers: expected::usable(&self.load_balancers).len(),
+        let counts = GroupCounts {
+            load_balancers: records::usable(&self.load_balancers).count(),
             pods: self.pods.iter().filter(|pod| !pod.deleting).count(),
             records: self.records.len(),
             registered: self.registered_records().count(),
@@ -157,8 +158,8 @@ impl Case {
         })
     }
 
-    fn view(&self) -> View {
-        View {
+    fn state(&self) -> GroupState {
+        GroupState {
             group: Arc::new(self.group.clone()),
             load_balancers: self.load_balancers.clone(),
             candidates: self.candidates(),
@@ -170,13 +171,13 @@ impl Case {
         let spec = &self.group.spec;
         if spec.pods.is_some() {
             let pods = self.pods.iter().cloned().map(Arc::new).collect();
-            Candidates::Pods(pods, Arc::new(self.judgement.clone()))
+            Candidates::Pods(pods, Arc::new(self.verdict.clone()))
         } else if spec.service.is_some() {
             let nodes = self.nodes.iter().cloned();
             Candidates::Nodes {
                 service: self.service.clone().map(Arc::new),
                 nodes: nodes
-                    .map(|(node, has_pods)| Candidate {
+                    .map(|(node, has_pods)| CandidateNode {
                         node: Arc::new(node),
                         has_pods,
                     })
@@ -195,14 +196,14 @@ impl Case {
     }
 }
 
-fn deleted_pods(plan: &Plan) -> Vec<&str> {
+fn deleted_pods(plan: &RecordPlan) -> Vec<&str> {
     plan.delete
         .iter()
         .map(|record| record.spec.pod_backend.as_ref().unwrap().name.as_str())
         .collect()
 }
 
-fn counts(plan: &Plan) -> (usize, usize, usize) {
+fn counts(plan: &RecordPlan) -> (usize, usize, usize) {
     (plan.create.len(), plan.update.len(), plan.delete.len())
 }
 
@@ -255,7 +256,7 @@ fn b41_b45_b49_b51_a_record_is_named_labelled_and_owned_as_documented() {
 }
 
 #[test]
-fn at_rest_there_is_nothing_to_do() {
+fn at_rest_the_plan_is_empty() {
     let case = Case::new(&["p0", "p1"]).registered();
     let plan = case.plan();
     assert_eq!(counts(&plan), (0, 0, 0));
@@ -266,7 +267,7 @@ fn at_rest_there_is_nothing_to_do() {
 }
 
 #[test]
-fn b108_b109_a_pod_that_is_not_ready_goes_and_the_others_stay() {
+fn b108_b109_a_pod_that_is_not_ready_is_deregistered_and_the_others_are_kept() {
     let mut case = Case::new(&["p0", "p1"]).registered();
     case.pod_mut("p0").ready = false;
     let plan = case.plan();
@@ -284,13 +285,13 @@ fn b109_policy_if_not_running_keeps_running_pods_but_never_terminating_ones() {
     case.pod_mut("p2").deleting = true;
     assert_eq!(deleted_pods(&case.plan()).len(), 2);
     assert!(!deleted_pods(&case.plan()).contains(&"p0"));
-    // b110: protection keeps records, it never makes any.
+    // b110: records are kept, never created.
     case.records.clear();
     assert_eq!(counts(&case.plan()), (0, 0, 0));
 }
 
 #[test]
-fn b110_policy_webhook_keeps_what_nobody_judged() {
+fn b110_policy_webhook_keeps_pods_without_a_verdict() {
     let mut case = Case::new(&["p0"]).registered();
     case.group.spec.deregister_policy = Some(DeregisterPolicy::Webhook);
     case.pod_mut("p0").ready = false;
@@ -320,37 +321,36 @@ fn changed_parameters_reach_records_that_are_kept_too() {
 #[test]
 fn u36_changed_attributes_of_the_load_balancer_touch_no_record() {
     let mut case = Case::new(&["p0"]).registered();
-    let LoadBalancerState::Usable { attributes, .. } = case.load_balancers.get_mut("lb-a").unwrap()
-    else {
+    let LoadBalancerUse::Usable(lb) = case.load_balancers.get_mut("lb-a").unwrap() else {
         panic!()
     };
-    *attributes = StringMap::from([("chargeType", "MONTHLY")]);
+    lb.attributes = StringMap::from([("chargeType", "MONTHLY")]);
     assert_eq!(counts(&case.plan()), (0, 0, 0));
 }
 
 #[test]
-fn b105_b107_what_is_registered_at_an_unusable_load_balancer_goes() {
+fn b105_b107_backends_of_an_unusable_load_balancer_are_deregistered() {
     let mut case = Case::new(&["p0"]).registered();
     case.load_balancers
-        .insert("lb-a".into(), LoadBalancerState::Unusable);
+        .insert("lb-a".into(), LoadBalancerUse::Unusable);
     assert_eq!(counts(&case.plan()), (0, 0, 1));
 }
 
 #[test]
-fn u9_what_cannot_be_understood_is_left_alone() {
+fn u9_backends_of_an_unreadable_load_balancer_are_kept() {
     let mut case = Case::new(&["p0"]).registered();
     case.load_balancers
-        .insert("lb-a".into(), LoadBalancerState::Unknown);
+        .insert("lb-a".into(), LoadBalancerUse::Unknown);
     assert_eq!(counts(&case.plan()), (0, 0, 0));
 }
 
 #[test]
-fn u13_another_identity_under_the_same_name_deletes_first_and_creates_when_gone() {
+fn u13_another_identity_under_the_same_name_deletes_first_and_creates_after_the_removal() {
     let mut case = Case::new(&["p0"]).registered();
     case.load_balancers.insert("lb-a".into(), usable("another"));
     assert_eq!(counts(&case.plan()), (0, 0, 1));
     case.records[0].metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
-    assert_eq!(counts(&case.plan()), (0, 0, 0), "it is on its way out");
+    assert_eq!(counts(&case.plan()), (0, 0, 0), "it is being deleted");
     case.records.clear();
     let plan = case.plan();
     assert_eq!(counts(&plan), (1, 0, 0));
@@ -358,30 +358,30 @@ fn u13_another_identity_under_the_same_name_deletes_first_and_creates_when_gone(
 }
 
 #[test]
-fn a_pod_replaced_by_a_namesake_gets_a_record_of_its_own() {
+fn a_pod_replaced_by_another_of_its_name_gets_its_own_record() {
     let mut case = Case::new(&["p0"]).registered();
     case.pod_mut("p0").uid = "another-uid".into();
     assert_eq!(counts(&case.plan()), (1, 0, 1));
 }
 
 #[test]
-fn b106_a_group_that_goes_does_nothing() {
+fn b106_a_deleted_group_does_nothing() {
     let mut case = Case::new(&["p0"]);
     case.group.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
     assert_eq!(counts(&case.plan()), (0, 0, 0));
 }
 
 #[test]
-fn b110_a_judged_pod_stays_or_goes_as_the_driver_said() {
+fn b110_a_verdict_decides_which_pods_are_kept() {
     let mut case = Case::new(&["p0", "p1", "p2"]).registered();
     case.group.spec.deregister_policy = Some(DeregisterPolicy::Webhook);
     for name in ["p0", "p1"] {
         case.pod_mut(name).ready = false;
     }
-    let said = Judged::Kept(["p0".to_owned()].into());
-    case.judgement = Judgement::new(&case.pods[..2], said);
+    let outcome = VerdictOutcome::Kept(["p0".to_owned()].into());
+    case.verdict = DeregisterVerdict::new(&case.pods[..2], outcome);
     assert_eq!(deleted_pods(&case.plan()), ["p1"]);
-    // Keeping protects what is registered, it never registers.
+    // What is not registered is not registered because of a verdict.
     case.records.clear();
     let created = case.plan().create;
     assert_eq!(created.len(), 1);
@@ -389,11 +389,11 @@ fn b110_a_judged_pod_stays_or_goes_as_the_driver_said() {
 }
 
 #[test]
-fn a_pod_with_a_new_address_is_registered_anew() {
+fn a_pod_with_a_new_address_is_registered_again() {
     let mut case = Case::new(&["p0"]).registered();
     case.pod_mut("p0").ip = "another".into();
     assert_eq!(counts(&case.plan()), (0, 0, 1));
-    // d27: the original did not say what it made an address of.
+    // d27: the original controller stored no source.
     case.records[0].metadata.annotations = None;
     assert_eq!(counts(&case.plan()), (0, 0, 0));
 }
@@ -467,7 +467,7 @@ fn u13_a_changed_node_port_or_node_address_moves_the_record() {
 }
 
 #[test]
-fn u15_b22_nodes_that_cannot_be_used_or_do_not_fit_go() {
+fn u15_b22_nodes_that_are_unusable_or_not_selected_are_deregistered() {
     let mut case = Case::of_service(&["n0", "n1"]).registered();
     case.nodes[0].0.usable = false;
     assert_eq!(counts(&case.plan()), (0, 0, 1));
@@ -480,7 +480,7 @@ fn u15_b22_nodes_that_cannot_be_used_or_do_not_fit_go() {
 }
 
 #[test]
-fn u16_a_service_that_forwards_on_the_node_only_is_where_its_pods_are() {
+fn u16_a_service_that_forwards_only_on_the_node_has_backends_where_its_pods_are() {
     let mut case = Case::of_service(&["n0", "n1"]);
     case.service.as_mut().unwrap().is_local = true;
     assert_eq!(counts(&case.plan()), (0, 0, 0));
@@ -488,7 +488,7 @@ fn u16_a_service_that_forwards_on_the_node_only_is_where_its_pods_are() {
     let plan = case.plan();
     assert_eq!(counts(&plan), (1, 0, 0));
     assert_eq!(unit_of(&plan.create[0]), "n1");
-    // Without a selector somebody else says where its pods are.
+    // Without a selector its pods are unknown.
     case.service.as_mut().unwrap().selector.clear();
     assert_eq!(counts(&case.plan()), (2, 0, 0));
 }
@@ -580,8 +580,8 @@ fn b56_scope_decides_which_namespaces_may_use_a_load_balancer() {
     });
     let mut is_usable = |scope: &[&str], namespace: &str| {
         lb.spec.scope = scope.iter().map(|&scope| scope.to_owned()).collect();
-        let state = LoadBalancerState::of(&Lookup::Found(Arc::new(lb.clone())), namespace);
-        matches!(state, LoadBalancerState::Usable { .. })
+        let state = LoadBalancerUse::of(&Lookup::Found(Arc::new(lb.clone())), namespace);
+        matches!(state, LoadBalancerUse::Usable(_))
     };
     assert!(is_usable(&[], "kube-system"));
     assert!(!is_usable(&[], "ns-a"));

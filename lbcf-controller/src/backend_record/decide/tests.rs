@@ -31,13 +31,13 @@ fn registered(record: BackendRecord, generation: Option<i64>) -> BackendRecord {
     record
 }
 
-fn leaving(mut record: BackendRecord) -> BackendRecord {
+fn deleting(mut record: BackendRecord) -> BackendRecord {
     record.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
     record
 }
 
-fn view(record: BackendRecord) -> View {
-    View {
+fn state(record: BackendRecord) -> RecordState {
+    RecordState {
         record: Arc::new(record),
         driver: Lookup::Found(Arc::default()),
         neighbours: Vec::new(),
@@ -46,16 +46,16 @@ fn view(record: BackendRecord) -> View {
     }
 }
 
-fn beside(record: BackendRecord, neighbour: BackendRecord) -> View {
-    View {
+fn beside(record: BackendRecord, neighbour: BackendRecord) -> RecordState {
+    RecordState {
         neighbours: vec![Arc::new(neighbour)],
-        ..view(record)
+        ..state(record)
     }
 }
 
 #[test]
-fn b120_d4_u11_the_address_is_asked_for_with_parameters() {
-    let Step::Generate(request) = decide(&view(record("a"))) else {
+fn b120_d4_u11_the_address_is_requested_with_parameters() {
+    let RecordAction::Generate(request) = decide(&state(record("a"))) else {
         panic!()
     };
     assert_eq!(request.record_id, "generateBackendAddr(uid-a)");
@@ -64,30 +64,33 @@ fn b120_d4_u11_the_address_is_asked_for_with_parameters() {
 
 #[test]
 fn b120_a_pod_that_is_not_ready_gets_no_address() {
-    let view = View {
+    let state = RecordState {
         backend_is_available: false,
-        ..view(record("a"))
+        ..state(record("a"))
     };
-    assert_eq!(decide(&view), Step::Nothing);
+    assert_eq!(decide(&state), RecordAction::AwaitChange);
 }
 
 #[test]
-fn b26_an_address_that_a_user_wrote_down_is_taken_as_it_is() {
+fn b26_an_address_in_the_spec_is_stored_as_it_is() {
     let mut record = record("a");
     record.spec.pod_backend = None;
     record.spec.static_addr = Some("my-web.com:8080".into());
-    let view = View {
+    let state = RecordState {
         backend_is_available: false,
-        ..view(record)
+        ..state(record)
     };
-    assert_eq!(decide(&view), Step::TakeAddress("my-web.com:8080".into()));
+    assert_eq!(
+        decide(&state),
+        RecordAction::StoreAddress("my-web.com:8080".into())
+    );
 }
 
 #[test]
 fn b119_b121_b126_an_address_is_ensured_with_what_was_injected() {
     let mut record = with_address(record("a"));
     record.status.as_mut().unwrap().injected_info = StringMap::from([("k", "v")]);
-    let Step::Ensure(request) = decide(&view(record)) else {
+    let RecordAction::Ensure(request) = decide(&state(record)) else {
         panic!()
     };
     assert_eq!(request.record_id, "ensureBackend(uid-a)");
@@ -98,65 +101,73 @@ fn b119_b121_b126_an_address_is_ensured_with_what_was_injected() {
 #[test]
 fn b119_a_registered_one_needs_nothing_until_its_spec_changes() {
     assert_eq!(
-        decide(&view(registered(record("a"), Some(2)))),
-        Step::Nothing
+        decide(&state(registered(record("a"), Some(2)))),
+        RecordAction::AwaitChange
     );
     assert!(matches!(
-        decide(&view(registered(record("a"), Some(1)))),
-        Step::Ensure(_)
+        decide(&state(registered(record("a"), Some(1)))),
+        RecordAction::Ensure(_)
     ));
 }
 
 #[test]
-fn d27_what_the_original_registered_is_not_registered_anew() {
-    assert_eq!(decide(&view(registered(record("a"), None))), Step::Nothing);
+fn d27_what_the_original_registered_is_not_registered_again() {
+    assert_eq!(
+        decide(&state(registered(record("a"), None))),
+        RecordAction::AwaitChange
+    );
 }
 
 #[test]
-fn b122_u19_an_address_that_another_record_takes_away_is_waited_for() {
-    let view = beside(
+fn b122_u19_an_address_that_another_record_deregisters_is_awaited() {
+    let state = beside(
         with_address(record("a")),
-        leaving(registered(record("b"), Some(2))),
+        deleting(registered(record("b"), Some(2))),
     );
-    assert_eq!(decide(&view), Step::AwaitNeighbour("b".into()));
+    assert_eq!(decide(&state), RecordAction::AwaitNeighbour("b".into()));
 }
 
 #[test]
-fn u19_a_registered_record_does_not_wait_for_the_one_that_leaves() {
-    // d31: the leaving one will not touch the address, so there is nothing to wait for.
-    let view = beside(
+fn u19_a_registered_record_does_not_wait_for_a_deleted_one() {
+    // d31: the deleted one does not deregister the address, so there is nothing to wait for.
+    let state = beside(
         registered(record("a"), Some(1)),
-        leaving(registered(record("b"), Some(2))),
+        deleting(registered(record("b"), Some(2))),
     );
-    assert!(matches!(decide(&view), Step::Ensure(_)));
+    assert!(matches!(decide(&state), RecordAction::Ensure(_)));
 }
 
 #[test]
-fn u20_d31_only_the_last_of_two_takes_the_address_away() {
+fn u20_d31_only_the_last_of_two_deregisters_the_address() {
     let shared = beside(
-        leaving(registered(record("a"), Some(2))),
+        deleting(registered(record("a"), Some(2))),
         registered(record("b"), Some(2)),
     );
-    assert_eq!(decide(&shared), Step::LetGoShared("b".into()));
+    assert_eq!(
+        decide(&shared),
+        RecordAction::RemoveFinalizerOfShared("b".into())
+    );
     for neighbour in [
         with_address(record("b")),
-        leaving(registered(record("b"), Some(2))),
+        deleting(registered(record("b"), Some(2))),
     ] {
-        let last = beside(leaving(registered(record("a"), Some(2))), neighbour);
-        assert!(matches!(decide(&last), Step::Deregister(_)));
+        let last = beside(deleting(registered(record("a"), Some(2))), neighbour);
+        assert!(matches!(decide(&last), RecordAction::Deregister(_)));
     }
 }
 
 #[test]
-fn b123_without_an_address_there_is_nothing_to_take_away() {
-    let mut view = view(leaving(record("a")));
-    view.driver = Lookup::Missing;
-    assert_eq!(decide(&view), Step::LetGo);
+fn b123_without_an_address_there_is_nothing_to_deregister() {
+    let mut state = state(deleting(record("a")));
+    state.driver = Lookup::Missing;
+    assert_eq!(decide(&state), RecordAction::RemoveFinalizer);
 }
 
 #[test]
 fn b123_deregistering_sends_what_was_registered() {
-    let Step::Deregister(request) = decide(&view(leaving(registered(record("a"), Some(2))))) else {
+    let RecordAction::Deregister(request) =
+        decide(&state(deleting(registered(record("a"), Some(2)))))
+    else {
         panic!()
     };
     assert_eq!(request.record_id, "deregisterBackend(uid-a)");
@@ -165,11 +176,11 @@ fn b123_deregistering_sends_what_was_registered() {
 }
 
 #[test]
-fn an_address_that_may_be_registered_is_taken_away_although_nobody_confirmed_it() {
-    // The process may have died between the call and the write that tells of it.
+fn an_address_that_may_be_registered_is_deregistered_even_if_that_was_never_stored() {
+    // The process may have ended between the call and the write.
     assert!(matches!(
-        decide(&view(leaving(with_address(record("a"))))),
-        Step::Deregister(_)
+        decide(&state(deleting(with_address(record("a"))))),
+        RecordAction::Deregister(_)
     ));
 }
 
@@ -177,20 +188,20 @@ fn an_address_that_may_be_registered_is_taken_away_although_nobody_confirmed_it(
 fn d30_a_missing_finalizer_comes_before_everything() {
     let mut bare = record("a");
     bare.metadata.finalizers = None;
-    assert_eq!(decide(&view(bare.clone())), Step::AddFinalizer);
-    assert_eq!(decide(&view(leaving(bare))), Step::Nothing);
+    assert_eq!(decide(&state(bare.clone())), RecordAction::AddFinalizer);
+    assert_eq!(decide(&state(deleting(bare))), RecordAction::AwaitChange);
 }
 
 #[test]
-fn a_missing_driver_is_reported_and_an_unreadable_one_waited_for() {
+fn a_missing_driver_is_reported_and_an_unreadable_one_awaited() {
     for record in [
         with_address(record("a")),
-        leaving(with_address(record("a"))),
+        deleting(with_address(record("a"))),
     ] {
-        let mut view = view(record);
-        view.driver = Lookup::Missing;
-        assert_eq!(decide(&view), Step::ReportDriverMissing);
-        view.driver = Lookup::Unreadable;
-        assert_eq!(decide(&view), Step::Nothing);
+        let mut state = state(record);
+        state.driver = Lookup::Missing;
+        assert_eq!(decide(&state), RecordAction::ReportDriverMissing);
+        state.driver = Lookup::Unreadable;
+        assert_eq!(decide(&state), RecordAction::AwaitChange);
     }
 }

@@ -1,10 +1,10 @@
 use super::*;
 use crate::api::{
-    BindSpec, BindStatus, Condition, DeregisterPolicy, EnsurePolicyType, PodSelection, StringMap,
-    TargetLoadBalancer,
+    BindEnsurePolicy, BindSpec, BindStatus, Condition, DeregisterPolicy, EnsurePolicyType,
+    PodSelection, StringMap, TargetLoadBalancer,
 };
-use crate::backends::Judged;
 use crate::key::ObjectKey;
+use crate::verdicts::VerdictOutcome;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
@@ -67,16 +67,16 @@ fn pod(name: &str) -> PodView {
     }
 }
 
-fn view(bind: Bind, pods: Vec<PodView>, records: Vec<BackendRecord>) -> View {
-    View {
+fn state(bind: Bind, pods: Vec<PodView>, records: Vec<BackendRecord>) -> BindState {
+    BindState {
         bind: Arc::new(bind),
         pods: pods.into_iter().map(Arc::new).collect(),
-        judgement: Arc::default(),
+        verdict: Arc::default(),
         records: records.into_iter().map(Arc::new).collect(),
     }
 }
 
-fn counts(plan: &Plan) -> (usize, usize, usize) {
+fn counts(plan: &RecordPlan) -> (usize, usize, usize) {
     (plan.create.len(), plan.update.len(), plan.delete.len())
 }
 
@@ -86,16 +86,16 @@ fn entry(bind: &mut Bind, number: usize) -> &mut TargetLoadBalancerStatus {
 
 #[test]
 fn b35_each_port_is_registered_to_each_load_balancer_once() {
-    let plan = decide(&view(bind(), vec![pod("p0")], vec![]));
+    let plan = decide(&state(bind(), vec![pod("p0")], vec![]));
     assert_eq!(counts(&plan), (4, 0, 0), "tcp and TCP are one");
     let records = plan.create;
-    let plan = decide(&view(bind(), vec![pod("p0")], records));
+    let plan = decide(&state(bind(), vec![pod("p0")], records));
     assert_eq!(counts(&plan), (0, 0, 0));
 }
 
 #[test]
 fn b34_b41_b48_b49_b52_a_record_is_named_labelled_and_owned_as_documented() {
-    let plan = decide(&view(bind(), vec![pod("p0")], vec![]));
+    let plan = decide(&state(bind(), vec![pod("p0")], vec![]));
     let [name, _] = names::bind_record_names("test", "a", "p0", "10.0.0.1", "tcp", 8000);
     let is_it = |record: &&BackendRecord| record.metadata.name.as_ref() == Some(&name);
     let record = plan.create.iter().find(is_it).unwrap();
@@ -125,12 +125,12 @@ fn b34_b41_b48_b49_b52_a_record_is_named_labelled_and_owned_as_documented() {
 }
 
 #[test]
-fn b132_only_load_balancers_that_are_created_and_stay_get_records() {
-    let records = decide(&view(bind(), vec![pod("p0")], vec![])).create;
+fn b132_only_load_balancers_that_are_created_and_kept_have_records() {
+    let records = decide(&state(bind(), vec![pod("p0")], vec![])).create;
     let after = |change: fn(&mut Bind)| {
         let mut bind = bind();
         change(&mut bind);
-        counts(&decide(&view(bind, vec![pod("p0")], records.clone())))
+        counts(&decide(&state(bind, vec![pod("p0")], records.clone())))
     };
     assert_eq!(after(|bind| entry(bind, 0).conditions.clear()), (0, 0, 2));
     assert_eq!(
@@ -150,45 +150,49 @@ fn b132_only_load_balancers_that_are_created_and_stay_get_records() {
 }
 
 #[test]
-fn u6_b133_a_bind_that_goes_takes_its_records_away() {
-    let records = decide(&view(bind(), vec![pod("p0")], vec![])).create;
+fn u6_b133_a_deleted_bind_deletes_its_records() {
+    let records = decide(&state(bind(), vec![pod("p0")], vec![])).create;
     let mut bind = bind();
     bind.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
-    let plan = decide(&view(bind, vec![pod("p0")], records));
+    let plan = decide(&state(bind, vec![pod("p0")], records));
     assert_eq!(counts(&plan), (0, 0, 4));
 }
 
 #[test]
-fn d16_the_policies_are_a_groups() {
-    let records = decide(&view(bind(), vec![pod("p0")], vec![])).create;
+fn d16_the_policies_are_those_of_a_group() {
+    let records = decide(&state(bind(), vec![pod("p0")], vec![])).create;
     let not_ready = PodView {
         ready: false,
         ..pod("p0")
     };
-    let goes = |policy, judgement: &Judgement| {
+    let deletions = |policy, verdict: &DeregisterVerdict| {
         let mut bind = bind();
         bind.spec.deregister_policy = policy;
-        let mut view = view(bind, vec![not_ready.clone()], records.clone());
-        view.judgement = Arc::new(judgement.clone());
-        decide(&view).delete.len()
+        let mut state = state(bind, vec![not_ready.clone()], records.clone());
+        state.verdict = Arc::new(verdict.clone());
+        decide(&state).delete.len()
     };
-    let unasked = Judgement::default();
-    assert_eq!(goes(None, &unasked), 4);
-    assert_eq!(goes(Some(DeregisterPolicy::IfNotRunning), &unasked), 0);
-    assert_eq!(goes(Some(DeregisterPolicy::Webhook), &unasked), 0);
-    let rejected = Judgement::new([&not_ready], Judged::Kept([].into()));
-    assert_eq!(goes(Some(DeregisterPolicy::Webhook), &rejected), 4);
+    let unasked = DeregisterVerdict::default();
+    assert_eq!(deletions(None, &unasked), 4);
+    assert_eq!(deletions(Some(DeregisterPolicy::IfNotRunning), &unasked), 0);
+    assert_eq!(deletions(Some(DeregisterPolicy::Webhook), &unasked), 0);
+    let rejected = DeregisterVerdict::new([&not_ready], VerdictOutcome::Kept([].into()));
+    assert_eq!(deletions(Some(DeregisterPolicy::Webhook), &rejected), 4);
 }
 
 #[test]
 fn u21_a_record_under_its_other_name_is_the_same() {
-    let records = decide(&view(bind(), vec![pod("p0")], vec![])).create;
+    let records = decide(&state(bind(), vec![pod("p0")], vec![])).create;
     let renamed: Vec<_> = records
         .iter()
-        .map(|record| renamed(record.clone(), "test", "10.0.0.1"))
+        .map(|record| {
+            let mut other = record.clone();
+            other.metadata.name = Some(renamed(record, "test", "10.0.0.1"));
+            other
+        })
         .collect();
     assert_ne!(renamed[0].metadata.name, records[0].metadata.name);
-    let plan = decide(&view(bind(), vec![pod("p0")], renamed));
+    let plan = decide(&state(bind(), vec![pod("p0")], renamed));
     assert_eq!(counts(&plan), (0, 0, 0));
 }
 
@@ -201,7 +205,7 @@ fn b36_d14_the_period_is_read_from_either_field() {
             min_period: min_period.map(str::to_owned),
             resync_period_in_seconds: seconds,
         });
-        let plan = decide(&view(bind, vec![pod("p0")], vec![]));
+        let plan = decide(&state(bind, vec![pod("p0")], vec![]));
         let policy = plan.create[0].spec.ensure_policy.clone().unwrap();
         assert_eq!(policy.policy, EnsurePolicyType::Always);
         policy.min_period

@@ -1,31 +1,31 @@
-//! What a stored bundle is worth: each part read and checked by itself, so that damage to one
-//! leaves the others in use.
+//! The usable parts of a stored bundle. Each part is read and checked on its own, so that damage to
+//! one leaves the others in use.
 
 use super::{Bundle, MAX_CAS, Validity};
-use crate::serving::server_certificate::{ServerCertificate, certificates, whole_certificate};
+use crate::serving::server_certificate::{ServerCertificate, whole_certificate};
 use jiff::Timestamp;
 use rcgen::{KeyPair, PublicKeyData as _};
 use rustls::RootCertStore;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::ServerCertVerifier as _;
+use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What of a bundle can be used.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::serving) struct Found {
-    /// The one that signs first, where there is one.
+    /// The one that signs comes first.
     pub(super) cas: Vec<Ca>,
     /// The key of the first CA.
     pub(super) signer: Option<KeyPair>,
-    /// Whether the bundle is somebody else's: it holds certificates and no CA key.
+    /// Whether something else maintains the bundle: it has certificates and no CA key.
     pub(super) is_foreign: bool,
-    pub(super) server: Option<ServerCertificate>,
-    problems: Vec<String>,
+    pub(in crate::serving) server: Option<ServerCertificate>,
+    /// What is wrong with the bundle; nothing of it is quoted.
+    pub(in crate::serving) problems: Vec<String>,
 }
 
-/// A CA's certificate.
 #[derive(Debug, Clone)]
 pub(super) struct Ca {
     pub(super) der: CertificateDer<'static>,
@@ -33,7 +33,7 @@ pub(super) struct Ca {
 }
 
 impl Found {
-    /// What of a bundle can be used, and what is wrong with the rest.
+    /// Reads each part of a bundle, and notes what is wrong with the others.
     pub(in crate::serving) fn read(bundle: &Bundle) -> Self {
         let mut problems = Vec::new();
         let mut cas = read_cas(&bundle.cas, &mut problems);
@@ -56,26 +56,14 @@ impl Found {
         }
     }
 
-    /// What there is where nothing is stored.
-    pub(in crate::serving) const fn nothing() -> Self {
-        Self {
-            cas: Vec::new(),
-            signer: None,
-            is_foreign: false,
-            server: None,
-            problems: Vec::new(),
-        }
-    }
-
-    /// Takes what is missing or broken from what this replica has served up to now, so that what
-    /// happens to the store harms no caller. The CA's key is not taken: where it is gone, somebody
-    /// may have wanted that.
+    /// Replaces missing and broken parts by those that this replica serves, so that damage to the
+    /// Secret harms no client. The CA's key is not replaced: it may have been removed on purpose.
     pub(in crate::serving) fn completed_by(mut self, held: &Self) -> Self {
         if self.is_foreign || (self.signer.is_some() && self.server.is_some()) {
             return self;
         }
         for ca in &held.cas {
-            if self.cas.len() < MAX_CAS && self.cas.iter().all(|known| known.der != ca.der) {
+            if self.cas.len() < MAX_CAS && self.cas.iter().all(|other| other.der != ca.der) {
                 self.cas.push(ca.clone());
             }
         }
@@ -85,17 +73,7 @@ impl Found {
         self
     }
 
-    /// What is wrong with it, without quoting any of it.
-    pub(in crate::serving) fn problems(&self) -> &[String] {
-        &self.problems
-    }
-
-    /// What can be served.
-    pub(in crate::serving) const fn server(&self) -> Option<&ServerCertificate> {
-        self.server.as_ref()
-    }
-
-    /// What is to be published, the same for everybody who reads the same bundle.
+    /// The CA certificates to publish, in PEM: the same text for the same bundle.
     pub(in crate::serving) fn ca_bundle(&self) -> String {
         self.cas.iter().map(|ca| to_pem(&ca.der)).collect()
     }
@@ -113,7 +91,7 @@ impl Found {
         };
         let mut roots = RootCertStore::empty();
         for (number, ca) in self.cas.iter().enumerate() {
-            // The TLS library takes no interest in how long a root is valid; other clients do.
+            // rustls ignores the validity of a root; other clients do not.
             if by(number) && ca.validity.holds(now) {
                 let _ = roots.add(ca.der.clone());
             }
@@ -147,7 +125,8 @@ pub(super) fn to_pem(der: &CertificateDer<'_>) -> String {
 }
 
 fn read_cas(pem: &[u8], problems: &mut Vec<String>) -> Vec<Ca> {
-    let Some(ders) = certificates(pem, MAX_CAS) else {
+    let ders = CertificateDer::pem_slice_iter(pem).take(MAX_CAS);
+    let Ok(ders) = ders.collect::<Result<Vec<_>, _>>() else {
         problems.push("the CA certificates are not PEM".into());
         return Vec::new();
     };
@@ -157,10 +136,10 @@ fn read_cas(pem: &[u8], problems: &mut Vec<String>) -> Vec<Ca> {
     let mut cas: Vec<Ca> = Vec::with_capacity(ders.len());
     for (number, der) in ders.into_iter().enumerate() {
         match read_ca(&der) {
-            Ok(validity) if cas.iter().all(|known| known.der != der) => {
+            Ok(validity) if cas.iter().all(|other| other.der != der) => {
                 cas.push(Ca { der, validity });
             }
-            Ok(_) => problems.push(format!("CA certificate {}: is there twice", number + 1)),
+            Ok(_) => problems.push(format!("CA certificate {}: is a duplicate", number + 1)),
             Err(problem) => problems.push(format!("CA certificate {}: {problem}", number + 1)),
         }
     }

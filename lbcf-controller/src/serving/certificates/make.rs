@@ -1,4 +1,4 @@
-//! Carries out what was decided: keys are drawn and certificates signed.
+//! Carries out a plan: generates keys and signs certificates.
 
 use super::found::{Found, to_pem};
 use super::{BACKDATED, Bundle, CA_LIFETIME, Names, Plan, PrivatePem, SERVER_LIFETIME};
@@ -10,25 +10,20 @@ use rcgen::{
 use rustls::pki_types::CertificateDer;
 use x509_parser::time::ASN1Time;
 
-/// Why a certificate could not be made.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub(in crate::serving) enum MakeError {
-    /// The time is out of all calendars.
     #[error("a certificate cannot end at {0}")]
     Time(i64),
-    /// The certificate library refused.
     #[error("making a certificate: {0}")]
     Refused(#[from] rcgen::Error),
-    /// There is no CA and none was to be made.
     #[error("there is no CA to sign with")]
     NoSigner,
-    /// The CA, which is not of our making, cannot sign what is wanted.
+    /// The CA, which the controller did not make, cannot sign such a certificate.
     #[error("a certificate signed by this CA is not accepted: {0}")]
     NotAccepted(String),
 }
 
-/// The bundle that a plan leads to.
+/// The bundle by a plan.
 pub(in crate::serving) fn carry_out(
     plan: &Plan,
     found: &Found,
@@ -36,7 +31,7 @@ pub(in crate::serving) fn carry_out(
     now: Timestamp,
 ) -> Result<Bundle, MakeError> {
     let made;
-    let (signer, signer_der) = if plan.anew.ca {
+    let (signer, signer_der) = if plan.reissue.ca {
         made = make_ca(now)?;
         (&made.0, Some(&made.1))
     } else {
@@ -51,14 +46,12 @@ pub(in crate::serving) fn carry_out(
         .chain(kept.map(|ca| &ca.der))
         .collect();
     let (server, server_key) = match &found.server {
-        Some(server) if !plan.anew.server => {
-            (server.chain_pem().to_vec(), server.key_pem().clone())
-        }
+        Some(server) if !plan.reissue.server => (server.chain_pem.clone(), server.key_pem.clone()),
         _ => {
             let ca = *cas.first().ok_or(MakeError::NoSigner)?;
-            // A new CA lives longer than what it signs first.
-            let latest = found.cas.first().filter(|_| !plan.anew.ca);
-            let latest = latest.map(|ca| ca.validity.end());
+            // A new CA expires after the first certificate that it signs.
+            let latest = found.cas.first().filter(|_| !plan.reissue.ca);
+            let latest = latest.map(|ca| ca.validity.end);
             sign_server(ca, signer, latest, names, now)?
         }
     };
@@ -68,8 +61,8 @@ pub(in crate::serving) fn carry_out(
         server,
         server_key,
     };
-    if plan.anew.server {
-        // Or it would be made again and again.
+    if plan.reissue.server {
+        // Otherwise every rotation would sign it again.
         Found::read(&bundle)
             .is_accepted(names.first(), |_| true, now)
             .map_err(MakeError::NotAccepted)?;

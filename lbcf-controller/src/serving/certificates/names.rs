@@ -8,28 +8,25 @@ use std::net::IpAddr;
 /// How many names a certificate may have.
 const MAX_NAMES: usize = 64;
 
-/// The names that a server's certificate is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Names {
-    /// The one that API servers call.
+    /// The name that API servers call.
     first: ServerName<'static>,
     others: Vec<ServerName<'static>>,
 }
 
 /// Why a name cannot be in a certificate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub(crate) enum NameError {
-    /// It is no name.
+    /// It is neither a DNS name nor an IP address.
     #[error("{0:?}: neither a DNS name nor an IP address")]
-    NoName(String),
-    /// There are too many.
+    NotAName(String),
     #[error("{0} names for one certificate: no more than {MAX_NAMES} are allowed")]
     TooMany(usize),
 }
 
 impl Names {
-    /// The names of a service inside its cluster, and further DNS names and IP addresses.
+    /// The names of a service in its cluster, followed by `extra` DNS names and IP addresses.
     pub(crate) fn of_service(
         service: &str,
         namespace: &str,
@@ -41,7 +38,7 @@ impl Names {
         Self::new(&first, &others)
     }
 
-    /// Any names, the one that API servers call first.
+    /// `first` is the name that API servers call.
     pub(crate) fn new(first: &str, others: &[String]) -> Result<Self, NameError> {
         if others.len() >= MAX_NAMES {
             return Err(NameError::TooMany(others.len() + 1));
@@ -60,17 +57,14 @@ impl Names {
         })
     }
 
-    /// The name that API servers call.
     pub(super) const fn first(&self) -> &ServerName<'static> {
         &self.first
     }
 
-    /// All names.
     pub(super) fn iter(&self) -> impl Iterator<Item = &ServerName<'static>> {
         std::iter::once(&self.first).chain(&self.others)
     }
 
-    /// All names as a certificate has them.
     pub(super) fn in_certificate(&self) -> Result<Vec<SanType>, rcgen::Error> {
         self.iter()
             .map(|name| match name {
@@ -92,7 +86,7 @@ impl fmt::Display for Names {
 }
 
 fn parse(name: &str) -> Result<ServerName<'static>, NameError> {
-    ServerName::try_from(name.to_owned()).map_err(|_| NameError::NoName(name.to_owned()))
+    ServerName::try_from(name.to_owned()).map_err(|_| NameError::NotAName(name.to_owned()))
 }
 
 #[cfg(test)]
@@ -116,10 +110,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused_by_name() {
+    fn a_text_that_is_not_a_name_is_quoted_in_the_error() {
         for wrong in ["", "a b", "*.example", "http://x", "-", "x.example:443"] {
             let error = Names::new("x", &[wrong.to_owned()]).unwrap_err();
-            assert_eq!(error, NameError::NoName(wrong.to_owned()));
+            assert_eq!(error, NameError::NotAName(wrong.to_owned()));
         }
         let many: Vec<String> = (0..64).map(|n| format!("x{n}")).collect();
         assert_eq!(Names::new("x", &many), Err(NameError::TooMany(65)));

@@ -1,4 +1,4 @@
-//! The rules, with real certificates and any time one likes.
+//! The rules, with real certificates and any time.
 
 mod damage;
 mod rotation;
@@ -6,7 +6,6 @@ mod rotation;
 use super::*;
 use jiff::Timestamp;
 
-/// Some day.
 pub(in crate::serving) const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
 pub(in crate::serving) fn names() -> Names {
@@ -19,8 +18,8 @@ pub(in crate::serving) const fn days(days: i64) -> SignedDuration {
 
 /// What a first start makes.
 pub(in crate::serving) fn first(now: Timestamp) -> Bundle {
-    let plan = decide(&Found::nothing(), &names(), None, now).unwrap();
-    carry_out(&plan, &Found::nothing(), &names(), now).unwrap()
+    let plan = decide(&Found::default(), &names(), None, now).unwrap();
+    carry_out(&plan, &Found::default(), &names(), now).unwrap()
 }
 
 /// What the next decision makes of a bundle.
@@ -30,7 +29,7 @@ fn next(bundle: &Bundle, published: Option<SignedDuration>, now: Timestamp) -> O
     Some(carry_out(&plan, &found, &names(), now).unwrap())
 }
 
-/// Whether somebody who trusts these CAs accepts the server for all its names.
+/// Whether a client that trusts these CAs accepts the server for all its names.
 fn is_accepted(server: &Bundle, trusted: &Bundle, now: Timestamp) -> bool {
     let found = Found::read(&Bundle {
         cas: trusted.cas.clone(),
@@ -49,15 +48,15 @@ fn number_of_cas(bundle: &Bundle) -> usize {
 fn u47_a_first_start_makes_a_ca_and_a_certificate_that_it_signed() {
     let bundle = first(NOW);
     let found = Found::read(&bundle);
-    assert_eq!(found.problems(), [""; 0]);
+    assert_eq!(found.problems, [""; 0]);
     assert!(is_accepted(&bundle, &bundle, NOW));
     let [ca] = &*found.cas else { panic!() };
-    let server = found.server().unwrap();
-    assert_eq!(ca.validity.end(), NOW + days(365));
-    assert_eq!(server.validity().end(), NOW + days(90));
+    let server = found.server.unwrap();
+    assert_eq!(ca.validity.end, NOW + days(365));
+    assert_eq!(server.validity.end, NOW + days(90));
     let hour = SignedDuration::from_hours(1);
-    assert_eq!(ca.validity.start(), NOW - hour);
-    assert_eq!(server.validity().start(), NOW - hour);
+    assert_eq!(ca.validity.start, NOW - hour);
+    assert_eq!(server.validity.start, NOW - hour);
     // And that is all there is to do.
     assert_eq!(next(&bundle, None, NOW), None);
 }
@@ -85,7 +84,7 @@ fn u47_a_certificate_is_for_its_names_only_and_for_servers_only() {
         assert!(accepted(name), "{name}");
     }
     assert!(!accepted("other.kube-system.svc") && !accepted("127.0.0.1"));
-    let der = found.server().unwrap().chain()[0].clone();
+    let der = found.server.unwrap().chain()[0].clone();
     let certificate = crate::serving::server_certificate::whole_certificate(&der).unwrap();
     assert!(!certificate.is_ca());
     let usage = certificate.extended_key_usage().unwrap().unwrap().value;
@@ -96,7 +95,7 @@ fn u47_a_certificate_is_for_its_names_only_and_for_servers_only() {
 fn u47_nothing_shows_a_key() {
     let bundle = first(NOW);
     let found = Found::read(&bundle);
-    let shown = format!("{bundle:?} {found:?} {:?}", found.server());
+    let shown = format!("{bundle:?} {found:?} {:?}", found.server);
     for key in [&bundle.ca_key.unwrap(), &bundle.server_key] {
         let text = String::from_utf8(key.0.clone()).unwrap();
         // Each line of the key but the first and the last.

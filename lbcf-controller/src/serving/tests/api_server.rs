@@ -50,11 +50,11 @@ async fn an_api_server_that_hangs_is_not_waited_for() {
     let cluster = Cluster::new().await;
     let mut replica = replica(&cluster, |_| true, std::future::pending);
     let start = Instant::now();
-    let error = replica.self_made.round(NOW).await.unwrap_err();
+    let error = replica.ca.rotate(NOW).await.unwrap_err();
     assert!(start.elapsed() < Duration::from_secs(11));
     assert_eq!(
         error.to_string(),
-        "reading Secret kube-system/certs: the API server did not answer within 10s"
+        "reading Secret kube-system/certs: no response from the API server within 10s"
     );
 }
 
@@ -65,7 +65,7 @@ async fn u47_nothing_is_served_that_could_not_be_stored() {
     let mut replica = replica(&cluster, is_creation, || async {
         status(StatusCode::FORBIDDEN)
     });
-    let error = replica.self_made.round(NOW).await.unwrap_err().to_string();
+    let error = replica.ca.rotate(NOW).await.unwrap_err().to_string();
     assert!(
         error.starts_with("writing Secret kube-system/certs: "),
         "{error}"
@@ -84,7 +84,7 @@ async fn u47_what_is_stored_is_served_even_when_it_cannot_be_published() {
     let mut replica = replica(&cluster, is_patch, || async {
         status(StatusCode::FORBIDDEN)
     });
-    let error = replica.self_made.round(NOW).await.unwrap_err().to_string();
+    let error = replica.ca.rotate(NOW).await.unwrap_err().to_string();
     assert!(
         error.starts_with("publishing the CA certificates: ValidatingWebhookConfiguration lbcf: "),
         "{error}"
@@ -96,7 +96,7 @@ async fn u47_what_is_stored_is_served_even_when_it_cannot_be_published() {
 }
 
 #[tokio::test]
-async fn u47_a_new_ca_that_may_have_been_taken_away_unseen_begins_its_grace_anew() {
+async fn u47_a_new_ca_that_may_have_been_removed_meanwhile_starts_its_grace_period_again() {
     let cluster = Cluster::new().await;
     let start = before_a_new_ca(&cluster).await;
     let is_blind = Arc::new(AtomicBool::new(false));
@@ -107,18 +107,18 @@ async fn u47_a_new_ca_that_may_have_been_taken_away_unseen_begins_its_grace_anew
     let mut replica = replica(&cluster, is_ours, || async {
         status(StatusCode::FORBIDDEN)
     });
-    replica.round(start).await;
+    replica.rotate(start).await;
     let trusted = cluster.trusted().await;
     let old = replica.called(&trusted, start).await.unwrap();
     is_blind.store(true, Ordering::Relaxed);
     let now = start + PUBLISH_GRACE / 2;
-    replica.self_made.round(now).await.unwrap_err();
+    replica.ca.rotate(now).await.unwrap_err();
     is_blind.store(false, Ordering::Relaxed);
     let now = start + PUBLISH_GRACE;
-    replica.round(now).await;
+    replica.rotate(now).await;
     assert_eq!(replica.called(&trusted, now).await.unwrap(), old);
     let now = now + PUBLISH_GRACE;
-    replica.round(now).await;
+    replica.rotate(now).await;
     assert_ne!(replica.called(&trusted, now).await.unwrap(), old);
 }
 
@@ -128,10 +128,10 @@ async fn u47_an_answer_that_cannot_be_read_is_not_logged() {
     let log = Log::new();
     let answer = || async { Response::new(Body::from(r#"{"data":{"tls.key":"%secret"}}"#)) };
     let mut replica = replica(&cluster, |_| true, answer);
-    let error = replica.self_made.round(NOW).await.unwrap_err();
+    let error = replica.ca.rotate(NOW).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "reading Secret kube-system/certs: what the API server answered is no such object"
+        "reading Secret kube-system/certs: the API server's response is not such an object"
     );
     assert!(!log.text().contains("%secret"), "{}", log.text());
 }

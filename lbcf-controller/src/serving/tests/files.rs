@@ -1,14 +1,14 @@
-//! Certificates in files that somebody changes.
+//! Certificates in files that change.
 
 use super::fixture::{Log, handshake};
 use crate::serving::certificates::tests::{NOW, days, first};
 use crate::serving::certificates::{Bundle, Found};
-use crate::serving::files::CertificateFiles;
-use crate::serving::reload::CurrentCertificate;
+use crate::serving::files::{FileCertificate, watched};
+use lbcf_serving::tls::ServerTls;
+use lbcf_serving::watched_file::WatchedFiles;
 use rustls::pki_types::CertificateDer;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// A directory of a test, gone when the test is over.
 pub(super) struct Directory(PathBuf);
@@ -38,54 +38,63 @@ impl Drop for Directory {
 
 struct Fixture {
     directory: Directory,
-    files: CertificateFiles,
-    current: Arc<CurrentCertificate>,
+    files: WatchedFiles<FileCertificate>,
+    tls: ServerTls,
 }
 
 impl Fixture {
-    fn in_folder(folder: &str) -> Self {
+    fn new() -> Self {
         let directory = Directory::new();
-        let current = CurrentCertificate::none();
-        let path = |name: &str| directory.path(&format!("{folder}{name}"));
-        let files = CertificateFiles::new(path("tls.crt"), path("tls.key"), Arc::clone(&current));
+        let path = |name: &str| directory.path(name);
         Self {
+            files: watched(path("tls.crt"), path("tls.key"), || NOW),
             directory,
-            files,
-            current,
+            tls: ServerTls::new(None).unwrap(),
         }
     }
 
     /// A fixture that serves a certificate.
-    async fn serving(bundle: &Bundle) -> Self {
-        let mut fixture = Self::in_folder("");
+    fn serving(bundle: &Bundle) -> Self {
+        let mut fixture = Self::new();
         fixture.directory.write(bundle);
-        fixture.files.load(NOW).await.unwrap();
+        fixture.load();
         fixture
     }
 
+    fn load(&mut self) {
+        let first = self.files.read().unwrap().unwrap();
+        first.serve(&self.tls);
+    }
+
+    fn reread(&mut self) {
+        if let Some(certificate) = self.files.reread() {
+            certificate.serve(&self.tls);
+        }
+    }
+
     async fn is_served(&self, bundle: &Bundle) -> bool {
-        handshake(&self.current, &bundle.cas, NOW).await.is_ok()
+        handshake(&self.tls, &bundle.cas, NOW).await.is_ok()
     }
 }
 
 fn leaf(bundle: &Bundle) -> CertificateDer<'static> {
-    Found::read(bundle).server().unwrap().chain()[0].clone()
+    Found::read(bundle).server.unwrap().chain()[0].clone()
 }
 
 #[tokio::test]
 async fn u47_changed_files_are_served_and_the_same_are_not_loaded_again() {
     let (old, new) = (first(NOW), first(NOW));
-    let mut fixture = Fixture::serving(&old).await;
+    let mut fixture = Fixture::serving(&old);
     assert!(fixture.is_served(&old).await);
     let log = Log::new();
     fixture.directory.write(&old);
-    fixture.files.look_again(NOW).await;
+    fixture.reread();
     assert!(!log.text().contains("serving this certificate"));
     fixture.directory.write(&new);
-    fixture.files.look_again(NOW).await;
+    fixture.reread();
     assert!(log.text().contains("serving this certificate"));
     assert!(fixture.is_served(&new).await && !fixture.is_served(&old).await);
-    let served = handshake(&fixture.current, &new.cas, NOW).await.unwrap();
+    let served = handshake(&fixture.tls, &new.cas, NOW).await.unwrap();
     assert_eq!(served, leaf(&new));
 }
 
@@ -93,7 +102,7 @@ async fn u47_changed_files_are_served_and_the_same_are_not_loaded_again() {
 #[tokio::test]
 async fn u47_links_of_a_mounted_secret_that_are_switched_over_are_noticed() {
     let (old, new) = (first(NOW), first(NOW));
-    let mut fixture = Fixture::in_folder("");
+    let mut fixture = Fixture::new();
     let directory = &fixture.directory;
     let fill = |folder: &str, bundle: &Bundle| {
         let folder = directory.path(folder);
@@ -112,16 +121,17 @@ async fn u47_links_of_a_mounted_secret_that_are_switched_over_are_noticed() {
     link("..old", "..data");
     link("..data/tls.crt", "tls.crt");
     link("..data/tls.key", "tls.key");
-    fixture.files.load(NOW).await.unwrap();
+    let first = fixture.files.read().unwrap().unwrap();
+    first.serve(&fixture.tls);
     fill("..new", &new);
     link("..new", "..data_tmp");
     fs::rename(directory.path("..data_tmp"), directory.path("..data")).unwrap();
-    fixture.files.look_again(NOW).await;
+    fixture.reread();
     assert!(fixture.is_served(&new).await);
 }
 
 #[tokio::test]
-async fn u47_a_broken_file_is_kept_out_and_told_once() {
+async fn u47_a_broken_file_is_ignored_and_reported_once() {
     let (old, new) = (first(NOW), first(NOW));
     let mut expired = first(NOW - days(91));
     expired.cas.clone_from(&old.cas);
@@ -132,35 +142,36 @@ async fn u47_a_broken_file_is_kept_out_and_told_once() {
     let mut empty = new.clone();
     empty.server_key.0.clear();
     for (broken, told) in [
-        (torn, "the key is not the certificate's"),
-        (half, "the certificate is not PEM"),
-        (empty, "the key is not PEM"),
+        (torn, "not the key of the certificate in"),
+        (half, "damaged PEM"),
+        (empty, "not PEM with a section PRIVATE KEY"),
         (expired, "the certificate was valid until 2027-"),
     ] {
-        let mut fixture = Fixture::serving(&old).await;
+        let mut fixture = Fixture::serving(&old);
         fixture.directory.write(&broken);
         let log = Log::new();
         for _ in 0..3 {
-            fixture.files.look_again(NOW).await;
+            fixture.reread();
             assert!(fixture.is_served(&old).await, "{told}");
         }
         let [warning] = &*log.warnings() else {
             panic!("{told}: {}", log.text())
         };
-        let path = fixture.directory.path("tls.crt");
+        // The file at fault is named: tls.crt or tls.key.
+        let path = fixture.directory.path("tls.");
         assert!(warning.contains(told), "{warning}");
         assert!(warning.contains(path.to_str().unwrap()), "{warning}");
         // And it is not broken for ever.
         fixture.directory.write(&new);
-        fixture.files.look_again(NOW).await;
+        fixture.reread();
         assert!(fixture.is_served(&new).await, "{told}");
     }
 }
 
 #[tokio::test]
-async fn u47_a_file_that_cannot_be_read_is_told_once_by_its_path() {
+async fn u47_a_file_that_cannot_be_read_is_reported_once_by_its_path() {
     let old = first(NOW);
-    let mut fixture = Fixture::serving(&old).await;
+    let mut fixture = Fixture::serving(&old);
     let path = fixture.directory.path("tls.key");
     let spoil: [(&dyn Fn(), &str); 3] = [
         (&|| fs::remove_file(&path).unwrap(), "No such file"),
@@ -177,7 +188,7 @@ async fn u47_a_file_that_cannot_be_read_is_told_once_by_its_path() {
         spoil();
         let log = Log::new();
         for _ in 0..3 {
-            fixture.files.look_again(NOW).await;
+            fixture.reread();
         }
         let [warning] = &*log.warnings() else {
             panic!("{told}: {}", log.text())
@@ -192,14 +203,14 @@ async fn u47_a_file_that_cannot_be_read_is_told_once_by_its_path() {
 async fn u47_no_key_of_a_file_is_logged() {
     let bundle = first(NOW);
     let log = Log::new();
-    let mut fixture = Fixture::serving(&bundle).await;
+    let mut fixture = Fixture::serving(&bundle);
     let mut swapped = bundle.clone();
     swapped.server.clone_from(&bundle.server_key.0);
     fixture.directory.write(&swapped);
-    fixture.files.look_again(NOW).await;
+    fixture.reread();
     tracing::trace!(files = ?fixture.files, "shown");
     let log = log.text();
-    assert!(log.contains("stays the one that was served before") && log.contains("PrivatePem"));
+    assert!(log.contains("the certificate stays what it was") && log.contains("shown"));
     let key = String::from_utf8(bundle.server_key.0).unwrap();
     for line in key.lines().filter(|line| !line.starts_with("---")) {
         assert!(!log.contains(line), "{log}");

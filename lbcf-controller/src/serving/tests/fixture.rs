@@ -4,8 +4,7 @@ use crate::key::ObjectKey;
 use crate::serving::api_server::ApiServer;
 use crate::serving::ca_bundle::Configurations;
 use crate::serving::certificates::tests::names;
-use crate::serving::reload::{self, CurrentCertificate};
-use crate::serving::self_made::SelfMade;
+use crate::serving::self_signed_ca::SelfSignedCa;
 use jiff::Timestamp;
 use k8s_openapi::api::admissionregistration::v1::{
     MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
@@ -13,6 +12,7 @@ use k8s_openapi::api::admissionregistration::v1::{
 use k8s_openapi::api::core::v1::Secret;
 use kube::Client;
 use kube::api::{Api, Patch, PatchParams, PostParams};
+use lbcf_serving::tls::ServerTls;
 use local_cluster::{LocalCluster, LocalClusterOptions};
 use rustls::client::Resumption;
 use rustls::pki_types::pem::PemObject as _;
@@ -32,7 +32,7 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 use tracing::subscriber::DefaultGuard;
 
 /// Nothing in these tests takes longer, so what does is a failure.
-pub(super) const DEADLINE: Duration = Duration::from_secs(20);
+pub(super) const DEADLINE: Duration = Duration::from_secs(60);
 
 /// What API servers call the server.
 pub(super) const NAME: &str = "lbcf.kube-system.svc";
@@ -59,7 +59,7 @@ pub(super) fn caller(ca_bundle: &[u8], now: Timestamp) -> TlsConnector {
         .unwrap()
         .with_root_certificates(roots)
         .with_no_client_auth();
-    // A resumed session looks at no certificate.
+    // A resumed session verifies no certificate.
     config.resumption = Resumption::disabled();
     Arc::new(config).into()
 }
@@ -70,12 +70,12 @@ pub(super) fn name() -> ServerName<'static> {
 
 /// One handshake with whatever is served just now; tells which certificate that is.
 pub(super) async fn handshake(
-    current: &Arc<CurrentCertificate>,
+    tls: &ServerTls,
     ca_bundle: &[u8],
     now: Timestamp,
 ) -> io::Result<CertificateDer<'static>> {
     let (near, far) = tokio::io::duplex(64 * 1024);
-    let acceptor = TlsAcceptor::from(Arc::new(reload::tls(Arc::clone(current)).unwrap()));
+    let acceptor = TlsAcceptor::from(tls.config());
     let server = tokio::spawn(async move { acceptor.accept(far).await.map(drop) });
     let stream = caller(ca_bundle, now).connect(name(), near).await;
     let _ = server.await.unwrap();
@@ -210,7 +210,7 @@ impl Cluster {
         secret.data.unwrap().remove(key).unwrap().0
     }
 
-    /// Writes into the Secret what nobody should.
+    /// Overwrites parts of the Secret.
     pub(super) async fn spoil(&self, part: Value) {
         let patch = Patch::Merge(json!({ "data": part }));
         let params = PatchParams::default();
@@ -230,27 +230,26 @@ impl Cluster {
     }
 }
 
-/// One replica's certificates.
 pub(super) struct Replica {
-    pub(super) self_made: SelfMade,
-    pub(super) current: Arc<CurrentCertificate>,
+    pub(super) ca: SelfSignedCa,
+    pub(super) tls: Arc<ServerTls>,
 }
 
 impl Replica {
     pub(super) fn new(client: Client) -> Self {
-        let current = CurrentCertificate::none();
-        let self_made = SelfMade::new(
-            ApiServer::new(client),
+        let tls = Arc::new(ServerTls::new(None).unwrap());
+        let ca = SelfSignedCa::new(
+            ApiServer(client),
             secret_key(),
             names(),
             configurations(),
-            Arc::clone(&current),
+            Arc::clone(&tls),
         );
-        Self { self_made, current }
+        Self { ca, tls }
     }
 
-    pub(super) async fn round(&mut self, now: Timestamp) {
-        self.self_made.round(now).await.unwrap();
+    pub(super) async fn rotate(&mut self, now: Timestamp) {
+        self.ca.rotate(now).await.unwrap();
     }
 
     /// Called from both webhook configurations.
@@ -265,7 +264,7 @@ impl Replica {
         ca_bundle: &[u8],
         now: Timestamp,
     ) -> io::Result<CertificateDer<'static>> {
-        handshake(&self.current, ca_bundle, now).await
+        handshake(&self.tls, ca_bundle, now).await
     }
 }
 

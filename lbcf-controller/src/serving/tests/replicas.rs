@@ -16,14 +16,14 @@ const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 async fn u47_at_rest_nothing_is_written() {
     let cluster = Cluster::new().await;
     let mut replica = cluster.replica();
-    replica.round(NOW).await;
+    replica.rotate(NOW).await;
     // The Secret and two webhook configurations; the third is not there.
     assert_eq!(cluster.writes(), 3);
     let certificate = replica.called(&cluster.trusted().await, NOW).await.unwrap();
     for minutes in 1..100 {
-        replica.round(NOW + MINUTE * minutes).await;
+        replica.rotate(NOW + MINUTE * minutes).await;
     }
-    cluster.replica().round(NOW + days(9)).await;
+    cluster.replica().rotate(NOW + days(9)).await;
     assert_eq!(cluster.writes(), 3);
     let trusted = cluster.trusted().await;
     assert_eq!(replica.called(&trusted, NOW).await.unwrap(), certificate);
@@ -37,7 +37,7 @@ async fn u47_at_rest_nothing_is_written() {
 async fn u47_a_configuration_that_comes_late_or_loses_its_ca_gets_it() {
     let cluster = Cluster::empty().await;
     let mut replica = cluster.replica();
-    replica.round(NOW).await;
+    replica.rotate(NOW).await;
     assert_eq!(cluster.writes(), 1);
     let late = json!({
         "metadata": {"name": "not-there"},
@@ -49,7 +49,7 @@ async fn u47_a_configuration_that_comes_late_or_loses_its_ca_gets_it() {
     let late = serde_json::from_value(late).unwrap();
     let params = PostParams::default();
     cluster.validating().create(&params, &late).await.unwrap();
-    replica.round(NOW).await;
+    replica.rotate(NOW).await;
     let late = cluster.validating().get("not-there").await.unwrap();
     let client_config = &late.webhooks.unwrap()[0].client_config;
     let ca_bundle = client_config.ca_bundle.clone().unwrap().0;
@@ -63,7 +63,7 @@ async fn u47_a_replica_takes_what_another_made_meanwhile() {
     let cluster = Cluster::new().await;
     let (mut one, mut other) = (cluster.replica(), cluster.replica());
     // Both find nothing, and both want to create the Secret.
-    let (first, second) = tokio::join!(one.self_made.round(NOW), other.self_made.round(NOW));
+    let (first, second) = tokio::join!(one.ca.rotate(NOW), other.ca.rotate(NOW));
     first.unwrap();
     second.unwrap();
     let trusted = cluster.trusted().await;
@@ -81,17 +81,17 @@ async fn u47_a_replica_takes_what_another_made_meanwhile() {
 async fn u47_two_replicas_renew_once_and_at_any_moment_both_are_trusted() {
     let cluster = Cluster::new().await;
     let (mut one, mut other) = (cluster.replica(), cluster.replica());
-    one.round(NOW).await;
-    other.round(NOW).await;
+    one.rotate(NOW).await;
+    other.rotate(NOW).await;
     let old = one.called(&cluster.trusted().await, NOW).await.unwrap();
     let before = cluster.writes();
     let then = NOW + days(60);
-    one.round(then).await;
+    one.rotate(then).await;
     let trusted = cluster.trusted().await;
     let new = one.called(&trusted, then).await.unwrap();
     assert_ne!(new, old);
     assert_eq!(other.called(&trusted, then).await.unwrap(), old);
-    other.round(then + MINUTE).await;
+    other.rotate(then + MINUTE).await;
     assert_eq!(other.called(&trusted, then).await.unwrap(), new);
     assert_eq!(cluster.writes() - before, 1);
 }
@@ -100,11 +100,11 @@ async fn u47_two_replicas_renew_once_and_at_any_moment_both_are_trusted() {
 async fn u47_of_two_replicas_that_renew_at_a_time_one_takes_what_the_other_made() {
     let cluster = Cluster::new().await;
     let (mut one, mut other) = (cluster.replica(), cluster.replica());
-    one.round(NOW).await;
-    other.round(NOW).await;
+    one.rotate(NOW).await;
+    other.rotate(NOW).await;
     let before = cluster.writes();
     let then = NOW + days(60);
-    let (first, second) = tokio::join!(one.self_made.round(then), other.self_made.round(then));
+    let (first, second) = tokio::join!(one.ca.rotate(then), other.ca.rotate(then));
     first.unwrap();
     second.unwrap();
     assert_eq!(cluster.writes() - before, 2, "the race did not take place");
@@ -116,18 +116,18 @@ async fn u47_of_two_replicas_that_renew_at_a_time_one_takes_what_the_other_made(
 #[tokio::test]
 async fn u47_an_expired_certificate_is_replaced_by_one_that_callers_accept() {
     let cluster = Cluster::new().await;
-    cluster.replica().round(NOW).await;
+    cluster.replica().rotate(NOW).await;
     let trusted = cluster.trusted().await;
     let then = NOW + days(100);
     let mut late = cluster.replica();
-    late.round(then).await;
+    late.rotate(then).await;
     late.called(&trusted, then).await.unwrap();
 }
 
 /// Replicas at the time when their CA is due, with a young certificate.
 pub(super) async fn before_a_new_ca(cluster: &Cluster) -> Timestamp {
     for age in [0, 60, 120, 180, 240] {
-        cluster.replica().round(NOW + days(age)).await;
+        cluster.replica().rotate(NOW + days(age)).await;
     }
     NOW + days(244)
 }
@@ -138,8 +138,8 @@ async fn u47_a_new_ca_comes_in_two_steps_and_old_and_new_replicas_are_trusted_th
     let start = before_a_new_ca(&cluster).await;
     let only_old = cluster.trusted().await;
     let (mut leads, mut follows) = (cluster.replica(), cluster.replica());
-    follows.round(start - days(1)).await;
-    leads.round(start).await;
+    follows.rotate(start - days(1)).await;
+    leads.rotate(start).await;
     let both = cluster.trusted().await;
     assert_ne!(both, only_old);
     assert!(both.ends_with(&only_old));
@@ -147,25 +147,25 @@ async fn u47_a_new_ca_comes_in_two_steps_and_old_and_new_replicas_are_trusted_th
 
     // API servers that have not noticed the new CA are served the old certificate.
     let nearly = start + PUBLISH_GRACE - MINUTE;
-    leads.round(nearly).await;
+    leads.rotate(nearly).await;
     assert_eq!(leads.called(&only_old, nearly).await.unwrap(), old);
     let signs = start + PUBLISH_GRACE;
-    leads.round(signs).await;
+    leads.rotate(signs).await;
     let new = leads.called(&both, signs).await.unwrap();
     assert_ne!(new, old);
     leads.called(&only_old, signs).await.unwrap_err();
     // The other replica has not noticed, and needs the old CA.
     assert_eq!(follows.called(&both, signs).await.unwrap(), old);
-    follows.round(signs + MINUTE).await;
+    follows.rotate(signs + MINUTE).await;
     assert_eq!(follows.called(&both, signs).await.unwrap(), new);
     assert_eq!(cluster.trusted().await, both);
 
     // A replica that starts now finds all that the others know.
     let mut starts = cluster.replica();
-    starts.round(signs + MINUTE).await;
+    starts.rotate(signs + MINUTE).await;
     assert_eq!(starts.called(&both, signs).await.unwrap(), new);
 
-    leads.round(signs + days(8)).await;
+    leads.rotate(signs + days(8)).await;
     let only_new = cluster.trusted().await;
     assert!(both.starts_with(&only_new) && both != only_new);
     follows.called(&only_new, signs + days(8)).await.unwrap();
@@ -176,15 +176,15 @@ async fn u47_the_grace_of_a_new_ca_begins_when_it_is_seen_published() {
     let cluster = Cluster::new().await;
     let start = before_a_new_ca(&cluster).await;
     let mut first = cluster.replica();
-    first.round(start).await;
+    first.rotate(start).await;
     let old = first.called(&cluster.trusted().await, start).await.unwrap();
-    // Whoever starts later does not know for how long it has been published.
+    // A replica that starts later does not know for how long it has been published.
     let mut second = cluster.replica();
     let later = start + days(1);
-    second.round(later).await;
+    second.rotate(later).await;
     let trusted = cluster.trusted().await;
     assert_eq!(second.called(&trusted, later).await.unwrap(), old);
-    // Somebody takes the CA certificates away: they are put back, and the grace begins anew.
+    // The CA certificates are removed: they are published again, and the grace period begins again.
     let lost =
         json!({"webhooks": [{"name": "x.lbcf.tkestack.io", "clientConfig": {"caBundle": ""}}]});
     let lost = Patch::Strategic(lost);
@@ -195,19 +195,19 @@ async fn u47_the_grace_of_a_new_ca_begins_when_it_is_seen_published() {
         .await
         .unwrap();
     let later = later + PUBLISH_GRACE - MINUTE;
-    second.round(later).await;
+    second.rotate(later).await;
     assert_eq!(cluster.trusted().await, trusted);
     let later = later + MINUTE * 2;
-    second.round(later).await;
+    second.rotate(later).await;
     assert_eq!(second.called(&trusted, later).await.unwrap(), old);
     let later = later + PUBLISH_GRACE;
-    second.round(later).await;
+    second.rotate(later).await;
     assert_ne!(second.called(&trusted, later).await.unwrap(), old);
 }
 
 /// A replica whose connection to the API server breaks for good after some requests. The last one
 /// arrives, or does not.
-fn mortal(cluster: &Cluster, requests: i64, last_arrives: bool) -> Replica {
+fn killed_after(cluster: &Cluster, requests: i64, last_arrives: bool) -> Replica {
     let left = Arc::new(AtomicI64::new(requests));
     let service = cluster.0.service().named("replica");
     let service = ServiceBuilder::new().service(tower::service_fn(
@@ -242,12 +242,12 @@ async fn u47_a_replica_may_die_at_each_step_of_a_rotation() {
             let params = PostParams::default();
             cluster.secrets().create(&params, &secret).await.unwrap();
             let mut lives = cluster.replica();
-            lives.round(start - days(1)).await;
-            let mut dies = mortal(&cluster, requests, last_arrives);
-            let _ = dies.self_made.round(start - days(1)).await;
+            lives.rotate(start - days(1)).await;
+            let mut dies = killed_after(&cluster, requests, last_arrives);
+            let _ = dies.ca.rotate(start - days(1)).await;
             // Its rounds, through both steps; then it is gone, or serves what it had last.
             for minutes in [0, 5, 11] {
-                let _ = dies.self_made.round(start + MINUTE * minutes).await;
+                let _ = dies.ca.rotate(start + MINUTE * minutes).await;
             }
             let case = format!("{requests} requests, last arrives: {last_arrives}");
             let now = start + MINUTE * 12;
@@ -261,17 +261,17 @@ async fn u47_a_replica_may_die_at_each_step_of_a_rotation() {
             let mut starts = cluster.replica();
             for minutes in [13, 14, 25, 40] {
                 let now = start + MINUTE * minutes;
-                lives.round(now).await;
+                lives.rotate(now).await;
                 lives.called_from(&cluster, now, &case).await;
-                starts.round(now).await;
+                starts.rotate(now).await;
                 starts.called_from(&cluster, now, &case).await;
                 if serves {
                     dies.called_from(&cluster, now, &case).await;
                 }
             }
             let settled = cluster.writes();
-            lives.round(start + MINUTE * 60).await;
-            starts.round(start + MINUTE * 60).await;
+            lives.rotate(start + MINUTE * 60).await;
+            starts.rotate(start + MINUTE * 60).await;
             assert_eq!(cluster.writes(), settled, "{case}");
             let trusted = cluster.trusted().await;
             let newest = starts.called(&trusted, now).await.unwrap();
@@ -281,7 +281,7 @@ async fn u47_a_replica_may_die_at_each_step_of_a_rotation() {
 }
 
 #[tokio::test]
-async fn u47_a_spoilt_secret_is_repaired_and_told_and_callers_notice_nothing() {
+async fn u47_a_damaged_secret_is_repaired_and_reported_without_failing_requests() {
     for part in [
         json!({"tls.crt": "eA=="}),
         json!({"tls.key": "eA=="}),
@@ -292,19 +292,19 @@ async fn u47_a_spoilt_secret_is_repaired_and_told_and_callers_notice_nothing() {
     ] {
         let cluster = Cluster::new().await;
         let (mut one, mut other) = (cluster.replica(), cluster.replica());
-        one.round(NOW).await;
-        other.round(NOW).await;
+        one.rotate(NOW).await;
+        other.rotate(NOW).await;
         cluster.spoil(part.clone()).await;
         let case = part.to_string();
         let log = Log::new();
         for minutes in 1..15 {
             let now = NOW + MINUTE * minutes;
-            one.round(now).await;
+            one.rotate(now).await;
             // In each step callers trust the one that acted and the one that did not.
             let trusted = cluster.trusted().await;
             one.called(&trusted, now).await.expect(&case);
             other.called(&trusted, now).await.expect(&case);
-            other.round(now).await;
+            other.rotate(now).await;
         }
         let warnings = log.warnings();
         if part["ca.key"] != "" {
@@ -318,7 +318,7 @@ async fn u47_a_spoilt_secret_is_repaired_and_told_and_callers_notice_nothing() {
         // A replica that knows nothing but the Secret finds it whole.
         let before = cluster.writes();
         let mut starts = cluster.replica();
-        starts.round(NOW + MINUTE * 20).await;
+        starts.rotate(NOW + MINUTE * 20).await;
         starts.called(&cluster.trusted().await, NOW).await.unwrap();
         assert_eq!(cluster.writes(), before, "{part}");
     }
@@ -327,13 +327,13 @@ async fn u47_a_spoilt_secret_is_repaired_and_told_and_callers_notice_nothing() {
 #[tokio::test]
 async fn u47_a_spoilt_secret_is_repaired_by_a_replica_that_starts() {
     let cluster = Cluster::new().await;
-    cluster.replica().round(NOW).await;
+    cluster.replica().rotate(NOW).await;
     cluster
         .spoil(json!({"ca.key": "eA==", "tls.key": "//8="}))
         .await;
     let log = Log::new();
     let mut starts = cluster.replica();
-    starts.round(NOW).await;
+    starts.rotate(NOW).await;
     starts.called(&cluster.trusted().await, NOW).await.unwrap();
     let [warning] = &*log.warnings() else {
         panic!("{}", log.text())
@@ -355,7 +355,7 @@ async fn u47_a_secret_made_for_this_by_others_keeps_its_type_and_what_else_is_in
     let params = PostParams::default();
     cluster.secrets().create(&params, &secret).await.unwrap();
     let mut replica = cluster.replica();
-    replica.round(NOW).await;
+    replica.rotate(NOW).await;
     replica.called(&cluster.trusted().await, NOW).await.unwrap();
     let secret = cluster.secrets().get("certs").await.unwrap();
     assert_eq!(secret.type_.unwrap(), "Opaque");
@@ -364,13 +364,13 @@ async fn u47_a_secret_made_for_this_by_others_keeps_its_type_and_what_else_is_in
 }
 
 #[tokio::test]
-async fn u47_certificates_of_somebody_else_in_the_secret_are_served_and_published() {
+async fn u47_certificates_of_another_manager_in_the_secret_are_served_and_published() {
     let cluster = Cluster::new().await;
-    cluster.replica().round(NOW).await;
+    cluster.replica().rotate(NOW).await;
     cluster.spoil(json!({ "ca.key": null })).await;
     let before = cluster.writes();
     let mut replica = cluster.replica();
-    replica.round(NOW + days(70)).await;
+    replica.rotate(NOW + days(70)).await;
     replica
         .called(&cluster.trusted().await, NOW + days(70))
         .await
@@ -383,8 +383,8 @@ async fn u47_no_key_is_ever_logged() {
     let cluster = Cluster::new().await;
     let log = Log::new();
     let mut replica = cluster.replica();
-    replica.round(NOW).await;
-    replica.round(NOW + days(60)).await;
+    replica.rotate(NOW).await;
+    replica.rotate(NOW + days(60)).await;
     let bundle = Bundle {
         server_key: PrivatePem(cluster.secret("tls.key").await),
         ca_key: Some(PrivatePem(cluster.secret("ca.key").await)),
@@ -393,8 +393,8 @@ async fn u47_no_key_is_ever_logged() {
     // Keys in all the wrong places, and an answer that is no Secret.
     let keys = cluster.secrets().get("certs").await.unwrap().data.unwrap();
     cluster.spoil(json!({"tls.crt": keys["tls.key"], "ca.crt": keys["ca.key"], "ca.key": keys["tls.crt"]})).await;
-    replica.round(NOW + days(60)).await;
-    tracing::trace!(?bundle, replica = ?replica.self_made, "shown");
+    replica.rotate(NOW + days(60)).await;
+    tracing::trace!(?bundle, "shown");
     let log = log.text();
     assert!(log.contains("repaired the certificates") && log.contains("PrivatePem(..)"));
     for key in [bundle.server_key, bundle.ca_key.unwrap()] {

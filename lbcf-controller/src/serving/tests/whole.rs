@@ -3,7 +3,7 @@
 use super::files::Directory;
 use super::fixture::{Cluster, DEADLINE, call, configurations, eventually, secret_key};
 use crate::serving::certificates::tests::{days, first, names};
-use crate::serving::{CertificateSource, Ready, Server, ServingError};
+use crate::serving::{CertificateSource, Server, ServingError};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, Response, StatusCode};
@@ -18,13 +18,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tower::ServiceExt as _;
 
 struct Running {
     addr: SocketAddr,
-    ready: Ready,
+    ready: watch::Receiver<bool>,
     stop: oneshot::Sender<()>,
     task: JoinHandle<Result<(), ServingError>>,
 }
@@ -32,21 +32,30 @@ struct Running {
 impl Running {
     async fn start(client: Client, source: CertificateSource) -> Self {
         let mut server = Server::new(client, source);
-        server.round_interval = Duration::from_millis(20);
+        server.rotation_interval = Duration::from_millis(20);
         server.files_interval = Duration::from_millis(20);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
-        let ready = server.ready();
+        let (sender, ready) = watch::channel(false);
+        let on_ready = move || {
+            sender.send_replace(true);
+        };
         let router = Router::new().route("/", get(|| async { "answer" }));
         let (stop, stopped) = oneshot::channel();
         let stopped = async { drop(stopped.await) };
-        let task = tokio::spawn(server.run(listener, router, stopped));
+        let task = tokio::spawn(server.run(listener, router, stopped, on_ready));
         Self {
             addr,
             ready,
             stop,
             task,
         }
+    }
+
+    async fn wait_until_ready(&mut self) {
+        let ready = self.ready.wait_for(|ready| *ready);
+        let ready = tokio::time::timeout(DEADLINE, ready).await;
+        ready.unwrap().unwrap();
     }
 
     async fn stop(self) {
@@ -56,8 +65,8 @@ impl Running {
     }
 }
 
-fn self_made() -> CertificateSource {
-    CertificateSource::SelfMade {
+fn self_signed() -> CertificateSource {
+    CertificateSource::SelfSignedCa {
         secret: secret_key(),
         names: names(),
         configurations: configurations(),
@@ -74,10 +83,8 @@ fn files(directory: &Directory) -> CertificateSource {
 #[tokio::test]
 async fn u47_a_server_that_is_ready_is_trusted_by_whom_the_cluster_tells() {
     let cluster = Cluster::new().await;
-    let mut server = Running::start(cluster.0.client_as("replica"), self_made()).await;
-    tokio::time::timeout(DEADLINE, server.ready.wait())
-        .await
-        .unwrap();
+    let mut server = Running::start(cluster.0.client_as("replica"), self_signed()).await;
+    server.wait_until_ready().await;
     call(server.addr, &cluster.trusted().await).await.unwrap();
     assert_eq!(cluster.writes(), 3);
     server.stop().await;
@@ -103,10 +110,10 @@ async fn u47_every_call_succeeds_while_certificates_change() {
     let params = kube::api::PostParams::default();
     cluster.secrets().create(&params, &secret).await.unwrap();
 
-    let mut one = Running::start(cluster.0.client_as("replica"), self_made()).await;
-    let mut other = Running::start(cluster.0.client_as("replica"), self_made()).await;
-    one.ready.wait().await;
-    other.ready.wait().await;
+    let mut one = Running::start(cluster.0.client_as("replica"), self_signed()).await;
+    let mut other = Running::start(cluster.0.client_as("replica"), self_signed()).await;
+    one.wait_until_ready().await;
+    other.wait_until_ready().await;
     let trusted = cluster.trusted().await;
     let mut certificates = Vec::new();
     let calls = AtomicU64::new(0);
@@ -169,15 +176,13 @@ async fn u47_a_server_is_not_ready_before_the_ca_is_published_and_tries_until_it
         }
     });
     let client = Client::new(service, "default");
-    let mut server = Running::start(client, self_made()).await;
+    let mut server = Running::start(client, self_signed()).await;
     eventually("both are refused", || async {
         (left.load(Ordering::Relaxed) == 0).then_some(())
     })
     .await;
-    assert!(!server.ready.is_ready());
-    tokio::time::timeout(DEADLINE, server.ready.wait())
-        .await
-        .unwrap();
+    assert!(!*server.ready.borrow());
+    server.wait_until_ready().await;
     call(server.addr, &cluster.trusted().await).await.unwrap();
     server.stop().await;
 }
@@ -188,8 +193,8 @@ async fn a_server_that_waits_for_its_certificate_can_be_stopped() {
     let service = tower::service_fn(|_: Request<kube::client::Body>| async {
         std::future::pending::<Result<Response<Body>, Infallible>>().await
     });
-    let server = Running::start(Client::new(service, "default"), self_made()).await;
-    assert!(!server.ready.is_ready());
+    let server = Running::start(Client::new(service, "default"), self_signed()).await;
+    assert!(!*server.ready.borrow());
     server.stop().await;
     drop(cluster);
 }
@@ -202,9 +207,7 @@ async fn u47_files_are_served_and_followed() {
     let directory = Directory::new();
     directory.write(&old);
     let mut server = Running::start(cluster.0.client_as("replica"), files(&directory)).await;
-    tokio::time::timeout(DEADLINE, server.ready.wait())
-        .await
-        .unwrap();
+    server.wait_until_ready().await;
     call(server.addr, &old.cas).await.unwrap();
     directory.write(&new);
     eventually("the new certificate is served", || async {
@@ -223,7 +226,7 @@ async fn u47_files_are_served_and_followed() {
 }
 
 #[tokio::test]
-async fn files_that_cannot_be_served_are_told_at_the_start() {
+async fn files_that_cannot_be_served_are_reported_at_the_start() {
     let cluster = Cluster::empty().await;
     let directory = Directory::new();
     let fails = async || {
@@ -239,7 +242,7 @@ async fn files_that_cannot_be_served_are_told_at_the_start() {
     let error = fails().await;
     assert!(error.contains(path.to_str().unwrap()), "{error}");
     assert!(
-        error.contains("the key is not the certificate's"),
+        error.contains("not the key of the certificate in"),
         "{error}"
     );
 }

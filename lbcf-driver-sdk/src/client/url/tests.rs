@@ -39,9 +39,9 @@ fn b149_only_http_and_https_with_a_host_are_urls() {
         ("http://u:p@:8080", "no host"),
         ("ftp://d", "neither http nor https"),
         ("unix:///run/driver", "not a URL"),
-        ("http://d:0", "the port is no number from 1 to 65535"),
-        ("http://d:99999", "the port is no number from 1 to 65535"),
-        ("http://d:", "the port is no number from 1 to 65535"),
+        ("http://d:0", "the port is not a number from 1 to 65535"),
+        ("http://d:99999", "the port is not a number from 1 to 65535"),
+        ("http://d:", "the port is not a number from 1 to 65535"),
         ("http://d e", "not a URL"),
     ] {
         let error = url.parse::<DriverUrl>().expect_err(url);

@@ -1,8 +1,8 @@
-//! From the wire's requests to a driver's own.
+//! Converts the wire's requests to those of a driver.
 //!
-//! A value that does not fit keeps the driver from being asked, except where that would leave
-//! something behind for ever: deleting needs no attributes, taking a backend away no parameters,
-//! and an update need not have begun with values that fit.
+//! The driver is not called with a value that does not fit, except where that would leak something:
+//! a deletion needs no attributes, a deregistration no parameters, and the old values of an update
+//! need not fit.
 
 use super::{
     Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
@@ -12,7 +12,6 @@ use crate::fields::{self, FieldError, Fields};
 use crate::webhook::{self as wire, PodBackend, ServiceBackend, StringMap};
 use crate::{Driver, HookError};
 
-/// A map that is empty where there is nothing to tell.
 fn read_unless_empty<T: Fields>(name: &str, map: &StringMap) -> Result<Option<T>, FieldError> {
     if map.is_empty() {
         Ok(None)
@@ -21,7 +20,7 @@ fn read_unless_empty<T: Fields>(name: &str, map: &StringMap) -> Result<Option<T>
     }
 }
 
-/// Two maps, with the problems of both.
+/// Both values, or the problems of both.
 fn both<A, B>(
     one: Result<A, FieldError>,
     other: Result<B, FieldError>,
@@ -33,24 +32,23 @@ fn both<A, B>(
     }
 }
 
-/// What a request of a webhook that decides came to.
-pub(crate) enum Question<R> {
-    /// The driver decides.
-    Ask(R),
-    /// There is nothing to decide: the update leaves what the driver judges as it was. What was
-    /// stored under earlier rules does not fit now, and refusing would keep people from changing
-    /// the rest of the object, such as a label that protects it from being deleted (b75, b76).
+/// The request of a validation, as far as it concerns the driver.
+pub(crate) enum ValidationInput<R> {
+    Validate(R),
+    /// Values that were stored under earlier rules do not fit, and the update does not change them.
+    /// It is accepted, so that users can change the rest of the object, such as a label that protects
+    /// it from deletion (b75, b76).
     Unchanged,
 }
 
-impl<R> Question<R> {
+impl<R> ValidationInput<R> {
     fn new(
         read: Result<R, FieldError>,
         operation: &wire::Operation,
         is_unchanged: bool,
     ) -> Result<Self, FieldError> {
         match read {
-            Ok(request) => Ok(Self::Ask(request)),
+            Ok(request) => Ok(Self::Validate(request)),
             Err(_) if is_unchanged && *operation == wire::Operation::Update => Ok(Self::Unchanged),
             Err(error) => Err(error),
         }
@@ -60,7 +58,7 @@ impl<R> Question<R> {
 impl<D: Driver + ?Sized> ValidateLoadBalancer<D> {
     pub(crate) fn read(
         request: wire::ValidateLoadBalancerRequest,
-    ) -> Result<Question<Self>, FieldError> {
+    ) -> Result<ValidationInput<Self>, FieldError> {
         let wire::ValidateLoadBalancerRequest {
             dry_run,
             lb_spec,
@@ -83,7 +81,7 @@ impl<D: Driver + ?Sized> ValidateLoadBalancer<D> {
             operation: operation.clone(),
         });
         // d10: `lbSpec` never changes.
-        Question::new(read, &operation, attributes == old_attributes)
+        ValidationInput::new(read, &operation, attributes == old_attributes)
     }
 }
 
@@ -130,7 +128,7 @@ impl<D: Driver + ?Sized> DeleteLoadBalancer<D> {
 impl<D: Driver + ?Sized> ValidateBackend<D> {
     pub(crate) fn read(
         request: wire::ValidateBackendRequest,
-    ) -> Result<Question<Self>, FieldError> {
+    ) -> Result<ValidationInput<Self>, FieldError> {
         let wire::ValidateBackendRequest {
             dry_run,
             backend_type,
@@ -153,7 +151,7 @@ impl<D: Driver + ?Sized> ValidateBackend<D> {
             },
             operation: operation.clone(),
         });
-        Question::new(read, &operation, parameters == old_parameters)
+        ValidationInput::new(read, &operation, parameters == old_parameters)
     }
 }
 
@@ -163,8 +161,8 @@ impl<D: Driver + ?Sized> GenerateBackendAddr<D> {
         Ok(Self {
             lb_info: fields::read_whole("lbInfo", request.lb_info)?,
             lb_attributes: fields::read_whole("lbAttributes", request.lb_attributes)?,
-            // d4: the original leaves them out. An address is asked for once and kept, so one must
-            // not come from parameters that are there and could not be read.
+            // d4: the original leaves them out. The address is stored, so it must not be generated
+            // without parameters that exist and do not fit.
             parameters: match fields::read_whole("parameters", request.parameters) {
                 Ok(parameters) => Some(parameters),
                 Err(_) if !has_parameters => None,
@@ -210,9 +208,9 @@ impl<D: Driver + ?Sized> EnsureBackend<D> {
 }
 
 impl<D: Driver + ?Sized> DeregisterBackend<D> {
-    /// The error of the address stands apart: an address that cannot be read was never
-    /// registered, so that there is nothing to take away. A user may have written it (b26), and
-    /// its record could never go if this failed.
+    /// The inner error is that of the address: one that does not fit was never registered, so there
+    /// is nothing to deregister. A user may have written it (b26), and a failure would prevent the
+    /// deletion of its record.
     pub(crate) fn read(
         request: wire::DeregisterBackendRequest,
     ) -> Result<Result<Self, FieldError>, FieldError> {
@@ -220,8 +218,15 @@ impl<D: Driver + ?Sized> DeregisterBackend<D> {
             Ok(address) => address,
             Err(error) => return Ok(Err(error)),
         };
+        // Without lbInfo the load balancer was never created, and nothing was registered to it.
+        let never_created = request.lb_info.is_empty();
+        let lb_info = match fields::read_whole("lbInfo", request.lb_info) {
+            Ok(lb_info) => lb_info,
+            Err(error) if never_created => return Ok(Err(error)),
+            Err(error) => return Err(error),
+        };
         Ok(Ok(Self {
-            lb_info: fields::read_whole("lbInfo", request.lb_info)?,
+            lb_info,
             backend_addr,
             parameters: fields::read_if_it_fits(&request.parameters),
             injected_info: request.injected_info,

@@ -1,12 +1,12 @@
-//! Reads a text as a list: `80, 443`.
+//! Deserializes a list from a text: `80, 443`.
 
-use super::text::{Place, Text};
+use super::text::{Text, TextRole};
 use super::{Problem, Recorder};
 use serde::de::{DeserializeSeed, SeqAccess};
 
-/// What stands between commas, without the white space around it.
+/// The items between commas, trimmed.
 pub(super) struct Items<'a, 'de> {
-    /// What is not read yet; none when all is.
+    /// The unread part; `None` at the end.
     rest: Option<&'de str>,
     recorder: Option<&'a Recorder>,
 }
@@ -45,7 +45,7 @@ impl<'de> SeqAccess<'de> for Items<'_, 'de> {
             }
         };
         let item = item.trim();
-        seed.deserialize(Text::new(item, Place::Item, self.recorder))
+        seed.deserialize(Text::new(item, TextRole::Item, self.recorder))
             .map(Some)
             .map_err(|problem| problem.in_item(item))
     }

@@ -1,4 +1,4 @@
-//! Reads one text as what its field's type asks for.
+//! Deserializes one text as its field's type.
 
 use super::list::Items;
 use super::{Problem, Recorder, is_json_list, word};
@@ -9,66 +9,68 @@ use std::cell::Cell;
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
-/// Where a text stands.
+/// The role of a text in its map.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
-    /// It is a key; whether it is read as a field's name is noted here.
+pub(super) enum TextRole<'a> {
+    /// A key. The cell is set if the key is read as a field's name.
     Key(&'a Cell<bool>),
-    /// It is the value of a key that was read as a field's name.
+    /// The value of a field.
     Field,
-    /// It is the value of some key of a map.
+    /// The value of another key of a map.
     Value,
-    /// It is one item of a list.
+    /// An item of a list.
     Item,
 }
 
-/// One text as something to deserialize from.
 #[derive(Clone, Copy)]
 pub(super) struct Text<'a, 'de> {
     text: &'de str,
-    place: Place<'a>,
+    role: TextRole<'a>,
     recorder: Option<&'a Recorder>,
 }
 
 impl<'a, 'de> Text<'a, 'de> {
     pub(super) const fn new(
         text: &'de str,
-        place: Place<'a>,
+        role: TextRole<'a>,
         recorder: Option<&'a Recorder>,
     ) -> Self {
         Self {
             text,
-            place,
+            role,
             recorder,
         }
     }
 
-    /// What the type asks for is known now.
-    fn asked(&self, kind: impl FnOnce() -> Kind, visitor: &dyn Expected) -> Result<(), Problem> {
+    /// Records the requested kind, and rejects empty texts where they count as absent.
+    fn requested(
+        &self,
+        kind: impl FnOnce() -> Kind,
+        visitor: &dyn Expected,
+    ) -> Result<(), Problem> {
         if let Some(recorder) = self.recorder {
-            if matches!(self.place, Place::Item) {
+            if matches!(self.role, TextRole::Item) {
                 recorder.asked_item(kind());
             } else {
                 recorder.asked(kind(), own_words(visitor));
             }
         }
-        match self.place {
-            // Templates leave empty texts behind: as good as absent.
-            Place::Field if self.text.is_empty() => Err(Problem::new(What::Empty)),
-            Place::Item if self.text.is_empty() => Err(Problem::value("an item is empty")),
+        match self.role {
+            // Templates leave empty texts behind.
+            TextRole::Field if self.text.is_empty() => Err(Problem::new(What::Empty)),
+            TextRole::Item if self.text.is_empty() => Err(Problem::value("an item is empty")),
             _ => Ok(()),
         }
     }
 
-    /// The text is not what it should be.
-    fn is_not(&self, kind: &Kind, visitor: &dyn Expected) -> Problem {
+    fn not_a(&self, kind: &Kind, visitor: &dyn Expected) -> Problem {
         match own_words(visitor) {
             Some(words) => Problem::value(format!("not {words}")),
             None => Problem::value(format!("not {kind}")),
         }
     }
 
-    fn is_no_integer(&self, min: i128, max: u128, visitor: &dyn Expected) -> Problem {
+    fn not_an_integer(&self, min: i128, max: u128, visitor: &dyn Expected) -> Problem {
         if let Some(words) = own_words(visitor) {
             return Problem::value(format!("not {words}"));
         }
@@ -78,7 +80,7 @@ impl<'a, 'de> Text<'a, 'de> {
             (false, _) => (min, ""),
         };
         let kind = Kind::Integer { min, max };
-        // Somebody who wrote 080 or +80 shall not have to guess what is wrong with it.
+        // Explains what is wrong with 080 and +80.
         let fits = |number: &i128| match u128::try_from(*number) {
             Ok(number) => number <= max && (min <= 0 || number > 0),
             Err(_) => *number >= min,
@@ -107,16 +109,16 @@ impl<'a, 'de> Text<'a, 'de> {
             })
     }
 
-    /// A list, of so many items where the type says so.
+    /// A list, of `items` items for a tuple.
     fn list<V: Visitor<'de>>(self, items: Option<usize>, visitor: V) -> Result<V::Value, Problem> {
-        self.asked(|| Kind::List(Box::new(Kind::Text)), &visitor)?;
+        self.requested(|| Kind::List(Box::new(Kind::Text)), &visitor)?;
         if is_json_list(self.text) {
             return self.json(|reader| match items {
                 Some(items) => reader.deserialize_tuple(items, visitor),
                 None => reader.deserialize_seq(visitor),
             });
         }
-        if matches!(self.place, Place::Item) {
+        if matches!(self.role, TextRole::Item) {
             return Err(Problem::value("not a list in JSON, such as [[1, 2], [3]]"));
         }
         let mut list = Items::new(self.text, self.recorder);
@@ -129,31 +131,29 @@ impl<'a, 'de> Text<'a, 'de> {
     }
 }
 
-/// Serde's whole numbers.
 macro_rules! integers {
     ($($method:ident, $visit:ident, $int:ident;)*) => {$(
-        #[allow(clippy::cast_lossless, reason = "not every one of them is narrower")]
+        #[allow(clippy::cast_lossless, reason = "i128 and u128 are not narrower")]
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
             const MIN: i128 = $int::MIN as i128;
             const MAX: u128 = $int::MAX as u128;
-            self.asked(|| integer(MIN, MAX, &visitor), &visitor)?;
+            self.requested(|| integer(MIN, MAX, &visitor), &visitor)?;
             match whole::<$int>(self.text) {
                 Some(number) if number != 0 || !is_nonzero(&visitor) => visitor.$visit(number),
-                _ => Err(self.is_no_integer(MIN, MAX, &visitor)),
+                _ => Err(self.not_an_integer(MIN, MAX, &visitor)),
             }
         }
     )*};
 }
 
-/// Serde's numbers with fractions.
 macro_rules! fractions {
     ($($method:ident, $visit:ident, $float:ident;)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-            self.asked(|| Kind::Number, &visitor)?;
+            self.requested(|| Kind::Number, &visitor)?;
             let number = self.text.parse::<$float>().ok();
             match number.filter(|number| number.is_finite() && is_decimal(self.text)) {
                 Some(number) => visitor.$visit(number),
-                None => Err(self.is_not(&Kind::Number, &visitor)),
+                None => Err(self.not_a(&Kind::Number, &visitor)),
             }
         }
     )*};
@@ -170,11 +170,11 @@ impl<'de> Deserializer<'de> for Text<'_, 'de> {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        self.asked(|| Kind::Bool, &visitor)?;
+        self.requested(|| Kind::Bool, &visitor)?;
         match self.text {
             "true" => visitor.visit_bool(true),
             "false" => visitor.visit_bool(false),
-            _ => Err(self.is_not(&Kind::Bool, &visitor)),
+            _ => Err(self.not_a(&Kind::Bool, &visitor)),
         }
     }
 
@@ -197,16 +197,16 @@ impl<'de> Deserializer<'de> for Text<'_, 'de> {
     }
 
     fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        self.asked(|| Kind::Char, &visitor)?;
+        self.requested(|| Kind::Char, &visitor)?;
         let mut characters = self.text.chars();
         match (characters.next(), characters.next()) {
             (Some(character), None) => visitor.visit_char(character),
-            _ => Err(self.is_not(&Kind::Char, &visitor)),
+            _ => Err(self.not_a(&Kind::Char, &visitor)),
         }
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        self.asked(|| text_kind(&visitor), &visitor)?;
+        self.requested(|| text_kind(&visitor), &visitor)?;
         visitor.visit_borrowed_str(self.text)
     }
 
@@ -215,7 +215,7 @@ impl<'de> Deserializer<'de> for Text<'_, 'de> {
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        self.asked(|| Kind::Text, &visitor)?;
+        self.requested(|| Kind::Text, &visitor)?;
         visitor.visit_borrowed_bytes(self.text.as_bytes())
     }
 
@@ -277,7 +277,7 @@ impl<'de> Deserializer<'de> for Text<'_, 'de> {
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        self.asked(|| Kind::Json, &visitor)?;
+        self.requested(|| Kind::Json, &visitor)?;
         self.json(|reader| reader.deserialize_map(visitor))
     }
 
@@ -287,7 +287,7 @@ impl<'de> Deserializer<'de> for Text<'_, 'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Problem> {
-        self.asked(|| Kind::Json, &visitor)?;
+        self.requested(|| Kind::Json, &visitor)?;
         self.json(|reader| reader.deserialize_struct(name, fields, visitor))
     }
 
@@ -298,7 +298,7 @@ impl<'de> Deserializer<'de> for Text<'_, 'de> {
         visitor: V,
     ) -> Result<V::Value, Problem> {
         let words = || variants.iter().map(|word| (*word).to_owned()).collect();
-        self.asked(|| Kind::OneOf(words()), &visitor)?;
+        self.requested(|| Kind::OneOf(words()), &visitor)?;
         if self.text.starts_with('{') {
             return self.json(|reader| reader.deserialize_enum(name, variants, visitor));
         }
@@ -306,7 +306,7 @@ impl<'de> Deserializer<'de> for Text<'_, 'de> {
     }
 
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        if let Place::Key(is_field) = self.place {
+        if let TextRole::Key(is_field) = self.role {
             is_field.set(true);
         }
         visitor.visit_borrowed_str(self.text)
@@ -317,7 +317,7 @@ impl<'de> Deserializer<'de> for Text<'_, 'de> {
     }
 }
 
-/// A word that names a variant.
+/// The name of a variant.
 struct Variant<'a, 'de>(Text<'a, 'de>);
 
 impl<'de> EnumAccess<'de> for Variant<'_, 'de> {
@@ -365,7 +365,7 @@ impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
     }
 }
 
-/// A whole number in the one way of writing it: no plus, no leading zeros, no spaces.
+/// An integer without plus, leading zeros or spaces.
 fn whole<T: FromStr>(text: &str) -> Option<T> {
     is_whole(text).then(|| text.parse().ok()).flatten()
 }
@@ -376,7 +376,7 @@ fn is_whole(text: &str) -> bool {
     all_digits && (text == "0" || !digits.starts_with('0'))
 }
 
-/// Whether it is a number as JSON writes numbers.
+/// Whether the text is a number in JSON.
 fn is_decimal(text: &str) -> bool {
     serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
         && text.starts_with(|c: char| c == '-' || c.is_ascii_digit())
@@ -401,9 +401,9 @@ fn text_kind(visitor: &dyn Expected) -> Kind {
     }
 }
 
-/// Whether it is one of the standard library's numbers that are never zero.
+/// Whether the type is one of the standard library's `NonZero` types.
 fn is_nonzero(visitor: &dyn Expected) -> bool {
-    /// Looks at the first piece that is written, so that nothing is allocated for a plain 0.
+    /// Inspects the first piece that is written, to avoid an allocation.
     struct Begin(bool);
 
     impl fmt::Write for Begin {
@@ -414,15 +414,19 @@ fn is_nonzero(visitor: &dyn Expected) -> bool {
     }
 
     let mut begin = Begin(false);
-    // The failure is how it stops after the first piece.
+    // The error stops after the first piece.
     let _ = write!(begin, "{visitor}");
     begin.0
 }
 
-/// What the type says that it expects, where that is more than what serde says for its own.
+/// The type's own description of what it expects, if it is not one of serde's.
 fn own_words(visitor: &dyn Expected) -> Option<String> {
     let words = visitor.to_string();
-    let serdes = [
+    let is_number = |words: &str| {
+        let bits = words.strip_prefix(['i', 'u', 'f']);
+        bits.is_some_and(|bits| matches!(bits, "8" | "16" | "32" | "64" | "128" | "size"))
+    };
+    let is_serdes = [
         "a string",
         "a borrowed string",
         "a boolean",
@@ -432,30 +436,16 @@ fn own_words(visitor: &dyn Expected) -> Option<String> {
         "path string",
         "byte array",
         "unit",
-        "i8",
-        "i16",
-        "i32",
-        "i64",
-        "i128",
-        "isize",
-        "u8",
-        "u16",
-        "u32",
-        "u64",
-        "u128",
-        "usize",
-        "f32",
-        "f64",
     ];
-    let of_derive = [
+    let is_serdes = is_serdes.contains(&words.as_str()) || is_number(&words);
+    let is_derived = [
         "a nonzero ",
         "struct ",
         "tuple struct ",
         "enum ",
         "a tuple of size ",
+        "an array of length ",
     ];
-    let is_serdes = serdes.contains(&words.as_str())
-        || of_derive.iter().any(|begin| words.starts_with(begin))
-        || words.starts_with("an array of length ");
-    (!is_serdes).then_some(words)
+    let is_derived = is_derived.iter().any(|begin| words.starts_with(begin));
+    (!is_serdes && !is_derived).then_some(words)
 }

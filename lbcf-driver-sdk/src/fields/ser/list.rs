@@ -1,18 +1,16 @@
-//! Writes a list as text: `80,443`, or as JSON where that could not be read back.
+//! Serializes a list to a text: `80,443`, or JSON where that could not be read back.
 
 use super::text::Text;
 use super::{Problem, What};
 use crate::fields::de::is_json_list;
 use serde::ser::{Impossible, Serialize, SerializeSeq, SerializeTuple, SerializeTupleStruct};
 
-/// What is never written as plain text.
 pub(super) type NoText = Impossible<Option<String>, Problem>;
 
-/// The items that are written so far.
 #[derive(Default)]
 pub(super) struct List {
     text: String,
-    is_begun: bool,
+    is_started: bool,
 }
 
 impl List {
@@ -21,10 +19,10 @@ impl List {
         if item.is_empty() || item.contains(',') || item.trim() != item {
             return Err(Problem::new(What::NeedsJson));
         }
-        if self.is_begun {
+        if self.is_started {
             self.text.push(',');
         }
-        self.is_begun = true;
+        self.is_started = true;
         self.text.push_str(&item);
         Ok(())
     }
@@ -37,41 +35,25 @@ impl List {
     }
 }
 
-impl SerializeSeq for List {
-    type Ok = Option<String>;
-    type Error = Problem;
+macro_rules! serialize_items {
+    ($($trait:ident: $method:ident;)*) => {$(
+        impl $trait for List {
+            type Ok = Option<String>;
+            type Error = Problem;
 
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), Problem> {
-        self.add(item)
-    }
+            fn $method<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), Problem> {
+                self.add(item)
+            }
 
-    fn end(self) -> Result<Option<String>, Problem> {
-        self.done()
-    }
+            fn end(self) -> Result<Option<String>, Problem> {
+                self.done()
+            }
+        }
+    )*};
 }
 
-impl SerializeTuple for List {
-    type Ok = Option<String>;
-    type Error = Problem;
-
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), Problem> {
-        self.add(item)
-    }
-
-    fn end(self) -> Result<Option<String>, Problem> {
-        self.done()
-    }
-}
-
-impl SerializeTupleStruct for List {
-    type Ok = Option<String>;
-    type Error = Problem;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, item: &T) -> Result<(), Problem> {
-        self.add(item)
-    }
-
-    fn end(self) -> Result<Option<String>, Problem> {
-        self.done()
-    }
+serialize_items! {
+    SerializeSeq: serialize_element;
+    SerializeTuple: serialize_element;
+    SerializeTupleStruct: serialize_field;
 }

@@ -1,15 +1,14 @@
-//! Writes one value as text.
+//! Serializes one value to a text.
 
 use super::list::{List, NoText};
 use super::{Problem, What};
 use serde::ser::{Serialize, Serializer};
 
-/// Something to serialize one value into.
 #[derive(Clone, Copy)]
 pub(super) enum Text {
     /// The value of a field.
     Value,
-    /// An item of a list, which is no list itself.
+    /// An item of a list, which cannot be a list.
     Item,
 }
 
@@ -26,7 +25,7 @@ fn needs_json<T>() -> Result<T, Problem> {
     Err(Problem::new(What::NeedsJson))
 }
 
-/// What writes itself as reading has it.
+/// Values whose `Display` is the format that is read.
 macro_rules! plain {
     ($($method:ident: $type:ty;)*) => {$(
         fn $method(self, value: $type) -> Result<Option<String>, Problem> {
@@ -39,9 +38,9 @@ macro_rules! fractions {
     ($($method:ident: $float:ty;)*) => {$(
         fn $method(self, value: $float) -> Result<Option<String>, Problem> {
             if !value.is_finite() {
-                return Err(Problem::value(format!("{value} is no number that a text can stand for")));
+                return Err(Problem::value(format!("{value} cannot be written as a number")));
             }
-            // Unlike `Display` it writes very large and very small ones with an exponent.
+            // Unlike `Display`, it writes very large and very small numbers with an exponent.
             let text = format!("{value:?}");
             Ok(Some(text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)))
         }
@@ -83,7 +82,7 @@ impl Serializer for Text {
     fn serialize_bytes(self, value: &[u8]) -> Result<Option<String>, Problem> {
         match std::str::from_utf8(value) {
             Ok(text) => Ok(Some(text.to_owned())),
-            Err(_) => Err(Problem::value("holds bytes that are no text")),
+            Err(_) => Err(Problem::value("holds bytes that are not UTF-8")),
         }
     }
 

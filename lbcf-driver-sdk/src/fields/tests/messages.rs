@@ -1,4 +1,4 @@
-//! What is said of whole maps: of missing, unknown and empty fields, and of several at once.
+//! Error messages of maps: missing, unknown and empty fields, and several problems.
 
 use super::map;
 use crate::fields::{Fields, read, read_address, write};
@@ -39,7 +39,7 @@ const KEYS: &str = "The keys are vpc, vpcID, listenerPort, weight, healthCheck, 
 #[test]
 fn a_problem_names_field_value_and_expectation() {
     let good = ("vpcID", "vpc-1");
-    for (entries, said) in [
+    for (entries, message) in [
         (
             &[("listenerPort", "80")][..],
             "lbSpec.vpcID: is missing".to_owned(),
@@ -61,12 +61,12 @@ fn a_problem_names_field_value_and_expectation() {
             "lbSpec.vpcID: is given twice, under two of its names".to_owned(),
         ),
     ] {
-        assert_eq!(complaint::<Spec>(entries), said);
+        assert_eq!(complaint::<Spec>(entries), message);
     }
 }
 
 #[test]
-fn all_problems_of_a_map_are_told() {
+fn all_problems_of_a_map_are_reported() {
     assert_eq!(
         complaint::<Spec>(&[
             ("listenerPort", "8o"),
@@ -94,21 +94,21 @@ fn all_problems_of_a_map_are_told() {
 #[test]
 fn very_long_values_and_keys_are_cut() {
     let long = "9".repeat(1_000_000);
-    let said = complaint::<Spec>(&[("listenerPort", &long), ("vpcID", "v"), (&long, "")]);
-    assert!(said.len() < 500, "{said}");
+    let message = complaint::<Spec>(&[("listenerPort", &long), ("vpcID", "v"), (&long, "")]);
+    assert!(message.len() < 500, "{message}");
     assert!(
-        said.contains("999…\": not a number from 0 to 65535"),
-        "{said}"
+        message.contains("999…\": not a number from 0 to 65535"),
+        "{message}"
     );
-    let said = complaint::<Spec>(&[("listenerPort", "\0\u{202e}🚢"), ("vpcID", "v")]);
+    let message = complaint::<Spec>(&[("listenerPort", "\0\u{202e}🚢"), ("vpcID", "v")]);
     assert_eq!(
-        said,
+        message,
         "lbSpec.listenerPort: \"\\0\\u{202e}🚢\": not a number from 0 to 65535"
     );
 }
 
 #[test]
-fn an_empty_text_is_no_value_for_a_struct() {
+fn an_empty_text_is_absent_for_a_struct() {
     let entries = [
         ("vpc", "v"),
         ("listenerPort", "1"),
@@ -197,11 +197,11 @@ fn maps_units_and_what_is_around_structs() {
     read::<()>("m", &map(&[])).unwrap();
     assert_eq!(read::<NoFields>("m", &map(&[])).unwrap(), NoFields);
     assert_eq!(write("m", &NoFields).unwrap(), map(&[]));
-    for said in [
+    for message in [
         complaint::<()>(&[("a", "")]),
         complaint::<NoFields>(&[("a", "1")]),
     ] {
-        assert_eq!(said, "lbSpec.a: unknown: there are no keys here");
+        assert_eq!(message, "lbSpec.a: unknown: there are no keys here");
     }
     assert_eq!(read::<Lenient>("m", &raw).unwrap(), Lenient {});
     assert_eq!(read::<Option<Spec>>("m", &map(&[])).unwrap(), None);
@@ -216,7 +216,7 @@ fn maps_units_and_what_is_around_structs() {
 }
 
 #[test]
-fn what_cannot_stand_for_a_map_says_so() {
+fn types_that_cannot_represent_a_map_are_refused() {
     assert_eq!(
         complaint::<u16>(&[("a", "1")]),
         "lbSpec: a map of strings cannot be read as u16: use a struct or a map"
@@ -224,7 +224,7 @@ fn what_cannot_stand_for_a_map_says_so() {
     let error = write("lbSpec", &5_u16).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "lbSpec: a map of strings cannot stand for a number: use a struct or a map"
+        "lbSpec: a map of strings cannot represent a number: use a struct or a map"
     );
 }
 
@@ -254,13 +254,13 @@ impl TryFrom<Unchecked> for Range {
 }
 
 #[test]
-fn a_check_of_the_whole_map_is_about_the_map() {
+fn a_check_of_the_whole_map_names_the_map() {
     read::<Range>("m", &map(&[("from", "1"), ("to", "2")])).unwrap();
     assert_eq!(
         complaint::<Range>(&[("from", "3"), ("to", "2")]),
         "lbSpec: from is greater than to"
     );
-    // What the check says of values that nobody gave is not told.
+    // The check's message about placeholders is not reported.
     assert_eq!(
         complaint::<Range>(&[("from", "3"), ("to", "x")]),
         "lbSpec.to: \"x\": not a number from 0 to 65535"
@@ -271,7 +271,7 @@ fn a_check_of_the_whole_map_is_about_the_map() {
 fn addresses() {
     let address: SocketAddr = read_address("backendAddr", "10.0.0.1:80").unwrap();
     assert_eq!(address.port(), 80);
-    for (text, said) in [
+    for (text, message) in [
         ("", "backendAddr: is empty"),
         (
             "10.0.0.1",
@@ -279,7 +279,7 @@ fn addresses() {
         ),
     ] {
         let error = read_address::<SocketAddr>("backendAddr", text).unwrap_err();
-        assert_eq!(error.to_string(), said);
+        assert_eq!(error.to_string(), message);
     }
     assert_eq!(
         read_address::<String>("backendAddr", "")

@@ -1,4 +1,4 @@
-//! What a schema knows of a type.
+//! Schemas of types.
 
 use crate::fields::{DriverSchemas, Json, Kind, Schema, duration};
 use crate::webhook::StringMap;
@@ -112,7 +112,7 @@ struct Everything {
     _skipped: u8,
     large: u128,
     nested: Nested,
-    // Nothing is known that would stand in for the nested struct, so behind it nothing is sure.
+    // No placeholder fits the nested struct, so later fields are not found.
     last: char,
 }
 
@@ -123,7 +123,7 @@ impl Default for Percent {
 }
 
 #[test]
-fn each_field_tells_its_kind_and_whether_it_is_required() {
+fn each_field_has_a_kind_and_may_be_required() {
     let schema = Schema::of::<Everything>();
     assert!(!schema.other_keys);
     assert_eq!(
@@ -166,7 +166,7 @@ fn each_field_tells_its_kind_and_whether_it_is_required() {
 }
 
 #[test]
-fn a_type_that_takes_nothing_known_says_less_and_nothing_wrong() {
+fn a_type_that_accepts_no_placeholder_has_an_incomplete_schema() {
     #[derive(Debug, Serialize, Deserialize)]
     struct Guarded {
         before: u8,
@@ -188,7 +188,7 @@ fn a_type_that_takes_nothing_known_says_less_and_nothing_wrong() {
 }
 
 #[test]
-fn types_that_are_no_plain_structs() {
+fn types_other_than_plain_structs() {
     for any in [
         Schema::of::<StringMap>(),
         Schema::of::<HashMap<String, u8>>(),
@@ -247,7 +247,7 @@ fn types_that_are_no_plain_structs() {
 }
 
 #[test]
-fn words_for_people_go_to_the_field_they_name() {
+fn descriptions_belong_to_the_named_field() {
     let schemas = DriverSchemas {
         parameters: Schema::of::<()>(),
         attributes: Schema::of::<Nested>(),

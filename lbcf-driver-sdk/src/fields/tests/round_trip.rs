@@ -1,4 +1,4 @@
-//! What is written is read back as the same, whatever it is; and no text ends the process.
+//! Written values are read back as equal values, and no text causes a panic.
 
 use super::map;
 use crate::fields::{Json, duration, read, write};
@@ -44,7 +44,7 @@ struct Everything {
     text: String,
     kind: Kind,
     maybe: Option<i32>,
-    // An empty text is no value, so `Some("")` is the one that does not come back.
+    // An empty text is absent, so `Some("")` is not read back.
     maybe_text: Option<String>,
     #[serde(with = "duration")]
     time: Duration,
@@ -95,7 +95,7 @@ fn nested() -> impl Strategy<Value = Nested> {
 }
 
 fn everything() -> impl Strategy<Value = Everything> {
-    // What lists stumble over: commas, brackets, white space, nothing.
+    // Special cases of lists: commas, brackets, white space, empty items.
     let item = prop_oneof![any::<String>(), "[\\[\\], \"a]{0,4}"];
     let duration =
         || (any::<u32>(), 0..1_000_000_000_u32).prop_map(|(s, n)| Duration::new(s.into(), n));
@@ -153,7 +153,7 @@ fn everything() -> impl Strategy<Value = Everything> {
     )
 }
 
-/// The text of an address leaves the flow label of IPv6 out.
+/// The text of an address does not contain the flow label of IPv6.
 fn without_scope(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip(), address.port())
 }
@@ -168,7 +168,7 @@ fn runner(cases: u32) -> TestRunner {
 }
 
 #[test]
-fn what_is_written_is_read_back() {
+fn written_values_are_read_back() {
     let result = runner(400).run(&everything(), |everything| {
         let written = write("m", &everything).unwrap();
         prop_assert_eq!(read::<Everything>("m", &written).unwrap(), everything);
@@ -178,7 +178,7 @@ fn what_is_written_is_read_back() {
 }
 
 #[test]
-fn whatever_stands_there_is_read_or_refused_in_a_few_words() {
+fn any_text_is_read_or_refused_with_a_short_message() {
     const NAMES: [&str; 24] = [
         "unsigned",
         "signed",
@@ -227,7 +227,7 @@ fn whatever_stands_there_is_read_or_refused_in_a_few_words() {
 }
 
 #[test]
-fn absent_is_what_absence_means() {
+fn absent_values_are_not_written() {
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     struct Defaults {
         none: Option<u8>,

@@ -1,4 +1,4 @@
-//! One field of each type: which texts it takes, and what it says of others.
+//! One field of each type: the texts that it accepts, and the messages about others.
 
 use super::map;
 use crate::fields::{Json, duration, read, write};
@@ -32,7 +32,7 @@ fn is<T: Value>(text: &str, value: T) {
     reads(text, one.v);
 }
 
-/// None of the texts is read, and this is what is said.
+/// The texts are refused with this message.
 #[track_caller]
 fn not<T: Value>(texts: &[&str], complaint: &str) {
     for text in texts {
@@ -42,7 +42,7 @@ fn not<T: Value>(texts: &[&str], complaint: &str) {
 }
 
 #[test]
-fn whole_numbers_are_plain_digits_in_range() {
+fn integers_are_plain_digits_in_range() {
     is("0", 0_u8);
     is("255", 255_u8);
     is("65535", u16::MAX);
@@ -76,7 +76,7 @@ fn whole_numbers_are_plain_digits_in_range() {
 }
 
 #[test]
-fn a_number_in_another_guise_is_refused_with_its_plain_form() {
+fn other_notations_of_integers_are_refused_with_the_plain_one() {
     for text in ["+80", "080", " 80", "80\n", "00080"] {
         not::<u16>(
             &[text],
@@ -91,7 +91,7 @@ fn a_number_in_another_guise_is_refused_with_its_plain_form() {
 }
 
 #[test]
-fn fractions_are_as_json_has_them_and_finite() {
+fn fractions_are_finite_json_numbers() {
     is("0.25", 0.25_f64);
     is("1", 1.0_f64);
     is("-0", -0.0_f64);
@@ -110,10 +110,7 @@ fn fractions_are_as_json_has_them_and_finite() {
     not::<f32>(&["1e39"], "not a number such as 1 or 0.25");
     for value in [f64::NAN, f64::INFINITY] {
         let error = write("m", &One { v: value }).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            format!("m.v: {value} is no number that a text can stand for")
-        );
+        assert_eq!(error, format!("m.v: {value} cannot be written as a number"));
     }
 }
 
@@ -148,7 +145,7 @@ enum Check {
 }
 
 #[test]
-fn enums_are_words_and_json_where_they_hold_something() {
+fn enums_are_words_or_json_with_data() {
     is("internal", Scheme::Internal);
     is("internet-facing", Scheme::Internet);
     reads("internet", Scheme::Internet);
@@ -197,7 +194,7 @@ impl Clone for Id {
     }
 }
 
-/// A type that reads itself and says what it expects.
+/// A type with its own `Deserialize` and expectation.
 #[derive(Debug, PartialEq, Serialize)]
 struct Even(u64);
 
@@ -225,7 +222,7 @@ impl<'de> Deserialize<'de> for Even {
 }
 
 #[test]
-fn types_of_the_drivers_own_check_themselves() {
+fn types_of_the_driver_check_their_values() {
     is("40", Percent(40));
     not::<Percent>(&["300"], "not a number from 0 to 255");
     is("lb-1", Id("lb-1".into()));
@@ -240,7 +237,7 @@ fn types_of_the_drivers_own_check_themselves() {
 }
 
 #[test]
-fn lists_have_commas_and_json_where_commas_would_not_do() {
+fn lists_are_separated_by_commas_or_json() {
     is("80,443", vec![80_u16, 443]);
     reads("80, 443", vec![80_u16, 443]);
     reads("[80, 443]", vec![80_u16, 443]);
@@ -330,7 +327,7 @@ fn durations_have_units() {
 }
 
 #[test]
-fn what_is_nested_is_json() {
+fn nested_values_are_json() {
     let nested = One {
         v: vec![Percent(3)],
     };

@@ -1,4 +1,4 @@
-//! Maps that are asked for as maps, and others.
+//! Maps that are read as `StringMap`, and others.
 
 use super::map;
 use crate::fields::{read, read_whole, show_if_it_fits};
@@ -11,13 +11,13 @@ struct Port {
     port: u16,
 }
 
-/// Where a map's first text is.
+/// The memory address of a map's first text.
 fn place(map: &StringMap) -> *const u8 {
     map.values().next().unwrap().as_ptr()
 }
 
 #[test]
-fn a_map_is_handed_on_and_not_made_anew() {
+fn a_map_is_moved_and_not_copied() {
     let given = map(&[("a", " x "), ("b", "")]);
     let (equal, at) = (given.clone(), place(&given));
     let shown = show_if_it_fits(&given, |shown: &StringMap| (place(shown), shown.clone()));
@@ -27,7 +27,7 @@ fn a_map_is_handed_on_and_not_made_anew() {
 }
 
 #[test]
-fn any_other_type_is_read_as_ever() {
+fn other_types_are_converted() {
     let given = || map(&[("port", "80")]);
     assert_eq!(read_whole::<Port>("m", given()), Ok(Port { port: 80 }));
     assert_eq!(show_if_it_fits(&given(), |port: &Port| port.port), Some(80));

@@ -40,7 +40,7 @@ fn log() -> (Lines, tracing::subscriber::DefaultGuard) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hook_that_does_not_end_is_heard_of_at_doubling_intervals() {
+async fn a_hook_that_does_not_end_is_logged_at_doubling_intervals() {
     let (lines, _guard) = log();
     let never = run_hook(Instant::now(), std::future::pending::<()>());
     let ten_minutes = Duration::from_secs(600);
@@ -55,10 +55,10 @@ async fn a_hook_that_does_not_end_is_heard_of_at_doubling_intervals() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hook_that_ends_in_time_is_not_heard_of() {
+async fn a_hook_that_ends_in_time_is_not_logged() {
     let (lines, _guard) = log();
     let hook = async {
-        tokio::time::sleep(LONG - Duration::from_millis(1)).await;
+        tokio::time::sleep(LONG_RUNNING - Duration::from_millis(1)).await;
         7
     };
     assert_eq!(run_hook(Instant::now(), Box::pin(hook)).await, Some(7));
@@ -66,7 +66,7 @@ async fn a_hook_that_ends_in_time_is_not_heard_of() {
 }
 
 #[tokio::test]
-async fn a_panic_of_many_lines_is_one_line() {
+async fn a_panic_with_several_lines_is_logged_on_one() {
     let (lines, _guard) = log();
     let hook = async { panic!("left\n2026 INFO all is well\u{1b}[2J") };
     assert_eq!(run_hook(Instant::now(), Box::pin(hook)).await, None::<()>);

@@ -1,79 +1,76 @@
-//! A call that waits for an operation. The connection may drop it at any time.
+//! A call that waits for an operation. Dropping it means that the caller hung up.
 
-use super::NotYet;
-use super::progress::{Listen, Progress};
-use super::shared_runs::SharedRuns;
-use crate::server::reject::{Answer, panicked};
-use crate::server::runs::{RunId, Subject};
+use super::Pending;
+use super::call_state::{CallState, StateReceiver};
+use super::shared_calls::SharedCalls;
+use crate::server::reject::{HookResponse, panicked};
+use crate::server::single_flight::{CallId, IdempotencyKey};
 use std::sync::Arc;
 use tokio::time::{Instant, timeout_at};
 
-pub(in crate::server) struct Waiting {
-    runs: Arc<SharedRuns>,
-    subject: Subject,
-    id: RunId,
-    listen: Listen,
-    end: End,
+pub(in crate::server) struct WaitingCall {
+    calls: Arc<SharedCalls>,
+    key: IdempotencyKey,
+    id: CallId,
+    state: StateReceiver,
+    end: WaitEnd,
 }
 
-/// How waiting ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// With the result.
+enum WaitEnd {
     GotResult,
-    /// With `Running`, on which the caller comes again.
+    /// The response was `Running`, so the caller asks again.
     Promised,
-    /// The caller is gone.
     HungUp,
 }
 
-impl Waiting {
+impl WaitingCall {
     pub(super) const fn new(
-        runs: Arc<SharedRuns>,
-        subject: Subject,
-        id: RunId,
-        listen: Listen,
+        calls: Arc<SharedCalls>,
+        key: IdempotencyKey,
+        id: CallId,
+        state: StateReceiver,
     ) -> Self {
         Self {
-            runs,
-            subject,
+            calls,
+            key,
             id,
-            listen,
-            end: End::HungUp,
+            state,
+            end: WaitEnd::HungUp,
         }
     }
 
-    /// The result, if it is there by the deadline.
+    /// The result, if there is one by the deadline.
     pub(in crate::server) async fn wait(
         mut self,
         webhook: &str,
         deadline: Instant,
-    ) -> Result<Answer, NotYet> {
-        let progress = match timeout_at(deadline, self.listen.end()).await {
-            Ok(end) => end,
-            Err(_) => self.listen.now(),
+    ) -> Result<HookResponse, Pending> {
+        let state = match timeout_at(deadline, self.state.end()).await {
+            Ok(state) => state,
+            Err(_) => self.state.current(),
         };
-        let not_yet = match progress {
-            Progress::Over(answer) => {
-                self.end = End::GotResult;
-                return Ok(answer);
+        let pending = match state {
+            CallState::Done(response) => {
+                self.end = WaitEnd::GotResult;
+                return Ok(response);
             }
-            Progress::Lost => return Ok(panicked(webhook)),
-            Progress::Running => NotYet::Running,
-            Progress::NoPlace => NotYet::NoPlace,
-            Progress::Queued => NotYet::Queued,
+            CallState::Aborted => return Ok(panicked(webhook)),
+            CallState::Running => Pending::Running,
+            CallState::AwaitsPermit => Pending::NoPermit,
+            CallState::Queued => Pending::Queued,
         };
-        self.end = End::Promised;
-        Err(not_yet)
+        self.end = WaitEnd::Promised;
+        Err(pending)
     }
 }
 
-impl Drop for Waiting {
+impl Drop for WaitingCall {
     fn drop(&mut self) {
         match self.end {
-            End::GotResult => self.runs.lock().got(&self.subject, self.id),
-            End::Promised => self.runs.left(&self.subject, self.id, true),
-            End::HungUp => self.runs.left(&self.subject, self.id, false),
+            WaitEnd::GotResult => self.calls.lock().delivered(&self.key, self.id),
+            WaitEnd::Promised => self.calls.left(&self.key, self.id, true),
+            WaitEnd::HungUp => self.calls.left(&self.key, self.id, false),
         }
     }
 }

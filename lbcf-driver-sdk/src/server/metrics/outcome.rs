@@ -1,34 +1,26 @@
-//! What came of a call, as a label.
+//! The outcome of a call, as a label.
 
 use crate::webhook::Class;
 
-/// What a caller was told, or that it was told nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::server) enum Outcome {
-    /// `status: Succ`
     Succ,
-    /// `status: Fail`
     Fail,
-    /// `status: Running`
     Running,
-    /// `succ: true`
     Yes,
-    /// `succ: false`
     No,
-    /// `healthy: true`
     Healthy,
-    /// `healthy: false`
     Unhealthy,
-    /// A 4xx status: that was no proper call.
+    /// A 4xx status: not a proper call.
     Rejected,
     /// A 500: the hook panicked.
     Panicked,
-    /// Nothing: the caller went away first.
+    /// The caller closed the connection before the response.
     HungUp,
 }
 
 impl Outcome {
-    /// All there are, each at its own number.
+    /// In the order of the discriminants.
     pub(in crate::server) const ALL: [Self; 10] = [
         Self::Succ,
         Self::Fail,
@@ -57,7 +49,7 @@ impl Outcome {
         }
     }
 
-    /// Whether calls of this class can come to it.
+    /// Whether calls of this class can have it.
     pub(super) const fn is_of(self, class: Class) -> bool {
         match self {
             Self::Succ | Self::Fail | Self::Running => matches!(class, Class::Operation),

@@ -1,4 +1,4 @@
-//! Giving the metrics to Prometheus.
+//! `GET /metrics`.
 
 use crate::server::contain::contain_call;
 use crate::server::reject::reject;
@@ -8,13 +8,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use prometheus::{Registry, TEXT_FORMAT, TextEncoder};
 
-/// `GET /metrics`: all that is registered, in Prometheus' text format.
+/// All registered metrics, in Prometheus' text format.
 pub(in crate::server) fn router(registry: Registry) -> Router {
     Router::new().route("/metrics", get(move || async move { scrape(&registry) }))
 }
 
 fn scrape(registry: &Registry) -> Response {
-    // The application's own collectors are asked too.
+    // The application's collectors run here too.
     let text = contain_call(|| TextEncoder::new().encode_to_string(&registry.gather()));
     let problem = match text {
         Ok(Ok(text)) => {
@@ -24,7 +24,7 @@ fn scrape(registry: &Registry) -> Response {
         Ok(Err(error)) => error.to_string(),
         Err(panic) => {
             tracing::error!(panic = panic.text(), "a collector of metrics panicked");
-            "a collector of metrics broke off; the log tells more".to_owned()
+            "a collector panicked, see the log".to_owned()
         }
     };
     let problem = format!("the metrics cannot be written: {problem}");

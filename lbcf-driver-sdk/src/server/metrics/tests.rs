@@ -9,17 +9,17 @@ fn text(metrics: &Metrics) -> String {
 }
 
 #[test]
-fn every_outcome_and_every_reason_stands_at_its_own_number() {
+fn outcomes_and_reasons_are_listed_in_the_order_of_their_discriminants() {
     for (number, outcome) in Outcome::ALL.into_iter().enumerate() {
         assert_eq!(outcome as usize, number);
     }
-    for (number, because) in NotYet::ALL.into_iter().enumerate() {
+    for (number, because) in Pending::ALL.into_iter().enumerate() {
         assert_eq!(because as usize, number);
     }
 }
 
 #[test]
-fn all_series_are_there_before_the_first_call_and_only_those_that_can_be() {
+fn all_series_exist_before_the_first_call_and_only_possible_ones() {
     let text = text(&Metrics::new());
     for webhook in ALL {
         let has = |name: &str, label: &str| {
@@ -37,24 +37,24 @@ fn all_series_are_there_before_the_first_call_and_only_those_that_can_be() {
         assert!(calls("rejected") && calls("panicked") && calls("hung_up"));
         let joining = has("lbcf_driver_repeated_calls_total", "by=\"joining\"");
         assert_eq!(joining, class == Class::Operation);
-        let no_place = "because=\"waits_for_place\"";
-        let no_place = has("lbcf_driver_unfinished_calls_total", no_place);
-        assert_eq!(no_place, class != Class::Health);
+        let no_permit = "because=\"waits_for_place\"";
+        let no_permit = has("lbcf_driver_unfinished_calls_total", no_permit);
+        assert_eq!(no_permit, class != Class::Health);
     }
     assert!(text.contains("lbcf_driver_kept_results 0"));
     assert!(!text.contains("unseen"));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_is_counted_once_answered_or_not() {
+async fn a_call_is_counted_once_with_or_without_a_response() {
     let metrics = Metrics::new();
     let ensure = EnsureBackend::of(&metrics);
     let call = MeasuredCall::new(ensure, Instant::now());
     tokio::time::advance(Duration::from_millis(300)).await;
-    call.answered(Outcome::Fail);
+    call.finish(Outcome::Fail);
     drop(MeasuredCall::new(ensure, Instant::now()));
-    // An outcome that the class does not have counts nowhere.
-    MeasuredCall::new(Healthz::of(&metrics), Instant::now()).answered(Outcome::Succ);
+    // An outcome that the class does not have is not counted.
+    MeasuredCall::new(Healthz::of(&metrics), Instant::now()).finish(Outcome::Succ);
     let text = text(&metrics);
     for line in [
         "lbcf_driver_calls_total{outcome=\"fail\",webhook=\"ensureBackend\"} 1",
@@ -67,16 +67,16 @@ async fn a_call_is_counted_once_answered_or_not() {
 }
 
 #[test]
-fn a_gauge_goes_down_again() {
+fn gauges_decrease_again() {
     let metrics = Metrics::new();
     let ensure = EnsureBackend::of(&metrics);
-    ensure.runs();
-    ensure.runs();
+    ensure.hook_started();
+    ensure.hook_started();
     assert_eq!(ensure.running.get(), 2);
-    ensure.runs_no_more();
+    ensure.hook_dropped();
     let waits = ensure.waits();
     assert_eq!((ensure.running.get(), ensure.waiting.get()), (1, 1));
-    ensure.runs_no_more();
+    ensure.hook_dropped();
     drop(waits);
     assert_eq!((ensure.running.get(), ensure.waiting.get()), (0, 0));
 }

@@ -1,40 +1,34 @@
-//! A server that has its ports: running it, and ending it.
+//! A server whose ports are bound: serving, and graceful shutdown.
 
-use super::limits::Limits;
-use super::port::{Connections, Port};
 use super::probes::Readiness;
-use super::signals::Signals;
 use super::surface::Surface;
-use crate::server::tls::Tls;
 use crate::server::{RunningHooks, ServerError};
+use axum::Router;
+use hyper_util::service::TowerToHyperService;
+use lbcf_serving::listener::{Connections, Limits, Listener};
+use lbcf_serving::signals::Signals;
+use lbcf_serving::tls::ReloadingTls;
 use std::fmt;
 use std::future::{Future, pending};
 use std::net::SocketAddr;
 use std::time::Duration;
-use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
-/// How a server ended.
-///
-/// ```no_run
-/// # use lbcf_driver_sdk::RawDriver;
-/// # use lbcf_driver_sdk::server::{Server, ServerError};
-/// # async fn example(driver: impl RawDriver) -> Result<(), ServerError> {
-/// let ending = Server::new(driver).run().await?;
-/// println!("{} hooks are cut off", ending.hooks_left);
-/// # Ok(())
-/// # }
-/// ```
+const NOT_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n\
+    Content-Length: 56\r\nConnection: close\r\n\r\n\
+    {\"error\": \"this port speaks HTTPS: call it https://...\"}";
+
+/// The result of a shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ending {
-    /// How many hooks were still at work. They go on until the runtime ends.
+    /// The number of hooks that were still running. They go on until the runtime ends.
     pub hooks_left: usize,
 }
 
-/// A server that has its ports.
+/// A server whose ports are bound.
 ///
 /// ```no_run
 /// # use lbcf_driver_sdk::RawDriver;
@@ -50,51 +44,49 @@ pub struct Ending {
 /// # }
 /// ```
 pub struct BoundServer {
-    main: Port,
-    probes: Option<Port>,
+    main: (Listener, Router),
+    probes: Option<(Listener, Router)>,
     url: String,
     ready: Readiness,
     hooks: RunningHooks,
     shutdown_within: Duration,
-    /// Looks at the files.
+    /// Reads the TLS files again.
     _watching: Option<AbortOnDropHandle<()>>,
 }
 
-/// What a server needs apart from what it serves.
+/// The settings of a server apart from its routes.
 pub(super) struct Plan {
     pub(super) listen: SocketAddr,
     pub(super) probes_on: Option<SocketAddr>,
-    pub(super) tls: Option<Tls>,
+    pub(super) tls: Option<ReloadingTls>,
     pub(super) reload_every: Duration,
     pub(super) shutdown_within: Duration,
     pub(super) limits: Limits,
     pub(super) hooks: RunningHooks,
 }
 
-/// Opens the ports.
 pub(super) async fn listen(
     plan: Plan,
     surface: Surface,
     ready: Readiness,
 ) -> Result<BoundServer, ServerError> {
-    let Plan { limits, tls, .. } = plan;
-    let current = tls.as_ref().map(Tls::current);
-    let scheme = if tls.is_some() { "https" } else { "http" };
-    let (listener, addr) = open(plan.listen).await?;
-    let main = Port::new(listener, addr, surface.main, current, limits);
+    let scheme = if plan.tls.is_some() { "https" } else { "http" };
+    let mut main = open(plan.listen, plan.limits).await?;
+    let url = format!("{scheme}://{}{}", main.addr(), surface.prefix.as_str());
     let probes = match plan.probes_on {
-        Some(probes_on) => {
-            let (listener, addr) = open(probes_on).await?;
-            Some(Port::new(listener, addr, surface.probes, None, limits))
-        }
+        Some(addr) => Some((open(addr, plan.limits).await?, surface.probes)),
         None => None,
     };
-    let interval = plan.reload_every;
-    let watching = tls.map(|tls| AbortOnDropHandle::new(tokio::spawn(tls.watch(interval))));
+    let mut watching = None;
+    if let Some(tls) = plan.tls {
+        main = main.tls(tls.tls()).not_tls_response(NOT_TLS);
+        let watch = tokio::spawn(tls.watch(plan.reload_every));
+        watching = Some(AbortOnDropHandle::new(watch));
+    }
     Ok(BoundServer {
-        main,
+        main: (main, surface.main),
         probes,
-        url: format!("{scheme}://{addr}{}", surface.prefix.as_str()),
+        url,
         ready,
         hooks: plan.hooks,
         shutdown_within: plan.shutdown_within,
@@ -102,66 +94,46 @@ pub(super) async fn listen(
     })
 }
 
-async fn open(addr: SocketAddr) -> Result<(TcpListener, SocketAddr), ServerError> {
-    let listen_error = |source| ServerError::Listen { addr, source };
-    let listener = TcpListener::bind(addr).await.map_err(listen_error)?;
-    let addr = listener.local_addr().map_err(listen_error)?;
-    Ok((listener, addr))
+async fn open(addr: SocketAddr, limits: Limits) -> Result<Listener, ServerError> {
+    let listener = Listener::bind(addr).await;
+    let listener = listener.map_err(|source| ServerError::Listen { addr, source })?;
+    Ok(listener.limits(limits))
+}
+
+async fn serve(
+    (listener, router): (Listener, Router),
+    stop: impl Future<Output = ()>,
+) -> Connections {
+    let service = TowerToHyperService::new(router);
+    listener.serve(|_| service.clone(), stop).await
 }
 
 impl BoundServer {
-    /// Where it listens.
-    ///
-    /// ```
-    /// # fn example(server: lbcf_driver_sdk::server::BoundServer) {
-    /// assert_ne!(server.addr().port(), 0);
-    /// # }
-    /// ```
+    /// The address that it listens on.
     #[must_use]
     pub const fn addr(&self) -> SocketAddr {
-        self.main.addr()
+        self.main.0.addr()
     }
 
-    /// Where it listens for probes, if that is a port of its own.
-    ///
-    /// ```
-    /// # fn example(server: lbcf_driver_sdk::server::BoundServer) {
-    /// println!("probes: {:?}", server.probes_addr());
-    /// # }
-    /// ```
+    /// The address that it serves probes on, if it is another one.
     #[must_use]
     pub fn probes_addr(&self) -> Option<SocketAddr> {
-        self.probes.as_ref().map(Port::addr)
+        self.probes.as_ref().map(|(listener, _)| listener.addr())
     }
 
-    /// Its URL by the address that it listens on, with the path prefix, such as
-    /// `http://127.0.0.1:8080/lbcf`.
-    ///
-    /// ```
-    /// # fn example(server: lbcf_driver_sdk::server::BoundServer) {
-    /// println!("the LoadBalancerDriver's url is {}", server.url());
-    /// # }
-    /// ```
+    /// Its URL by that address, with the path prefix, such as `http://127.0.0.1:8080/lbcf`.
     #[must_use]
     pub fn url(&self) -> String {
         self.url.clone()
     }
 
-    /// Serves until SIGINT or SIGTERM; a second signal ends it at once.
-    ///
-    /// ```no_run
-    /// # use lbcf_driver_sdk::server::{BoundServer, ServerError};
-    /// # async fn example(server: BoundServer) -> Result<(), ServerError> {
-    /// println!("{}", server.url());
-    /// server.run().await?;
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Serves until SIGINT or SIGTERM; a second signal skips the graceful shutdown.
     ///
     /// # Errors
-    /// [`ServerError::Signals`], when the system does not tell of signals.
+    /// [`ServerError::Signals`], when the signals cannot be handled.
     pub async fn run(self) -> Result<Ending, ServerError> {
-        Ok(self.run_with(Signals::listen()?).await)
+        let signals = Signals::listen().map_err(ServerError::Signals)?;
+        Ok(self.run_with(signals).await)
     }
 
     pub(in crate::server) async fn run_with(self, mut signals: Signals) -> Ending {
@@ -169,8 +141,8 @@ impl BoundServer {
         let (stop, stopped) = oneshot::channel();
         let at_once = async {
             let signal = signals.next().await;
-            tracing::info!(signal, "told to end");
-            // The server listens for as long as it is.
+            tracing::info!(signal, "shutting down on a signal");
+            // The server holds the receiver until it has ended.
             let _ = stop.send(());
             signals.next().await
         };
@@ -178,14 +150,14 @@ impl BoundServer {
             ending = self.run_until(async { drop(stopped.await) }) => ending,
             signal = at_once => {
                 let hooks_left = hooks.count();
-                tracing::warn!(signal, hooks_left, "told once more to end: this is at once");
+                tracing::warn!(signal, hooks_left, "a second signal: ending at once");
                 Ending { hooks_left }
             }
         }
     }
 
-    /// Serves until `stop` is ready, then ends as [`Server`](super::Server) says. Dropping the
-    /// future ends it at once.
+    /// Serves until `stop` is ready, then shuts down gracefully. Dropping the future ends it at
+    /// once.
     ///
     /// ```no_run
     /// # use lbcf_driver_sdk::server::BoundServer;
@@ -198,10 +170,10 @@ impl BoundServer {
         let probes_addr = self.probes_addr();
         tracing::info!(url = self.url, ?probes_addr, "the driver listens");
         let _probes = self.probes.map(|port| {
-            let serving = async move { drop(port.accept_until(pending()).await) };
+            let serving = async move { drop(serve(port, pending()).await) };
             AbortOnDropHandle::new(tokio::spawn(serving))
         });
-        let connections = self.main.accept_until(stop).await;
+        let connections = serve(self.main, stop).await;
         self.ready.end();
         let running_hooks = self.hooks.count();
         tracing::info!(running_hooks, "shutting down");
@@ -215,14 +187,14 @@ impl BoundServer {
             tracing::warn!(
                 hooks_left,
                 ?limit,
-                "the driver ends although hooks are at work"
+                "the driver ends while hooks are running"
             );
         }
         Ending { hooks_left }
     }
 }
 
-async fn end(connections: Connections, hooks: &RunningHooks) {
+async fn end(mut connections: Connections, hooks: &RunningHooks) {
     connections.finish().await;
     hooks.idle().await;
 }
@@ -235,5 +207,21 @@ impl fmt::Debug for BoundServer {
             .field("hooks", &self.hooks)
             .field("shutdown_within", &self.shutdown_within)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NOT_TLS;
+
+    #[test]
+    fn the_response_without_tls_has_the_length_in_its_head() {
+        let text = std::str::from_utf8(NOT_TLS).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        assert!(
+            head.contains(&format!("Content-Length: {}\r\n", body.len())),
+            "{head}"
+        );
+        serde_json::from_str::<serde_json::Value>(body).unwrap();
     }
 }

@@ -1,10 +1,10 @@
-//! The path below which everything is.
+//! The path below which everything is served.
 
 use crate::server::ServerError;
 use std::str::FromStr;
 
-/// What is at the root whatever the prefix.
-const TAKEN: [&str; 6] = [
+/// Served at the root with any prefix.
+const RESERVED: [&str; 6] = [
     "livez",
     "readyz",
     "healthz",
@@ -18,12 +18,12 @@ const TAKEN: [&str; 6] = [
 pub(in crate::server) struct PathPrefix(String);
 
 impl PathPrefix {
-    /// The path, without a slash at its end.
+    /// Without a slash at its end.
     pub(in crate::server) fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The path of `name`, which begins with a slash, below this one.
+    /// Appends `name`, which begins with a slash.
     pub(super) fn of(&self, name: &str) -> String {
         format!("{}{name}", self.0)
     }
@@ -57,13 +57,16 @@ fn problem(prefix: &str) -> Option<String> {
     if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
         return Some("between two / there must be a name".into());
     }
-    // Others are written in more than one way, or mean something in patterns of paths.
+    // Other characters have several encodings, or a meaning in patterns of routes.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~/".contains(c);
     if let Some(c) = path.chars().find(|c| !is_plain(*c)) {
         return Some(format!("{c:?}: it may have letters, digits, - . _ ~ and /"));
     }
-    let first = path.split('/').next().filter(|first| TAKEN.contains(first));
-    first.map(|first| format!("/{first} is something else"))
+    let first = path
+        .split('/')
+        .next()
+        .filter(|first| RESERVED.contains(first));
+    first.map(|first| format!("/{first} is reserved"))
 }
 
 #[cfg(test)]
@@ -80,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_prefix_is_said_with_the_prefix() {
+    fn the_error_quotes_the_prefix_and_the_problem() {
         for (prefix, problem) in [
             ("lbcf", "must begin with /, such as /lbcf"),
             ("http://host/lbcf", "must begin with /"),
@@ -93,8 +96,8 @@ mod tests {
             ("/a?b", "'?': it may have letters"),
             ("/lbcf%20", "'%': it may have letters"),
             ("/größe", "'ö': it may have letters"),
-            ("/healthz", "/healthz is something else"),
-            ("/docs/x", "/docs is something else"),
+            ("/healthz", "/healthz is reserved"),
+            ("/docs/x", "/docs is reserved"),
         ] {
             let error = prefix.parse::<PathPrefix>().unwrap_err().to_string();
             assert!(error.contains(problem), "{error}");

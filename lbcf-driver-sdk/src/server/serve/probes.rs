@@ -1,4 +1,4 @@
-//! Probes that ask for the process and not for the driver.
+//! Probes of the process, which do not call the driver.
 
 use crate::server::reject::reject;
 use axum::Router;
@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(super) const LIVEZ: &str = "/livez";
 pub(super) const READYZ: &str = "/readyz";
-/// A webhook, which asks the driver.
+/// A webhook, which calls the driver.
 pub(super) const HEALTHZ: &str = "/healthz";
 
-/// Ready, until it is not any more.
+/// Ready until the shutdown.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Readiness(Arc<AtomicBool>);
 
@@ -22,7 +22,7 @@ impl Readiness {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    fn answer(&self) -> Response {
+    fn response(&self) -> Response {
         if self.0.load(Ordering::Relaxed) {
             reject(StatusCode::SERVICE_UNAVAILABLE, "shutting down").into_response()
         } else {
@@ -31,14 +31,13 @@ impl Readiness {
     }
 }
 
-/// `/livez` and `/readyz`.
 pub(super) fn routes(ready: &Readiness) -> Router {
     let ready = ready.clone();
     Router::new()
         .route(LIVEZ, get(|| async { "ok" }).fallback(wrong_method))
         .route(
             READYZ,
-            get(move || async move { ready.answer() }).fallback(wrong_method),
+            get(move || async move { ready.response() }).fallback(wrong_method),
         )
 }
 

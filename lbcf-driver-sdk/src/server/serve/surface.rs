@@ -1,8 +1,8 @@
-//! Everything that is served, as routers: what is at which path, and what needs a token.
+//! The routes of each port, and those that need a token.
 
 use super::prefix::PathPrefix;
 use super::probes::{self, HEALTHZ, LIVEZ, READYZ, Readiness};
-use crate::server::auth::{Gate, guarded};
+use crate::server::auth::{TokenAuth, guarded};
 use crate::server::reject::reject;
 use axum::Router;
 use axum::extract::Request;
@@ -11,22 +11,19 @@ use axum::routing::any;
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 
-/// What is served, by port.
+/// The routes by port.
 pub(super) struct Surface {
-    /// The webhooks and all else.
     pub(super) main: Router,
-    /// What the plain port for probes has.
+    /// Those of the port for probes.
     pub(super) probes: Router,
-    /// For the URL.
     pub(super) prefix: PathPrefix,
 }
 
-/// What is served beside the webhooks, at the root.
+/// Routes beside the webhooks, at the root.
 #[derive(Default)]
 pub(super) struct Pages {
     /// `/metrics`, also on the port for probes.
     pub(super) metrics: Router,
-    /// `/openapi.json` and `/docs`.
     pub(super) documents: Router,
 }
 
@@ -35,7 +32,7 @@ pub(super) fn surface(
     pages: Pages,
     prefix: PathPrefix,
     ready: &Readiness,
-    gate: Option<Gate>,
+    auth: Option<TokenAuth>,
 ) -> Surface {
     let healthz = {
         let driver = TowerToHyperService::new(driver.clone());
@@ -50,7 +47,7 @@ pub(super) fn surface(
             let prefix = prefix.clone();
             move |uri: Uri| async move {
                 let (path, prefix) = (uri.path(), prefix.as_str());
-                let error = format!("{path}: there is nothing; webhooks are below {prefix}/");
+                let error = format!("{path}: not found; webhooks are below {prefix}/");
                 reject(StatusCode::NOT_FOUND, error)
             }
         };
@@ -61,15 +58,18 @@ pub(super) fn surface(
             .fallback(outside)
     };
     let main = root.merge(pages.metrics.clone()).merge(pages.documents);
-    let main = match gate {
-        Some(gate) => guarded(main, gate, open(&prefix)),
+    let main = match auth {
+        Some(auth) => guarded(main, auth, open(&prefix)),
         None => main,
     };
     let probes = probes
         .merge(healthz)
         .merge(pages.metrics)
         .fallback(|uri: Uri| async move {
-            let error = format!("{}: here are {LIVEZ}, {READYZ} and {HEALTHZ}", uri.path());
+            let error = format!(
+                "{}: not found; this port has {LIVEZ}, {READYZ} and {HEALTHZ}",
+                uri.path()
+            );
             reject(StatusCode::NOT_FOUND, error)
         });
     Surface {
@@ -79,7 +79,7 @@ pub(super) fn surface(
     }
 }
 
-/// What everybody may ask, at its paths.
+/// The paths that need no token.
 fn open(prefix: &PathPrefix) -> Vec<String> {
     let probes = [LIVEZ, READYZ, HEALTHZ];
     let mut open: Vec<String> = probes.map(str::to_owned).into();

@@ -1,6 +1,6 @@
-//! Going through the rules, call by call.
+//! The checks, call by call.
 
-use super::{Bad, Findings, Place, Sample};
+use super::{BadValue, Findings, Sample, SampleMap};
 use crate::RawDriver;
 use crate::testing::{
     Registered, TestDriver, delete_load_balancer, ensure_load_balancer, validate_backend,
@@ -9,9 +9,9 @@ use crate::testing::{
 use crate::webhook::StringMap;
 use std::fmt;
 
-/// Goes through a whole life with the sample, each call twice, and gives the rules that the driver
-/// broke: what is repeated comes to the same, what is gone can be taken away, a backend's address
-/// is its own and stays so, values that do not fit are refused by name.
+/// Runs the life cycle of a load balancer with the sample, each call twice, and returns the rules that
+/// the driver breaks: repeated calls have the same result, objects that do not exist can be deleted,
+/// a backend's address is unique and stable, and invalid values are refused by name.
 ///
 /// ```
 /// use lbcf_driver_sdk::testing::{Sample, TestDriver, check_idempotency, create_load_balancer};
@@ -34,7 +34,7 @@ pub async fn check_idempotency<D: RawDriver>(driver: &TestDriver<D>, sample: &Sa
         check_delete(driver, sample, &lb_info, &mut findings).await;
         if let Some(registered) = registered {
             findings.note(
-                "deregisterBackend on a load balancer that is gone succeeds",
+                "deregisterBackend succeeds if the load balancer does not exist",
                 driver.until_done(registered.deregister()).await.succ(),
             );
         }
@@ -45,41 +45,38 @@ pub async fn check_idempotency<D: RawDriver>(driver: &TestDriver<D>, sample: &Sa
 async fn check_bad<D: RawDriver>(
     driver: &TestDriver<D>,
     sample: &Sample,
-    bad: &Bad,
+    bad: &BadValue,
     findings: &mut Findings,
 ) {
     let request = sample.create.request();
-    let rejection = match bad.place {
-        Place::Spec | Place::Attributes => {
+    let rejection = match bad.map {
+        SampleMap::Spec | SampleMap::Attributes => {
             let mut call = validate_load_balancer()
                 .lb_spec(&request.lb_spec)
                 .attributes(&request.attributes);
-            call = match bad.place {
-                Place::Spec => call.spec(&bad.key, &bad.value),
+            call = match bad.map {
+                SampleMap::Spec => call.spec(&bad.key, &bad.value),
                 _ => call.attribute(&bad.key, &bad.value),
             };
             driver.call(call).await.refused(&bad.key).map(drop)
         }
-        Place::Parameters => {
+        SampleMap::Parameters => {
             let call = validate_backend()
                 .parameters(&sample.parameters)
                 .parameter(&bad.key, &bad.value);
             driver.call(call).await.refused(&bad.key).map(drop)
         }
     };
-    findings.note(
-        "a value that does not fit is refused, by its name",
-        rejection,
-    );
+    findings.note("an invalid value is refused by name", rejection);
 
     let creation = sample.create.clone().record_id("createLoadBalancer(bad)");
-    let creation = match bad.place {
-        Place::Spec => creation.spec(&bad.key, &bad.value),
-        Place::Attributes => creation.attribute(&bad.key, &bad.value),
-        Place::Parameters => return,
+    let creation = match bad.map {
+        SampleMap::Spec => creation.spec(&bad.key, &bad.value),
+        SampleMap::Attributes => creation.attribute(&bad.key, &bad.value),
+        SampleMap::Parameters => return,
     };
     findings.note(
-        "nothing is created from a value that does not fit: Fail, with its name",
+        "createLoadBalancer with an invalid value fails and names it",
         driver.until_done(creation).await.fail(&bad.key),
     );
 }
@@ -103,7 +100,7 @@ async fn check_create<D: RawDriver>(
     )?;
     let again = driver.until_done(&sample.create).await.succ();
     findings.note(
-        "createLoadBalancer repeated under its recordID makes nothing new: the same lbInfo",
+        "createLoadBalancer repeated with the same recordID returns the same lbInfo",
         again.and_then(|again| same(&created.lb_info, &again.lb_info)),
     );
     let lb_info = if created.lb_info.is_empty() {
@@ -116,7 +113,7 @@ async fn check_create<D: RawDriver>(
         .attributes(&request.attributes);
     for _ in 0..2 {
         findings.note(
-            "ensureLoadBalancer succeeds with the attributes that are there already",
+            "ensureLoadBalancer succeeds with unchanged attributes",
             driver.until_done(&ensure).await.succ(),
         );
     }
@@ -170,12 +167,12 @@ async fn check_addresses<D: RawDriver>(
             .is_empty()
             .then(|| format!("it is empty: {generate:?}"));
         findings.note(
-            "generateBackendAddr gives an address that is not empty",
+            "generateBackendAddr returns an address that is not empty",
             is_empty.map_or(Ok(()), Err),
         );
         let again = driver.until_done(&generate).await.succ();
         findings.note(
-            "generateBackendAddr gives the same address each time",
+            "generateBackendAddr returns the same address each time",
             again.and_then(|again| same(addr, &again.backend_addr)),
         );
     }
@@ -194,16 +191,16 @@ async fn check_registration<D: RawDriver>(
     findings: &mut Findings,
 ) {
     findings.note(
-        "deregisterBackend of a backend that was never registered succeeds",
+        "deregisterBackend succeeds if the backend was never registered",
         driver.until_done(backend.deregister()).await.succ(),
     );
     for rule in [
         "ensureBackend succeeds with the sample",
-        "ensureBackend of a backend that is registered succeeds",
+        "ensureBackend succeeds if the backend is registered",
     ] {
         let ensured = driver.until_done(backend.ensure()).await.succ();
         if let Some(ensured) = findings.note(rule, ensured) {
-            // What is empty leaves what the controller has.
+            // An empty map leaves the stored one unchanged.
             if !ensured.injected_info.is_empty() {
                 backend.injected_info = ensured.injected_info;
             }
@@ -211,10 +208,10 @@ async fn check_registration<D: RawDriver>(
     }
     for rule in [
         "deregisterBackend succeeds with the sample",
-        "deregisterBackend of a backend that is gone succeeds",
+        "deregisterBackend succeeds if the backend is deregistered",
     ] {
-        let gone = driver.until_done(backend.deregister()).await.succ();
-        findings.note(rule, gone);
+        let repeated = driver.until_done(backend.deregister()).await.succ();
+        findings.note(rule, repeated);
     }
 }
 
@@ -230,13 +227,13 @@ async fn check_delete<D: RawDriver>(
         .attributes(attributes);
     for rule in [
         "deleteLoadBalancer succeeds with the sample",
-        "deleteLoadBalancer of a load balancer that is gone succeeds",
+        "deleteLoadBalancer succeeds if the load balancer is deleted",
     ] {
         findings.note(rule, driver.until_done(&delete).await.succ());
     }
     let nothing = delete_load_balancer().attributes(attributes);
     findings.note(
-        "deleteLoadBalancer of a load balancer that was never created succeeds",
+        "deleteLoadBalancer succeeds if the load balancer was never created",
         driver.until_done(nothing).await.succ(),
     );
 }

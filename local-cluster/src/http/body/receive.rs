@@ -1,4 +1,4 @@
-//! Receiving bodies, within bounds of size, time and memory.
+//! Reading of request bodies with limits on size, time and memory.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,19 +12,18 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::LIMIT;
 use crate::status::ApiError;
 
-/// How long a body may take, as any request on a cluster.
+/// The time limit of any request on a cluster.
 const DEADLINE: Duration = Duration::from_secs(60);
-/// Bodies up to this size need no permission: ordinary clients are served whatever others do.
+/// Bodies up to this size take nothing from the budget, so that ordinary clients are always served.
 const SMALL: usize = 64 * 1024;
-/// The unit in which memory is given out.
+/// Bytes for each permit.
 const PIECE: usize = 1024;
 
-/// The memory that a server has for large bodies, of all its connections together.
+/// The memory that all connections of a server share for large bodies.
 #[derive(Clone, Debug)]
 pub(crate) struct BodyBudget(Arc<Semaphore>);
 
 impl BodyBudget {
-    /// So many bytes.
     pub(crate) fn new(bytes: usize) -> Self {
         Self(Arc::new(Semaphore::new(
             (bytes / PIECE).min(Semaphore::MAX_PERMITS),
@@ -39,14 +38,14 @@ impl BodyBudget {
     }
 }
 
-/// A body, and the memory it was given.
+/// A body, with its share of the budget until it is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Received {
     pub(crate) bytes: Bytes,
     _memory: Option<OwnedSemaphorePermit>,
 }
 
-/// Reads a body that is neither too big nor too slow.
+/// Reads a body of at most [`LIMIT`] bytes within [`DEADLINE`].
 pub(crate) async fn read(body: Body, budget: Option<&BodyBudget>) -> Result<Received, ApiError> {
     tokio::time::timeout(DEADLINE, collect(body, budget))
         .await
@@ -54,7 +53,7 @@ pub(crate) async fn read(body: Body, budget: Option<&BodyBudget>) -> Result<Rece
 }
 
 async fn collect(body: Body, budget: Option<&BodyBudget>) -> Result<Received, ApiError> {
-    // Who announces too much need not send it.
+    // A client that announces too much need not send it.
     if body.size_hint().lower() > LIMIT as u64 {
         return Err(ApiError::too_large(LIMIT));
     }
@@ -77,7 +76,7 @@ async fn collect(body: Body, budget: Option<&BodyBudget>) -> Result<Received, Ap
             && size > SMALL
         {
             let given = memory.as_ref().map_or(0, |m| m.num_permits() * PIECE);
-            // In steps that double, so that asking costs nothing.
+            // Doubling keeps the number of acquisitions small.
             if size > given {
                 let more = budget.take(size.next_power_of_two().min(LIMIT) - given)?;
                 match &mut memory {
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn memory_is_given_out_and_given_back() {
+    async fn memory_is_acquired_and_released() {
         let budget = BodyBudget::new(LIMIT);
         let whole = budget.0.available_permits();
         let large = read(of(LIMIT), Some(&budget)).await.unwrap();
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_body_that_does_not_end_is_given_up() {
+    async fn a_body_that_does_not_end_times_out() {
         let first = stream::iter([Ok::<_, Infallible>("{")]);
         let slow = Body::from_stream(first.chain(stream::pending()));
         let refused = read(slow, None).await.unwrap_err();

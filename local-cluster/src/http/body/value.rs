@@ -1,5 +1,4 @@
-//! Values as they are read: how much they take of memory is limited, and keys that come twice are
-//! noticed.
+//! Decoding of JSON values with limits on memory and depth, and detection of repeated keys.
 
 use std::cell::Cell;
 use std::fmt;
@@ -7,22 +6,21 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// How deep values may lie in each other; what is stored is walked through by recursion.
+/// The deepest nesting; stored values are traversed recursively.
 pub(super) const MAX_DEPTH: usize = 128;
-/// How much a value may take of memory, roughly: YAML's aliases make much of little.
+/// The approximate memory limit of a value, in bytes: YAML aliases expand.
 const MAX_SIZE: usize = 96 * 1024 * 1024;
-/// What each value takes besides its text.
+/// The approximate size of a value besides its text, in bytes.
 const NODE: usize = 64;
-/// How many repeated keys are remembered.
 const MAX_DUPLICATES: usize = 100;
 
-/// What is noticed while a value is read.
-pub(super) struct Reading {
+/// Shared by the seeds of all nested values.
+pub(super) struct DecodeState {
     left: Cell<usize>,
     duplicates: Cell<Vec<String>>,
 }
 
-impl Reading {
+impl DecodeState {
     pub(super) fn new() -> Self {
         Self {
             left: Cell::new(MAX_SIZE),
@@ -30,16 +28,15 @@ impl Reading {
         }
     }
 
-    /// A value that stands alone.
-    pub(super) fn root(&self) -> Place<'_> {
-        Place {
+    pub(super) fn root(&self) -> ValueSeed<'_> {
+        ValueSeed {
             reading: self,
-            at: At::Root,
+            at: ValuePath::Root,
             depth: 0,
         }
     }
 
-    /// The fields that were there more than once, each named once.
+    /// The paths of repeated keys, each once.
     pub(super) fn duplicates(self) -> Vec<String> {
         self.duplicates.into_inner()
     }
@@ -60,15 +57,15 @@ impl Reading {
     }
 }
 
-/// Where a value lies.
+/// The path of a value, linked to that of its parent.
 #[derive(Clone, Copy)]
-enum At<'a> {
+enum ValuePath<'a> {
     Root,
     Key(&'a Self, &'a str),
     Index(&'a Self, usize),
 }
 
-impl fmt::Display for At<'_> {
+impl fmt::Display for ValuePath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Root => Ok(()),
@@ -79,15 +76,15 @@ impl fmt::Display for At<'_> {
     }
 }
 
-/// Reads the value at a place.
+/// Decodes the value at a path.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
-    reading: &'a Reading,
-    at: At<'a>,
+pub(super) struct ValueSeed<'a> {
+    reading: &'a DecodeState,
+    at: ValuePath<'a>,
     depth: usize,
 }
 
-impl<'de> DeserializeSeed<'de> for Place<'_> {
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -98,14 +95,14 @@ impl<'de> DeserializeSeed<'de> for Place<'_> {
     }
 }
 
-impl Place<'_> {
+impl ValueSeed<'_> {
     fn scalar<E: Error>(self, value: impl Into<Value>) -> Result<Value, E> {
         self.reading.take(0)?;
         Ok(value.into())
     }
 }
 
-impl<'de> Visitor<'de> for Place<'_> {
+impl<'de> Visitor<'de> for ValueSeed<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -125,7 +122,7 @@ impl<'de> Visitor<'de> for Place<'_> {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        // JSON has no numbers that are none.
+        // JSON has neither NaN nor infinities.
         let number = serde_json::Number::from_f64(value);
         let number = number.ok_or_else(|| E::custom(format!("unsupported value: {value}")))?;
         self.scalar(number)
@@ -156,9 +153,9 @@ impl<'de> Visitor<'de> for Place<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         self.reading.take(0)?;
         let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(Place {
+        while let Some(item) = items.next_element_seed(ValueSeed {
             reading: self.reading,
-            at: At::Index(&self.at, list.len()),
+            at: ValuePath::Index(&self.at, list.len()),
             depth: self.depth + 1,
         })? {
             list.push(item);
@@ -171,8 +168,8 @@ impl<'de> Visitor<'de> for Place<'_> {
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
             self.reading.take(key.len())?;
-            let at = At::Key(&self.at, &key);
-            let value = entries.next_value_seed(Place {
+            let at = ValuePath::Key(&self.at, &key);
+            let value = entries.next_value_seed(ValueSeed {
                 reading: self.reading,
                 at,
                 depth: self.depth + 1,
@@ -180,7 +177,7 @@ impl<'de> Visitor<'de> for Place<'_> {
             if map.contains_key(&key) {
                 self.reading.note(at.to_string());
             }
-            // The last one counts, as on a cluster.
+            // The last value wins, as on a cluster.
             map.insert(key, value);
         }
         Ok(Value::Object(map))

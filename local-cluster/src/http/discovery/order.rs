@@ -1,8 +1,8 @@
-//! The order of groups and versions, which is the order in which clients prefer them.
+//! The order of groups and versions; clients prefer the first.
 
 use crate::resources::Registry;
 
-/// The groups of a cluster's own kinds, the most important first.
+/// The groups of built-in kinds, by priority.
 const GROUPS: [&str; 20] = [
     "apiregistration.k8s.io",
     "apps",
@@ -26,27 +26,19 @@ const GROUPS: [&str; 20] = [
     "flowcontrol.apiserver.k8s.io",
 ];
 
-/// The names of all groups but the core group; those of definitions come last, by name.
+/// The names of all groups but the core group; groups of definitions come last, by name.
 pub(crate) fn group_names(registry: &Registry) -> Vec<String> {
     let kinds = registry.all();
     let kinds = kinds.iter().chain(registry.reviews());
     let mut names: Vec<String> = kinds.map(|k| k.group.clone()).collect();
     names.retain(|name| !name.is_empty());
     let place = |name: &str| GROUPS.iter().position(|g| *g == name);
-    names.sort_by(|a, b| {
-        let places = (place(a), place(b));
-        match places {
-            (Some(a), Some(b)) => a.cmp(&b),
-            (Some(_), None) => std::cmp::Ordering::Less,
-            (None, Some(_)) => std::cmp::Ordering::Greater,
-            (None, None) => a.cmp(b),
-        }
-    });
+    names.sort_by_cached_key(|name| (place(name).unwrap_or(GROUPS.len()), name.clone()));
     names.dedup();
     names
 }
 
-/// The versions of a group, the newest and stablest first.
+/// The versions of a group by priority: stable before beta before alpha, newest first.
 pub(crate) fn versions_of(registry: &Registry, group: &str) -> Vec<String> {
     let mut versions: Vec<String> = Vec::new();
     for kind in registry.all().iter().chain(registry.reviews()) {

@@ -1,4 +1,4 @@
-//! What discovery says of one resource, in its two forms.
+//! A resource in discovery, in the plain and the aggregated form.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use base64::engine::general_purpose::STANDARD;
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
-use super::subresource::Subresource;
+use crate::http::subresource::Subresource;
 use crate::object::{Object, object};
-use crate::resources::{Kind, Registry, View};
+use crate::resources::{Conversion, Kind, Registry};
 
-/// Custom resources list theirs in this order.
+/// The order that the API server uses for custom resources.
 const CUSTOM_VERBS: &[&str] = &[
     "delete",
     "deletecollection",
@@ -34,9 +34,8 @@ const VERBS: &[&str] = &[
     "watch",
 ];
 
-/// A resource of a group version.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct ApiResource {
     plural: String,
     singular: String,
     kind: String,
@@ -44,16 +43,15 @@ pub(super) struct Entry {
     verbs: Vec<&'static str>,
     short_names: Vec<String>,
     categories: Vec<String>,
-    /// Tells apart what is stored in different versions.
+    /// Changes with the storage version; none for resources that are not stored.
     storage_hash: Option<String>,
-    /// The group and version that the aggregated form names: those of a custom resource, none for a
-    /// kind of the server's own.
+    /// The group and version in the aggregated form; empty for built-in kinds.
     named: (String, String),
     subresources: Vec<Subresource>,
 }
 
-impl Entry {
-    /// All resources of a group version, by name.
+impl ApiResource {
+    /// The resources of a group version, sorted by name.
     pub(super) fn all(registry: &Registry, group: &str, version: &str) -> Vec<Self> {
         let here = |k: &&Arc<Kind>| k.group == group && k.version == version;
         let (kinds, reviews) = (registry.all(), registry.reviews());
@@ -88,18 +86,17 @@ impl Entry {
             verbs: verbs.iter().copied().filter(allowed).collect(),
             short_names: kind.short_names.clone(),
             categories: kind.categories.clone(),
-            // What is only read is not stored.
             storage_hash: (!kind.is_read_only()).then(|| storage_hash(kind)),
             named: if custom {
                 (kind.group.clone(), kind.version.clone())
             } else {
                 Default::default()
             },
-            subresources: Subresource::of(kind),
+            subresources: Subresource::all(kind).collect(),
         }
     }
 
-    /// A review is answered and not stored.
+    /// Reviews are created and not stored.
     fn of_review(kind: &Kind) -> Self {
         Self {
             verbs: vec!["create"],
@@ -108,7 +105,7 @@ impl Entry {
         }
     }
 
-    /// The resource and its subresources as a list of resources has them.
+    /// The entries of an `APIResourceList`: the resource, then its subresources.
     pub(super) fn plain(&self) -> Vec<Value> {
         let mut main = object(json!({
             "name": self.plural, "singularName": self.singular, "namespaced": self.namespaced,
@@ -119,12 +116,12 @@ impl Entry {
             main.insert("storageVersionHash".to_owned(), Value::from(hash.as_str()));
         }
         let parts = self.subresources.iter().map(|part| {
+            let (kind, group_version) = self.response_kind(*part);
             let mut found = object(json!({
-                "name": format!("{}/{}", self.plural, part.name), "singularName": "",
-                "namespaced": self.namespaced,
-                "kind": part.kind.unwrap_or(&self.kind), "verbs": part.verbs,
+                "name": format!("{}/{}", self.plural, part.name()), "singularName": "",
+                "namespaced": self.namespaced, "kind": kind, "verbs": part.verbs(),
             }));
-            if let Some((group, version)) = part.of {
+            if let Some((group, version)) = group_version {
                 found.insert("group".to_owned(), Value::from(group));
                 found.insert("version".to_owned(), Value::from(version));
             }
@@ -133,7 +130,7 @@ impl Entry {
         std::iter::once(Value::Object(main)).chain(parts).collect()
     }
 
-    /// The resource as the list of everything has it.
+    /// The entry in aggregated discovery.
     pub(super) fn aggregated(&self) -> Value {
         let (group, version) = (self.named.0.as_str(), self.named.1.as_str());
         let mut resource = object(json!({
@@ -147,12 +144,12 @@ impl Entry {
             .subresources
             .iter()
             .map(|part| {
-                let (group, version) = part.of.unwrap_or((group, version));
-                let kind = part.kind.unwrap_or(&self.kind);
+                let (kind, group_version) = self.response_kind(*part);
+                let (group, version) = group_version.unwrap_or((group, version));
                 json!({
-                    "subresource": part.name,
+                    "subresource": part.name(),
                     "responseKind": {"group": group, "version": version, "kind": kind},
-                    "verbs": part.verbs,
+                    "verbs": part.verbs(),
                 })
             })
             .collect();
@@ -160,6 +157,11 @@ impl Entry {
             resource.insert("subresources".to_owned(), Value::from(parts));
         }
         Value::Object(resource)
+    }
+
+    fn response_kind(&self, part: Subresource) -> (String, Option<(&str, &str)>) {
+        part.response_kind(&self.kind)
+            .unwrap_or_else(|| (self.kind.clone(), None))
     }
 
     fn add_names(&self, resource: &mut Object) {
@@ -174,11 +176,11 @@ impl Entry {
     }
 }
 
-/// The hash of the group, version and kind that a resource is stored as.
+/// The hash of the group, version and kind under which objects are stored.
 fn storage_hash(kind: &Kind) -> String {
     let version = match &kind.custom {
         Some(custom) => custom.storage_version.as_str(),
-        None if kind.view == View::AutoscalerV1 => "v2",
+        None if kind.conversion == Conversion::AutoscalerV1 => "v2",
         None => kind.version.as_str(),
     };
     let stored = format!("{}/{version}/{}", kind.storage.group, kind.kind);

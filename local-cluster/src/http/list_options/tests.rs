@@ -1,4 +1,4 @@
-//! What is asked for, and what is wrong with it, in Kubernetes' words.
+//! Parsing of list options, and validation errors in Kubernetes' words.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn list(query: &str) -> Result<ListPlan, String> {
 
 fn watch(query: &str) -> Result<(WatchStart, bool), String> {
     let options = ListOptions::of_watch(&params(query));
-    let start = options.and_then(|o| Ok((o.watch()?, o.marks_initial_end())));
+    let start = options.and_then(|o| Ok((o.watch()?, o.sends_initial_events_end())));
     start.map_err(|error| format!("{} {}", error.code(), error.message()))
 }
 
@@ -27,27 +27,31 @@ fn token(revision: i64, start: &str) -> String {
 #[test]
 fn versions_and_matches_of_lists() {
     for (query, when, limit) in [
-        ("", When::Since(0), None),
-        ("resourceVersion=0", When::Since(0), None),
-        ("resourceVersion=0&limit=5", When::Since(0), None),
-        ("resourceVersion=7", When::Since(7), None),
-        ("resourceVersion=7&limit=5", When::At(7), Some(5)),
+        ("", VersionMatch::NotOlderThan(0), None),
+        ("resourceVersion=0", VersionMatch::NotOlderThan(0), None),
+        (
+            "resourceVersion=0&limit=5",
+            VersionMatch::NotOlderThan(0),
+            None,
+        ),
+        ("resourceVersion=7", VersionMatch::NotOlderThan(7), None),
+        ("resourceVersion=7&limit=5", VersionMatch::Exact(7), Some(5)),
         (
             "resourceVersion=7&limit=5&resourceVersionMatch=NotOlderThan",
-            When::Since(7),
+            VersionMatch::NotOlderThan(7),
             Some(5),
         ),
         (
             "resourceVersion=7&resourceVersionMatch=Exact",
-            When::At(7),
+            VersionMatch::Exact(7),
             None,
         ),
         (
             "resourceVersion=0&resourceVersionMatch=NotOlderThan",
-            When::Since(0),
+            VersionMatch::NotOlderThan(0),
             None,
         ),
-        ("limit=-3", When::Since(0), None),
+        ("limit=-3", VersionMatch::NotOlderThan(0), None),
     ] {
         let plan = list(query).unwrap();
         assert_eq!((plan.when, plan.limit), (when, limit), "{query}");
@@ -58,12 +62,12 @@ fn versions_and_matches_of_lists() {
         assert_eq!(plan.from.as_deref(), Some("ns/n\0"));
         plan.when
     };
-    assert_eq!(continued(9), When::At(9));
-    assert_eq!(continued(-1), When::Since(0));
+    assert_eq!(continued(9), VersionMatch::Exact(9));
+    assert_eq!(continued(-1), VersionMatch::NotOlderThan(0));
 }
 
 #[test]
-fn wrong_lists_are_refused_in_kubernetes_words() {
+fn invalid_list_options_are_refused_in_kubernetes_words() {
     let options = "422 ListOptions.meta.k8s.io \"\" is invalid:";
     let token = token(3, "/n\0");
     for (query, why) in [
@@ -109,7 +113,7 @@ fn wrong_lists_are_refused_in_kubernetes_words() {
 }
 
 #[test]
-fn watches_begin_as_asked() {
+fn watches_begin_as_requested() {
     let initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
     let none = "sendInitialEvents=false&resourceVersionMatch=NotOlderThan";
     for (query, start, marks) in [
@@ -148,7 +152,7 @@ fn watches_begin_as_asked() {
 }
 
 #[test]
-fn wrong_watches_are_refused_in_kubernetes_words() {
+fn invalid_watch_options_are_refused_in_kubernetes_words() {
     let options = "422 ListOptions.meta.k8s.io \"\" is invalid:";
     let requires = "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
     let unless = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";

@@ -1,4 +1,4 @@
-//! The document of one group version: its addresses and its types.
+//! The document of one group version.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::schemas;
 use crate::object::Object;
 use crate::resources::Kind;
 
-/// The document of these kinds, which are all kinds of the group version at `/NAME`.
+/// The document of all kinds of the group version at `/NAME`.
 pub(super) fn document(kinds: &[Arc<Kind>], name: &str) -> Value {
     let mut paths = Object::new();
     for kind in kinds {

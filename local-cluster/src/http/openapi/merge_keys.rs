@@ -1,4 +1,4 @@
-//! Says in the documents how lists are merged, as the strategic merge of this crate does it.
+//! The list types and merge keys of built-in types, from the rules that this crate merges by.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::object::Object;
 use crate::patch::{ListRule, owned_rule, strategic_rule};
 
-/// Adds the rules to all generated types; `tops` are the kinds themselves.
+/// Adds the rules to all generated types; `tops` are the names of the kinds themselves.
 pub(super) fn add(schemas: &mut Object, tops: &[String]) {
     let mut parents = parents(schemas);
     for top in tops {
@@ -16,7 +16,7 @@ pub(super) fn add(schemas: &mut Object, tops: &[String]) {
     }
     let nowhere = BTreeSet::new();
     for (name, schema) in schemas.iter_mut() {
-        // A definition says itself how its lists are merged.
+        // Definitions declare their own merge keys.
         if !name.starts_with("io.k8s.") || name.ends_with("List") {
             continue;
         }
@@ -35,7 +35,7 @@ pub(super) fn add(schemas: &mut Object, tops: &[String]) {
     }
 }
 
-/// How a list is merged, wherever the object is that it is in.
+/// The rule under the first parent that has one.
 fn rule(of: fn(&str, &str) -> ListRule, parents: &BTreeSet<String>, field: &str) -> ListRule {
     parents
         .iter()
@@ -44,8 +44,8 @@ fn rule(of: fn(&str, &str) -> ListRule, parents: &BTreeSet<String>, field: &str)
         .unwrap_or(ListRule::Atomic)
 }
 
-/// The two ways to merge differ: whoever applies owns ports by port and protocol, a strategic patch
-/// finds them by port.
+/// The two rules differ: server-side apply identifies ports by port and protocol, a strategic merge
+/// patch by port alone.
 fn describe(property: &mut Object, parents: &BTreeSet<String>, field: &str) {
     let (list_type, keys) = match rule(owned_rule, parents, field) {
         ListRule::Atomic => ("atomic", None),
@@ -65,7 +65,7 @@ fn describe(property: &mut Object, parents: &BTreeSet<String>, field: &str) {
     }
 }
 
-/// The fields under which each type is found.
+/// The names of the fields that refer to each type.
 fn parents(schemas: &Object) -> HashMap<String, BTreeSet<String>> {
     let mut found: HashMap<String, BTreeSet<String>> = HashMap::new();
     for schema in schemas.values() {

@@ -1,9 +1,9 @@
-//! What can be done at the addresses of a kind.
+//! The operations on the paths of a kind.
 
 use serde_json::{Value, json};
 
 use super::schemas::schema_name;
-use crate::object::Object;
+use crate::object::{Object, object};
 use crate::resources::Kind;
 
 type Parameter = (&'static str, &'static str);
@@ -20,6 +20,7 @@ const LIST: &[Parameter] = &[
     ("timeoutSeconds", "integer"),
     ("watch", "boolean"),
 ];
+const PRETTY: &[Parameter] = &[("pretty", "string")];
 const READ: &[Parameter] = &[("resourceVersion", "string")];
 const WRITE: &[Parameter] = &[
     ("dryRun", "string"),
@@ -39,12 +40,11 @@ const DELETE: &[Parameter] = &[
     ("propagationPolicy", "string"),
 ];
 
-/// The operations of a kind.
 pub(super) struct Operations<'a> {
     kind: &'a Kind,
     object: Value,
     list: Value,
-    /// `LbcfTkestackIoV1beta1`
+    /// Part of operation IDs, such as `LbcfTkestackIoV1beta1`.
     group: String,
     tag: String,
 }
@@ -56,7 +56,7 @@ struct Operation<'a> {
     parameters: &'a [Parameter],
     body: Option<Value>,
     codes: &'a [u16],
-    answer: &'a Value,
+    response: &'a Value,
 }
 
 impl<'a> Operations<'a> {
@@ -81,112 +81,92 @@ impl<'a> Operations<'a> {
         }
     }
 
-    /// What can be done at the address of all objects of a namespaced kind.
+    /// The collection of a namespaced kind across all namespaces.
     pub(super) fn everywhere(&self) -> Value {
-        let kind = &self.kind.kind;
         let mut parameters = query(LIST);
-        parameters.push(pretty());
+        parameters.extend(query(PRETTY));
         parameters.sort_by_key(|p| p["name"].to_string());
-        json!({
-            "get": self.operation(&Operation {
-                action: "list",
-                description: format!("list objects of kind {kind}"),
-                id: format!("list{}{kind}ForAllNamespaces", self.group),
-                parameters: &[],
-                body: None,
-                codes: &[200],
-                answer: &self.list,
-            }),
-            "parameters": parameters,
-        })
+        let suffix = format!("{}ForAllNamespaces", self.kind.kind);
+        json!({"get": self.list_objects(&suffix, &[]), "parameters": parameters})
     }
 
-    /// What can be done at the address of a collection.
+    /// The collection of a cluster-scoped kind, or of one namespace.
     pub(super) fn collection(&self) -> Value {
-        let (kind, scope) = (&self.kind.kind, self.scope());
-        let mut found = Object::new();
-        found.insert(
-            "get".to_owned(),
-            self.operation(&Operation {
-                action: "list",
-                description: format!("list objects of kind {kind}"),
-                id: format!("list{}{scope}{kind}", self.group),
+        let kind = &self.kind.kind;
+        let mut found = object(json!({
+            "get": self.list_objects(&format!("{}{kind}", self.scope()), LIST),
+            "post": self.create(),
+            "parameters": self.shared(false),
+        }));
+        if !self.kind.is("", "namespaces") {
+            let delete = self.operation(&Operation {
+                action: "deletecollection",
+                description: format!("delete collection of {kind}"),
+                id: format!("delete{}Collection{}{kind}", self.group, self.scope()),
                 parameters: LIST,
                 body: None,
                 codes: &[200],
-                answer: &self.list,
-            }),
-        );
-        found.insert("post".to_owned(), self.create());
-        if !self.kind.is("", "namespaces") {
-            let status = reference(META_STATUS);
-            found.insert(
-                "delete".to_owned(),
-                self.operation(&Operation {
-                    action: "deletecollection",
-                    description: format!("delete collection of {kind}"),
-                    id: format!("delete{}Collection{scope}{kind}", self.group),
-                    parameters: LIST,
-                    body: None,
-                    codes: &[200],
-                    answer: &status,
-                }),
-            );
+                response: &reference(META_STATUS),
+            });
+            found.insert("delete".to_owned(), delete);
         }
-        found.insert("parameters".to_owned(), self.shared(false));
         Value::Object(found)
     }
 
-    /// What can be done at the address of a review.
     pub(super) fn review(&self) -> Value {
         json!({"post": self.create(), "parameters": self.shared(false)})
     }
 
-    fn create(&self) -> Value {
-        let (kind, scope) = (&self.kind.kind, self.scope());
+    fn list_objects(&self, id_suffix: &str, parameters: &[Parameter]) -> Value {
         self.operation(&Operation {
-            action: "post",
-            description: format!("create a {kind}"),
-            id: format!("create{}{scope}{kind}", self.group),
-            parameters: WRITE,
-            body: Some(self.whole_body()),
-            codes: &[200, 201, 202],
-            answer: &self.object,
+            action: "list",
+            description: format!("list objects of kind {}", self.kind.kind),
+            id: format!("list{}{id_suffix}", self.group),
+            parameters,
+            body: None,
+            codes: &[200],
+            response: &self.list,
         })
     }
 
-    /// What can be done at the address of an object.
+    fn create(&self) -> Value {
+        let kind = &self.kind.kind;
+        self.operation(&Operation {
+            action: "post",
+            description: format!("create a {kind}"),
+            id: format!("create{}{}{kind}", self.group, self.scope()),
+            parameters: WRITE,
+            body: Some(self.object_body()),
+            codes: &[200, 201, 202],
+            response: &self.object,
+        })
+    }
+
     pub(super) fn one(&self) -> Value {
-        let (kind, scope) = (&self.kind.kind, self.scope());
+        let kind = &self.kind.kind;
         let mut found = self.read_and_change("", "");
         let content = content(&["application/json", "application/yaml"], META_DELETE);
         let status = reference(META_STATUS);
-        let answer = if self.kind.returns_deleted {
-            &self.object
-        } else {
-            &status
-        };
-        found.insert(
-            "delete".to_owned(),
-            self.operation(&Operation {
-                action: "delete",
-                description: format!("delete a {kind}"),
-                id: format!("delete{}{scope}{kind}", self.group),
-                parameters: DELETE,
-                body: Some(json!({"content": content})),
-                codes: &[200, 202],
-                answer,
-            }),
-        );
-        found.insert("parameters".to_owned(), self.shared(true));
+        let delete = self.operation(&Operation {
+            action: "delete",
+            description: format!("delete a {kind}"),
+            id: format!("delete{}{}{kind}", self.group, self.scope()),
+            parameters: DELETE,
+            body: Some(json!({"content": content})),
+            codes: &[200, 202],
+            response: if self.kind.returns_deleted {
+                &self.object
+            } else {
+                &status
+            },
+        });
+        found.insert("delete".to_owned(), delete);
         Value::Object(found)
     }
 
-    /// What can be done at the address of an object's status.
+    /// The status subresource of one object.
     pub(super) fn status(&self) -> Value {
-        let mut found = self.read_and_change("status of ", "Status");
-        found.insert("parameters".to_owned(), self.shared(true));
-        Value::Object(found)
+        Value::Object(self.read_and_change("status of ", "Status"))
     }
 
     fn read_and_change(&self, what: &str, suffix: &str) -> Object {
@@ -199,7 +179,7 @@ impl<'a> Operations<'a> {
                 parameters,
                 body,
                 codes,
-                answer: &self.object,
+                response: &self.object,
             })
         };
         let mut patches = vec![
@@ -207,27 +187,22 @@ impl<'a> Operations<'a> {
             "application/json-patch+json",
             "application/merge-patch+json",
         ];
+        // Server-side apply may create; the documents of definitions do not show it.
+        let mut patched: &[u16] = &[200];
         if !self.kind.is_custom() {
             patches.push("application/strategic-merge-patch+json");
+            patched = &[200, 201];
         }
         let patch = json!({"content": content(&patches, META_PATCH), "required": true});
-        crate::object::object(json!({
+        object(json!({
             "get": operation("read", "get", "read", READ, None, &[200]),
-            "put": operation("replace", "put", "replace", WRITE, Some(self.whole_body()), &[200, 201]),
-            "patch": operation("patch", "patch", "partially update", PATCH, Some(patch), self.patched()),
+            "put": operation("replace", "put", "replace", WRITE, Some(self.object_body()), &[200, 201]),
+            "patch": operation("patch", "patch", "partially update", PATCH, Some(patch), patched),
+            "parameters": self.shared(true),
         }))
     }
 
-    /// Applying may create; the documents of definitions do not say so.
-    fn patched(&self) -> &'static [u16] {
-        if self.kind.is_custom() {
-            &[200]
-        } else {
-            &[200, 201]
-        }
-    }
-
-    fn whole_body(&self) -> Value {
+    fn object_body(&self) -> Value {
         let schema = json!({"schema": self.object});
         json!({
             "content": {"application/json": schema, "application/yaml": schema}, "required": true,
@@ -251,7 +226,7 @@ impl<'a> Operations<'a> {
         if self.kind.namespaced {
             parameters.push(in_path("namespace"));
         }
-        parameters.push(pretty());
+        parameters.extend(query(PRETTY));
         Value::from(parameters)
     }
 
@@ -263,7 +238,7 @@ impl<'a> Operations<'a> {
                 202 => "Accepted",
                 _ => "OK",
             };
-            let schema = json!({"schema": operation.answer});
+            let schema = json!({"schema": operation.response});
             let content = json!({"application/json": schema, "application/yaml": schema});
             responses.insert(
                 code.to_string(),
@@ -271,7 +246,7 @@ impl<'a> Operations<'a> {
             );
         }
         responses.insert("401".to_owned(), json!({"description": "Unauthorized"}));
-        let mut found = crate::object::object(json!({
+        let mut found = object(json!({
             "tags": [self.tag],
             "description": operation.description,
             "operationId": operation.id,
@@ -296,7 +271,6 @@ pub(super) const META_DELETE: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Delet
 pub(super) const META_PATCH: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch";
 pub(super) const META_STATUS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
 
-/// A reference to a type of the document.
 pub(super) fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
@@ -313,10 +287,6 @@ fn query(parameters: &[Parameter]) -> Vec<Value> {
         .iter()
         .map(|(name, of)| json!({"name": name, "in": "query", "schema": {"type": of, "uniqueItems": true}}))
         .collect()
-}
-
-fn pretty() -> Value {
-    json!({"name": "pretty", "in": "query", "schema": {"type": "string", "uniqueItems": true}})
 }
 
 fn title(word: &str) -> String {

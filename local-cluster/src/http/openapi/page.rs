@@ -1,8 +1,8 @@
-//! The documents of addresses that are not about objects.
+//! The documents of paths that do not serve objects.
 
 use serde_json::{Value, json};
 
-/// What such documents are about, besides the groups.
+/// Such paths, besides those of groups.
 pub(super) const NAMES: [&str; 5] = [
     ".well-known/openid-configuration",
     "api",
@@ -11,12 +11,11 @@ pub(super) const NAMES: [&str; 5] = [
     "version",
 ];
 
-/// Whether there is nothing at an address but its description: nobody gives out tokens here.
+/// Whether the path is described and not served: this server issues no tokens.
 pub(super) fn is_only_described(path: &str) -> bool {
     path.contains("openid")
 }
 
-/// The document of one of these, or of a group.
 pub(super) fn document(name: &str) -> Value {
     let (path, what) = match name {
         "api" | "apis" => (format!("/{name}/"), "get available API versions".to_owned()),

@@ -1,7 +1,7 @@
-//! The types of a group version, and all types that these are made of.
+//! The types of a group version, and all types that they refer to.
 //!
-//! Those of a cluster's own kinds come from the types that Kubernetes generates, descriptions
-//! included; those of custom resources from their definitions.
+//! Those of built-in kinds come from the types that Kubernetes generates, descriptions included;
+//! those of custom resources from their definitions.
 
 use std::sync::Arc;
 
@@ -16,7 +16,6 @@ use super::operation::{META_DELETE, META_PATCH, META_STATUS, reference};
 use crate::object::{Object, child, object};
 use crate::resources::Kind;
 
-/// All types that the document of these kinds needs.
 pub(super) fn schemas(kinds: &[Arc<Kind>]) -> Object {
     let mut generator = SchemaSettings::openapi3().into_generator();
     for schema in kinds.iter().filter_map(|kind| kind.schema) {
@@ -26,7 +25,7 @@ pub(super) fn schemas(kinds: &[Arc<Kind>]) -> Object {
     generator.subschema_for::<Status>();
     generator.subschema_for::<ObjectMeta>();
     generator.subschema_for::<ListMeta>();
-    // The generated form of any kind shows what all kinds have.
+    // Any generated kind has the fields that are common to all.
     let mut sample = SchemaSettings::openapi3().into_generator();
     sample.subschema_for::<ConfigMap>();
     let sample = match sample
@@ -64,18 +63,17 @@ pub(super) fn schemas(kinds: &[Arc<Kind>]) -> Object {
     all
 }
 
-/// What Kubernetes' generator writes differently.
+/// Corrects what Kubernetes' own generator writes differently.
 fn as_kubernetes_writes(all: &mut Object) {
     for (name, kind) in [(META_DELETE, "DeleteOptions"), (META_STATUS, "Status")] {
         if let Some(Value::Object(schema)) = all.get_mut(name) {
             schema.insert(GVK.to_owned(), json!([gvk("", "v1", kind)]));
         }
     }
-    // A patch may be anything.
     all.insert(
         META_PATCH.to_owned(),
         json!({
-            "description": "A change of an object, in the form that its media type says.",
+            "description": "A change of an object, in the format of its media type.",
             "type": "object",
         }),
     );
@@ -107,7 +105,7 @@ const CONVENTIONS: &str =
 const META_LIST: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 const GVK: &str = "x-kubernetes-group-version-kind";
 
-/// Types that are replaced as a whole.
+/// Types with `x-kubernetes-map-type: atomic`.
 const ATOMIC: [&str; 14] = [
     ".ConfigMapKeySelector",
     ".LabelSelector",
@@ -125,12 +123,12 @@ const ATOMIC: [&str; 14] = [
     ".ScopeSelector",
 ];
 
-/// What must be there, and what it is when nothing is said.
+/// Corrects the required fields and adds their defaults.
 fn required(schema: &mut Object) {
     let Some(Value::Array(required)) = schema.get_mut("required") else {
         return;
     };
-    // The generated types cannot be without metadata; the API can.
+    // Generated types require metadata; the API does not.
     required.retain(|field| field != "metadata");
     let fields: Vec<String> = required
         .iter()
@@ -214,7 +212,7 @@ fn list(kind: &Kind, name: &str, sample: &Object) -> Object {
     }))
 }
 
-/// The name of a kind's type: `io.k8s.api.core.v1.Pod`, or `io.example.v1.Kind` for `v1` of
+/// The name of a kind's schema: `io.k8s.api.core.v1.Pod`, or `io.example.v1.Kind` for `v1` of
 /// `example.io`.
 pub(super) fn schema_name(kind: &Kind) -> String {
     if let Some(schema) = kind.schema {

@@ -1,13 +1,13 @@
-//! The messages of the kinds that `kubectl create` writes, as far as it fills them.
+//! The fields of messages that `kubectl create` sends, as far as it fills them.
 
-use super::Field;
-use super::Holds::{
+use super::FieldType::{
     Bool, BytesMap, Count, Flag, IntOrString, Integer, Message, QuantityMap, Text, TextMap, Time,
     Wrapped,
 };
+use super::MessageField;
 use super::{many, one};
 
-const OWNER: &[Field] = &[
+const OWNER: &[MessageField] = &[
     one(1, "kind", Text),
     one(3, "name", Text),
     one(4, "uid", Text),
@@ -16,7 +16,7 @@ const OWNER: &[Field] = &[
     one(7, "blockOwnerDeletion", Bool),
 ];
 
-const METADATA: &[Field] = &[
+const METADATA: &[MessageField] = &[
     one(1, "name", Text),
     one(2, "generateName", Text),
     one(3, "namespace", Text),
@@ -29,12 +29,11 @@ const METADATA: &[Field] = &[
     many(14, "finalizers", Text),
 ];
 
-/// What most kinds begin with.
-const NAMED_OBJECT: Field = one(1, "metadata", Message(METADATA));
+const NAMED_OBJECT: MessageField = one(1, "metadata", Message(METADATA));
 
-const NAMED: &[Field] = &[one(1, "name", Text)];
+const NAMED: &[MessageField] = &[one(1, "name", Text)];
 
-const PORT: &[Field] = &[
+const PORT: &[MessageField] = &[
     one(1, "name", Text),
     one(2, "protocol", Text),
     one(3, "port", Integer),
@@ -42,7 +41,7 @@ const PORT: &[Field] = &[
     one(5, "nodePort", Integer),
 ];
 
-const SERVICE_SPEC: &[Field] = &[
+const SERVICE_SPEC: &[MessageField] = &[
     many(1, "ports", Message(PORT)),
     one(2, "selector", TextMap),
     one(3, "clusterIP", Text),
@@ -51,18 +50,18 @@ const SERVICE_SPEC: &[Field] = &[
     one(10, "externalName", Text),
 ];
 
-const SELECTOR: &[Field] = &[
+const SELECTOR: &[MessageField] = &[
     one(1, "matchLabels", TextMap),
     many(2, "matchExpressions", Message(EXPRESSION)),
 ];
 
-const EXPRESSION: &[Field] = &[
+const EXPRESSION: &[MessageField] = &[
     one(1, "key", Text),
     one(2, "operator", Text),
     many(3, "values", Text),
 ];
 
-const CONTAINER_PORT: &[Field] = &[
+const CONTAINER_PORT: &[MessageField] = &[
     one(1, "name", Text),
     one(2, "hostPort", Integer),
     one(3, "containerPort", Integer),
@@ -70,14 +69,14 @@ const CONTAINER_PORT: &[Field] = &[
     one(5, "hostIP", Text),
 ];
 
-const VARIABLE: &[Field] = &[one(1, "name", Text), one(2, "value", Text)];
+const VARIABLE: &[MessageField] = &[one(1, "name", Text), one(2, "value", Text)];
 
-const RESOURCES: &[Field] = &[
+const RESOURCES: &[MessageField] = &[
     one(1, "limits", QuantityMap),
     one(2, "requests", QuantityMap),
 ];
 
-const CONTAINER: &[Field] = &[
+const CONTAINER: &[MessageField] = &[
     one(1, "name", Text),
     one(2, "image", Text),
     many(3, "command", Text),
@@ -91,7 +90,7 @@ const CONTAINER: &[Field] = &[
     one(18, "tty", Flag),
 ];
 
-const POD_SPEC: &[Field] = &[
+const POD_SPEC: &[MessageField] = &[
     many(2, "containers", Message(CONTAINER)),
     one(3, "restartPolicy", Text),
     one(4, "terminationGracePeriodSeconds", Integer),
@@ -103,11 +102,11 @@ const POD_SPEC: &[Field] = &[
     many(20, "initContainers", Message(CONTAINER)),
 ];
 
-const TEMPLATE: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(POD_SPEC))];
+const TEMPLATE: &[MessageField] = &[NAMED_OBJECT, one(2, "spec", Message(POD_SPEC))];
 
-const DEPLOYMENT: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(DEPLOYMENT_SPEC))];
+const DEPLOYMENT: &[MessageField] = &[NAMED_OBJECT, one(2, "spec", Message(DEPLOYMENT_SPEC))];
 
-const DEPLOYMENT_SPEC: &[Field] = &[
+const DEPLOYMENT_SPEC: &[MessageField] = &[
     one(1, "replicas", Integer),
     one(2, "selector", Message(SELECTOR)),
     one(3, "template", Message(TEMPLATE)),
@@ -117,9 +116,9 @@ const DEPLOYMENT_SPEC: &[Field] = &[
     one(9, "progressDeadlineSeconds", Integer),
 ];
 
-const JOB: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(JOB_SPEC))];
+const JOB: &[MessageField] = &[NAMED_OBJECT, one(2, "spec", Message(JOB_SPEC))];
 
-const JOB_SPEC: &[Field] = &[
+const JOB_SPEC: &[MessageField] = &[
     one(1, "parallelism", Integer),
     one(2, "completions", Integer),
     one(3, "activeDeadlineSeconds", Integer),
@@ -128,9 +127,9 @@ const JOB_SPEC: &[Field] = &[
     one(8, "ttlSecondsAfterFinished", Integer),
 ];
 
-const CRON_JOB: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(CRON_JOB_SPEC))];
+const CRON_JOB: &[MessageField] = &[NAMED_OBJECT, one(2, "spec", Message(CRON_JOB_SPEC))];
 
-const CRON_JOB_SPEC: &[Field] = &[
+const CRON_JOB_SPEC: &[MessageField] = &[
     one(1, "schedule", Text),
     one(2, "startingDeadlineSeconds", Integer),
     one(3, "concurrencyPolicy", Text),
@@ -139,9 +138,9 @@ const CRON_JOB_SPEC: &[Field] = &[
     one(8, "timeZone", Text),
 ];
 
-const ROLE: &[Field] = &[NAMED_OBJECT, many(2, "rules", Message(RULE))];
+const ROLE: &[MessageField] = &[NAMED_OBJECT, many(2, "rules", Message(RULE))];
 
-const RULE: &[Field] = &[
+const RULE: &[MessageField] = &[
     many(1, "verbs", Text),
     many(2, "apiGroups", Text),
     many(3, "resources", Text),
@@ -149,38 +148,38 @@ const RULE: &[Field] = &[
     many(5, "nonResourceURLs", Text),
 ];
 
-const ROLE_BINDING: &[Field] = &[
+const ROLE_BINDING: &[MessageField] = &[
     NAMED_OBJECT,
     many(2, "subjects", Message(SUBJECT)),
     one(3, "roleRef", Message(ROLE_REFERENCE)),
 ];
 
-const SUBJECT: &[Field] = &[
+const SUBJECT: &[MessageField] = &[
     one(1, "kind", Text),
     one(2, "apiGroup", Text),
     one(3, "name", Text),
     one(4, "namespace", Text),
 ];
 
-const ROLE_REFERENCE: &[Field] = &[
+const ROLE_REFERENCE: &[MessageField] = &[
     one(1, "apiGroup", Text),
     one(2, "kind", Text),
     one(3, "name", Text),
 ];
 
-const BUDGET: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(BUDGET_SPEC))];
+const BUDGET: &[MessageField] = &[NAMED_OBJECT, one(2, "spec", Message(BUDGET_SPEC))];
 
-const BUDGET_SPEC: &[Field] = &[
+const BUDGET_SPEC: &[MessageField] = &[
     one(1, "minAvailable", IntOrString),
     one(2, "selector", Message(SELECTOR)),
     one(3, "maxUnavailable", IntOrString),
 ];
 
-const QUOTA: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(QUOTA_SPEC))];
+const QUOTA: &[MessageField] = &[NAMED_OBJECT, one(2, "spec", Message(QUOTA_SPEC))];
 
-const QUOTA_SPEC: &[Field] = &[one(1, "hard", QuantityMap), many(2, "scopes", Text)];
+const QUOTA_SPEC: &[MessageField] = &[one(1, "hard", QuantityMap), many(2, "scopes", Text)];
 
-const PRIORITY_CLASS: &[Field] = &[
+const PRIORITY_CLASS: &[MessageField] = &[
     NAMED_OBJECT,
     one(2, "value", Integer),
     one(3, "globalDefault", Flag),
@@ -188,34 +187,36 @@ const PRIORITY_CLASS: &[Field] = &[
     one(5, "preemptionPolicy", Text),
 ];
 
-const INGRESS: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(INGRESS_SPEC))];
+const INGRESS: &[MessageField] = &[NAMED_OBJECT, one(2, "spec", Message(INGRESS_SPEC))];
 
-const INGRESS_SPEC: &[Field] = &[
+const INGRESS_SPEC: &[MessageField] = &[
     one(1, "defaultBackend", Message(INGRESS_BACKEND)),
     many(2, "tls", Message(INGRESS_TLS)),
     many(3, "rules", Message(INGRESS_RULE)),
     one(4, "ingressClassName", Text),
 ];
 
-const INGRESS_TLS: &[Field] = &[many(1, "hosts", Text), one(2, "secretName", Text)];
+const INGRESS_TLS: &[MessageField] = &[many(1, "hosts", Text), one(2, "secretName", Text)];
 
-const INGRESS_RULE: &[Field] = &[one(1, "host", Text), one(2, "http", Wrapped(INGRESS_PATHS))];
+const INGRESS_RULE: &[MessageField] =
+    &[one(1, "host", Text), one(2, "http", Wrapped(INGRESS_PATHS))];
 
-const INGRESS_PATHS: &[Field] = &[many(1, "paths", Message(INGRESS_PATH))];
+const INGRESS_PATHS: &[MessageField] = &[many(1, "paths", Message(INGRESS_PATH))];
 
-const INGRESS_PATH: &[Field] = &[
+const INGRESS_PATH: &[MessageField] = &[
     one(1, "path", Text),
     one(2, "backend", Message(INGRESS_BACKEND)),
     one(3, "pathType", Text),
 ];
 
-const INGRESS_BACKEND: &[Field] = &[one(4, "service", Message(INGRESS_SERVICE))];
+const INGRESS_BACKEND: &[MessageField] = &[one(4, "service", Message(INGRESS_SERVICE))];
 
-const INGRESS_SERVICE: &[Field] = &[one(1, "name", Text), one(2, "port", Message(INGRESS_PORT))];
+const INGRESS_SERVICE: &[MessageField] =
+    &[one(1, "name", Text), one(2, "port", Message(INGRESS_PORT))];
 
-const INGRESS_PORT: &[Field] = &[one(1, "name", Text), one(2, "number", Integer)];
+const INGRESS_PORT: &[MessageField] = &[one(1, "name", Text), one(2, "number", Integer)];
 
-const DELETE_OPTIONS: &[Field] = &[
+const DELETE_OPTIONS: &[MessageField] = &[
     one(1, "gracePeriodSeconds", Count),
     one(2, "preconditions", Message(PRECONDITIONS)),
     one(3, "orphanDependents", Bool),
@@ -223,15 +224,15 @@ const DELETE_OPTIONS: &[Field] = &[
     many(5, "dryRun", Text),
 ];
 
-const PRECONDITIONS: &[Field] = &[one(1, "uid", Text), one(2, "resourceVersion", Text)];
+const PRECONDITIONS: &[MessageField] = &[one(1, "uid", Text), one(2, "resourceVersion", Text)];
 
-const ACCESS: &[Field] = &[
+const ACCESS: &[MessageField] = &[
     one(1, "resourceAttributes", Message(RESOURCE_ACCESS)),
     one(2, "nonResourceAttributes", Message(PATH_ACCESS)),
 ];
 
-/// The same about somebody else.
-const ACCESS_OF: &[Field] = &[
+/// The access of another user.
+const ACCESS_OF: &[MessageField] = &[
     one(1, "resourceAttributes", Message(RESOURCE_ACCESS)),
     one(2, "nonResourceAttributes", Message(PATH_ACCESS)),
     one(3, "user", Text),
@@ -239,7 +240,7 @@ const ACCESS_OF: &[Field] = &[
     one(6, "uid", Text),
 ];
 
-const RESOURCE_ACCESS: &[Field] = &[
+const RESOURCE_ACCESS: &[MessageField] = &[
     one(1, "namespace", Text),
     one(2, "verb", Text),
     one(3, "group", Text),
@@ -249,33 +250,33 @@ const RESOURCE_ACCESS: &[Field] = &[
     one(7, "name", Text),
 ];
 
-const PATH_ACCESS: &[Field] = &[one(1, "path", Text), one(2, "verb", Text)];
+const PATH_ACCESS: &[MessageField] = &[one(1, "path", Text), one(2, "verb", Text)];
 
 /// The fields of a kind's message; `None` for kinds that are not decoded.
-pub(super) fn message_of(api_version: &str, kind: &str) -> Option<&'static [Field]> {
-    const NAMESPACE: &[Field] = &[NAMED_OBJECT];
-    const CONFIG_MAP: &[Field] = &[
+pub(super) fn message_of(api_version: &str, kind: &str) -> Option<&'static [MessageField]> {
+    const NAMESPACE: &[MessageField] = &[NAMED_OBJECT];
+    const CONFIG_MAP: &[MessageField] = &[
         NAMED_OBJECT,
         one(2, "data", TextMap),
         one(3, "binaryData", BytesMap),
         one(4, "immutable", Bool),
     ];
-    const SECRET: &[Field] = &[
+    const SECRET: &[MessageField] = &[
         NAMED_OBJECT,
         one(2, "data", BytesMap),
         one(3, "type", Text),
         one(4, "stringData", TextMap),
         one(5, "immutable", Bool),
     ];
-    const SERVICE_ACCOUNT: &[Field] = &[
+    const SERVICE_ACCOUNT: &[MessageField] = &[
         NAMED_OBJECT,
         many(3, "imagePullSecrets", Message(NAMED)),
         one(4, "automountServiceAccountToken", Bool),
     ];
-    const SERVICE: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(SERVICE_SPEC))];
-    const SELF_ACCESS: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(ACCESS))];
-    const SUBJECT_ACCESS: &[Field] = &[NAMED_OBJECT, one(2, "spec", Message(ACCESS_OF))];
-    const SELF_RULES: &[Field] = &[
+    const SERVICE: &[MessageField] = &[NAMED_OBJECT, one(2, "spec", Message(SERVICE_SPEC))];
+    const SELF_ACCESS: &[MessageField] = &[NAMED_OBJECT, one(2, "spec", Message(ACCESS))];
+    const SUBJECT_ACCESS: &[MessageField] = &[NAMED_OBJECT, one(2, "spec", Message(ACCESS_OF))];
+    const SELF_RULES: &[MessageField] = &[
         NAMED_OBJECT,
         one(2, "spec", Message(&[one(1, "namespace", Text)])),
     ];
@@ -286,7 +287,7 @@ pub(super) fn message_of(api_version: &str, kind: &str) -> Option<&'static [Fiel
         ("authorization.k8s.io/v1", "SubjectAccessReview" | "LocalSubjectAccessReview") => {
             Some(SUBJECT_ACCESS)
         }
-        // Clients name the version of what they delete.
+        // Clients send the version of the object that they delete.
         (_, "DeleteOptions") => Some(DELETE_OPTIONS),
         ("v1", "Namespace") => Some(NAMESPACE),
         ("v1", "ConfigMap") => Some(CONFIG_MAP),

@@ -1,4 +1,4 @@
-//! What a write costs does not depend on how many watch.
+//! The cost of a write does not depend on the number of watchers.
 
 use axum::body::{Body, to_bytes};
 use http::Request;
@@ -26,9 +26,9 @@ async fn call(cluster: &LocalCluster, method: &str, path: &str, body: Value) -> 
     response.into_body()
 }
 
-/// Runs on one thread, as the count is the thread's own.
+/// Runs on one thread, because the counter is thread-local.
 #[tokio::test]
-async fn an_object_is_serialised_once_however_many_watch() {
+async fn an_object_is_serialised_once_for_all_watchers() {
     const WATCHERS: usize = 50;
     let cluster = LocalCluster::start(LocalClusterOptions::default())
         .await
@@ -60,6 +60,6 @@ async fn an_object_is_serialised_once_however_many_watch() {
     }
     let expected = [[4; WATCHERS], [3; WATCHERS]].concat();
     assert_eq!(lines, expected);
-    // Four writes, and the object as those saw it last who no longer see it.
+    // Four writes, and the object as it last matched the selector.
     assert_eq!(serialised() - before, 5);
 }

@@ -1,7 +1,7 @@
-//! What `kubectl apply` and `kubectl apply --server-side` do to the same object.
+//! Migration between `kubectl apply` and `kubectl apply --server-side`.
 //!
-//! The former keeps what it applied in an annotation. When the latter takes over, what it finds there
-//! unchanged is its own already, and the annotation is kept true for the way back.
+//! The former stores what it applied in an annotation. Server-side apply by kubectl does not
+//! conflict with fields that still have these values, and updates the annotation.
 
 use serde_json::Value;
 
@@ -14,8 +14,12 @@ use crate::resources::Kind;
 
 const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// The conflicts that are none of kubectl with itself: all of them if there is but one other.
-pub(super) fn not_allowed(kind: &Kind, live: &Object, conflicts: Vec<Conflict>) -> Vec<Conflict> {
+/// Drops conflicts about fields that kubectl applied on the client side.
+pub(super) fn without_own_fields(
+    kind: &Kind,
+    live: &Object,
+    conflicts: Vec<Conflict>,
+) -> Vec<Conflict> {
     let Some(allowed) = unchanged(kind, live) else {
         return conflicts;
     };
@@ -29,7 +33,7 @@ pub(super) fn not_allowed(kind: &Kind, live: &Object, conflicts: Vec<Conflict>) 
     left
 }
 
-/// The fields that were applied last and are still as they were applied.
+/// The fields of the annotation whose values have not changed.
 fn unchanged(kind: &Kind, live: &Object) -> Option<FieldSet> {
     let annotation = text(live, &["metadata", "annotations", ANNOTATION])?;
     let applied: Value = serde_json::from_str(annotation).ok()?;
@@ -47,8 +51,8 @@ fn unchanged(kind: &Kind, live: &Object) -> Option<FieldSet> {
     )
 }
 
-/// Writes what is wanted into the annotation, if there is one.
-pub(super) fn keep_true(object: &mut Object, wanted: &Object) {
+/// Updates the annotation, if there is one.
+pub(super) fn update_annotation(object: &mut Object, desired: &Object) {
     let annotation = object
         .get_mut("metadata")
         .and_then(|m| m.get_mut("annotations"))
@@ -56,10 +60,10 @@ pub(super) fn keep_true(object: &mut Object, wanted: &Object) {
     let Some(annotation) = annotation.filter(|a| a.as_str() != Some("")) else {
         return;
     };
-    let mut wanted = Value::Object(wanted.clone());
-    let own = wanted.get_mut("metadata");
+    let mut desired = Value::Object(desired.clone());
+    let own = desired.get_mut("metadata");
     if let Some(Value::Object(own)) = own.and_then(|m| m.get_mut("annotations")) {
         own.remove(ANNOTATION);
     }
-    *annotation = Value::from(format!("{wanted}\n"));
+    *annotation = Value::from(format!("{desired}\n"));
 }

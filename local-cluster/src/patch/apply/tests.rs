@@ -26,13 +26,13 @@ fn apply_as(
     live: &Object,
     manager: &str,
     force: bool,
-    wanted: Value,
+    desired: Value,
 ) -> Result<Object, ApiError> {
     let request = Apply {
         manager: manager.to_owned(),
         force,
         subresource: String::new(),
-        wanted: object(wanted),
+        desired: object(desired),
     };
     let applied = request.to(kind, live, "now")?;
     let mut object = applied.object;
@@ -42,8 +42,8 @@ fn apply_as(
     Ok(object)
 }
 
-fn apply(live: &Object, manager: &str, force: bool, wanted: Value) -> Result<Object, ApiError> {
-    apply_as(&maps(), live, manager, force, wanted)
+fn apply(live: &Object, manager: &str, force: bool, desired: Value) -> Result<Object, ApiError> {
+    apply_as(&maps(), live, manager, force, desired)
 }
 
 fn managed(object: &Object) -> Vec<Value> {
@@ -63,7 +63,7 @@ fn fields(object: &Object, manager: &str) -> Value {
 }
 
 #[test]
-fn a_manager_takes_back_what_it_no_longer_wants() {
+fn fields_that_a_manager_no_longer_applies_are_removed() {
     let none = Object::new();
     let first = apply(&none, "m", false, json!({"data": {"a": "1", "b": "2"}})).unwrap();
     let second = apply(&first, "m", false, json!({"data": {"a": "1"}})).unwrap();
@@ -81,7 +81,7 @@ fn other_managers_conflict_unless_they_agree_or_force() {
     let first = apply(&none, "m", false, json!({"data": {"a": "1", "b": "2"}})).unwrap();
     let agreed = apply(&first, "n", false, json!({"data": {"a": "1"}})).unwrap();
     assert_eq!(managed(&agreed).len(), 2);
-    // Nothing changed, so there is no time of it.
+    // Nothing changed, so there is no time.
     assert_eq!(managed(&agreed)[0].get("time"), None);
     let refused = apply(&first, "n", false, json!({"data": {"a": "9"}})).unwrap_err();
     assert_eq!(
@@ -94,7 +94,7 @@ fn other_managers_conflict_unless_they_agree_or_force() {
 }
 
 #[test]
-fn who_updates_conflicts_too() {
+fn updates_conflict_too() {
     let mut live = object(json!({"apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"uid": "u"}, "data": {"a": "1", "b": "1"}}));
     let entry = json!({"apiVersion": "v1", "fieldsType": "FieldsV1", "operation": "Update",
@@ -112,14 +112,14 @@ fn who_updates_conflicts_too() {
         status["details"]["causes"][1]["message"],
         "conflict with \"kubectl-client-side-apply\" using v1"
     );
-    // What others update stays when an applier stops wanting it.
+    // Fields that others update stay when the applier drops them.
     let shared = apply(&live, "m", false, json!({"data": {"a": "1"}})).unwrap();
     let left = apply(&shared, "m", false, json!({"data": {}})).unwrap();
     assert_eq!(left["data"], json!({"a": "1", "b": "1"}));
 }
 
 #[test]
-fn what_nobody_owned_belongs_to_who_was_before() {
+fn fields_without_owner_belong_to_before_first_apply() {
     let live = object(json!({"apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"uid": "u"}, "data": {"a": "1"}}));
     let refused = apply(&live, "m", false, json!({"data": {"a": "2"}})).unwrap_err();
@@ -130,7 +130,7 @@ fn what_nobody_owned_belongs_to_who_was_before() {
 }
 
 #[test]
-fn kubectl_does_not_conflict_with_what_it_applied_itself() {
+fn kubectl_does_not_conflict_with_its_client_side_apply() {
     let last = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "1"}}).to_string();
     let mut live = object(
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"uid": "u",
@@ -140,28 +140,28 @@ fn kubectl_does_not_conflict_with_what_it_applied_itself() {
     let entry = json!({"apiVersion": "v1", "fieldsType": "FieldsV1", "operation": "Update",
         "manager": "kubectl-client-side-apply", "fieldsV1": {"f:data": {"f:a": {}, "f:b": {}}}});
     child(&mut live, "metadata").insert("managedFields".to_owned(), json!([entry]));
-    let wanted =
+    let desired =
         |b: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "2", "b": b}});
-    let refused = apply(&live, "kubectl", false, wanted("2")).unwrap_err();
+    let refused = apply(&live, "kubectl", false, desired("2")).unwrap_err();
     assert_eq!(
         refused.message(),
         "Apply failed with 1 conflict: conflict with \"kubectl-client-side-apply\" using v1: .data.b"
     );
-    let applied = apply(&live, "kubectl", false, wanted("1")).unwrap();
+    let applied = apply(&live, "kubectl", false, desired("1")).unwrap();
     assert_eq!(applied["data"], json!({"a": "2", "b": "1"}));
     let annotation = "kubectl.kubernetes.io/last-applied-configuration";
     assert_eq!(
         applied["metadata"]["annotations"][annotation],
-        format!("{}\n", wanted("1"))
+        format!("{}\n", desired("1"))
     );
-    assert!(apply(&live, "other", false, wanted("1")).is_err());
+    assert!(apply(&live, "other", false, desired("1")).is_err());
 }
 
 #[test]
-fn custom_resources_are_owned_as_their_schema_says() {
+fn custom_resources_are_owned_by_their_schema() {
     let kind = widgets();
-    let apply = |live: &Object, manager: &str, wanted: Value| {
-        apply_as(&kind, live, manager, false, json!({"spec": wanted}))
+    let apply = |live: &Object, manager: &str, desired: Value| {
+        apply_as(&kind, live, manager, false, json!({"spec": desired}))
     };
     let first = apply(
         &Object::new(),
@@ -200,11 +200,11 @@ fn custom_resources_are_owned_as_their_schema_says() {
 }
 
 #[test]
-fn items_must_be_told_apart() {
+fn keys_of_items_must_be_unique() {
     let kind = widgets();
-    let wanted = json!({"metadata": {"name": "w", "namespace": "d"},
+    let desired = json!({"metadata": {"name": "w", "namespace": "d"},
         "spec": {"list": [{"name": "x"}, {"name": "x"}]}});
-    let refused = apply_as(&kind, &Object::new(), "a", false, wanted).unwrap_err();
+    let refused = apply_as(&kind, &Object::new(), "a", false, desired).unwrap_err();
     assert_eq!(
         refused.message(),
         "failed to create typed patch object (d/w; x/v1, Kind=Widget): .spec.list: duplicate entries for key [name=\"x\"]"

@@ -1,4 +1,4 @@
-//! Sets of fields and the values that have them.
+//! The field sets of values.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,6 @@ use crate::object::Object;
 use crate::patch::layout::{Layout, ListKind};
 
 impl FieldSet {
-    /// The fields of a value.
     pub(in crate::patch) fn of(value: &Value, layout: Layout<'_>) -> Self {
         let mut set = Self::default();
         match value {
@@ -17,7 +16,7 @@ impl FieldSet {
                 for (name, value) in map {
                     let mut inner = Self::of(value, layout.of_field(name));
                     let bare = value.is_null() || value.as_object().is_some_and(Object::is_empty);
-                    inner.member |= bare || !layout.names(name);
+                    inner.member |= bare || !layout.declares(name);
                     set.put(format!("f:{name}"), inner);
                 }
             }
@@ -29,7 +28,7 @@ impl FieldSet {
                             continue;
                         };
                         let inner = if set.children.contains_key(&branch) {
-                            // Items that cannot be told apart are owned together, as a whole.
+                            // Items with the same key are owned together, atomically.
                             Self::leaf()
                         } else if layout.has_atomic_items() {
                             Self::leaf()
@@ -47,7 +46,6 @@ impl FieldSet {
         set
     }
 
-    /// Removes the fields of the set from a value.
     pub(in crate::patch) fn remove_from(&self, value: &mut Value, layout: Layout<'_>) {
         match value {
             Value::Object(map) if !layout.is_atomic_map() => {
@@ -80,9 +78,9 @@ impl FieldSet {
         }
     }
 
-    /// The set together with the named fields on the way to its members: the fields of types, but not
-    /// the keys of maps nor the items of lists.
-    pub(in crate::patch) fn with_named(&self, layout: Layout<'_>) -> Self {
+    /// Adds the named fields on the paths of the members: the fields of types, and neither keys of
+    /// maps nor items of lists.
+    pub(in crate::patch) fn with_named_fields(&self, layout: Layout<'_>) -> Self {
         let mut all = Self {
             member: self.member,
             children: BTreeMap::new(),
@@ -90,20 +88,20 @@ impl FieldSet {
         for (branch, child) in &self.children {
             let inner = match branch.strip_prefix("f:") {
                 Some(name) => {
-                    let mut inner = child.with_named(layout.of_field(name));
-                    inner.member |= layout.names(name);
+                    let mut inner = child.with_named_fields(layout.of_field(name));
+                    inner.member |= layout.declares(name);
                     inner
                 }
-                None => child.with_named(layout.of_item()),
+                None => child.with_named_fields(layout.of_item()),
             };
             all.children.insert(branch.clone(), inner);
         }
         all
     }
 
-    /// The set where what its layout calls a whole has nothing below: definitions may change.
-    pub(in crate::patch) fn fitted(&self, layout: Layout<'_>) -> Self {
-        let mut fitted = Self {
+    /// Reduces what the schema now declares atomic to one member: definitions may change.
+    pub(in crate::patch) fn reconciled(&self, layout: Layout<'_>) -> Self {
+        let mut reconciled = Self {
             member: self.member,
             children: BTreeMap::new(),
         };
@@ -121,13 +119,15 @@ impl FieldSet {
                 Some(name) => layout.of_field(name),
                 None => layout.of_item(),
             };
-            fitted.children.insert(branch.clone(), child.fitted(inner));
+            reconciled
+                .children
+                .insert(branch.clone(), child.reconciled(inner));
         }
-        fitted
+        reconciled
     }
 }
 
-/// Whether a value of this layout is an item that is owned as a whole.
+/// Whether the layout is that of an atomic item.
 fn is_whole_item(layout: Layout<'_>) -> bool {
     matches!(layout, Layout::Builtin { .. }) && layout.has_atomic_items()
 }
@@ -197,18 +197,18 @@ mod tests {
     fn a_set_is_removed_from_a_value() {
         let mut pod =
             json!({"spec": {"x": 1, "containers": [{"name": "a", "image": "i"}, {"name": "b"}]}});
-        let gone = set(json!({"f:spec": {"f:x": {}, "f:containers": {
+        let removed = set(json!({"f:spec": {"f:x": {}, "f:containers": {
             "k:{\"name\":\"a\"}": {"f:image": {}}, "k:{\"name\":\"b\"}": {".": {}, "f:name": {}}}}}));
-        gone.remove_from(&mut pod, POD);
+        removed.remove_from(&mut pod, POD);
         assert_eq!(pod, json!({"spec": {"containers": [{"name": "a"}]}}));
     }
 
     #[test]
-    fn what_became_one_whole_is_owned_as_one() {
+    fn fields_that_became_atomic_are_one_member() {
         let schema = json!({"properties": {"a": {"x-kubernetes-map-type": "atomic"}, "b": {}}});
         let old = set(json!({"f:a": {"f:x": {}}, "f:b": {"f:y": {}}}));
         assert_eq!(
-            json_of(&old.fitted(Layout::Custom(Some(&schema)))),
+            json_of(&old.reconciled(Layout::Custom(Some(&schema)))),
             json!({"f:a": {}, "f:b": {"f:y": {}}})
         );
     }

@@ -1,30 +1,28 @@
-//! The lists and maps of Kubernetes' own types that are owned or merged in an uncommon way.
+//! The lists and maps of built-in kinds that are neither merged nor owned in the usual way.
 //!
-//! Server-side apply and strategic merge patches disagree about some lists: the table has both.
+//! Server-side apply and strategic merge patches treat some lists differently, so the table has a
+//! rule for each.
 
-/// How a list of a built-in kind is merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListRule {
-    /// Replaced as a whole.
     Atomic,
-    /// A set of plain values.
+    /// A set of scalars.
     Set,
-    /// Items are objects told apart by these fields, in alphabetical order.
+    /// A list of objects with these keys, sorted.
     Keyed(&'static [&'static str]),
 }
 
 use ListRule::{Atomic, Keyed, Set};
 
-/// A list: the field, those that hold it (any, when there are none), and how the two ways to merge
-/// treat it.
-struct Row {
+/// A list field, the fields that may contain it, and its rules.
+struct ListRow {
     parents: &'static [&'static str],
     field: &'static str,
     owned: ListRule,
     strategic: ListRule,
 }
 
-const fn both(parents: &'static [&'static str], field: &'static str, rule: ListRule) -> Row {
+const fn both(parents: &'static [&'static str], field: &'static str, rule: ListRule) -> ListRow {
     differs(parents, field, rule, rule)
 }
 
@@ -33,8 +31,8 @@ const fn differs(
     field: &'static str,
     owned: ListRule,
     strategic: ListRule,
-) -> Row {
-    Row {
+) -> ListRow {
+    ListRow {
         parents,
         field,
         owned,
@@ -47,7 +45,7 @@ const NAME: ListRule = Keyed(&["name"]);
 const KIND: ListRule = Keyed(&["type"]);
 const ADDRESS: ListRule = Keyed(&["ip"]);
 
-const ROWS: &[Row] = &[
+const LISTS: &[ListRow] = &[
     both(&["metadata"], "finalizers", Set),
     both(&["metadata"], "ownerReferences", Keyed(&["uid"])),
     both(&["status"], "conditions", KIND),
@@ -93,22 +91,23 @@ const ROWS: &[Row] = &[
     differs(&["uncountedTerminatedPods"], "failed", Set, Atomic),
 ];
 
-fn row(parent: &str, field: &str) -> Option<&'static Row> {
-    ROWS.iter()
+fn row(parent: &str, field: &str) -> Option<&'static ListRow> {
+    LISTS
+        .iter()
         .find(|row| row.field == field && row.parents.contains(&parent))
 }
 
-/// How the list `field` inside what is found under `parent` is owned.
+/// The rule of server-side apply for the list `field` below `parent`.
 pub(crate) fn owned_rule(parent: &str, field: &str) -> ListRule {
     row(parent, field).map_or(Atomic, |row| row.owned)
 }
 
-/// How a strategic merge patch merges it.
+/// The rule of strategic merge patches for it.
 pub(crate) fn strategic_rule(parent: &str, field: &str) -> ListRule {
     row(parent, field).map_or(Atomic, |row| row.strategic)
 }
 
-/// Whether the map `field` inside what is found under `parent` is owned as a whole.
+/// Whether the map `field` below `parent` is atomic.
 pub(super) fn is_atomic_map(parent: &str, field: &str) -> bool {
     match field {
         "selector" | "nodeSelector" | "podSelector" | "scopeSelector" | "dataSource" => {
@@ -133,7 +132,7 @@ pub(super) fn is_atomic_map(parent: &str, field: &str) -> bool {
     }
 }
 
-/// Whether the items of the list are owned as wholes.
+/// Whether the items of the list are atomic.
 pub(super) fn has_atomic_items(parent: &str, field: &str) -> bool {
     matches!(
         (parent, field),
@@ -148,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_two_ways_differ_where_kubernetes_does() {
+    fn the_rules_differ_where_kubernetes_does() {
         assert_eq!(owned_rule("spec", "ports"), Keyed(&["port", "protocol"]));
         assert_eq!(strategic_rule("spec", "ports"), Keyed(&["port"]));
         assert_eq!(owned_rule("spec", "tolerations"), Atomic);

@@ -1,33 +1,34 @@
-//! Which keywords a schema may use, and with what else.
+//! Validation of the keywords of a schema and of their combinations.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::rule::rule_errors;
+use super::word;
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
+use crate::object::Object;
 use crate::schema::Node;
-
-type Schema = Map<String, Value>;
 
 const TYPES: &[&str] = &["array", "boolean", "integer", "number", "object", "string"];
 
-/// What a walk knows about where it is.
+/// The context of a schema within its definition.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Surroundings<'a> {
+pub(super) struct SchemaContext<'a> {
     root: bool,
     in_metadata: bool,
-    /// Why there can be no defaults here.
+    /// Why defaults are forbidden here.
     no_defaults: Option<&'a str>,
-    /// The nearest part around this one whose items have no past.
-    no_past: Option<&'a str>,
+    /// The path of the outermost list around it whose items cannot be correlated with their old
+    /// values.
+    uncorrelatable: Option<&'a str>,
 }
 
-/// What is wrong with a schema's keywords, and after that what is wrong with its rules; rules are
-/// only looked at when `node` is given.
-pub(super) fn keyword_errors(schema: &Schema, node: Option<&Node>, place: &str) -> Vec<FieldError> {
-    let mut walk = Walk::default();
-    let around = Surroundings {
+/// Errors of keywords, or else of rules; rules are checked only with a `node`.
+pub(super) fn keyword_errors(schema: &Object, node: Option<&Node>, place: &str) -> Vec<FieldError> {
+    let mut walk = SchemaWalk::default();
+    let around = SchemaContext {
         root: true,
-        ..Surroundings::default()
+        ..SchemaContext::default()
     };
     walk.visit(schema, node, place, around);
     if walk.errors.is_empty() {
@@ -37,13 +38,9 @@ pub(super) fn keyword_errors(schema: &Schema, node: Option<&Node>, place: &str) 
 }
 
 #[derive(Debug, Default)]
-struct Walk {
+struct SchemaWalk {
     errors: Vec<FieldError>,
     rule_errors: Vec<FieldError>,
-}
-
-fn word<'a>(schema: &'a Schema, key: &str) -> &'a str {
-    schema.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn is_set(value: Option<&Value>) -> bool {
@@ -55,32 +52,26 @@ fn is_set(value: Option<&Value>) -> bool {
     }
 }
 
-impl Walk {
-    fn forbid(&mut self, field: String, detail: &str) {
-        self.errors.push(FieldError::forbidden(field, detail));
-    }
-
-    fn invalid(&mut self, field: String, value: &Value, detail: &str) {
-        self.errors.push(FieldError::invalid(field, value, detail));
-    }
-
-    fn require(&mut self, field: String, detail: &str) {
-        self.errors.push(FieldError::required(field, detail));
-    }
-
-    fn visit(&mut self, schema: &Schema, node: Option<&Node>, place: &str, here: Surroundings<'_>) {
+impl SchemaWalk {
+    fn visit(
+        &mut self,
+        schema: &Object,
+        node: Option<&Node>,
+        place: &str,
+        here: SchemaContext<'_>,
+    ) {
         self.standard(schema, place, here);
         if schema.get("uniqueItems") == Some(&Value::Bool(true)) {
-            self.forbid(
+            self.errors.forbidden(
                 format!("{place}.uniqueItems"),
                 "uniqueItems cannot be set to true since the runtime complexity becomes quadratic",
             );
         }
         self.inside(schema, node, place, here);
         if schema.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(false)) {
-            self.invalid(
+            self.errors.invalid(
                 format!("{place}.x-kubernetes-preserve-unknown-fields"),
-                &Value::Bool(false),
+                false,
                 "must be true or undefined",
             );
         }
@@ -88,17 +79,16 @@ impl Walk {
         self.rules(schema, node, place, here);
     }
 
-    /// What OpenAPI has and Kubernetes has not.
-    fn standard(&mut self, schema: &Schema, place: &str, here: Surroundings<'_>) {
+    /// Keywords of OpenAPI that Kubernetes restricts.
+    fn standard(&mut self, schema: &Object, place: &str, here: SchemaContext<'_>) {
         let at = |key: &str| format!("{place}.{key}");
         let type_name = word(schema, "type");
         if !type_name.is_empty() && !TYPES.contains(&type_name) {
-            let types: Vec<String> = TYPES.iter().map(|t| format!("\"{t}\"")).collect();
-            let error = FieldError::not_supported(at("type"), &type_name.into(), &types);
-            self.errors.push(error);
+            self.errors.not_supported(at("type"), type_name, TYPES);
         }
         if let Some(reason) = here.no_defaults.filter(|_| is_set(schema.get("default"))) {
-            self.forbid(at("default"), &format!("must not be set {reason}"));
+            self.errors
+                .forbidden(at("default"), &format!("must not be set {reason}"));
         }
         for key in [
             "id",
@@ -109,15 +99,16 @@ impl Walk {
             "$ref",
         ] {
             if is_set(schema.get(key)) {
-                self.forbid(at(key), &format!("{key} is not supported"));
+                self.errors
+                    .forbidden(at(key), &format!("{key} is not supported"));
             }
         }
         if type_name == "null" {
             let detail = "type cannot be set to null, use nullable as an alternative";
-            self.forbid(at("type"), detail);
+            self.errors.forbidden(at("type"), detail);
         }
         if schema.get("items").is_some_and(Value::is_array) {
-            self.forbid(
+            self.errors.forbidden(
                 at("items"),
                 "items must be a schema object and not an array",
             );
@@ -126,18 +117,19 @@ impl Walk {
             && schema.get("x-kubernetes-embedded-resource") == Some(&Value::Bool(true))
         {
             let field = at("x-kubernetes-embedded-resource");
-            self.forbid(field, "must not be used inside of resource meta");
+            self.errors
+                .forbidden(field, "must not be used inside of resource meta");
         }
     }
 
     fn inside(
         &mut self,
-        schema: &Schema,
+        schema: &Object,
         node: Option<&Node>,
         place: &str,
-        here: Surroundings<'_>,
+        here: SchemaContext<'_>,
     ) {
-        let below = Surroundings {
+        let below = SchemaContext {
             root: false,
             ..here
         };
@@ -145,13 +137,13 @@ impl Walk {
         let has_properties = properties.is_some_and(|p| !p.is_empty());
         let additional = schema.get("additionalProperties");
         if has_properties && matches!(additional, Some(Value::Object(_) | Value::Bool(false))) {
-            self.forbid(
+            self.errors.forbidden(
                 format!("{place}.additionalProperties"),
                 "additionalProperties and properties are mutual exclusive",
             );
         }
         if let Some(Value::Object(other)) = additional {
-            let around = Surroundings {
+            let around = SchemaContext {
                 no_defaults: match here.in_metadata {
                     true => Some("inside additionalProperties applying to object metadata"),
                     false => here.no_defaults,
@@ -173,7 +165,7 @@ impl Walk {
             };
             let own = matches!(name.as_str(), "apiVersion" | "kind" | "metadata");
             let reason = format!("in top-level {name}");
-            let around = Surroundings {
+            let around = SchemaContext {
                 in_metadata: here.in_metadata || (own && (here.root || embedded)),
                 no_defaults: if own && here.root {
                     Some(&reason)
@@ -203,8 +195,8 @@ impl Walk {
         }
         if let Some(Value::Object(items)) = schema.get("items") {
             let keyed = word(schema, "x-kubernetes-list-type") == "map";
-            let around = Surroundings {
-                no_past: here.no_past.or((!keyed).then_some(place)),
+            let around = SchemaContext {
+                uncorrelatable: here.uncorrelatable.or((!keyed).then_some(place)),
                 ..below
             };
             let node = node.and_then(Node::items);
@@ -212,12 +204,12 @@ impl Walk {
         }
     }
 
-    fn lists_and_maps(&mut self, schema: &Schema, place: &str) {
+    fn lists_and_maps(&mut self, schema: &Object, place: &str) {
         let at = |key: &str| format!("{place}.{key}");
         let type_name = word(schema, "type");
         let map_type = schema.get("x-kubernetes-map-type").and_then(Value::as_str);
         let list_type = schema.get("x-kubernetes-list-type").and_then(Value::as_str);
-        for (given, key, wanted, allowed) in [
+        for (given, key, expected, allowed) in [
             (
                 map_type,
                 "x-kubernetes-map-type",
@@ -232,18 +224,16 @@ impl Walk {
             ),
         ] {
             let Some(given) = given else { continue };
-            if type_name != wanted {
-                let detail = format!("must be {wanted} if {key} is specified");
+            if type_name != expected {
+                let detail = format!("must be {expected} if {key} is specified");
                 if type_name.is_empty() {
-                    self.require(at("type"), &detail);
+                    self.errors.required(at("type"), &detail);
                 } else {
-                    self.invalid(at("type"), &type_name.into(), &detail);
+                    self.errors.invalid(at("type"), type_name, &detail);
                 }
             }
             if !allowed.contains(&given) {
-                let allowed: Vec<String> = allowed.iter().map(|a| format!("\"{a}\"")).collect();
-                let error = FieldError::not_supported(at(key), &given.into(), &allowed);
-                self.errors.push(error);
+                self.errors.not_supported(at(key), given, allowed);
             }
         }
         let items = schema.get("items").and_then(Value::as_object);
@@ -264,9 +254,9 @@ impl Walk {
                     .get("x-kubernetes-list-type")
                     .cloned()
                     .unwrap_or_default();
-                self.invalid(
+                self.errors.invalid(
                     format!("{place}.items.{key}"),
-                    &given,
+                    given,
                     "must be atomic as item of a list with x-kubernetes-list-type=set",
                 );
             }
@@ -284,8 +274,10 @@ impl Walk {
         if !keys.is_empty() && list_type != Some("map") {
             let detail = "must be map if x-kubernetes-list-map-keys is non-empty";
             match list_type {
-                None => self.require(at("x-kubernetes-list-type"), detail),
-                Some(other) => self.invalid(at("x-kubernetes-list-type"), &other.into(), detail),
+                None => self.errors.required(at("x-kubernetes-list-type"), detail),
+                Some(other) => self
+                    .errors
+                    .invalid(at("x-kubernetes-list-type"), other, detail),
             }
         }
         if list_type == Some("map") {
@@ -296,35 +288,38 @@ impl Walk {
         }
     }
 
-    fn keyed_list(&mut self, keys: &[&str], given: &Value, items: Option<&Schema>, place: &str) {
+    fn keyed_list(&mut self, keys: &[&str], given: &Value, items: Option<&Object>, place: &str) {
         let at = |key: &str| format!("{place}.{key}");
         if keys.is_empty() {
             let detail = "must not be empty if x-kubernetes-list-type is map";
-            self.require(at("x-kubernetes-list-map-keys"), detail);
+            self.errors
+                .required(at("x-kubernetes-list-map-keys"), detail);
         }
         let Some(items) = items else {
             let detail = "must have a schema if x-kubernetes-list-type is map";
-            return self.require(at("items"), detail);
+            return self.errors.required(at("items"), detail);
         };
         let type_name = word(items, "type");
         if type_name != "object" {
             let detail = "must be object if parent array's x-kubernetes-list-type is map";
-            return self.invalid(format!("{place}.items.type"), &type_name.into(), detail);
+            return self
+                .errors
+                .invalid(format!("{place}.items.type"), type_name, detail);
         }
         let mut seen: Vec<&str> = Vec::new();
         for key in keys {
             match items.get("properties").and_then(|p| p.get(*key)) {
-                None => self.invalid(
+                None => self.errors.invalid(
                     at("x-kubernetes-list-map-keys"),
-                    given,
+                    given.clone(),
                     "entries must all be names of item properties",
                 ),
                 Some(property) => {
                     let inner = property.get("type").and_then(Value::as_str);
                     if matches!(inner, Some("array" | "object")) {
-                        self.invalid(
+                        self.errors.invalid(
                             format!("{place}.items.properties[{key}].type"),
-                            &type_name.into(),
+                            type_name,
                             "must be a scalar type if parent array's x-kubernetes-list-type is map",
                         );
                     }
@@ -332,17 +327,18 @@ impl Walk {
             }
             if seen.contains(key) {
                 let detail = "must not contain duplicate entries";
-                self.invalid(at("x-kubernetes-list-map-keys"), given, detail);
+                self.errors
+                    .invalid(at("x-kubernetes-list-map-keys"), given.clone(), detail);
             }
             seen.push(key);
         }
     }
 
-    /// What tells items apart is always there.
-    fn no_nulls(&mut self, keys: &[&str], items: &Schema, list_type: &str, place: &str) {
+    /// Keys of items must be present and not null.
+    fn no_nulls(&mut self, keys: &[&str], items: &Object, list_type: &str, place: &str) {
         let nullable = |schema: &Value| schema.get("nullable") == Some(&Value::Bool(true));
         if items.get("nullable") == Some(&Value::Bool(true)) {
-            self.forbid(
+            self.errors.forbidden(
                 format!("{place}.items.nullable"),
                 &format!("cannot be nullable when x-kubernetes-list-type is {list_type}"),
             );
@@ -359,13 +355,13 @@ impl Walk {
             let always = required.is_some_and(|r| r.iter().any(|name| name == key))
                 || property.get("default").is_some_and(|d| !d.is_null());
             if !always {
-                self.require(
+                self.errors.required(
                     format!("{place}.default"),
                     "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property",
                 );
             }
             if nullable(property) {
-                self.forbid(
+                self.errors.forbidden(
                     format!("{place}.nullable"),
                     "this property is in x-kubernetes-list-map-keys, so it cannot be nullable",
                 );
@@ -373,14 +369,21 @@ impl Walk {
         }
     }
 
-    fn rules(&mut self, schema: &Schema, node: Option<&Node>, place: &str, here: Surroundings<'_>) {
+    fn rules(
+        &mut self,
+        schema: &Object,
+        node: Option<&Node>,
+        place: &str,
+        here: SchemaContext<'_>,
+    ) {
         let Some(Value::Array(rules)) = schema.get("x-kubernetes-validations") else {
             return;
         };
         for (index, rule) in rules.iter().enumerate() {
             let place = format!("{place}.x-kubernetes-validations[{index}]");
             let compiled = node.and_then(|node| node.rules().get(index));
-            let (errors, compiled) = rule_errors(schema, rule, compiled, &place, here.no_past);
+            let (errors, compiled) =
+                rule_errors(schema, rule, compiled, &place, here.uncorrelatable);
             self.errors.extend(errors);
             self.rule_errors.extend(compiled);
         }

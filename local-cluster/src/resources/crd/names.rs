@@ -1,12 +1,13 @@
-//! What a definition calls its resource.
+//! Validation of names in a definition.
 
 use serde_json::Value;
 
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 use crate::names::{LETTER_LABEL, is_label};
 use crate::object::{Object, at, text};
 
-/// Whether this is a label that begins with a letter, and what is wrong if it is not.
+/// Why a name is not a label that begins with a letter.
 pub(super) fn label_fault(name: &str) -> Option<&'static str> {
     if name.len() > 63 {
         return Some("must be no more than 63 characters");
@@ -15,7 +16,6 @@ pub(super) fn label_fault(name: &str) -> Option<&'static str> {
     (!fine).then_some(LETTER_LABEL)
 }
 
-/// What is wrong with a set of names.
 pub(super) fn name_errors(crd: &Object, path: &[&str; 2]) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let Some(names) = at(crd, path).and_then(Value::as_object) else {
@@ -34,7 +34,7 @@ pub(super) fn name_errors(crd: &Object, path: &[&str; 2]) -> Vec<FieldError> {
             } else {
                 fault.to_owned()
             };
-            errors.push(FieldError::invalid(field, &Value::from(name), &detail));
+            errors.invalid(field, name, &detail);
         }
     };
     for (key, mixed) in [
@@ -59,20 +59,20 @@ pub(super) fn name_errors(crd: &Object, path: &[&str; 2]) -> Vec<FieldError> {
             if name.is_empty() {
                 let field = format!("{place}.{key}[{index}]");
                 let detail = LETTER_LABEL;
-                errors.push(FieldError::invalid(field, &Value::from(name), detail));
+                errors.invalid(field, name, detail);
             } else if let Some(fault) = label_fault(name) {
                 let field = format!("{place}.{key}[{index}]");
-                errors.push(FieldError::invalid(field, &Value::from(name), fault));
+                errors.invalid(field, name, fault);
             }
         }
     }
     let word = |key: &str| text(names, &[key]).unwrap_or_default();
     if !word("kind").is_empty() && word("kind") == word("listKind") {
-        errors.push(FieldError::invalid(
+        errors.invalid(
             format!("{place}.listKind"),
-            &Value::from(word("listKind")),
+            word("listKind"),
             "kind and listKind may not be the same",
-        ));
+        );
     }
     errors
 }

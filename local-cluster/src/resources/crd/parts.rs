@@ -1,9 +1,10 @@
-//! The smaller parts of a definition: its scale, its columns, the fields to select by.
+//! The smaller parts of a version: scale, printer columns, selectable fields.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 use crate::object::text;
 use crate::resources::{PrinterColumn, Scale};
@@ -20,7 +21,7 @@ const COLUMN_FORMATS: &[&str] = &[
     "int64",
     "password",
 ];
-/// The most fields that a version can be selected by.
+/// The largest number of selectable fields.
 const MAX_SELECTABLE: usize = 8;
 
 fn word<'a>(value: &'a Value, key: &str) -> &'a str {
@@ -34,7 +35,6 @@ fn path_error(path: &str, field: &str) -> Option<FieldError> {
     })
 }
 
-/// The scale of a version.
 pub(super) fn scale_of(version: &serde_json::Map<String, Value>) -> Option<Scale> {
     let scale = version.get("subresources")?.get("scale")?.as_object()?;
     let path = |key: &str| text(scale, &[key]).filter(|path| !path.is_empty());
@@ -45,7 +45,6 @@ pub(super) fn scale_of(version: &serde_json::Map<String, Value>) -> Option<Scale
     })
 }
 
-/// What is wrong with where the scale is.
 pub(super) fn scale_errors(subresources: &Value, place: &str) -> Vec<FieldError> {
     let Some(scale) = subresources.get("scale").filter(|s| s.is_object()) else {
         return Vec::new();
@@ -71,18 +70,17 @@ pub(super) fn scale_errors(subresources: &Value, place: &str) -> Vec<FieldError>
         let (path, field) = (word(scale, key), format!("{place}.scale.{key}"));
         if path.is_empty() {
             if key != "labelSelectorPath" {
-                errors.push(FieldError::required(field, ""));
+                errors.required(field, "");
             }
         } else if let Some(error) = path_error(path, &field) {
             errors.push(error);
         } else if !under.iter().any(|prefix| path.starts_with(prefix)) {
-            errors.push(FieldError::invalid(field, &Value::from(path), detail));
+            errors.invalid(field, path, detail);
         }
     }
     errors
 }
 
-/// The columns of a version.
 pub(super) fn columns_of(version: &serde_json::Map<String, Value>) -> Vec<PrinterColumn> {
     let given: Vec<PrinterColumn> = version
         .get("additionalPrinterColumns")
@@ -104,7 +102,7 @@ pub(super) fn columns_of(version: &serde_json::Map<String, Value>) -> Vec<Printe
     if !given.is_empty() {
         return given;
     }
-    // Without columns of its own, a kind shows its age.
+    // The default column.
     vec![PrinterColumn {
         name: "Age".to_owned(),
         type_name: "date".to_owned(),
@@ -115,38 +113,33 @@ pub(super) fn columns_of(version: &serde_json::Map<String, Value>) -> Vec<Printe
     }]
 }
 
-/// What is wrong with columns.
 pub(super) fn columns_errors(columns: &Value, place: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (index, column) in columns.as_array().into_iter().flatten().enumerate() {
         let field = |key: &str| format!("{place}[{index}].{key}");
         if word(column, "name").is_empty() {
-            errors.push(FieldError::required(field("name"), ""));
+            errors.required(field("name"), "");
         }
         let types = format!("must be one of {}", COLUMN_TYPES.join(","));
         match word(column, "type") {
-            "" => errors.push(FieldError::required(field("type"), &types)),
+            "" => errors.required(field("type"), &types),
             known if COLUMN_TYPES.contains(&known) => {}
-            other => errors.push(FieldError::invalid(field("type"), &other.into(), &types)),
+            other => errors.invalid(field("type"), other, &types),
         }
         let format = word(column, "format");
         if !format.is_empty() && !COLUMN_FORMATS.contains(&format) {
             let detail = format!("must be one of {}", COLUMN_FORMATS.join(","));
-            errors.push(FieldError::invalid(
-                field("format"),
-                &format.into(),
-                &detail,
-            ));
+            errors.invalid(field("format"), format, &detail);
         }
         match word(column, "jsonPath") {
-            "" => errors.push(FieldError::required(field("JSONPath"), "")),
+            "" => errors.required(field("JSONPath"), ""),
             path => errors.extend(path_error(path, &field("JSONPath"))),
         }
     }
     errors
 }
 
-/// The fields to select by, as selectors name them.
+/// The selectable fields, as field selectors name them.
 pub(super) fn selectable_of(version: &serde_json::Map<String, Value>) -> Vec<String> {
     let fields = version.get("selectableFields").and_then(Value::as_array);
     fields
@@ -156,7 +149,6 @@ pub(super) fn selectable_of(version: &serde_json::Map<String, Value>) -> Vec<Str
         .collect()
 }
 
-/// What is wrong with the fields to select by.
 pub(super) fn selectable_errors(
     fields: &Value,
     schema: Option<&Value>,
@@ -168,10 +160,9 @@ pub(super) fn selectable_errors(
     for (index, given) in fields.as_array().into_iter().flatten().enumerate() {
         let path = word(given, "jsonPath");
         let field = format!("{place}[{index}].jsonPath");
-        let mut invalid =
-            |detail: &str| errors.push(FieldError::invalid(field.as_str(), &path.into(), detail));
+        let mut invalid = |detail: &str| errors.invalid(field.as_str(), path, detail);
         if path.is_empty() {
-            errors.push(FieldError::required(field, ""));
+            errors.required(field, "");
             continue;
         }
         let (normal, found) = match find_field(path, &node, false) {
@@ -191,7 +182,7 @@ pub(super) fn selectable_errors(
             );
         }
         if !seen.insert(normal) {
-            errors.push(FieldError::duplicate(field, &path.into()));
+            errors.duplicate(field, path);
         }
     }
     if seen.len() > MAX_SELECTABLE {

@@ -1,29 +1,29 @@
-//! The numbers that a custom resource's scale is made of.
+//! Validation of the fields that the scale subresource of a custom resource refers to.
 
 use serde_json::Value;
 
 use crate::field_error::FieldError;
 use crate::resources::Scale;
 
-/// What is wrong with what a scale would show of an object; `status_only` leaves out what is wanted.
+/// `status_only` skips the desired replicas.
 pub(crate) fn replica_errors(scale: &Scale, object: &Value, status_only: bool) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let wanted = (!status_only).then_some(&scale.spec_path);
-    for path in wanted.into_iter().chain([&scale.status_path]) {
-        let complain = |value: i64, detail: &str| {
+    let desired = (!status_only).then_some(&scale.spec_path);
+    for path in desired.into_iter().chain([&scale.status_path]) {
+        let invalid = |value: i64, detail: &str| {
             FieldError::invalid(path.as_str(), &Value::from(value), detail)
         };
         match find(object, path) {
-            Err(why) => errors.push(complain(0, &why)),
+            Err(why) => errors.push(invalid(0, &why)),
             Ok(None) => {}
             Ok(Some(value)) => match value.as_i64() {
-                None => errors.push(complain(0, &wrong_type(path, value, "int64"))),
+                None => errors.push(invalid(0, &wrong_type(path, value, "int64"))),
                 Some(count) if count < 0 => {
-                    errors.push(complain(count, "should be a non-negative integer"));
+                    errors.push(invalid(count, "should be a non-negative integer"));
                 }
                 Some(count) if count > i64::from(i32::MAX) => {
                     let detail = format!("should be less than or equal to {}", i32::MAX);
-                    errors.push(complain(count, &detail));
+                    errors.push(invalid(count, &detail));
                 }
                 Some(_) => {}
             },
@@ -41,7 +41,6 @@ pub(crate) fn replica_errors(scale: &Scale, object: &Value, status_only: bool) -
     errors
 }
 
-/// The value at a path of fields.
 fn find<'a>(object: &'a Value, path: &str) -> Result<Option<&'a Value>, String> {
     let mut value = object;
     let trimmed = path.strip_prefix('.').unwrap_or(path);
@@ -57,7 +56,7 @@ fn find<'a>(object: &'a Value, path: &str) -> Result<Option<&'a Value>, String> 
     Ok(Some(value))
 }
 
-fn wrong_type(path: &str, value: &Value, wanted: &str) -> String {
+fn wrong_type(path: &str, value: &Value, expected: &str) -> String {
     let (shown, actual) = match value {
         Value::Null => ("<nil>".to_owned(), "<nil>"),
         Value::Bool(flag) => (flag.to_string(), "bool"),
@@ -72,7 +71,7 @@ fn wrong_type(path: &str, value: &Value, wanted: &str) -> String {
     } else {
         format!(".{path}")
     };
-    format!("{path} accessor error: {shown} is of the type {actual}, expected {wanted}")
+    format!("{path} accessor error: {shown} is of the type {actual}, expected {expected}")
 }
 
 #[cfg(test)]
@@ -81,7 +80,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn replicas_are_small_whole_numbers() {
+    fn replicas_are_non_negative_int32() {
         let scale = Scale {
             spec_path: ".spec.n".into(),
             status_path: ".status.n".into(),

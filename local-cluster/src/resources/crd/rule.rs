@@ -1,9 +1,10 @@
-//! What is wrong with a rule of a schema, its expression included.
+//! Validation of CEL rules.
 
 use serde_json::{Map, Value, json};
 
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
-use crate::schema::{Node, Rule, find_field, json_text};
+use crate::schema::{Node, ValidationRule, find_field, json_text};
 
 const REASONS: &[&str] = &[
     "FieldValueDuplicate",
@@ -12,13 +13,13 @@ const REASONS: &[&str] = &[
     "FieldValueRequired",
 ];
 
-/// What is wrong with a rule as it is written, and with what it says.
+/// Errors of the rule's fields, and errors of its expressions.
 pub(super) fn rule_errors(
     schema: &Map<String, Value>,
     rule: &Value,
-    compiled: Option<&Rule>,
+    compiled: Option<&ValidationRule>,
     place: &str,
-    no_past: Option<&str>,
+    uncorrelatable: Option<&str>,
 ) -> (Vec<FieldError>, Vec<FieldError>) {
     let mut errors = Vec::new();
     let word = |key: &str| rule.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -27,25 +28,23 @@ pub(super) fn rule_errors(
     let lines = |text: &str| text.trim().contains(['\n', '\r']);
     let (source, message) = (word("rule"), word("message"));
     if source.trim().is_empty() {
-        errors.push(FieldError::required(at("rule"), "rule is not specified"));
+        errors.required(at("rule"), "rule is not specified");
     } else if !message.is_empty() && message.trim().is_empty() {
         errors.push(invalid("message", "must be non-empty if specified"));
     } else if lines(message) {
         errors.push(invalid("message", "must not contain line breaks"));
     } else if lines(source) && message.trim().is_empty() {
         let detail = "message must be specified if rule contains line breaks";
-        errors.push(FieldError::required(at("message"), detail));
+        errors.required(at("message"), detail);
     }
     let expression = word("messageExpression");
     if !expression.is_empty() && expression.trim().is_empty() {
         let detail = "messageExpression must be non-empty if specified";
-        errors.push(FieldError::required(at("messageExpression"), detail));
+        errors.required(at("messageExpression"), detail);
     }
     let reason = word("reason");
     if !reason.is_empty() && !REASONS.contains(&reason) {
-        let allowed: Vec<String> = REASONS.iter().map(|r| format!("\"{r}\"")).collect();
-        let error = FieldError::not_supported(at("reason"), &reason.into(), &allowed);
-        errors.push(error);
+        errors.not_supported(at("reason"), reason, REASONS);
     }
     let field_path = word("fieldPath");
     if !field_path.is_empty() {
@@ -55,7 +54,7 @@ pub(super) fn rule_errors(
         if field_path.contains(['\n', '\r']) {
             errors.push(invalid("fieldPath", "must not contain line breaks"));
         }
-        // Only the structure counts, so the rules need not be read.
+        // The path depends on the structure only, so no rules need to be compiled.
         let mut structure = schema.clone();
         structure.remove("x-kubernetes-validations");
         let node = Node::read(&Value::Object(structure));
@@ -63,18 +62,18 @@ pub(super) fn rule_errors(
             errors.push(invalid("fieldPath", "must be a valid path"));
         }
     }
-    let found = compiled.map(|compiled| expression_errors(rule, compiled, place, no_past));
+    let found = compiled.map(|compiled| expression_errors(rule, compiled, place, uncorrelatable));
     (errors, found.unwrap_or_default())
 }
 
 fn expression_errors(
     rule: &Value,
-    compiled: &Rule,
+    compiled: &ValidationRule,
     place: &str,
-    no_past: Option<&str>,
+    uncorrelatable: Option<&str>,
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let mut complain = |key: &str, shown: String, detail: &str| {
+    let mut report = |key: &str, shown: String, detail: &str| {
         errors.push(FieldError {
             reason: "FieldValueInvalid",
             field: format!("{place}.{key}"),
@@ -82,19 +81,19 @@ fn expression_errors(
         });
     };
     match &compiled.program {
-        Some(Err(why)) => complain("rule", whole(rule), why),
-        Some(Ok(program)) => match (program.uses_old_self, no_past) {
+        Some(Err(why)) => report("rule", whole(rule), why),
+        Some(Ok(program)) => match (program.uses_old_self, uncorrelatable) {
             (true, Some(place)) => {
                 let source = rule.get("rule").cloned().unwrap_or_default();
                 let detail = format!(
                     "oldSelf cannot be used on the uncorrelatable portion of the schema within {place}"
                 );
-                complain("rule", json_text(&source), &detail);
+                report("rule", json_text(&source), &detail);
             }
             (false, _) => {
                 if let Some(given) = rule.get("optionalOldSelf").filter(|v| !v.is_null()) {
                     let detail = "may not be set if oldSelf is not used in rule";
-                    complain("optionalOldSelf", given.to_string(), detail);
+                    report("optionalOldSelf", given.to_string(), detail);
                 }
             }
             (true, None) => {}
@@ -102,12 +101,12 @@ fn expression_errors(
         None => {}
     }
     if let Some(Err(why)) = &compiled.message_program {
-        complain("messageExpression", whole(rule), why);
+        report("messageExpression", whole(rule), why);
     }
     errors
 }
 
-/// A rule as messages show it: all its fields, by the names that they have inside of Kubernetes.
+/// A rule as messages show it: with the field names of its Go type.
 fn whole(rule: &Value) -> String {
     let text = |key: &str| rule.get(key).cloned().unwrap_or_else(|| Value::from(""));
     let other = |key: &str| rule.get(key).cloned().unwrap_or_default();

@@ -1,16 +1,17 @@
-//! What is wrong with the schema of a version.
+//! Validation of the schema of a version.
 
 use serde_json::{Map, Value, json};
 
 use super::keywords::keyword_errors;
 use super::structural::structural_errors;
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 use crate::schema::{Node, is_known_format, json_text, shown};
 
-/// How many levels of JSON a schema may have.
+/// The deepest nesting of a schema, in levels of JSON.
 const MAX_LEVELS: usize = 200;
 
-/// What a schema may say at its root where the status is written apart from the rest.
+/// The keywords allowed at the root of a schema with a status subresource.
 const AT_ROOT: &[&str] = &[
     "Description",
     "Type",
@@ -36,7 +37,7 @@ const AT_ROOT: &[&str] = &[
     "XValidations",
 ];
 
-/// All that is wrong with a schema; `status` says whether there is a status subresource.
+/// `status` is true if the version has a status subresource.
 pub(super) fn schema_errors(schema: &Value, place: &str, status: bool) -> Vec<FieldError> {
     let Some(map) = schema.as_object() else {
         return Vec::new();
@@ -51,10 +52,7 @@ pub(super) fn schema_errors(schema: &Value, place: &str, status: bool) -> Vec<Fi
     }
     if map.get("nullable") == Some(&Value::Bool(true)) {
         let field = format!("{place}.nullable");
-        errors.push(FieldError::forbidden(
-            field,
-            "nullable cannot be true at the root",
-        ));
+        errors.forbidden(field, "nullable cannot be true at the root");
     }
     let structural = structural_errors(map, place);
     if !structural.is_empty() {
@@ -70,10 +68,10 @@ pub(super) fn schema_errors(schema: &Value, place: &str, status: bool) -> Vec<Fi
     errors
 }
 
-/// The formats in the schemas of a definition that nobody checks, in the words of a warning.
+/// Warnings about formats that are not validated.
 pub(crate) fn format_warnings(crd: &Map<String, Value>) -> Vec<String> {
     let mut warnings = Vec::new();
-    for (_, schema) in super::place::parts(crd, "schema", "validation") {
+    for (_, schema) in super::versions::parts(crd, "schema", "validation") {
         let mut left: Vec<&Value> = schema.get("openAPIV3Schema").into_iter().collect();
         while let Some(value) = left.pop() {
             match value {
@@ -152,7 +150,7 @@ fn root_error(schema: &Map<String, Value>, place: &str) -> Option<FieldError> {
     })
 }
 
-/// What is wrong with defaults: they must fit the schema that they are in, and all of it.
+/// Defaults must be valid, and must not have fields that pruning removes.
 fn default_errors(node: &Node, place: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (place, node) in node.with_defaults(place) {

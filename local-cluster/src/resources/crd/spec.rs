@@ -1,18 +1,18 @@
-//! What a definition must say, and what it must not change.
+//! Validation of definitions and of their updates.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
 use super::names::{label_fault, name_errors};
-use super::place::{has_status, parts, versions};
+use super::versions::{has_status, parts, versions};
 use super::{columns_errors, scale_errors, schema_errors, selectable_errors};
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 use crate::names::{SUBDOMAIN, is_subdomain};
 use crate::object::{self, Object, at, condition, text};
 use crate::schema::json_text;
 
-/// What is wrong with a definition, or with what became of one.
 pub(crate) fn crd_errors(crd: &Object, before: Option<&Object>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let word = |path: &[&str]| text(crd, path).unwrap_or_default();
@@ -20,37 +20,32 @@ pub(crate) fn crd_errors(crd: &Object, before: Option<&Object>) -> Vec<FieldErro
     let plural = word(&["spec", "names", "plural"]);
     let group = word(&["spec", "group"]);
     if before.is_none() && name != format!("{plural}.{group}") {
-        errors.push(FieldError::invalid(
+        errors.invalid(
             "metadata.name",
-            &Value::from(name),
+            name,
             "must be spec.names.plural+\".\"+spec.group",
-        ));
+        );
     }
-    let group_value = Value::from(group);
     if group.is_empty() {
-        errors.push(FieldError::required("spec.group", ""));
+        errors.required("spec.group", "");
     } else if !is_subdomain(group) {
-        errors.push(FieldError::invalid("spec.group", &group_value, SUBDOMAIN));
+        errors.invalid("spec.group", group, SUBDOMAIN);
     } else if !group.contains('.') {
         let detail = "should be a domain with at least one dot";
-        errors.push(FieldError::invalid("spec.group", &group_value, detail));
+        errors.invalid("spec.group", group, detail);
     }
     errors.extend(one_of(crd, &["spec", "scope"], &["Cluster", "Namespaced"]));
     errors.extend(version_errors(crd));
     for key in ["plural", "singular", "kind", "listKind"] {
         if word(&["spec", "names", key]).is_empty() {
-            errors.push(FieldError::required(format!("spec.names.{key}"), ""));
+            errors.required(format!("spec.names.{key}"), "");
         }
     }
     errors.extend(name_errors(crd, &["spec", "names"]));
     errors.extend(part_errors(crd, "spec.v", false));
     errors.extend(conversion_errors(crd));
     if at(crd, &["spec", "preserveUnknownFields"]) == Some(&Value::Bool(true)) {
-        errors.push(FieldError::invalid(
-            "spec.preserveUnknownFields",
-            &Value::Bool(true),
-            "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead",
-        ));
+        errors.invalid("spec.preserveUnknownFields", true, "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead");
     }
     if let Some(before) = before {
         errors.extend(change_errors(crd, before));
@@ -65,9 +60,8 @@ fn one_of(crd: &Object, path: &[&str], allowed: &[&str]) -> Option<FieldError> {
     if given.is_empty() {
         return Some(FieldError::required(path.join("."), ""));
     }
-    let shown: Vec<String> = allowed.iter().map(|a| format!("\"{a}\"")).collect();
     (!allowed.contains(&given))
-        .then(|| FieldError::not_supported(path.join("."), &Value::from(given), &shown))
+        .then(|| FieldError::not_supported(path.join("."), &Value::from(given), allowed))
 }
 
 fn version_errors(crd: &Object) -> Vec<FieldError> {
@@ -79,7 +73,7 @@ fn version_errors(crd: &Object) -> Vec<FieldError> {
         let schema = version.get("schema").and_then(|s| s.get("openAPIV3Schema"));
         if schema.is_none_or(|s| !s.is_object()) {
             let field = format!("spec.versions[{index}].schema.openAPIV3Schema");
-            errors.push(FieldError::required(field, ""));
+            errors.required(field, "");
         }
     }
     for (index, version) in versions(crd).enumerate() {
@@ -88,13 +82,13 @@ fn version_errors(crd: &Object) -> Vec<FieldError> {
         unique &= names.insert(name);
         if let Some(fault) = label_fault(name) {
             let field = format!("spec.versions[{index}].name");
-            errors.push(FieldError::invalid(field, &Value::from(name), fault));
+            errors.invalid(field, name, fault);
         }
         errors.extend(deprecation_errors(index, version));
         errors.extend(part_errors(crd, &format!("spec.versions[{index}]."), true));
     }
     let given = || at(crd, &["spec", "versions"]).cloned().unwrap_or_default();
-    let mut complain = |detail: &str| {
+    let mut invalid = |detail: &str| {
         let shown = json_text(&given());
         errors.push(FieldError {
             reason: "FieldValueInvalid",
@@ -103,10 +97,10 @@ fn version_errors(crd: &Object) -> Vec<FieldError> {
         });
     };
     if !unique {
-        complain("must contain unique version names");
+        invalid("must contain unique version names");
     }
     if storage != 1 {
-        complain("must have exactly one version marked as storage version");
+        invalid("must have exactly one version marked as storage version");
     }
     errors
 }
@@ -135,8 +129,8 @@ fn deprecation_errors(index: usize, version: &Object) -> Vec<FieldError> {
         .collect()
 }
 
-/// What is wrong with schemas, subresources, columns and fields: those of one version, where it has
-/// its own, or else those that all versions share.
+/// Errors of schemas, subresources, columns and selectable fields: of one version, or of what all
+/// versions share.
 fn part_errors(crd: &Object, place: &str, of_version: bool) -> Vec<FieldError> {
     let here = |key: &str, shared: &str| -> Vec<(String, Value)> {
         parts(crd, key, shared)
@@ -183,28 +177,28 @@ fn conversion_errors(crd: &Object) -> Vec<FieldError> {
         .collect();
     let webhook = at(crd, &["spec", "conversion", "webhook"]).filter(|w| !w.is_null());
     if text(crd, path) == Some("Webhook") {
-        errors.push(FieldError::invalid(
+        errors.invalid(
             path.join("."),
-            &Value::from("Webhook"),
+            "Webhook",
             "must be None: this server does not call conversion webhooks",
-        ));
+        );
     } else if let Some(webhook) = webhook {
         for (key, field) in [
             ("clientConfig", "webhookClientConfig"),
             ("conversionReviewVersions", "conversionReviewVersions"),
         ] {
             if webhook.get(key).is_some_and(|v| !v.is_null()) {
-                errors.push(FieldError::forbidden(
+                errors.forbidden(
                     format!("spec.conversion.{field}"),
                     "should not be set when strategy is not set to Webhook",
-                ));
+                );
             }
         }
     }
     errors
 }
 
-/// What must stay: the resource's name always, what objects are kept under once they can be.
+/// Immutable fields: group and plural always, scope and kind once established.
 fn change_errors(crd: &Object, before: &Object) -> Vec<FieldError> {
     let established = condition(before, "Established").and_then(|c| c.get("status")?.as_str());
     let mut fixed: Vec<&[&str]> = Vec::new();
@@ -223,20 +217,16 @@ fn change_errors(crd: &Object, before: &Object) -> Vec<FieldError> {
         .collect()
 }
 
-/// What was ever stored in a version needs that version to be read.
+/// Objects may remain in a former storage version, so it must still be declared.
 fn stored_errors(crd: &Object) -> Vec<FieldError> {
     let stored = at(crd, &["status", "storedVersions"]).and_then(Value::as_array);
     let mut errors = Vec::new();
     for (index, name) in stored.into_iter().flatten().enumerate() {
         if !versions(crd).any(|version| version.get("name") == Some(name)) {
             let version = name.as_str().unwrap_or_default();
-            errors.push(FieldError::invalid(
-                format!("status.storedVersions[{index}]"),
-                name,
-                &format!(
+            errors.invalid(format!("status.storedVersions[{index}]"), name.clone(), &format!(
                     "missing from spec.versions; {version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in {version} and removes {version} from status.storedVersions"
-                ),
-            ));
+                ));
         }
     }
     errors

@@ -1,50 +1,46 @@
-//! Whether a schema is structural: every field that it says something about has a type, and what
-//! combines schemas only adds conditions.
+//! Whether a schema is structural: every field has a type, and combinations such as `anyOf` only
+//! add constraints.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::word;
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
+use crate::object::Object;
 use crate::schema::{compile_pattern, shown};
 
-type Schema = Map<String, Value>;
-
-/// Where a schema is, which decides what it must have.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Level {
+enum SchemaLevel {
     Root,
     Item,
     Field,
 }
 
-/// What keeps a schema from being structural, sorted.
-pub(super) fn structural_errors(schema: &Schema, place: &str) -> Vec<FieldError> {
+/// Sorted by field and message.
+pub(super) fn structural_errors(schema: &Object, place: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    invariants(schema, Level::Root, place, &mut errors);
+    invariants(schema, SchemaLevel::Root, place, &mut errors);
     completeness(schema, Some(schema), place, place, &mut errors);
     errors.sort_by_cached_key(|error| format!("{}: {}", error.field, error.message));
     errors
 }
 
-fn flag(schema: &Schema, key: &str) -> bool {
+fn flag(schema: &Object, key: &str) -> bool {
     schema.get(key) == Some(&Value::Bool(true))
 }
 
-fn word<'a>(schema: &'a Schema, key: &str) -> &'a str {
-    schema.get(key).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn inner<'a>(schema: &'a Schema, key: &str) -> Option<&'a Schema> {
+fn inner<'a>(schema: &'a Object, key: &str) -> Option<&'a Object> {
     schema.get(key)?.as_object()
 }
 
-fn properties(schema: &Schema) -> impl Iterator<Item = (&String, &Schema)> {
+fn properties(schema: &Object) -> impl Iterator<Item = (&String, &Object)> {
     inner(schema, "properties")
         .into_iter()
         .flatten()
         .filter_map(|(name, property)| Some((name, property.as_object()?)))
 }
 
-fn branches<'a>(schema: &'a Schema, key: &str) -> impl Iterator<Item = (usize, &'a Schema)> {
+fn branches<'a>(schema: &'a Object, key: &str) -> impl Iterator<Item = (usize, &'a Object)> {
     let list = schema.get(key).and_then(Value::as_array);
     list.into_iter()
         .flatten()
@@ -57,28 +53,28 @@ fn is_int_or_string_choice(list: Option<&Value>) -> bool {
 }
 
 #[allow(clippy::too_many_lines, reason = "one rule after the other")]
-fn invariants(schema: &Schema, level: Level, place: &str, errors: &mut Vec<FieldError>) {
+fn invariants(schema: &Object, level: SchemaLevel, place: &str, errors: &mut Vec<FieldError>) {
     let at = |key: &str| format!("{place}.{key}");
     let type_name = word(schema, "type");
     let items = inner(schema, "items");
     if type_name == "array" && items.is_none() {
-        errors.push(FieldError::required(at("items"), "must be specified"));
+        errors.required(at("items"), "must be specified");
     }
     if let Some(items) = items {
-        invariants(items, Level::Item, &at("items"), errors);
+        invariants(items, SchemaLevel::Item, &at("items"), errors);
     }
     for (name, property) in properties(schema) {
         let place = format!("{place}.properties[{name}]");
-        invariants(property, Level::Field, &place, errors);
+        invariants(property, SchemaLevel::Field, &place, errors);
     }
     let additional = schema.get("additionalProperties").filter(|a| !a.is_null());
-    if additional.is_some() && level == Level::Root {
+    if additional.is_some() && level == SchemaLevel::Root {
         let detail = "must not be used at the root";
-        errors.push(FieldError::forbidden(at("additionalProperties"), detail));
+        errors.forbidden(at("additionalProperties"), detail);
     }
     if let Some(other) = additional.and_then(Value::as_object) {
         let place = at("additionalProperties");
-        invariants(other, Level::Field, &place, errors);
+        invariants(other, SchemaLevel::Field, &place, errors);
     }
     let embedded = flag(schema, "x-kubernetes-embedded-resource");
     let either = flag(schema, "x-kubernetes-int-or-string");
@@ -89,7 +85,7 @@ fn invariants(schema: &Schema, level: Level, place: &str, errors: &mut Vec<Field
     ] {
         if either && set {
             let detail = "must be false if x-kubernetes-int-or-string is true";
-            errors.push(FieldError::invalid(at(key), &Value::Bool(true), detail));
+            errors.invalid(at(key), true, detail);
         }
     }
     let skip_any = is_int_or_string_choice(schema.get("anyOf"));
@@ -97,68 +93,62 @@ fn invariants(schema: &Schema, level: Level, place: &str, errors: &mut Vec<Field
     let skip_first = is_int_or_string_choice(first.and_then(|f| f.get("anyOf")));
     conditions(schema, (skip_any, skip_first), place, errors);
     let mut must_be_object = |detail: &str| match type_name {
-        "" => errors.push(FieldError::required(at("type"), detail)),
-        other => errors.push(FieldError::invalid(at("type"), &other.into(), detail)),
+        "" => errors.required(at("type"), detail),
+        other => errors.invalid(at("type"), other, detail),
     };
     if embedded && type_name != "object" {
         must_be_object("must be object if x-kubernetes-embedded-resource is true");
     } else if type_name.is_empty() && !either && !free {
         let detail = match level {
-            Level::Root => "must not be empty at the root",
-            Level::Item => "must not be empty for specified array items",
-            Level::Field => "must not be empty for specified object fields",
+            SchemaLevel::Root => "must not be empty at the root",
+            SchemaLevel::Item => "must not be empty for specified array items",
+            SchemaLevel::Field => "must not be empty for specified object fields",
         };
-        errors.push(FieldError::required(at("type"), detail));
+        errors.required(at("type"), detail);
     }
     if embedded && additional.is_some() {
         let detail = "must not be used if x-kubernetes-embedded-resource is set";
-        errors.push(FieldError::forbidden(at("additionalProperties"), detail));
+        errors.forbidden(at("additionalProperties"), detail);
     }
-    if level == Level::Root && !type_name.is_empty() && type_name != "object" {
+    if level == SchemaLevel::Root && !type_name.is_empty() && type_name != "object" {
         let detail = "must be object at the root";
-        errors.push(FieldError::invalid(at("type"), &type_name.into(), detail));
+        errors.invalid(at("type"), type_name, detail);
     }
-    if level == Level::Root || embedded {
-        for (name, wanted) in [
+    if level == SchemaLevel::Root || embedded {
+        for (name, expected) in [
             ("kind", "string"),
             ("apiVersion", "string"),
             ("metadata", "object"),
         ] {
             let property = inner(schema, "properties").and_then(|p| inner(p, name));
-            if let Some(given) = property.map(|p| word(p, "type")).filter(|t| *t != wanted) {
-                errors.push(FieldError::invalid(
+            if let Some(given) = property.map(|p| word(p, "type")).filter(|t| *t != expected) {
+                errors.invalid(
                     format!("{place}.properties[{name}].type"),
-                    &given.into(),
-                    &format!("must be {wanted}"),
-                ));
+                    given,
+                    &format!("must be {expected}"),
+                );
             }
         }
     }
     let metadata = inner(schema, "properties").and_then(|p| inner(p, "metadata"));
-    if level == Level::Root && metadata.is_some_and(says_more_than_names) {
-        errors.push(FieldError::forbidden(
-            format!("{place}.properties[metadata]"),
-            "must not specify anything other than name and generateName, but metadata is implicitly specified",
-        ));
+    if level == SchemaLevel::Root && metadata.is_some_and(specifies_more_than_names) {
+        errors.forbidden(format!("{place}.properties[metadata]"), "must not specify anything other than name and generateName, but metadata is implicitly specified");
     }
     if embedded && !free && properties(schema).next().is_none() {
-        errors.push(FieldError::required(
-            at("properties"),
-            "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields",
-        ));
+        errors.required(at("properties"), "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields");
     }
 }
 
-fn says_more_than_names(metadata: &Schema) -> bool {
+fn specifies_more_than_names(metadata: &Object) -> bool {
     let others = metadata
         .keys()
         .any(|key| !matches!(key.as_str(), "type" | "properties" | "default"));
     others || properties(metadata).any(|(name, _)| name != "name" && name != "generateName")
 }
 
-/// Checks what a schema adds by combining others; the usual ways of saying int-or-string are skipped.
+/// Checks combinations of schemas; the usual patterns of int-or-string are skipped.
 fn conditions(
-    schema: &Schema,
+    schema: &Object,
     (skip_any, skip_first): (bool, bool),
     place: &str,
     errors: &mut Vec<FieldError>,
@@ -193,8 +183,8 @@ fn conditions(
     }
 }
 
-/// Checks a schema inside of a combination: it may add conditions, and nothing else.
-fn nested(schema: &Schema, skip_any: bool, place: &str, errors: &mut Vec<FieldError>) {
+/// A schema in a combination may add constraints only.
+fn nested(schema: &Object, skip_any: bool, place: &str, errors: &mut Vec<FieldError>) {
     conditions(schema, (skip_any, false), place, errors);
     if let Some(items) = inner(schema, "items") {
         nested(items, false, &format!("{place}.items"), errors);
@@ -249,26 +239,26 @@ fn nested(schema: &Schema, skip_any: bool, place: &str, errors: &mut Vec<FieldEr
             Some(_) => true,
         };
         if set {
-            errors.push(FieldError::forbidden(format!("{place}.{key}"), detail));
+            errors.forbidden(format!("{place}.{key}"), detail);
         }
     }
     if properties(schema).any(|(name, _)| name == "metadata") {
-        errors.push(FieldError::forbidden(
+        errors.forbidden(
             format!("{place}.properties[metadata]"),
             "must not be specified in a nested context",
-        ));
+        );
     }
 }
 
-/// Complains about conditions on fields that the structure does not have.
+/// Refuses constraints on fields that the structure does not declare.
 fn completeness(
-    condition: &Schema,
-    structure: Option<&Schema>,
+    condition: &Object,
+    structure: Option<&Object>,
     place: &str,
     condition_place: &str,
     errors: &mut Vec<FieldError>,
 ) {
-    let mut below = |branch: &Schema, path: String| {
+    let mut below = |branch: &Object, path: String| {
         complete_nested(branch, structure, place, &path, errors);
     };
     if let Some(not) = inner(condition, "not") {
@@ -282,15 +272,15 @@ fn completeness(
 }
 
 fn complete_nested(
-    condition: &Schema,
-    structure: Option<&Schema>,
+    condition: &Object,
+    structure: Option<&Object>,
     place: &str,
     condition_place: &str,
     errors: &mut Vec<FieldError>,
 ) {
     let Some(known) = structure else {
         let detail = format!("because it is defined in {condition_place}");
-        errors.push(FieldError::required(place, &detail));
+        errors.required(place, &detail);
         return;
     };
     completeness(condition, structure, place, condition_place, errors);

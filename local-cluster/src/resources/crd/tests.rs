@@ -27,7 +27,7 @@ fn found(crd: Value, before: Option<Value>) -> Vec<String> {
         .collect()
 }
 
-/// The complaints about a definition with a change.
+/// The errors of a definition with one change.
 fn changed(pointer: &str, value: Value) -> Vec<String> {
     let mut crd = definition();
     set(&mut crd, pointer, value);
@@ -52,9 +52,9 @@ fn a_good_definition_is_accepted() {
 }
 
 #[test]
-fn what_it_is_called_is_checked() {
+fn names_are_validated() {
     let label = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
-    for (pointer, value, complaints) in [
+    for (pointer, value, expected) in [
         ("/metadata/name", json!("other.x.io"), vec!["metadata.name: Invalid value: \"other.x.io\": must be spec.names.plural+\".\"+spec.group".to_owned()]),
         ("/spec/scope", json!("Both"), vec!["spec.scope: Unsupported value: \"Both\": supported values: \"Cluster\", \"Namespaced\"".to_owned()]),
         ("/spec/scope", json!(""), vec!["spec.scope: Required value".to_owned()]),
@@ -67,7 +67,7 @@ fn what_it_is_called_is_checked() {
         ("/spec/names/shortNames", json!(["P"]), vec![format!("spec.names.shortNames[0]: Invalid value: \"P\": {label}")]),
         ("/spec/versions/0/name", json!("V1"), vec![format!("spec.versions[0].name: Invalid value: \"V1\": {label}")]),
     ] {
-        assert_eq!(changed(pointer, value), complaints, "{pointer}");
+        assert_eq!(changed(pointer, value), expected, "{pointer}");
     }
     let mut dotless = definition();
     dotless["spec"]["group"] = json!("x");
@@ -79,7 +79,7 @@ fn what_it_is_called_is_checked() {
 }
 
 #[test]
-fn versions_are_checked() {
+fn versions_are_validated() {
     let ends = |crd: Value, end: &str| {
         let all = found(crd, None);
         assert!(
@@ -109,7 +109,7 @@ fn versions_are_checked() {
         twice.clone(),
         "spec.versions[1].schema.openAPIV3Schema: Required value",
     );
-    // Where versions differ, each is named.
+    // Versions that differ are reported one by one.
     version["schema"] = json!({"openAPIV3Schema": {"type": "string"}});
     twice["spec"]["versions"][1] = version;
     assert_eq!(
@@ -130,7 +130,7 @@ fn versions_are_checked() {
 #[test]
 fn schemas_must_be_structural() {
     let place = "spec.validation.openAPIV3Schema.properties[spec]";
-    for (schema, complaint) in [
+    for (schema, expected) in [
         (
             json!({}),
             ".type: Required value: must not be empty for specified object fields",
@@ -216,14 +216,14 @@ fn schemas_must_be_structural() {
             ".default: Invalid value: \"a\": failed rule: self == 'b'",
         ),
     ] {
-        let complaint = format!("{place}{complaint}");
-        assert_eq!(changed(SPEC, schema.clone()), [complaint], "{schema}");
+        let expected = format!("{place}{expected}");
+        assert_eq!(changed(SPEC, schema.clone()), [expected], "{schema}");
     }
-    // int-or-string may be said in the old way.
+    // The older notation of int-or-string.
     let either = json!({"x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}]});
     assert!(changed(SPEC, either).is_empty());
     let root = "/spec/versions/0/schema/openAPIV3Schema";
-    for (schema, complaint) in [
+    for (schema, expected) in [
         (
             json!({}),
             ".type: Required value: must not be empty at the root",
@@ -245,8 +245,8 @@ fn schemas_must_be_structural() {
             ".properties[x]: Required value: because it is defined in spec.validation.openAPIV3Schema.anyOf[0].properties[x]",
         ),
     ] {
-        let complaint = format!("spec.validation.openAPIV3Schema{complaint}");
-        assert_eq!(changed(root, schema.clone()), [complaint], "{schema}");
+        let expected = format!("spec.validation.openAPIV3Schema{expected}");
+        assert_eq!(changed(root, schema.clone()), [expected], "{schema}");
     }
 }
 
@@ -267,7 +267,7 @@ fn rules_must_compile() {
             "{place}.rule: Invalid value: {{\"Rule\":\"self.m \\u003e 1\",\"Message\":\"m\",\"MessageExpression\":\"\",\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}}: compilation failed: ERROR: <input>:1:5: undefined field 'm'\n | self.m > 1\n | ....^"
         )]
     );
-    for (rule, complaint) in [
+    for (rule, expected) in [
         (
             json!({"rule": " "}),
             ".rule: Required value: rule is not specified",
@@ -299,7 +299,7 @@ fn rules_must_compile() {
     ] {
         assert_eq!(
             about(rule.clone()),
-            [format!("{place}{complaint}")],
+            [format!("{place}{expected}")],
             "{rule}"
         );
     }
@@ -313,7 +313,7 @@ fn rules_must_compile() {
 }
 
 #[test]
-fn scales_columns_and_fields_are_checked() {
+fn scales_columns_and_selectable_fields_are_validated() {
     let scale = |spec: &str, status: &str, selector: &str| {
         changed(
             &format!("{VERSION}/subresources"),
@@ -369,7 +369,7 @@ fn scales_columns_and_fields_are_checked() {
 }
 
 #[test]
-fn some_things_never_change() {
+fn immutable_fields_are_enforced() {
     let mut before = definition();
     before["status"] = json!({"storedVersions": ["v1"], "conditions": [{"type": "Established", "status": "True"}]});
     let mut after = before.clone();
@@ -407,7 +407,7 @@ fn some_things_never_change() {
 }
 
 #[test]
-fn nonsense_is_refused_without_panic() {
+fn malformed_definitions_do_not_panic() {
     let mut deep = json!({"type": "object"});
     for _ in 0..300 {
         deep = json!({"type": "object", "properties": {"a": deep}});
@@ -446,7 +446,7 @@ fn nonsense_is_refused_without_panic() {
 }
 
 #[test]
-fn formats_that_nobody_checks_are_warned_about() {
+fn unknown_formats_cause_warnings() {
     let mut crd = definition();
     set(
         &mut crd,

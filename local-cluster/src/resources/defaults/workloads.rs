@@ -1,30 +1,21 @@
-//! Defaults of what controls pods: numbers, strategies, templates.
+//! Defaults of workloads.
 
 use serde_json::{Value, json};
 
-use super::{or, pod_spec_defaults};
+use super::{fill, pod_spec_defaults};
 use crate::object::{Object, at, child, text, uid};
 
-/// Fills in the defaults of a workload.
 pub(super) fn workload_defaults(plural: &str, object: &mut Object) {
     match plural {
-        "deployments" => {
-            deployment(child(object, "spec"));
-            template(child(object, "spec"));
-        }
+        "deployments" => deployment(child(object, "spec")),
         "replicasets" => {
-            or(child(object, "spec"), "replicas", json!(1));
-            template(child(object, "spec"));
+            let spec = child(object, "spec");
+            fill(spec, json!({"replicas": 1}));
+            template(spec);
         }
         "replicationcontrollers" => replication_controller(object),
-        "statefulsets" => {
-            stateful_set(child(object, "spec"));
-            template(child(object, "spec"));
-        }
-        "daemonsets" => {
-            daemon_set(child(object, "spec"));
-            template(child(object, "spec"));
-        }
+        "statefulsets" => stateful_set(child(object, "spec")),
+        "daemonsets" => daemon_set(child(object, "spec")),
         "jobs" => {
             select_own(object);
             job(child(object, "spec"));
@@ -40,30 +31,37 @@ fn template(spec: &mut Object) {
         return;
     };
     if let Some(Value::Object(meta)) = template.get_mut("metadata") {
-        // Clients write a time that there is not.
+        // Typed clients send a null creation time.
         meta.retain(|_, value| !value.is_null());
     }
     pod_spec_defaults(child(template, "spec"));
 }
 
+fn is_rolling_update(strategy: &Object) -> bool {
+    text(strategy, &["type"]) == Some("RollingUpdate")
+}
+
 fn deployment(spec: &mut Object) {
-    or(spec, "replicas", json!(1));
-    or(spec, "revisionHistoryLimit", json!(10));
-    or(spec, "progressDeadlineSeconds", json!(600));
+    fill(
+        spec,
+        json!({
+            "replicas": 1, "revisionHistoryLimit": 10, "progressDeadlineSeconds": 600,
+            "strategy": {"type": "RollingUpdate"},
+        }),
+    );
     let strategy = child(spec, "strategy");
-    or(strategy, "type", json!("RollingUpdate"));
-    if text(strategy, &["type"]) == Some("RollingUpdate") {
-        let rolling = child(strategy, "rollingUpdate");
-        or(rolling, "maxUnavailable", json!("25%"));
-        or(rolling, "maxSurge", json!("25%"));
+    if is_rolling_update(strategy) {
+        let quarter = json!({"maxUnavailable": "25%", "maxSurge": "25%"});
+        fill(strategy, json!({"rollingUpdate": quarter}));
     }
+    template(spec);
 }
 
 fn replication_controller(object: &mut Object) {
     let path = ["spec", "template", "metadata", "labels"];
     let labels = at(object, &path).cloned();
     let spec = child(object, "spec");
-    or(spec, "replicas", json!(1));
+    fill(spec, json!({"replicas": 1}));
     if let Some(labels) = labels {
         let none = at(spec, &["selector"]).and_then(Value::as_object);
         if none.is_none_or(Object::is_empty) {
@@ -74,7 +72,7 @@ fn replication_controller(object: &mut Object) {
     labels_of_template(object);
 }
 
-/// An object without labels of its own bears those of its template.
+/// Labels default to those of the template.
 fn labels_of_template(object: &mut Object) {
     let path = ["spec", "template", "metadata", "labels"];
     let Some(labels) = at(object, &path).cloned() else {
@@ -87,48 +85,53 @@ fn labels_of_template(object: &mut Object) {
 }
 
 fn stateful_set(spec: &mut Object) {
-    or(spec, "replicas", json!(1));
-    or(spec, "revisionHistoryLimit", json!(10));
-    or(spec, "podManagementPolicy", json!("OrderedReady"));
-    let retention = child(spec, "persistentVolumeClaimRetentionPolicy");
-    or(retention, "whenDeleted", json!("Retain"));
-    or(retention, "whenScaled", json!("Retain"));
+    fill(
+        spec,
+        json!({
+            "replicas": 1, "revisionHistoryLimit": 10, "podManagementPolicy": "OrderedReady",
+            "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Retain"},
+            "updateStrategy": {"type": "RollingUpdate"},
+        }),
+    );
     let strategy = child(spec, "updateStrategy");
-    or(strategy, "type", json!("RollingUpdate"));
-    if text(strategy, &["type"]) == Some("RollingUpdate") {
-        or(child(strategy, "rollingUpdate"), "partition", json!(0));
+    if is_rolling_update(strategy) {
+        fill(strategy, json!({"rollingUpdate": {"partition": 0}}));
     }
+    template(spec);
 }
 
 fn daemon_set(spec: &mut Object) {
-    or(spec, "revisionHistoryLimit", json!(10));
+    fill(
+        spec,
+        json!({"revisionHistoryLimit": 10, "updateStrategy": {"type": "RollingUpdate"}}),
+    );
     let strategy = child(spec, "updateStrategy");
-    or(strategy, "type", json!("RollingUpdate"));
-    if text(strategy, &["type"]) == Some("RollingUpdate") {
-        let rolling = child(strategy, "rollingUpdate");
-        or(rolling, "maxUnavailable", json!(1));
-        or(rolling, "maxSurge", json!(0));
+    if is_rolling_update(strategy) {
+        let one_by_one = json!({"maxUnavailable": 1, "maxSurge": 0});
+        fill(strategy, json!({"rollingUpdate": one_by_one}));
     }
+    template(spec);
 }
 
 fn job(spec: &mut Object) {
     if spec.get("completions").is_none() && spec.get("parallelism").is_none() {
-        or(spec, "completions", json!(1));
+        fill(spec, json!({"completions": 1}));
     }
-    or(spec, "parallelism", json!(1));
-    or(spec, "backoffLimit", json!(6));
-    or(spec, "completionMode", json!("NonIndexed"));
-    or(spec, "suspend", json!(false));
-    or(spec, "manualSelector", json!(false));
     let policy = match spec.get("podFailurePolicy") {
         Some(policy) if !policy.is_null() => "Failed",
         _ => "TerminatingOrFailed",
     };
-    or(spec, "podReplacementPolicy", json!(policy));
+    fill(
+        spec,
+        json!({
+            "parallelism": 1, "backoffLimit": 6, "completionMode": "NonIndexed", "suspend": false,
+            "manualSelector": false, "podReplacementPolicy": policy,
+        }),
+    );
     template(spec);
 }
 
-/// A Job selects the pods that bear its uid, which its template gives them.
+/// A generated selector matches the pods of this Job by its uid, a label of the template.
 fn select_own(job: &mut Object) {
     let own = uid(job).to_owned();
     let name = crate::object::name(job).to_owned();
@@ -137,24 +140,27 @@ fn select_own(job: &mut Object) {
         return;
     }
     let by_uid = "batch.kubernetes.io/controller-uid";
-    let labels = child(child(child(spec, "template"), "metadata"), "labels");
-    for (key, value) in [
-        ("controller-uid", &own),
-        (by_uid, &own),
-        ("job-name", &name),
-        ("batch.kubernetes.io/job-name", &name),
-    ] {
-        or(labels, key, json!(value));
-    }
-    let selector = child(child(spec, "selector"), "matchLabels");
-    or(selector, by_uid, json!(own));
+    let labels = json!({
+        "controller-uid": own, by_uid: own,
+        "job-name": name, "batch.kubernetes.io/job-name": name,
+    });
+    fill(
+        spec,
+        json!({
+            "template": {"metadata": {"labels": labels}},
+            "selector": {"matchLabels": {by_uid: own}},
+        }),
+    );
 }
 
 fn cron_job(spec: &mut Object) {
-    or(spec, "concurrencyPolicy", json!("Allow"));
-    or(spec, "suspend", json!(false));
-    or(spec, "successfulJobsHistoryLimit", json!(3));
-    or(spec, "failedJobsHistoryLimit", json!(1));
+    fill(
+        spec,
+        json!({
+            "concurrencyPolicy": "Allow", "suspend": false,
+            "successfulJobsHistoryLimit": 3, "failedJobsHistoryLimit": 1,
+        }),
+    );
     if let Some(Value::Object(template)) = spec.get_mut("jobTemplate") {
         job(child(template, "spec"));
     }
@@ -165,13 +171,13 @@ mod tests {
     use super::*;
     use crate::object::object;
 
-    fn filled(plural: &str, spec: Value) -> Object {
+    fn with_defaults(plural: &str, spec: Value) -> Object {
         let meta = json!({"name": "web", "uid": "u"});
         let mut body = object(json!({"metadata": meta, "spec": spec}));
         workload_defaults(plural, &mut body);
         let once = body.clone();
         workload_defaults(plural, &mut body);
-        assert_eq!(body, once, "what has its defaults stays as it is");
+        assert_eq!(body, once, "defaulting is idempotent");
         body
     }
 
@@ -183,9 +189,9 @@ mod tests {
     }
 
     #[test]
-    fn a_deployment_rolls_by_quarters() {
+    fn a_deployment_rolls_out_by_quarters() {
         let given = json!({"strategy": {}, "template": template()});
-        let deployment = filled("deployments", given);
+        let deployment = with_defaults("deployments", given);
         let spec = &deployment["spec"];
         assert_eq!(spec["replicas"], 1);
         assert_eq!(
@@ -196,15 +202,15 @@ mod tests {
         let pod = &spec["template"]["spec"];
         assert_eq!(pod["restartPolicy"], "Always");
         assert_eq!(pod["containers"][0]["imagePullPolicy"], "IfNotPresent");
-        // What admission gives pods is no part of their templates.
+        // Admission sets these on pods, and not in templates.
         assert!(pod.get("tolerations").is_none() && pod.get("priority").is_none());
-        let recreate = filled("deployments", json!({"strategy": {"type": "Recreate"}}));
+        let recreate = with_defaults("deployments", json!({"strategy": {"type": "Recreate"}}));
         assert_eq!(recreate["spec"]["strategy"], json!({"type": "Recreate"}));
     }
 
     #[test]
     fn a_job_selects_its_own_pods() {
-        let job = filled("jobs", json!({"template": template()}));
+        let job = with_defaults("jobs", json!({"template": template()}));
         let spec = &job["spec"];
         assert_eq!(
             [
@@ -223,10 +229,10 @@ mod tests {
             job["metadata"]["labels"],
             spec["template"]["metadata"]["labels"]
         );
-        let queue = filled("jobs", json!({"parallelism": 3, "template": template()}));
+        let queue = with_defaults("jobs", json!({"parallelism": 3, "template": template()}));
         assert_eq!(queue["spec"].get("completions"), None);
         let manual = json!({"manualSelector": true, "selector": {"matchLabels": {"a": "b"}}, "template": template()});
-        let manual = filled("jobs", manual);
+        let manual = with_defaults("jobs", manual);
         assert_eq!(
             manual["spec"]["selector"],
             json!({"matchLabels": {"a": "b"}})
@@ -234,26 +240,26 @@ mod tests {
     }
 
     #[test]
-    fn a_replication_controller_selects_what_its_template_makes() {
-        let given = filled("replicationcontrollers", json!({"template": template()}));
+    fn a_replication_controller_selects_the_labels_of_its_template() {
+        let given = with_defaults("replicationcontrollers", json!({"template": template()}));
         assert_eq!(given["spec"]["selector"], json!({"a": "b"}));
         assert_eq!(given["metadata"]["labels"], json!({"a": "b"}));
     }
 
     #[test]
-    fn ordered_and_daemon_sets_roll_one_by_one() {
-        let stateful = filled("statefulsets", json!({"template": template()}));
+    fn stateful_and_daemon_sets_roll_out_one_by_one() {
+        let stateful = with_defaults("statefulsets", json!({"template": template()}));
         assert_eq!(
             stateful["spec"]["updateStrategy"],
             json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}})
         );
         assert_eq!(stateful["spec"]["podManagementPolicy"], "OrderedReady");
-        let daemon = filled("daemonsets", json!({"template": template()}));
+        let daemon = with_defaults("daemonsets", json!({"template": template()}));
         assert_eq!(
             daemon["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"],
             1
         );
-        let cron = filled(
+        let cron = with_defaults(
             "cronjobs",
             json!({"jobTemplate": {"spec": {"template": template()}}}),
         );

@@ -1,17 +1,16 @@
-//! The rules of a webhook: which requests it wants to see.
+//! Validation of the rules of a webhook.
 
 use std::collections::HashSet;
 
 use k8s_openapi::api::admissionregistration::v1::RuleWithOperations;
-use serde_json::Value;
 
-use super::check_word;
+use super::check_enum;
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 
 const OPERATIONS: &[&str] = &["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
 const SCOPES: &[&str] = &["*", "Cluster", "Namespaced"];
 
-/// What is wrong with a rule.
 pub(super) fn check(rule: &RuleWithOperations, path: &str, errors: &mut Vec<FieldError>) {
     for (field, given, others) in [
         ("operations", &rule.operations, "operations"),
@@ -21,40 +20,41 @@ pub(super) fn check(rule: &RuleWithOperations, path: &str, errors: &mut Vec<Fiel
         let given = given.as_deref().unwrap_or_default();
         let field = format!("{path}.{field}");
         if given.is_empty() {
-            errors.push(FieldError::required(field, ""));
+            errors.required(field, "");
         } else if given.len() > 1 && given.iter().any(|item| item == "*") {
             let detail = format!("if '*' is present, must not specify other {others}");
-            errors.push(FieldError::invalid(field, &Value::from(given), &detail));
+            errors.invalid(field, given, &detail);
         }
     }
     for (index, operation) in rule.operations.iter().flatten().enumerate() {
         let field = format!("{path}.operations[{index}]");
-        check_word(operation, OPERATIONS, &field, errors);
+        check_enum(operation, OPERATIONS, &field, errors);
     }
     for (index, version) in rule.api_versions.iter().flatten().enumerate() {
         if version.is_empty() {
             let field = format!("{path}.apiVersions[{index}]");
-            errors.push(FieldError::required(field, ""));
+            errors.required(field, "");
         }
     }
     let resources = rule.resources.as_deref().unwrap_or_default();
     check_resources(resources, &format!("{path}.resources"), errors);
     if let Some(scope) = &rule.scope {
-        check_word(scope, SCOPES, &format!("{path}.scope"), errors);
+        check_enum(scope, SCOPES, &format!("{path}.scope"), errors);
     }
 }
 
-/// A wildcard must not stand beside what it covers.
+/// A wildcard must not be combined with resources that it covers.
 fn check_resources(resources: &[String], field: &str, errors: &mut Vec<FieldError>) {
     if resources.is_empty() {
-        errors.push(FieldError::required(field, ""));
+        errors.required(field, "");
     }
-    // Of `pods/*` and `*/status` the half that is no wildcard.
+    // The resources of wildcards such as `pods/*`, and the subresources of those such as
+    // `*/status`.
     let (mut all_of, mut everywhere) = (HashSet::new(), HashSet::new());
     for (index, given) in resources.iter().enumerate() {
         let here = format!("{field}[{index}]");
         if given.is_empty() {
-            errors.push(FieldError::required(here, ""));
+            errors.required(here, "");
             continue;
         }
         let Some((resource, part)) = given.split_once('/') else {
@@ -66,11 +66,7 @@ fn check_resources(resources: &[String], field: &str, errors: &mut Vec<FieldErro
         ];
         for (_, by) in covered.iter().filter(|(covered, _)| *covered) {
             let detail = format!("if '{by}' is present, must not specify {given}");
-            errors.push(FieldError::invalid(
-                &here,
-                &Value::from(given.as_str()),
-                &detail,
-            ));
+            errors.invalid(&here, given.as_str(), &detail);
         }
         if part == "*" {
             all_of.insert(resource);
@@ -79,7 +75,7 @@ fn check_resources(resources: &[String], field: &str, errors: &mut Vec<FieldErro
             everywhere.insert(part);
         }
     }
-    let has = |wanted: &str| resources.iter().any(|r| r == wanted);
+    let has = |name: &str| resources.iter().any(|r| r == name);
     let names_one = resources
         .iter()
         .any(|r| r != "*" && !r.is_empty() && !r.contains('/'));
@@ -94,7 +90,7 @@ fn check_resources(resources: &[String], field: &str, errors: &mut Vec<FieldErro
         ),
     ] {
         if wrong {
-            errors.push(FieldError::invalid(field, &Value::from(resources), detail));
+            errors.invalid(field, resources, detail);
         }
     }
 }
@@ -102,9 +98,9 @@ fn check_resources(resources: &[String], field: &str, errors: &mut Vec<FieldErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    fn complaints(change: Value) -> Vec<String> {
+    fn error_lines(change: Value) -> Vec<String> {
         let mut rule = json!({
             "operations": ["CREATE"], "apiGroups": ["g"], "apiVersions": ["v1"],
             "resources": ["pods"], "scope": "*",
@@ -127,9 +123,9 @@ mod tests {
             json!({"resources": ["pods", "pods/*"]}),
             json!({"resources": ["*/status", "pods"], "apiGroups": [""]}),
         ] {
-            assert_eq!(complaints(fine.clone()), Vec::<String>::new(), "{fine}");
+            assert_eq!(error_lines(fine.clone()), Vec::<String>::new(), "{fine}");
         }
-        for (change, wanted) in [
+        for (change, expected) in [
             (json!({"operations": []}), "r.operations: Required value"),
             (
                 json!({"operations": ["*", "CREATE"]}),
@@ -171,7 +167,7 @@ mod tests {
                 "r.scope: Unsupported value: \"Galaxy\": supported values: \"*\", \"Cluster\", \"Namespaced\"",
             ),
         ] {
-            assert_eq!(complaints(change), [wanted]);
+            assert_eq!(error_lines(change), [expected]);
         }
     }
 }

@@ -1,18 +1,17 @@
-//! What containers must say.
+//! Validation of containers.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{choice_error, items, port_errors, word};
+use super::{PROTOCOLS, enum_error, items, port_errors, word};
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 use crate::names;
 
 const POLICIES: &[&str] = &["Always", "IfNotPresent", "Never"];
-const PROTOCOLS: &[&str] = &["SCTP", "TCP", "UDP"];
 
-/// What is wrong with a list of containers; `seen` are the names of those before, `volumes` those of
-/// what they can mount.
+/// `seen` are the names of the containers before, `volumes` those of the pod's volumes.
 pub(super) fn errors<'a>(
     containers: &'a [Value],
     path: &str,
@@ -31,17 +30,13 @@ pub(super) fn errors<'a>(
         seen.insert(name);
         let image = word(container, "image");
         if image.is_empty() {
-            errors.push(FieldError::required(format!("{here}.image"), ""));
+            errors.required(format!("{here}.image"), "");
         } else if image.trim() != image {
             let why = "must not have leading or trailing whitespace";
             let value = Value::from(image);
-            errors.push(FieldError::invalid(format!("{here}.image"), &value, why));
+            errors.invalid(format!("{here}.image"), value.clone(), why);
         }
-        errors.extend(choice_error(
-            format!("{here}.imagePullPolicy"),
-            word(container, "imagePullPolicy"),
-            POLICIES,
-        ));
+        errors.extend(enum_error(container, &here, "imagePullPolicy", POLICIES));
         errors.extend(ports(container, &here));
         errors.extend(environment(container, &here));
         errors.extend(mounts(container, &here, volumes));
@@ -49,7 +44,7 @@ pub(super) fn errors<'a>(
     errors
 }
 
-/// What is wrong with a name that must be a label and occur once.
+/// A name must be a label, and unique.
 pub(super) fn name_errors(field: String, name: &str, again: bool) -> Option<FieldError> {
     let value = Value::from(name);
     if name.is_empty() {
@@ -72,31 +67,26 @@ fn ports(container: &Value, path: &str) -> Vec<FieldError> {
             let value = Value::from(name);
             let wrong = port_name_errors(name);
             if wrong.is_empty() && !seen.insert(name) {
-                errors.push(FieldError::duplicate(field.clone(), &value));
+                errors.duplicate(field.clone(), value.clone());
             }
             for why in wrong {
-                errors.push(FieldError::invalid(field.clone(), &value, why));
+                errors.invalid(field.clone(), value.clone(), why);
             }
         }
         match port.get("containerPort").filter(|n| n.as_i64() != Some(0)) {
             None | Some(Value::Null) => {
-                errors.push(FieldError::required(format!("{here}.containerPort"), ""));
+                errors.required(format!("{here}.containerPort"), "");
             }
             Some(number) => errors.extend(port_errors(format!("{here}.containerPort"), number)),
         }
         if let Some(number) = port.get("hostPort").filter(|n| n.as_i64() != Some(0)) {
             errors.extend(port_errors(format!("{here}.hostPort"), number));
         }
-        errors.extend(choice_error(
-            format!("{here}.protocol"),
-            word(port, "protocol"),
-            PROTOCOLS,
-        ));
+        errors.extend(enum_error(port, &here, "protocol", PROTOCOLS));
     }
     errors
 }
 
-/// What is wrong with the name of a port.
 fn port_name_errors(name: &str) -> Vec<&'static str> {
     let known = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     [
@@ -125,15 +115,15 @@ fn environment(container: &Value, path: &str) -> Vec<FieldError> {
     for (index, variable) in items(Some(container), "env").iter().enumerate() {
         let here = format!("{path}.env[{index}]");
         if word(variable, "name").is_empty() {
-            errors.push(FieldError::required(format!("{here}.name"), ""));
+            errors.required(format!("{here}.name"), "");
         }
         let from = variable.get("valueFrom").filter(|from| !from.is_null());
         if from.is_some() && !word(variable, "value").is_empty() {
-            errors.push(FieldError::invalid(
+            errors.invalid(
                 format!("{here}.valueFrom"),
-                &Value::from(""),
+                "",
                 "may not be specified when `value` is not empty",
-            ));
+            );
         }
     }
     errors
@@ -146,17 +136,17 @@ fn mounts(container: &Value, path: &str, volumes: &HashSet<&str>) -> Vec<FieldEr
         let here = format!("{path}.volumeMounts[{index}]");
         let (name, place) = (word(mount, "name"), word(mount, "mountPath"));
         if name.is_empty() {
-            errors.push(FieldError::required(format!("{here}.name"), ""));
+            errors.required(format!("{here}.name"), "");
         } else if !volumes.contains(name) {
             let name = Value::from(name);
             errors.push(FieldError::not_found(format!("{here}.name"), &name));
         }
         if place.is_empty() {
-            errors.push(FieldError::required(format!("{here}.mountPath"), ""));
+            errors.required(format!("{here}.mountPath"), "");
         } else if !seen.insert(place) {
             let place = Value::from(place);
             let field = format!("{here}.mountPath");
-            errors.push(FieldError::invalid(field, &place, "must be unique"));
+            errors.invalid(field, place.clone(), "must be unique");
         }
     }
     errors

@@ -1,11 +1,11 @@
-//! What of a node stays once it is known.
+//! Validation of updates of nodes.
 
 use serde_json::Value;
 
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 use crate::object::{Object, at};
 
-/// What is wrong with a change of a node.
 pub(super) fn change_errors(before: &Object, next: &Object) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (field, name) in [("podCIDRs", "podCIDR"), ("providerID", "providerID")] {
@@ -14,10 +14,10 @@ pub(super) fn change_errors(before: &Object, next: &Object) -> Vec<FieldError> {
         let is_set = old.as_str().is_some_and(|text| !text.is_empty())
             || old.as_array().is_some_and(|list| !list.is_empty());
         if is_set && old != new {
-            errors.push(FieldError::forbidden(
+            errors.forbidden(
                 format!("spec.{field}"),
                 &format!("node updates may not change {name} except from \"\" to valid"),
-            ));
+            );
         }
     }
     errors
@@ -31,7 +31,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn who_provides_a_node_stays() {
+    fn the_provider_of_a_node_is_immutable() {
         let node =
             |id: &str| object(json!({"spec": {"providerID": id, "unschedulable": id == "b"}}));
         assert!(change_errors(&node(""), &node("a")).is_empty());

@@ -1,19 +1,19 @@
-//! What of a pod can be changed once it is there: next to nothing.
+//! Validation of updates of pods: few fields are mutable.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{bare, items};
+use super::{items, without_empty};
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 use crate::object::{Object, at};
 
 const CHANGEABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-/// How much of what differs is told.
+/// The longest difference in a message, in lines.
 const MAX_LINES: usize = 64;
 
-/// What is wrong with a change of a pod.
 pub(super) fn errors(before: &Object, next: &Object) -> Vec<FieldError> {
     let spec = |pod: &Object| at(pod, &["spec"]).cloned().unwrap_or_default();
     let (old, mut new) = (spec(before), spec(next));
@@ -23,10 +23,10 @@ pub(super) fn errors(before: &Object, next: &Object) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for list in ["containers", "initContainers"] {
         if items(Some(&old), list).len() != items(Some(&new), list).len() {
-            errors.push(FieldError::forbidden(
+            errors.forbidden(
                 format!("spec.{list}"),
                 "pod updates may not add or remove containers",
-            ));
+            );
         }
     }
     if !errors.is_empty() {
@@ -37,15 +37,15 @@ pub(super) fn errors(before: &Object, next: &Object) -> Vec<FieldError> {
     }
     errors.extend(toleration_error(&old, &new));
     errors.extend(gate_errors(&old, &new));
-    put_back(&old, &mut new);
-    let (old, new) = (bare(&old), bare(&new));
+    revert_mutable_fields(&old, &mut new);
+    let (old, new) = (without_empty(&old), without_empty(&new));
     if old != new {
         let mut difference = String::new();
-        differ(&mut difference, "spec", Some(&old), Some(&new), &mut 0);
-        errors.push(FieldError::forbidden(
+        write_differences(&mut difference, "spec", Some(&old), Some(&new), &mut 0);
+        errors.forbidden(
             "spec",
             &format!("pod updates may not change fields other than {CHANGEABLE}\n{difference}"),
-        ));
+        );
     }
     errors
 }
@@ -68,10 +68,10 @@ fn deadline_error(old: &Value, new: &Value) -> Option<FieldError> {
     }
 }
 
-/// Tolerations stay, but for how long they tolerate; others can come.
+/// Tolerations may be added, and their `tolerationSeconds` changed.
 fn toleration_error(old: &Value, new: &Value) -> Option<FieldError> {
-    let but_time = |toleration: &Value| {
-        let mut toleration = bare(toleration);
+    let without_seconds = |toleration: &Value| {
+        let mut toleration = without_empty(toleration);
         if let Some(toleration) = toleration.as_object_mut() {
             toleration.remove("tolerationSeconds");
         }
@@ -79,9 +79,9 @@ fn toleration_error(old: &Value, new: &Value) -> Option<FieldError> {
     };
     let new: Vec<Value> = items(Some(new), "tolerations")
         .iter()
-        .map(but_time)
+        .map(without_seconds)
         .collect();
-    let mut old = items(Some(old), "tolerations").iter().map(but_time);
+    let mut old = items(Some(old), "tolerations").iter().map(without_seconds);
     old.any(|toleration| !new.contains(&toleration)).then(|| {
         FieldError::forbidden(
             "spec.tolerations",
@@ -105,8 +105,8 @@ fn gate_errors(old: &Value, new: &Value) -> Vec<FieldError> {
         .collect()
 }
 
-/// Makes what may change what it was.
-fn put_back(old: &Value, new: &mut Value) {
+/// Reverts the fields that may change.
+fn revert_mutable_fields(old: &Value, new: &mut Value) {
     let Some(new) = new.as_object_mut() else {
         return;
     };
@@ -120,7 +120,7 @@ fn put_back(old: &Value, new: &mut Value) {
     }
     let mut fields = vec!["activeDeadlineSeconds", "tolerations", "schedulingGates"];
     if !items(Some(old), "schedulingGates").is_empty() {
-        // Where a pod may run is still open while it is held back.
+        // Scheduling constraints are mutable while a scheduling gate holds the pod.
         fields.extend(["nodeSelector", "affinity"]);
     }
     let grace = "terminationGracePeriodSeconds";
@@ -139,9 +139,9 @@ fn put_back(old: &Value, new: &mut Value) {
     }
 }
 
-/// Tells what differs, field by field.
-fn differ(
-    told: &mut String,
+/// Writes the differences, field by field.
+fn write_differences(
+    out: &mut String,
     path: &str,
     old: Option<&Value>,
     new: Option<&Value>,
@@ -156,8 +156,8 @@ fn differ(
                 .keys()
                 .chain(new.keys().filter(|k| !old.contains_key(*k)));
             for key in keys {
-                differ(
-                    told,
+                write_differences(
+                    out,
                     &format!("{path}.{key}"),
                     old.get(key),
                     new.get(key),
@@ -168,15 +168,15 @@ fn differ(
         (Some(Value::Array(old)), Some(Value::Array(new))) => {
             for index in 0..old.len().max(new.len()) {
                 let here = format!("{path}[{index}]");
-                differ(told, &here, old.get(index), new.get(index), lines);
+                write_differences(out, &here, old.get(index), new.get(index), lines);
             }
         }
         _ => {
             *lines += 1;
             for (sign, value) in [('-', old), ('+', new)] {
                 if let Some(value) = value {
-                    // A text takes whatever is written.
-                    let _ = writeln!(told, "{sign} \t{path}: {value}");
+                    // Writing to a string cannot fail.
+                    let _ = writeln!(out, "{sign} \t{path}: {value}");
                 }
             }
         }
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn some_fields_can_be_changed() {
+    fn mutable_fields_can_change() {
         for fine in [
             json!({"containers": [{"name": "c", "image": "j"}]}),
             json!({"containers": [{"name": "c", "image": "i", "env": []}]}),
@@ -215,8 +215,8 @@ mod tests {
     }
 
     #[test]
-    fn all_others_cannot() {
-        for (bad, wanted) in [
+    fn all_other_fields_are_immutable() {
+        for (bad, expected) in [
             (
                 json!({"containers": [{"name": "c", "image": "i"}, {"name": "d", "image": "i"}]}),
                 "spec.containers: Forbidden: pod updates may not add or remove containers",
@@ -238,7 +238,7 @@ mod tests {
                 "spec.schedulingGates[0]: Forbidden: only deletion is allowed, but found new scheduling gate 'g'",
             ),
         ] {
-            assert_eq!(change(bad), [wanted]);
+            assert_eq!(change(bad), [expected]);
         }
         let refused = change(json!({"nodeName": "m", "hostNetwork": true}));
         assert_eq!(

@@ -1,14 +1,15 @@
-//! What pods must say, and the templates that pods are made from.
+//! Validation of pods and pod templates.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
 use super::containers::{self, name_errors};
-use super::{choice_error, items, word};
+use super::{enum_error, items, word};
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 
-/// What is wrong with a pod's spec that is found at this path.
+/// Validates the pod spec at `path`.
 pub(super) fn spec_errors(spec: Option<&Value>, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut volumes = HashSet::new();
@@ -19,7 +20,7 @@ pub(super) fn spec_errors(spec: Option<&Value>, path: &str) -> Vec<FieldError> {
     }
     let all = items(spec, "containers");
     if all.is_empty() {
-        errors.push(FieldError::required(format!("{path}.containers"), ""));
+        errors.required(format!("{path}.containers"), "");
     }
     let mut seen = HashSet::new();
     for (list, field) in [
@@ -37,22 +38,18 @@ pub(super) fn spec_errors(spec: Option<&Value>, path: &str) -> Vec<FieldError> {
             &["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"],
         ),
     ] {
-        errors.extend(choice_error(
-            format!("{path}.{field}"),
-            word(spec, field),
-            choices,
-        ));
+        errors.extend(enum_error(spec, path, field, choices));
     }
     if let Some(seconds) = spec.get("activeDeadlineSeconds").filter(|s| !s.is_null())
         && !seconds
             .as_i64()
             .is_some_and(|s| (1..=i64::from(i32::MAX)).contains(&s))
     {
-        errors.push(FieldError::invalid(
+        errors.invalid(
             format!("{path}.activeDeadlineSeconds"),
-            seconds,
+            seconds.clone(),
             "must be between 1 and 2147483647, inclusive",
-        ));
+        );
     }
     errors
 }
@@ -70,9 +67,9 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_says_what_runs() {
+    fn pod_specs_are_validated() {
         assert!(errors(json!({})).is_empty());
-        for (change, wanted) in [
+        for (change, expected) in [
             (
                 json!({"containers": null}),
                 "spec.containers: Required value",
@@ -136,7 +133,7 @@ mod tests {
         ] {
             let found = errors(change);
             assert!(
-                found.len() == 1 && found[0].starts_with(wanted),
+                found.len() == 1 && found[0].starts_with(expected),
                 "{found:?}"
             );
         }

@@ -1,18 +1,18 @@
-//! What services must say, and what of them stays.
+//! Validation of services, and fields that depend on their type.
 
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
 use super::containers::name_errors;
-use super::{choice_error, items, port_errors, word};
+use super::{PROTOCOLS, enum_error, items, port_errors, word};
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 use crate::names;
 use crate::object::{Object, at, text};
 
 const TYPES: &[&str] = &["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
-const PROTOCOLS: &[&str] = &["SCTP", "TCP", "UDP"];
-/// Which ports of nodes services can have.
+/// The default range of `--service-node-port-range`.
 const NODE_PORTS: std::ops::RangeInclusive<u64> = 30_000..=32_767;
 
 fn type_of(service: &Object) -> &str {
@@ -40,30 +40,27 @@ fn protocol(port: &Value) -> &str {
     }
 }
 
-/// What is wrong with a service.
 pub(super) fn object_errors(service: &Object) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let spec = at(service, &["spec"]);
     let ports = items(spec, "ports");
     let kind = type_of(service);
     if ports.is_empty() && !is_headless(service) && kind != "ExternalName" {
-        errors.push(FieldError::required("spec.ports", ""));
+        errors.required("spec.ports", "");
     }
     match kind {
-        "LoadBalancer" | "NodePort" if is_headless(service) => errors.push(FieldError::invalid(
+        "LoadBalancer" | "NodePort" if is_headless(service) => errors.invalid(
             "spec.clusterIPs[0]",
-            &json!("None"),
+            json!("None"),
             &format!("may not be set to 'None' for {kind} services"),
-        )),
+        ),
         "ExternalName" => {
             let name = text(service, &["spec", "externalName"]).unwrap_or_default();
             match name.strip_suffix('.').unwrap_or(name) {
-                "" => errors.push(FieldError::required("spec.externalName", "")),
-                name if !names::is_subdomain(name) => errors.push(FieldError::invalid(
-                    "spec.externalName",
-                    &Value::from(name),
-                    names::SUBDOMAIN,
-                )),
+                "" => errors.required("spec.externalName", ""),
+                name if !names::is_subdomain(name) => {
+                    errors.invalid("spec.externalName", name, names::SUBDOMAIN);
+                }
                 _ => {}
             }
         }
@@ -71,20 +68,13 @@ pub(super) fn object_errors(service: &Object) -> Vec<FieldError> {
     }
     errors.extend(ports_errors(ports, kind));
     let Some(spec) = spec else { return errors };
-    let affinity = word(spec, "sessionAffinity");
-    errors.extend(choice_error(
-        "spec.sessionAffinity".to_owned(),
-        affinity,
-        &["ClientIP", "None"],
-    ));
-    errors.extend(choice_error("spec.type".to_owned(), kind, TYPES));
-    for field in ["internalTrafficPolicy", "externalTrafficPolicy"] {
-        let choices = &["Cluster", "Local"];
-        errors.extend(choice_error(
-            format!("spec.{field}"),
-            word(spec, field),
-            choices,
-        ));
+    for (field, supported) in [
+        ("sessionAffinity", &["ClientIP", "None"][..]),
+        ("type", TYPES),
+        ("internalTrafficPolicy", &["Cluster", "Local"]),
+        ("externalTrafficPolicy", &["Cluster", "Local"]),
+    ] {
+        errors.extend(enum_error(spec, "spec", field, supported));
     }
     errors
 }
@@ -104,11 +94,7 @@ fn ports_errors(ports: &[Value], kind: &str) -> Vec<FieldError> {
         }
         let number = port.get("port").cloned().unwrap_or_else(|| json!(0));
         errors.extend(port_errors(format!("{here}.port"), &number));
-        errors.extend(choice_error(
-            format!("{here}.protocol"),
-            protocol(port),
-            PROTOCOLS,
-        ));
+        errors.extend(enum_error(port, &here, "protocol", PROTOCOLS));
         if let Some(target) = port.get("targetPort").filter(|target| target.is_number()) {
             errors.extend(port_errors(format!("{here}.targetPort"), target));
         }
@@ -121,16 +107,16 @@ fn ports_errors(ports: &[Value], kind: &str) -> Vec<FieldError> {
         let field = format!("spec.ports[{index}].nodePort");
         if kind == "ClusterIP" {
             let why = "may not be used when `type` is 'ClusterIP'";
-            errors.push(FieldError::forbidden(field.clone(), why));
+            errors.forbidden(field.clone(), why);
         }
         if !node_ports.insert((protocol(port), number)) {
-            errors.push(FieldError::duplicate(field, &Value::from(number)));
+            errors.duplicate(field, number);
         }
     }
     for (index, port) in ports.iter().enumerate() {
         let number = port.get("port").and_then(Value::as_u64);
         if !seen.insert((protocol(port), number)) {
-            // As Kubernetes' own type is written.
+            // As Go encodes the internal type.
             let shown = format!(
                 r#"{{"Name":"","Protocol":"{}","AppProtocol":null,"Port":{},"TargetPort":0,"NodePort":0}}"#,
                 protocol(port),
@@ -145,7 +131,6 @@ fn ports_errors(ports: &[Value], kind: &str) -> Vec<FieldError> {
     errors
 }
 
-/// What is wrong with a change of a service.
 pub(super) fn change_errors(before: &Object, next: &Object) -> Vec<FieldError> {
     if type_of(before) == "ExternalName" || type_of(next) == "ExternalName" {
         return Vec::new();
@@ -162,8 +147,8 @@ pub(super) fn change_errors(before: &Object, next: &Object) -> Vec<FieldError> {
     )]
 }
 
-/// Takes away what a service of its type does not have, unless the client changed it just now.
-pub(super) fn settle(before: &Object, next: &mut Object) {
+/// Drops fields that the new type does not have, unless the update changes them.
+pub(super) fn drop_dependent_fields(before: &Object, next: &mut Object) {
     let ports = |service: &Object| -> Vec<Option<u64>> {
         items(at(service, &["spec"]), "ports")
             .iter()
@@ -175,21 +160,21 @@ pub(super) fn settle(before: &Object, next: &mut Object) {
     let keeps_ports = old == new;
     let (external, headless) = (type_of(next) == "ExternalName", is_headless(before));
     let same = |field: &str| at(before, &["spec", field]) == at(next, &["spec", field]);
-    let mut gone: Vec<&str> = Vec::new();
+    let mut dropped: Vec<&str> = Vec::new();
     if loses_ports && same("externalTrafficPolicy") {
-        gone.push("externalTrafficPolicy");
+        dropped.push("externalTrafficPolicy");
     }
     if external && type_of(before) != "ExternalName" && !headless && same("clusterIP") {
-        gone.extend(["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"]);
+        dropped.extend(["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"]);
     }
     let one_ip = at(next, &["spec", "clusterIP"]).cloned();
     let Some(spec) = next.get_mut("spec").and_then(Value::as_object_mut) else {
         return;
     };
-    for field in gone {
+    for field in dropped {
         spec.remove(field);
     }
-    // The list follows the single address.
+    // `clusterIPs` follows `clusterIP`.
     if let Some(ip) = one_ip.filter(|_| spec.contains_key("clusterIP"))
         && spec
             .get("clusterIPs")
@@ -205,7 +190,8 @@ pub(super) fn settle(before: &Object, next: &mut Object) {
     }
 }
 
-/// What a service asks for that cannot be had: it is another's, or nobody's to have.
+/// Errors of requested addresses and node ports that are allocated to another service or out of
+/// range.
 pub(crate) fn taken_addresses<'a>(
     service: &Object,
     before: Option<&Object>,
@@ -214,42 +200,42 @@ pub(crate) fn taken_addresses<'a>(
     let ip =
         |service| text(service, &["spec", "clusterIP"]).filter(|ip| !matches!(*ip, "" | "None"));
     let ports = |service| items(at(service, &["spec"]), "ports");
-    let asks_ip = ip(service).filter(|own| before.and_then(ip) != Some(own));
-    let had: HashSet<u64> = before
+    let requested_ip = ip(service).filter(|own| before.and_then(ip) != Some(own));
+    let own_ports: HashSet<u64> = before
         .map(ports)
         .unwrap_or_default()
         .iter()
         .filter_map(node_port)
         .collect();
-    let asks: Vec<(usize, &str, u64)> = ports(service)
+    let requested_ports: Vec<(usize, &str, u64)> = ports(service)
         .iter()
         .enumerate()
         .filter_map(|(index, port)| Some((index, protocol(port), node_port(port)?)))
-        .filter(|(_, _, number)| has_node_ports(service) && !had.contains(number))
+        .filter(|(_, _, number)| has_node_ports(service) && !own_ports.contains(number))
         .collect();
     let mut errors = Vec::new();
     let port_error = |index: usize, number: u64, why: &str| {
         let field = format!("spec.ports[{index}].nodePort");
         FieldError::invalid(field, &Value::from(number), why)
     };
-    for (index, _, number) in &asks {
+    for (index, _, number) in &requested_ports {
         if !NODE_PORTS.contains(number) {
             let why =
                 "provided port is not in the valid range. The range of valid ports is 30000-32767";
             errors.push(port_error(*index, *number, why));
         }
     }
-    if asks_ip.is_none() && asks.is_empty() {
+    if requested_ip.is_none() && requested_ports.is_empty() {
         return errors;
     }
     for other in others {
-        if let Some(own) = asks_ip.filter(|own| ip(other) == Some(own)) {
+        if let Some(own) = requested_ip.filter(|own| ip(other) == Some(own)) {
             let why = format!("failed to allocate IP {own}: provided IP is already allocated");
-            errors.push(FieldError::invalid("spec.clusterIPs", &json!([own]), &why));
+            errors.invalid("spec.clusterIPs", json!([own]), &why);
         }
         for port in ports(other) {
             let theirs = (protocol(port), node_port(port));
-            for (index, protocol, number) in &asks {
+            for (index, protocol, number) in &requested_ports {
                 if theirs == (*protocol, Some(*number)) {
                     errors.push(port_error(
                         *index,
@@ -277,11 +263,11 @@ mod tests {
     }
 
     #[test]
-    fn a_service_says_what_it_serves() {
+    fn services_are_validated() {
         let errors = |spec: Value| lines(&object_errors(&service(spec)));
         assert!(errors(json!({})).is_empty());
         assert!(errors(json!({"ports": null, "clusterIP": "None"})).is_empty());
-        for (spec, wanted) in [
+        for (spec, expected) in [
             (json!({"ports": null}), "spec.ports: Required value"),
             (
                 json!({"ports": [{"port": 1}, {"port": 2, "name": "b"}]}),
@@ -320,12 +306,12 @@ mod tests {
                 "spec.clusterIPs[0]: Invalid value: \"None\": may not be set to 'None' for NodePort services",
             ),
         ] {
-            assert_eq!(errors(spec), [wanted]);
+            assert_eq!(errors(spec), [expected]);
         }
     }
 
     #[test]
-    fn an_address_stays() {
+    fn the_cluster_ip_is_immutable() {
         let before = service(json!({"clusterIP": "10.96.0.9", "clusterIPs": ["10.96.0.9"]}));
         let other = service(json!({"clusterIP": "10.96.0.8", "clusterIPs": ["10.96.0.9"]}));
         assert_eq!(
@@ -336,23 +322,23 @@ mod tests {
     }
 
     #[test]
-    fn what_a_type_does_not_have_goes_with_it() {
+    fn fields_that_a_type_does_not_have_are_dropped() {
         let before = service(
             json!({"type": "NodePort", "externalTrafficPolicy": "Cluster",
             "clusterIP": "10.96.0.9", "clusterIPs": ["10.96.0.9"], "ports": [{"port": 80, "nodePort": 30000}]}),
         );
         let mut next = before.clone();
         next["spec"]["type"] = json!("ClusterIP");
-        settle(&before, &mut next);
+        drop_dependent_fields(&before, &mut next);
         assert_eq!(next["spec"]["ports"], json!([{"port": 80}]));
         assert_eq!(next["spec"].get("externalTrafficPolicy"), None);
         next["spec"]["type"] = json!("ExternalName");
-        settle(&before, &mut next);
+        drop_dependent_fields(&before, &mut next);
         assert_eq!(next["spec"].get("clusterIP"), None);
     }
 
     #[test]
-    fn what_others_have_cannot_be_had() {
+    fn allocated_addresses_and_ports_are_refused() {
         let other = service(json!({"type": "NodePort", "clusterIP": "10.96.0.9",
             "ports": [{"port": 80, "nodePort": 30000, "protocol": "TCP"}]}));
         let errors = |spec: Value, before: Option<&Object>| {
@@ -381,7 +367,7 @@ mod tests {
             ]
         );
         assert!(errors(node_port(30_001), None).is_empty());
-        let had = service(node_port(80));
-        assert!(errors(node_port(80), Some(&had)).is_empty());
+        let own_ports = service(node_port(80));
+        assert!(errors(node_port(80), Some(&own_ports)).is_empty());
     }
 }

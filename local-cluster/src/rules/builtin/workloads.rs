@@ -1,12 +1,13 @@
-//! What makes pods from a template: the template must fit the selector, and the selector stays.
+//! Validation of workloads: the selector must match the template, and is immutable.
 
 use serde_json::Value;
 
-use super::{bare, choice_error, pods};
+use super::{enum_error, pods, without_empty};
+use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
-use crate::object::{Object, at, text};
+use crate::object::{Object, at};
 
-/// What of a stateful set can be changed.
+/// The mutable fields of a stateful set.
 const CHANGEABLE: &[&str] = &[
     "replicas",
     "ordinals",
@@ -17,10 +18,9 @@ const CHANGEABLE: &[&str] = &[
     "minReadySeconds",
 ];
 
-/// What is wrong with an object of the group `apps`.
 pub(super) fn object_errors(plural: &str, object: &Object) -> Vec<FieldError> {
     let name = match plural {
-        // So Kubernetes calls both.
+        // Kubernetes' message has `deployment` for both.
         "deployments" | "replicasets" => "deployment",
         "statefulsets" => "statefulset",
         "daemonsets" => "daemonset",
@@ -29,10 +29,14 @@ pub(super) fn object_errors(plural: &str, object: &Object) -> Vec<FieldError> {
     let mut errors = replicas_errors(object);
     let selector = at(object, &["spec", "selector"]).filter(|s| !s.is_null());
     match selector {
-        None => errors.push(FieldError::required("spec.selector", "")),
-        Some(selector) if bare(selector).as_object().is_none_or(Object::is_empty) => {
+        None => errors.required("spec.selector", ""),
+        Some(selector)
+            if without_empty(selector)
+                .as_object()
+                .is_none_or(Object::is_empty) =>
+        {
             let why = format!("empty selector is invalid for {name}");
-            errors.push(FieldError::invalid("spec.selector", selector, &why));
+            errors.invalid("spec.selector", selector.clone(), &why);
         }
         Some(selector) => errors.extend(template_error(object, selects(selector, labels(object)))),
     }
@@ -40,7 +44,6 @@ pub(super) fn object_errors(plural: &str, object: &Object) -> Vec<FieldError> {
     errors
 }
 
-/// What is wrong with a replication controller.
 pub(super) fn controller_errors(controller: &Object) -> Vec<FieldError> {
     let mut errors = replicas_errors(controller);
     let template = labels(controller);
@@ -77,17 +80,12 @@ fn template_error(object: &Object, fits: bool) -> Option<FieldError> {
 
 fn template_errors(object: &Object) -> Vec<FieldError> {
     let path = "spec.template.spec";
-    let mut errors = pods::spec_errors(at(object, &["spec", "template", "spec"]), path);
-    let policy = text(object, &["spec", "template", "spec", "restartPolicy"]);
-    errors.extend(choice_error(
-        format!("{path}.restartPolicy"),
-        policy.unwrap_or_default(),
-        &["Always"],
-    ));
+    let spec = at(object, &["spec", "template", "spec"]);
+    let mut errors = pods::spec_errors(spec, path);
+    errors.extend(spec.and_then(|spec| enum_error(spec, path, "restartPolicy", &["Always"])));
     errors
 }
 
-/// Whether a selector selects what has these labels.
 fn selects(selector: &Value, labels: Option<&Object>) -> bool {
     let label = |key: &str| labels.and_then(|labels| labels.get(key)?.as_str());
     let plain = selector.get("matchLabels").and_then(Value::as_object);
@@ -115,13 +113,12 @@ fn selects(selector: &Value, labels: Option<&Object>) -> bool {
         })
 }
 
-/// What is wrong with a change of an object of the group `apps`.
 pub(super) fn change_errors(plural: &str, before: &Object, next: &Object) -> Vec<FieldError> {
     match plural {
         "deployments" | "replicasets" | "daemonsets" => {
             let selector = |o| at(o, &["spec", "selector"]).cloned().unwrap_or_default();
             let (old, new): (Value, Value) = (selector(before), selector(next));
-            if bare(&old) == bare(&new) {
+            if without_empty(&old) == without_empty(&new) {
                 return Vec::new();
             }
             vec![FieldError::invalid(
@@ -132,7 +129,7 @@ pub(super) fn change_errors(plural: &str, before: &Object, next: &Object) -> Vec
         }
         "statefulsets" => {
             let fixed = |object| {
-                let mut spec = bare(at(object, &["spec"]).unwrap_or(&Value::Null));
+                let mut spec = without_empty(at(object, &["spec"]).unwrap_or(&Value::Null));
                 if let Some(spec) = spec.as_object_mut() {
                     spec.retain(|key, _| !CHANGEABLE.contains(&key.as_str()));
                 }
@@ -167,10 +164,10 @@ mod tests {
     }
 
     #[test]
-    fn a_template_fits_its_selector() {
+    fn templates_must_match_their_selector() {
         let errors = |change: Value| lines(&object_errors("deployments", &workload(change)));
         assert!(errors(json!({})).is_empty());
-        for (change, wanted) in [
+        for (change, expected) in [
             (json!({"selector": null}), "spec.selector: Required value"),
             (
                 json!({"selector": {"matchLabels": null}}),
@@ -193,12 +190,12 @@ mod tests {
                 "spec.replicas: Invalid value: -1: must be greater than or equal to 0",
             ),
         ] {
-            assert_eq!(errors(change), [wanted]);
+            assert_eq!(errors(change), [expected]);
         }
     }
 
     #[test]
-    fn expressions_select() {
+    fn selector_expressions_match() {
         let labels = object(json!({"app": "a"}));
         let selects = |operator: &str, key: &str, values: Value| {
             let expression = json!({"key": key, "operator": operator, "values": values});
@@ -210,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_selector_stays() {
+    fn selectors_are_immutable() {
         let other = workload(json!({"selector": {"matchLabels": {"app": "b"}}}));
         assert_eq!(
             lines(&change_errors("deployments", &workload(json!({})), &other)),

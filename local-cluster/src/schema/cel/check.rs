@@ -1,7 +1,7 @@
-//! Checks a rule against its schema before there is an object: fields that do not exist, functions
-//! and variables that nobody knows, operators that do not fit their operands.
+//! Type-checks a rule against its schema: unknown fields, functions and variables, and operands of
+//! wrong types.
 //!
-//! Where a type cannot be told the rule has the benefit of the doubt, and fails when it is asked.
+//! An expression whose type is unknown passes, and may fail when it is evaluated.
 
 mod calls;
 
@@ -12,30 +12,33 @@ use super::functions::TYPES;
 use super::types::Type;
 use crate::schema::node::Node;
 
-/// What an expression can see.
+/// What `self` refers to in an expression.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scope<'a> {
+pub(super) struct RuleScope<'a> {
     pub(super) node: &'a Node,
-    /// Whether that is the root of a resource.
+    /// Whether `node` is the root of a resource.
     pub(super) root: bool,
     pub(super) optional_old_self: bool,
 }
 
-/// The type of an expression; the error has all complaints, with their places.
+/// The type of an expression, or all errors with their positions.
 pub(super) fn check<'a>(
     expr: &IdedExpr,
     source: &str,
-    scope: &Scope<'a>,
+    scope: &RuleScope<'a>,
 ) -> Result<Type<'a>, String> {
     let this = Type::of(scope.node, scope.root).unwrap_or(Type::Dyn);
-    let past = if scope.optional_old_self {
+    let correlated = if scope.optional_old_self {
         Type::Optional(Box::new(this.clone()))
     } else {
         this.clone()
     };
     let mut checker = Checker {
         source,
-        variables: vec![("self".to_owned(), this), ("oldSelf".to_owned(), past)],
+        variables: vec![
+            ("self".to_owned(), this),
+            ("oldSelf".to_owned(), correlated),
+        ],
         errors: Vec::new(),
     };
     let found = checker.type_of(expr);
@@ -46,7 +49,7 @@ pub(super) fn check<'a>(
     }
 }
 
-/// A complaint with its place and the line it is in.
+/// Formats an error with its position and source line.
 pub(super) fn located(source: &str, offset: usize, why: &str) -> String {
     let before = source.get(..offset).unwrap_or_default();
     let number = before.matches('\n').count() + 1;
@@ -61,14 +64,14 @@ pub(super) fn located(source: &str, offset: usize, why: &str) -> String {
 
 struct Checker<'a, 's> {
     source: &'s str,
-    /// The innermost last.
+    /// The innermost scope is last.
     variables: Vec<(String, Type<'a>)>,
     errors: Vec<String>,
 }
 
 impl<'a> Checker<'a, '_> {
-    /// Complains about what is written so; the place is where that first occurs as a word.
-    fn complain(&mut self, written: &str, why: &str) -> Type<'a> {
+    /// Reports an error at the first occurrence of `written` as a whole word.
+    fn report(&mut self, written: &str, why: &str) -> Type<'a> {
         let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
         let wordy = word(written.chars().last());
         let offset = self
@@ -136,25 +139,25 @@ impl<'a> Checker<'a, '_> {
                 Type::Map(Box::new(Type::Dyn))
             }
             Expr::Call(call) => self.call(call),
-            Expr::Comprehension(made) => self.comprehension(made),
+            Expr::Comprehension(comprehension) => self.comprehension(comprehension),
             Expr::Struct(_) | Expr::Unspecified => Type::Dyn,
         }
     }
 
     fn undeclared(&mut self, written: &str, name: &str) -> Type<'a> {
         let why = format!("undeclared reference to '{name}' (in container '')");
-        self.complain(written, &why)
+        self.report(written, &why)
     }
 
     fn field(&mut self, operand: &Type<'a>, name: &str) -> Type<'a> {
         match operand.field(name) {
             Ok(found) => found,
-            Err(why) => self.complain(&format!(".{name}"), &why),
+            Err(why) => self.report(&format!(".{name}"), &why),
         }
     }
 
-    fn comprehension(&mut self, made: &ComprehensionExpr) -> Type<'a> {
-        let range = self.type_of(&made.iter_range);
+    fn comprehension(&mut self, comprehension: &ComprehensionExpr) -> Type<'a> {
+        let range = self.type_of(&comprehension.iter_range);
         let item = match range {
             Type::List(items) => *items,
             Type::Map(_) => Type::String,
@@ -164,17 +167,17 @@ impl<'a> Checker<'a, '_> {
                     "expression of type '{}' cannot be range of a comprehension (must be list, map, or dynamic)",
                     other.name()
                 );
-                self.complain("", &why)
+                self.report("", &why)
             }
         };
-        let start = self.type_of(&made.accu_init);
+        let start = self.type_of(&comprehension.accu_init);
         let depth = self.variables.len();
-        self.variables.push((made.accu_var.clone(), start));
-        self.variables.push((made.iter_var.clone(), item));
-        self.type_of(&made.loop_cond);
-        self.type_of(&made.loop_step);
+        self.variables.push((comprehension.accu_var.clone(), start));
+        self.variables.push((comprehension.iter_var.clone(), item));
+        self.type_of(&comprehension.loop_cond);
+        self.type_of(&comprehension.loop_step);
         self.variables.truncate(depth + 1);
-        let result = self.type_of(&made.result);
+        let result = self.type_of(&comprehension.result);
         self.variables.truncate(depth);
         result
     }

@@ -1,8 +1,8 @@
-//! Paths to fields that definitions name: `.spec.port`, `.labels['a.b']`.
+//! Paths of fields in definitions: `.spec.port`, `.labels['a.b']`.
 
-use crate::schema::node::{Additional, Node};
+use crate::schema::node::{AdditionalProperties, Node};
 
-/// What a path leads to: its normal form and the schema there. The error says why it leads nowhere.
+/// The normalised path and the schema of the field.
 pub(crate) fn find_field<'a>(
     path: &str,
     node: &'a Node,
@@ -37,7 +37,7 @@ pub(crate) fn find_field<'a>(
         };
         let here = node.ok_or("does not refer to a valid field")?;
         if here.properties.is_empty() {
-            if matches!(here.additional, Additional::Unsaid) {
+            if matches!(here.additional, AdditionalProperties::Unspecified) {
                 return Err("does not refer to a valid field".to_owned());
             }
             out.push_str(&format!("[{name}]"));
@@ -54,7 +54,7 @@ pub(crate) fn find_field<'a>(
     Ok((out, node))
 }
 
-/// The key in `'key']`, and what follows.
+/// The key in `'key']`, and the rest of the path.
 fn quoted_key(text: &str) -> Result<(String, &str), String> {
     let Some(inner) = text.strip_prefix('\'') else {
         let end = text.find(['.', '[', ']']).unwrap_or(text.len());

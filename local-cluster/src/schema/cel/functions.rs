@@ -1,4 +1,4 @@
-//! The functions that rules may call: the library's, Kubernetes' and a few that both lack.
+//! The functions of rules: the library's, Kubernetes', and a few that both lack.
 
 use std::cell::Cell;
 use std::sync::{Arc, LazyLock};
@@ -11,22 +11,20 @@ use kube_cel::cel::{Context, ExecutionError, FunctionContext, IdedExpr, Value};
 
 use super::repair::{OPTIONAL_FIELD, TICK};
 
-/// How many rounds the loops of all rules may take for one object.
+/// The limit on loop iterations of all rules for one object.
 const MAX_ROUNDS: u64 = 1_000_000;
 
-/// How the end of the budget is told.
 pub(super) const OUT_OF_BUDGET: &str = "operation cancelled: actual cost limit exceeded";
 
 thread_local! {
     static ROUNDS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Begins counting anew.
 pub(super) fn reset_budget() {
     ROUNDS.set(MAX_ROUNDS);
 }
 
-/// What all rules can refer to.
+/// The context that all rules share.
 pub(super) static BASE: LazyLock<Context<'static>> = LazyLock::new(|| {
     let mut context = Context::default().with_all();
     context.add_function(TICK, tick);
@@ -46,7 +44,6 @@ pub(super) static BASE: LazyLock<Context<'static>> = LazyLock::new(|| {
     context
 });
 
-/// The types that rules can name.
 pub(super) const TYPES: &[&str] = &[
     "bool",
     "bytes",
@@ -85,10 +82,10 @@ fn optional_field(value: Value, field: Arc<String>) -> Result<Value, ExecutionEr
     Ok(Value::Opaque(Arc::new(found)))
 }
 
-/// What the library knows by itself.
+/// The library without the overrides of this module.
 static LIBRARY: LazyLock<Context<'static>> = LazyLock::new(|| Context::default().with_all());
 
-/// The library's own does not know of true and false.
+/// Adds booleans to the library's `string`.
 fn string(value: Value) -> Result<Value, ExecutionError> {
     if let Value::Bool(flag) = value {
         return Ok(Value::String(Arc::new(flag.to_string())));
@@ -119,7 +116,7 @@ fn bool_of(value: Value) -> Result<bool, ExecutionError> {
     }
 }
 
-/// Strings are as long as they have characters; the library counts bytes.
+/// Counts characters; the library counts bytes.
 fn size(This(this): This<Value>) -> Result<i64, ExecutionError> {
     let length = match &this {
         Value::String(text) => text.chars().count(),
@@ -131,7 +128,7 @@ fn size(This(this): This<Value>) -> Result<i64, ExecutionError> {
     Ok(i64::try_from(length).unwrap_or(i64::MAX))
 }
 
-/// A type as a value: nothing but another type equals it.
+/// A type as a value, equal only to the same type.
 fn type_value(name: &str) -> Value {
     Value::String(Arc::new(format!("\0type {name}")))
 }

@@ -1,19 +1,18 @@
-//! Mends a parsed rule: what the library does otherwise than Kubernetes, or not at all.
+//! Adjusts parsed rules where the library differs from Kubernetes.
 
 use kube_cel::cel::IdedExpr;
 use kube_cel::cel::common::ast::{
     CallExpr, ComprehensionExpr, EntryExpr, Expr, ListExpr, LiteralValue, operators,
 };
 
-/// The function that counts the steps of loops.
+/// Counts the iterations of loops.
 pub(super) const TICK: &str = "@tick";
-/// The function behind `a.?b`.
+/// The function behind the operator in `a.?b`.
 pub(super) const OPTIONAL_FIELD: &str = "@optionalField";
 
-/// How deep a rule may nest.
 const MAX_DEPTH: usize = 200;
 
-/// Mends an expression and says how deep it is; the error says what cannot be mended.
+/// Adjusts an expression and returns its depth.
 pub(super) fn repair(expr: &mut IdedExpr) -> Result<usize, String> {
     walk(expr, 1)
 }
@@ -31,10 +30,10 @@ fn walk(expr: &mut IdedExpr, depth: usize) -> Result<usize, String> {
     match &mut expr.expr {
         Expr::Literal(_) | Expr::Ident(_) => {}
         Expr::Unspecified => return Err("expression is empty".to_owned()),
-        Expr::Struct(made) => {
+        Expr::Struct(comprehension) => {
             return Err(format!(
                 "undeclared reference to '{}' (in container '')",
-                made.type_name
+                comprehension.type_name
             ));
         }
         Expr::Select(select) => below(&mut select.operand)?,
@@ -55,18 +54,18 @@ fn walk(expr: &mut IdedExpr, depth: usize) -> Result<usize, String> {
                 below(target)?;
             }
             call.args.iter_mut().try_for_each(below)?;
-            // The library's own answers with an error when there is no such field.
+            // The library's own function fails if the field is missing.
             if call.func_name == operators::OPT_SELECT {
                 OPTIONAL_FIELD.clone_into(&mut call.func_name);
             }
         }
-        Expr::Comprehension(made) => {
+        Expr::Comprehension(comprehension) => {
             for inner in [
-                &mut made.iter_range,
-                &mut made.accu_init,
-                &mut made.loop_cond,
-                &mut made.loop_step,
-                &mut made.result,
+                &mut comprehension.iter_range,
+                &mut comprehension.accu_init,
+                &mut comprehension.loop_cond,
+                &mut comprehension.loop_step,
+                &mut comprehension.result,
             ] {
                 below(inner)?;
             }
@@ -79,16 +78,16 @@ fn walk(expr: &mut IdedExpr, depth: usize) -> Result<usize, String> {
                     args,
                 }),
             };
-            let condition = std::mem::take(&mut made.loop_cond);
+            let condition = std::mem::take(&mut comprehension.loop_cond);
             let counted = vec![call(TICK, Vec::new()), condition];
-            made.loop_cond = call(operators::LOGICAL_AND, counted);
+            comprehension.loop_cond = call(operators::LOGICAL_AND, counted);
             deepest += 1;
         }
     }
     Ok(deepest)
 }
 
-/// `cel.bind(name, value, expression)`: a loop of no rounds with a variable.
+/// `cel.bind(name, value, expression)` becomes a loop without iterations that has a variable.
 fn bind(expr: &mut IdedExpr) {
     let id = expr.id;
     let Expr::Call(call) = &mut expr.expr else {
@@ -105,7 +104,7 @@ fn bind(expr: &mut IdedExpr) {
         return;
     };
     let with_id = |expr: Expr| IdedExpr { id, expr };
-    let made = ComprehensionExpr {
+    let comprehension = ComprehensionExpr {
         iter_range: with_id(Expr::List(ListExpr::new(Vec::new()))),
         iter_var: "#unused".to_owned(),
         iter_var2: None,
@@ -115,10 +114,9 @@ fn bind(expr: &mut IdedExpr) {
         accu_var: name,
         result: std::mem::take(result),
     };
-    expr.expr = Expr::Comprehension(Box::new(made));
+    expr.expr = Expr::Comprehension(Box::new(comprehension));
 }
 
-/// Whether an expression refers to a variable anywhere.
 pub(super) fn mentions(expr: &IdedExpr, name: &str) -> bool {
     let inside = |inner: &IdedExpr| mentions(inner, name);
     match &expr.expr {
@@ -132,12 +130,12 @@ pub(super) fn mentions(expr: &IdedExpr, name: &str) -> bool {
         Expr::Call(call) => {
             call.target.as_deref().is_some_and(inside) || call.args.iter().any(inside)
         }
-        Expr::Comprehension(made) => [
-            &made.iter_range,
-            &made.accu_init,
-            &made.loop_cond,
-            &made.loop_step,
-            &made.result,
+        Expr::Comprehension(comprehension) => [
+            &comprehension.iter_range,
+            &comprehension.accu_init,
+            &comprehension.loop_cond,
+            &comprehension.loop_step,
+            &comprehension.result,
         ]
         .into_iter()
         .any(inside),

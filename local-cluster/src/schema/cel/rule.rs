@@ -1,34 +1,33 @@
-//! A rule of a schema, compiled when its definition arrives.
+//! Compilation of rules.
 
 use kube_cel::cel::IdedExpr;
 use kube_cel::cel::parser::Parser;
 use serde_json::{Map, Value};
 
-use super::check::{self, Scope};
+use super::check::{self, RuleScope};
 use super::types::Type;
 use super::{find_field, repair, stack};
+use crate::schema::message::ErrorType;
 use crate::schema::node::Node;
-use crate::schema::wording::Fault;
 
-/// More operators than any rule that a person wrote; parsing takes stack for each.
+/// Parsing takes stack for each operator; rules that people write have far fewer.
 const MAX_OPERATORS: usize = 1000;
 
-/// A rule.
+/// One entry of `x-kubernetes-validations`.
 #[derive(Debug)]
-pub(crate) struct Rule {
+pub(crate) struct ValidationRule {
     pub(super) source: String,
     pub(super) message: String,
-    pub(super) fault: Fault,
-    /// Where the fault is, from the value that has the rule; empty when it is that.
+    pub(super) fault: ErrorType,
+    /// The field to report, relative to the value; empty for the value itself.
     pub(super) field_path: String,
-    /// Whether the rule is asked when there is no past, too.
+    /// Whether the rule is evaluated without an old value, too.
     pub(super) optional_old_self: bool,
-    /// `None` when the rule is empty.
+    /// `None` if the rule is empty.
     pub(crate) program: Option<Result<Program, String>>,
     pub(crate) message_program: Option<Result<Program, String>>,
 }
 
-/// A compiled expression.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(super) expr: IdedExpr,
@@ -36,8 +35,8 @@ pub(crate) struct Program {
     pub(crate) uses_old_self: bool,
 }
 
-impl Rule {
-    /// The rules of a schema, which is read already but for them.
+impl ValidationRule {
+    /// `node` is the compiled schema without its rules.
     pub(crate) fn read_all(schema: &Map<String, Value>, node: &Node, root: bool) -> Vec<Self> {
         let rules = schema
             .get("x-kubernetes-validations")
@@ -52,7 +51,7 @@ impl Rule {
     fn read(rule: &Value, node: &Node, root: bool) -> Self {
         let word = |key: &str| rule.get(key).and_then(Value::as_str).unwrap_or_default();
         let optional_old_self = rule.get("optionalOldSelf").and_then(Value::as_bool) == Some(true);
-        let scope = Scope {
+        let scope = RuleScope {
             node,
             root: root || node.embedded,
             optional_old_self,
@@ -63,10 +62,10 @@ impl Rule {
         Self {
             message: word("message").trim().to_owned(),
             fault: match word("reason") {
-                "FieldValueForbidden" => Fault::Forbidden,
-                "FieldValueRequired" => Fault::Required,
-                "FieldValueDuplicate" => Fault::Duplicate,
-                _ => Fault::Invalid,
+                "FieldValueForbidden" => ErrorType::Forbidden,
+                "FieldValueRequired" => ErrorType::Required,
+                "FieldValueDuplicate" => ErrorType::Duplicate,
+                _ => ErrorType::Invalid,
             },
             field_path: field_path.map(|(path, _)| path).unwrap_or_default(),
             optional_old_self,
@@ -89,7 +88,7 @@ impl Rule {
         }
     }
 
-    /// How deep the rule nests.
+    /// The nesting depth of its expressions.
     pub(crate) fn depth(&self) -> usize {
         let depth = |program: &Option<Result<Program, String>>| match program {
             Some(Ok(program)) => program.depth,
@@ -99,17 +98,17 @@ impl Rule {
     }
 }
 
-/// Parses, mends and checks an expression.
+/// Parses, adjusts and type-checks an expression.
 fn compile<'a>(
     source: &str,
-    scope: &Scope<'a>,
+    scope: &RuleScope<'a>,
     failed: &str,
 ) -> Result<(Program, Type<'a>), String> {
     if operators(source) > MAX_OPERATORS {
         let why = format!("{failed}ERROR: <input>:-1:0: expression has too many operators");
         return Err(why);
     }
-    let compiled = stack::with_room(|| {
+    let compiled = stack::with_large_stack(|| {
         let mut expr = Parser::new()
             .enable_optional_syntax(true)
             .parse(source)
@@ -129,7 +128,8 @@ fn compile<'a>(
         .map_err(|why| format!("{failed}{why}"))
 }
 
-/// How many levels an expression can have at most: each takes a character that is not of a word.
+/// An upper bound of the nesting depth: each level takes a punctuation character outside of
+/// strings.
 fn operators(source: &str) -> usize {
     let mut quote = None;
     let mut count = 0;
@@ -141,7 +141,7 @@ fn operators(source: &str) -> usize {
             (c, None) => count += usize::from(c.is_ascii_punctuation() && c != '_'),
         }
     }
-    // A quote that never closes, or one behind a backslash, hides what follows.
+    // An unclosed or escaped quote would hide the rest.
     if source.contains('\\') || quote.is_some() {
         return source.chars().filter(char::is_ascii_punctuation).count();
     }

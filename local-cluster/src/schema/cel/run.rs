@@ -1,4 +1,4 @@
-//! Asks the rules of a schema about an object.
+//! Evaluation of rules.
 
 use kube_cel::cel::objects::OptionalValue;
 use kube_cel::cel::{Context, ExecutionError, Value};
@@ -6,82 +6,79 @@ use serde_json::Value as Json;
 use std::sync::Arc;
 
 use super::functions::{BASE, OUT_OF_BUDGET, reset_budget};
-use super::rule::{Program, Rule};
+use super::rule::{Program, ValidationRule};
 use super::stack;
 use super::value::value_of;
 use crate::field_error::FieldError;
-use crate::schema::correlate::{KeyedItems, Past, in_order_of};
+use crate::schema::ValidationResult;
+use crate::schema::correlate::{CorrelatedValue, ItemsByKey, in_order_of};
+use crate::schema::message::{ErrorType, quoted, shown};
 use crate::schema::node::Node;
-use crate::schema::path::Path;
-use crate::schema::wording::{Fault, quoted, shown};
+use crate::schema::path::FieldPath;
 
-/// Rules that nest deeper are evaluated with more stack.
-const DEPTH_HERE: usize = 10;
+/// Rules with deeper nesting are evaluated with a larger stack.
+const SMALL_STACK_DEPTH: usize = 10;
 
-/// The most bytes of a message that a rule makes.
+/// The longest result of a `messageExpression`, in bytes.
 const MAX_MESSAGE: usize = 5 << 10;
 
-/// What the rules said.
-#[derive(Debug, Default)]
-pub(crate) struct Verdict {
-    pub(crate) errors: Vec<FieldError>,
-    /// What is wrong, but was before and has not changed.
-    pub(crate) warnings: Vec<String>,
+/// Evaluates all rules of a schema for an object and its old state.
+pub(crate) fn run(node: &Node, new: &Json, old: Option<&Json>) -> ValidationResult {
+    run_at(node, new, old, &FieldPath::root(""))
 }
 
-/// Asks all rules of a schema about an object and what it was.
-pub(crate) fn run(node: &Node, new: &Json, old: Option<&Json>) -> Verdict {
-    run_at(node, new, old, &Path::root(""))
-}
-
-/// The same for a part of an object.
-pub(crate) fn run_at(node: &Node, new: &Json, old: Option<&Json>, path: &Path<'_>) -> Verdict {
+/// As [`run`], for the value at `path`.
+pub(crate) fn run_at(
+    node: &Node,
+    new: &Json,
+    old: Option<&Json>,
+    path: &FieldPath<'_>,
+) -> ValidationResult {
     let Some(depth) = node.rule_depth else {
-        return Verdict::default();
+        return ValidationResult::default();
     };
     let work = || {
         reset_budget();
-        let mut verdict = Verdict::default();
+        let mut result = ValidationResult::default();
         let ratchet = Ratchet {
-            current: old.map(|old| Past { node, new, old }),
+            current: old.map(|old| CorrelatedValue { node, new, old }),
             parent: None,
         };
-        // When the budget is spent, what was found so far is said.
-        let _ = walk(node, (new, old), path, ratchet, &mut verdict);
-        verdict
+        // If the budget is exhausted, the errors so far are reported.
+        let _ = walk(node, (new, old), path, ratchet, &mut result);
+        result
     };
-    let done = if depth > DEPTH_HERE {
-        stack::with_room(work)
+    let done = if depth > SMALL_STACK_DEPTH {
+        stack::with_large_stack(work)
     } else {
-        stack::here(work)
+        stack::catch_panic(work)
     };
-    done.unwrap_or_else(|| Verdict {
-        errors: vec![Fault::Invalid.at(
+    done.unwrap_or_else(|| ValidationResult {
+        errors: vec![ErrorType::Invalid.at(
             path.bracketed(),
             None,
             "validation rules could not be evaluated",
         )],
-        warnings: Vec::new(),
+        ..ValidationResult::default()
     })
 }
 
-/// The budget is spent.
-struct Spent;
+struct BudgetExhausted;
 
-/// Which past decides whether a complaint is an old one.
+/// The old value that decides whether an error is ratcheted.
 #[derive(Clone, Copy)]
 struct Ratchet<'a> {
-    /// The past of the value, if it can be told.
-    current: Option<Past<'a>>,
-    /// The past of the nearest part around it whose past can be told.
-    parent: Option<Past<'a>>,
+    /// The correlated old value, if there is one.
+    current: Option<CorrelatedValue<'a>>,
+    /// That of the nearest ancestor with one.
+    parent: Option<CorrelatedValue<'a>>,
 }
 
 impl<'a> Ratchet<'a> {
     fn is_unchanged(&self) -> bool {
         self.current
             .or(self.parent)
-            .is_some_and(|past| past.is_unchanged())
+            .is_some_and(|correlated| correlated.is_unchanged())
     }
 
     fn field(self, name: &str) -> Self {
@@ -95,14 +92,14 @@ impl<'a> Ratchet<'a> {
         }
     }
 
-    fn item(self, past: Option<Past<'a>>) -> Self {
+    fn item(self, correlated: Option<CorrelatedValue<'a>>) -> Self {
         match self.current {
             None => self,
-            Some(current) => self.to(current, past),
+            Some(current) => self.to(current, correlated),
         }
     }
 
-    const fn to(self, parent: Past<'a>, current: Option<Past<'a>>) -> Self {
+    const fn to(self, parent: CorrelatedValue<'a>, current: Option<CorrelatedValue<'a>>) -> Self {
         Self {
             current,
             parent: Some(parent),
@@ -113,20 +110,20 @@ impl<'a> Ratchet<'a> {
 fn walk<'a>(
     node: &'a Node,
     (new, old): (&'a Json, Option<&'a Json>),
-    path: &Path<'_>,
+    path: &FieldPath<'_>,
     ratchet: Ratchet<'a>,
-    verdict: &mut Verdict,
-) -> Result<(), Spent> {
+    result: &mut ValidationResult,
+) -> Result<(), BudgetExhausted> {
     if node.rule_depth.is_none() || new.is_null() {
         return Ok(());
     }
     if !node.rules.is_empty() {
-        ask(
+        evaluate_rules(
             node,
             (new, old.filter(|o| !o.is_null())),
             path,
             &ratchet,
-            verdict,
+            result,
         )?;
     }
     match new {
@@ -136,17 +133,11 @@ fn walk<'a>(
                 let before = old.and_then(|old| old.get(key));
                 if let Some(other) = node.additional.node() {
                     let path = path.key(key);
-                    walk(other, (inner, before), &path, ratchet.field(key), verdict)?;
+                    walk(other, (inner, before), &path, ratchet.field(key), result)?;
                 }
                 if let Some(property) = node.properties.get(key) {
                     let path = path.field(key);
-                    walk(
-                        property,
-                        (inner, before),
-                        &path,
-                        ratchet.field(key),
-                        verdict,
-                    )?;
+                    walk(property, (inner, before), &path, ratchet.field(key), result)?;
                 }
             }
         }
@@ -154,18 +145,20 @@ fn walk<'a>(
             let Some(item_node) = &node.items else {
                 return Ok(());
             };
-            let before = old.and_then(|old| KeyedItems::of(node, old));
-            let pasts = ratchet.current.and_then(|past| past.items());
+            let before = old.and_then(|old| ItemsByKey::of(node, old));
+            let correlated_items = ratchet.current.and_then(|correlated| correlated.items());
             for (index, item) in items.iter().enumerate() {
                 let before = before.as_ref().and_then(|before| before.get(item));
-                let past = pasts.as_ref().and_then(|pasts| pasts.get(index));
+                let correlated = correlated_items
+                    .as_ref()
+                    .and_then(|correlated_items| correlated_items.get(index));
                 let path = path.index(index);
                 walk(
                     item_node,
                     (item, before),
                     &path,
-                    ratchet.item(past),
-                    verdict,
+                    ratchet.item(correlated),
+                    result,
                 )?;
             }
         }
@@ -174,15 +167,15 @@ fn walk<'a>(
     Ok(())
 }
 
-/// Asks the rules of one part.
-fn ask(
+/// Evaluates the rules of one value.
+fn evaluate_rules(
     node: &Node,
     (new, old): (&Json, Option<&Json>),
-    path: &Path<'_>,
+    path: &FieldPath<'_>,
     ratchet: &Ratchet<'_>,
-    verdict: &mut Verdict,
-) -> Result<(), Spent> {
-    let contexts = Contexts::of(node, new, old);
+    result: &mut ValidationResult,
+) -> Result<(), BudgetExhausted> {
+    let contexts = RuleContexts::of(node, new, old);
     let type_name = quoted(node.type_name());
     for rule in &node.rules {
         let words = if rule.message.is_empty() {
@@ -191,8 +184,8 @@ fn ask(
             &rule.message
         };
         let mut odd = |detail: &str| {
-            let error = Fault::Invalid.at(path.bracketed(), Some(&type_name), detail);
-            verdict.errors.push(error);
+            let error = ErrorType::Invalid.at(path.bracketed(), Some(&type_name), detail);
+            result.errors.push(error);
         };
         let program = match &rule.program {
             None => continue,
@@ -202,7 +195,7 @@ fn ask(
             }
             Some(Ok(program)) => program,
         };
-        // What compares with the past is not asked without one, unless it wants to be.
+        // Transition rules need an old value, unless `optionalOldSelf` is set.
         if program.uses_old_self && old.is_none() && !rule.optional_old_self {
             continue;
         }
@@ -210,21 +203,21 @@ fn ask(
             Ok(Value::Bool(true)) => {}
             Ok(_) => {
                 let detail = message(rule, &contexts);
-                let error = refusal(rule, node, new, path, &detail);
+                let error = rule_error(rule, node, new, path, &detail);
                 if !program.uses_old_self && ratchet.is_unchanged() {
                     let warning = format!("{}: {}", error.field, error.message);
-                    verdict.warnings.push(warning);
+                    result.warnings.push(warning);
                 } else {
-                    verdict.errors.push(error);
+                    result.errors.push(error);
                 }
             }
             Err(error) => {
-                let why = in_words(&error);
+                let why = cel_go_message(&error);
                 if why == OUT_OF_BUDGET {
                     odd(&format!(
                         "'{why}': no further validation rules will be run due to call cost exceeds limit for rule: {words}"
                     ));
-                    return Err(Spent);
+                    return Err(BudgetExhausted);
                 }
                 if why.starts_with("no such overload") {
                     odd(&format!(
@@ -239,14 +232,14 @@ fn ask(
     Ok(())
 }
 
-/// What the rules of one part can refer to.
-struct Contexts {
+/// The variables of the rules of one value.
+struct RuleContexts {
     plain: Context<'static>,
-    /// For rules to which the past is optional, if there are any.
+    /// With `oldSelf` as an optional, if a rule has `optionalOldSelf`.
     optional: Option<Context<'static>>,
 }
 
-impl Contexts {
+impl RuleContexts {
     fn of(node: &Node, new: &Json, old: Option<&Json>) -> Self {
         let this = value_of(Some(node), new);
         let before = old.map(|old| value_of(Some(node), &in_order_of(node, old, new)));
@@ -267,14 +260,14 @@ impl Contexts {
         Self { plain, optional }
     }
 
-    fn evaluate(&self, rule: &Rule, program: &Program) -> Result<Value, ExecutionError> {
+    fn evaluate(&self, rule: &ValidationRule, program: &Program) -> Result<Value, ExecutionError> {
         let optional = self.optional.as_ref().filter(|_| rule.optional_old_self);
         Value::resolve(&program.expr, optional.unwrap_or(&self.plain))
     }
 }
 
-/// The words of a refusal: what the rule computes, or what it says, or the rule itself.
-fn message(rule: &Rule, contexts: &Contexts) -> String {
+/// The result of `messageExpression`, or the message, or the rule itself.
+fn message(rule: &ValidationRule, contexts: &RuleContexts) -> String {
     if let Some(Ok(program)) = &rule.message_program
         && let Ok(Value::String(text)) = contexts.evaluate(rule, program)
     {
@@ -290,7 +283,13 @@ fn message(rule: &Rule, contexts: &Contexts) -> String {
     }
 }
 
-fn refusal(rule: &Rule, node: &Node, new: &Json, path: &Path<'_>, detail: &str) -> FieldError {
+fn rule_error(
+    rule: &ValidationRule,
+    node: &Node,
+    new: &Json,
+    path: &FieldPath<'_>,
+    detail: &str,
+) -> FieldError {
     let named = path.field(&rule.field_path);
     let field = if rule.field_path.is_empty() {
         path.bracketed()
@@ -300,14 +299,14 @@ fn refusal(rule: &Rule, node: &Node, new: &Json, path: &Path<'_>, detail: &str) 
     let whole = matches!(node.type_name(), "object" | "array");
     let value = (!whole).then(|| shown(new));
     match rule.fault {
-        Fault::Forbidden | Fault::Required => rule.fault.at(field, None, detail),
-        Fault::Duplicate => rule.fault.at(field, value.as_deref(), ""),
+        ErrorType::Forbidden | ErrorType::Required => rule.fault.at(field, None, detail),
+        ErrorType::Duplicate => rule.fault.at(field, value.as_deref(), ""),
         fault => fault.at(field, value.as_deref(), detail),
     }
 }
 
-/// An error as Kubernetes words it.
-fn in_words(error: &ExecutionError) -> String {
+/// An evaluation error in the words of cel-go.
+fn cel_go_message(error: &ExecutionError) -> String {
     match error {
         ExecutionError::NoSuchKey(key) => format!("no such key: {key}"),
         ExecutionError::IndexOutOfBounds(Value::Int(index)) => {

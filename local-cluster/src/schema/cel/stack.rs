@@ -1,13 +1,13 @@
-//! Room for recursion: parsing and evaluating take much of the stack for each level of a rule.
+//! Stack for recursion: parsing and evaluation use much of it for each level of a rule.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-/// Enough for the largest rule that is parsed at all; it is only reserved, not used.
+/// Enough for the largest rule that is parsed; reserved, not committed.
 const SIZE: usize = 256 << 20;
 
-/// Does something with much stack; `None` when it panics or there is no room.
-pub(super) fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+/// Runs `work` with a large stack; `None` if it panics or no thread can be started.
+pub(super) fn with_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     thread::scope(|scope| {
         let worker = thread::Builder::new()
             .name("cel".to_owned())
@@ -17,7 +17,7 @@ pub(super) fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     })
 }
 
-/// Does something here; `None` when it panics.
-pub(super) fn here<T>(work: impl FnOnce() -> T) -> Option<T> {
+/// Runs `work` on this thread; `None` if it panics.
+pub(super) fn catch_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }

@@ -1,10 +1,10 @@
-//! The types of expressions, as far as they can be told before there is an object.
+//! The static types of expressions.
 
 use super::value::escape;
 use crate::schema::format::TextFormat;
 use crate::schema::node::Node;
 
-/// A type; what cannot be told is [`Type::Dyn`].
+/// A type; unknown types are [`Type::Dyn`].
 #[derive(Clone, Debug)]
 pub(crate) enum Type<'a> {
     Dyn,
@@ -20,17 +20,17 @@ pub(crate) enum Type<'a> {
     List(Box<Self>),
     Map(Box<Self>),
     Optional(Box<Self>),
-    /// An object with properties; the root of a resource has its type and name besides.
+    /// An object with properties; roots of resources have type and metadata as well.
     Object {
         node: &'a Node,
         root: bool,
     },
-    /// The metadata of a resource whose schema does not describe it.
+    /// Metadata that the schema does not describe.
     Metadata,
 }
 
 impl<'a> Type<'a> {
-    /// The type of what a schema describes; `None` when rules cannot see it.
+    /// The type of a schema; `None` if rules cannot access it.
     pub(super) fn of(node: &'a Node, root: bool) -> Option<Self> {
         if node.int_or_string {
             return Some(Self::Dyn);
@@ -57,7 +57,6 @@ impl<'a> Type<'a> {
         })
     }
 
-    /// The type of a field; the error says why there is none.
     pub(super) fn field(&self, name: &str) -> Result<Self, String> {
         let undefined = || format!("undefined field '{name}'");
         match self {
@@ -97,7 +96,7 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// Whether a value of one type can be one of the other.
+    /// Whether values of both types are comparable.
     pub(super) fn agrees(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Dyn, _) | (_, Self::Dyn) => true,
@@ -118,17 +117,17 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// Whether it is a number, or may be one.
+    /// Whether it is or may be a number.
     pub(super) const fn is_number(&self) -> bool {
         matches!(self, Self::Dyn | Self::Int | Self::Uint | Self::Double)
     }
 
-    /// Whether it may be true or false.
+    /// Whether it is or may be a boolean.
     pub(super) const fn is_bool(&self) -> bool {
         matches!(self, Self::Dyn | Self::Bool)
     }
 
-    /// The type's name.
+    /// The name in error messages.
     pub(super) fn name(&self) -> String {
         match self {
             Self::Dyn => "dyn".to_owned(),

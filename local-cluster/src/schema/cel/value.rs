@@ -1,4 +1,4 @@
-//! An object's parts as rules see them.
+//! Conversion of JSON to CEL values.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use kube_cel::cel::objects::Key;
 use serde_json::Value as Json;
 
 use crate::schema::format::{TextFormat, duration_nanos};
-use crate::schema::node::{Additional, Node};
-use crate::schema::wording::Num;
+use crate::schema::message::Num;
+use crate::schema::node::{AdditionalProperties, Node};
 
-/// The value of a part of an object; without a schema it is what it looks like.
+/// Converts JSON by its schema, or by its JSON type without one.
 pub(super) fn value_of(node: Option<&Node>, json: &Json) -> Value {
     match json {
         Json::Null => Value::Null,
@@ -31,9 +31,10 @@ pub(super) fn value_of(node: Option<&Node>, json: &Json) -> Value {
             Value::List(Arc::new(items.collect()))
         }
         Json::Object(map) => {
-            // The keys of maps are data, the names of fields are written in rules.
+            // Keys of maps are data; names of fields are identifiers in rules and must be escaped.
             let is_map = node.is_none_or(|node| {
-                node.properties.is_empty() && !matches!(node.additional, Additional::Unsaid)
+                node.properties.is_empty()
+                    && !matches!(node.additional, AdditionalProperties::Unspecified)
             });
             let entries = map.iter().map(|(name, inner)| {
                 let inner = value_of(node.and_then(|node| node.child(name)), inner);
@@ -72,33 +73,14 @@ fn text_value(node: Option<&Node>, text: &str) -> Value {
     special.unwrap_or_else(|| Value::String(Arc::new(text.to_owned())))
 }
 
-const RESERVED: &[&str] = &[
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
+/// Words that CEL reserves.
+const RESERVED: &str = "\
+    true false null in as break const continue else for function if import let loop package \
+    namespace return var void while";
 
-/// A field's name as rules write it; `None` when no rule can.
+/// The escaped name of a field; `None` if rules cannot refer to it.
 pub(super) fn escape(name: &str) -> Option<String> {
-    if RESERVED.contains(&name) {
+    if RESERVED.split(' ').any(|word| word == name) {
         return Some(format!("__{name}__"));
     }
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {

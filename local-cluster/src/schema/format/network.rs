@@ -1,8 +1,8 @@
-//! Addresses and names of the network.
+//! Network addresses and host names.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// An address; an IPv4 one may have leading zeros, as Kubernetes has always let it.
+/// An IP address; IPv4 addresses may have leading zeros, for compatibility.
 pub(super) fn address(text: &str) -> Option<IpAddr> {
     if text.contains(':') {
         return text.parse::<Ipv6Addr>().ok().map(IpAddr::V6);
@@ -25,7 +25,6 @@ fn small_number(text: &str) -> Option<u8> {
         .and_then(|n| u8::try_from(n).ok())
 }
 
-/// An address and the length of its prefix.
 pub(super) fn is_cidr(text: &str) -> bool {
     let Some((ip, length)) = text.split_once('/') else {
         return false;
@@ -37,7 +36,7 @@ pub(super) fn is_cidr(text: &str) -> bool {
     }
 }
 
-/// Six, eight or twenty octets, with colons or dashes between them, or dots between pairs.
+/// 6, 8 or 20 octets, separated by colons or dashes, or in pairs by dots.
 pub(super) fn is_mac(text: &str) -> bool {
     let groups = |separator: char, length: usize, counts: [usize; 3]| {
         let parts: Vec<&str> = text.split(separator).collect();
@@ -46,7 +45,7 @@ pub(super) fn is_mac(text: &str) -> bool {
     groups(':', 2, [6, 8, 20]) || groups('-', 2, [6, 8, 20]) || groups('.', 4, [3, 4, 10])
 }
 
-/// Labels of letters, digits, dashes inside and symbols; what follows the last dot is letters.
+/// Labels of letters, digits, symbols and inner dashes; the last of several is letters only.
 pub(super) fn is_hostname(text: &str) -> bool {
     let plain = |c: char| {
         c.is_ascii_alphanumeric() || (!c.is_ascii() && !c.is_whitespace() && !c.is_control())
@@ -64,7 +63,7 @@ pub(super) fn is_hostname(text: &str) -> bool {
         && (labels.len() == 1 || (top.chars().count() >= 2 && top.chars().all(char::is_alphabetic)))
 }
 
-/// What a request could be for: an absolute URI, or a path.
+/// An absolute URI or a path, as Go's `url.ParseRequestURI`.
 pub(super) fn is_request_uri(text: &str) -> bool {
     if text == "*" {
         return true;
@@ -119,7 +118,7 @@ fn escapes_are_whole(text: &str) -> bool {
         .all(|after| after.get(..2).is_some_and(super::is_hex))
 }
 
-/// A mailbox, alone or in angle brackets behind a name.
+/// A mailbox, or a name with a mailbox in angle brackets.
 pub(super) fn is_email(text: &str) -> bool {
     let text = text.trim();
     let mailbox = match text.strip_suffix('>') {

@@ -1,11 +1,10 @@
-//! Numbers that carry a check digit, and others that people write.
+//! Numbers with check digits, and colours.
 
-/// The digits of a number that is written with separators.
 fn digits(text: &str) -> Vec<u32> {
     text.chars().filter_map(|c| c.to_digit(10)).collect()
 }
 
-/// A number of one of the large issuers with a fitting check digit.
+/// A number of a large issuer with a valid check digit.
 pub(super) fn is_credit_card(text: &str) -> bool {
     let digits = digits(text);
     let written: String = digits.iter().map(u32::to_string).collect();
@@ -34,7 +33,7 @@ fn isbn_digits(text: &str) -> String {
     text.chars().filter(|c| !matches!(c, ' ' | '-')).collect()
 }
 
-/// Ten digits, the last of which checks the others and may be X.
+/// Ten digits; the last is a check digit and may be X.
 pub(super) fn is_isbn10(text: &str) -> bool {
     let text = isbn_digits(text);
     let mut sum = 0;
@@ -51,7 +50,7 @@ pub(super) fn is_isbn10(text: &str) -> bool {
     text.len() == 10 && sum % 11 == 0
 }
 
-/// Thirteen digits, the last of which checks the others.
+/// Thirteen digits; the last is a check digit.
 pub(super) fn is_isbn13(text: &str) -> bool {
     let text = isbn_digits(text);
     let digits = digits(&text);
@@ -64,7 +63,7 @@ pub(super) fn is_isbn13(text: &str) -> bool {
     text.len() == 13 && digits.len() == 13 && prefixed && sum.is_multiple_of(10)
 }
 
-/// Three, two and four digits.
+/// Three, two and four digits, with optional separators.
 pub(super) fn is_ssn(text: &str) -> bool {
     let mut rest = text;
     for (index, length) in [3, 2, 4].into_iter().enumerate() {
@@ -79,7 +78,7 @@ pub(super) fn is_ssn(text: &str) -> bool {
     rest.is_empty()
 }
 
-/// `rgb(r,g,b)` with bytes.
+/// `rgb(r,g,b)`, each from 0 to 255.
 pub(super) fn is_rgb(text: &str) -> bool {
     let Some(inner) = text.strip_prefix("rgb(").and_then(|t| t.strip_suffix(')')) else {
         return false;

@@ -1,6 +1,6 @@
 //! Dates, times and durations.
 
-/// A day as in `2006-01-02`.
+/// A date such as `2006-01-02`.
 pub(super) fn is_date(text: &str) -> bool {
     text.len() == 10
         && text.bytes().enumerate().all(|(index, b)| match index {
@@ -10,7 +10,7 @@ pub(super) fn is_date(text: &str) -> bool {
         && text.parse::<jiff::civil::Date>().is_ok()
 }
 
-/// A moment as in `2006-01-02T15:04:05.000Z`, with its zone.
+/// A time with offset, such as `2006-01-02T15:04:05.000Z`.
 pub(super) fn is_date_time(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let Some((date, time)) = lower.split_once('t') else {
@@ -27,7 +27,7 @@ pub(super) fn is_date_time(text: &str) -> bool {
         && time.get(5..6) == Some(":")
         && two(time.get(6..8), 59);
     let mut zone = time.get(8..).unwrap_or_default();
-    // The sign between seconds and their fraction can be any.
+    // Any character may separate the fraction of seconds.
     let mut chars = zone.chars();
     let fraction = chars.next().map_or(0, char::len_utf8);
     let digits = chars.take_while(char::is_ascii_digit).count();
@@ -61,7 +61,7 @@ const UNITS: &[(&[&str], i64)] = &[
     (&["w", "wk", "week"], 604_800_000_000_000),
 ];
 
-/// The nanoseconds of a duration as Go writes it (`1h30m`), or as people do (`3 days`).
+/// A duration in nanoseconds: Go's notation (`1h30m`), or `3 days`.
 pub(crate) fn duration_nanos(text: &str) -> Option<i64> {
     go_duration(text).or_else(|| loose_duration(text))
 }
@@ -113,7 +113,7 @@ fn nanos(total: f64) -> Option<i64> {
     (total.abs() < i64::MAX as f64).then_some(total as i64)
 }
 
-/// Every number with a unit counts, whatever is between them.
+/// The sum of all numbers with units; everything else is ignored.
 fn loose_duration(text: &str) -> Option<i64> {
     let mut total = None;
     let mut rest = text;

@@ -1,16 +1,21 @@
-//! The checks of numbers: their range, their bounds, and what they are a multiple of.
+//! Validation of numbers.
 
 use serde_json::Number;
 
-use super::Findings;
-use super::one::is_whole;
+use super::ValidatorResult;
+use super::scalar::is_whole;
 use crate::schema::format::NumberFormat;
+use crate::schema::message::{ErrorType, Num, float_text};
 use crate::schema::node::Node;
-use crate::schema::path::Path;
-use crate::schema::wording::{Fault, Num, float_text};
+use crate::schema::path::FieldPath;
 
-/// Checks a number; its bounds as well, which may not fit its own type.
-pub(super) fn check_number(node: &Node, number: &Number, path: &Path<'_>, found: &mut Findings) {
+/// Bounds are checked as well: they may not fit the type either.
+pub(super) fn check_number(
+    node: &Node,
+    number: &Number,
+    path: &FieldPath<'_>,
+    found: &mut ValidatorResult,
+) {
     let number = Num::of(number);
     let limits = &node.number;
     in_range(node, number, "Checked", path, found);
@@ -18,39 +23,31 @@ pub(super) fn check_number(node: &Node, number: &Number, path: &Path<'_>, found:
         let fits = in_range(node, Num::Float(factor), "MultipleOf", path, found);
         check_multiple(number, factor, fits, path, found);
     }
-    if let Some(minimum) = limits.minimum {
-        let fits = in_range(node, Num::Float(minimum), "Minimum boundary", path, found);
-        let (below, equal, text) = compare(number, minimum, fits);
-        if below || (equal && limits.exclusive_minimum) {
-            let equal = if limits.exclusive_minimum {
-                ""
-            } else {
-                " or equal to"
-            };
-            complain(number, &format!("greater than{equal} {text}"), path, found);
-        }
-    }
-    if let Some(maximum) = limits.maximum {
-        let fits = in_range(node, Num::Float(maximum), "Maximum boundary", path, found);
-        let (below, equal, text) = compare(number, maximum, fits);
-        if !(below || equal) || (equal && limits.exclusive_maximum) {
-            let equal = if limits.exclusive_maximum {
-                ""
-            } else {
-                " or equal to"
-            };
-            complain(number, &format!("less than{equal} {text}"), path, found);
+    for (bound, name, exclusive, is_minimum) in [
+        (limits.minimum, "Minimum", limits.exclusive_minimum, true),
+        (limits.maximum, "Maximum", limits.exclusive_maximum, false),
+    ] {
+        let Some(bound) = bound else { continue };
+        let what = format!("{name} boundary");
+        let fits = in_range(node, Num::Float(bound), &what, path, found);
+        let (below, equal, text) = compare(number, bound, fits);
+        let beyond = if is_minimum { below } else { !below && !equal };
+        if beyond || (equal && exclusive) {
+            let side = if is_minimum { "greater" } else { "less" };
+            let or_equal = if exclusive { "" } else { " or equal to" };
+            let what = format!("{side} than{or_equal} {text}");
+            add_invalid(number, &what, path, found);
         }
     }
 }
 
-fn complain(number: Num, what: &str, path: &Path<'_>, found: &mut Findings) {
+fn add_invalid(number: Num, what: &str, path: &FieldPath<'_>, found: &mut ValidatorResult) {
     let detail = format!("{} in body should be {what}", path.dotted());
-    found.add(Fault::Invalid.at(path.as_field(), Some(&number.text()), &detail));
+    found.add(ErrorType::Invalid.at(path.as_field(), Some(&number.text()), &detail));
 }
 
-/// Whether a number is below a bound, or equal to it, and how the bound is written: whole numbers
-/// are compared with the whole part of a bound that fits their type.
+/// Whether a number is below or equal to a bound, and the bound's text. Integers are compared with
+/// the integer part of a bound that fits their type.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::float_cmp,
@@ -73,7 +70,13 @@ fn compare(number: Num, bound: f64, fits: bool) -> (bool, bool, String) {
     clippy::cast_possible_truncation,
     reason = "as Kubernetes divides them"
 )]
-fn check_multiple(number: Num, factor: f64, fits: bool, path: &Path<'_>, found: &mut Findings) {
+fn check_multiple(
+    number: Num,
+    factor: f64,
+    fits: bool,
+    path: &FieldPath<'_>,
+    found: &mut ValidatorResult,
+) {
     let (positive, multiple, factor) = match number {
         Num::Int(whole) if fits => {
             let factor = factor as i64;
@@ -94,14 +97,20 @@ fn check_multiple(number: Num, factor: f64, fits: bool, path: &Path<'_>, found: 
             "factor MultipleOf declared for {} must be positive: {factor}",
             path.dotted()
         );
-        found.add(Fault::Invalid.at(path.as_field(), Some(&factor), &detail));
+        found.add(ErrorType::Invalid.at(path.as_field(), Some(&factor), &detail));
     } else if !multiple {
-        complain(number, &format!("a multiple of {factor}"), path, found);
+        add_invalid(number, &format!("a multiple of {factor}"), path, found);
     }
 }
 
-/// Complains when the type of the schema cannot hold a number; says whether it can.
-fn in_range(node: &Node, number: Num, what: &str, path: &Path<'_>, found: &mut Findings) -> bool {
+/// Whether the type can hold a number; reports it otherwise.
+fn in_range(
+    node: &Node,
+    number: Num,
+    what: &str,
+    path: &FieldPath<'_>,
+    found: &mut ValidatorResult,
+) -> bool {
     let format = node.number.format;
     let whole = match number {
         Num::Int(whole) => Some(whole),

@@ -1,13 +1,13 @@
 use serde_json::{Value, json};
 
 use super::validate;
-use crate::schema::correlate::Past;
+use crate::schema::correlate::CorrelatedValue;
 use crate::schema::node::Node;
 
 fn found(schema: Value, value: Value) -> Vec<String> {
     let node = Node::read(&schema);
-    let past = None;
-    texts(validate(&node, &value, past, ""))
+    let correlated = None;
+    texts(validate(&node, &value, correlated, ""))
 }
 
 fn texts(errors: Vec<crate::field_error::FieldError>) -> Vec<String> {
@@ -24,7 +24,7 @@ fn texts(errors: Vec<crate::field_error::FieldError>) -> Vec<String> {
         .collect()
 }
 
-/// The complaints about the value of `spec.x`.
+/// The errors of the value at `spec.x`.
 fn about(schema: Value, value: Value) -> Vec<String> {
     found(
         json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {"x": schema}}}}),
@@ -33,8 +33,8 @@ fn about(schema: Value, value: Value) -> Vec<String> {
 }
 
 #[test]
-fn each_keyword_complains_in_kubernetes_words() {
-    for (schema, good, bad, complaint) in [
+fn errors_of_each_keyword_are_worded_like_kubernetes() {
+    for (schema, good, bad, expected) in [
         (
             json!({"type": "string"}),
             json!("a"),
@@ -221,12 +221,12 @@ fn each_keyword_complains_in_kubernetes_words() {
             [""; 0],
             "{schema} {good}"
         );
-        assert_eq!(about(schema.clone(), bad), [complaint], "{schema}");
+        assert_eq!(about(schema.clone(), bad), [expected], "{schema}");
     }
 }
 
 #[test]
-fn alternatives_say_how_many_fit() {
+fn junctors_report_how_many_schemas_match() {
     let one = json!({"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]});
     assert!(about(one.clone(), json!({"a": 1})).is_empty());
     assert_eq!(
@@ -267,7 +267,7 @@ fn alternatives_say_how_many_fit() {
 }
 
 #[test]
-fn complaints_come_in_order_and_once() {
+fn errors_are_ordered_and_unique() {
     let schema = json!({"type": "object", "required": ["z", "a"], "properties": {
         "b": {"type": "string", "enum": ["x"]}, "a": {"type": "integer"}}});
     assert_eq!(
@@ -284,7 +284,7 @@ fn complaints_come_in_order_and_once() {
 }
 
 #[test]
-fn the_status_alone_is_checked_from_its_own_root() {
+fn the_status_is_validated_from_its_own_root() {
     let node = Node::read(
         &json!({"type": "object", "required": ["a"], "properties": {"n": {"type": "integer", "maximum": 3}}}),
     );
@@ -311,7 +311,7 @@ fn a_schema_may_restrict_names() {
 }
 
 #[test]
-fn what_was_wrong_before_may_stay() {
+fn errors_of_unchanged_values_are_ratcheted() {
     let node = Node::read(&json!({"type": "object", "properties": {
         "old": {"type": "string", "maxLength": 1}, "new": {"type": "string", "maxLength": 1},
         "parts": {"type": "object", "required": ["must"], "properties": {"a": {"type": "integer"}}},
@@ -323,12 +323,12 @@ fn what_was_wrong_before_may_stay() {
         "keyed": [{"k": "a", "v": 5}, {"k": "b", "v": 5}]});
     let mut new = old.clone();
     let update = |new: &Value| {
-        let past = Past {
+        let correlated = CorrelatedValue {
             node: &node,
             new,
             old: &old,
         };
-        texts(validate(&node, new, Some(&past), ""))
+        texts(validate(&node, new, Some(&correlated), ""))
     };
     assert!(update(&new).is_empty());
     new["new"] = json!("long too");

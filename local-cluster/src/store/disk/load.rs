@@ -1,4 +1,4 @@
-//! Reading what an earlier process left.
+//! Reads the database of an earlier process.
 
 use std::collections::HashSet;
 
@@ -9,25 +9,23 @@ use rusqlite::types::ValueRef;
 use crate::object::{self, Object};
 use crate::store::{OpenError, Resource, Stored};
 
-/// What is in a database.
 #[derive(Debug)]
 pub(in crate::store) struct Contents {
     pub(in crate::store) objects: Vec<(Resource, Stored)>,
-    /// The last revision that was given to anything; 0 when there was none.
+    /// The last revision that was used; 0 for a new database.
     pub(in crate::store) revision: u64,
     pub(super) seeded: HashSet<String>,
     pub(in crate::store) unreadable: Vec<Unreadable>,
 }
 
-/// An object that is in the database and cannot be made out. It stays there, and is not served.
+/// An object that cannot be decoded. It stays in the database and is not served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
-    /// Group, resource, namespace and name, as far as there are any.
+    /// The non-empty ones of group, resource, namespace and name, joined by `/`.
     pub(crate) key: String,
     pub(crate) why: String,
 }
 
-/// Reads everything.
 pub(super) fn contents(connection: &Connection) -> Result<Contents, OpenError> {
     let counted: i64 = connection.query_one("SELECT revision FROM counter", (), |r| r.get(0))?;
     let mut contents = Contents {
@@ -85,10 +83,10 @@ fn row_object(
     };
     let object: Object = serde_json::from_slice(json).map_err(|error| error.to_string())?;
     if name.is_empty() || object::name(&object) != name || object::namespace(&object) != namespace {
-        return Err("it has another name than its key".to_owned());
+        return Err("its name differs from its key".to_owned());
     }
     if object::meta(&object, "resourceVersion") != Some(&revision.to_string()) {
-        return Err("it has another resourceVersion than its key".to_owned());
+        return Err("its resourceVersion differs from its revision".to_owned());
     }
     let body = Bytes::copy_from_slice(json);
     let stored = Stored::of_parts(object, body, revision);

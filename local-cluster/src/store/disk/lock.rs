@@ -1,4 +1,4 @@
-//! Who has a data directory, and whether it is still there.
+//! Locks a data directory, and detects a replaced database file.
 
 use std::fs::{self, OpenOptions, TryLockError};
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::store::OpenError;
 
-/// What keeps other processes out of a directory, until it is dropped or the process ends.
+/// The lock on a directory, until it is dropped or the process ends.
 #[derive(Debug)]
 pub(super) struct Lock(fs::File);
 
@@ -27,26 +27,26 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // A process that is just being started has the file open too, for a moment, and closing it
-        // here alone would leave it locked for that long. What fails here ends with the file.
+        // A child process inherits the open file until it executes its program; without an explicit
+        // unlock the lock would last that long.
         let _ = self.0.unlock();
     }
 }
 
-/// A file that should stay where it is.
+/// A file that must not be replaced.
 #[derive(Debug)]
-pub(super) struct File {
+pub(super) struct WatchedFile {
     path: PathBuf,
-    identity: Identity,
+    identity: FileIdentity,
 }
 
-impl File {
+impl WatchedFile {
     pub(super) fn at(path: PathBuf) -> io::Result<Self> {
         let identity = identity(&path)?;
         Ok(Self { path, identity })
     }
 
-    /// Whether it is there, and no other in its place.
+    /// Fails if the file is deleted or replaced.
     pub(super) fn check(&self) -> Result<(), String> {
         match identity(&self.path) {
             Ok(found) if found == self.identity => Ok(()),
@@ -57,19 +57,19 @@ impl File {
 }
 
 #[cfg(unix)]
-type Identity = (u64, u64);
+type FileIdentity = (u64, u64);
 
 #[cfg(unix)]
-fn identity(path: &Path) -> io::Result<Identity> {
+fn identity(path: &Path) -> io::Result<FileIdentity> {
     use std::os::unix::fs::MetadataExt as _;
     let metadata = fs::metadata(path)?;
     Ok((metadata.dev(), metadata.ino()))
 }
 
 #[cfg(not(unix))]
-type Identity = ();
+type FileIdentity = ();
 
 #[cfg(not(unix))]
-fn identity(path: &Path) -> io::Result<Identity> {
+fn identity(path: &Path) -> io::Result<FileIdentity> {
     fs::metadata(path).map(|_| ())
 }

@@ -1,4 +1,4 @@
-//! The directory outlives the store; what is not on disk is not visible.
+//! Data survives the store, and a write that is not on disk is not visible.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use super::*;
 use crate::object::{Object, object};
 use crate::store::{InsertError, Store, WriteError};
 
-/// A directory of its own for a test, gone afterwards.
-pub(crate) struct Directory(pub(crate) PathBuf);
+/// A temporary directory, removed when dropped.
+pub(crate) struct TempDirectory(pub(crate) PathBuf);
 
-impl Directory {
+impl TempDirectory {
     pub(crate) fn new() -> Self {
         let name = format!("local-cluster-{}", uuid::Uuid::new_v4());
         Self(std::env::temp_dir().join(name))
@@ -28,7 +28,7 @@ impl Directory {
     }
 }
 
-impl Drop for Directory {
+impl Drop for TempDirectory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -52,8 +52,8 @@ fn values(store: &Store) -> Vec<(String, u64, u64)> {
 }
 
 impl Store {
-    /// Says something to the database behind the store's back.
-    pub(crate) fn tell_disk(&self, pragma: &str, value: i64) {
+    /// Sets a pragma of the database.
+    pub(crate) fn set_pragma(&self, pragma: &str, value: i64) {
         let mut disk = self.disk();
         let open = disk.as_mut().unwrap().open.as_mut().unwrap();
         open.connection
@@ -64,8 +64,8 @@ impl Store {
 }
 
 #[test]
-fn what_was_written_is_there_again() {
-    let directory = Directory::new();
+fn data_survives_a_restart() {
+    let directory = TempDirectory::new();
     let store = directory.store();
     let a = store.insert(&things(), thing("a", 1), false).unwrap();
     store.insert(&things(), thing("b", 1), false).unwrap();
@@ -80,7 +80,7 @@ fn what_was_written_is_there_again() {
     let store = directory.store();
     assert_eq!(values(&store), before);
     assert!(store.is_seeded("x") && !store.is_seeded("y"));
-    // The last thing that happened was a deletion, and its version is not given again.
+    // The last write was a deletion, and its revision is not used again.
     assert!(store.revision() > last.revision);
     let again = store.insert(&things(), thing("c", 3), false).unwrap();
     assert!(again.revision > last.revision);
@@ -92,8 +92,8 @@ fn what_was_written_is_there_again() {
 }
 
 #[test]
-fn versions_from_before_have_expired() {
-    let directory = Directory::new();
+fn revisions_from_before_a_restart_have_expired() {
+    let directory = TempDirectory::new();
     let store = directory.store();
     let a = store.insert(&things(), thing("a", 1), false).unwrap();
     drop(store);
@@ -101,7 +101,7 @@ fn versions_from_before_have_expired() {
     let others = Resource::new("", "others");
     let now = store.revision();
     for resource in [&things(), &others] {
-        let after = |position| store.changes_after(Some(resource), position, 10);
+        let after = |position| store.events_after(Some(resource), position, 10);
         assert_eq!(after(a.revision).unwrap_err().oldest, now);
         assert!(after(now).unwrap().0.is_empty());
         let mut scan = super::super::Scan {
@@ -115,30 +115,30 @@ fn versions_from_before_have_expired() {
         scan.at = Some(now);
         assert!(store.find(&scan).is_ok());
     }
-    assert!(store.changes_after(None, a.revision, 10).is_err());
+    assert!(store.events_after(None, a.revision, 10).is_err());
 }
 
 #[test]
-fn every_opening_leaps_ahead_of_what_may_have_been_lost() {
-    let directory = Directory::new();
+fn opening_advances_the_revision() {
+    let directory = TempDirectory::new();
     assert_eq!(directory.store().revision(), 1);
     let written = directory.store();
     let a = written.insert(&things(), thing("a", 1), false).unwrap();
     drop(written);
     let first = directory.store().revision();
-    assert!(first >= a.revision + LEAP);
-    assert!(directory.store().revision() >= first + LEAP);
+    assert!(first >= a.revision + REVISION_GAP);
+    assert!(directory.store().revision() >= first + REVISION_GAP);
 }
 
 #[test]
-fn one_at_a_time_has_the_directory() {
-    let directory = Directory::new();
+fn a_directory_is_locked() {
+    let directory = TempDirectory::new();
     let store = directory.store();
     assert!(matches!(
         Store::open(100, &directory.0),
         Err(OpenError::InUse)
     ));
-    // A store that is closed lets go of it, even while somebody holds it.
+    // Closing a store releases it, even while clients hold the store.
     store.close();
     let refused = store.insert(&things(), thing("a", 1), false);
     let Err(InsertError::Disk(error)) = refused else {
@@ -150,34 +150,34 @@ fn one_at_a_time_has_the_directory() {
 }
 
 #[test]
-fn files_of_others_and_of_the_future_are_refused() {
-    let refusal = |directory: &Directory| match Store::open(100, &directory.0) {
+fn other_files_and_newer_formats_are_rejected() {
+    let error = |directory: &TempDirectory| match Store::open(100, &directory.0) {
         Err(OpenError::Format(why)) => why,
         other => panic!("{other:?}"),
     };
-    let directory = Directory::new();
+    let directory = TempDirectory::new();
     drop(directory.store());
     directory
         .database()
         .pragma_update(None, "user_version", 7)
         .unwrap();
-    let why = refusal(&directory);
+    let why = error(&directory);
     assert!(why.contains("has format 7, this version reads and writes format 1"));
 
-    let directory = Directory::new();
+    let directory = TempDirectory::new();
     std::fs::create_dir_all(&directory.0).unwrap();
     directory
         .database()
         .execute_batch("CREATE TABLE theirs (x)")
         .unwrap();
-    assert!(refusal(&directory).contains("is not a local cluster's database"));
+    assert!(error(&directory).contains("is not a local cluster's database"));
 
-    let directory = Directory::new();
+    let directory = TempDirectory::new();
     std::fs::create_dir_all(&directory.0).unwrap();
     std::fs::write(directory.0.join(FILE), "some notes of mine".repeat(100)).unwrap();
-    assert!(refusal(&directory).contains("is not a local cluster's database"));
+    assert!(error(&directory).contains("is not a local cluster's database"));
 
-    let directory = Directory::new();
+    let directory = TempDirectory::new();
     std::fs::write(&directory.0, "a file").unwrap();
     assert!(matches!(
         Store::open(100, &directory.0),
@@ -187,8 +187,8 @@ fn files_of_others_and_of_the_future_are_refused() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_and_the_rest_is_there() {
-    let directory = Directory::new();
+fn unreadable_objects_are_reported_and_the_others_served() {
+    let directory = TempDirectory::new();
     let store = directory.store();
     for name in ["a", "b", "c", "d", "e", "f"] {
         store.insert(&things(), thing(name, 1), false).unwrap();
@@ -214,7 +214,7 @@ fn what_cannot_be_read_is_told_and_the_rest_is_there() {
     assert_eq!(keys, wanted);
     assert!(unreadable.iter().all(|u| !u.why.is_empty()));
     assert!(store.revision() > 900);
-    // Somebody may take the name anew.
+    // The name can be used again.
     store.insert(&things(), thing("b", 2), false).unwrap();
     drop(store);
     let (store, unreadable) = Store::open(100, &directory.0).unwrap();
@@ -222,8 +222,8 @@ fn what_cannot_be_read_is_told_and_the_rest_is_there() {
 }
 
 #[test]
-fn what_the_disk_does_not_take_does_not_happen() {
-    let directory = Directory::new();
+fn writes_that_the_disk_refuses_change_nothing() {
+    let directory = TempDirectory::new();
     let store = directory.store();
     let a = store.insert(&things(), thing("a", 1), false).unwrap();
     let before = (values(&store), store.revision());
@@ -248,19 +248,19 @@ fn what_the_disk_does_not_take_does_not_happen() {
         assert_eq!((values(&store), store.revision()), before);
     };
     // Full.
-    store.tell_disk("max_page_count", 1);
+    store.set_pragma("max_page_count", 1);
     refused("b", "full");
     assert_eq!(store.failures(), 2);
-    store.tell_disk("max_page_count", 1 << 30);
+    store.set_pragma("max_page_count", 1 << 30);
     // Read-only.
-    store.tell_disk("query_only", 1);
+    store.set_pragma("query_only", 1);
     refused("c", "readonly");
     assert!(matches!(
         store.remove(&things(), &a, thing("a", 1)),
         Err(WriteError::Disk(_))
     ));
-    store.tell_disk("query_only", 0);
-    // And when there is room again, all is well.
+    store.set_pragma("query_only", 0);
+    // Once there is space again, writes succeed.
     let again = store.replace(&things(), &a, thing("a", 2)).unwrap();
     assert_eq!(again.revision, before.1 + 1);
     drop(store);
@@ -268,8 +268,8 @@ fn what_the_disk_does_not_take_does_not_happen() {
 }
 
 #[test]
-fn a_directory_that_is_gone_takes_no_writes() {
-    let directory = Directory::new();
+fn writes_to_a_deleted_directory_fail() {
+    let directory = TempDirectory::new();
     let store = directory.store();
     store.insert(&things(), thing("a", 1), false).unwrap();
     std::fs::remove_dir_all(&directory.0).unwrap();
@@ -279,7 +279,7 @@ fn a_directory_that_is_gone_takes_no_writes() {
     };
     assert!(error.why.contains(FILE), "{error}");
     assert_eq!(values(&store).len(), 1);
-    // Nor does another in its place.
+    // So do writes to a new one in its place.
     std::fs::create_dir_all(&directory.0).unwrap();
     std::fs::write(directory.0.join(FILE), "").unwrap();
     assert!(store.insert(&things(), thing("b", 1), false).is_err());
@@ -287,9 +287,9 @@ fn a_directory_that_is_gone_takes_no_writes() {
 
 #[cfg(unix)]
 #[test]
-fn the_directory_is_its_owners_alone() {
+fn the_directory_is_accessible_to_its_owner_only() {
     use std::os::unix::fs::PermissionsExt as _;
-    let directory = Directory::new();
+    let directory = TempDirectory::new();
     let _store = directory.store();
     let mode = std::fs::metadata(&directory.0)
         .unwrap()

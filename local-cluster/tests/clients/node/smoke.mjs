@@ -20,7 +20,7 @@ async function refused(code, words, call) {
     await call();
   } catch (error) {
     assert.equal(error.code, code, String(error));
-    // Of a 401 the client tells its own words only.
+    // The client does not return the message of a 401.
     const told = JSON.stringify([error.message, error.body]);
     assert.ok(told.includes(words), told);
     return;
@@ -28,7 +28,7 @@ async function refused(code, words, call) {
   assert.fail(`not refused with ${code}`);
 }
 
-// Watches until `isLast` says so of an event; returns the types of the events.
+// Watches until `isLast` returns true for an event; returns the types of the events.
 function watched(config, path, query, isLast, start = () => {}) {
   return new Promise((resolve, reject) => {
     const seen = [];
@@ -154,10 +154,10 @@ await configMaps(config);
 await pods(config);
 await custom(config);
 if (config.getCurrentCluster().server.startsWith('https://')) {
-  const nobody = new k8s.KubeConfig();
-  nobody.loadFromFile(kubeconfig);
-  nobody.users = nobody.users.map((user) => ({ ...user, token: 'wrong' }));
-  await refused(401, 'Unauthorized', () => nobody.makeApiClient(k8s.CoreV1Api).listNode());
+  const unauthorized = new k8s.KubeConfig();
+  unauthorized.loadFromFile(kubeconfig);
+  unauthorized.users = unauthorized.users.map((user) => ({ ...user, token: 'wrong' }));
+  await refused(401, 'Unauthorized', () => unauthorized.makeApiClient(k8s.CoreV1Api).listNode());
   works('TLS, and a token that must be right');
 }
 console.log('all works');

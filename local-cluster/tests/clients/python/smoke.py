@@ -146,10 +146,10 @@ def main():
     pods(core, name)
     custom(api, name)
     if api.configuration.host.startswith("https://"):
-        nobody = config.new_client_from_config(kubeconfig)
-        nobody.configuration.api_key = {"authorization": "Bearer wrong"}
-        nobody.configuration.refresh_api_key_hook = None
-        refused(401, "Unauthorized", client.CoreV1Api(nobody).list_node)
+        unauthorized = config.new_client_from_config(kubeconfig)
+        unauthorized.configuration.api_key = {"authorization": "Bearer wrong"}
+        unauthorized.configuration.refresh_api_key_hook = None
+        refused(401, "Unauthorized", client.CoreV1Api(unauthorized).list_node)
         works("TLS, and a token that must be right")
     print("all works", flush=True)
 

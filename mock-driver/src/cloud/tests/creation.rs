@@ -1,10 +1,10 @@
-//! Creating, in stages and by client token.
+//! Creation, in stages and by client token.
 
 use super::*;
 
-/// What a call says while the creation goes on.
-fn running(cloud: &Cloud, token: &str, wanted: NewLoadBalancer) -> (String, Duration) {
-    match cloud.create(token, wanted, StringMap::new(), 2 * SECOND) {
+/// The stage and the remaining time.
+fn running(cloud: &Cloud, token: &str, desired: NewLoadBalancer) -> (String, Duration) {
+    match cloud.create(token, desired, StringMap::new(), 2 * SECOND) {
         Ok(Creation::Running { stage, remaining }) => (stage.to_string(), remaining),
         other => panic!("{other:?}"),
     }
@@ -13,9 +13,9 @@ fn running(cloud: &Cloud, token: &str, wanted: NewLoadBalancer) -> (String, Dura
 #[test]
 fn asyn_01_each_stage_takes_its_time() {
     let (cloud, clock) = with_clock();
-    let mut said = Vec::new();
+    let mut stages_seen = Vec::new();
     for _ in 0..6 {
-        said.push(running(&cloud, "t", http(80)));
+        stages_seen.push(running(&cloud, "t", http(80)));
         clock.advance(SECOND);
     }
     let stages = [
@@ -27,7 +27,7 @@ fn asyn_01_each_stage_takes_its_time() {
         .into_iter()
         .flat_map(|stage| [(stage.to_owned(), 2 * SECOND), (stage.to_owned(), SECOND)])
         .collect();
-    assert_eq!(said, expected);
+    assert_eq!(stages_seen, expected);
     let done = cloud.create("t", http(80), StringMap::new(), 2 * SECOND);
     let Ok(Creation::Done(endpoint)) = done else {
         panic!("{done:?}");
@@ -52,23 +52,23 @@ fn a_tcp_load_balancer_has_no_rule_to_wait_for() {
 }
 
 #[test]
-fn parts_appear_one_after_the_other() {
+fn resources_appear_stage_by_stage() {
     let (cloud, clock) = with_clock();
     running(&cloud, "t", http(80));
-    let look = || cloud.state().load_balancers.swap_remove(0);
-    assert_eq!(look().creating, Some(Stage::Instance));
-    assert!(look().listeners.is_empty());
+    let instance = || cloud.state().load_balancers.swap_remove(0);
+    assert_eq!(instance().creating, Some(CreationStage::Instance));
+    assert!(instance().listeners.is_empty());
     clock.advance(4 * SECOND);
-    assert_eq!(look().creating, Some(Stage::Rule));
-    assert_eq!(look().listeners[0].rules, Some(vec![]));
+    assert_eq!(instance().creating, Some(CreationStage::Rule));
+    assert_eq!(instance().listeners[0].rules, Some(vec![]));
     clock.advance(2 * SECOND);
-    assert_eq!(look().creating, None);
-    let rules = look().listeners[0].rules.clone().unwrap();
+    assert_eq!(instance().creating, None);
+    let rules = instance().listeners[0].rules.clone().unwrap();
     assert_eq!(rules[0].domain, "www.example.com");
 }
 
 #[test]
-fn what_is_half_made_is_observed_as_far_as_it_is_known() {
+fn a_half_created_one_is_observed_by_its_id() {
     let (cloud, _clock) = with_clock();
     running(&cloud, "t", tcp(80));
     let seen = cloud.observe().load_balancers;
@@ -86,7 +86,7 @@ fn asyn_02_polls_start_no_second_job() {
 }
 
 #[test]
-fn clb_04_the_same_token_stands_for_the_same_load_balancer() {
+fn clb_04_the_same_token_returns_the_same_load_balancer() {
     let (cloud, _clock) = with_clock();
     let first = created(&cloud, "t", tcp(80));
     for _ in 0..10 {
@@ -96,7 +96,7 @@ fn clb_04_the_same_token_stands_for_the_same_load_balancer() {
 }
 
 #[test]
-fn clb_06_another_token_makes_another_one() {
+fn clb_06_another_token_creates_another_one() {
     let (cloud, _clock) = with_clock();
     let first = created(&cloud, "t", tcp(80));
     let second = created(&cloud, "u", tcp(80));
@@ -128,26 +128,26 @@ fn d28_attributes_of_a_later_call_are_applied() {
 }
 
 #[test]
-fn a_token_does_not_change_its_mind() {
+fn a_token_is_bound_to_its_specification() {
     let (cloud, _clock) = with_clock();
     created(&cloud, "t", tcp(80));
-    let refused = CreateError::Changed {
+    let rejected = CreateError::Changed {
         token: "t".into(),
         load_balancer: "lb-00000001".into(),
     };
     let changed = cloud.create("t", tcp(81), StringMap::new(), Duration::ZERO);
-    assert_eq!(changed, Err(CloudError::Refused(refused.clone())));
+    assert_eq!(changed, Err(CloudError::Rejected(rejected.clone())));
     let foo = endpoint("lb-foo", "lsn-foo");
-    let changed = cloud.take_into_use("t", &foo, &foo.lb_info(), StringMap::new());
-    assert_eq!(changed, Err(CloudError::Refused(refused)));
+    let changed = cloud.take_into_use("t", &foo, StringMap::new());
+    assert_eq!(changed, Err(CloudError::Rejected(rejected)));
     assert_eq!(cloud.observe().load_balancers.len(), 1);
 }
 
 #[test]
-fn nothing_is_made_without_a_token() {
+fn nothing_is_created_without_a_token() {
     let (cloud, _clock) = with_clock();
-    let refused = cloud.create("", tcp(80), StringMap::new(), Duration::ZERO);
-    assert_eq!(refused, Err(CloudError::Refused(CreateError::NoToken)));
+    let rejected = cloud.create("", tcp(80), StringMap::new(), Duration::ZERO);
+    assert_eq!(rejected, Err(CloudError::Rejected(CreateError::NoToken)));
     assert!(cloud.observe().load_balancers.is_empty());
 }
 
@@ -155,7 +155,7 @@ fn nothing_is_made_without_a_token() {
 fn two_listeners_do_not_share_a_port() {
     let (cloud, _clock) = with_clock();
     let add = |protocol, port| cloud.add_listener("lb-foo", protocol, port, None);
-    let taken = Err(CloudError::Refused(AddListenerError::PortTaken {
+    let taken = Err(CloudError::Rejected(AddListenerError::PortTaken {
         load_balancer: "lb-foo".into(),
         port: 80,
         listener: "lsn-foo".into(),

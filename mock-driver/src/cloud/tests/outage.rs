@@ -1,21 +1,20 @@
-//! The API's outages, and what goes on during one.
+//! Outages of the API, and what keeps working during one.
 
 use super::*;
 
 #[test]
-fn rtry_05_every_call_of_the_api_is_refused_and_nothing_changes() {
+fn rtry_05_every_call_of_the_api_fails_and_nothing_changes() {
     let cloud = Cloud::with_samples();
     let foo = endpoint("lb-foo", "lsn-foo");
     let start = cloud.state();
     cloud.set_outage(true);
-    let (info, none) = (foo.lb_info(), StringMap::new);
-    let answers = [
+    let none = StringMap::new;
+    let failed = [
         cloud.find(&foo).is_err(),
         cloud.create("t", tcp(80), none(), SECOND).is_err(),
-        cloud.take_into_use("t", &foo, &info, none()).is_err(),
-        cloud.release("t", &foo, &info).is_err(),
-        cloud.cancel_by_token("t").is_err(),
-        cloud.cancel_by_id("lb-foo").is_err(),
+        cloud.take_into_use("t", &foo, none()).is_err(),
+        cloud.release("t", &foo).is_err(),
+        cloud.cancel("t").is_err(),
         cloud
             .add_listener("lb-foo", ListenerProtocol::Udp, 80, None)
             .is_err(),
@@ -23,7 +22,7 @@ fn rtry_05_every_call_of_the_api_is_refused_and_nothing_changes() {
         cloud.bind(&foo, "a", target(1)).is_err(),
         cloud.unbind(&foo, "a").is_err(),
     ];
-    assert_eq!(answers, [true; 10]);
+    assert_eq!(failed, [true; 9]);
     assert_eq!(cloud.state(), start);
     assert_eq!(
         cloud.find(&foo).unwrap_err().to_string(),
@@ -34,7 +33,7 @@ fn rtry_05_every_call_of_the_api_is_refused_and_nothing_changes() {
 }
 
 #[test]
-fn what_was_begun_goes_on() {
+fn creations_complete_during_an_outage() {
     let (cloud, clock) = with_clock();
     cloud.create("t", tcp(80), map([]), SECOND).unwrap();
     cloud.set_outage(true);
@@ -43,22 +42,22 @@ fn what_was_begun_goes_on() {
 }
 
 #[test]
-fn a_rehearsal_has_the_outage_and_a_reset_ends_it() {
+fn a_snapshot_has_the_outage_and_a_reset_ends_it() {
     let cloud = Cloud::with_samples();
     cloud.set_outage(true);
-    assert!(cloud.rehearsal().has_outage());
+    assert!(cloud.snapshot().has_outage());
     cloud.reset();
     assert!(!cloud.has_outage());
 }
 
 #[test]
-fn hands_in_the_console_do_not_need_the_api() {
+fn changes_by_hand_do_not_need_the_api() {
     let cloud = Cloud::with_samples();
     let foo = endpoint("lb-foo", "lsn-foo");
     cloud.bind(&foo, "a", target(1)).unwrap();
     cloud.set_outage(true);
     assert_eq!(cloud.bind_by_hand(&foo, "b"), Ok(true));
-    assert_eq!(cloud.bind_by_hand(&foo, "a"), Ok(false), "it is there");
+    assert_eq!(cloud.bind_by_hand(&foo, "a"), Ok(false), "it is bound");
     assert_eq!(cloud.unbind_by_hand(&foo, "b"), Ok(true));
     assert_eq!(cloud.unbind_by_hand(&foo, "b"), Ok(false));
     let attributes = map([("x", "y")]);

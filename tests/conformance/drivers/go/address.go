@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Under which address the load balancer knows a backend: it is made of nothing but what the request says,
-// so that the same backend has the same address whenever it is asked for, and two never share one.
+// The address that identifies a backend at the load balancer. It depends only on the request, so the same
+// backend always has the same address, and two backends never share one.
 
 // addressOfPod is the pod's own IP and port.
 func addressOfPod(backend *podBackend) (string, error) {
@@ -74,7 +74,7 @@ func orTCP(protocol string) string {
 	return protocol
 }
 
-// preferred gives the address by which a node is reached best, and nothing where there is none.
+// preferred returns the best address to reach a node, or an empty string if it has none.
 func preferred(addresses []nodeAddress) string {
 	for _, kind := range []string{"InternalIP", "ExternalIP", ""} {
 		for _, address := range addresses {

@@ -15,10 +15,10 @@ const (
 	maxBackends      = 1000 // of one load balancer
 )
 
-// errNotFound says that there is no such load balancer.
+// errNotFound is returned if the load balancer does not exist.
 var errNotFound = errors.New("there is no such load balancer")
 
-// loadBalancer is a load balancer as the cloud has it.
+// loadBalancer is a load balancer in the cloud.
 type loadBalancer struct {
 	id          string
 	clientToken string
@@ -27,8 +27,8 @@ type loadBalancer struct {
 	backends    map[string]map[string]string // parameters by address
 }
 
-// changedTo gives the attributes that a change leads to: these, and how the load balancer is charged,
-// which is fixed once it is set.
+// changedTo returns the attributes after an update: the given ones, and the billing model, which is
+// immutable once it is set.
 func (lb *loadBalancer) changedTo(attributes map[string]string) (map[string]string, error) {
 	changed := map[string]string{}
 	maps.Copy(changed, attributes)
@@ -41,15 +41,14 @@ func (lb *loadBalancer) changedTo(attributes map[string]string) (map[string]stri
 	return changed, nil
 }
 
-// cloud is a load balancer cloud in memory: the place of your cloud's client library.
+// cloud is a load balancer cloud in memory: replace it with your cloud's client library.
 //
-// It behaves as clouds do: it refuses by errors, it knows nothing of Kubernetes, and it makes creation
-// repeatable by a client token. Everything that the driver has to find again is kept here, so the driver
-// may be restarted at any time (were this cloud not in the driver's own memory).
+// Like other clouds it returns errors, is independent of Kubernetes, and makes creation idempotent by a
+// client token. It stores everything that the driver has to find again, so the driver could be restarted
+// at any time (if this cloud were not in its memory).
 //
-// Each method is one call of the cloud's interface, and the lock makes it one step, as clouds do: the
-// driver is called for many backends at once. With dryRun, a call says what it would say, and changes
-// nothing.
+// Each method is one call of the cloud's API. The lock makes it atomic, because the driver is called for
+// many backends concurrently. With dryRun, a call returns its result and changes nothing.
 type cloud struct {
 	mutex         sync.Mutex
 	loadBalancers map[string]*loadBalancer
@@ -59,7 +58,7 @@ func newCloud() *cloud {
 	return &cloud{loadBalancers: map[string]*loadBalancer{}}
 }
 
-// create creates a load balancer and gives its id; the same client token gives the same one.
+// create creates a load balancer and returns its id; the same client token returns the same one.
 func (c *cloud) create(clientToken string, spec, attributes map[string]string, dryRun bool) (string, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -85,7 +84,7 @@ func (c *cloud) create(clientToken string, spec, attributes map[string]string, d
 	return lb.id, err
 }
 
-// findByToken gives the id of the load balancer that was created with this client token.
+// findByToken returns the id of the load balancer that was created with this client token.
 func (c *cloud) findByToken(clientToken string) (string, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -95,7 +94,7 @@ func (c *cloud) findByToken(clientToken string) (string, error) {
 	return "", errNotFound
 }
 
-// setAttributes brings a load balancer to these attributes.
+// setAttributes updates a load balancer's attributes.
 func (c *cloud) setAttributes(id string, attributes map[string]string, dryRun bool) error {
 	return c.with(id, func(lb *loadBalancer) error {
 		changed, err := lb.changedTo(attributes)
@@ -106,7 +105,7 @@ func (c *cloud) setAttributes(id string, attributes map[string]string, dryRun bo
 	})
 }
 
-// delete deletes a load balancer with whatever is bound to it.
+// delete deletes a load balancer with its backends.
 func (c *cloud) delete(id string, dryRun bool) error {
 	return c.with(id, func(lb *loadBalancer) error {
 		if !dryRun {
@@ -116,7 +115,7 @@ func (c *cloud) delete(id string, dryRun bool) error {
 	})
 }
 
-// bind adds one backend, or brings it to these parameters; all others stay as they are.
+// bind registers one backend, or updates its parameters; all others stay unchanged.
 func (c *cloud) bind(id, addr string, parameters map[string]string, dryRun bool) error {
 	return c.with(id, func(lb *loadBalancer) error {
 		if _, bound := lb.backends[addr]; !bound && len(lb.backends) >= maxBackends {
@@ -131,7 +130,7 @@ func (c *cloud) bind(id, addr string, parameters map[string]string, dryRun bool)
 	})
 }
 
-// unbind takes one backend away, if it is there.
+// unbind deregisters one backend, if it is registered.
 func (c *cloud) unbind(id, addr string, dryRun bool) error {
 	return c.with(id, func(lb *loadBalancer) error {
 		if !dryRun {
@@ -141,7 +140,7 @@ func (c *cloud) unbind(id, addr string, dryRun bool) error {
 	})
 }
 
-// each calls back for all there is, one load balancer after the other, in the order of their ids.
+// each calls the function for every load balancer, in the order of the ids.
 func (c *cloud) each(see func(lb *loadBalancer)) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -169,10 +168,10 @@ func (c *cloud) madeWith(clientToken string) *loadBalancer {
 	return nil
 }
 
-// newID gives a random name, which is never used again: what still names a deleted load balancer cannot
-// hit another one.
+// newID returns a random id, which is never reused, so a reference to a deleted load balancer cannot
+// match another one.
 func newID() string {
 	random := make([]byte, 8)
-	rand.Read(random) // it cannot fail: where there is no randomness, the process ends
+	rand.Read(random) // it cannot fail: without randomness the process exits
 	return "lb-" + hex.EncodeToString(random)
 }

@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// driver answers the webhooks. What makes it right is mostly what it does not do. It remembers nothing
-// between calls: the controller sends back lbInfo and backendAddr, and the cloud keeps the rest. It never
-// answers from memory by recordID, since settings change under the same one. It touches no backend but the
-// one it is asked about.
+// driver implements the webhooks. It stores nothing between calls: the controller sends lbInfo and
+// backendAddr with each call, and the cloud stores the rest. It never returns an earlier result for a
+// recordID, because settings change under the same one. It changes only the backend of the call.
 type driver struct{ cloud *cloud }
 
 func (d driver) validateLoadBalancer(call validateLoadBalancer) any {
@@ -31,8 +30,8 @@ func (d driver) createLoadBalancer(call createLoadBalancer) any {
 	if err := checkLoadBalancer(call.LBSpec, call.Attributes); err != nil {
 		return failed(err)
 	}
-	// The recordID is the client token that clouds ask for: a call that is repeated because its answer
-	// was lost finds what the first one made, also when both are under way at once.
+	// The recordID serves as client token: a call that is repeated because its response
+	// was lost finds what the first one created, also if both run concurrently.
 	id, err := d.cloud.create(call.RecordID, call.LBSpec, call.Attributes, call.DryRun)
 	if err != nil {
 		return failed(err)
@@ -51,8 +50,8 @@ func (d driver) deleteLoadBalancer(call loadBalancerOperation) any {
 	id, known := call.LBInfo["lbID"]
 	var err error
 	if !known {
-		// The controller was never told an identity. Where the answer was lost on its way, there is a
-		// load balancer all the same, and this is the last chance to free it.
+		// The controller never received an identity. If the response was lost, the load balancer
+		// exists nevertheless, and this is the last chance to delete it.
 		id, err = d.cloud.findByToken(tokenOfCreation(call.RecordID))
 	}
 	if err == nil {
@@ -95,7 +94,7 @@ func (d driver) ensureBackend(call backendOperation) any {
 	if err := checkParameters(call.Parameters); err != nil {
 		return failed(err)
 	}
-	// No injectedInfo: the address finds the backend again, so there is nothing to remember.
+	// No injectedInfo: the address identifies the backend, so nothing else has to be stored.
 	return outcome(d.cloud.bind(call.LBInfo["lbID"], call.BackendAddr, call.Parameters, call.DryRun))
 }
 
@@ -103,8 +102,8 @@ func (d driver) deregisterBackend(call backendOperation) any {
 	return outcome(unlessGone(d.cloud.unbind(call.LBInfo["lbID"], call.BackendAddr, call.DryRun)))
 }
 
-// unlessGone takes the error away where there is no such load balancer: what is not there is deleted
-// already, with all its backends, and a failure would be repeated for ever.
+// unlessGone ignores the error of a load balancer that does not exist: it is already deleted with all its
+// backends, and after a Fail the controller would retry indefinitely.
 func unlessGone(err error) error {
 	if errors.Is(err, errNotFound) {
 		return nil
@@ -112,8 +111,8 @@ func unlessGone(err error) error {
 	return err
 }
 
-// tokenOfCreation gives the recordID with which the object of a deletion was created, where they have
-// their usual form. Where they have another, it is nobody's, and nothing is deleted.
+// tokenOfCreation returns the recordID of the creation of the object that is being deleted, if recordIDs
+// have their usual form. With another form no load balancer has this token, and nothing is deleted.
 func tokenOfCreation(recordID string) string {
 	object, usual := strings.CutPrefix(recordID, "deleteLoadBalancer(")
 	if !usual {
@@ -122,7 +121,7 @@ func tokenOfCreation(recordID string) string {
 	return "createLoadBalancer(" + object
 }
 
-// What the fields may be. The same rules hold in the validations and in the operations themselves: objects
+// The rules of the fields. The same rules apply in the validations and in the operations themselves: objects
 // can reach the controller without having been validated.
 
 func checkLoadBalancer(spec, attributes map[string]string) error {
@@ -150,7 +149,7 @@ func checkOperation(operation string) error {
 	return nil
 }
 
-// digits is needed as strconv takes "+1", too.
+// digits is needed because strconv also accepts "+1".
 var digits = regexp.MustCompile(`^[0-9]{1,9}$`)
 
 // checkNumber checks an optional field.

@@ -1,5 +1,5 @@
-// An LBCF driver with Go's standard library, to be copied: put your cloud's client library in the place of
-// cloud.go.
+// A template for LBCF drivers with Go's standard library: replace cloud.go with your cloud's client
+// library.
 package main
 
 import (
@@ -20,20 +20,20 @@ import (
 )
 
 const (
-	// A whole pod has to fit, and Kubernetes' own limit is about 1.5 MiB.
+	// A request contains a whole pod, which Kubernetes limits to about 1.5 MiB.
 	bodyLimit = 4 << 20
-	// How much is read, and thrown away, before the caller is hung up on: one that is hung up on while
-	// it writes may never see the answer.
+	// The bytes that are read and discarded before the connection is closed: a caller whose connection
+	// closes while it writes may never read the response.
 	drainLimit = 16 << 20
 )
 
-// refusal is the answer to a call that is none: JSON, so that people can read what is wrong.
+// refusal is the JSON response to an invalid call.
 type refusal struct {
 	Error string `json:"error"`
 }
 
-// routes gives a handler for each path. It is a map, not a ServeMux, which answers some paths with a
-// redirect: that makes a POST a GET.
+// routes returns a handler for each path. It is a map and not a ServeMux, which redirects some paths:
+// clients repeat a redirected POST as a GET.
 func routes(c *cloud) map[string]http.HandlerFunc {
 	d := driver{c}
 	return map[string]http.HandlerFunc{
@@ -51,7 +51,7 @@ func routes(c *cloud) map[string]http.HandlerFunc {
 	}
 }
 
-// healthz answers probes, which send GET, and bodies of any kind.
+// healthz responds to probes, which send GET, and accepts any body.
 func healthz(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodPost {
 		notAllowed(w, "GET, POST")
@@ -60,8 +60,8 @@ func healthz(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, health{Healthy: true})
 }
 
-// webhook makes a handler of a function from a call to its answer. Only the status 200 is an answer, also
-// when the answer is a failure: its msg reaches the user.
+// webhook returns a handler that decodes a call and encodes its response. The status is 200 also for a
+// failure, whose msg is shown to the user.
 func webhook[Call any](answer func(Call) any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -97,7 +97,7 @@ func notAllowed(w http.ResponseWriter, methods string) {
 func write(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // it fails where the caller has gone, who calls again
+	_ = json.NewEncoder(w).Encode(body) // fails if the caller has disconnected, which then retries
 }
 
 func main() {
@@ -120,8 +120,8 @@ func serve(address string) error {
 			}
 			handler(w, r)
 		}),
-		ReadTimeout: 10 * time.Second, // a call that takes its time to arrive is given up
-		// Longer than callers leave connections idle, or a call could meet one that is about to be closed.
+		ReadTimeout: 10 * time.Second, // limits slow requests
+		// Longer than the idle timeout of callers, so that no call uses a connection that is being closed.
 		IdleTimeout: 75 * time.Second,
 	}
 	listener, err := net.Listen("tcp", address)

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// For tests only: what the cloud holds, for `lbcf conformance`, which compares it with what the driver
-// said. It has nothing to do with the webhooks; leave it out where the driver serves real users.
+// For tests only: the contents of the cloud, which `lbcf conformance` compares with the driver's
+// responses. It is no webhook; remove it from a driver in production.
 
 type observation struct {
 	LoadBalancers []observedLoadBalancer `json:"loadBalancers"`
@@ -37,7 +37,7 @@ func (c *cloud) observe() observation {
 	return seen
 }
 
-// foreign is a backend that somebody else binds.
+// foreign is a backend that is registered outside of the driver.
 type foreign struct {
 	LBInfo stringMap `json:"lbInfo"`
 	Addr   string    `json:"addr"`

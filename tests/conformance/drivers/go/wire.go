@@ -6,12 +6,11 @@ import (
 	"errors"
 )
 
-// What the controller sends. encoding/json is strict where a wrong type would be a mistake ("5" is no
-// number), ignores fields that it does not know, reads names in any letter case (the controller in the
-// field writes OldParameters, the specification oldParameters), and takes null for an empty map, as
-// controllers in Go write it.
+// Requests of the controller. encoding/json rejects wrong types ("5" is not a number), ignores unknown
+// fields, matches names in any letter case (deployed controllers write OldParameters, the specification
+// oldParameters), and decodes null as an empty map, which controllers in Go send.
 
-// stringMap is a map of strings to strings; encoding/json alone would take null for an empty string.
+// stringMap is a map of strings to strings; encoding/json alone would decode a null value as an empty string.
 type stringMap map[string]string
 
 func (m *stringMap) UnmarshalJSON(data []byte) error {
@@ -29,7 +28,7 @@ func (m *stringMap) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// embedded is a pod or a service: controllers send objects, the specification shows text with JSON in it.
+// embedded is a pod or a service: controllers send objects, the specification shows a string with JSON.
 type embedded[T any] struct{ object T }
 
 func (e *embedded[T]) UnmarshalJSON(data []byte) error {
@@ -40,7 +39,7 @@ func (e *embedded[T]) UnmarshalJSON(data []byte) error {
 	return unmarshalObject(data, &e.object)
 }
 
-// unmarshalObject reads a JSON object; encoding/json alone would take null for an empty one.
+// unmarshalObject reads a JSON object; encoding/json alone would decode null as an empty one.
 func unmarshalObject(data []byte, into any) error {
 	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
 		return errors.New("a JSON object is needed")
@@ -70,7 +69,7 @@ type service struct {
 	} `json:"spec"`
 }
 
-// port says which port of a backend: portNumber is how the number was called once.
+// port is the port of a backend; portNumber is the older name of the number.
 type port struct {
 	Port       int    `json:"port"`
 	PortNumber int    `json:"portNumber"`
@@ -92,10 +91,10 @@ type serviceBackend struct {
 	Port          port              `json:"port"`
 	NodeName      string            `json:"nodeName"`
 	NodeAddresses []nodeAddress     `json:"nodeAddresses"`
-	NodeAddress   []nodeAddress     `json:"nodeAddress"` // so called in a sample of the specification
+	NodeAddress   []nodeAddress     `json:"nodeAddress"` // the name in a sample of the specification
 }
 
-// validation is a question asked while somebody changes an object: it is not repeated.
+// validation is sent when a user creates or updates an object, and is not repeated.
 type validation struct {
 	Operation string `json:"operation"`
 	DryRun    bool   `json:"dryRun"`
@@ -116,8 +115,8 @@ type validateBackend struct {
 	OldParameters stringMap `json:"oldParameters"`
 }
 
-// operation is called until it succeeds. The recordID is any text, the same in each call for one operation
-// on one object; the retryID is new in each.
+// operation is repeated until it succeeds. The recordID is any text, equal in all calls for one operation
+// on one object; the retryID is different in each call.
 type operation struct {
 	RecordID string `json:"recordID"`
 	RetryID  string `json:"retryID"`
@@ -137,7 +136,7 @@ type loadBalancerOperation struct {
 	Attributes stringMap `json:"attributes"`
 }
 
-// generateBackendAddr is without parameters: controllers leave them out, so no address may depend on them.
+// generateBackendAddr has no parameters: controllers omit them, so no address may depend on them.
 type generateBackendAddr struct {
 	operation
 	PodBackend     *podBackend     `json:"podBackend"`
@@ -153,12 +152,12 @@ type backendOperation struct {
 	InjectedInfo stringMap `json:"injectedInfo"`
 }
 
-// What the controller gets: an answer to an operation, and one to a validation.
+// Responses to the controller: one for operations, and one for validations.
 
 type answer struct {
-	Status string `json:"status"` // Succ, Fail or Running; nothing else is understood
+	Status string `json:"status"` // Succ, Fail or Running
 	Msg    string `json:"msg"`
-	// The least number of seconds until the next call: a number, though documents show a string.
+	// The minimum delay in seconds until the next call: a number, although documents show a string.
 	MinRetryDelayInSeconds int32             `json:"minRetryDelayInSeconds,omitempty"`
 	LBInfo                 map[string]string `json:"lbInfo,omitempty"`
 	BackendAddr            string            `json:"backendAddr,omitempty"`
@@ -178,7 +177,7 @@ func succeeded() answer { return answer{Status: "Succ"} }
 
 func failed(err error) answer { return answer{Status: "Fail", Msg: err.Error()} }
 
-// outcome is a success, unless there is an error.
+// outcome returns Succ, or Fail with the error as its message.
 func outcome(err error) answer {
 	if err != nil {
 		return failed(err)

@@ -1,17 +1,17 @@
 /**
- * Under which address the load balancer knows a backend.
+ * The address of a backend in the load balancer.
  *
- * The address is made of nothing but what the request says, so that the same backend has the same address
- * whenever it is asked for, and two backends never share one.
+ * It depends only on the request, so the same backend always has the same address, and two backends never
+ * share one.
  */
 
 import { CloudError } from './cloud.js';
 import * as wire from './wire.js';
 
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
-const PREFERENCE = ['InternalIP', 'ExternalIP']; // by which addresses nodes are reached
+const PREFERENCE = ['InternalIP', 'ExternalIP']; // the types of node addresses, in order of preference
 
-/** The backend has no address (yet); the message says what is missing. */
+/** The backend has no address (yet); the message is the reason. */
 export class NoAddress extends CloudError {}
 
 /** The pod's own IP and port. */
@@ -40,7 +40,7 @@ function write(ip, port, protocol) {
   return `${host}:${port}/${protocol}`;
 }
 
-/** Which port of the backend: `portNumber` is how the number was called once. */
+/** The port of a backend: `portNumber` is the older name of the number. */
 function portOf(backend) {
   const port = wire.object(backend, 'port') ?? {};
   const number = wire.integer(port, 'port') || wire.integer(port, 'portNumber');
@@ -55,7 +55,7 @@ function protocolOf(port) {
 }
 
 function nodeAddress(backend) {
-  // A sample of the specification says `nodeAddress`.
+  // A sample of the specification has `nodeAddress`.
   const given = backend.nodeAddresses == null ? 'nodeAddress' : 'nodeAddresses';
   const usable = wire.list(backend, given).filter((each) => wire.text(each, 'address') !== '');
   const rank = ({ type }) => (PREFERENCE.includes(type) ? PREFERENCE.indexOf(type) : PREFERENCE.length);

@@ -1,12 +1,12 @@
 /**
- * A load balancer cloud in memory: the place of your cloud's client library.
+ * A load balancer cloud in memory: replace it with your cloud's client library.
  *
- * It behaves as clouds do: creating takes a while, what it refuses it refuses by errors, it knows nothing
- * of Kubernetes, and it makes creation repeatable by a client token. Everything that the driver has to find
- * again is kept here, so the driver may be restarted at any time (were this cloud not in its own memory).
+ * Like other clouds it takes a while to create a load balancer, rejects requests with errors, is independent
+ * of Kubernetes, and makes creation idempotent by a client token. It stores everything that the driver has to
+ * find again, so the driver could be restarted at any time (if this cloud were not in its memory).
  *
- * Each method is one call of the cloud's interface, and one step: nothing happens in between. With `dryRun`,
- * a call says what it would say, and changes nothing.
+ * Each method is one atomic call of the cloud's API. With `dryRun`, a call returns its result and changes
+ * nothing.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -15,15 +15,15 @@ const CREATION_MS = 300;
 const MAX_LOAD_BALANCERS = 1000;
 const MAX_BACKENDS = 1000; // of one load balancer
 
-/** The cloud refuses; the message says why, for people. */
+/** The cloud rejects the request; the message is the reason. */
 export class CloudError extends Error {}
 
-/** There is no such load balancer. */
+/** The load balancer does not exist. */
 export class NotFound extends CloudError {}
 
-/** A load balancer as the cloud has it. */
+/** A load balancer in the cloud. */
 class LoadBalancer {
-  // A random id is never used again, so what still names a deleted load balancer cannot hit another one.
+  // A random id is never reused, so an old reference cannot hit another load balancer.
   id = `lb-${randomBytes(8).toString('hex')}`;
   attributes = {};
   /** Parameters by address. */
@@ -35,13 +35,13 @@ class LoadBalancer {
     this.readyAt = readyAt;
   }
 
-  /** Whether its creation is over. How far it is follows from the time: nothing runs for it. */
+  /** Whether it is created. This depends only on the time: nothing runs in the background. */
   get ready() {
     return performance.now() >= this.readyAt;
   }
 
-  /** The attributes that a change leads to: these, and how the load balancer is charged, which is fixed
-   * once it is set. */
+  /** The attributes after an update: the given ones, and the billing model, which is immutable once it
+   * is set. */
   changedTo(attributes) {
     const { charge } = this.attributes;
     if (charge === undefined) return attributes;
@@ -57,7 +57,7 @@ class LoadBalancer {
 export class Cloud {
   #loadBalancers = new Map();
 
-  /** Begins to create a load balancer; the same client token gives the same one, ready or not. */
+  /** Starts to create a load balancer; the same client token returns the same one, ready or not. */
   create(clientToken, spec, attributes, { dryRun }) {
     let lb = this.findByToken(clientToken);
     if (!lb) {
@@ -76,7 +76,7 @@ export class Cloud {
     return lb;
   }
 
-  /** The load balancer that was created with this client token, if there is one. */
+  /** The load balancer that was created with this client token, if any. */
   findByToken(clientToken) {
     return this.all().find((lb) => lb.clientToken === clientToken);
   }
@@ -88,20 +88,20 @@ export class Cloud {
     return lb;
   }
 
-  /** Brings a load balancer to these attributes. */
+  /** Updates a load balancer's attributes. */
   setAttributes(id, attributes, { dryRun }) {
     const lb = this.get(id);
     const changed = lb.changedTo(attributes);
     if (!dryRun) lb.attributes = changed;
   }
 
-  /** Deletes a load balancer, also one that is being created, with whatever is bound to it. */
+  /** Deletes a load balancer, also one that is being created, with its backends. */
   delete(id, { dryRun }) {
     const lb = this.get(id);
     if (!dryRun) this.#loadBalancers.delete(lb.id);
   }
 
-  /** Adds one backend, or brings it to these parameters; all others stay as they are. */
+  /** Registers one backend, or updates its parameters; all others stay unchanged. */
   bind(id, addr, parameters, { dryRun }) {
     const { backends } = this.get(id);
     if (!backends.has(addr) && backends.size >= MAX_BACKENDS) {
@@ -110,13 +110,13 @@ export class Cloud {
     if (!dryRun) backends.set(addr, parameters);
   }
 
-  /** Takes one backend away, if it is there. */
+  /** Deregisters one backend, if it is registered. */
   unbind(id, addr, { dryRun }) {
     const { backends } = this.get(id);
     if (!dryRun) backends.delete(addr);
   }
 
-  /** All there is, also what is being created. */
+  /** All load balancers, also those being created. */
   all() {
     return [...this.#loadBalancers.values()];
   }

@@ -1,12 +1,12 @@
 /**
- * An LBCF driver with Express, to be copied: put your cloud's client library in the place of cloud.js.
+ * A template for LBCF drivers with Express: replace cloud.js with your cloud's client library.
  *
- * What makes it right is mostly what it does not do. It remembers nothing between calls: the controller
- * sends back `lbInfo` and `backendAddr`, and the cloud keeps the rest. It never answers from memory by
- * `recordID`, since settings change under the same one. It touches no backend but the one it is asked about.
+ * It stores nothing between calls: the controller sends `lbInfo` and `backendAddr` with each call, and the
+ * cloud stores the rest. It never returns an earlier result for a `recordID`, because settings change under
+ * the same one. It changes only the backend of the call.
  *
- * Creating takes this cloud a while. The driver does not wait for it: it answers `Running`, and the
- * controller calls again until it hears `Succ` or `Fail`.
+ * This cloud takes a while to create a load balancer. The driver does not wait for it: it returns `Running`,
+ * and the controller repeats the call until the response is `Succ` or `Fail`.
  */
 
 import { createServer } from 'node:http';
@@ -19,16 +19,16 @@ import * as wire from './wire.js';
 
 const cloud = new Cloud();
 
-// Answers. Only the status 200 is an answer: a refusal is one, and its reason reaches the user as `msg`.
+// Responses. Every response has status 200, also a rejection, whose reason reaches the user as `msg`.
 
 const succ = (fields = {}) => ({ status: 'Succ', msg: '', ...fields });
 const fail = (msg) => ({ status: 'Fail', msg });
-// Without `minRetryDelayInSeconds`, an integer, the controller chooses when to ask again.
+// Without `minRetryDelayInSeconds`, an integer, the controller chooses when to poll.
 const running = (msg) => ({ status: 'Running', msg });
 const verdict = (problem) => ({ succ: problem === undefined, msg: problem ?? '' });
 
-// What the fields may be. The same rules hold in `validate…` and in the operations themselves: objects can
-// reach the controller without having been validated. Each gives what is wrong, or undefined.
+// The rules of the fields. The same rules apply in `validate…` and in the operations themselves: objects can
+// reach the controller without having been validated. Each returns a message, or undefined.
 
 const problemWithLoadBalancer = ({ vpc = '', port = '80' }, attributes) => {
   if (!vpc.startsWith('vpc-')) return `lbSpec.vpc: "${vpc}": must name a network, as in "vpc-1"`;
@@ -52,8 +52,8 @@ const isWholeNumber = (text, least, most) =>
 const problemWithOperation = (operation) =>
   ['Create', 'Update'].includes(operation) ? undefined : `operation: "${operation}": not Create or Update`;
 
-// The webhooks: each is a function from the call's body to the answer's. With a cloud behind a network they
-// are `async`, and nothing else changes.
+// The webhooks: each is a function from the body of the request to that of the response. With a cloud behind
+// a network they are `async`, and nothing else changes.
 
 const webhooks = {
   healthz: () => ({ healthy: true }),
@@ -75,10 +75,10 @@ const webhooks = {
     if (recordID === '') return fail('recordID: missing; without it a repeated call would create twice');
     const problem = problemWithLoadBalancer(spec, attributes);
     if (problem) return fail(problem);
-    // The recordID is the client token that clouds ask for: each call finds what the first one began, and
-    // none begins it again, also when several are under way at once.
+    // The recordID serves as client token: each call finds what the first one started, and
+    // none starts it again, also if several run concurrently.
     const lb = cloud.create(recordID, spec, attributes, { dryRun });
-    // A dry run tells how it would end: there is nothing for which the controller could wait.
+    // A dry run returns the final result: there is nothing for which the controller could wait.
     return lb.ready || dryRun ? succ({ lbInfo: { lbID: lb.id } }) : running(`${lb.id} is being created`);
   },
 
@@ -94,10 +94,10 @@ const webhooks = {
   deleteLoadBalancer(body) {
     const { recordID, lbInfo, dryRun } = wire.operation(body);
     wire.map(body, 'attributes');
-    // An empty lbInfo says that the controller was never told an identity: the creation is still under way,
-    // or its last answer was lost. This is the last chance to free what it made.
+    // An empty lbInfo means that the controller never received an identity: the creation still runs,
+    // or its last response was lost. This is the last chance to delete what it created.
     const id = lbInfo.lbID ?? cloud.findByToken(tokenOfCreation(recordID))?.id;
-    // What is not there is deleted already: a Fail would be repeated for ever.
+    // An unknown load balancer is already deleted: after a Fail the controller would retry indefinitely.
     unlessGone(() => cloud.delete(id, { dryRun }));
     return succ();
   },
@@ -107,7 +107,7 @@ const webhooks = {
     const backendType = wire.text(body, 'backendType');
     wire.flag(body, 'dryRun');
     wire.map(body, 'lbInfo'); // empty as long as the load balancer has not been created
-    // The controller in the field writes a capital O, the specification a small one. Nothing depends on the
+    // Deployed controllers write a capital O, the specification a small one. Nothing depends on the
     // old parameters here; a driver that forbids a change compares them.
     wire.map(body, body.OldParameters == null ? 'oldParameters' : 'OldParameters');
     if (!['Pod', 'Service', 'Static'].includes(backendType)) {
@@ -130,7 +130,7 @@ const webhooks = {
     const problem = addr === '' ? 'backendAddr: missing' : problemWithParameters(parameters);
     if (problem) return fail(problem);
     cloud.bind(identity(lbInfo), addr, parameters, { dryRun });
-    return succ({ injectedInfo: {} }); // the address finds the backend again: there is nothing to remember
+    return succ({ injectedInfo: {} }); // the address identifies the backend, so nothing else has to be stored
   },
 
   deregisterBackend(body) {
@@ -138,19 +138,19 @@ const webhooks = {
     const addr = wire.text(body, 'backendAddr');
     wire.map(body, 'parameters');
     wire.map(body, 'injectedInfo');
-    unlessGone(() => cloud.unbind(lbInfo.lbID, addr, { dryRun })); // it may have gone with its load balancer
+    unlessGone(() => cloud.unbind(lbInfo.lbID, addr, { dryRun })); // it may have been deleted with its load balancer
     return succ();
   },
 };
 
-/** The load balancer that a call is about: the `lbInfo` that `createLoadBalancer` gave. */
+/** The load balancer of a call: the `lbInfo` that `createLoadBalancer` returned. */
 function identity({ lbID }) {
   if (lbID === undefined) throw new NotFound('lbInfo.lbID: missing; the load balancer has not been created');
   return lbID;
 }
 
-/** The recordID with which the object of a deletion was created, where they have their usual form. Where
- * they have another, this finds nothing, and nothing is deleted. */
+/** The recordID of the creation of the object that is being deleted, if recordIDs have their usual form.
+ * With another form no load balancer has this token, and nothing is deleted. */
 function tokenOfCreation(recordID) {
   const usual = 'deleteLoadBalancer(';
   return recordID.startsWith(usual) ? `createLoadBalancer(${recordID.slice(usual.length)}` : '';
@@ -167,11 +167,11 @@ function unlessGone(act) {
 // The server.
 
 const app = express();
-app.disable('etag'); // it would turn an answer into a 304
+app.disable('etag'); // it would turn a response into a 304
 app.enable('case sensitive routing').disable('x-powered-by');
 app.use('/_observe', observer(cloud));
-// A whole pod has to fit, and Express' own limit is 100 kB. Every media type is read as JSON: callers differ.
-// Express would take an empty body for an empty object, and delete what it does not name.
+// A request contains a whole pod, and the default limit of Express is 100 kB. Every media type is decoded as
+// JSON, because callers differ. Express would decode an empty body as an empty object.
 const verify = (_request, _response, body) => {
   if (body.length === 0) throw new wire.BadRequest('the body is empty');
 };
@@ -186,8 +186,8 @@ for (const [name, answer] of Object.entries(calls)) {
   app.route(`/${name}`).post(json, act).all(notAllowed('POST'));
 }
 app.use((_request, response) => response.status(404).json({ error: 'there is no such webhook' }));
-// What the cloud refuses is a `Fail`, which the controller repeats later. All else is a call that is none,
-// or a mistake of ours: JSON too, so that people can read it.
+// A rejection by the cloud becomes a `Fail`, which the controller retries later. All other errors are invalid
+// calls or bugs, with a JSON response, too.
 app.use((error, _request, response, _next) => {
   if (error instanceof CloudError) return response.json(fail(error.message));
   const status = error.status ?? 500;
@@ -198,8 +198,8 @@ app.use((error, _request, response, _next) => {
 const { values: options } = parseArgs({
   options: { host: { type: 'string', default: '127.0.0.1' }, port: { type: 'string', default: '8080' } },
 });
-// Connections are kept open for longer than callers leave them idle, or a call could meet one that is about
-// to be closed. A call that takes its time to arrive is given up.
+// Longer than the idle timeout of callers, so that no call uses a connection that is being closed. A request
+// that arrives too slowly is rejected.
 const limits = { keepAliveTimeout: 75_000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 };
 const server = createServer(limits, app);
 server.listen(Number(options.port), options.host, () => {

@@ -1,6 +1,6 @@
 /**
- * For tests only: what the cloud holds, for `lbcf conformance`, which compares it with what the driver said.
- * It has nothing to do with the webhooks; leave it out where the driver serves real users.
+ * For tests only: the contents of the cloud, which `lbcf conformance` compares with the driver's responses.
+ * It is no webhook; remove it from a driver in production.
  */
 
 import express from 'express';
@@ -19,7 +19,7 @@ export function observer(cloud) {
     response.json({ loadBalancers });
   });
 
-  // A backend that somebody else binds.
+  // A backend that is registered outside of the driver.
   router.post('/foreign', express.json(), ({ body }, response) => {
     const { lbID } = wire.map(wire.call(body), 'lbInfo');
     cloud.bind(lbID, wire.text(body, 'addr'), {}, { dryRun: false });

@@ -1,16 +1,15 @@
 /**
- * Reading what the controller sends. Strict where a wrong type would be a mistake (`"5"` is no number),
- * lenient where controllers differ: unknown fields are ignored, and `null` is an empty map, as controllers
- * in Go write it.
+ * Decodes requests of the controller. It rejects wrong types (`"5"` is not a number), ignores unknown
+ * fields, and decodes `null` as an empty map, which controllers in Go send.
  */
 
-/** The call is none: it is answered with 400. */
+/** An invalid call: the response has status 400. */
 export class BadRequest extends Error {
   status = 400;
 }
 
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
-// JSON can hold half of a surrogate pair, which no answer could repeat.
+// JSON can contain half of a surrogate pair, which no response could repeat.
 const isString = (value) => typeof value === 'string' && value.isWellFormed();
 const isBoolean = (value) => typeof value === 'boolean';
 const isInteger = (value) => Number.isSafeInteger(value);
@@ -41,7 +40,7 @@ export function map(parent, name) {
   return value;
 }
 
-/** A pod or a service: controllers send objects, the specification shows text with JSON in it. */
+/** A pod or a service: controllers send objects, the specification shows a string with JSON. */
 export function embedded(parent, name) {
   let value = parent[name];
   if (isString(value)) {
@@ -61,8 +60,8 @@ export function call(body) {
   return body;
 }
 
-/** What has the form of all operations: called until it succeeds. The `recordID` is any text, the same in
- * each call for one operation on one object; the `retryID` is new in each. */
+/** The common fields of all operations, which are repeated until they succeed. The `recordID` is any text,
+ * equal in all calls for one operation on one object; the `retryID` is different in each call. */
 export function operation(body) {
   return {
     recordID: text(call(body), 'recordID'),

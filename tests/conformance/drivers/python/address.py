@@ -1,17 +1,17 @@
-"""Under which address the load balancer knows a backend.
+"""The address of a backend in the load balancer.
 
-The address is made of nothing but what the request says, so that the same backend has the same address
-whenever it is asked for, and two backends never share one.
+It depends only on the request, so the same backend always has the same address, and two backends never
+share one.
 """
 
 from cloud import CloudError
 from wire import NodeAddress, PodBackend, Port, Service, ServiceBackend
 
-PREFERENCE = ("InternalIP", "ExternalIP")  # by which addresses nodes are reached
+PREFERENCE = ("InternalIP", "ExternalIP")  # the types of node addresses, in order of preference
 
 
 class NoAddress(CloudError):
-    """The backend has no address (yet); the text says what is missing."""
+    """The backend has no address (yet); the message names what is missing."""
 
 
 def of_pod(backend: PodBackend) -> str:

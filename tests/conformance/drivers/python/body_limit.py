@@ -1,12 +1,12 @@
-"""A limit for requests: what anybody sends must not fill the memory, nor occupy the driver for ever."""
+"""A limit for requests, so that no client can exhaust the memory or occupy the driver indefinitely."""
 
 import asyncio
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-LIMIT = 4 * 1024 * 1024  # bytes; a whole pod has to fit, and Kubernetes' own limit is about 1.5 MiB
-DRAIN = 16 * 1024 * 1024  # bytes that are read, and thrown away, before the caller is hung up on
+LIMIT = 4 * 1024 * 1024  # bytes; a request contains a whole pod, which Kubernetes limits to about 1.5 MiB
+DRAIN = 16 * 1024 * 1024  # bytes that are read and discarded before the connection is closed
 DEADLINE = 10  # seconds for a whole body
 
 
@@ -41,7 +41,7 @@ class BodyLimit:
 
 
 async def read(receive: Receive) -> bytes | None:
-    """The whole body, or nothing when it is too large."""
+    """The whole body, or `None` if it is too large."""
     body, size, more = bytearray(), 0, True
     while more and size <= DRAIN:
         message = await receive()
@@ -56,5 +56,5 @@ async def read(receive: Receive) -> bytes | None:
 
 
 def refuse(status: int, error: str) -> JSONResponse:
-    # Otherwise uvicorn would go on reading, and throwing away, for as long as the caller goes on writing.
+    # Otherwise uvicorn would read and discard for as long as the client continues to write.
     return JSONResponse({"error": error}, status, {"Connection": "close"})

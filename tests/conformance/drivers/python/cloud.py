@@ -1,8 +1,8 @@
-"""A load balancer cloud in memory: the place of your cloud's client library.
+"""A load balancer cloud in memory: replace it with your cloud's client library.
 
-It behaves as clouds do: it refuses by errors, it knows nothing of Kubernetes, and it makes creation
-repeatable by a client token. Everything that the driver has to find again is kept here, so the driver
-may be restarted at any time (were this cloud not in the driver's own memory).
+Like other clouds it raises errors, is independent of Kubernetes, and makes creation idempotent by a client
+token. It stores everything that the driver has to find again, so the driver could be restarted at any time
+(if this cloud were not in its memory).
 """
 
 import copy
@@ -17,16 +17,16 @@ StringMap = dict[str, str]
 
 
 class CloudError(Exception):
-    """The cloud refuses; the text says why, for people."""
+    """The cloud rejects the request; the text is the reason."""
 
 
 class NotFound(CloudError):
-    """There is no such load balancer."""
+    """The load balancer does not exist."""
 
 
 @dataclass
 class LoadBalancer:
-    """A load balancer as the cloud has it."""
+    """A load balancer in the cloud."""
 
     id: str
     client_token: str
@@ -35,8 +35,7 @@ class LoadBalancer:
     backends: dict[str, StringMap] = field(default_factory=dict)  # parameters by address
 
     def changed_to(self, attributes: StringMap) -> StringMap:
-        """The attributes that a change leads to: these, and how the load balancer is charged, which is
-        fixed once it is set."""
+        """The new attributes: these, and charging, which cannot be changed once it is set."""
         charge, wanted = self.attributes.get("charge"), attributes.get("charge")
         if charge is not None and wanted not in (None, charge):
             raise CloudError(f"{self.id} is charged {charge!r}; this cannot be changed to {wanted!r}")
@@ -44,23 +43,23 @@ class LoadBalancer:
 
 
 class Cloud:
-    """Load balancers and their backends. Each method is one call of the cloud's interface, and the
-    lock makes it one step, as clouds do: the driver is called for many backends at once. With
-    `dry_run`, a call says what it would say, and changes nothing."""
+    """Load balancers and their backends. Each method is one call of the cloud's API. The lock makes it
+    atomic, because the driver is called for many backends concurrently. With `dry_run`, a call returns
+    its result and changes nothing."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._load_balancers: dict[str, LoadBalancer] = {}
 
     def create(self, client_token: str, spec: StringMap, attributes: StringMap, *, dry_run: bool) -> str:
-        """Creates a load balancer and gives its id; the same client token gives the same one."""
+        """Creates a load balancer and returns its id; the same client token returns the same one."""
         with self._lock:
             lb = self._made_with(client_token)
             if lb is None:
                 if len(self._load_balancers) >= MAX_LOAD_BALANCERS:
                     raise CloudError(f"quota: there are {MAX_LOAD_BALANCERS} load balancers already")
-                # A random id is never used again, so what still names a deleted load balancer cannot
-                # hit another one.
+                # A random id is never reused, so a reference to a deleted load balancer cannot
+                # match another one.
                 lb = LoadBalancer(f"lb-{secrets.token_hex(8)}", client_token, spec)
             elif lb.spec != spec:
                 raise CloudError(f"{lb.id} was created with the same token from another lbSpec")
@@ -77,7 +76,7 @@ class Cloud:
             return lb and lb.id
 
     def set_attributes(self, lb_id: str, attributes: StringMap, *, dry_run: bool) -> None:
-        """Brings a load balancer to these attributes."""
+        """Updates a load balancer's attributes."""
         with self._lock:
             lb = self._get(lb_id)
             changed = lb.changed_to(attributes)
@@ -85,14 +84,14 @@ class Cloud:
                 lb.attributes = changed
 
     def delete(self, lb_id: str, *, dry_run: bool) -> None:
-        """Deletes a load balancer with whatever is bound to it."""
+        """Deletes a load balancer with its backends."""
         with self._lock:
             lb = self._get(lb_id)
             if not dry_run:
                 del self._load_balancers[lb.id]
 
     def bind(self, lb_id: str, addr: str, parameters: StringMap, *, dry_run: bool) -> None:
-        """Adds one backend, or brings it to these parameters; all others stay as they are."""
+        """Registers one backend, or updates its parameters; all others stay unchanged."""
         with self._lock:
             backends = self._get(lb_id).backends
             if addr not in backends and len(backends) >= MAX_BACKENDS:
@@ -101,14 +100,14 @@ class Cloud:
                 backends[addr] = parameters
 
     def unbind(self, lb_id: str, addr: str, *, dry_run: bool) -> None:
-        """Takes one backend away, if it is there."""
+        """Deregisters one backend, if it is registered."""
         with self._lock:
             backends = self._get(lb_id).backends
             if not dry_run:
                 backends.pop(addr, None)
 
     def load_balancers(self) -> list[LoadBalancer]:
-        """All there is, as a copy."""
+        """A copy of all load balancers."""
         with self._lock:
             return copy.deepcopy(list(self._load_balancers.values()))
 

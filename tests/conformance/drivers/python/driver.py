@@ -1,8 +1,8 @@
-"""An LBCF driver with FastAPI, to be copied: put your cloud's client library in the place of cloud.py.
+"""A template for LBCF drivers with FastAPI: replace cloud.py with your cloud's client library.
 
-What makes it right is mostly what it does not do. It remembers nothing between calls: the controller
-sends back `lbInfo` and `backendAddr`, and the cloud keeps the rest. It never answers from memory by
-`recordID`, since settings change under the same one. It touches no backend but the one it is asked about.
+It stores nothing between calls: the controller sends `lbInfo` and `backendAddr` with each call, and the
+cloud stores the rest. It never returns an earlier result for a `recordID`, because settings change under
+the same one. It changes only the backend of the call.
 """
 
 import argparse
@@ -25,17 +25,17 @@ from observer import observer
 
 Answer = dict[str, Any]
 
-KEEP_REGISTERED = "lbcf.example.com/keep-registered"  # a pod's wish to stay although it is not ready
+KEEP_REGISTERED = "lbcf.example.com/keep-registered"  # keeps a pod registered although it is not ready
 
 cloud = Cloud()
 # A redirect would make a POST a GET, so a path with a slash at its end is an unknown path. Without
-# `strict_content_type=False`, a call without a media type would be refused.
+# `strict_content_type=False`, a call without a media type would be rejected.
 app = FastAPI(title="LBCF driver", redirect_slashes=False, strict_content_type=False, openapi_url=None)
 app.add_middleware(BodyLimit)
 app.include_router(observer(cloud))
 
 
-# Answers. Only the status 200 is an answer: a refusal is one, and its reason reaches the user as `msg`.
+# Responses. Every response has status 200, also a rejection, whose reason reaches the user as `msg`.
 
 
 def succ(**fields: Any) -> Answer:
@@ -52,11 +52,11 @@ def verdict(problem: str | None) -> Answer:
 
 @app.exception_handler(CloudError)
 async def refused_by_cloud(_: Request, error: CloudError) -> JSONResponse:
-    """What the cloud refuses is a `Fail`, which the controller repeats later."""
+    """A rejection by the cloud becomes a `Fail`, which the controller retries later."""
     return JSONResponse(fail(str(error)))
 
 
-# Calls that are none: an answer in JSON, so that people can read what is wrong.
+# Invalid calls: a JSON response with the reason.
 
 
 @app.exception_handler(RequestValidationError)
@@ -72,7 +72,7 @@ async def no_such_call(_: Request, error: HTTPException) -> JSONResponse:
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
-# What the fields may be. The same rules hold in `validate…` and in the operations themselves: objects can
+# The rules of the fields. The same rules apply in `validate…` and in the operations themselves: objects can
 # reach the controller without having been validated.
 
 
@@ -100,11 +100,11 @@ def problem_with_parameters(parameters: StringMap) -> str | None:
 
 
 def is_whole_number(text: str) -> bool:
-    return re.fullmatch("[0-9]{1,9}", text) is not None  # int() would take "+1", " 1" and "1_0", too
+    return re.fullmatch("[0-9]{1,9}", text) is not None  # int() would accept "+1", " 1" and "1_0", too
 
 
-# The webhooks. FastAPI runs functions without `async` in threads, so that a cloud that takes its time
-# holds up nobody else; `healthz` is `async`, and answered even when all threads are busy.
+# The webhooks. FastAPI runs functions without `async` in threads, so that a slow cloud blocks no other
+# call; `healthz` is `async`, and works even if all threads are busy.
 
 
 @app.api_route("/healthz", methods=["GET", "POST"])
@@ -128,8 +128,8 @@ def create_load_balancer(call: wire.CreateLoadBalancer) -> Answer:
         return fail("recordID: missing; without it a repeated call would create twice")
     if problem := problem_with_load_balancer(call.lbSpec, call.attributes):
         return fail(problem)
-    # The recordID is the client token that clouds ask for: a call that is repeated because its answer
-    # was lost finds what the first one made, also when both are under way at once.
+    # The recordID serves as client token: a call that is repeated because its response
+    # was lost finds what the first one created, also if both run concurrently.
     lb_id = cloud.create(call.recordID, call.lbSpec, call.attributes, dry_run=call.dryRun)
     return succ(lbInfo={"lbID": lb_id})
 
@@ -145,10 +145,10 @@ def ensure_load_balancer(call: wire.LoadBalancerOperation) -> Answer:
 
 @app.post("/deleteLoadBalancer")
 def delete_load_balancer(call: wire.LoadBalancerOperation) -> Answer:
-    # An empty lbInfo says that the controller was never told an identity. Where the answer was lost on
-    # its way, there is a load balancer all the same, and this is the last chance to free it.
+    # An empty lbInfo means that the controller never received an identity. If the response was lost on
+    # its way, the load balancer exists nevertheless, and this is the last chance to delete it.
     lb_id = call.lbInfo.get("lbID") or cloud.find_by_token(token_of_creation(call.recordID))
-    # What is not there is deleted already: a Fail would be repeated for ever.
+    # An unknown load balancer is already deleted: after a Fail the controller would retry indefinitely.
     with suppress(NotFound):
         cloud.delete(lb_id or "", dry_run=call.dryRun)
     return succ()
@@ -181,12 +181,12 @@ def ensure_backend(call: wire.BackendOperation) -> Answer:
     if problem := problem_with_parameters(call.parameters):
         return fail(problem)
     cloud.bind(lb_id, call.backendAddr, call.parameters, dry_run=call.dryRun)
-    return succ(injectedInfo={})  # the address finds the backend again: there is nothing to remember
+    return succ(injectedInfo={})  # the address identifies the backend, so nothing else has to be stored
 
 
 @app.post("/deregisterBackend")
 def deregister_backend(call: wire.BackendOperation) -> Answer:
-    with suppress(NotFound):  # gone with its load balancer
+    with suppress(NotFound):  # deleted with its load balancer
         cloud.unbind(call.lbInfo.get("lbID", ""), call.backendAddr, dry_run=call.dryRun)
     return succ()
 
@@ -200,7 +200,7 @@ def judge_pod_deregister(call: wire.JudgePodDeregister) -> Answer:
 
 
 def identity(lb_info: StringMap) -> str:
-    """The load balancer that a call is about: the `lbInfo` that `createLoadBalancer` gave."""
+    """The load balancer of a call: the `lbInfo` that `createLoadBalancer` returned."""
     try:
         return lb_info["lbID"]
     except KeyError:
@@ -208,8 +208,8 @@ def identity(lb_info: StringMap) -> str:
 
 
 def token_of_creation(record_id: str) -> str:
-    """The recordID with which the object of a deletion was created, where they have their usual form.
-    Where they have another, this finds nothing, and nothing is deleted."""
+    """The recordID of the creation of the object that is being deleted, if recordIDs have their usual form.
+    With another form no load balancer has this token, and nothing is deleted."""
     usual = "deleteLoadBalancer("
     return f"createLoadBalancer({record_id[len(usual) :]}" if record_id.startswith(usual) else ""
 
@@ -223,8 +223,8 @@ def main() -> None:
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     listener = socket.create_server((options.host, options.port), family=family)
     print(f"listening on {options.host}:{listener.getsockname()[1]}", flush=True)
-    # Connections are kept open for longer than callers leave them idle, or a call could meet one that is
-    # about to be closed. At SIGTERM, calls under way get a second.
+    # Longer than the idle timeout of callers, so that no call uses a connection that is being closed. At
+    # SIGTERM, running calls have one second to complete.
     config = uvicorn.Config(
         app,
         log_level="warning",

@@ -1,5 +1,5 @@
-"""For tests only: what the cloud holds, for `lbcf conformance`, which compares it with what the driver
-said. It has nothing to do with the webhooks; leave it out where the driver serves real users."""
+"""For tests only: the contents of the cloud, which `lbcf conformance` compares with the driver's
+responses. It is no webhook; remove it from a driver in production."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from wire import Map, Text, Wire
 
 
 class Foreign(Wire):
-    """A backend that somebody else binds."""
+    """A backend that is registered outside of the driver."""
 
     lbInfo: Map
     addr: Text

@@ -1,4 +1,4 @@
-"""What the controller sends and gets. The fields are called as they are on the wire.
+"""Requests and responses. The fields have their names in JSON.
 
 Strict where a wrong type would be a mistake (`"5"` is no number), lenient where controllers differ:
 unknown fields are ignored, and `null` is an empty map, as controllers in Go write it.
@@ -15,12 +15,12 @@ def _empty_for_null(value: Any) -> Any:
 
 
 def _object_or_json(value: Any) -> Any:
-    """The specification shows pods and services as text with JSON in it; controllers send objects."""
+    """The specification shows pods and services as strings with JSON; controllers send objects."""
     return json.loads(value) if isinstance(value, str) else value
 
 
 def _writable(text: str) -> str:
-    """JSON can hold half of a surrogate pair, which no answer could repeat."""
+    """JSON can contain half of a surrogate pair, which no response could repeat."""
     text.encode()  # its error is a ValueError
     return text
 
@@ -30,13 +30,13 @@ Map = Annotated[dict[Text, Text], BeforeValidator(_empty_for_null)]
 
 
 class Wire(BaseModel):
-    """What all messages have in common."""
+    """The base of all messages."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
 
 
 class Metadata(Wire):
-    """Who an object in Kubernetes is."""
+    """A Kubernetes object's identity."""
 
     name: Text = ""
     namespace: Text = ""
@@ -45,13 +45,13 @@ class Metadata(Wire):
 
 
 class PodStatus(Wire):
-    """What of a pod's status matters here."""
+    """The required fields of a pod's status."""
 
     podIP: Text | None = None
 
 
 class Pod(Wire):
-    """What of a pod matters here."""
+    """The required fields of a pod."""
 
     metadata: Metadata = Metadata()
     status: PodStatus | None = None
@@ -66,20 +66,20 @@ class ServicePort(Wire):
 
 
 class ServiceSpec(Wire):
-    """What of a service's spec matters here."""
+    """The required fields of a service's spec."""
 
     ports: list[ServicePort] | None = None
 
 
 class Service(Wire):
-    """What of a service matters here."""
+    """The required fields of a service."""
 
     metadata: Metadata = Metadata()
     spec: ServiceSpec | None = None
 
 
 class Port(Wire):
-    """Which port of a backend: `portNumber` is how the number was called once."""
+    """The port of a backend: `portNumber` is the older name of the number."""
 
     port: int | None = None
     portNumber: int | None = None
@@ -107,11 +107,11 @@ class ServiceBackend(Wire):
     port: Port
     nodeName: Text = ""
     nodeAddresses: list[NodeAddress] | None = None
-    nodeAddress: list[NodeAddress] | None = None  # so called in a sample of the specification
+    nodeAddress: list[NodeAddress] | None = None  # the name in a sample of the specification
 
 
 class Validation(Wire):
-    """A question asked while somebody changes an object: it is not repeated."""
+    """A validation of a change to an object; it is not repeated."""
 
     operation: Text = ""
     dryRun: bool = False
@@ -127,13 +127,13 @@ class ValidateBackend(Validation):
     backendType: Text = ""
     lbInfo: Map = {}  # empty as long as the load balancer has not been created
     parameters: Map = {}
-    # The controller in the field writes a capital O, the specification a small one.
+    # Deployed controllers write a capital O, the specification a small one.
     oldParameters: Map = Field({}, validation_alias=AliasChoices("OldParameters", "oldParameters"))
 
 
 class Operation(Wire):
-    """An operation, called until it succeeds. The `recordID` is any text, the same in each call for
-    one operation on one object; the `retryID` is new in each."""
+    """An operation, repeated until it succeeds. The `recordID` is any text, equal in all calls for
+    one operation on one object; the `retryID` is different in each call."""
 
     recordID: Text = ""
     retryID: Text = ""
@@ -153,7 +153,7 @@ class LoadBalancerOperation(Operation):
 
 
 class GenerateBackendAddr(Operation):
-    """Without `parameters`: controllers leave them out, so no address may depend on them."""
+    """Without `parameters`: controllers omit them, so no address may depend on them."""
 
     podBackend: PodBackend | None = None
     serviceBackend: ServiceBackend | None = None

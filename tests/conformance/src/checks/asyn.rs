@@ -1,17 +1,16 @@
-//! Running: operations that take their time, and are asked about until they are done.
+//! Running: long operations that controllers poll.
 
 mod interrupted;
-mod polled;
+mod polling;
 
 use crate::check::Check;
 
-/// The checks about Running.
 pub(super) const CHECKS: &[&Check] = &[
-    &polled::ASYN_01,
-    &polled::ASYN_02,
-    &polled::ASYN_03,
-    &polled::ASYN_04,
-    &polled::ASYN_05,
+    &polling::ASYN_01,
+    &polling::ASYN_02,
+    &polling::ASYN_03,
+    &polling::ASYN_04,
+    &polling::ASYN_05,
     &interrupted::ASYN_06,
     &interrupted::ASYN_07,
 ];

@@ -1,21 +1,20 @@
-//! Bad input: what no controller sends, but what scanners, wrong configurations and broken proxies do.
-//! A driver says no, does nothing, and goes on.
+//! Bad input: no controller sends it, but scanners, wrong configurations and broken proxies do. A
+//! driver rejects it, changes nothing, and keeps working.
 
-mod after;
 mod broken;
-mod judging;
 mod large;
 mod paths;
-mod stage;
+mod recovery;
 mod types;
+mod valid_calls;
+mod verify;
 
 use crate::check::Check;
 
-/// The checks about bad input.
 pub(super) const CHECKS: &[&Check] = &[
     &broken::BAD_01,
     &types::BAD_02,
     &paths::BAD_03,
     &large::BAD_04,
-    &after::BAD_05,
+    &recovery::BAD_05,
 ];

@@ -1,18 +1,17 @@
-//! createLoadBalancer: making load balancers, once.
+//! createLoadBalancer.
 
-mod basis;
-mod refused;
+mod creation;
+mod rejected;
 mod repeated;
 
 use crate::check::Check;
 
-/// The checks about createLoadBalancer.
 pub(super) const CHECKS: &[&Check] = &[
-    &basis::CLB_01,
-    &basis::CLB_02,
+    &creation::CLB_01,
+    &creation::CLB_02,
     &repeated::CLB_03,
     &repeated::CLB_04,
-    &refused::CLB_05,
+    &rejected::CLB_05,
     &repeated::CLB_06,
-    &basis::CLB_07,
+    &creation::CLB_07,
 ];

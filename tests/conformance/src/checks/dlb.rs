@@ -1,30 +1,28 @@
-//! deleteLoadBalancer: what is gone stays gone, and what was never there can be deleted.
+//! deleteLoadBalancer: also of load balancers that were never created or are deleted already.
 
-use crate::check::{Check, Company, Group, Level, Need, Observer};
+use crate::check::{Check, Concurrency, Group, Need, Observer};
 use crate::lab::{Lab, LoadBalancer, Status};
-use crate::verdict::{Failure, Verdict};
+use crate::outcome::{CheckOutcome, Failure};
 use lbcf_driver_sdk::webhook::StringMap;
 use serde_json::{Value, json};
 
-/// The checks about deleteLoadBalancer.
 pub(super) const CHECKS: &[&Check] = &[&DLB_01, &DLB_02, &DLB_03, &DLB_04, &DLB_05, &DLB_06];
 
 static DLB_01: Check = Check {
     id: "DLB-01",
-    level: Level::Must,
-    group: Group::Dlb,
-    rule: "A load balancer that is there is deleted: Succ, at once or after Running, and it is gone",
-    why: "The object in Kubernetes goes when the driver says Succ. What is left in the cloud then \
-          belongs to nobody and costs money.",
+    rule: "deleteLoadBalancer deletes an existing load balancer: Succ, at once or after Running, \
+           and it no longer exists",
+    why: "The object in Kubernetes is deleted when the driver returns Succ. Nothing refers to what \
+          is left in the cloud, and it costs money.",
     source: "LBCF webhook specification, deleteLoadBalancer",
-    typical: "Succ is answered when the deletion has begun and may still fail, or errors are swallowed.",
+    typical: "Succ is returned when the deletion has started and may still fail, or errors are \
+              swallowed.",
     observer: Observer::Improves,
     needs: &[Need::LoadBalancer],
-    company: Company::Any,
-    code: |lab| Box::pin(dlb_01(lab)),
+    ..Check::must(Group::Dlb, |lab| Box::pin(dlb_01(lab)))
 };
 
-async fn dlb_01(lab: &Lab) -> Verdict {
+async fn dlb_01(lab: &Lab) -> CheckOutcome {
     let load_balancer = lab.given_new_load_balancer().await?;
     lab.deleted(&load_balancer).await?;
     is_gone(lab, &load_balancer).await
@@ -32,136 +30,117 @@ async fn dlb_01(lab: &Lab) -> Verdict {
 
 static DLB_02: Check = Check {
     id: "DLB-02",
-    level: Level::Must,
-    group: Group::Dlb,
-    rule: "Deleting it again succeeds, however often",
-    why: "The answer may get lost, or the controller may die before it removes the finalizer. It then \
-          asks again, and with a Fail the object in Kubernetes never goes.",
+    rule: "Deleting a deleted load balancer succeeds, however often",
+    why: "The response may get lost, or the controller may crash before it removes the finalizer. \
+          It then calls again, and after a Fail the object in Kubernetes is never removed.",
     source: "LBCF controller: finalizers (b22)",
-    typical: "The cloud's \"not found\" is passed on as Fail. What is not there is deleted.",
-    observer: Observer::Unused,
+    typical: "The cloud's \"not found\" is returned as Fail. A load balancer that does not exist \
+              is deleted.",
     needs: &[Need::LoadBalancer],
-    company: Company::Any,
-    code: |lab| Box::pin(dlb_02(lab)),
+    ..Check::must(Group::Dlb, |lab| Box::pin(dlb_02(lab)))
 };
 
-async fn dlb_02(lab: &Lab) -> Verdict {
+async fn dlb_02(lab: &Lab) -> CheckOutcome {
     let load_balancer = lab.given_new_load_balancer().await?;
-    let first = lab.deleted(&load_balancer).await;
-    first.map_err(|not_passed| not_passed.blocked_by("DLB-01"))?;
+    lab.given_deleted(&load_balancer).await?;
     for _ in 0..lab.repeats() {
-        let again = lab.until_done(&load_balancer.delete()).await?;
-        again.succ("since it is deleted already")?;
+        let since = "since it is deleted already";
+        lab.succeeds(&load_balancer.delete(), since).await?;
     }
     Ok(())
 }
 
 static DLB_03: Check = Check {
     id: "DLB-03",
-    level: Level::Must,
-    group: Group::Dlb,
-    rule: "Deleting a load balancer that nobody knows succeeds",
-    why: "Somebody deleted it outside of Kubernetes. With a Fail its object never goes, and neither \
-          does the namespace.",
+    rule: "Deleting an unknown load balancer succeeds",
+    why: "It may have been deleted outside of Kubernetes. After a Fail neither its object nor the \
+          namespace is ever removed.",
     source: "LBCF controller: finalizers (b22)",
-    typical: "The cloud's \"not found\" is passed on as Fail, or an id of another form ends as 500.",
-    observer: Observer::Unused,
+    typical: "The cloud's \"not found\" is returned as Fail, or an id of another form becomes 500.",
     needs: &[Need::UnknownLbInfo],
-    company: Company::Any,
-    code: |lab| Box::pin(dlb_03(lab)),
+    ..Check::must(Group::Dlb, |lab| Box::pin(dlb_03(lab)))
 };
 
-async fn dlb_03(lab: &Lab) -> Verdict {
-    let mut load_balancer = lab.load_balancer();
-    load_balancer.lb_info = lab.unknown_lb_info();
+async fn dlb_03(lab: &Lab) -> CheckOutcome {
+    let load_balancer = lab.unknown_load_balancer();
     for _ in 0..2 {
-        let answer = lab.until_done(&load_balancer.delete()).await?;
-        answer.succ("since what is not there is deleted already")?;
+        let since = "since a load balancer that does not exist is deleted";
+        lab.succeeds(&load_balancer.delete(), since).await?;
     }
     Ok(())
 }
 
 static DLB_04: Check = Check {
     id: "DLB-04",
-    level: Level::Must,
-    group: Group::Dlb,
     rule: "Deleting with lbInfo null or empty succeeds, and deletes nothing else",
-    why: "Controllers send it when a load balancer's object is deleted that was never created. With a \
-          Fail it never goes.",
+    why: "Controllers send it for an object whose load balancer was never created. After a Fail \
+          the object is never removed.",
     source: "LBCF controller: lb.Status.LBInfo is sent, created or not (b23)",
-    typical: "A lookup by an empty id that fails, or one that finds everything.",
+    typical: "A lookup by an empty id fails, or matches everything.",
     observer: Observer::Improves,
     needs: &[Need::LoadBalancer],
     // One that takes an empty lbInfo for all there is takes others' away.
-    company: Company::Counts,
-    code: |lab| Box::pin(dlb_04(lab)),
+    concurrency: Concurrency::Counting,
+    ..Check::must(Group::Dlb, |lab| Box::pin(dlb_04(lab)))
 };
 
-async fn dlb_04(lab: &Lab) -> Verdict {
+async fn dlb_04(lab: &Lab) -> CheckOutcome {
     let other = lab.given_load_balancer().await?;
     let never_created = lab.load_balancer();
     for empty in [Value::Null, json!({})] {
-        let shown = format!("lbInfo {empty}");
+        let since = format!("for lbInfo {empty}, since there is nothing to delete");
         let call = never_created.delete().with("lbInfo", empty).unusual();
-        let answer = lab.until_done(&call).await?;
-        answer.succ(&format!("for {shown}, since there is nothing to delete"))?;
-        lab.look_at(&other.lb_info, "since another one was deleted")
+        lab.succeeds(&call, &since).await?;
+        lab.observed(&other.lb_info, "since another one was deleted")
             .await?;
     }
-    // Also without an observer it shows whether another one is still there.
-    let ensured = lab.until_done(&other.ensure()).await?;
-    ensured.succ("since another load balancer was deleted, not this one")?;
-    Ok(())
+    // Without an observer this shows whether the other one still exists.
+    let since = "since another load balancer was deleted, not this one";
+    lab.succeeds(&other.ensure(), since).await.map(drop)
 }
 
 static DLB_05: Check = Check {
     id: "DLB-05",
-    level: Level::Should,
-    group: Group::Dlb,
-    rule: "One that has backends is deleted, or refused with a msg until they are gone",
-    why: "When a namespace is deleted the order is not given. A driver that can delete only empty load \
-          balancers has to say so, and to go on when they are empty.",
+    rule: "A load balancer with backends is deleted, or the driver returns Fail with a msg until \
+           they are deregistered",
+    why: "When a namespace is deleted the order is undefined. A driver that can only delete empty \
+          load balancers has to report so, and to succeed once they are empty.",
     source: "derived: finalizers of several objects race",
-    typical: "The cloud's \"in use\" ends as 500.",
+    typical: "The cloud's \"in use\" becomes 500.",
     observer: Observer::Improves,
     needs: &[Need::LoadBalancer, Need::Backend],
-    company: Company::Any,
-    code: |lab| Box::pin(dlb_05(lab)),
+    ..Check::should(Group::Dlb, |lab| Box::pin(dlb_05(lab)))
 };
 
-async fn dlb_05(lab: &Lab) -> Verdict {
+async fn dlb_05(lab: &Lab) -> CheckOutcome {
     let load_balancer = lab.given_new_load_balancer().await?;
     let backend = lab.given_registered(&load_balancer).await?;
-    let answer = lab.until_done(&load_balancer.delete()).await?;
-    if answer.any_status("as each answer of an operation has one")? == Status::Fail {
-        answer.has_msg()?;
+    let reply = lab.until_done(&load_balancer.delete()).await?;
+    if reply.operation_status()? == Status::Fail {
+        reply.has_msg()?;
         lab.note("a load balancer with backends is not deleted");
     }
     let deregistered = lab.deregistered(&backend).await;
-    deregistered.map_err(|not_passed| not_passed.blocked_by("DRG-07"))?;
+    deregistered.map_err(|e| e.blocked_by("DRG-07"))?;
     lab.deleted(&load_balancer).await?;
     is_gone(lab, &load_balancer).await
 }
 
 static DLB_06: Check = Check {
     id: "DLB-06",
-    level: Level::Should,
-    group: Group::Dlb,
     rule: "After a deletion the same lbSpec can be created again",
     why: "Users delete an object and apply the same manifest again.",
     source: "derived: kubectl replace --force",
-    typical: "Names or ports that are still taken for some time (answer Running until they are free), \
-              or a memory of what was deleted.",
+    typical: "Names or ports stay reserved for some time (return Running until they are free), or \
+              the driver remembers the deletion.",
     observer: Observer::Improves,
     needs: &[Need::LoadBalancer],
-    company: Company::Any,
-    code: |lab| Box::pin(dlb_06(lab)),
+    ..Check::should(Group::Dlb, |lab| Box::pin(dlb_06(lab)))
 };
 
-async fn dlb_06(lab: &Lab) -> Verdict {
+async fn dlb_06(lab: &Lab) -> CheckOutcome {
     let load_balancer = lab.given_new_load_balancer().await?;
-    let first = lab.deleted(&load_balancer).await;
-    first.map_err(|not_passed| not_passed.blocked_by("DLB-01"))?;
+    lab.given_deleted(&load_balancer).await?;
     // A new object in Kubernetes has a new uid.
     let again = LoadBalancer {
         uid: lab.uid(),
@@ -169,21 +148,21 @@ async fn dlb_06(lab: &Lab) -> Verdict {
         ..load_balancer
     };
     let again = lab.created(again).await?;
-    let since = "since createLoadBalancer answered Succ";
-    lab.look_at(&again.lb_info, since).await?;
-    let ensured = lab.until_done(&again.ensure()).await?;
-    ensured.succ("since it was created again")?;
-    Ok(())
+    let since = "since createLoadBalancer returned Succ";
+    lab.observed(&again.lb_info, since).await?;
+    lab.succeeds(&again.ensure(), "since it was created again")
+        .await
+        .map(drop)
 }
 
-/// Fails if the load balancer is still in the cloud.
-pub(super) async fn is_gone(lab: &Lab, load_balancer: &LoadBalancer) -> Verdict {
-    let Some(seen) = lab.look().await? else {
+/// Fails if the load balancer still exists in the cloud.
+pub(super) async fn is_gone(lab: &Lab, load_balancer: &LoadBalancer) -> CheckOutcome {
+    let Some(seen) = lab.observe().await? else {
         return Ok(());
     };
-    if let Some(there) = seen.load_balancer(&load_balancer.lb_info) {
-        let got = format!("it is still there: {there:?}");
-        let expected = "the load balancer gone, since deleteLoadBalancer answered Succ";
+    if let Some(remaining) = seen.load_balancer(&load_balancer.lb_info) {
+        let got = format!("it still exists: {remaining:?}");
+        let expected = "no such load balancer, since deleteLoadBalancer returned Succ";
         return Err(Failure::new(expected, got).into());
     }
     Ok(())

@@ -1,18 +1,17 @@
-//! deregisterBackend: what is gone, or was never there, counts as taken away.
+//! deregisterBackend: also of backends that were never registered or are deregistered already.
 
-pub(super) mod basis;
-mod nothing_there;
+pub(super) mod registered;
+mod unregistered;
 
 use crate::check::Check;
 
-/// The checks about deregisterBackend.
 pub(super) const CHECKS: &[&Check] = &[
-    &basis::DRG_01,
-    &nothing_there::DRG_02,
-    &nothing_there::DRG_03,
-    &nothing_there::DRG_04,
-    &basis::DRG_05,
-    &basis::DRG_06,
-    &nothing_there::DRG_07,
-    &basis::DRG_08,
+    &registered::DRG_01,
+    &unregistered::DRG_02,
+    &unregistered::DRG_03,
+    &unregistered::DRG_04,
+    &registered::DRG_05,
+    &registered::DRG_06,
+    &unregistered::DRG_07,
+    &registered::DRG_08,
 ];

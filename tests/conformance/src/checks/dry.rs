@@ -1,14 +1,13 @@
-//! Dry runs: answered like any call, and nothing changes.
+//! Dry runs: with the response of a real call, and without changes.
 
-mod nothing_changes;
 mod real;
+mod unchanged;
 
 use crate::check::Check;
 
-/// The checks about dry runs.
 pub(super) const CHECKS: &[&Check] = &[
-    &nothing_changes::DRY_01,
-    &nothing_changes::DRY_02,
+    &unchanged::DRY_01,
+    &unchanged::DRY_02,
     &real::DRY_03,
     &real::DRY_04,
     &real::DRY_05,

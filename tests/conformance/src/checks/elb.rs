@@ -1,64 +1,58 @@
-//! ensureLoadBalancer: bringing a load balancer's attributes to what is wanted, again and again.
+//! ensureLoadBalancer: setting the attributes of a load balancer.
 
-use crate::check::{Check, Company, Group, Level, Need, Observer};
+use crate::check::{Check, Group, Need, Observer};
 use crate::lab::Lab;
-use crate::verdict::{Failure, Verdict};
+use crate::outcome::{CheckOutcome, Failure};
 use lbcf_driver_sdk::webhook::StringMap;
 use serde_json::json;
 
-/// The checks about ensureLoadBalancer.
 pub(super) const CHECKS: &[&Check] = &[&ELB_01, &ELB_02, &ELB_03, &ELB_04, &ELB_05];
 
 static ELB_01: Check = Check {
     id: "ELB-01",
-    level: Level::Must,
-    group: Group::Elb,
-    rule: "ensureLoadBalancer succeeds right after the creation, with the attributes of the creation",
-    why: "Controllers call it next. One that fails keeps the load balancer from ever being ready.",
+    rule: "ensureLoadBalancer succeeds right after the creation, with the attributes of the \
+           creation",
+    why: "Controllers call it next. After a Fail the load balancer never becomes ready.",
     source: "LBCF webhook specification, ensureLoadBalancer",
-    typical: "\"Nothing to change\" is taken for an error, or the cloud refuses to change what it has \
-              just made (answer Running then).",
-    observer: Observer::Unused,
+    typical: "\"Nothing to change\" is treated as an error, or the cloud does not allow changes \
+              right after the creation (return Running then).",
     needs: &[Need::LoadBalancer],
-    company: Company::Any,
-    code: |lab| Box::pin(elb_01(lab)),
+    ..Check::must(Group::Elb, |lab| Box::pin(elb_01(lab)))
 };
 
-async fn elb_01(lab: &Lab) -> Verdict {
+const CREATED: &str = "since the load balancer was created with these attributes";
+
+async fn elb_01(lab: &Lab) -> CheckOutcome {
     let load_balancer = lab.given_load_balancer().await?;
-    let answer = lab.until_done(&load_balancer.ensure()).await?;
-    answer.succ("since the load balancer was created with these attributes")?;
-    Ok(())
+    let ensure = load_balancer.ensure();
+    lab.succeeds(&ensure, CREATED).await.map(drop)
 }
 
 static ELB_02: Check = Check {
     id: "ELB-02",
-    level: Level::Must,
-    group: Group::Elb,
-    rule: "Repeated without a change, ensureLoadBalancer succeeds each time and changes nothing",
-    why: "With ensurePolicy Always it is called every few minutes for as long as the load balancer is \
-          there.",
+    rule: "ensureLoadBalancer with unchanged attributes succeeds each time and changes nothing",
+    why: "With ensurePolicy Always it is called every few minutes for as long as the load balancer \
+          exists.",
     source: "LBCF: periodic ensure; b26",
-    typical: "Attributes are appended instead of set, or each call makes a new version of something.",
+    typical: "Attributes are appended instead of set, or each call creates a new version of \
+              something.",
     observer: Observer::Improves,
     needs: &[Need::LoadBalancer],
-    company: Company::Any,
-    code: |lab| Box::pin(elb_02(lab)),
+    ..Check::must(Group::Elb, |lab| Box::pin(elb_02(lab)))
 };
 
-async fn elb_02(lab: &Lab) -> Verdict {
+async fn elb_02(lab: &Lab) -> CheckOutcome {
     let load_balancer = lab.given_load_balancer().await?;
-    let first = lab.until_done(&load_balancer.ensure()).await?;
-    first.succ("since the load balancer was created with these attributes")?;
+    lab.succeeds(&load_balancer.ensure(), CREATED).await?;
     let since = "since it was created";
-    let before = lab.look_at(&load_balancer.lb_info, since).await?;
+    let before = lab.observed(&load_balancer.lb_info, since).await?;
     for _ in 0..lab.repeats() {
-        let again = lab.until_done(&load_balancer.ensure()).await?;
-        again.succ("since nothing changed since the last Succ")?;
+        let since = "since nothing changed since the last Succ";
+        lab.succeeds(&load_balancer.ensure(), since).await?;
     }
-    let after = lab.look_at(&load_balancer.lb_info, since).await?;
+    let after = lab.observed(&load_balancer.lb_info, since).await?;
     if before != after {
-        let expected = format!("the load balancer as it was, {before:?}");
+        let expected = format!("the load balancer unchanged, {before:?}");
         return Err(Failure::new(expected, format!("{after:?}")).into());
     }
     Ok(())
@@ -66,104 +60,94 @@ async fn elb_02(lab: &Lab) -> Verdict {
 
 static ELB_03: Check = Check {
     id: "ELB-03",
-    level: Level::Must,
-    group: Group::Elb,
-    rule: "Changed attributes are applied, although the recordID is the same as before",
-    why: "The recordID names the operation on the object, not the try: it is the same for ever. A \
-          driver that answers from what it remembers by recordID loses every later change.",
+    rule: "ensureLoadBalancer applies changed attributes, although the recordID is the same as \
+           before",
+    why: "The recordID identifies the operation on the object, not the attempt: it never changes. \
+          A driver that returns stored results by recordID ignores every later change.",
     source: "LBCF controller: ensureLoadBalancer(<uid>) (d28)",
-    typical: "A table of finished recordIDs. Compare what is wanted with what is there instead.",
+    typical: "A table of finished recordIDs. Compare the desired attributes with the cloud \
+              instead.",
     observer: Observer::Improves,
     needs: &[Need::LoadBalancer, Need::UpdateAttributes],
-    company: Company::Any,
-    code: |lab| Box::pin(elb_03(lab)),
+    ..Check::must(Group::Elb, |lab| Box::pin(elb_03(lab)))
 };
 
-async fn elb_03(lab: &Lab) -> Verdict {
+async fn elb_03(lab: &Lab) -> CheckOutcome {
     let load_balancer = lab.given_load_balancer().await?;
-    let first = lab.until_done(&load_balancer.ensure()).await?;
-    first.succ("since the load balancer was created with these attributes")?;
+    lab.succeeds(&load_balancer.ensure(), CREATED).await?;
     let update = lab.updated_attributes(&load_balancer);
-    // To the new ones, back to the old, and again: one that remembers is found out at the latest
-    // when it has seen both.
-    let old = load_balancer.wanted.attributes.clone();
-    for wanted in [&update, &old, &update] {
-        let answer = lab.until_done(&load_balancer.ensure_with(wanted)).await?;
-        answer.succ("since the fixture says that attributes can be changed to these")?;
-        has_attributes(lab, &load_balancer.lb_info, wanted).await?;
+    // Back and forth, because a driver that stores results has seen both in the end.
+    let old = load_balancer.sample.attributes.clone();
+    for attributes in [&update, &old, &update] {
+        let since = "since the fixture allows these attributes";
+        let ensure = load_balancer.ensure_with(attributes);
+        lab.succeeds(&ensure, since).await?;
+        has_attributes(lab, &load_balancer.lb_info, attributes).await?;
     }
     Ok(())
 }
 
 static ELB_04: Check = Check {
     id: "ELB-04",
-    level: Level::Should,
-    group: Group::Elb,
-    rule: "Ensuring a load balancer that does not exist is answered with Fail and a msg",
-    why: "Somebody deleted it outside of Kubernetes. Users should learn that; with Succ nobody does, \
-          and an exception tells nothing.",
+    rule: "ensureLoadBalancer returns Fail with a msg for a load balancer that does not exist",
+    why: "It may have been deleted outside of Kubernetes. Users must learn of it; Succ hides it, \
+          and an exception explains nothing.",
     source: "LBCF webhook specification, ensureLoadBalancer",
-    typical: "The cloud's \"not found\" is ignored, or ends as 500.",
-    observer: Observer::Unused,
+    typical: "The cloud's \"not found\" is ignored, or becomes 500.",
     needs: &[Need::UnknownLbInfo],
-    company: Company::Any,
-    code: |lab| Box::pin(elb_04(lab)),
+    ..Check::should(Group::Elb, |lab| Box::pin(elb_04(lab)))
 };
 
-async fn elb_04(lab: &Lab) -> Verdict {
-    let mut load_balancer = lab.load_balancer();
-    load_balancer.lb_info = lab.unknown_lb_info();
-    let answer = lab.until_done(&load_balancer.ensure()).await?;
-    answer.fail("since the fixture says that no load balancer has this lbInfo")?;
-    answer.has_msg()?;
-    Ok(())
+async fn elb_04(lab: &Lab) -> CheckOutcome {
+    let reply = lab
+        .until_done(&lab.unknown_load_balancer().ensure())
+        .await?;
+    reply.fail("since the fixture declares that no load balancer has this lbInfo")?;
+    reply.has_msg().map(drop)
 }
 
 static ELB_05: Check = Check {
     id: "ELB-05",
-    level: Level::Should,
-    group: Group::Elb,
-    rule: "Attributes that were changed outside are brought back by the next ensureLoadBalancer",
-    why: "That is what ensuring is for: somebody changed something in the cloud's console by mistake.",
+    rule: "ensureLoadBalancer restores attributes that were changed outside of Kubernetes",
+    why: "The call exists for this: attributes may be changed by mistake in the cloud's console.",
     source: "LBCF: ensurePolicy Always; b26",
-    typical: "The wanted attributes are compared with the last wanted ones instead of with the cloud.",
+    typical: "The desired attributes are compared with the previous desired ones instead of with \
+              the cloud.",
     observer: Observer::Required,
     needs: &[
         Need::LoadBalancer,
         Need::UpdateAttributes,
         Need::AttributeDrift,
     ],
-    company: Company::Any,
-    code: |lab| Box::pin(elb_05(lab)),
+    ..Check::should(Group::Elb, |lab| Box::pin(elb_05(lab)))
 };
 
-async fn elb_05(lab: &Lab) -> Verdict {
+async fn elb_05(lab: &Lab) -> CheckOutcome {
     let load_balancer = lab.given_load_balancer().await?;
-    let first = lab.until_done(&load_balancer.ensure()).await?;
-    first.succ("since the load balancer was created with these attributes")?;
+    lab.succeeds(&load_balancer.ensure(), CREATED).await?;
     let drift = lab.updated_attributes(&load_balancer);
     let change = json!({"lbInfo": load_balancer.lb_info, "attributes": drift});
-    lab.meddle("attributes", &change).await?;
-    let again = lab.until_done(&load_balancer.ensure()).await?;
-    again.succ("since attributes can be changed")?;
-    has_attributes(
-        lab,
-        &load_balancer.lb_info,
-        &load_balancer.wanted.attributes,
-    )
-    .await
+    lab.modify("attributes", &change).await?;
+    let since = "since attributes can be changed";
+    lab.succeeds(&load_balancer.ensure(), since).await?;
+    let attributes = &load_balancer.sample.attributes;
+    has_attributes(lab, &load_balancer.lb_info, attributes).await
 }
 
 /// Fails unless the load balancer has these attributes in the cloud.
-pub(super) async fn has_attributes(lab: &Lab, lb_info: &StringMap, wanted: &StringMap) -> Verdict {
-    let Some(seen) = lab.look_at(lb_info, "since it was created").await? else {
+pub(super) async fn has_attributes(
+    lab: &Lab,
+    lb_info: &StringMap,
+    attributes: &StringMap,
+) -> CheckOutcome {
+    let Some(seen) = lab.observed(lb_info, "since it was created").await? else {
         return Ok(());
     };
-    for (key, value) in wanted {
-        let there = seen.attributes.get(key);
-        if there != Some(value) {
+    for (key, value) in attributes {
+        let got = seen.attributes.get(key);
+        if got != Some(value) {
             let expected = format!("attributes.{key} {value:?} in the cloud");
-            return Err(Failure::new(expected, format!("{there:?}")).into());
+            return Err(Failure::new(expected, format!("{got:?}")).into());
         }
     }
     Ok(())

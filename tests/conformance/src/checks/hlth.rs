@@ -1,24 +1,17 @@
-//! healthz: whether the driver can work, as probes and controllers ask.
+//! healthz, as probes and controllers call it.
 
-mod asked;
-mod at_work;
+mod busy;
+mod response;
 
 use crate::check::Check;
-use crate::lab::{Answer, Call};
-use lbcf_driver_sdk::webhook::{Healthz, HealthzRequest};
+use crate::lab::DriverReply;
 
-/// The checks about healthz.
-pub(super) const CHECKS: &[&Check] = &[&asked::HLTH_01, &at_work::HLTH_02, &asked::HLTH_03];
+pub(super) const CHECKS: &[&Check] = &[&response::HLTH_01, &busy::HLTH_02, &response::HLTH_03];
 
-/// Can the driver work?
-fn health() -> Call {
-    Call::of::<Healthz>(&HealthzRequest {})
-}
-
-/// What an answer says about the driver's health, for people.
-fn said(answer: &Answer) -> String {
-    if answer.is_answer() && answer.healthy().is_none() {
-        return "an answer without healthy".to_owned();
+/// A summary of the driver's health, for people.
+fn summary(reply: &DriverReply) -> String {
+    if reply.is_object() && reply.healthy().is_none() {
+        return "a response without healthy".to_owned();
     }
-    answer.said()
+    reply.summary()
 }

@@ -1,24 +1,23 @@
-//! judgePodDeregister: which pods stay registered although they are not ready.
+//! judgePodDeregister: pods that stay registered although they are not ready.
 
-mod judged;
-mod missing;
 mod pods;
+mod supported;
+mod unsupported;
 
 use crate::check::Check;
-use crate::lab::Call;
+use crate::lab::WebhookCall;
 use lbcf_driver_sdk::webhook::{JudgePodDeregister, JudgePodDeregisterRequest};
 use serde_json::Value;
 
-/// The checks about judgePodDeregister.
 pub(super) const CHECKS: &[&Check] = &[
-    &judged::JPD_01,
-    &judged::JPD_02,
-    &judged::JPD_03,
-    &missing::JPD_04,
+    &supported::JPD_01,
+    &supported::JPD_02,
+    &supported::JPD_03,
+    &unsupported::JPD_04,
 ];
 
-/// Which of these pods stay?
-fn judge(pods: &[Value]) -> Call {
-    Call::of::<JudgePodDeregister>(&JudgePodDeregisterRequest::default())
+/// `judgePodDeregister` for these pods.
+fn judge(pods: &[Value]) -> WebhookCall {
+    WebhookCall::of::<JudgePodDeregister>(&JudgePodDeregisterRequest::default())
         .with("notReadyPods", pods.to_vec())
 }

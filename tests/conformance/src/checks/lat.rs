@@ -1,41 +1,35 @@
-//! How long answers take. These checks judge every call of the run.
+//! Latency, verified over every call of the run.
 
 mod percentile;
 
-use super::tour::{tour, webhooks};
-use crate::check::{Check, Company, Group, Level, Observer};
-use crate::exchange::{Exchange, Kind, NoAnswer};
-use crate::lab::{Lab, validate_backend};
-use crate::verdict::{Failure, Verdict};
+use super::tour::{call_all_webhooks, webhooks};
+use crate::check::{Check, Concurrency, Group};
+use crate::exchange::{Exchange, NoResponse, RequestKind};
+use crate::lab::{DriverReply, Lab, validate_backend};
+use crate::outcome::{CheckOutcome, Failure};
 use percentile::percentile;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The checks about how long answers take.
 pub(super) const CHECKS: &[&Check] = &[&LAT_01, &LAT_02, &LAT_03];
 
-/// What nineteen of twenty answers have to keep.
+/// The time limit for 95% of the responses.
 const USUAL: Duration = Duration::from_secs(2);
 
 static LAT_01: Check = Check {
     id: "LAT-01",
-    level: Level::Must,
-    group: Group::Lat,
-    rule: "Every call is answered before the webhook's timeout",
-    why: "The controller hangs up then and calls again. What takes longer each time never ends, and \
-          nobody ever reads its result.",
-    source: "LBCF controller: 10 s where the LoadBalancerDriver does not say otherwise (b10)",
-    typical: "Waiting for the cloud within the call. Answer Running at once and find the operation \
-              again by its recordID; give the client of the cloud a timeout that is shorter than \
-              the webhook's.",
-    observer: Observer::Unused,
-    needs: &[],
-    company: Company::Last,
-    code: |lab| Box::pin(lat_01(lab)),
+    rule: "Every call gets a response before the webhook's timeout",
+    why: "The controller then closes the connection and calls again. An operation that takes \
+          longer each time never ends, and its result is never read.",
+    source: "LBCF controller: 10 s unless the LoadBalancerDriver sets another (b10)",
+    typical: "The call waits for the cloud. Return Running at once and find the operation again by \
+              its recordID; give the cloud's client a shorter timeout than the webhook's.",
+    concurrency: Concurrency::Last,
+    ..Check::must(Group::Lat, |lab| Box::pin(lat_01(lab)))
 };
 
-async fn lat_01(lab: &Lab) -> Verdict {
-    tour(lab).await;
+async fn lat_01(lab: &Lab) -> CheckOutcome {
+    call_all_webhooks(lab).await;
     let mut late: Vec<_> = calls(lab)
         .into_iter()
         .filter(|(webhook, exchange)| exchange.took >= lab.timeout(webhook))
@@ -48,33 +42,29 @@ async fn lat_01(lab: &Lab) -> Verdict {
     let timeout = lab.timeout(webhook);
     let took = longest.took;
     let what = match &longest.outcome {
-        Ok(_) => format!("an answer of {webhook} after {took:.1?}"),
+        Ok(_) => format!("a response of {webhook} after {took:.1?}"),
         Err(_) => format!("none of {webhook} in {took:.1?}"),
     };
     let got = format!("{what} ({count} calls took too long)");
-    let mut failure = Failure::new(format!("an answer of {webhook} within {timeout:?}"), got);
-    failure.exchange = Some(longest);
-    Err(failure.into())
+    let expected = format!("a response of {webhook} within {timeout:?}");
+    Err(DriverReply::new(longest).failed(expected, got))
 }
 
 static LAT_02: Check = Check {
     id: "LAT-02",
-    level: Level::Should,
-    group: Group::Lat,
-    rule: "Nineteen of twenty calls of validateLoadBalancer and validateBackend are answered within 2 seconds",
+    rule: "95% of the calls of validateLoadBalancer and validateBackend get a response within 2 \
+           seconds",
     why: "They are made while kubectl apply waits.",
     source: "LBCF: deployments/admit.yaml, called at admission; b7",
-    typical: "A look into the cloud for each field. What only the cloud can tell may be told by \
-              createLoadBalancer and ensureBackend.",
-    observer: Observer::Unused,
-    needs: &[],
-    company: Company::Last,
-    code: |lab| Box::pin(lat_02(lab)),
+    typical: "A request to the cloud for each field. createLoadBalancer and ensureBackend may \
+              check what only the cloud knows.",
+    concurrency: Concurrency::Last,
+    ..Check::should(Group::Lat, |lab| Box::pin(lat_02(lab)))
 };
 
-async fn lat_02(lab: &Lab) -> Verdict {
-    tour(lab).await;
-    // One slow call of three is no rule: there are at least as many as repeats are.
+async fn lat_02(lab: &Lab) -> CheckOutcome {
+    call_all_webhooks(lab).await;
+    // At least as many as repetitions, because one slow call of three proves nothing.
     let load_balancer = lab.load_balancer();
     let parameters = lab.backend(&load_balancer).parameters;
     let backend_type = lab.backend_types().first().copied().unwrap_or("Pod");
@@ -88,53 +78,49 @@ async fn lat_02(lab: &Lab) -> Verdict {
             lab.call(&call).await;
         }
     }
-    let slow = webhooks().filter(|webhook| is_validation(webhook.name));
-    usual(lab, slow.map(|webhook| webhook.name))
+    usual(lab, is_validation)
 }
 
 static LAT_03: Check = Check {
     id: "LAT-03",
-    level: Level::Should,
-    group: Group::Lat,
-    rule: "Nineteen of twenty calls of each other webhook are answered within 2 seconds",
-    why: "Running is there so that nobody waits for long operations: a controller with hundreds of \
-          backends has as many calls open.",
+    rule: "95% of the calls of each other webhook get a response within 2 seconds",
+    why: "Running exists so that controllers need not wait for long operations: one with hundreds \
+          of backends has as many open calls.",
     source: "LBCF webhook specification: Running",
-    typical: "Waiting for the cloud within the call. Answer Running at once and find the operation \
-              again by its recordID.",
-    observer: Observer::Unused,
-    needs: &[],
-    company: Company::Last,
-    code: |lab| Box::pin(lat_03(lab)),
+    typical: "The call waits for the cloud. Return Running at once and find the operation again by \
+              its recordID.",
+    concurrency: Concurrency::Last,
+    ..Check::should(Group::Lat, |lab| Box::pin(lat_03(lab)))
 };
 
-async fn lat_03(lab: &Lab) -> Verdict {
-    tour(lab).await;
-    let slow = webhooks().filter(|webhook| !is_validation(webhook.name));
-    usual(lab, slow.map(|webhook| webhook.name))
+async fn lat_03(lab: &Lab) -> CheckOutcome {
+    call_all_webhooks(lab).await;
+    usual(lab, |webhook| !is_validation(webhook))
 }
 
 fn is_validation(webhook: &str) -> bool {
     webhook.starts_with("validate")
 }
 
-/// Fails with the first webhook that is usually slow.
-fn usual(lab: &Lab, webhooks: impl Iterator<Item = &'static str>) -> Verdict {
-    for webhook in webhooks {
+/// Fails with the first selected webhook whose calls exceed the limit.
+fn usual(lab: &Lab, is_selected: impl Fn(&str) -> bool) -> CheckOutcome {
+    for webhook in webhooks().map(|webhook| webhook.name) {
         let times = usual_times(lab, webhook);
         let count = times.len();
-        let Some(time) = percentile(times, 95).filter(|time| *time >= USUAL) else {
+        let Some(time) =
+            percentile(times, 95).filter(|time| is_selected(webhook) && *time >= USUAL)
+        else {
             continue;
         };
-        let expected = format!("95% of the calls of {webhook} answered within {USUAL:?}");
-        let got = format!("{time:.1?} for the slowest twentieth of {count} calls");
+        let expected = format!("a response to 95% of the calls of {webhook} within {USUAL:?}");
+        let got = format!("{time:.1?} for the slowest 5% of {count} calls");
         return Err(Failure::new(expected, got).into());
     }
     Ok(())
 }
 
-/// How long the calls of a webhook took that were made as usual: not in a burst, not in a cloud
-/// that fails, and not to a driver that has just been started.
+/// The durations of a webhook's usual calls: without concurrent calls, a failing cloud, or a driver
+/// that has just been started.
 fn usual_times(lab: &Lab, webhook: &str) -> Vec<Duration> {
     const UNUSUAL: [&str; 3] = ["RTRY-05", "ASYN-07", "LIFE-05"];
     let calls = calls(lab).into_iter().filter(|(name, exchange)| {
@@ -144,12 +130,12 @@ fn usual_times(lab: &Lab, webhook: &str) -> Vec<Duration> {
     calls.map(|(_, exchange)| exchange.took).collect()
 }
 
-/// The calls of the run that the specification allows, and that were answered or not in time.
+/// The run's calls that the specification allows, with a response or a timeout.
 fn calls(lab: &Lab) -> Vec<(&'static str, Arc<Exchange>)> {
     lab.record()
         .into_iter()
-        .filter(|exchange| exchange.kind != Kind::Improper)
-        .filter(|exchange| matches!(exchange.outcome, Ok(_) | Err(NoAnswer::TimedOut(_))))
+        .filter(|exchange| exchange.kind != RequestKind::Invalid)
+        .filter(|exchange| matches!(exchange.outcome, Ok(_) | Err(NoResponse::TimedOut(_))))
         .filter_map(|exchange| Some((exchange.webhook?, exchange)))
         .collect()
 }

@@ -1,18 +1,17 @@
-//! Whole lives: what single calls do not show.
+//! Life cycles, which show more than single calls.
 
-mod rolling;
-pub(super) mod walk;
-mod whole;
-mod wrong_order;
+pub(super) mod cycle;
+mod deletion_order;
+mod rolling_update;
+mod variants;
 
 use crate::check::Check;
 
-/// The checks about whole lives.
 pub(super) const CHECKS: &[&Check] = &[
-    &whole::LIFE_01,
-    &whole::LIFE_02,
-    &whole::LIFE_03,
-    &rolling::LIFE_04,
-    &whole::LIFE_05,
-    &wrong_order::LIFE_06,
+    &variants::LIFE_01,
+    &variants::LIFE_02,
+    &variants::LIFE_03,
+    &rolling_update::LIFE_04,
+    &variants::LIFE_05,
+    &deletion_order::LIFE_06,
 ];

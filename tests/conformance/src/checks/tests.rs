@@ -1,5 +1,3 @@
-//! That the list of checks is whole and in order.
-
 use super::*;
 use std::collections::HashSet;
 
@@ -7,13 +5,13 @@ use std::collections::HashSet;
 fn ids_are_those_of_their_groups_and_no_two_are_alike() {
     let mut seen = HashSet::new();
     for check in all() {
-        assert!(seen.insert(check.id), "{} stands there twice", check.id);
+        assert!(seen.insert(check.id), "{} is declared twice", check.id);
         assert!(check.id.starts_with(check.group.id()), "{}", check.id);
     }
 }
 
 #[test]
-fn every_check_says_what_it_is_about() {
+fn every_check_has_all_texts() {
     for check in all() {
         for (name, text) in [
             ("rule", check.rule),

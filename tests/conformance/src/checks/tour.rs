@@ -1,11 +1,8 @@
-//! What checks that judge the whole run look at: every answer that the driver gave, and a call of
-//! each webhook, if there was none yet.
+//! The exchanges for checks of the whole run, with at least one call of each webhook.
 
-use crate::check::Feature;
-use crate::exchange::{Exchange, Kind};
-use crate::lab::{Answer, Lab, Source};
+use crate::exchange::{Exchange, RequestKind};
+use crate::lab::{Lab, Source, healthz, validate_backend};
 use lbcf_driver_sdk::webhook::WebhookInfo;
-use serde_json::Value;
 use std::sync::Arc;
 
 /// The nine webhooks that every driver has.
@@ -15,53 +12,45 @@ pub(in crate::checks) fn webhooks() -> impl Iterator<Item = &'static WebhookInfo
         .filter(|webhook| webhook.name != "judgePodDeregister")
 }
 
-/// Those that controllers call for a driver with these features: nobody asks for the address of a
-/// static backend.
+/// The webhooks that controllers call for a driver with these features: the address of a static
+/// backend is not generated.
 pub(in crate::checks) fn webhooks_of(lab: &Lab) -> impl Iterator<Item = &'static WebhookInfo> {
-    let generates = lab.has(Feature::PodBackends) || lab.has(Feature::ServiceBackends);
+    let generates = lab.generates_addresses();
     webhooks().filter(move |webhook| generates || webhook.name != "generateBackendAddr")
 }
 
-/// Proper webhook calls of the run with what came of them.
-pub(in crate::checks) fn proper(lab: &Lab) -> Vec<(&'static str, Arc<Exchange>)> {
+/// The valid webhook calls of the run.
+pub(in crate::checks) fn valid_calls(lab: &Lab) -> Vec<(&'static str, Arc<Exchange>)> {
     lab.record()
         .into_iter()
-        .filter(|exchange| exchange.kind == Kind::Proper)
+        .filter(|exchange| exchange.kind == RequestKind::Valid)
         .filter_map(|exchange| Some((exchange.webhook?, exchange)))
         .collect()
 }
 
-/// Sees to it that each of the nine webhooks was called properly in this run. What is called here
-/// may well be refused: it is an answer all the same.
-pub(in crate::checks) async fn tour(lab: &Lab) {
-    let called = |name: &str| proper(lab).iter().any(|(webhook, _)| *webhook == name);
+/// Calls each of the nine webhooks, unless the run already called all of them. The calls may fail.
+pub(in crate::checks) async fn call_all_webhooks(lab: &Lab) {
+    let calls = valid_calls(lab);
+    let called = |name: &str| calls.iter().any(|(webhook, _)| *webhook == name);
     if webhooks_of(lab).all(|webhook| called(webhook.name)) {
         return;
     }
     let mut load_balancer = lab.load_balancer();
-    lab.call(&crate::lab::healthz()).await;
+    lab.call(&healthz()).await;
     lab.call(&load_balancer.validate()).await;
-    if let Ok(answer) = lab.until_done(&load_balancer.create()).await {
-        load_balancer.lb_info = answer.map("lbInfo");
-    }
-    if load_balancer.lb_info.is_empty() {
-        load_balancer
-            .lb_info
-            .clone_from(&load_balancer.wanted.lb_spec);
-    }
+    load_balancer.lb_info = match lab.until_done(&load_balancer.create()).await {
+        Ok(reply) => reply.identity(&load_balancer.sample.lb_spec),
+        Err(_) => load_balancer.sample.lb_spec.clone(),
+    };
     lab.call(&load_balancer.ensure()).await;
     let mut backend = lab.backend(&load_balancer);
     let backend_type = lab.backend_types().first().copied().unwrap_or("Pod");
-    let validate = crate::lab::validate_backend(&load_balancer, backend_type, &backend.parameters);
+    let validate = validate_backend(&load_balancer, backend_type, &backend.parameters);
     lab.call(&validate).await;
     if backend.source != Source::Static {
-        let answer: Answer = lab.call(&backend.generate()).await;
-        if let Some(addr) = answer.field("backendAddr").and_then(Value::as_str) {
-            addr.clone_into(&mut backend.addr);
-        }
-    }
-    if backend.addr.is_empty() {
-        backend.addr.clone_from(&lab.fixture().backend.unknown_addr);
+        let reply = lab.call(&backend.generate()).await;
+        let unknown = lab.fixture().backend.unknown_addr.as_str();
+        backend.addr = reply.backend_addr().unwrap_or(unknown).to_owned();
     }
     lab.call(&backend.ensure()).await;
     lab.call(&backend.deregister()).await;

@@ -1,25 +1,23 @@
-//! validateBackend: whether backends may be registered with these parameters, asked while their
-//! user waits.
+//! validateBackend, called while a user waits.
 
-mod decided;
+mod decision;
 mod repeated;
-mod updated;
+mod update;
 
 use crate::check::Check;
-use crate::lab::{Answer, Lab};
-use crate::verdict::{NotPassed, Verdict};
+use crate::lab::{DriverReply, Lab};
+use crate::outcome::{CheckError, CheckOutcome};
 use lbcf_driver_sdk::webhook::StringMap;
 
-/// The checks about validateBackend.
 pub(super) const CHECKS: &[&Check] = &[
-    &decided::VBE_01,
-    &decided::VBE_02,
-    &decided::VBE_03,
-    &updated::VBE_04,
+    &decision::VBE_01,
+    &decision::VBE_02,
+    &decision::VBE_03,
+    &update::VBE_04,
     &repeated::VBE_05,
 ];
 
-/// The fixture's valid parameters; none at all, where it has no sample.
+/// The fixture's valid parameters, or else empty ones.
 fn valid(lab: &Lab) -> Vec<StringMap> {
     let samples = &lab.fixture().backend.valid;
     if samples.is_empty() {
@@ -28,15 +26,14 @@ fn valid(lab: &Lab) -> Vec<StringMap> {
     samples.iter().map(|map| lab.filled(map)).collect()
 }
 
-/// Has to be `succ: true`, unless there is no valid sample: then nobody knows what is right.
-fn accepted(lab: &Lab, answer: &Answer, since: &str) -> Verdict {
-    let nothing_is_known = lab.fixture().backend.valid.is_empty();
-    if nothing_is_known && answer.verdict() == Some(false) {
-        return Err(NotPassed::Skipped(
-            "the driver refuses backends without parameters: needs backend.parameters.valid in \
+/// Requires `succ: true`, unless the fixture has no valid sample.
+fn accepted(lab: &Lab, reply: &DriverReply, since: &str) -> CheckOutcome {
+    if lab.fixture().backend.valid.is_empty() && reply.decision() == Some(false) {
+        return Err(CheckError::Skipped(
+            "the driver rejects backends without parameters: needs backend.parameters.valid in \
              the fixture"
                 .into(),
         ));
     }
-    answer.accepted(since).map(|_| ())
+    reply.accepted(since).map(drop)
 }

@@ -1,22 +1,20 @@
-//! How the driver is reached beyond its URL: headers, certificates, a token.
+//! The connection to the driver besides its URL: headers, certificates, a token.
 
-use super::Stop;
-use super::values::{Header, Secret};
+use super::values::Header;
+use super::{CommandError, Secret};
 use crate::fixture::Endpoint;
 use crate::transport::{Settings, Transport};
 use http::{HeaderName, HeaderValue};
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// No token is longer, in bytes.
+/// The limit of a token, in bytes.
 const LONGEST_TOKEN: u64 = 64 << 10;
 
-/// How the driver is reached beyond its URL.
+/// The connection to the driver besides its URL.
 #[derive(Debug, Clone, Default, clap::Args)]
-#[command(next_help_heading = "Reaching the driver")]
+#[command(next_help_heading = "Connection")]
 pub struct ConnectionArgs {
-    /// Header to send with each call, such as 'X-Tenant: me'; may be repeated, and is never shown
+    /// Header of each call, such as 'X-Tenant: me'; may be repeated, and is never shown
     #[arg(
         long = "header",
         env = "LBCF_CONFORMANCE_HEADER",
@@ -24,10 +22,10 @@ pub struct ConnectionArgs {
         hide_env_values = true,
         value_delimiter = '\n'
     )]
-    // Taken as it is: clap shows what it cannot read.
+    // Not parsed by clap, which shows values that it cannot parse.
     pub headers: Vec<Secret>,
 
-    /// PEM file with the certificates to trust instead of the system's, for https; may be repeated
+    /// PEM file with the trusted certificates instead of the system's, for https; may be repeated
     #[arg(
         long = "ca-file",
         env = "LBCF_CONFORMANCE_CA_FILE",
@@ -35,7 +33,7 @@ pub struct ConnectionArgs {
     )]
     pub ca_files: Vec<PathBuf>,
 
-    /// PEM file with the kit's own certificate, for drivers that ask for one
+    /// PEM file with the client certificate, for drivers that require one
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_CLIENT_CERT_FILE",
@@ -59,8 +57,12 @@ pub struct ConnectionArgs {
 }
 
 impl ConnectionArgs {
-    /// The way to a driver; headers that the fixture has are sent where the flags do not name them.
-    pub(super) fn transport(&self, url: &str, endpoint: &Endpoint) -> Result<Transport, Stop> {
+    /// The transport to a driver; headers of the flags replace those of the fixture.
+    pub(super) fn transport(
+        &self,
+        url: &str,
+        endpoint: &Endpoint,
+    ) -> Result<Transport, CommandError> {
         let mut settings = Settings {
             ca_files: self.ca_files.clone(),
             client_certificate: self
@@ -71,7 +73,7 @@ impl ConnectionArgs {
             ..Settings::default()
         };
         for (name, value) in &endpoint.headers {
-            // Whoever read the fixture looked at them.
+            // The fixture's headers are valid.
             if let (Ok(name), Ok(mut value)) =
                 (name.parse::<HeaderName>(), HeaderValue::from_str(value))
             {
@@ -86,34 +88,27 @@ impl ConnectionArgs {
         for Header { name, value } in headers {
             settings.headers.append(name, value);
         }
-        Transport::to_url(url, &settings).map_err(Stop::usage)
+        Transport::to_url(url, &settings).map_err(CommandError::usage)
     }
 
-    /// The headers of the flags.
-    pub(super) fn read_headers(&self) -> Result<Vec<Header>, Stop> {
+    pub(super) fn read_headers(&self) -> Result<Vec<Header>, CommandError> {
         let texts = self.headers.iter().map(|Secret(text)| text.trim());
         texts
             .filter(|text| !text.is_empty())
             .map(|text| {
                 let header = text.parse::<Header>();
-                header.map_err(|problem| Stop::usage(format!("--header: {problem}")))
+                header.map_err(|problem| CommandError::usage(format!("--header: {problem}")))
             })
             .collect()
     }
 }
 
-/// The token in a file. What the file has in it is in no error.
-fn token(path: &Path) -> Result<String, Stop> {
-    let wrong =
-        |problem: String| Stop::usage(format!("--token-file {}: {problem}", path.display()));
-    let mut text = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(LONGEST_TOKEN + 1).read_to_end(&mut text))
-        .map_err(|problem| wrong(problem.to_string()))?;
-    if text.len() as u64 > LONGEST_TOKEN {
-        return Err(wrong(format!("longer than {LONGEST_TOKEN} bytes")));
-    }
-    let text = String::from_utf8(text).map_err(|_| wrong("not a text in UTF-8".to_owned()))?;
+/// The token in a file. Errors do not contain its content.
+fn token(path: &Path) -> Result<String, CommandError> {
+    let wrong = |problem: String| {
+        CommandError::usage(format!("--token-file {}: {problem}", path.display()))
+    };
+    let text = crate::files::read_text(path, LONGEST_TOKEN).map_err(wrong)?;
     match text.trim() {
         "" => Err(wrong("it is empty".to_owned())),
         token => Ok(token.to_owned()),

@@ -1,13 +1,13 @@
-//! Where reports go.
+//! The destinations of reports.
 
-use super::Stop;
+use super::CommandError;
 use super::run_args::RunArgs;
 use crate::output::{Format, Output};
 use std::path::Path;
 
-/// Every report to write. One for people goes to standard output, unless another does, or people's
-/// goes elsewhere.
-pub(super) fn of(args: &RunArgs) -> Result<Vec<Output>, Stop> {
+/// All reports to write. The human-readable report is written to standard output, unless another one
+/// is, or it has another destination.
+pub(super) fn of(args: &RunArgs) -> Result<Vec<Output>, CommandError> {
     let mut outputs = Vec::new();
     if let Some(format) = args.format {
         outputs.push(Output { format, path: None });
@@ -19,8 +19,8 @@ pub(super) fn of(args: &RunArgs) -> Result<Vec<Output>, Stop> {
     }));
     for (index, output) in outputs.iter().enumerate() {
         if let Some(other) = outputs[..index].iter().find(|o| o.path == output.path) {
-            return Err(Stop::usage(format!(
-                "{} and {} both go to {}: give each a file of its own",
+            return Err(CommandError::usage(format!(
+                "{} and {} both go to {}: use a different file for each",
                 other.format,
                 output.format,
                 place(output)
@@ -43,19 +43,19 @@ pub(super) fn of(args: &RunArgs) -> Result<Vec<Output>, Stop> {
     Ok(outputs)
 }
 
-/// What cannot be written at the end is said before anything is done.
-fn is_in_a_folder(path: &Path, output: &Output) -> Result<(), Stop> {
+/// Reports a wrong path before the run starts.
+fn is_in_a_folder(path: &Path, output: &Output) -> Result<(), CommandError> {
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
     if path.is_dir() {
-        return Err(Stop::usage(format!("{output}: that is a folder")));
+        return Err(CommandError::usage(format!("{output}: this is a folder")));
     }
     if !folder.is_dir() {
         let folder = folder.display();
-        return Err(Stop::usage(format!(
-            "{output}: there is no folder {folder}"
+        return Err(CommandError::usage(format!(
+            "{output}: the folder {folder} does not exist"
         )));
     }
     Ok(())

@@ -1,18 +1,18 @@
-//! An exchange of each kind, as `explain` shows it.
+//! The sample exchanges of `explain`.
 
 use crate::check::Group;
 
-/// A call and a right answer to it.
+/// A call and a valid response.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Example {
     pub(super) webhook: &'static str,
     pub(super) request: &'static str,
-    pub(super) answer: &'static str,
+    pub(super) response: &'static str,
 }
 
-/// An exchange that shows what a group is about; nothing where no single one does.
+/// A typical exchange of a group; `None` for groups without one.
 pub(super) const fn of(group: Group) -> Option<Example> {
-    let (webhook, request, answer) = match group {
+    let (webhook, request, response) = match group {
         Group::Hlth => ("healthz", "{}", r#"{"healthy":true}"#),
         Group::Vlb => (
             "validateLoadBalancer",
@@ -27,7 +27,7 @@ pub(super) const fn of(group: Group) -> Option<Example> {
         Group::Asyn => (
             "createLoadBalancer",
             r#"{"recordID":"createLoadBalancer(5ba2)","retryID":"0f6c","lbSpec":{"vpc":"vpc-1"},"attributes":null,"dryRun":false}"#,
-            r#"{"status":"Running","msg":"being made","minRetryDelayInSeconds":5}"#,
+            r#"{"status":"Running","msg":"being created","minRetryDelayInSeconds":5}"#,
         ),
         Group::Elb => (
             "ensureLoadBalancer",
@@ -57,7 +57,7 @@ pub(super) const fn of(group: Group) -> Option<Example> {
         Group::Dry => (
             "ensureBackend",
             r#"{"recordID":"ensureBackend(77aa)","retryID":"3c44","lbInfo":{"lbID":"lb-17"},"backendAddr":"10.0.0.7:8080","parameters":{"weight":"50"},"injectedInfo":null,"dryRun":true}"#,
-            r#"{"status":"Succ","msg":"dry run: nothing was done"}"#,
+            r#"{"status":"Succ","msg":"dry run: nothing was changed"}"#,
         ),
         Group::Drg => (
             "deregisterBackend",
@@ -74,7 +74,7 @@ pub(super) const fn of(group: Group) -> Option<Example> {
     Some(Example {
         webhook,
         request,
-        answer,
+        response,
     })
 }
 
@@ -95,8 +95,8 @@ mod tests {
                 "{group:?}"
             );
             let request: Value = serde_json::from_str(example.request).unwrap();
-            let answer: Value = serde_json::from_str(example.answer).unwrap();
-            if let Some(status) = answer.get("status") {
+            let response: Value = serde_json::from_str(example.response).unwrap();
+            if let Some(status) = response.get("status") {
                 let record_id = request["recordID"].as_str().unwrap();
                 assert!(
                     record_id.starts_with(&format!("{}(", example.webhook)),
@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// Panics unless the SDK takes it for a request of the webhook.
+    /// Panics unless the SDK accepts the request.
     fn read(webhook: &str, request: Value) {
         use webhook::*;
         let wrong = match webhook {

@@ -1,12 +1,12 @@
-//! `explain`: a check for people, in full.
+//! `explain`: the full description of checks.
 
-use super::page::Page;
-use super::{Stop, example, list, names, needs, print};
+use super::{CommandError, example, list, names, needs, print};
 use crate::check::Check;
 use crate::checks;
+use crate::output::human::layout::Page;
 use crate::report::Exit;
 
-/// Which checks to explain.
+/// The checks to explain.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct ExplainArgs {
     /// Ids of checks, such as ENS-02; without any all are listed
@@ -14,7 +14,7 @@ pub struct ExplainArgs {
     pub ids: Vec<String>,
 }
 
-pub(super) fn run(args: &ExplainArgs) -> Result<Exit, Stop> {
+pub(super) fn run(args: &ExplainArgs) -> Result<Exit, CommandError> {
     let checks = names::checks(&args.ids)?;
     let mut page = Page::on_stdout();
     if checks.is_empty() {
@@ -22,7 +22,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit, Stop> {
     }
     for (index, check) in checks.into_iter().enumerate() {
         if index > 0 {
-            page.line("");
+            page.gap();
         }
         explain(&mut page, check);
     }
@@ -35,7 +35,7 @@ fn explain(page: &mut Page, check: &Check) {
     let title = page.paint.strong(title);
     page.line(&title);
     page.paragraph("  ", check.rule);
-    page.line("");
+    page.gap();
     page.paragraph("  why      ", check.why);
     page.paragraph("  source   ", check.source);
     page.paragraph("  typical  ", check.typical);
@@ -48,24 +48,25 @@ fn explain(page: &mut Page, check: &Check) {
         page.paragraph(first, &format!("- {need}"));
     }
     if let Some(example) = example::of(check.group) {
-        page.line("");
-        page.line("  A call as controllers make it, and a right answer:");
-        // As they are: they are there to be copied.
-        page.line(&format!("    POST /{}", example.webhook));
-        page.line(&format!("    {}", example.request));
+        page.gap();
+        page.line("  A call of a controller, and a valid response:");
+        // Without wrapping, for copying.
+        page.line(format!("    POST /{}", example.webhook));
+        page.line(format!("    {}", example.request));
         page.line("    HTTP 200");
-        page.line(&format!("    {}", example.answer));
+        page.line(format!("    {}", example.response));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::Paint;
 
     #[test]
     fn every_check_is_explained_within_the_width() {
         for check in checks::all() {
-            let mut page = Page::new(72, false);
+            let mut page = Page::new(72, Paint { on: false });
             explain(&mut page, check);
             let first = page.text.lines().next().unwrap();
             assert!(first.starts_with(check.id), "{first}");
@@ -86,6 +87,10 @@ mod tests {
         };
         let stop = run(&args).unwrap_err();
         assert_eq!(stop.exit, Exit::Usage);
-        assert!(stop.why.contains("did you mean ENS-02?"), "{}", stop.why);
+        assert!(
+            stop.message.contains("did you mean ENS-02?"),
+            "{}",
+            stop.message
+        );
     }
 }

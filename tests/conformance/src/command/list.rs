@@ -1,17 +1,17 @@
-//! `list`: every check, for people or programs.
+//! `list`: all checks, for people or programs.
 
-use super::page::Page;
-use super::{Stop, names, needs, print};
+use super::{CommandError, names, needs, print};
 use crate::SPECIFICATION;
 use crate::check::{Check, Group, Level};
 use crate::checks;
+use crate::output::human::layout::Page;
 use crate::report::Exit;
 use serde_json::json;
 
-/// Which checks to list, and how.
+/// The checks to list, and the format.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct ListArgs {
-    /// Form of the list
+    /// Format of the list
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_LIST_FORMAT",
@@ -20,7 +20,7 @@ pub struct ListArgs {
     )]
     pub format: ListFormat,
 
-    /// Only those of this group, such as ENS; may be repeated
+    /// Only checks of this group, such as ENS; may be repeated
     #[arg(
         long = "group",
         env = "LBCF_CONFORMANCE_LIST_GROUP",
@@ -29,7 +29,7 @@ pub struct ListArgs {
     )]
     pub groups: Vec<String>,
 
-    /// Only those of this level
+    /// Only checks of this level
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_LIST_LEVEL",
@@ -39,10 +39,10 @@ pub struct ListArgs {
     pub level: Option<LevelArg>,
 }
 
-/// The form of a list.
+/// The format of a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ListFormat {
-    /// A table
+    /// A table for each group of checks
     #[default]
     Human,
     /// A JSON document with all fields
@@ -52,9 +52,9 @@ pub enum ListFormat {
 /// A level, as a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum LevelArg {
-    /// What has to be
+    /// Required behaviour, marked as MUST
     Must,
-    /// What ought to be
+    /// Recommended behaviour, marked as SHOULD
     Should,
 }
 
@@ -67,7 +67,7 @@ impl From<LevelArg> for Level {
     }
 }
 
-pub(super) fn run(args: &ListArgs) -> Result<Exit, Stop> {
+pub(super) fn run(args: &ListArgs) -> Result<Exit, CommandError> {
     let checks = selected(args)?;
     let text = match args.format {
         ListFormat::Human => {
@@ -81,12 +81,12 @@ pub(super) fn run(args: &ListArgs) -> Result<Exit, Stop> {
     Ok(Exit::Passed)
 }
 
-fn selected(args: &ListArgs) -> Result<Vec<&'static Check>, Stop> {
+fn selected(args: &ListArgs) -> Result<Vec<&'static Check>, CommandError> {
     let mut groups = Vec::new();
     for name in args.groups.iter().map(|name| name.trim()) {
         let known = Group::ALL.map(Group::id).join(", ");
         let group = names::group(name)
-            .ok_or_else(|| Stop::usage(format!("--group {name:?}: allowed are {known}")))?;
+            .ok_or_else(|| CommandError::usage(format!("--group {name:?}: allowed are {known}")))?;
         groups.push(group);
     }
     let level = args.level.map(Level::from);
@@ -96,7 +96,7 @@ fn selected(args: &ListArgs) -> Result<Vec<&'static Check>, Stop> {
         .collect())
 }
 
-/// Group by group: id, level, rule, and below it what a check needs beyond neutral values.
+/// The checks by group: id, level and rule, and below what they need beyond neutral values.
 pub(super) fn table(page: &mut Page, checks: &[&Check]) {
     for group in Group::ALL {
         let of_group: Vec<_> = checks.iter().filter(|check| check.group == group).collect();
@@ -104,7 +104,7 @@ pub(super) fn table(page: &mut Page, checks: &[&Check]) {
             continue;
         }
         if !page.text.is_empty() {
-            page.line("");
+            page.gap();
         }
         let title = format!("{}  {}", page.paint.strong(group.id()), group.about());
         page.line(&title);
@@ -121,13 +121,13 @@ pub(super) fn table(page: &mut Page, checks: &[&Check]) {
     }
     let must = checks.iter().filter(|check| check.level == Level::Must);
     let must = must.count();
-    page.line("");
-    let told = format!(
-        "{} checks: {must} MUST, {} SHOULD; `lbcf conformance explain ID` tells more",
+    page.gap();
+    let summary = format!(
+        "{} checks: {must} MUST, {} SHOULD; `lbcf conformance explain ID` explains one",
         checks.len(),
         checks.len() - must
     );
-    page.paragraph("", &told);
+    page.paragraph("", &summary);
 }
 
 fn document(checks: &[&Check]) -> String {
@@ -159,12 +159,13 @@ fn document(checks: &[&Check]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::Paint;
 
     #[test]
     fn the_table_fits_and_has_every_check() {
         let all: Vec<_> = checks::all().collect();
         for width in [60, 100, 160] {
-            let mut page = Page::new(width, false);
+            let mut page = Page::new(width, Paint { on: false });
             table(&mut page, &all);
             for check in &all {
                 assert!(
@@ -195,7 +196,7 @@ mod tests {
             selected(&args(&[], None)).unwrap().len(),
             checks::all().count()
         );
-        let wrong = selected(&args(&["EMS"], None)).unwrap_err().why;
+        let wrong = selected(&args(&["EMS"], None)).unwrap_err().message;
         assert!(wrong.contains("\"EMS\": allowed are WIRE, HLTH"), "{wrong}");
     }
 

@@ -1,11 +1,11 @@
-//! Checks and groups by their names. What is none is told with what was perhaps meant.
+//! Checks and groups by name, with suggestions for unknown names.
 
-use super::Stop;
+use super::CommandError;
 use crate::check::{Check, Group};
 use crate::checks;
 
-/// Names of checks and groups as a flag gives them; empty ones are left out.
-pub(super) fn read(flag: &str, names: &[String]) -> Result<Vec<String>, Stop> {
+/// The names of checks and groups of a flag, without empty ones.
+pub(super) fn read(flag: &str, names: &[String]) -> Result<Vec<String>, CommandError> {
     let mut read = Vec::new();
     for name in names.iter().map(|name| name.trim()) {
         if name.is_empty() {
@@ -13,28 +13,30 @@ pub(super) fn read(flag: &str, names: &[String]) -> Result<Vec<String>, Stop> {
         }
         if checks::by_id(name).is_none() && group(name).is_none() {
             let problem = unknown(name, true);
-            return Err(Stop::usage(format!("{flag}: {problem}")));
+            return Err(CommandError::usage(format!("{flag}: {problem}")));
         }
         read.push(name.to_ascii_uppercase());
     }
     Ok(read)
 }
 
-/// The checks with these ids, in any letter case.
-pub(super) fn checks(ids: &[String]) -> Result<Vec<&'static Check>, Stop> {
+/// The checks with these ids, compared without regard to case.
+pub(super) fn checks(ids: &[String]) -> Result<Vec<&'static Check>, CommandError> {
     ids.iter()
-        .map(|id| checks::by_id(id.trim()).ok_or_else(|| Stop::usage(unknown(id.trim(), false))))
+        .map(|id| {
+            checks::by_id(id.trim()).ok_or_else(|| CommandError::usage(unknown(id.trim(), false)))
+        })
         .collect()
 }
 
-/// The group with this id, in any letter case.
+/// The group with this id, compared without regard to case.
 pub(super) fn group(id: &str) -> Option<Group> {
     Group::ALL
         .into_iter()
         .find(|group| group.id().eq_ignore_ascii_case(id))
 }
 
-/// What is wrong with a name that nothing has.
+/// The message for an unknown name.
 fn unknown(name: &str, groups_too: bool) -> String {
     let what = if groups_too {
         "no check and no group"
@@ -47,7 +49,7 @@ fn unknown(name: &str, groups_too: bool) -> String {
     format!("{what} has the id {name:?} (`lbcf conformance list` shows them){meant}")
 }
 
-/// What was perhaps meant: `ens2` is ENS-02, and `EMS-02` is, too.
+/// A suggestion: ENS-02 for `ens2` and `EMS-02`.
 fn meant(name: &str, groups_too: bool) -> Option<String> {
     let is_letter = |c: &char| c.is_ascii_alphabetic();
     let letters: String = name.chars().filter(is_letter).take(10).collect();
@@ -79,7 +81,7 @@ mod tests {
     use super::*;
 
     fn wrong(name: &str) -> String {
-        read("--only", &[name.to_owned()]).unwrap_err().why
+        read("--only", &[name.to_owned()]).unwrap_err().message
     }
 
     #[test]
@@ -90,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_perhaps_meant_is_told() {
+    fn similar_names_are_suggested() {
         for (name, meant) in [
             ("ENS2", "did you mean ENS-02?"),
             ("ens_02", "did you mean ENS-02?"),
@@ -103,7 +105,7 @@ mod tests {
         let far = wrong("weather");
         assert!(far.starts_with("--only: no check and no group has the id \"weather\""));
         assert!(!far.contains("did you mean"), "{far}");
-        let id = checks(&["ENS-99".to_owned()]).unwrap_err().why;
+        let id = checks(&["ENS-99".to_owned()]).unwrap_err().message;
         assert!(id.contains("did you mean one of ENS-01 to ENS-09?"), "{id}");
         assert!(wrong(&"x".repeat(1 << 20)).len() < 200);
     }

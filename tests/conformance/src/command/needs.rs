@@ -1,12 +1,12 @@
-//! What a check needs, in words and as names for programs.
+//! The needs of a check, as sentences for people and as names for programs.
 
-use crate::check::{Check, Feature, Need, Observer};
+use crate::check::{Check, Need, Observer};
 
-/// The name of a need: where the fixture has it, or what an observer has to be able to do.
+/// The name of a need: its field in the fixture, or the capability of an observer.
 pub(super) fn name(need: Need) -> String {
     match need {
-        Need::Feature(feature) => format!("feature {}", feature_name(feature)),
-        Need::Without(feature) => format!("no feature {}", feature_name(feature)),
+        Need::Feature(feature) => format!("feature {}", feature.name()),
+        Need::Without(feature) => format!("no feature {}", feature.name()),
         Need::LoadBalancer => "loadBalancer.valid".to_owned(),
         Need::InvalidLoadBalancer => "loadBalancer.invalid".to_owned(),
         Need::UpdateAttributes => "loadBalancer.update.attributes".to_owned(),
@@ -18,13 +18,12 @@ pub(super) fn name(need: Need) -> String {
         Need::UpdateParameters => "backend.parameters.update".to_owned(),
         Need::Restart => "restart".to_owned(),
         Need::Fault => "fault".to_owned(),
-        Need::ForeignBackend => "observer that plants a foreign backend".to_owned(),
-        Need::Unbinding => "observer that takes a backend away".to_owned(),
+        Need::ForeignBackend => "observer that registers a foreign backend".to_owned(),
+        Need::Unbinding => "observer that deregisters a backend".to_owned(),
         Need::AttributeDrift => "observer that changes attributes".to_owned(),
     }
 }
 
-/// What a check looks into the cloud for, as a word.
 pub(super) const fn observer_name(observer: Observer) -> &'static str {
     match observer {
         Observer::Unused => "unused",
@@ -33,7 +32,7 @@ pub(super) const fn observer_name(observer: Observer) -> &'static str {
     }
 }
 
-/// What a check needs beyond what there is without a fixture, in words; empty if nothing.
+/// The needs of a check that a run without a fixture does not meet.
 pub(super) fn beyond_the_neutral(check: &Check) -> Vec<String> {
     let is_neutral = |need: &&Need| {
         matches!(
@@ -45,28 +44,27 @@ pub(super) fn beyond_the_neutral(check: &Check) -> Vec<String> {
     let mut words: Vec<String> = needs.map(|need| name(*need)).collect();
     match check.observer {
         Observer::Unused => {}
-        Observer::Improves => words.push("(an observer shows more)".to_owned()),
+        Observer::Improves => words.push("(an observer verifies more)".to_owned()),
         Observer::Required => words.push("an observer".to_owned()),
     }
     words
 }
 
-/// What a check needs, a sentence each.
+/// The needs of a check, a sentence each.
 pub(super) fn sentences(check: &Check) -> Vec<String> {
     let mut sentences: Vec<String> = check
         .needs
         .iter()
         .map(|need| match need {
             Need::Feature(feature) => format!(
-                "`features` in the fixture names {}; otherwise it does not concern the driver",
-                feature_name(*feature)
+                "`features` in the fixture names {}; otherwise the check does not apply",
+                feature.name()
             ),
-            Need::Without(feature) => format!(
-                "`features` in the fixture does not name {}",
-                feature_name(*feature)
-            ),
+            Need::Without(feature) => {
+                format!("`features` in the fixture does not name {}", feature.name())
+            }
             Need::LoadBalancer => {
-                "loadBalancer.valid in the fixture, or a driver that takes an empty lbSpec"
+                "loadBalancer.valid in the fixture, or a driver that accepts an empty lbSpec"
                     .to_owned()
             }
             Need::GeneratedBackend => {
@@ -85,18 +83,12 @@ pub(super) fn sentences(check: &Check) -> Vec<String> {
     match check.observer {
         Observer::Unused => {}
         Observer::Improves => sentences.push(
-            "an observer, to see what is really there; without one only answers are judged"
+            "an observer, to verify the cloud; without one the check only verifies responses"
                 .to_owned(),
         ),
         Observer::Required => {
-            sentences.push("an observer: without one there is nothing to see".to_owned());
+            sentences.push("an observer, to verify the cloud".to_owned());
         }
     }
     sentences
-}
-
-fn feature_name(feature: Feature) -> String {
-    let name = serde_json::to_value(feature).ok();
-    let name = name.as_ref().and_then(|name| name.as_str());
-    name.unwrap_or_default().to_owned()
 }

@@ -1,40 +1,38 @@
-//! `replay`: sends the calls of a report's failed checks again, and shows what is different.
+//! `replay`: sends the calls of a report's failed checks again, and compares the responses.
 
 mod compare;
 mod plan;
 
 use super::connection::ConnectionArgs;
-use super::page::Page;
-use super::values::{Secret, call_time};
-use super::verbose::{answer, sent};
-use super::{Stop, names, print, tell};
-use crate::exchange::NoAnswer;
+use super::values::call_time;
+use super::verbose::{response, sent};
+use super::{CommandError, Secret, names, print, print_error};
+use crate::exchange::NoResponse;
 use crate::fixture::Endpoint;
+use crate::output::human::layout::Page;
 use crate::output::{curl_of, read, shown};
-use crate::report::{ExchangeReport, Exit, Report};
+use crate::report::{Exit, Report};
 use crate::transport::Transport;
-use plan::{Again, Step};
-use std::fs::File;
-use std::io::Read as _;
+use plan::{Replay, ReplayedCall};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// No report is longer, in bytes.
+/// The limit of a report, in bytes.
 const LONGEST_REPORT: u64 = 256 << 20;
 
-/// Which calls are sent again, and where to.
+/// The calls to repeat, and the driver.
 #[derive(Debug, Clone, clap::Args)]
 #[command(
-    after_help = "The calls are sent for real, and nothing is asked: they may create and delete load balancers, and nothing is cleaned up. Exit code 0: all were sent; 1: some were not; 2: the arguments or the report are wrong; 3: the driver cannot be reached."
+    after_help = "The calls are real: they may create and delete load balancers, without confirmation, and nothing is cleaned up. Exit code 0: all were sent; 1: some were not; 2: invalid arguments or an invalid report; 3: the driver cannot be reached."
 )]
 pub struct ReplayArgs {
-    /// Report as `run --output json=FILE` writes it
+    /// Report of `run --output json=FILE`
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
     /// URL of the driver
-    // It may have a password, and help texts show variables' values.
+    // The URL may contain a password, and help texts show the values of variables.
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_URL",
@@ -43,8 +41,7 @@ pub struct ReplayArgs {
     )]
     pub url: Secret,
 
-    /// Only the calls of these checks, whether they failed or not: ids or groups, with commas
-    /// between them
+    /// Only the calls of these checks, also if they passed: ids or groups, separated by commas
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_ONLY",
@@ -53,75 +50,78 @@ pub struct ReplayArgs {
     )]
     pub only: Vec<String>,
 
-    /// How long a call may take, up to 60s
+    /// Timeout of a call, up to 60s
     #[arg(long, env = "LBCF_CONFORMANCE_TIMEOUT", value_name = "DURATION", default_value = "10s",
         value_parser = call_time)]
     pub timeout: Duration,
 
     #[command(flatten)]
-    /// How the driver is reached beyond its URL.
+    /// The connection besides the URL.
     pub connection: ConnectionArgs,
 }
 
-pub(super) async fn run(args: &ReplayArgs) -> Result<Exit, Stop> {
+pub(super) async fn run(args: &ReplayArgs) -> Result<Exit, CommandError> {
     let report = report(&args.file)?;
     let only = names::read("--only", &args.only)?;
     let transport = args
         .connection
         .transport(&args.url.0, &Endpoint::default())?;
-    let steps = plan::steps(&report, &only);
-    if steps.is_empty() {
+    let calls = plan::calls(&report, &only);
+    if calls.is_empty() {
         print(
-            "nothing to send again: the report has no calls of failed checks (--only names others; `run --verbose` keeps the calls of all)\n",
+            "nothing to repeat: the report has no calls of failed checks (select others with --only; `run --verbose` reports the calls of all)\n",
         )?;
         return Ok(Exit::Passed);
     }
-    tell(&format!(
-        "{} calls are sent to {} for real; nothing is cleaned up",
-        steps.len(),
+    print_error(&format!(
+        "sending {} real calls to {}; nothing is cleaned up",
+        calls.len(),
         transport.url_of("")
     ));
-    send_all(&transport, &steps, args.timeout).await
+    send_all(&transport, &calls, args.timeout).await
 }
 
-/// Sends what can be sent, in order.
+/// Sends the calls in their order.
 async fn send_all(
     transport: &Transport,
-    steps: &[Step<'_>],
+    calls: &[ReplayedCall<'_>],
     timeout: Duration,
-) -> Result<Exit, Stop> {
+) -> Result<Exit, CommandError> {
     let (mut same, mut different, mut left_out) = (0, 0, 0);
-    for step in steps {
+    for call in calls {
         let mut page = Page::on_stdout();
-        let old = step.exchange;
-        let title = format!("{} #{}", step.check, old.sequence);
+        let old = call.exchange;
+        let title = format!("{} #{}", call.check, old.sequence);
         let title = page.paint.strong(title);
         page.line(&title);
-        match &step.again {
-            Again::LeftOut(why) => {
+        match &call.replay {
+            Replay::LeftOut(why) => {
                 left_out += 1;
-                page.line(&format!(
+                page.line(format!(
                     "  left out: {} {}: {why}",
                     old.method,
                     shown(&old.url)
                 ));
             }
-            Again::Send(request) => {
+            Replay::Send(request) => {
                 let mut there = old.clone();
                 there.url = transport.url_of(&request.path);
                 indented(&mut page, &curl_of(&sent(&there)));
                 let began = Instant::now();
                 let outcome = transport.send(request, timeout).await;
-                if let Err(problem @ NoAnswer::NotConnected(_)) = &outcome {
+                if let Err(problem @ NoResponse::NotConnected(_)) = &outcome {
                     print(&page.text)?;
-                    return Err(Stop::unreachable(format!(
-                        "the driver at {} cannot be reached: {problem}",
-                        transport.url_of("")
-                    )));
+                    return Err(CommandError::new(
+                        Exit::Unreachable,
+                        format!(
+                            "the driver at {} cannot be reached: {problem}",
+                            transport.url_of("")
+                        ),
+                    ));
                 }
                 let new = plan::answered(old, outcome, began.elapsed());
-                indented(&mut page, &format!("then: {}", answer(old)));
-                indented(&mut page, &format!("now:  {}", answer(&new)));
+                indented(&mut page, &format!("then: {}", response(old)));
+                indented(&mut page, &format!("now:  {}", response(&new)));
                 if compare::is_same(old, &new) {
                     same += 1;
                     page.line("  the same");
@@ -134,7 +134,7 @@ async fn send_all(
         print(&page.text)?;
     }
     print(&format!(
-        "\n{} sent again: {same} answered as before, {different} differently; {left_out} left out\n",
+        "\n{} repeated: {same} with the same response, {different} with another; {left_out} left out\n",
         same + different
     ))?;
     Ok(if left_out > 0 {
@@ -146,25 +146,16 @@ async fn send_all(
 
 fn indented(page: &mut Page, text: &str) {
     for line in text.lines() {
-        page.line(&format!("  {line}"));
+        page.line(format!("  {line}"));
     }
 }
 
-fn report(path: &Path) -> Result<Report, Stop> {
-    let wrong = |problem: String| Stop::usage(format!("{}: {problem}", path.display()));
-    let mut text = String::new();
-    File::open(path)
-        .and_then(|file| file.take(LONGEST_REPORT + 1).read_to_string(&mut text))
-        .map_err(|problem| wrong(problem.to_string()))?;
-    if text.len() as u64 > LONGEST_REPORT {
-        return Err(wrong(format!("longer than {LONGEST_REPORT} bytes")));
-    }
+fn report(path: &Path) -> Result<Report, CommandError> {
+    let wrong = |problem: String| CommandError::usage(format!("{}: {problem}", path.display()));
+    let text = crate::files::read_text(path, LONGEST_REPORT).map_err(wrong)?;
     read(&text).map_err(|problem| {
         wrong(format!(
-            "not a report as `run --output json=FILE` writes it: {problem}"
+            "not a report of `run --output json=FILE`: {problem}"
         ))
     })
 }
-
-/// For the modules below.
-type Old = ExchangeReport;

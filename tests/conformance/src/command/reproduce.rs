@@ -1,9 +1,8 @@
-//! The command line that gives a run again, without secrets.
+//! The command line that repeats a run, without secrets.
 
-use super::Stop;
-use super::given::{Given, Where};
+use super::inputs::{DriverSource, RunInputs};
 use super::run_args::RunArgs;
-use super::values::Secret;
+use super::{CommandError, Secret};
 use crate::fixture::duration::shown;
 use crate::init::word;
 use crate::report::FailOn;
@@ -11,13 +10,17 @@ use crate::settings::Settings;
 use clap::ValueEnum as _;
 use std::path::Path;
 
-/// The command line. Secrets are `***` in it; files that hold some are named.
-pub(super) fn command_line(args: &RunArgs, given: &Given, driver: &Where) -> Result<String, Stop> {
+/// The command line, with `***` instead of secrets, and with the names of files that contain some.
+pub(super) fn command_line(
+    args: &RunArgs,
+    given: &RunInputs,
+    driver: &DriverSource,
+) -> Result<String, CommandError> {
     let defaults = Settings::default();
-    let mut line = Line(vec!["lbcf conformance run".to_owned()]);
+    let mut line = CommandLine(vec!["lbcf conformance run".to_owned()]);
     match driver {
-        Where::Url(Secret(url)) => line.flag("--url", without_user(url)),
-        Where::Exec { command, .. } => line.flag("--exec", command),
+        DriverSource::Url(Secret(url)) => line.flag("--url", without_user(url)),
+        DriverSource::Exec { command, .. } => line.flag("--exec", command),
     }
     line.some("--exec-path", args.exec_path.as_ref());
     line.path("--fixture", given.path.as_deref());
@@ -74,10 +77,9 @@ pub(super) fn command_line(args: &RunArgs, given: &Given, driver: &Where) -> Res
     Ok(line.0.join(" "))
 }
 
-/// A command line that grows.
-struct Line(Vec<String>);
+struct CommandLine(Vec<String>);
 
-impl Line {
+impl CommandLine {
     fn flag(&mut self, name: &str, value: impl AsRef<str>) {
         self.0.push(name.to_owned());
         self.0.push(word(value.as_ref()));

@@ -1,49 +1,47 @@
-//! `run`: sets a run up as the flags say, sees to Ctrl-C, and writes the reports.
+//! `run`: configures a run by the flags, handles signals, and writes the reports.
 
 use super::connection::ConnectionArgs;
-use super::given::{Given, Where};
+use super::inputs::{DriverSource, RunInputs};
 use super::run_args::RunArgs;
-use super::signals::Signals;
-use super::values::Secret;
-use super::verbose::WithCalls;
-use super::{Stop, destinations, reproduce, tell};
+use super::verbose::WithRequests;
+use super::{CommandError, Secret, destinations, print_error, reproduce};
 use crate::checks;
 use crate::driver::{Exec, ExecError};
 use crate::fixture::{Endpoint, Fixture, Observe};
 use crate::output::{Output, Show, render, step_summary};
 use crate::progress::{Progress, Screen};
-use crate::report::{Ending, Exit, Report};
-use crate::selection::{self, Means, Plan};
+use crate::report::{Exit, Report};
+use crate::selection::{self, Capabilities, Plan};
 use crate::settings::Settings;
 use crate::suite::{Suite, SuiteError};
 use crate::transport::Transport;
+use lbcf_serving::signals::Signals;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-pub(super) async fn run(args: RunArgs) -> Result<Exit, Stop> {
-    let given = Given::read(&args)?;
+pub(super) async fn run(args: RunArgs) -> Result<Exit, CommandError> {
+    let given = RunInputs::read(&args)?;
     let outputs = destinations::of(&args)?;
     let driver = given.driver(&args)?;
     let reproduce = reproduce::command_line(&args, &given, &driver)?;
-    let mut signals = Signals::listen()?;
-    tell(&given.fixture_told(&args));
+    let mut signals =
+        Signals::listen().map_err(|problem| CommandError::usage(format!("signals: {problem}")))?;
+    print_error(&given.fixture_message(&args));
 
     let settings = given.settings.clone();
     let planned = planned(
         &given.fixture,
         &settings,
-        matches!(driver, Where::Exec { .. }),
+        matches!(driver, DriverSource::Exec { .. }),
     );
     let (all, seed) = (checks::all().count(), settings.seed);
-    tell(&format!(
-        "{planned} of {all} checks can be made; seed {seed}"
-    ));
+    print_error(&format!("{planned} of {all} checks can run; seed {seed}"));
 
     let (transport, exec) = reached(&driver, &args.connection, &given.fixture.endpoint)?;
-    let judging = settings.judging;
-    let screen = Screen::on_stderr(planned, args.quiet, args.color, judging);
+    let policy = settings.policy;
+    let screen = Screen::on_stderr(planned, args.quiet, args.color, policy);
     let progress: Arc<dyn Progress> = if args.verbose {
-        Arc::new(WithCalls(screen))
+        Arc::new(WithRequests(screen))
     } else {
         Arc::new(screen)
     };
@@ -59,17 +57,18 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, Stop> {
     let outcome = until_signalled(suite, &mut signals, &*progress, cleans_up).await;
     progress.ended();
     let Some(outcome) = outcome else {
-        tell("ended at once; what the run made may be left behind");
+        print_error("stopped at once; resources of the run may be left behind");
         return Ok(Exit::Interrupted);
     };
     let mut report = outcome.map_err(stop)?;
     report.reproduce = reproduce;
-    let exit = Exit::of(&report, judging, Ending::of(&report));
-    let show = Show::on_stdout(args.color, judging);
+    let exit = Exit::of(&report, policy);
+    let show = Show::on_stdout(args.color, policy);
     Ok(written(&report, &outputs, &show, exit))
 }
 
-/// Runs to the end, or to the second signal: nothing then. The first has it clean up.
+/// Runs until the end, or until the second signal, which returns `None`. The first signal interrupts
+/// the run, which then cleans up.
 async fn until_signalled(
     suite: Suite,
     signals: &mut Signals,
@@ -78,7 +77,7 @@ async fn until_signalled(
 ) -> Option<Result<Report, SuiteError>> {
     let (interrupt, interrupted) = oneshot::channel::<()>();
     let mut run = Box::pin(suite.run_until(async {
-        // An error is that nobody will interrupt any more.
+        // The sender was dropped without a signal.
         if interrupted.await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -86,8 +85,8 @@ async fn until_signalled(
     tokio::select! {
         outcome = &mut run => return Some(outcome),
         name = signals.next() => {
-            let then = if cleans_up { "cleaning up" } else { "leaving everything as it is" };
-            progress.note(&format!("{name}: the run ends, {then}; once more ends it at once"));
+            let then = if cleans_up { "cleaning up" } else { "without cleaning up" };
+            progress.note(&format!("{name}: ending the run, {then}; a second signal stops it at once"));
         }
     }
     // The run may just have ended.
@@ -98,20 +97,20 @@ async fn until_signalled(
     }
 }
 
-/// The way to the driver, and its process, if it is to be started.
+/// The transport to the driver, and its process, if the kit starts it.
 fn reached(
-    driver: &Where,
+    driver: &DriverSource,
     connection: &ConnectionArgs,
     endpoint: &Endpoint,
-) -> Result<(Transport, Option<Exec>), Stop> {
+) -> Result<(Transport, Option<Exec>), CommandError> {
     match driver {
-        Where::Url(Secret(url)) => Ok((connection.transport(url, endpoint)?, None)),
-        Where::Exec { command, path } => {
-            // Flags that are wrong are said before anything is started.
+        DriverSource::Url(Secret(url)) => Ok((connection.transport(url, endpoint)?, None)),
+        DriverSource::Exec { command, path } => {
+            // Reports wrong flags before the driver starts.
             connection.transport(&format!("http://127.0.0.1:1/{path}"), endpoint)?;
             let exec = Exec::start(command).map_err(|problem| match problem {
-                ExecError::NoPort { .. } => Stop::usage(problem),
-                problem => Stop::unreachable(problem),
+                ExecError::NoPort { .. } => CommandError::usage(problem),
+                problem => CommandError::new(Exit::Unreachable, problem),
             })?;
             let url = format!("http://127.0.0.1:{}/{path}", exec.port());
             Ok((connection.transport(&url, endpoint)?, Some(exec)))
@@ -119,11 +118,11 @@ fn reached(
     }
 }
 
-/// How many checks will be made.
+/// The number of checks that will run.
 fn planned(fixture: &Fixture, settings: &Settings, exec: bool) -> usize {
-    let means = Means {
+    let means = Capabilities {
         observer: fixture.observe.is_some(),
-        meddling: matches!(fixture.observe, Some(Observe::Url(_))),
+        modifying: matches!(fixture.observe, Some(Observe::Url(_))),
         exec,
     };
     let features = selection::features(fixture);
@@ -133,25 +132,22 @@ fn planned(fixture: &Fixture, settings: &Settings, exec: bool) -> usize {
         .count()
 }
 
-fn stop(problem: SuiteError) -> Stop {
+fn stop(problem: SuiteError) -> CommandError {
     let exit = match &problem {
         SuiteError::Fixture(_) | SuiteError::Transport(_) | SuiteError::Observer(_) => Exit::Usage,
         SuiteError::Exec(_) | SuiteError::Unreachable { .. } => Exit::Unreachable,
         SuiteError::Interrupted { .. } => Exit::Interrupted,
     };
-    Stop {
-        exit,
-        why: problem.to_string(),
-    }
+    CommandError::new(exit, problem)
 }
 
-/// Writes every report that can be written. That one cannot be is no good end.
+/// Writes all reports; one that cannot be written changes the exit code.
 fn written(report: &Report, outputs: &[Output], show: &Show, exit: Exit) -> Exit {
     let mut problems = Vec::new();
     let summary = step_summary();
     for output in outputs {
         let show = Show {
-            // Colors and width are the terminal's.
+            // Colors and width are those of the terminal.
             color: show.color && output.path.is_none(),
             width: if output.path.is_none() {
                 show.width
@@ -169,7 +165,7 @@ fn written(report: &Report, outputs: &[Output], show: &Show, exit: Exit) -> Exit
         problems.extend(written.err());
     }
     for problem in &problems {
-        tell(&format!("error: {problem}"));
+        print_error(&format!("error: {problem}"));
     }
     if exit == Exit::Passed && !problems.is_empty() {
         Exit::Usage

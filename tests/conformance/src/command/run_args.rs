@@ -1,7 +1,8 @@
-//! The flags of `run`. What is not given is taken from the fixture, or else has a default.
+//! The flags of `run`. Missing values come from the fixture, or else are defaults.
 
+use super::Secret;
 use super::connection::ConnectionArgs;
-use super::values::{BudgetArg, Secret, call_time, time_scale, wait};
+use super::values::{BudgetArg, call_time, time_scale, wait};
 use crate::output::{Color, Format, Output};
 use crate::report::FailOn;
 use crate::settings::Profile;
@@ -9,12 +10,12 @@ use clap::builder::RangedU64ValueParser;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Which driver, which checks, and what becomes of the results.
+/// The driver, the checks to run, and the reports to write.
 #[derive(Debug, Clone, clap::Args)]
 pub struct RunArgs {
-    /// URL of a driver that runs, such as http://127.0.0.1:8080 [default: endpoint.url of the
+    /// URL of a running driver, such as http://127.0.0.1:8080 [default: endpoint.url of the
     /// fixture]
-    // It may have a password, and help texts show variables' values.
+    // The URL may have a password, and help texts show the values of variables.
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_URL",
@@ -24,8 +25,8 @@ pub struct RunArgs {
     )]
     pub url: Option<Secret>,
 
-    /// Command that starts the driver, for the shell; {port} stands for a free port. It is ended
-    /// with the run, and all that it started
+    /// Shell command that starts the driver; {port} stands for a free port. It is stopped at the
+    /// end of the run, with all its child processes
     #[arg(long, env = "LBCF_CONFORMANCE_EXEC", value_name = "COMMAND")]
     pub exec: Option<String>,
 
@@ -38,132 +39,129 @@ pub struct RunArgs {
     )]
     pub exec_path: Option<String>,
 
-    /// What the kit has to know of the driver; `init` writes one [default: lbcf-conformance.yaml
-    /// in this folder, if it is there]
+    /// File that describes the driver; `init` writes one [default: lbcf-conformance.yaml in this
+    /// folder, if it exists]
     #[arg(long, env = "LBCF_CONFORMANCE_FIXTURE", value_name = "FILE")]
     pub fixture: Option<PathBuf>,
 
-    /// How long to wait for the driver to answer at all
+    /// How long to wait for the first response of the driver
     #[arg(long, env = "LBCF_CONFORMANCE_WAIT", value_name = "DURATION", default_value = "30s",
         value_parser = wait)]
     pub wait: Duration,
 
     #[command(flatten)]
-    /// How the driver is reached beyond its URL.
+    /// How to connect to the driver.
     pub connection: ConnectionArgs,
 
-    /// Which checks concern the driver [default: by the fixture's features, else core]
+    /// Which checks apply to the driver [default: by the fixture's features, else core]
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_PROFILE",
         value_name = "PROFILE",
-        help_heading = "Which checks"
+        help_heading = "Checks"
     )]
     pub profile: Option<Profile>,
 
-    /// Only these checks: ids or groups, with commas between them; may be repeated
+    /// Run only these checks: ids or groups, separated by commas; may be repeated
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_ONLY",
         value_name = "IDS",
         value_delimiter = ',',
-        help_heading = "Which checks"
+        help_heading = "Checks"
     )]
     pub only: Vec<String>,
 
-    /// Not these checks: ids or groups, with commas between them; may be repeated
+    /// Skip these checks: ids or groups, separated by commas; may be repeated
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_SKIP",
         value_name = "IDS",
         value_delimiter = ',',
-        help_heading = "Which checks"
+        help_heading = "Checks"
     )]
     pub skip: Vec<String>,
 
-    /// File of checks that are known to fail, a line for each: its id and the reason
+    /// File of known failures: a line per check, with its id and the reason
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_KNOWN_FAILURES",
         value_name = "FILE",
-        help_heading = "Which checks"
+        help_heading = "Checks"
     )]
     pub known_failures: Option<PathBuf>,
 
-    /// Fail when a check passes that is known to fail
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_STRICT_KNOWN",
-        help_heading = "Which checks"
-    )]
+    /// Fail when a known failure passes
+    #[arg(long, env = "LBCF_CONFORMANCE_STRICT_KNOWN", help_heading = "Checks")]
     pub strict_known: bool,
 
-    /// URL that tells what is in the driver's cloud; {url}, {host} and {port} are the driver's
+    /// URL of the observer, which lists the load balancers and backends that really exist; {url}, {host}
+    /// and {port} are those of the driver
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_OBSERVE_URL",
         value_name = "URL",
         hide_env_values = true,
         conflicts_with = "observe_cmd",
-        help_heading = "Looking into the cloud"
+        help_heading = "Observer"
     )]
     pub observe_url: Option<Secret>,
 
-    /// Command that prints what is in the driver's cloud, for the shell; places as in --observe-url
+    /// Shell command that prints what --observe-url would return; with the same placeholders
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_OBSERVE_CMD",
         value_name = "COMMAND",
-        help_heading = "Looking into the cloud"
+        help_heading = "Observer"
     )]
     pub observe_cmd: Option<String>,
 
-    /// How often "repeated" is, from 1 to 1000
+    /// How often checks repeat a call, from 1 to 1000
     #[arg(long, env = "LBCF_CONFORMANCE_REPEAT", value_name = "TIMES", default_value_t = 10,
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000),
-        help_heading = "How it goes")]
+        help_heading = "Run")]
     pub repeat: usize,
 
-    /// How many calls "side by side" is, from 1 to 1000
+    /// How many concurrent calls checks send, from 1 to 1000
     #[arg(long, env = "LBCF_CONFORMANCE_CONCURRENCY", value_name = "CALLS", default_value_t = 50,
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000),
-        help_heading = "How it goes")]
+        help_heading = "Run")]
     pub concurrency: usize,
 
-    /// How many checks are made side by side, from 1 to 64
+    /// How many checks run concurrently, from 1 to 64
     #[arg(long, env = "LBCF_CONFORMANCE_JOBS", value_name = "CHECKS", default_value_t = 8,
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=64),
-        help_heading = "How it goes")]
+        help_heading = "Run")]
     pub jobs: usize,
 
-    /// What names and uids follow from: the same seed, the same calls [default: another each time]
+    /// Seed of names and UIDs: the same seed gives the same calls [default: random]
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_SEED",
         value_name = "NUMBER",
-        help_heading = "How it goes"
+        help_heading = "Run"
     )]
     pub seed: Option<u64>,
 
-    /// How long a call may take, up to 60s [default: as the fixture says, else 10s]
+    /// How long a call may take, up to 60s [default: that of the fixture, else 10s]
     #[arg(long, env = "LBCF_CONFORMANCE_TIMEOUT", value_name = "DURATION",
-        value_parser = call_time, help_heading = "How it goes")]
+        value_parser = call_time, help_heading = "Run")]
     pub timeout: Option<Duration>,
 
-    /// How long things may take: async=DURATION for one operation that is Running, total=DURATION
-    /// for the run; may be repeated [default: as the fixture says, else async=2m,total=10m]
+    /// Time limits: async=DURATION for an operation that is Running, total=DURATION for the run; may
+    /// be repeated [default: those of the fixture, else async=2m,total=10m]
     #[arg(
         long = "budget",
         env = "LBCF_CONFORMANCE_BUDGET",
         value_name = "WHAT=DURATION",
         value_delimiter = ',',
-        help_heading = "How it goes"
+        help_heading = "Run"
     )]
     pub budgets: Vec<BudgetArg>,
 
-    /// What waits are multiplied with that the driver asks for, from 0 to 10
+    /// Factor for the delays that the driver requests, from 0 to 10
     #[arg(long, env = "LBCF_CONFORMANCE_TIME_SCALE", value_name = "FACTOR", default_value = "1",
-        value_parser = time_scale, help_heading = "How it goes")]
+        value_parser = time_scale, help_heading = "Run")]
     pub time_scale: f64,
 
     /// Which failures fail the run
@@ -172,20 +170,16 @@ pub struct RunArgs {
         env = "LBCF_CONFORMANCE_FAIL_ON",
         value_name = "LEVEL",
         default_value = "must",
-        help_heading = "How it goes"
+        help_heading = "Run"
     )]
     pub fail_on: FailOn,
 
-    /// End with the first check that fails
-    #[arg(long, env = "LBCF_CONFORMANCE_FAIL_FAST", help_heading = "How it goes")]
+    /// Stop after the first check that fails
+    #[arg(long, env = "LBCF_CONFORMANCE_FAIL_FAST", help_heading = "Run")]
     pub fail_fast: bool,
 
-    /// Leave everything as it is at the end, to look at it
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_NO_CLEANUP",
-        help_heading = "How it goes"
-    )]
+    /// Do not delete the created load balancers and backends
+    #[arg(long, env = "LBCF_CONFORMANCE_NO_CLEANUP", help_heading = "Run")]
     pub no_cleanup: bool,
 
     /// Write a report: human, json, junit, tap, markdown, github or yaml; may be repeated
@@ -194,25 +188,25 @@ pub struct RunArgs {
         env = "LBCF_CONFORMANCE_OUTPUT",
         value_name = "FORMAT=PATH",
         value_delimiter = ',',
-        help_heading = "What is written"
+        help_heading = "Output"
     )]
     pub outputs: Vec<Output>,
 
-    /// Form of the report on standard output [default: human]
+    /// Format of the report on standard output [default: human]
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_FORMAT",
         value_name = "FORMAT",
-        help_heading = "What is written"
+        help_heading = "Output"
     )]
     pub format: Option<Format>,
 
-    /// Write the report for publication, as YAML
+    /// Write a YAML report for publication
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_REPORT",
         value_name = "FILE",
-        help_heading = "What is written"
+        help_heading = "Output"
     )]
     pub report: Option<PathBuf>,
 
@@ -221,21 +215,21 @@ pub struct RunArgs {
         long,
         env = "LBCF_CONFORMANCE_VERBOSE",
         conflicts_with = "quiet",
-        help_heading = "What is written"
+        help_heading = "Output"
     )]
     pub verbose: bool,
 
-    /// Show no progress
-    #[arg(long, env = "LBCF_CONFORMANCE_QUIET", help_heading = "What is written")]
+    /// Show no progress on standard error
+    #[arg(long, env = "LBCF_CONFORMANCE_QUIET", help_heading = "Output")]
     pub quiet: bool,
 
-    /// Whether there are colors
+    /// Whether to use colors
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_COLOR",
         value_name = "WHEN",
         default_value = "auto",
-        help_heading = "What is written"
+        help_heading = "Output"
     )]
     pub color: Color,
 }

@@ -1,4 +1,4 @@
-use super::given::{Given, Where};
+use super::inputs::{DriverSource, RunInputs};
 use super::*;
 use crate::output::{Format, Output};
 use crate::report::FailOn;
@@ -27,33 +27,33 @@ fn parse(args: &[&str]) -> Result<RunArgs, String> {
     }
 }
 
-/// What is wrong with the arguments, whoever finds it.
+/// The error of the arguments, from clap or from the command.
 fn wrong(args: &[&str]) -> String {
     let args = match parse(args) {
         Ok(args) => args,
         Err(error) => return error,
     };
-    let given = match Given::read(&args) {
+    let given = match RunInputs::read(&args) {
         Ok(given) => given,
-        Err(stop) => return stop.why,
+        Err(stop) => return stop.message,
     };
     let stop = destinations::of(&args).err();
     let stop = stop.or_else(|| args.connection.read_headers().err());
     let stop = stop.or_else(|| given.driver(&args).err());
     let stop = stop.unwrap_or_else(|| panic!("{args:?} is right"));
     assert_eq!(stop.exit, Exit::Usage);
-    stop.why
+    stop.message
 }
 
 #[test]
 fn defaults_are_those_of_the_settings() {
-    let given = Given::read(&parse(&["--url", "http://x"]).unwrap()).unwrap();
+    let given = RunInputs::read(&parse(&["--url", "http://x"]).unwrap()).unwrap();
     let (settings, defaults) = (given.settings, crate::settings::Settings::default());
     assert_eq!(settings.repeat, defaults.repeat);
     assert_eq!(settings.concurrency, defaults.concurrency);
     assert_eq!(settings.jobs, defaults.jobs);
     assert_eq!(settings.wait, defaults.wait);
-    assert_eq!(settings.judging, defaults.judging);
+    assert_eq!(settings.policy, defaults.policy);
     assert_eq!(settings.profile, None);
     assert!(settings.cleanup && !settings.fail_fast && !settings.verbose);
     assert_eq!(settings.time_scale.to_bits(), defaults.time_scale.to_bits());
@@ -98,7 +98,7 @@ fn every_flag_reaches_the_settings() {
         "--verbose",
     ])
     .unwrap();
-    let given = Given::read(&args).unwrap();
+    let given = RunInputs::read(&args).unwrap();
     let settings = given.settings;
     assert_eq!(settings.profile, Some(Profile::DryRun));
     assert_eq!(settings.only, ["ENS-02", "DRG", "CLB"]);
@@ -112,8 +112,8 @@ fn every_flag_reaches_the_settings() {
     assert_eq!(settings.async_budget, Some(Duration::from_secs(9)));
     assert_eq!(settings.total_budget, Some(Duration::from_secs(99)));
     assert_eq!(settings.time_scale.to_bits(), 0.5_f64.to_bits());
-    assert_eq!(settings.judging.fail_on, FailOn::Should);
-    assert!(settings.judging.strict_known && settings.fail_fast && !settings.cleanup);
+    assert_eq!(settings.policy.fail_on, FailOn::Should);
+    assert!(settings.policy.strict_known && settings.fail_fast && !settings.cleanup);
     assert_eq!(settings.wait, Duration::from_secs(7));
     assert!(settings.verbose);
 }
@@ -136,13 +136,13 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
         ),
         (&["--profile", "most"], "pod-deregister"),
         (&["--fail-on", "may"], "possible values: must, should"),
-        (&["--format", "xml"], "no format \"xml\""),
-        (&["--output", "json="], "json= names no file"),
+        (&["--format", "xml"], "unknown format \"xml\""),
+        (&["--output", "json="], "json= has no path"),
         (&["--only", "ENS2"], "did you mean ENS-02?"),
         (&["--skip", "EMS"], "--skip: no check and no group"),
         (
             &["--fixture", "/nonexistent/f.yaml"],
-            "/nonexistent/f.yaml: there is no such file",
+            "/nonexistent/f.yaml: no such file",
         ),
         (&["--known-failures", "/nonexistent/k"], "/nonexistent/k"),
         (
@@ -155,9 +155,9 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
         ),
         (
             &["--output", "json=/nonexistent/r"],
-            "there is no folder /nonexistent",
+            "the folder /nonexistent does not exist",
         ),
-        (&["--report", "/tmp"], "that is a folder"),
+        (&["--report", "/tmp"], "this is a folder"),
         (&["--observe-url", "x"], "--observe-url: not an absolute"),
         (
             &["--observe-url", "http://x", "--observe-cmd", "y"],
@@ -174,7 +174,7 @@ fn what_is_wrong_is_named_with_what_is_allowed() {
             &["--header", "Host: x"],
             "host: the kit sets this header itself",
         ),
-        (&[], "which driver?"),
+        (&[], "no driver:"),
     ] {
         let problem = wrong(args);
         assert!(problem.contains(told), "{args:?}: {problem}");
@@ -200,14 +200,14 @@ fn secrets_are_in_no_error_and_no_debug_output() {
     let endpoint = crate::fixture::Endpoint::default();
     let url = &args.url.as_ref().unwrap().0;
     let stop = args.connection.transport(url, &endpoint).unwrap_err();
-    assert!(!stop.why.contains("s3cret"), "{}", stop.why);
+    assert!(!stop.message.contains("s3cret"), "{}", stop.message);
 }
 
 #[test]
 fn the_command_line_gives_the_run_again_without_secrets() {
     let line = |args: &[&str]| {
         let args = parse(args).unwrap();
-        let given = Given::read(&args).unwrap();
+        let given = RunInputs::read(&args).unwrap();
         let driver = given.driver(&args).unwrap();
         reproduce::command_line(&args, &given, &driver).unwrap()
     };
@@ -290,7 +290,7 @@ fn people_get_standard_output_unless_others_do() {
     assert_eq!(of(&["--format", "tap", "--report", "r"]), ["tap", "yaml=r"]);
 }
 
-/// A fixture in a file that goes with it.
+/// A fixture in a file that is deleted when it is dropped.
 struct File(PathBuf);
 
 impl File {
@@ -319,12 +319,12 @@ fn flags_win_over_the_fixture() {
     let path = file.0.to_str().unwrap();
     let given = |args: &[&str]| {
         let args = parse(&[&["--fixture", path], args].concat()).unwrap();
-        let given = Given::read(&args).unwrap();
+        let given = RunInputs::read(&args).unwrap();
         let driver = given.driver(&args).unwrap();
         (given, driver)
     };
     let (of_fixture, driver) = given(&[]);
-    assert_eq!(driver, Where::Url("http://of.fixture/lbcf".into()));
+    assert_eq!(driver, DriverSource::Url("http://of.fixture/lbcf".into()));
     assert_eq!(of_fixture.fixture.endpoint.timeouts.len(), 1);
     let (by_flags, driver) = given(&[
         "--url",
@@ -336,7 +336,7 @@ fn flags_win_over_the_fixture() {
         "--known-failures",
         known.0.to_str().unwrap(),
     ]);
-    assert_eq!(driver, Where::Url("http://of.flag".into()));
+    assert_eq!(driver, DriverSource::Url("http://of.flag".into()));
     assert_eq!(by_flags.settings.timeout, Some(Duration::from_secs(5)));
     assert!(by_flags.fixture.endpoint.timeouts.is_empty());
     assert!(matches!(
@@ -345,7 +345,7 @@ fn flags_win_over_the_fixture() {
     ));
     assert_eq!(by_flags.fixture.known_failures["ENS-02"], "flag");
     assert_eq!(by_flags.fixture.known_failures["DRG-01"], "fixture");
-    let exec = |path: &str| Where::Exec {
+    let exec = |path: &str| DriverSource::Exec {
         command: "d {port}".to_owned(),
         path: path.to_owned(),
     };

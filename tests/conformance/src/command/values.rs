@@ -1,49 +1,16 @@
-//! Values of flags that have a form of their own. What is wrong with them is said with what is
-//! allowed.
+//! Parsers of flag values, with messages that name the allowed values.
 
 use crate::fixture::duration::{self, LONGEST};
-use http::{HeaderName, HeaderValue, header};
+use crate::transport::parse_header;
+use http::{HeaderName, HeaderValue};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Headers that say how a request goes over the wire, which the kit does itself.
-const OWN_HEADERS: [HeaderName; 5] = [
-    header::HOST,
-    header::CONTENT_LENGTH,
-    header::TRANSFER_ENCODING,
-    header::CONNECTION,
-    header::UPGRADE,
-];
-
-/// A text that may have a secret in it, such as a URL with a password: `Debug` does not show it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(pub String);
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
-
-impl From<String> for Secret {
-    fn from(text: String) -> Self {
-        Self(text)
-    }
-}
-
-impl From<&str> for Secret {
-    fn from(text: &str) -> Self {
-        Self(text.to_owned())
-    }
-}
-
-/// A header as `Name: value`. Its value is shown nowhere.
+/// A header of the form `Name: value`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Header {
-    /// The name.
     pub(super) name: HeaderName,
-    /// The value, marked as sensitive.
     pub(super) value: HeaderValue,
 }
 
@@ -51,30 +18,27 @@ impl FromStr for Header {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // The text is not in the errors: whatever it is, there may be a secret in it.
+        // The text is not in the errors, because it may contain a secret.
         let (name, value) = text
             .split_once(':')
             .ok_or("expected 'Name: value', with a colon")?;
-        let name: HeaderName = name
-            .trim()
-            .parse()
-            .map_err(|_| "what stands before the colon is not the name of a header")?;
-        if OWN_HEADERS.contains(&name) {
-            return Err(format!("{name}: the kit sets this header itself"));
-        }
-        let mut value = HeaderValue::from_str(value.trim())
-            .map_err(|_| format!("{name}: the value has characters that no header may have"))?;
-        value.set_sensitive(true);
+        let (name, value) =
+            parse_header(name.trim(), value.trim()).map_err(|problem| {
+                match name.trim().parse::<HeaderName>() {
+                    Ok(name) => format!("{name}: {problem}"),
+                    Err(_) => format!("before the colon: {problem}"),
+                }
+            })?;
         Ok(Self { name, value })
     }
 }
 
-/// How long something may take: `async=120s` or `total=10m`.
+/// A time limit: `async=120s` or `total=10m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BudgetArg {
     /// One operation until it is no longer `Running`.
     Async(Duration),
-    /// The whole run.
+    /// The whole run, until the last check ends.
     Total(Duration),
 }
 
@@ -103,17 +67,17 @@ impl fmt::Display for BudgetArg {
     }
 }
 
-/// A call's time, as long as controllers allow one.
+/// The timeout of a call, up to the longest one of controllers.
 pub(super) fn call_time(text: &str) -> Result<Duration, String> {
     duration::parse(text, Duration::from_secs(60))
 }
 
-/// A time to wait for a driver.
+/// How long to wait for a driver.
 pub(super) fn wait(text: &str) -> Result<Duration, String> {
     duration::parse(text, Duration::from_secs(3600))
 }
 
-/// What waits are multiplied with.
+/// The factor for retry delays.
 pub(super) fn time_scale(text: &str) -> Result<f64, String> {
     text.parse::<f64>()
         .ok()

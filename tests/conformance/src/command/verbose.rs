@@ -1,4 +1,4 @@
-//! `--verbose`: each call as a curl command, with its answer, when its check is done.
+//! `--verbose`: each call as a curl command with its response, after its check.
 
 use crate::exchange::Sent;
 use crate::output::{curl_of, shown};
@@ -7,18 +7,18 @@ use crate::report::{CheckResult, ExchangeReport};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
-/// Progress with every call.
+/// Progress with the calls of each check.
 #[derive(Debug)]
-pub(super) struct WithCalls<P>(pub(super) P);
+pub(super) struct WithRequests<P>(pub(super) P);
 
-impl<P: Progress> Progress for WithCalls<P> {
+impl<P: Progress> Progress for WithRequests<P> {
     fn started(&self, check: &str) {
         self.0.started(check);
     }
 
     fn finished(&self, result: &CheckResult) {
         for exchange in &result.exchanges {
-            for line in told(&result.id, exchange).lines() {
+            for line in described(&result.id, exchange).lines() {
                 self.0.note(line);
             }
         }
@@ -34,19 +34,19 @@ impl<P: Progress> Progress for WithCalls<P> {
     }
 }
 
-/// A call and its answer, for people.
-pub(super) fn told(check: &str, exchange: &ExchangeReport) -> String {
+/// A call and its response, for people.
+fn described(check: &str, exchange: &ExchangeReport) -> String {
     format!(
         "{check} #{} ({} ms)\n{}\n{}",
         exchange.sequence,
         exchange.ms,
         curl_of(&sent(exchange)),
-        answer(exchange)
+        response(exchange)
     )
 }
 
-/// The answer, for people.
-pub(super) fn answer(exchange: &ExchangeReport) -> String {
+/// A response, for people.
+pub(super) fn response(exchange: &ExchangeReport) -> String {
     match (exchange.status, &exchange.no_answer) {
         (Some(status), _) => {
             let body = exchange.response_body.as_deref().unwrap_or_default();
@@ -57,8 +57,8 @@ pub(super) fn answer(exchange: &ExchangeReport) -> String {
             };
             format!("HTTP {status} {}{cut}", shown(body))
         }
-        (None, Some(problem)) => format!("no answer: {}", shown(problem)),
-        (None, None) => "no answer".to_owned(),
+        (None, Some(problem)) => format!("no response: {}", shown(problem)),
+        (None, None) => "no response".to_owned(),
     }
 }
 

@@ -1,36 +1,35 @@
-//! A driver as a process of the kit's: started on a free port, killed with all that it started,
-//! its output kept for when something goes wrong.
+//! A driver as a child process: started on a free port, killed with its process group, its output
+//! kept for failures.
 
 use crate::output::visible;
+use crate::sync::lock;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 
-/// How many lines of output are kept.
-const LINES: usize = 200;
-/// How many of them people are shown.
-const SHOWN: usize = 40;
-/// How long a line may be, in bytes.
-const LINE: usize = 2000;
-/// How long a process may take to end by itself.
+const KEPT_LINES: usize = 200;
+const SHOWN_LINES: usize = 40;
+/// The limit of a line, in bytes; the rest is cut off.
+const MAX_LINE_LENGTH: usize = 2000;
+/// How long a process may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Why a driver cannot be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecError {
-    /// The command has no place for the port, and no `PORT` either.
+    /// The command contains neither `{port}` nor `PORT`.
     #[error(
-        "--exec {command:?}: there is no {{port}} in it, so the driver would not know where to listen (the variable PORT is set, too: write $PORT)"
+        "--exec {command:?}: the command has no {{port}}, so the driver cannot know where to listen (the variable PORT is set, too: write $PORT)"
     )]
     NoPort {
-        /// The command.
+        /// The command as it was given.
         command: String,
     },
     /// No port is free.
@@ -39,37 +38,36 @@ pub enum ExecError {
     /// The shell cannot be started.
     #[error("--exec {command:?}: {source}")]
     Start {
-        /// The command.
+        /// The command as it was given.
         command: String,
-        /// What is wrong.
+        /// The error of the system.
         #[source]
         source: std::io::Error,
     },
 }
 
-/// What runs: the shell, and the group of all that it started.
+/// The shell and its process group.
 #[derive(Debug)]
 struct Process {
     child: Child,
-    /// Nothing, once all in it were killed: the number may be somebody else's then.
+    /// `None` once the group was killed: the system may reuse its number.
     group: Option<Pid>,
-    /// How the shell ended, if it did so by itself.
+    /// The status of a shell that exited on its own.
     ended: Option<ExitStatus>,
 }
 
-/// A driver that the kit started. Dropping it kills it and all that it started.
+/// A driver that the kit started. Dropping it kills its process group.
 #[derive(Debug)]
 pub struct Exec {
     command: String,
     port: u16,
     process: Mutex<Option<Process>>,
     output: Arc<Mutex<VecDeque<String>>>,
-    /// Those who keep it.
     readers: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Exec {
-    /// Starts a command by the shell, with `{port}` replaced by a free port.
+    /// Runs a command in a shell, with `{port}` replaced by a free port.
     ///
     /// # Errors
     /// [`ExecError`].
@@ -95,16 +93,17 @@ impl Exec {
         self.port
     }
 
-    /// Kills the driver and starts it anew on the same port.
+    /// Kills the driver and starts it again on the same port.
     ///
     /// # Errors
     /// [`ExecError`].
     pub async fn restart(&self) -> Result<(), ExecError> {
-        self.kill().await;
+        // Without SIGTERM, as when a machine fails.
+        self.end(false).await;
         self.spawn()
     }
 
-    /// Whether the process has ended by itself.
+    /// Whether the process has exited on its own.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         let mut process = lock(&self.process);
@@ -117,29 +116,29 @@ impl Exec {
         lock(&self.output).iter().cloned().collect()
     }
 
-    /// How it ended, if it did, and its last lines, for people.
-    pub async fn last_words(&self) -> String {
+    /// The state of the process and its last lines, for people.
+    pub async fn last_output(&self) -> String {
         let state = if self.has_ended() {
-            // What it wrote may still be on its way here.
+            // The pipes may still contain output.
             let readers = std::mem::take(&mut *lock(&self.readers));
             let _ = tokio::time::timeout(GRACE, futures::future::join_all(readers)).await;
             self.state()
         } else {
-            "its process runs".to_owned()
+            "its process is running".to_owned()
         };
         let lines = self.output();
         if lines.is_empty() {
-            return format!("{state}, and wrote nothing");
+            return format!("{state}; it wrote nothing");
         }
-        let shown = &lines[lines.len().saturating_sub(SHOWN)..];
+        let shown = &lines[lines.len().saturating_sub(SHOWN_LINES)..];
         let shown: Vec<String> = shown
             .iter()
             .map(|line| visible(line).into_owned())
             .collect();
-        format!("{state}; the last that it wrote:\n{}", shown.join("\n"))
+        format!("{state}; its last output:\n{}", shown.join("\n"))
     }
 
-    /// How it ended, such as `its process ended with exit status: 1`.
+    /// The exit status, such as `its process ended with exit status: 1`.
     pub(super) fn state(&self) -> String {
         let ended = lock(&self.process)
             .as_ref()
@@ -150,24 +149,19 @@ impl Exec {
         }
     }
 
-    /// Ends the process and all that it started: asks first, and does not ask long.
+    /// Stops the process group with SIGTERM, and with SIGKILL after 2 s.
     pub async fn stop(&self) {
-        let process = lock(&self.process).take();
-        if let Some(mut process) = process {
-            process.signal(Signal::TERM);
-            let _ = tokio::time::timeout(GRACE, process.child.wait()).await;
-            process.kill();
-            // Killed processes end.
-            let _ = process.child.wait().await;
-        }
+        self.end(true).await;
     }
 
-    /// Kills the process without asking, as a machine that fails does.
-    async fn kill(&self) {
+    async fn end(&self, gracefully: bool) {
         let process = lock(&self.process).take();
         if let Some(mut process) = process {
+            if gracefully {
+                process.signal(Signal::TERM);
+                let _ = tokio::time::timeout(GRACE, process.child.wait()).await;
+            }
             process.kill();
-            // Killed processes end.
             let _ = process.child.wait().await;
         }
     }
@@ -206,8 +200,8 @@ impl Exec {
 }
 
 impl Process {
-    /// Whether the shell has ended. What it started and left behind is killed then, too: a driver
-    /// that a shell does not wait for is none that can be judged.
+    /// Whether the shell has exited. The rest of its process group is killed then, too: the kit
+    /// cannot test a driver that its shell does not wait for.
     fn has_ended(&mut self) -> bool {
         match self.child.try_wait() {
             Ok(None) => false,
@@ -220,14 +214,13 @@ impl Process {
         }
     }
 
-    /// Signals all in the group; that they are gone already is as well.
     fn signal(&self, signal: Signal) {
         if let Some(group) = self.group {
+            // The processes may have exited already.
             let _ = kill_process_group(group, signal);
         }
     }
 
-    /// Kills all in the group, which has no number after that.
     fn kill(&mut self) {
         self.signal(Signal::KILL);
         self.group = None;
@@ -246,7 +239,7 @@ fn free_port() -> std::io::Result<u16> {
         .port())
 }
 
-/// Keeps the last lines of an output. A line without an end takes no more room than others.
+/// Keeps the last lines of an output, each up to [`MAX_LINE_LENGTH`].
 async fn keep(mut output: impl AsyncRead + Unpin, kept: Arc<Mutex<VecDeque<String>>>) {
     let mut chunk = vec![0; 8 << 10];
     let mut line = Vec::new();
@@ -258,7 +251,7 @@ async fn keep(mut output: impl AsyncRead + Unpin, kept: Arc<Mutex<VecDeque<Strin
         for byte in &chunk[..read] {
             if *byte == b'\n' {
                 keep_line(&mut line, &kept);
-            } else if line.len() < LINE {
+            } else if line.len() < MAX_LINE_LENGTH {
                 line.push(*byte);
             }
         }
@@ -273,13 +266,9 @@ fn keep_line(line: &mut Vec<u8>, kept: &Mutex<VecDeque<String>>) {
     line.clear();
     let mut kept = lock(kept);
     kept.push_back(text);
-    while kept.len() > LINES {
+    while kept.len() > KEPT_LINES {
         kept.pop_front();
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

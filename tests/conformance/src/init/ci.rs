@@ -1,20 +1,20 @@
-//! What CI systems are told, for a driver in any language.
+//! CI configurations for a driver in any language.
 
-/// The CI systems that something is known of.
+/// The supported CI systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Ci {
-    /// GitHub Actions: a workflow is written
+    /// GitHub Actions: writes a workflow
     Github,
-    /// GitLab CI: a job is printed, to be put into .gitlab-ci.yml
+    /// GitLab CI: prints a job for .gitlab-ci.yml
     Gitlab,
 }
 
-/// Where GitHub looks for workflows, below the folder.
+/// The path of the workflow below the folder.
 pub(super) const WORKFLOW: &str = ".github/workflows/lbcf-conformance.yml";
 
-/// The workflow for GitHub, in which two lines are to be filled in.
-pub(super) const GITHUB: &str = r#"# Holds the driver to the LBCF conformance checks. Needed are the driver and the one binary `lbcf`;
-# no Kubernetes.
+/// The workflow for GitHub, with lines to fill in.
+pub(super) const GITHUB: &str = r#"# Runs the LBCF conformance checks on the driver. This needs the driver and the binary `lbcf`, but no
+# Kubernetes.
 name: LBCF conformance
 on: [push, pull_request]
 permissions:
@@ -28,9 +28,9 @@ jobs:
       # FILL-IN: build the driver, such as `go build -o driver .`, `pip install -r requirements.txt`
       # or `npm ci`.
       - run: go build -o driver .
-      # FILL-IN: put `lbcf` on the PATH, from where your organization has it.
+      # FILL-IN: install `lbcf`.
       - run: lbcf --version
-      # FILL-IN: how the driver is started; {port} is a free port, which it is to listen on.
+      # FILL-IN: the command that starts the driver; {port} is the port to listen on.
       - run: >-
           lbcf conformance run
           --exec './driver --port {port}'
@@ -48,7 +48,7 @@ jobs:
 "#;
 
 /// The job for GitLab.
-pub(super) const GITLAB: &str = r#"# For .gitlab-ci.yml. FILL-IN: the image with `lbcf`, and how the driver's image is called.
+pub(super) const GITLAB: &str = r#"# For .gitlab-ci.yml. FILL-IN: the image with `lbcf`, and the driver's image.
 lbcf-conformance:
   image:
     name: registry.example/lbcf:VERSION

@@ -1,51 +1,51 @@
-//! What is known of a driver before its fixture is written.
+//! The result of probing a driver.
 
 use super::schema::Maps;
 
-/// What is known of a driver.
+/// The known properties of a driver.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// Its URL, if one was given.
+    /// The URL, if one was given.
     pub url: Option<Url>,
-    /// What came of looking at it.
-    pub seen: Seen,
-    /// What its maps hold.
+    /// The result of the probe.
+    pub result: ProbeResult,
+    /// The documented fields of its maps.
     pub maps: Maps,
 }
 
-/// A URL as it may be written down.
+/// A URL without secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Url {
     /// Without user and password.
     pub shown: String,
-    /// Whether something was left out.
+    /// Whether user and password were removed.
     pub is_cut: bool,
 }
 
-/// What came of looking at a driver.
+/// The result of probing a driver.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Seen {
-    /// Nobody looked.
+pub enum ProbeResult {
+    /// No URL was given.
     #[default]
-    NotAsked,
-    /// It is not there, for this reason.
-    Away(String),
-    /// It is there.
-    There {
-        /// What it thinks of an empty `lbSpec`.
+    NotProbed,
+    /// The connection failed, for this reason.
+    Unreachable(String),
+    /// The driver was reached.
+    Probed {
+        /// Its response to an empty `lbSpec`.
         empty_spec: EmptySpec,
         /// Whether it has an OpenAPI document.
         has_document: bool,
     },
 }
 
-/// What a driver thinks of an empty `lbSpec`.
+/// A driver's response to an empty `lbSpec`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EmptySpec {
-    /// It takes it.
+    /// `succ: true`: a fixture without samples suffices.
     Accepted,
-    /// It does not, and says why.
-    Refused(String),
-    /// It gave no proper answer, but this.
-    NoVerdict(String),
+    /// `succ: false` with this message.
+    Rejected(String),
+    /// Invalid or missing, with a description.
+    Invalid(String),
 }

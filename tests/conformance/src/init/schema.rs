@@ -1,49 +1,48 @@
-//! What a driver's OpenAPI document says of the maps in its requests.
+//! The maps of requests in a driver's OpenAPI document.
 //!
-//! The document is the driver's: anything may stand in it, and what is not understood is left out.
+//! The document is untrusted, and unknown parts are ignored.
 
-use crate::fixture::places;
+use crate::fixture::placeholders;
 use serde_json::Value;
 
-/// More would hide the rest of the file.
 const MAX_FIELDS: usize = 64;
-/// How far references are followed; some go round in circles.
+/// The most references to follow, because they may be circular.
 const MAX_STEPS: usize = 8;
-/// Enough of a description, in characters.
+/// The longest description, in characters.
 const MAX_ABOUT: usize = 300;
-/// The longest name and the longest value that are suggested, in characters.
+/// The longest suggested name and value, in characters.
 const MAX_TEXT: usize = 200;
-/// Stands where nothing is known of a value.
+/// Replaces an unknown value.
 pub(super) const FILL_IN: &str = "FILL-IN";
 
-/// What the maps hold; empty where the document says nothing.
+/// The fields of maps; empty for undocumented maps.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Maps {
-    /// Of `lbSpec`.
+    /// The keys of `lbSpec`.
     pub lb_spec: Vec<Field>,
-    /// Of `attributes`.
+    /// The keys of `attributes`.
     pub attributes: Vec<Field>,
-    /// Of `parameters`.
+    /// The keys of `parameters`.
     pub parameters: Vec<Field>,
-    /// Of `lbInfo`.
+    /// The keys of `lbInfo`.
     pub lb_info: Vec<Field>,
 }
 
-/// One field of a map.
+/// A field of a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
-    /// Its key.
+    /// The key in the map.
     pub name: String,
-    /// Whether the document says that it is required.
+    /// Whether the document requires it.
     pub is_required: bool,
-    /// What the document says of it, in one line.
+    /// The description on one line.
     pub about: String,
-    /// A text that may stand there.
+    /// A sample value from the document, or else a guess by the name and the type.
     pub example: String,
 }
 
 impl Maps {
-    /// Whether nothing is known.
+    /// Whether no field is known.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.lb_spec.is_empty()
@@ -52,7 +51,7 @@ impl Maps {
             && self.lb_info.is_empty()
     }
 
-    /// From an OpenAPI document.
+    /// Reads an OpenAPI document.
     ///
     /// ```
     /// use lbcf_conformance::init::Maps;
@@ -86,7 +85,7 @@ impl Maps {
     }
 }
 
-/// The schema of what is sent to a webhook, wherever its path begins.
+/// The schema of a webhook's request, below any path.
 fn request<'a>(document: &'a Value, webhook: &str) -> Option<&'a Value> {
     let paths = document.get("paths")?.as_object()?;
     let (_, path) = paths
@@ -98,7 +97,7 @@ fn request<'a>(document: &'a Value, webhook: &str) -> Option<&'a Value> {
     json.or_else(any)?.get("schema")
 }
 
-/// The schema itself, or the one that it refers to, which tells of properties.
+/// The schema, or a referenced one, with properties.
 fn with_properties<'a>(document: &'a Value, schema: &'a Value) -> Option<&'a Value> {
     let mut next = vec![schema];
     for _ in 0..MAX_STEPS {
@@ -132,7 +131,7 @@ fn fields(document: &Value, map: &Value) -> Vec<Field> {
         .filter_map(|(name, schema)| field(document, name, schema, required(name)))
         .take(MAX_FIELDS)
         .collect();
-    // What has to be there comes first; otherwise by name.
+    // Required fields first, then by name.
     fields.sort_by_key(|field| !field.is_required);
     fields
 }
@@ -143,7 +142,7 @@ fn field(document: &Value, name: &str, schema: &Value, is_required: bool) -> Opt
         None => schema,
     };
     let about = about(schema);
-    // The SDK's words for a second spelling of a field: one of them is enough.
+    // The SDK describes aliases of fields so.
     if name.is_empty()
         || name.chars().count() > MAX_TEXT
         || name.contains("{{")
@@ -206,7 +205,7 @@ fn example(name: &str, schema: &Value) -> String {
         .unwrap_or_else(|| guess(name, schema))
 }
 
-/// From the name and what the value looks like.
+/// A value by the name and the type of a field.
 fn guess(name: &str, schema: &Value) -> String {
     let name = name.to_ascii_lowercase();
     let kind = schema.get("type").and_then(Value::as_str);
@@ -221,7 +220,7 @@ fn guess(name: &str, schema: &Value) -> String {
     if let Some(least) = least.filter(|least| is_suggestible(least)) {
         return least;
     }
-    // The SDK's patterns of whole numbers, and of numbers.
+    // The SDK uses such patterns for numbers.
     if matches!(kind, Some("integer" | "number")) || pattern.contains("[1-9][0-9]*") {
         return "1".to_owned();
     }
@@ -238,10 +237,10 @@ fn is_suggestible(text: &str) -> bool {
     !text.is_empty()
         && text.chars().count() <= MAX_TEXT
         && !text.contains(char::is_control)
-        && !places::has_any(text)
+        && !placeholders::has_any(text)
 }
 
-/// On the wire every value is a text.
+/// All values on the wire are strings.
 fn as_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -251,7 +250,7 @@ fn as_text(value: &Value) -> Option<String> {
     }
 }
 
-/// A text of somebody else's as part of a line: without control characters, and not too long.
+/// An untrusted text on one line: without control characters, and cut after `most` characters.
 pub(super) fn one_line(text: &str, most: usize) -> String {
     let is_breaking = |c: char| c.is_control() || c.is_whitespace() || c == '\u{feff}';
     let words: Vec<&str> = text

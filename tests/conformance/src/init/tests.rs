@@ -1,13 +1,10 @@
 use super::*;
-use crate::exchange::{NoAnswer, Received};
 use crate::fixture::Fixture;
-use crate::transport::Request;
 use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
-/// A folder of its own, which goes with it.
+/// A folder that is deleted when it is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -44,24 +41,15 @@ impl Drop for Folder {
     }
 }
 
-/// Refuses whatever it is asked.
-struct Refusing;
-
-impl Ask for Refusing {
-    async fn ask(&self, request: Request, _: Duration) -> Result<Received, NoAnswer> {
-        let (status, body) = match request.path.as_str() {
-            "validateLoadBalancer" => (200, r#"{"succ":false,"msg":"lbSpec.vpc is missing"}"#),
-            _ => (404, ""),
-        };
-        Ok(Received {
-            status,
-            headers: http::HeaderMap::new(),
-            body: body.into(),
-        })
-    }
+/// A driver that rejects an empty `lbSpec`.
+fn rejecting() -> Transport {
+    let response = r#"{"succ":false,"msg":"lbSpec.vpc is missing"}"#;
+    let handler = move || async move { response };
+    let router = axum::Router::new().route("/validateLoadBalancer", axum::routing::post(handler));
+    Transport::in_process(router)
 }
 
-fn no_network(_: &str) -> Result<Refusing, String> {
+fn no_network(_: &str) -> Result<Transport, String> {
     Err("no\nnetwork".into())
 }
 
@@ -74,39 +62,45 @@ async fn a_new_folder_gets_a_fixture_that_can_be_read() {
     let folder = Folder::new("new");
     let mut args = folder.args(&[]);
     args.dir = folder.0.join("a/b");
-    let told = run(&args, no_network).await.unwrap();
-    assert!(told.contains("lbcf-conformance.yaml: written\n"), "{told}");
-    assert!(told.contains("No driver was looked at"), "{told}");
-    assert!(told.contains("--ci github"), "{told}");
+    let message = run(&args, no_network).await.unwrap();
+    assert!(
+        message.contains("lbcf-conformance.yaml: written\n"),
+        "{message}"
+    );
+    assert!(message.contains("No driver was probed"), "{message}");
+    assert!(message.contains("--ci github"), "{message}");
     Fixture::read(&args.dir.join(FILE), &["DLB-03"]).unwrap();
 }
 
 #[tokio::test]
-async fn what_the_driver_says_is_in_the_file_and_told() {
+async fn the_responses_are_in_the_file_and_in_the_message() {
     let folder = Folder::new("said");
     let args = folder.args(&["--url", "http://me:sesame@d.example:1/lbcf"]);
     let asked = RefCell::new(Vec::new());
     let connect = |url: &str| {
         asked.borrow_mut().push(url.to_owned());
-        Ok(Refusing)
+        Ok(rejecting())
     };
-    let told = run(&args, connect).await.unwrap();
+    let message = run(&args, connect).await.unwrap();
     let roots = [
         "http://me:sesame@d.example:1/lbcf",
         "http://me:sesame@d.example:1",
     ];
     assert_eq!(*asked.borrow(), roots);
-    assert!(told.contains("it said: lbSpec.vpc is missing"), "{told}");
     assert!(
-        told.contains("run --url http://d.example:1/lbcf --fixture"),
-        "{told}"
+        message.contains("its message: lbSpec.vpc is missing"),
+        "{message}"
+    );
+    assert!(
+        message.contains("run --url http://d.example:1/lbcf --fixture"),
+        "{message}"
     );
     let text = folder.read(FILE);
     assert!(
-        text.contains("driver said: lbSpec.vpc is missing"),
+        text.contains("driver rejected an empty lbSpec: lbSpec.vpc is missing"),
         "{text}"
     );
-    assert!(!text.contains("sesame") && !told.contains("sesame"));
+    assert!(!text.contains("sesame") && !message.contains("sesame"));
     assert_eq!(fixture(&folder).endpoint.url, None);
 }
 
@@ -114,21 +108,21 @@ async fn what_the_driver_says_is_in_the_file_and_told() {
 async fn without_a_password_the_url_counts() {
     let folder = Folder::new("url");
     let args = folder.args(&["--url", "http://d.example:1/"]);
-    run(&args, |_| Ok(Refusing)).await.unwrap();
+    run(&args, |_| Ok(rejecting())).await.unwrap();
     let url = fixture(&folder).endpoint.url;
     assert_eq!(url.as_deref(), Some("http://d.example:1/"));
 }
 
 #[tokio::test]
-async fn a_driver_that_is_away_is_told_in_one_line_and_the_file_is_written() {
+async fn an_unreachable_driver_is_reported_in_one_line_and_the_file_is_written() {
     let folder = Folder::new("away");
     for url in ["http://d.example", "nonsense", "http://d.example/{x}"] {
         let args = folder.args(&["--url", url, "--force"]);
-        let told = run(&args, no_network).await.unwrap();
-        let line = told
+        let message = run(&args, no_network).await.unwrap();
+        let line = message
             .lines()
-            .find(|line| line.contains("could not be looked at"));
-        assert!(line.unwrap().ends_with("no network"), "{told}");
+            .find(|line| line.contains("could not be probed"));
+        assert!(line.unwrap().ends_with("no network"), "{message}");
         fixture(&folder);
     }
 }
@@ -138,11 +132,11 @@ async fn nothing_is_written_over_without_force() {
     let folder = Folder::new("over");
     fs::write(folder.0.join(FILE), "mine").unwrap();
     let error = run(&folder.args(&[]), no_network).await.unwrap_err();
-    let told = format!(
-        "{}: it is there already; --force writes over it",
+    let message = format!(
+        "{}: the file exists; --force overwrites it",
         folder.0.join(FILE).display()
     );
-    assert_eq!(error.to_string(), told);
+    assert_eq!(error.to_string(), message);
     assert_eq!(folder.read(FILE), "mine");
     run(&folder.args(&["--force"]), no_network).await.unwrap();
     assert_ne!(folder.read(FILE), "mine");
@@ -158,28 +152,31 @@ async fn github_gets_a_workflow_and_all_or_nothing_is_written() {
     fs::write(&workflow, "mine").unwrap();
     let error = run(&args, no_network).await.unwrap_err().to_string();
     assert!(
-        error.contains("lbcf-conformance.yml: it is there already"),
+        error.contains("lbcf-conformance.yml: the file exists"),
         "{error}"
     );
     assert!(!folder.0.join(FILE).exists());
     fs::remove_file(&workflow).unwrap();
-    let told = run(&args, no_network).await.unwrap();
-    assert!(told.contains("lbcf-conformance.yml: written\n"), "{told}");
+    let message = run(&args, no_network).await.unwrap();
+    assert!(
+        message.contains("lbcf-conformance.yml: written\n"),
+        "{message}"
+    );
     assert_eq!(fs::read_to_string(&workflow).unwrap(), ci::GITHUB);
 }
 
 #[tokio::test]
-async fn gitlab_is_told() {
+async fn gitlab_gets_a_job() {
     let folder = Folder::new("gitlab");
-    let told = run(&folder.args(&["--ci", "gitlab"]), no_network)
+    let message = run(&folder.args(&["--ci", "gitlab"]), no_network)
         .await
         .unwrap();
-    assert!(told.ends_with(ci::GITLAB), "{told}");
+    assert!(message.ends_with(ci::GITLAB), "{message}");
     assert_eq!(folder.entries(), 1);
 }
 
 #[tokio::test]
-async fn files_that_cannot_be_written_are_told_by_name() {
+async fn errors_of_writing_contain_the_path() {
     let folder = Folder::new("bad");
     fs::create_dir(folder.0.join(FILE)).unwrap();
     for flags in [&[][..], &["--force"]] {

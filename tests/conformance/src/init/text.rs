@@ -1,28 +1,27 @@
-//! What the fixture's file says. What is not known stands there as an example in a comment, so
-//! that a run works with the file as it is.
+//! The text of a first fixture. Unknown values are examples in comments, so that a run works with the
+//! unchanged file.
 
-use super::findings::{EmptySpec, Findings, Seen};
+use super::findings::{EmptySpec, Findings, ProbeResult};
 use super::schema::Field;
 use crate::fixture::{API_VERSION, KIND};
 use std::fmt::Write as _;
 
-/// Where comments are broken, in characters.
+/// The width of comments, in characters.
 const WIDTH: usize = 100;
 
-/// The fixture's text.
 pub(super) fn fixture(findings: &Findings) -> String {
     let mut file = Lines::default();
     file.text(&format!(
         "\
-# What `lbcf conformance run` has to know of your driver, beside its URL.
+# The description of your driver for `lbcf conformance run`.
 #
-# All of it may stay as it is: the kit then runs what it can, and says what it had to skip. Lines
-# that begin with # and a space explain. Lines that begin with # and no space are examples: take
-# the # away, change the value, and more checks are made. An example that ends with a colon belongs
-# to the examples that are indented below it.
+# The file works unchanged: the kit then skips some checks and reports why. Lines that begin with #
+# and a space are comments. Lines that begin with # and no space are examples: remove the # and
+# change the value to run more checks. An example that ends with a colon belongs to the examples that
+# are indented below it.
 #
-# Values are texts, as on the wire. In those of lbSpec, attributes and parameters, {{{{unique}}}}
-# stands for a name that no other check uses, and {{{{number}}}} for a number that is used once in a
+# Values are texts, as on the wire. In those of lbSpec, attributes and parameters, {{{{unique}}}} is
+# replaced by a name that no other check uses, and {{{{number}}}} by a number that is used once in a
 # run, from 20000 to 59999.
 apiVersion: {API_VERSION}
 kind: {KIND}
@@ -38,7 +37,7 @@ kind: {KIND}
 }
 
 const DRIVER: &str = r#"
-# Who the driver is: for reports.
+# The driver's name and maker, for reports.
 driver:
   #organization: acme
   #project: acme-lb
@@ -48,71 +47,73 @@ driver:
 "#;
 
 const FEATURES: &str = r#"
-# What the driver can do beyond what every driver does. What is named here is checked; what is not
-# is not, and is no fault.
+# The optional features of the driver. The kit skips the checks of features that are not listed.
 features:
-  # Some operations answer Running, and are asked again until they are done.
+  # Some operations return Running, and controllers poll them until they are done.
   #- async
   # Requests with dryRun: true change nothing (acceptDryRunCall of the LoadBalancerDriver).
   #- dryRun
-  # The webhook judgePodDeregister is there.
+  # The driver has the webhook judgePodDeregister.
   #- judgePodDeregister
-  # Pods can be registered; Services, by their nodes and node ports; and static addresses.
+  # The driver registers pods; services by their nodes and node ports; static addresses.
   #- backend.pod
   #- backend.service
   #- backend.static
-  # A load balancer's attributes can be changed; and a backend's parameters.
+  # The attributes of a load balancer can be changed; the parameters of a backend.
   #- update.attributes
   #- update.parameters
 "#;
 
 const REST: &str = r#"
-# How to see what is really there. Without it, checks judge by the driver's answers alone. A GET of
-# the URL answers, or a program prints:
+# How to observe the cloud. Without an observer the kit only verifies the driver's responses. A GET
+# of the URL returns, or a program prints:
 #   {"loadBalancers": [{"lbInfo": {}, "attributes": {}, "backends": [{"addr": "", "parameters": {}}]}]}
-# {url}, {host} and {port} are the driver's. A program instead: {command: ["./observe.sh", "{port}"]}
+# {url}, {host} and {port} are the driver's. A program: {command: ["./observe.sh", "{port}"]}
 #observe: {url: "http://{host}:9090/observe"}
 
-# How to restart the driver, to see that nothing depends on its memory. {exec: true} restarts the
-# program of --exec; {url: …} is called by POST.
+# How to restart the driver, to verify that it does not depend on its memory. {exec: true} restarts
+# the program of --exec; {url: …} sends a POST.
 #restart: {command: ["./restart.sh"]}
 
 # How to make the driver's cloud fail for a while: called with "on", and then with "off".
 #fault: {command: ["./fault.sh", "{on|off}"]}
 
-# How long things may take.
+# Time limits.
 budgets:
-  # One operation, until it is no longer Running.
+  # For one operation, until it is no longer Running.
   #async: 120s
-  # The whole run.
+  # For the whole run.
   #total: 10m
 
-# Failures that are known, and why: they are reported, but do not fail the run.
+# Known failures with their reasons: they are reported, but do not fail the run.
 knownFailures:
-  #- {id: DLB-03, reason: "ACME-12: the cloud refuses to delete what is not there"}
+  #- {id: DLB-03, reason: "ACME-12: the cloud returns an error for unknown load balancers"}
 "#;
 
 fn endpoint(file: &mut Lines, findings: &Findings) {
-    file.text("\n# Where the driver is, and how it is called.\nendpoint:\n");
+    file.text("\n# How the driver is called.\nendpoint:\n");
     match &findings.url {
         Some(url) if url.is_cut => {
-            file.prose(2, "Used where neither --url nor --exec is given. User and password are left out here.");
+            file.prose(
+                2,
+                "The default without --url and --exec. User and password are left out here.",
+            );
             file.line(2, &format!("#url: {}", quoted(&url.shown)));
         }
         Some(url) => {
-            file.prose(2, "Used where neither --url nor --exec is given.");
+            file.prose(2, "The default without --url and --exec.");
             file.line(2, &format!("url: {}", quoted(&url.shown)));
         }
         None => {
-            file.prose(2, "Used where neither --url nor --exec is given.");
+            file.prose(2, "The default without --url and --exec.");
             file.line(2, "#url: http://127.0.0.1:8080");
         }
     }
     file.text(
         "  \
-  # How long a call may take, by webhook; at most 60s, and 10s where nothing is said.
+  # The timeouts by webhook: at most 60s, 10s by default.
   #timeouts: {default: 10s, createLoadBalancer: 30s}
-  # Headers that go with each call.
+  # Headers of each call.
   #headers: {x-tenant: \"7\"}
 ",
     );
@@ -120,35 +121,35 @@ fn endpoint(file: &mut Lines, findings: &Findings) {
 
 fn load_balancer(file: &mut Lines, findings: &Findings) {
     let maps = &findings.maps;
-    file.text("\n# Which load balancers there can be.\nloadBalancer:\n");
+    file.text("\n# Samples of load balancers.\nloadBalancer:\n");
     file.prose(
         2,
-        "Right ones: they are created, changed and deleted, each check with its own.",
+        "Valid ones: the kit creates, changes and deletes one for each check.",
     );
-    match &findings.seen {
-        Seen::There { empty_spec, .. } => match empty_spec {
+    match &findings.result {
+        ProbeResult::Probed { empty_spec, .. } => match empty_spec {
             EmptySpec::Accepted => file.prose(
                 2,
-                "The driver takes an empty lbSpec, so this may stay as it is.",
+                "The driver accepts an empty lbSpec, so this may stay unchanged.",
             ),
-            EmptySpec::Refused(message) => {
+            EmptySpec::Rejected(message) => {
                 let message = if message.is_empty() {
-                    "no, without a reason"
+                    "no message"
                 } else {
                     message
                 };
-                let said = format!("Of an empty lbSpec the driver said: {message}");
-                file.prose(2, &said);
-                file.prose(2, "Until this is filled in, most checks are skipped.");
+                let text = format!("The driver rejected an empty lbSpec: {message}");
+                file.prose(2, &text);
+                file.prose(2, "Without a sample most checks are skipped.");
             }
-            EmptySpec::NoVerdict(problem) => file.prose(
+            EmptySpec::Invalid(problem) => file.prose(
                 2,
-                &format!("Asked about an empty lbSpec the driver gave no proper answer: {problem}"),
+                &format!("The driver's response to an empty lbSpec is invalid: {problem}"),
             ),
         },
-        Seen::Away(_) | Seen::NotAsked => file.prose(
+        ProbeResult::Unreachable(_) | ProbeResult::NotProbed => file.prose(
             2,
-            "Without any an empty lbSpec is tried; for most drivers this has to be filled in.",
+            "Without a sample the kit uses an empty lbSpec, which most drivers reject.",
         ),
     }
     file.line(2, "#valid:");
@@ -166,40 +167,40 @@ fn load_balancer(file: &mut Lines, findings: &Findings) {
     }
     file.prose(
         2,
-        "Wrong ones, each of which the driver must refuse with a reason.",
+        "Invalid ones, which the driver must reject with a reason.",
     );
-    file.text(match &findings.seen {
-        Seen::There { empty_spec, .. } => match empty_spec {
-            EmptySpec::Refused(_) => {
-                "  invalid:\n    - {lbSpec: {}, reason: \"the driver refused it when this was written\"}\n"
+    file.text(match &findings.result {
+        ProbeResult::Probed { empty_spec, .. } => match empty_spec {
+            EmptySpec::Rejected(_) => {
+                "  invalid:\n    - {lbSpec: {}, reason: \"the driver rejected it during init\"}\n"
             }
             EmptySpec::Accepted => {
-                "  #invalid:\n    #- {lbSpec: {vpcID: \"no such\"}, reason: \"there is no such network\"}\n"
+                "  #invalid:\n    #- {lbSpec: {vpcID: \"no such\"}, reason: \"the network does not exist\"}\n"
             }
-            EmptySpec::NoVerdict(_) => EMPTY_IS_WRONG,
+            EmptySpec::Invalid(_) => EMPTY_IS_INVALID,
         },
-        Seen::Away(_) | Seen::NotAsked => EMPTY_IS_WRONG,
+        ProbeResult::Unreachable(_) | ProbeResult::NotProbed => EMPTY_IS_INVALID,
     });
     file.text(
         "  \
   #update:
-    # Attributes that the first right one can be changed to.
+    # An allowed update of the attributes of the first valid one.
     #attributes: {bandwidth: \"2\"}
-    # Attributes that it cannot be changed to.
+    # Updates that the driver must reject.
     #forbidden: [{attributes: {charge: prepaid}}]
-  # The identity (lbInfo) of a load balancer that does not exist, but might.
+  # The identity (lbInfo) of a load balancer that does not exist.
 ",
     );
     file.line(2, &unknown_lb_info(&maps.lb_info));
     file.text(
         "  \
-  # Whether checks that need just some load balancer share one, where each is dear.
+  # Whether checks may share a load balancer, if each is expensive.
   #reuse: true
 ",
     );
 }
 
-const EMPTY_IS_WRONG: &str = "  #invalid:\n    #- {lbSpec: {}, reason: \"nothing says where\"}\n";
+const EMPTY_IS_INVALID: &str = "  #invalid:\n    #- {lbSpec: {}, reason: \"vpcID is required\"}\n";
 
 fn unknown_lb_info(lb_info: &[Field]) -> String {
     let pairs: Vec<String> = lb_info
@@ -216,38 +217,38 @@ fn unknown_lb_info(lb_info: &[Field]) -> String {
 fn backend(file: &mut Lines, parameters: &[Field]) {
     file.text(
         "
-# Which backends there can be.
+# Samples of backends.
 backend:
   parameters:
-    # Right ones. Without any, backends have no parameters.
+    # Valid ones. Without any, backends have no parameters.
     #valid:
 ",
     );
     if parameters.is_empty() {
         file.text("      #- {weight: \"50\"}\n");
     } else {
-        // A list's item has its first key beside the dash, so the dash has a line of its own.
+        // The dash has its own line, because each key has a comment above.
         file.line(6, "#-");
         fields(file, 8, parameters);
     }
     file.text(
         "    \
-    # Wrong ones, each of which the driver must refuse with a reason.
+    # Invalid ones, which the driver must reject with a reason.
     #invalid:
       #- {weight: \"-1\"}
-    # What the first right ones can be changed to.
+    # An allowed update of the first valid ones.
     #update: {weight: \"80\"}
-  # What pods are made from: a Pod, or the path of a file with one. Names, uids and IPs are replaced.
+  # The template of pods: a Pod, or the path of a file with one. Names, uids and IPs are replaced.
   #podTemplate: {metadata: {labels: {app: web}}}
-  # For drivers of static addresses: some that can be registered.
+  # For drivers with static backends: addresses that can be registered.
   #addresses: [\"10.0.0.1:80\", \"10.0.0.2:80\", \"10.0.0.3:80\"]
-  # An address that nothing is registered by.
+  # An address that is not registered.
   #unknownAddr: \"10.255.255.254:1\"
 ",
     );
 }
 
-/// Fields as examples, each with what is known of it.
+/// Fields as examples, each with its description.
 fn fields(file: &mut Lines, indent: usize, fields: &[Field]) {
     for field in fields {
         let required = if field.is_required { "Required. " } else { "" };
@@ -257,7 +258,7 @@ fn fields(file: &mut Lines, indent: usize, fields: &[Field]) {
     }
 }
 
-/// A name as a key: in quotes, unless nobody could take it for anything but a text.
+/// A name as a key: in quotes, unless it is certainly a text.
 fn key(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     let words = [
@@ -269,12 +270,11 @@ fn key(name: &str) -> String {
     if plain { name.to_owned() } else { quoted(name) }
 }
 
-/// A text in double quotes, as JSON has it and YAML takes it.
+/// A text in double quotes, valid in JSON and YAML.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// The file as it grows.
 #[derive(Default)]
 struct Lines(String);
 
@@ -284,11 +284,10 @@ impl Lines {
     }
 
     fn line(&mut self, indent: usize, line: &str) {
-        // Writing to a String does not fail.
         let _ = writeln!(self.0, "{:indent$}{line}", "");
     }
 
-    /// A comment, broken into lines. What it says may be somebody else's, and stays a comment.
+    /// A wrapped comment. The text may be untrusted, and stays a comment.
     fn prose(&mut self, indent: usize, text: &str) {
         let mut line = String::new();
         let mut length = 0;

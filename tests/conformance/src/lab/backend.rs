@@ -1,6 +1,6 @@
-//! A backend of a check, and the calls about it.
+//! A backend of a check and its calls.
 
-use super::call::Call;
+use super::call::WebhookCall;
 use super::load_balancer::LoadBalancer;
 use lbcf_driver_sdk::webhook::{
     BackendType, DeregisterBackend, DeregisterBackendRequest, EnsureBackend, EnsureBackendRequest,
@@ -9,41 +9,48 @@ use lbcf_driver_sdk::webhook::{
 };
 use serde_json::Value;
 
-/// What stands behind a backend.
+/// The object behind a backend.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Source {
     /// `podBackend`: a pod with its port.
     Pod(Value),
     /// `serviceBackend`: a service's node port on a node.
     Service(Value),
-    /// An address that a user wrote down: nobody generates it.
+    /// A static address, which the driver does not generate.
     Static,
 }
 
-/// A backend of a check.
+impl Source {
+    /// The value of `backendType`.
+    pub(crate) const fn backend_type(&self) -> &'static str {
+        match self {
+            Self::Pod(_) => "Pod",
+            Self::Service(_) => "Service",
+            Self::Static => "Static",
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Backend {
-    /// The uid of the BackendRecord in Kubernetes, from which its recordIDs are made.
+    /// The uid of the BackendRecord in Kubernetes, which its recordIDs contain.
     pub(crate) uid: String,
-    /// What stands behind it.
     pub(crate) source: Source,
     /// The identity of its load balancer.
     pub(crate) lb_info: StringMap,
     /// The attributes of its load balancer.
     pub(crate) lb_attributes: StringMap,
-    /// Its address; empty before it is generated.
+    /// Empty before it is generated.
     pub(crate) addr: String,
-    /// What it is registered with.
     pub(crate) parameters: StringMap,
-    /// What the last `ensureBackend` gave to remember.
+    /// `injectedInfo` of the last response to `ensureBackend`.
     pub(crate) injected_info: StringMap,
 }
 
 impl Backend {
-    /// By which address does the load balancer know it? Without parameters, as controllers in the
-    /// field ask.
-    pub(crate) fn generate(&self) -> Call {
-        let call = Call::of::<GenerateBackendAddr>(&GenerateBackendAddrRequest {
+    /// `generateBackendAddr` without parameters, as controllers in the field send it.
+    pub(crate) fn generate(&self) -> WebhookCall {
+        let call = WebhookCall::of::<GenerateBackendAddr>(&GenerateBackendAddrRequest {
             record_id: format!("generateBackendAddr({})", self.uid),
             lb_info: self.lb_info.clone(),
             lb_attributes: self.lb_attributes.clone(),
@@ -56,14 +63,12 @@ impl Backend {
         }
     }
 
-    /// Register it with its parameters.
-    pub(crate) fn ensure(&self) -> Call {
+    pub(crate) fn ensure(&self) -> WebhookCall {
         self.ensure_with(&self.parameters)
     }
 
-    /// Register it with these parameters.
-    pub(crate) fn ensure_with(&self, parameters: &StringMap) -> Call {
-        Call::of::<EnsureBackend>(&EnsureBackendRequest {
+    pub(crate) fn ensure_with(&self, parameters: &StringMap) -> WebhookCall {
+        WebhookCall::of::<EnsureBackend>(&EnsureBackendRequest {
             record_id: format!("ensureBackend({})", self.uid),
             lb_info: self.lb_info.clone(),
             backend_addr: self.addr.clone(),
@@ -73,9 +78,8 @@ impl Backend {
         })
     }
 
-    /// Take it away.
-    pub(crate) fn deregister(&self) -> Call {
-        Call::of::<DeregisterBackend>(&DeregisterBackendRequest {
+    pub(crate) fn deregister(&self) -> WebhookCall {
+        WebhookCall::of::<DeregisterBackend>(&DeregisterBackendRequest {
             record_id: format!("deregisterBackend({})", self.uid),
             lb_info: self.lb_info.clone(),
             backend_addr: self.addr.clone(),
@@ -86,13 +90,13 @@ impl Backend {
     }
 }
 
-/// May backends of this type be registered with these parameters?
+/// `validateBackend` with the operation Create.
 pub(crate) fn validate_backend(
     load_balancer: &LoadBalancer,
     backend_type: &str,
     parameters: &StringMap,
-) -> Call {
-    Call::of::<ValidateBackend>(&ValidateBackendRequest {
+) -> WebhookCall {
+    WebhookCall::of::<ValidateBackend>(&ValidateBackendRequest {
         backend_type: BackendType::from(backend_type.to_owned()),
         lb_info: load_balancer.lb_info.clone(),
         operation: Operation::Create,
@@ -101,15 +105,15 @@ pub(crate) fn validate_backend(
     })
 }
 
-/// May the parameters `old` be changed to these? With the spelling `OldParameters` only, as the
-/// controllers in the field write it.
+/// `validateBackend` with the operation Update and `OldParameters`, as controllers in the field
+/// spell it.
 pub(crate) fn validate_backend_update(
     load_balancer: &LoadBalancer,
     backend_type: &str,
     parameters: &StringMap,
     old: &StringMap,
-) -> Call {
-    Call::of::<ValidateBackend>(&ValidateBackendRequest {
+) -> WebhookCall {
+    WebhookCall::of::<ValidateBackend>(&ValidateBackendRequest {
         backend_type: BackendType::from(backend_type.to_owned()),
         lb_info: load_balancer.lb_info.clone(),
         operation: Operation::Update,

@@ -1,10 +1,10 @@
-//! Backends of each kind that a driver may have.
+//! Backends of the types that the driver supports.
 
 use super::{Backend, Lab, LoadBalancer, sources};
 use crate::check::Feature;
 
 impl Lab {
-    /// A pod as a backend, without an address yet.
+    /// A pod as a backend, without an address.
     pub(crate) fn pod_backend(&self, load_balancer: &LoadBalancer) -> Backend {
         let (n, uid, name) = self.named();
         let template = self.fixture().backend.pod_template.as_ref();
@@ -12,14 +12,13 @@ impl Lab {
         self.backend_of(load_balancer, source)
     }
 
-    /// A service's node port as a backend, without an address yet.
+    /// A service's node port as a backend, without an address.
     pub(crate) fn service_backend(&self, load_balancer: &LoadBalancer) -> Backend {
         let (n, uid, name) = self.named();
         self.backend_of(load_balancer, self.addresses().service(&name, &uid, n))
     }
 
-    /// A backend of each kind whose address the driver generates: a pod, a service, or both, as
-    /// its features say.
+    /// One backend of each type whose address the driver generates.
     pub(crate) fn generated_backends(&self, load_balancer: &LoadBalancer) -> Vec<Backend> {
         let mut backends = Vec::new();
         if self.has(Feature::PodBackends) {
@@ -31,7 +30,16 @@ impl Lab {
         backends
     }
 
-    /// The values of `backendType` for which the driver has the feature.
+    pub(crate) fn has_backends(&self) -> bool {
+        !self.backend_types().is_empty()
+    }
+
+    /// Whether the driver generates addresses, which it does not for static backends.
+    pub(crate) fn generates_addresses(&self) -> bool {
+        self.has(Feature::PodBackends) || self.has(Feature::ServiceBackends)
+    }
+
+    /// The values of `backendType` that the features of the fixture include.
     pub(crate) fn backend_types(&self) -> Vec<&'static str> {
         [
             (Feature::PodBackends, "Pod"),
@@ -46,11 +54,7 @@ impl Lab {
     /// A number, a uid and a name for an object in Kubernetes.
     fn named(&self) -> (u32, String, String) {
         let n = self.next();
-        let uid = self.uid();
-        (
-            n,
-            uid,
-            format!("{}-{n}", self.check.id.to_ascii_lowercase()),
-        )
+        let name = format!("{}-{n}", self.check.id.to_ascii_lowercase());
+        (n, self.uid(), name)
     }
 }

@@ -1,59 +1,55 @@
-//! A load balancer of a check, and the calls about it.
+//! A load balancer of a check and its calls.
 
-use super::call::Call;
-use crate::fixture::Wanted;
+use super::call::WebhookCall;
+use crate::fixture::LoadBalancerSample;
 use lbcf_driver_sdk::webhook::{
     CreateLoadBalancer, CreateLoadBalancerRequest, DeleteLoadBalancer, DeleteLoadBalancerRequest,
     EnsureLoadBalancer, EnsureLoadBalancerRequest, Operation, StringMap, ValidateLoadBalancer,
     ValidateLoadBalancerRequest,
 };
 
-/// A load balancer of a check.
 #[derive(Debug, Clone)]
 pub(crate) struct LoadBalancer {
-    /// The uid of the object in Kubernetes, from which its recordIDs are made.
+    /// The uid of the object in Kubernetes, which its recordIDs contain.
     pub(crate) uid: String,
-    /// What it is created from.
-    pub(crate) wanted: Wanted,
-    /// Its identity: what the driver answered, or else `lbSpec`. Empty before it is created.
+    pub(crate) sample: LoadBalancerSample,
+    /// The identity: the `lbInfo` of the driver, or else `lbSpec`. Empty before the creation.
     pub(crate) lb_info: StringMap,
 }
 
 impl LoadBalancer {
-    /// Is it acceptable as a new one?
-    pub(crate) fn validate(&self) -> Call {
-        Call::of::<ValidateLoadBalancer>(&ValidateLoadBalancerRequest {
-            lb_spec: self.wanted.lb_spec.clone(),
-            attributes: self.wanted.attributes.clone(),
+    /// `validateLoadBalancer` with the operation Create.
+    pub(crate) fn validate(&self) -> WebhookCall {
+        WebhookCall::of::<ValidateLoadBalancer>(&ValidateLoadBalancerRequest {
+            lb_spec: self.sample.lb_spec.clone(),
+            attributes: self.sample.attributes.clone(),
             operation: Operation::Create,
             ..Default::default()
         })
     }
 
-    /// Would these attributes be acceptable instead of its own?
-    pub(crate) fn validate_update(&self, attributes: &StringMap) -> Call {
-        Call::of::<ValidateLoadBalancer>(&ValidateLoadBalancerRequest {
-            lb_spec: self.wanted.lb_spec.clone(),
+    /// `validateLoadBalancer` with the operation Update to these attributes.
+    pub(crate) fn validate_update(&self, attributes: &StringMap) -> WebhookCall {
+        WebhookCall::of::<ValidateLoadBalancer>(&ValidateLoadBalancerRequest {
+            lb_spec: self.sample.lb_spec.clone(),
             attributes: attributes.clone(),
-            old_attributes: self.wanted.attributes.clone(),
+            old_attributes: self.sample.attributes.clone(),
             operation: Operation::Update,
             ..Default::default()
         })
     }
 
-    /// Make it.
-    pub(crate) fn create(&self) -> Call {
-        Call::of::<CreateLoadBalancer>(&CreateLoadBalancerRequest {
+    pub(crate) fn create(&self) -> WebhookCall {
+        WebhookCall::of::<CreateLoadBalancer>(&CreateLoadBalancerRequest {
             record_id: format!("createLoadBalancer({})", self.uid),
-            lb_spec: self.wanted.lb_spec.clone(),
-            attributes: self.wanted.attributes.clone(),
+            lb_spec: self.sample.lb_spec.clone(),
+            attributes: self.sample.attributes.clone(),
             ..Default::default()
         })
     }
 
-    /// Give it these attributes.
-    pub(crate) fn ensure_with(&self, attributes: &StringMap) -> Call {
-        Call::of::<EnsureLoadBalancer>(&EnsureLoadBalancerRequest {
+    pub(crate) fn ensure_with(&self, attributes: &StringMap) -> WebhookCall {
+        WebhookCall::of::<EnsureLoadBalancer>(&EnsureLoadBalancerRequest {
             record_id: format!("ensureLoadBalancer({})", self.uid),
             lb_info: self.lb_info.clone(),
             attributes: attributes.clone(),
@@ -61,17 +57,16 @@ impl LoadBalancer {
         })
     }
 
-    /// Give it the attributes that it was created with.
-    pub(crate) fn ensure(&self) -> Call {
-        self.ensure_with(&self.wanted.attributes)
+    /// `ensureLoadBalancer` with the attributes of the creation.
+    pub(crate) fn ensure(&self) -> WebhookCall {
+        self.ensure_with(&self.sample.attributes)
     }
 
-    /// Delete it.
-    pub(crate) fn delete(&self) -> Call {
-        Call::of::<DeleteLoadBalancer>(&DeleteLoadBalancerRequest {
+    pub(crate) fn delete(&self) -> WebhookCall {
+        WebhookCall::of::<DeleteLoadBalancer>(&DeleteLoadBalancerRequest {
             record_id: format!("deleteLoadBalancer({})", self.uid),
             lb_info: self.lb_info.clone(),
-            attributes: self.wanted.attributes.clone(),
+            attributes: self.sample.attributes.clone(),
             ..Default::default()
         })
     }

@@ -1,36 +1,37 @@
-//! Asking again while a driver says `Running`.
+//! Polling an operation while it is `Running`.
 
-use super::{Answer, Call, Lab, Status};
-use crate::verdict::NotPassed;
+use super::{DriverReply, Lab, Status, WebhookCall};
+use crate::outcome::CheckError;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long to wait where a driver does not say: very short at first, since many are done at once,
-/// then short, and longer after a while.
+/// The waits without `minRetryDelayInSeconds`: very short at first, because many operations end at
+/// once, then short, and longer after a while.
 const FIRST: Duration = Duration::from_millis(20);
 const SHORT: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(2);
-/// After how many polls the waits grow beyond [`SHORT`].
+/// The number of polls after which the waits grow beyond [`SHORT`].
 const PATIENT_AFTER: u32 = 20;
 
 impl Lab {
-    /// Makes a call, and again as long as it is answered with `Running`, as controllers do: under
-    /// the same recordID, after the delay that the driver asks for.
+    /// Makes a call, and repeats it while it is `Running`, as controllers do: under the same
+    /// recordID, after the driver's `minRetryDelayInSeconds`.
     ///
     /// # Errors
-    /// [`NotPassed::Failed`], when there is no answer, or the operation is still running when the
-    /// budget for it is used up.
-    pub(crate) async fn until_done(&self, call: &Call) -> Result<Answer, NotPassed> {
+    /// [`CheckError::Failed`], when there is no response, or the operation exceeds its budget.
+    pub(crate) async fn until_done(&self, call: &WebhookCall) -> Result<DriverReply, CheckError> {
         let began = Instant::now();
         let budget = self.run.fixture.budgets.asynchronous;
         let mut polls = 0;
         loop {
-            let answer = self.call(call).await;
-            let since = "as each answer of an operation has one";
-            if answer.any_status(since)? != Status::Running {
-                return Ok(answer);
+            let reply = self.call(call).await;
+            if reply.operation_status()? != Status::Running {
+                return Ok(reply);
             }
-            let wait = self.wait_before_next(&answer, polls);
+            let wait = match reply.retry_delay() {
+                Some(delay) => self.run.settings.scaled(delay),
+                None => default_wait(polls),
+            };
             if began.elapsed().saturating_add(wait) > budget {
                 let expected = format!("{} done within the budget of {budget:?}", call.webhook());
                 let got = format!(
@@ -38,20 +39,12 @@ impl Lab {
                     began.elapsed(),
                     polls + 1
                 );
-                return Err(answer.failed(expected, got).hint(
-                    "The operation is begun anew by each call, its result is not found again by the recordID, or it takes longer than the fixture's budgets.async.",
+                return Err(reply.failed(expected, got).hint(
+                    "Each call starts the operation again, its result is not found by the recordID, or it takes longer than budgets.async of the fixture.",
                 ));
             }
             tokio::time::sleep(wait).await;
             polls += 1;
-        }
-    }
-
-    /// How long to wait before asking again after this answer.
-    pub(crate) fn wait_before_next(&self, answer: &Answer, polls: u32) -> Duration {
-        match answer.delay() {
-            Some(delay) => self.run.settings.scaled(delay),
-            None => default_wait(polls),
         }
     }
 }

@@ -1,21 +1,19 @@
-//! Pods and services to register, made up so that no two in a run are alike.
+//! Generated pods and services. No two in a run are the same.
 
 use super::backend::Source;
 use serde_json::{Map, Value, json};
 
-/// Where the addresses of made-up pods and nodes come from: nothing real has them, and each check
-/// has its own.
+/// The addresses of generated pods and nodes: each check has its own range.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Addresses {
-    /// The place of the check among all.
+    /// The index of the check.
     pub(crate) check: u8,
 }
 
 impl Addresses {
-    /// The pods' port.
     pub(crate) const POD_PORT: i32 = 8080;
 
-    /// The address of the check's `n`th pod, up to 50,000.
+    /// The IP of the check's `n`th pod, up to 50,000.
     pub(crate) fn pod(self, n: u32) -> String {
         let check = 100 + u32::from(self.check % 150);
         format!("10.{check}.{}.{}", n / 200 % 250, n % 200 + 1)
@@ -31,13 +29,18 @@ impl Addresses {
         )
     }
 
-    /// A static address.
     pub(crate) fn fixed(self, n: u32) -> String {
         format!("{}:{}", self.node(n), Self::POD_PORT)
     }
+
+    /// The check's `n`th service backend.
+    pub(crate) fn service(self, name: &str, uid: &str, n: u32) -> Source {
+        let node_port = 30_000 + i32::try_from(n % 2_000).unwrap_or_default();
+        service(name, uid, &format!("node-{n}"), &self.node(n), node_port)
+    }
 }
 
-/// A pod that is running and ready, in a template if there is one, with its port.
+/// A running and ready pod with its port, based on the template if there is one.
 pub(crate) fn pod(
     template: Option<&Map<String, Value>>,
     name: &str,
@@ -65,7 +68,7 @@ pub(crate) fn pod(
 }
 
 /// A service of the type NodePort on a node.
-pub(crate) fn service(name: &str, uid: &str, node: &str, node_ip: &str, node_port: i32) -> Source {
+fn service(name: &str, uid: &str, node: &str, node_ip: &str, node_port: i32) -> Source {
     let service = json!({
         "metadata": {"name": name, "namespace": "lbcf-conformance", "uid": uid},
         "spec": {
@@ -85,7 +88,7 @@ pub(crate) fn service(name: &str, uid: &str, node: &str, node_ip: &str, node_por
 }
 
 /// A port under both its names.
-pub(crate) fn port(number: i32) -> Value {
+fn port(number: i32) -> Value {
     json!({"port": number, "portNumber": number, "protocol": "TCP"})
 }
 
@@ -98,13 +101,5 @@ fn set(object: &mut Map<String, Value>, section: &str, field: &str, value: impl 
     }
     if let Value::Object(section) = section {
         section.insert(field.to_owned(), value.into());
-    }
-}
-
-impl Addresses {
-    /// The check's `n`th service backend.
-    pub(crate) fn service(self, name: &str, uid: &str, n: u32) -> Source {
-        let node_port = 30_000 + i32::try_from(n % 2_000).unwrap_or_default();
-        service(name, uid, &format!("node-{n}"), &self.node(n), node_port)
     }
 }

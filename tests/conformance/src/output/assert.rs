@@ -1,17 +1,17 @@
-//! A report as the end of a driver's own test.
+//! Assertions for a driver's own tests.
 
 use super::{Format, Show, render};
-use crate::report::{Judging, Report};
+use crate::report::{FailurePolicy, Report};
 
 impl Report {
-    /// Panics unless the driver passed, with the whole report for people: for drivers' own tests.
+    /// Panics unless the driver passed, with the report for people as message.
     ///
     /// # Panics
-    /// When a check failed that counts.
+    /// When a failure fails the run, or the driver stopped responding.
     #[track_caller]
     pub fn assert_passed(&self) {
-        let judging = Judging::default();
-        let fails = self.results.iter().any(|result| judging.fails(result));
+        let policy = FailurePolicy::default();
+        let fails = self.results.iter().any(|result| policy.fails(result));
         let text = render(self, Format::Human, &Show::default()).unwrap_or_default();
         assert!(!fails && self.unreachable.is_none(), "{text}");
     }

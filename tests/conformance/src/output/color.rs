@@ -1,18 +1,18 @@
-//! Colors, where somebody sees them.
+//! Colors on terminals.
 
 use anstyle::{AnsiColor, Style};
 use std::fmt::Display;
 use std::io::IsTerminal;
 
-/// Whether there are colors: `--color`.
+/// The use of colors: `--color`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Color {
-    /// On a terminal, unless the environment has `NO_COLOR` or says that the terminal is dumb.
+    /// On a terminal, unless the environment has `NO_COLOR` or `TERM=dumb`.
     #[default]
     Auto,
-    /// Always.
+    /// Also without a terminal.
     Always,
-    /// Never.
+    /// Not even on a terminal.
     Never,
 }
 
@@ -34,10 +34,8 @@ impl Color {
     }
 }
 
-/// Paints, or does not.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Paint {
-    /// Whether it does.
     pub(crate) on: bool,
 }
 
@@ -77,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colors_are_only_where_they_are_asked_for() {
+    fn colors_are_optional() {
         assert!(Color::Auto.is_on(true, false));
         assert!(!Color::Auto.is_on(true, true));
         assert!(!Color::Auto.is_on(false, false));

@@ -1,10 +1,10 @@
-//! A request as a command that people can paste into a shell.
+//! A request as a curl command for a shell.
 
 use super::text::{SHOWN, is_hidden};
 use crate::exchange::Sent;
 use std::fmt::Write as _;
 
-/// Headers that curl writes itself, or that are about the connection.
+/// Headers that curl sets itself, or that belong to the connection.
 const CURLS_OWN: [&str; 7] = [
     "host",
     "content-length",
@@ -15,12 +15,11 @@ const CURLS_OWN: [&str; 7] = [
     "expect",
 ];
 
-/// The request as a curl command of several lines, safe to paste: whatever is in the URL, the
-/// headers and the body is quoted.
+/// The request as a curl command of several lines, with URL, headers and body quoted for a shell.
 ///
-/// A body above 2 kB is cut, and a comment says so. Bytes that are not UTF-8 or not visible are
-/// written `$'\xff'`, which bash, zsh and ksh understand; with a NUL among them the body comes from
-/// `printf`, since no argument can hold one.
+/// A body above 2 kB is cut, with a comment. Bytes that are not UTF-8 or not visible are written
+/// `$'\xff'` for bash, zsh and ksh; a body with a NUL comes from `printf`, because no argument can
+/// contain one.
 ///
 /// ```
 /// use lbcf_conformance::exchange::Sent;
@@ -50,7 +49,7 @@ pub fn curl_of(sent: &Sent) -> String {
     } else if has_nul {
         Some("--data-binary @-".to_owned())
     } else if body.first() == Some(&b'@') {
-        // A file's name elsewhere.
+        // `--data-binary` would read a file.
         Some(format!("--data-raw {}", quoted(body)))
     } else {
         Some(format!("--data-binary {}", quoted(body)))
@@ -73,7 +72,7 @@ pub fn curl_of(sent: &Sent) -> String {
 
 fn start(sent: &Sent) -> String {
     let mut start = "curl -isS".to_owned();
-    // What curl would take for itself: patterns, and `..` between slashes.
+    // Otherwise curl expands patterns, and removes `..` between slashes.
     if sent.url.contains(['[', ']', '{', '}']) {
         start.push_str(" -g");
     }
@@ -100,7 +99,7 @@ fn headers(sent: &Sent) -> Vec<String> {
     let has_body = !sent.body.is_empty() || sent.method == http::Method::POST;
     let mut headers = Vec::new();
     if has_body && !sent.headers.contains_key(http::header::CONTENT_TYPE) {
-        // Without this curl says that a form comes.
+        // Otherwise curl sends the content type of a form.
         headers.push("-H 'content-type:'".to_owned());
     }
     for (name, value) in &sent.headers {
@@ -109,7 +108,7 @@ fn headers(sent: &Sent) -> Vec<String> {
         }
         let mut line = name.as_str().as_bytes().to_vec();
         if value.is_empty() {
-            // `name:` would take the header away.
+            // `name:` would remove the header.
             line.push(b';');
         } else {
             line.extend_from_slice(b": ");
@@ -120,13 +119,13 @@ fn headers(sent: &Sent) -> Vec<String> {
     headers
 }
 
-/// At most `limit` bytes, not ending within a character, and how many are left.
+/// At most `limit` bytes that end with a whole character, and the number of remaining bytes.
 pub(super) fn cut_body(body: &[u8], limit: usize) -> (&[u8], usize) {
     if body.len() <= limit {
         return (body, 0);
     }
     let mut end = limit;
-    // At most three bytes of a character can be before its last one.
+    // A character has at most four bytes.
     while end > limit.saturating_sub(4) && body[end] & 0xc0 == 0x80 {
         end -= 1;
     }
@@ -144,7 +143,7 @@ fn quoted_if_needed(word: &str) -> String {
     }
 }
 
-/// One word of a shell command, in one line: commands are indented when they are shown.
+/// One word of a shell command without line breaks, because reports indent the lines of commands.
 fn quoted(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) if !text.chars().any(|c| c == '\n' || is_hidden(c)) => {
@@ -154,14 +153,14 @@ fn quoted(bytes: &[u8]) -> String {
     }
 }
 
-/// What `printf` writes the bytes for.
+/// The format with which `printf` prints the bytes.
 fn printf_format(bytes: &[u8]) -> String {
     let format = escaped(bytes, |byte| format!("\\{byte:03o}"));
-    // printf has its own use for both; the quote ends the shell's.
+    // `%` and `'` are special for printf and the shell.
     format!("'{}'", format.replace('%', "%%").replace("\\'", r"'\''"))
 }
 
-/// Bytes with backslashes, quotes and all that is no visible character escaped.
+/// Escapes backslashes, quotes and invisible characters.
 fn escaped(bytes: &[u8], byte_as: impl Fn(u8) -> String) -> String {
     let mut out = String::new();
     for chunk in bytes.utf8_chunks() {

@@ -1,4 +1,4 @@
-//! Where a report goes: `--output FORMAT=PATH`.
+//! The destination of a report: `--output FORMAT=PATH`.
 
 use super::Format;
 use std::fmt;
@@ -7,26 +7,26 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A format and a place.
+/// A format and its destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// The format.
+    /// The format of the report.
     pub format: Format,
-    /// The file; nothing for standard output.
+    /// The file; `None` for standard output.
     pub path: Option<PathBuf>,
 }
 
-/// An `--output` that is none.
+/// Why a value of `--output` is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WrongOutput {
-    /// No such format.
+    /// The format is none of the supported ones.
     #[error(
-        "no format {0:?}: allowed are human, json, junit, tap, markdown, github and yaml, each alone \
+        "unknown format {0:?}: allowed are human, json, junit, tap, markdown, github and yaml, each alone \
          for standard output or as FORMAT=PATH"
     )]
     Format(String),
-    /// Nothing behind the `=`.
-    #[error("{0}= names no file: allowed are {0}=PATH, and {0} or {0}=- for standard output")]
+    /// No path after the `=`.
+    #[error("{0}= has no path: allowed are {0}=PATH, and {0} or {0}=- for standard output")]
     NoPath(Format),
 }
 
@@ -34,11 +34,11 @@ pub enum WrongOutput {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write the {format} report to {place}: {source}")]
 pub struct CannotWrite {
-    /// Which format.
+    /// The format of the report.
     pub format: Format,
-    /// Where to.
+    /// The path, or `standard output`.
     pub place: String,
-    /// Why not.
+    /// The error of the system.
     pub source: io::Error,
 }
 
@@ -74,22 +74,21 @@ impl FromStr for Output {
     }
 }
 
-/// The file that GitHub shows with a workflow's run, if there is one; for [`Output::write`].
+/// `$GITHUB_STEP_SUMMARY`: the file that GitHub shows with a workflow's run; for [`Output::write`].
 #[must_use]
 pub fn step_summary() -> Option<PathBuf> {
     std::env::var_os("GITHUB_STEP_SUMMARY").map(PathBuf::from)
 }
 
 impl Output {
-    /// Writes the text there.
+    /// Writes the text.
     ///
-    /// A file has the old text or the new one, never half of it. Devices, pipes and whatever is
-    /// open already, such as `/dev/stdout`, are written to as they are; so is a `markdown` file
-    /// that is `step_summary`, at its end, since other steps' commands write there too. That
-    /// nobody reads standard output any more is no error. Folders are not made.
+    /// A file is replaced atomically. The text is appended to devices, pipes and open files such as
+    /// `/dev/stdout`, and to a `markdown` file that is `step_summary`, because other steps write to it,
+    /// too. A closed standard output is not an error. Folders are not created.
     ///
     /// # Errors
-    /// Names the format and the file.
+    /// [`CannotWrite`] with the format and the file.
     pub fn write(&self, text: &str, step_summary: Option<&Path>) -> Result<(), CannotWrite> {
         let Some(path) = &self.path else {
             let mut stdout = io::stdout().lock();
@@ -104,8 +103,8 @@ impl Output {
             };
         };
         let at_end = self.format == Format::Markdown && step_summary == Some(path.as_path());
-        let written = match place(path) {
-            Ok(Place::File(file)) if !at_end => replace(&file, text),
+        let written = match target(path) {
+            Ok(Target::File(file)) if !at_end => replace(&file, text),
             Ok(_) => append(path, text),
             Err(problem) => Err(problem),
         };
@@ -121,35 +120,34 @@ impl Output {
     }
 }
 
-/// What a path leads to.
-enum Place {
-    /// A file, or nothing yet, at this path, which is no link.
+enum Target {
+    /// A regular or new file at this path, which is not a link.
     File(PathBuf),
-    /// Something that can only be written into.
+    /// A device or a pipe.
     Stream,
 }
 
-fn place(path: &Path) -> io::Result<Place> {
+fn target(path: &Path) -> io::Result<Target> {
     let found = match fs::symlink_metadata(path) {
         Err(problem) if problem.kind() == ErrorKind::NotFound => {
-            return Ok(Place::File(path.to_owned()));
+            return Ok(Target::File(path.to_owned()));
         }
         found => found?,
     };
     if found.is_file() {
-        return Ok(Place::File(path.to_owned()));
+        return Ok(Target::File(path.to_owned()));
     }
     if found.is_dir() {
         return Err(ErrorKind::IsADirectory.into());
     }
     if found.is_symlink() && !path.starts_with("/dev") && !path.starts_with("/proc") {
-        // The link stays, what it leads to is replaced.
+        // The link stays, and its target is replaced.
         let target = fs::canonicalize(path)?;
         if fs::metadata(&target)?.is_file() {
-            return Ok(Place::File(target));
+            return Ok(Target::File(target));
         }
     }
-    Ok(Place::Stream)
+    Ok(Target::Stream)
 }
 
 fn append(path: &Path, text: &str) -> io::Result<()> {
@@ -157,11 +155,11 @@ fn append(path: &Path, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-/// Puts a new file in the old one's place.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+/// Replaces a file atomically, so that a full disk leaves the old one.
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let name = path
         .file_name()
-        .ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "that names no file"))?;
+        .ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "not the path of a file"))?;
     let mut temporary = name.to_owned();
     temporary.push(format!(".{}.tmp", std::process::id()));
     let temporary = path.with_file_name(temporary);
@@ -172,7 +170,6 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
         fs::rename(&temporary, path)
     });
     if written.is_err() {
-        // The error that counts is the first one.
         let _ = fs::remove_file(&temporary);
     }
     written

@@ -1,20 +1,20 @@
-//! Exchanges and failures as the report has them.
+//! Converts exchanges and failures for the report.
 
 use super::curl::{curl_of, cut_body};
 use super::text::{SHOWN, visible};
-use crate::exchange::{Exchange, NoAnswer, Received};
+use crate::exchange::{Exchange, NoResponse, Received};
+use crate::outcome::Failure;
 use crate::report::{ExchangeReport, FailureReport};
-use crate::verdict::Failure;
 use http::HeaderMap;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// How much of a request's body the report keeps, in bytes.
+/// The longest body of a request in the report, in bytes.
 pub const REQUEST_KEPT: usize = 4 * 1024;
-/// How much of an answer's body the report keeps, in bytes.
+/// The longest body of a response in the report, in bytes.
 pub const RESPONSE_KEPT: usize = 16 * 1024;
 
-/// Headers of an answer that people are shown: those that checks judge.
+/// The headers of a response that reports show: those that checks verify.
 const SHOWN_HEADERS: [&str; 5] = [
     "content-type",
     "content-length",
@@ -23,29 +23,29 @@ const SHOWN_HEADERS: [&str; 5] = [
     "connection",
 ];
 
-/// The answer as people are shown it: the status line, the headers that matter, and the body, cut
-/// at 2 kB and with control characters visible; or why there was none.
+/// The response for people: the status line, the relevant headers, and the body, cut after 2 kB and
+/// with visible control characters; or the reason for a missing one.
 ///
 /// ```
-/// use lbcf_conformance::exchange::{NoAnswer, Received};
+/// use lbcf_conformance::exchange::{NoResponse, Received};
 /// use lbcf_conformance::output::excerpt;
 ///
-/// let answer = Received {
+/// let response = Received {
 ///     status: 201,
 ///     headers: http::HeaderMap::new(),
 ///     body: bytes::Bytes::from_static(b"{}"),
 /// };
-/// assert_eq!(excerpt(&Ok(answer)), "HTTP 201 Created\n\n{}");
+/// assert_eq!(excerpt(&Ok(response)), "HTTP 201 Created\n\n{}");
 /// assert_eq!(
-///     excerpt(&Err(NoAnswer::HungUp)),
-///     "no answer: the check hung up, on purpose"
+///     excerpt(&Err(NoResponse::HungUp)),
+///     "no response: the check closed the connection on purpose"
 /// );
 /// ```
 #[must_use]
-pub fn excerpt(outcome: &Result<Received, NoAnswer>) -> String {
+pub fn excerpt(outcome: &Result<Received, NoResponse>) -> String {
     let answer = match outcome {
         Ok(answer) => answer,
-        Err(why) => return format!("no answer: {}", visible(&why.to_string())),
+        Err(why) => return format!("no response: {}", visible(&why.to_string())),
     };
     let mut text = format!("HTTP {}", answer.status);
     let status = http::StatusCode::from_u16(answer.status).ok();
@@ -71,7 +71,7 @@ pub fn excerpt(outcome: &Result<Received, NoAnswer>) -> String {
 }
 
 impl FailureReport {
-    /// How a check failed; `typical` is what drivers that break the rule usually do wrong.
+    /// Converts a failure; `typical` is the likely cause without a hint.
     #[must_use]
     pub fn of(failure: &Failure, typical: &str) -> Self {
         let exchange = failure.exchange.as_deref();
@@ -107,7 +107,7 @@ impl From<&Exchange> for ExchangeReport {
     }
 }
 
-/// Headers as a map; several of one name are one, with commas.
+/// Headers as a map; several values of one name are joined by commas.
 fn headers(headers: &HeaderMap) -> BTreeMap<String, String> {
     let mut map = BTreeMap::new();
     for (name, value) in headers {

@@ -1,18 +1,18 @@
-//! Workflow commands that GitHub makes annotations from.
+//! Workflow commands for GitHub's annotations.
 
 use super::text::{one_line, shown};
-use crate::report::{CheckResult, Judging, Report, Status};
+use crate::report::{CheckResult, FailurePolicy, Report, Status};
 use std::fmt::Write as _;
 
-/// An error for each check that fails the run; a warning for other failures, and for what is left
-/// behind.
-pub(super) fn render(report: &Report, judging: Judging) -> String {
+/// An error for each check that fails the run; a warning for other failures and for resources that
+/// are left behind.
+pub(super) fn render(report: &Report, policy: FailurePolicy) -> String {
     let mut text = String::new();
     for result in &report.results {
         let Some(message) = message(result) else {
             continue;
         };
-        let command = if judging.fails(result) {
+        let command = if policy.fails(result) {
             "error"
         } else {
             "warning"
@@ -59,14 +59,14 @@ fn line(text: &mut String, command: &str, title: &str, message: &str) {
     );
 }
 
-/// What ends a line must not, and `%` begins what it is written as.
+/// Escapes line breaks and `%`.
 fn data(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
 }
 
-/// Beside that, what ends a property.
+/// Also escapes the delimiters of properties.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,10 +1,9 @@
-//! The report for people: what was checked, group by group; each failure in full; what to do next;
-//! and one line that says what it all comes to.
+//! The report for people: the checks by group, the failures in full, hints, and one summary line.
 
 mod check;
 mod ending;
 mod failure;
-mod layout;
+pub(crate) mod layout;
 
 use super::parts::{about, by_group, driver};
 use super::text::one_line;
@@ -16,7 +15,7 @@ pub(super) fn render(report: &Report, show: &Show) -> String {
     let mut page = Page::new(show.width, Paint { on: show.color });
     head(&mut page, report);
     for (group, mut results) in by_group(report) {
-        // Who asks for some checks does not want to read about the others.
+        // Excluded checks are not worth a line.
         results.retain(|result| result.skip != Some(SkipKind::Asked));
         if results.is_empty() {
             continue;
@@ -25,7 +24,7 @@ pub(super) fn render(report: &Report, show: &Show) -> String {
         let id = page.paint.strong(one_line(&group));
         page.line(format!("{id}  {}", about(&group)).trim_end());
         for result in results {
-            check::write(&mut page, result, show.judging);
+            check::write(&mut page, result, show.policy);
         }
     }
     let failures: Vec<_> = report
@@ -39,14 +38,13 @@ pub(super) fn render(report: &Report, show: &Show) -> String {
             if index > 0 {
                 page.gap();
             }
-            failure::write(&mut page, result, show.judging);
+            failure::write(&mut page, result, show.policy);
         }
     }
-    ending::write(&mut page, report, show.judging);
+    ending::write(&mut page, report, show.policy);
     page.text
 }
 
-/// Which driver, and by what it was judged.
 fn head(page: &mut Page, report: &Report) {
     let (name, url) = driver(report);
     let at = if name.is_empty() { "" } else { " at " };

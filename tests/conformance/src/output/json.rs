@@ -1,18 +1,17 @@
-//! The whole report as JSON, its schema, and the way back.
+//! The report as JSON, its schema, and its parser.
 
 use crate::check::Feature;
 use crate::report::{Report, SkipKind};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// The report, indented.
 pub(super) fn render(report: &Report) -> Result<String, serde_json::Error> {
     serde_json::to_string_pretty(report).map(|text| text + "\n")
 }
 
 /// The JSON Schema (draft 2020-12) of the report: `tests/conformance/schema/report.schema.json`.
 ///
-/// Fields may be added in later versions, so it allows others than it names.
+/// It allows additional fields, because later versions may add some.
 #[must_use]
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(Report).to_value();
@@ -29,10 +28,10 @@ pub fn schema() -> Value {
     schema
 }
 
-/// Reads a report, also one of a later version: what it does not know there is left out.
+/// Parses a report, also one of a later version: unknown parts are ignored.
 ///
 /// # Errors
-/// Where a field that every version has is missing, or is of a wrong type.
+/// When a required field is missing or of a wrong type.
 pub fn read(text: &str) -> Result<Report, serde_json::Error> {
     let mut report: Value = serde_json::from_str(text)?;
     if let Some(Value::Array(features)) = report.get_mut("features") {

@@ -1,32 +1,36 @@
-//! JUnit's XML, as the schema of Jenkins has it (`junit-10.xsd`), which is what most readers of
-//! such files follow.
+//! JUnit XML by the schema of Jenkins (`junit-10.xsd`), which most readers of such files support.
 //!
-//! That schema knows properties of suites only, so the levels of a group's checks stand there.
+//! That schema has properties of suites only, so the levels of checks are properties of their suite.
 
 use super::parts::{by_group, features};
 use super::text::{cut, one_line, visible};
-use crate::report::{CheckResult, Judging, Report, Status};
+use crate::report::{CheckResult, FailurePolicy, Report, Status};
 use quick_junit::{NonSuccessKind, Property, SerializeError, TestCase, TestCaseStatus, TestSuite};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// How much text of one failure is kept, in bytes.
+/// The longest text of a failure, in bytes.
 const KEPT: usize = 64 * 1024;
 
-/// A suite for each group that has results, a case for each check.
-pub(super) fn render(report: &Report, judging: Judging) -> Result<String, SerializeError> {
+/// A suite for each group with results, a case for each check.
+pub(super) fn render(report: &Report, policy: FailurePolicy) -> Result<String, SerializeError> {
     let mut document = quick_junit::Report::new("lbcf conformance");
     document.set_time(Duration::from_millis(report.ms));
     for (group, results) in by_group(report) {
-        document.add_test_suite(suite(report, &group, &results, judging));
+        document.add_test_suite(suite(report, &group, &results, policy));
     }
     let xml = document.to_string()?;
-    // The schema has this attribute no more, and the writer cannot leave it out. Quotes in texts
-    // are escaped, so this is markup.
+    // The schema no longer has this attribute, and the writer cannot omit it. Quotes in texts are
+    // escaped, so this only matches markup.
     Ok(xml.replace(" disabled=\"0\" errors=", " errors="))
 }
 
-fn suite(report: &Report, group: &str, results: &[&CheckResult], judging: Judging) -> TestSuite {
+fn suite(
+    report: &Report,
+    group: &str,
+    results: &[&CheckResult],
+    policy: FailurePolicy,
+) -> TestSuite {
     let mut suite = TestSuite::new(one_line(group));
     for (name, value) in [
         ("suite", report.suite_version.as_str()),
@@ -41,9 +45,9 @@ fn suite(report: &Report, group: &str, results: &[&CheckResult], judging: Judgin
     for result in results {
         let name = format!("level.{}", one_line(&result.id));
         suite.add_property(Property::new(name, result.level.to_string()));
-        suite.add_test_case(case(result, judging));
+        suite.add_test_case(case(result, policy));
     }
-    // The writer counts them by a name that the schema does not have.
+    // The writer uses a name for their count that the schema does not have.
     suite.disabled = 0;
     let skipped = suite
         .test_cases
@@ -65,11 +69,11 @@ fn suite(report: &Report, group: &str, results: &[&CheckResult], judging: Judgin
     suite
 }
 
-fn case(result: &CheckResult, judging: Judging) -> TestCase {
+fn case(result: &CheckResult, policy: FailurePolicy) -> TestCase {
     let mut status = match result.status {
-        Status::Passed if judging.fails(result) => {
+        Status::Passed if policy.fails(result) => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            status.set_message("known failure passed: take it off the list");
+            status.set_message("known failure passed: remove it from the list");
             status
         }
         Status::Passed => TestCaseStatus::success(),
@@ -78,12 +82,12 @@ fn case(result: &CheckResult, judging: Judging) -> TestCase {
             status.set_message(one_line(&result.reason));
             status
         }
-        Status::Failed if judging.fails(result) => {
+        Status::Failed if policy.fails(result) => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             status.set_message(one_line(&result.reason));
             status
         }
-        // JUnit knows no warnings; skipped is what is neither green nor red.
+        // JUnit has no warnings; skipped is neither green nor red.
         Status::Failed => {
             let mut status = TestCaseStatus::skipped();
             let reason = one_line(&result.reason);
@@ -108,7 +112,6 @@ fn case(result: &CheckResult, judging: Judging) -> TestCase {
     case
 }
 
-/// A failure in full.
 fn text(result: &CheckResult) -> String {
     let mut text = format!(
         "{} {}: {}\n",
@@ -117,14 +120,10 @@ fn text(result: &CheckResult) -> String {
         visible(&result.rule)
     );
     if let Some(failure) = &result.failure {
-        for (name, value) in [
-            ("expected", &failure.expected),
-            ("got", &failure.got),
-            ("likely cause", &failure.likely_cause),
-        ] {
+        for (name, value) in failure.texts() {
             let _ = writeln!(text, "{name}: {}", visible(value));
         }
-        for (name, value) in [("request", &failure.curl), ("answer", &failure.answer)] {
+        for (name, value) in [("request", &failure.curl), ("response", &failure.answer)] {
             if let Some(value) = value {
                 let _ = writeln!(text, "\n{name}:\n{}", visible(value));
             }

@@ -1,19 +1,19 @@
-//! Markdown, as GitHub shows it with a workflow's run.
+//! Markdown for the summary of a GitHub workflow.
 
 use super::parts::{about, by_group, driver, duration};
 use super::text::{one_line, shown, visible};
-use crate::report::{CheckResult, Judging, Outcome, Report, Status};
+use crate::report::{CheckResult, FailurePolicy, Outcome, Report, Status};
 use std::fmt::Write as _;
 
-/// Above this many bytes failures are named without their details: GitHub drops a step's summary
-/// that is longer than 1 MiB, and other steps write there too.
+/// Beyond this many bytes failures have no details: GitHub drops a summary above 1 MiB, and other
+/// steps write to it, too.
 const LIMIT: usize = 512 * 1024;
 
-/// A table of the groups, and each failure to unfold.
-pub(super) fn render(report: &Report, judging: Judging) -> String {
+/// A table of the groups, and collapsed failures.
+pub(super) fn render(report: &Report, policy: FailurePolicy) -> String {
     let mut text = String::new();
     head(&mut text, report);
-    table(&mut text, report, judging);
+    table(&mut text, report, policy);
     let failed = |result: &&CheckResult| result.status == Status::Failed;
     let failures: Vec<_> = report.results.iter().filter(failed).collect();
     if !failures.is_empty() {
@@ -21,7 +21,7 @@ pub(super) fn render(report: &Report, judging: Judging) -> String {
     }
     for result in failures {
         if text.len() < LIMIT {
-            failure(&mut text, result, judging);
+            failure(&mut text, result, policy);
         } else {
             let _ = writeln!(text, "\n- {} {}", inline(&result.id), inline(&result.rule));
         }
@@ -30,11 +30,11 @@ pub(super) fn render(report: &Report, judging: Judging) -> String {
         .results
         .iter()
         .filter(|result| result.is_unexpected_pass())
-        .map(|result| format!("{} is known to fail, but passed", result.id))
+        .map(|result| format!("{} is listed as a known failure, but passed", result.id))
         .collect();
     list(&mut text, "Unexpected passes", &passes);
     list(&mut text, "Left behind, please remove", &report.left_behind);
-    list(&mut text, "To find out more", &report.hints);
+    list(&mut text, "To run more checks", &report.hints);
     text
 }
 
@@ -63,10 +63,10 @@ fn head(text: &mut String, report: &Report) {
     );
 }
 
-fn table(text: &mut String, report: &Report, judging: Judging) {
+fn table(text: &mut String, report: &Report, policy: FailurePolicy) {
     let groups = by_group(report);
     if groups.is_empty() {
-        text.push_str("No check was made.\n");
+        text.push_str("No check ran.\n");
         return;
     }
     text.push_str("| | Group | | Passed | Failed | Skipped |\n");
@@ -74,7 +74,7 @@ fn table(text: &mut String, report: &Report, judging: Judging) {
     for (group, results) in groups {
         let count = |status: Status| results.iter().filter(|r| r.status == status).count();
         let (passed, failed) = (count(Status::Passed), count(Status::Failed));
-        let sign = if results.iter().any(|result| judging.fails(result)) {
+        let sign = if results.iter().any(|result| policy.fails(result)) {
             "❌"
         } else if failed > 0 {
             "🟡"
@@ -93,10 +93,10 @@ fn table(text: &mut String, report: &Report, judging: Judging) {
     }
 }
 
-fn failure(text: &mut String, result: &CheckResult, judging: Judging) {
+fn failure(text: &mut String, result: &CheckResult, policy: FailurePolicy) {
     let kind = match &result.known {
         Some(known) => format!(" (known failure: {})", html(&one_line(known))),
-        None if judging.fails(result) => String::new(),
+        None if policy.fails(result) => String::new(),
         None => " (only a warning)".to_owned(),
     };
     let _ = writeln!(
@@ -108,11 +108,7 @@ fn failure(text: &mut String, result: &CheckResult, judging: Judging) {
     );
     match &result.failure {
         Some(failure) => {
-            for (name, value) in [
-                ("expected", &failure.expected),
-                ("got", &failure.got),
-                ("likely cause", &failure.likely_cause),
-            ] {
+            for (name, value) in failure.texts() {
                 let _ = writeln!(text, "- {name}: {}", inline(&shown(value)));
             }
             if let Some(curl) = &failure.curl {
@@ -142,13 +138,12 @@ fn list(text: &mut String, title: &str, items: &[String]) {
     }
 }
 
-/// A block of text as it is, whatever is in it: the fence is longer than any in the text.
+/// A code block, with a fence that is longer than any in the text.
 fn fenced(text: &mut String, language: &str, content: &str) {
     let fence = "`".repeat(longest_run(content).max(2) + 1);
     let _ = writeln!(text, "\n{fence}{language}\n{}\n{fence}", visible(content));
 }
 
-/// A text as code within a line.
 fn code(content: &str) -> String {
     let content = one_line(content);
     let fence = "`".repeat(longest_run(&content) + 1);
@@ -160,14 +155,13 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| !is_tick(c)).map(str::len).max().unwrap_or(0)
 }
 
-/// A text as HTML shows it.
 fn html(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
 }
 
-/// A text in one line that means nothing in Markdown.
+/// Escapes Markdown, on one line.
 fn inline(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in html(&one_line(text)).chars() {

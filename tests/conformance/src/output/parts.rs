@@ -1,9 +1,9 @@
-//! Parts of a report that several formats show.
+//! Parts of a report that several formats share.
 
 use crate::check::Group;
-use crate::report::{CheckResult, Report};
+use crate::report::{CheckResult, FailureReport, Report};
 
-/// The groups that have results, in the order of reports; unknown ones, of other versions, last.
+/// The groups with results in the order of reports, and unknown groups of other versions at the end.
 pub(super) fn by_group(report: &Report) -> Vec<(String, Vec<&CheckResult>)> {
     let mut ids: Vec<String> = Group::ALL.iter().map(|g| g.id().to_owned()).collect();
     for result in &report.results {
@@ -20,7 +20,7 @@ pub(super) fn by_group(report: &Report) -> Vec<(String, Vec<&CheckResult>)> {
         .collect()
 }
 
-/// What a group is about; nothing for a group of another version.
+/// The description of a group; empty for a group of another version.
 pub(super) fn about(group: &str) -> &'static str {
     Group::ALL
         .into_iter()
@@ -28,19 +28,24 @@ pub(super) fn about(group: &str) -> &'static str {
         .map_or("", Group::about)
 }
 
-/// The features' names, as fixtures have them.
-pub(super) fn features(report: &Report) -> Vec<String> {
-    report
-        .features
-        .iter()
-        .filter_map(|feature| match serde_json::to_value(feature) {
-            Ok(serde_json::Value::String(name)) => Some(name),
-            _ => None,
-        })
-        .collect()
+/// The names of the features.
+pub(super) fn features(report: &Report) -> Vec<&'static str> {
+    let features = report.features.iter();
+    features.map(|feature| feature.name()).collect()
 }
 
-/// The driver's name and version as far as they are known, and its URL.
+impl FailureReport {
+    /// The names and values of its short texts.
+    pub(super) fn texts(&self) -> [(&'static str, &str); 3] {
+        [
+            ("expected", &self.expected),
+            ("got", &self.got),
+            ("likely cause", &self.likely_cause),
+        ]
+    }
+}
+
+/// The driver's known name and version, and its URL.
 pub(super) fn driver(report: &Report) -> (String, &str) {
     let driver = &report.driver;
     let known = [&driver.organization, &driver.project, &driver.version]
@@ -51,7 +56,7 @@ pub(super) fn driver(report: &Report) -> (String, &str) {
     (known.join(" "), &driver.url)
 }
 
-/// A time as people read it: `3 ms`, `12.3 s`, `2 min 05 s`.
+/// A duration for people: `3 ms`, `12.3 s`, `2 min 05 s`.
 pub(super) fn duration(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms} ms"),

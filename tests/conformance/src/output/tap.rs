@@ -1,20 +1,20 @@
 //! The Test Anything Protocol, version 14.
 
 use super::text::{cut, one_line, shown, visible};
-use crate::report::{CheckResult, Judging, Report, Status};
+use crate::report::{CheckResult, FailurePolicy, Report, Status};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// How much of one text a diagnostic block has, in bytes.
+/// The longest text of a diagnostic block, in bytes.
 const KEPT: usize = 16 * 1024;
 
-/// The version, the plan, a test point for each check.
+/// A test point for each check.
 ///
-/// A failed check that does not fail the run is a `TODO`, which TAP's readers do not count: a
-/// known failure, or a SHOULD.
+/// A failed check that does not fail the run, such as a known failure or a SHOULD, is a `TODO`, which
+/// readers of TAP do not count.
 pub(super) fn render(
     report: &Report,
-    judging: Judging,
+    policy: FailurePolicy,
 ) -> Result<String, serde_saphyr::ser::Error> {
     let mut tap = format!("TAP version 14\n1..{}", report.results.len());
     if report.results.is_empty() {
@@ -28,7 +28,7 @@ pub(super) fn render(
         let _ = writeln!(tap, "# {name}: {}", one_line(value));
     }
     for (index, result) in report.results.iter().enumerate() {
-        point(&mut tap, index + 1, result, judging)?;
+        point(&mut tap, index + 1, result, policy)?;
     }
     for left in &report.left_behind {
         let _ = writeln!(tap, "# left behind: {}", one_line(left));
@@ -40,17 +40,17 @@ fn point(
     tap: &mut String,
     number: usize,
     result: &CheckResult,
-    judging: Judging,
+    policy: FailurePolicy,
 ) -> Result<(), serde_saphyr::ser::Error> {
-    let fails = judging.fails(result);
+    let fails = policy.fails(result);
     let is_ok = match result.status {
         Status::Passed => !fails,
         Status::Skipped => true,
         Status::Failed => false,
     };
     let name = escaped(&format!("{} {}", result.id, result.rule));
-    let verdict = if is_ok { "ok" } else { "not ok" };
-    let _ = write!(tap, "{verdict} {number} - {name}");
+    let status = if is_ok { "ok" } else { "not ok" };
+    let _ = write!(tap, "{status} {number} - {name}");
     let directive = match (result.status, &result.known) {
         (Status::Skipped, _) => Some(("SKIP", result.reason.clone())),
         (_, Some(known)) if !fails => Some(("TODO", format!("known failure: {known}"))),
@@ -74,17 +74,16 @@ fn point(
     Ok(())
 }
 
-/// A text in a test point: one line, in which `#` begins no directive.
+/// Escapes a text of a test point: on one line, without directives.
 fn escaped(text: &str) -> String {
     one_line(text).replace('\\', "\\\\").replace('#', "\\#")
 }
 
-/// No folding: readers take lines as they stand.
+/// Without folding, because readers do not join lines.
 fn options() -> serde_saphyr::SerializerOptions {
     serde_saphyr::ser_options! { folded_wrap_chars: usize::MAX }
 }
 
-/// What is told of a failure.
 #[derive(Debug, Serialize)]
 struct Diagnostic {
     level: String,

@@ -1,17 +1,15 @@
-//! Texts of drivers made fit to be shown: nothing in them moves a cursor, hides what follows or
-//! fills a screen.
+//! Makes texts of drivers safe for terminals: without control characters, and of limited length.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// How much of one text people are shown, in bytes; the JSON report has more.
+/// The longest text for people, in bytes; the JSON report has more.
 pub(crate) const SHOWN: usize = 2048;
 
-/// How much of a reason stands below a check's line, in bytes.
+/// The longest reason below a check's line, in bytes.
 const GLANCED: usize = 240;
 
-/// The text with what a terminal would obey, or a reader not see, written as an escape. New lines
-/// and tabs stay.
+/// Escapes control characters and invisible characters. Newlines and tabs stay.
 ///
 /// ```
 /// use lbcf_conformance::output::visible;
@@ -40,8 +38,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a terminal obeys it, text after it is turned around, nothing is seen of it, or XML
-/// cannot have it.
+/// Whether a character controls the terminal or the direction of text, is invisible, or is not
+/// allowed in XML.
 pub(crate) fn is_hidden(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
@@ -52,7 +50,7 @@ pub(crate) fn is_hidden(character: char) -> bool {
     }
 }
 
-/// The text as one line: visible, and with one space for whatever white space is in it.
+/// The visible text on one line, with white space replaced by single spaces.
 ///
 /// ```
 /// assert_eq!(lbcf_conformance::output::one_line(" a\n  b\t"), "a b");
@@ -64,18 +62,18 @@ pub fn one_line(text: &str) -> String {
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text as a line that is glanced at, cut earlier.
+/// [`one_line`], cut after 240 bytes.
 pub(crate) fn glance(text: &str) -> String {
     one_line(&cut(text, GLANCED))
 }
 
-/// The text, visible, and cut where it is longer than people read.
+/// The visible text, cut after 2 kB.
 #[must_use]
 pub fn shown(text: &str) -> String {
     visible(&cut(text, SHOWN)).into_owned()
 }
 
-/// The first `limit` bytes, with a note of how many more there are.
+/// The first `limit` bytes, with the number of remaining bytes.
 pub(crate) fn cut(text: &str, limit: usize) -> Cow<'_, str> {
     let (kept, left) = split(text, limit);
     if left == 0 {
@@ -84,7 +82,7 @@ pub(crate) fn cut(text: &str, limit: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{kept}… ({left} more bytes)"))
 }
 
-/// At most `limit` bytes of the text, whole characters, and how many bytes are left.
+/// At most `limit` bytes in whole characters, and the number of remaining bytes.
 pub(crate) fn split(text: &str, limit: usize) -> (&str, usize) {
     let mut end = limit.min(text.len());
     while !text.is_char_boundary(end) {
@@ -108,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_is_shown() {
+    fn hidden_characters_are_escaped() {
         assert_eq!(visible("\0\u{7f}\u{85}"), "\\x00\\x7f\\u{85}");
         assert_eq!(visible("a\r\nb\tc"), "a\\r\nb\tc");
         assert_eq!(visible("\u{ffff}\u{feff}"), "\\u{ffff}\\u{feff}");

@@ -1,73 +1,72 @@
-//! The document for publication, `--report`: what a driver's makers show others, in the manner of
-//! Gateway API's conformance reports.
+//! The document for publication, `--report`, similar to the conformance reports of Gateway API.
 
 use super::parts::features;
-use crate::report::{CheckResult, DriverInfo, Judging, Outcome, Report, Status, Summary};
+use crate::report::{CheckResult, DriverInfo, FailurePolicy, Outcome, Report, Status, Summary};
 use serde::{Deserialize, Serialize};
 
 /// A driver's conformance, for publication.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConformanceReport {
-    /// `lbcf.dev/v1`.
+    /// `lbcf.dev/v1`, the version of this format.
     pub api_version: String,
-    /// `ConformanceReport`.
+    /// `ConformanceReport`, the kind of this document.
     pub kind: String,
-    /// When the run began.
+    /// The start of the run.
     pub date: String,
-    /// The kit's version.
+    /// The version of the kit, that of the crate `lbcf-conformance`.
     pub suite_version: String,
     /// The edition of the specification.
     pub spec_version: String,
-    /// Which driver.
+    /// The driver that was tested, from the fixture's `driver`.
     pub driver: DriverInfo,
-    /// The profile that was asked for.
+    /// The profile that was selected, such as `core`.
     pub mode: String,
-    /// The seed.
+    /// The seed of the run.
     pub seed: u64,
-    /// SHA-256 of the fixture, if there was one.
+    /// SHA-256 of the fixture, unless the run had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixture_digest: Option<String>,
-    /// Whether the driver's cloud was looked into, or only answers were judged.
+    /// Whether an observer verified the driver's cloud.
     pub observer: bool,
-    /// What it all comes to.
+    /// The result of the run.
     pub result: Outcome,
-    /// The parts of the specification, each for itself.
+    /// The results of each profile.
     pub profiles: Vec<ProfileReport>,
-    /// The command line that gives this run again.
+    /// The command line that repeats this run.
     pub reproduce: String,
 }
 
-/// How a driver keeps one part of the specification.
+/// The results of one profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProfileReport {
     /// `core`, `async`, `dryrun` or `pod-deregister`.
     pub name: String,
-    /// What it comes to.
+    /// The result of the profile.
     pub result: Outcome,
-    /// The counts.
+    /// The numbers of checks.
     pub statistics: Statistics,
-    /// The ids of the checks that were skipped.
+    /// The ids of skipped checks.
     pub skipped_tests: Vec<String>,
-    /// The ids of the checks that failed, known failures too.
+    /// The ids of failed checks, including known failures.
     pub failed_tests: Vec<String>,
-    /// The features that the fixture declares; with `core` all those that no other profile is for.
+    /// The declared features of this profile; for `core` all that belong to no other profile.
     pub supported_features: Vec<String>,
 }
 
-/// A profile's counts.
+/// The numbers of checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statistics {
-    /// Rules that are kept.
+    /// The number of passed checks.
     pub passed: usize,
-    /// Rules that are broken.
+    /// The number of failed checks, including known failures.
     pub failed: usize,
-    /// Rules that were not found out.
+    /// The number of skipped checks.
     pub skipped: usize,
 }
 
-/// The profiles beside `core`: their names, their groups of checks, and their features.
+/// The names, groups and features of the profiles besides `core`.
 const EXTENDED: [(&str, &str, &str); 3] = [
     ("async", "ASYN", "async"),
     ("dryrun", "DRY", "dryRun"),
@@ -76,18 +75,18 @@ const EXTENDED: [(&str, &str, &str); 3] = [
 
 pub(super) fn render(
     report: &Report,
-    judging: Judging,
+    policy: FailurePolicy,
 ) -> Result<String, serde_saphyr::ser::Error> {
     serde_saphyr::to_string_with_options(
-        &ConformanceReport::of(report, judging),
+        &ConformanceReport::of(report, policy),
         serde_saphyr::ser_options! { folded_wrap_chars: usize::MAX },
     )
 }
 
 impl ConformanceReport {
-    /// The document of a run.
+    /// Converts the report of a run.
     #[must_use]
-    pub fn of(report: &Report, judging: Judging) -> Self {
+    pub fn of(report: &Report, policy: FailurePolicy) -> Self {
         Self {
             api_version: "lbcf.dev/v1".to_owned(),
             kind: "ConformanceReport".to_owned(),
@@ -100,31 +99,32 @@ impl ConformanceReport {
             fixture_digest: report.fixture_digest.clone(),
             observer: report.observer,
             result: report.summary.result,
-            profiles: profiles(report, judging),
+            profiles: profiles(report, policy),
             reproduce: report.reproduce.clone(),
         }
     }
 }
 
-/// `core`, and those others of which something concerned the driver.
-fn profiles(report: &Report, judging: Judging) -> Vec<ProfileReport> {
+/// `core`, and the other profiles that apply to the driver.
+fn profiles(report: &Report, policy: FailurePolicy) -> Vec<ProfileReport> {
     let all_features = features(report);
     let of_group = |group: &str| EXTENDED.iter().find(|(_, g, _)| *g == group);
     let core: Vec<_> = all_features
         .iter()
-        .filter(|feature| EXTENDED.iter().all(|(_, _, f)| f != feature))
-        .cloned()
+        .filter(|feature| EXTENDED.iter().all(|(_, _, f)| f != *feature))
+        .map(|feature| (*feature).to_owned())
         .collect();
     let core_results = select(report, |result| of_group(&result.group).is_none());
-    let mut profiles = vec![profile("core", &core_results, core, judging)];
+    let mut profiles = vec![profile("core", &core_results, core, policy)];
     for (name, group, feature) in EXTENDED {
         let results = select(report, |result| result.group == group);
         if results
             .iter()
             .any(|r| r.status != Status::Skipped || r.is_open())
         {
-            let features = all_features.iter().filter(|f| *f == feature).cloned();
-            profiles.push(profile(name, &results, features.collect(), judging));
+            let has_feature = all_features.contains(&feature);
+            let features = has_feature.then(|| feature.to_owned()).into_iter();
+            profiles.push(profile(name, &results, features.collect(), policy));
         }
     }
     profiles
@@ -138,9 +138,9 @@ fn profile(
     name: &str,
     results: &[&CheckResult],
     supported_features: Vec<String>,
-    judging: Judging,
+    policy: FailurePolicy,
 ) -> ProfileReport {
-    let summary = Summary::over(results, judging);
+    let summary = Summary::over(results, policy);
     let ids = |status: Status| {
         let of_status = results.iter().filter(|result| result.status == status);
         of_status.map(|result| result.id.clone()).collect()

@@ -3,30 +3,29 @@
 use super::Progress;
 use super::state::{State, finished};
 use crate::output::{Color, Paint, one_line};
-use crate::report::{CheckResult, Judging, Status};
+use crate::report::{CheckResult, FailurePolicy, Status};
+use crate::sync::lock;
 use std::fmt;
 use std::io::{IsTerminal, Stderr, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
-/// Back to the first column, and nothing in the line any more.
+/// Moves to the first column and clears the line.
 const CLEAR: &str = "\r\u{1b}[2K";
 
-/// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Manner {
-    /// One line that is redrawn, in a terminal of so many columns; failures stay above it.
+enum ProgressMode {
+    /// One redrawn line, in a terminal of this many columns; failures stay above it.
     Redrawn(usize),
     /// A line for each finished check.
     Lines,
-    /// Notes only.
     Quiet,
 }
 
-/// Progress on a stream. That nobody reads it is no error: a run goes on without spectators.
+/// Progress on a stream. A closed stream is not an error.
 pub struct Screen<W> {
-    manner: Manner,
+    mode: ProgressMode,
     paint: Paint,
-    judging: Judging,
+    policy: FailurePolicy,
     inner: Mutex<Inner<W>>,
 }
 
@@ -38,40 +37,48 @@ struct Inner<W> {
 impl<W> fmt::Debug for Screen<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Screen")
-            .field("manner", &self.manner)
+            .field("mode", &self.mode)
             .finish_non_exhaustive()
     }
 }
 
 impl Screen<Stderr> {
-    /// Standard error: a terminal gets a line that is redrawn, anything else plain lines. `quiet`
-    /// leaves notes only. `checks` is how many there will be.
+    /// On standard error: a redrawn line on a terminal, plain lines elsewhere, and only notes with
+    /// `quiet`. `checks` is the number of checks that will run.
     #[must_use]
-    pub fn on_stderr(checks: usize, quiet: bool, color: Color, judging: Judging) -> Self {
+    pub fn on_stderr(checks: usize, quiet: bool, color: Color, policy: FailurePolicy) -> Self {
         let stderr = std::io::stderr();
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let manner = if quiet {
-            Manner::Quiet
+        let mode = if quiet {
+            ProgressMode::Quiet
         } else if stderr.is_terminal() && !is_dumb {
             let columns = terminal_size::terminal_size_of(&stderr);
             // A full line would wrap, and redrawing clears one only.
-            Manner::Redrawn(columns.map_or(79, |(width, _)| usize::from(width.0).saturating_sub(1)))
+            ProgressMode::Redrawn(
+                columns.map_or(79, |(width, _)| usize::from(width.0).saturating_sub(1)),
+            )
         } else {
-            Manner::Lines
+            ProgressMode::Lines
         };
         let paint = Paint {
             on: color.is_on_for(&stderr),
         };
-        Self::new(stderr, checks, manner, paint, judging)
+        Self::new(stderr, checks, mode, paint, policy)
     }
 }
 
 impl<W: Write> Screen<W> {
-    fn new(stream: W, checks: usize, manner: Manner, paint: Paint, judging: Judging) -> Self {
+    fn new(
+        stream: W,
+        checks: usize,
+        mode: ProgressMode,
+        paint: Paint,
+        policy: FailurePolicy,
+    ) -> Self {
         Self {
-            manner,
+            mode,
             paint,
-            judging,
+            policy,
             inner: Mutex::new(Inner {
                 state: State::new(checks),
                 stream,
@@ -80,21 +87,20 @@ impl<W: Write> Screen<W> {
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner<W>> {
-        // Counts for the eye: worth showing even if a writer panicked.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner)
     }
 
-    /// Writes a line that stays, if there is one, and the line that is redrawn.
+    /// Writes a permanent line, if any, and the redrawn line.
     fn show(&self, inner: &mut Inner<W>, line: Option<&str>) {
         let mut text = String::new();
-        if let Manner::Redrawn(_) = self.manner {
+        if let ProgressMode::Redrawn(_) = self.mode {
             text.push_str(CLEAR);
         }
         if let Some(line) = line {
             text.push_str(line);
             text.push('\n');
         }
-        if let Manner::Redrawn(width) = self.manner {
+        if let ProgressMode::Redrawn(width) = self.mode {
             text.push_str(&inner.state.line(width, self.paint));
         }
         if !text.is_empty() {
@@ -108,20 +114,22 @@ impl<W: Write + Send> Progress for Screen<W> {
     fn started(&self, check: &str) {
         let mut inner = self.inner();
         inner.state.start(check);
-        if let Manner::Redrawn(_) = self.manner {
+        if let ProgressMode::Redrawn(_) = self.mode {
             self.show(&mut inner, None);
         }
     }
 
     fn finished(&self, result: &CheckResult) {
         let mut inner = self.inner();
-        inner.state.finish(result, self.judging);
-        let stays = match self.manner {
-            Manner::Lines => true,
-            Manner::Redrawn(_) => result.status == Status::Failed || self.judging.fails(result),
-            Manner::Quiet => return,
+        inner.state.finish(result, self.policy);
+        let stays = match self.mode {
+            ProgressMode::Lines => true,
+            ProgressMode::Redrawn(_) => {
+                result.status == Status::Failed || self.policy.fails(result)
+            }
+            ProgressMode::Quiet => return,
         };
-        let line = stays.then(|| finished(result, self.judging, self.paint));
+        let line = stays.then(|| finished(result, self.policy, self.paint));
         self.show(&mut inner, line.as_deref());
     }
 
@@ -131,7 +139,7 @@ impl<W: Write + Send> Progress for Screen<W> {
     }
 
     fn ended(&self) {
-        if let Manner::Redrawn(_) = self.manner {
+        if let ProgressMode::Redrawn(_) = self.mode {
             let mut inner = self.inner();
             let _ = inner.stream.write_all(CLEAR.as_bytes());
             let _ = inner.stream.flush();

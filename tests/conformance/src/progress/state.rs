@@ -1,15 +1,14 @@
-//! How far a run is, and how that is said: no stream, no clock.
+//! The state of the progress and its text, without a stream or a clock.
 
 use crate::output::{Paint, glance};
-use crate::report::{CheckResult, Judging, Status};
+use crate::report::{CheckResult, FailurePolicy, Status};
 
-/// How far a run is.
 #[derive(Debug)]
 pub(super) struct State {
     total: usize,
     done: usize,
     failed: usize,
-    /// The checks under way, the oldest first.
+    /// The running checks, the oldest first.
     running: Vec<String>,
 }
 
@@ -27,19 +26,17 @@ impl State {
         self.running.push(check.to_owned());
     }
 
-    pub(super) fn finish(&mut self, result: &CheckResult, judging: Judging) {
-        if let Some(place) = self.running.iter().position(|id| *id == result.id) {
-            self.running.remove(place);
-        }
+    pub(super) fn finish(&mut self, result: &CheckResult, policy: FailurePolicy) {
+        self.running.retain(|id| *id != result.id);
         self.done += 1;
-        if judging.fails(result) {
+        if policy.fails(result) {
             self.failed += 1;
         }
     }
 
-    /// Such as `12/109, 1 failed: ENS-02 CLB-04 …`, in at most so many columns, without a new line.
+    /// A line such as `12/109, 1 failed: ENS-02 CLB-04 …`, of at most `width` columns.
     pub(super) fn line(&self, width: usize, paint: Paint) -> String {
-        // Checks that repeat may be more than were announced.
+        // More checks than announced may finish.
         let total = self.total.max(self.done);
         let counts = format!("{}/{total}", self.done);
         let failed = match self.failed {
@@ -68,13 +65,13 @@ impl State {
 }
 
 /// One line for a finished check, such as `failed ENS-02 MUST (3 ms): got status Fail`.
-pub(super) fn finished(result: &CheckResult, judging: Judging, paint: Paint) -> String {
+pub(super) fn finished(result: &CheckResult, policy: FailurePolicy, paint: Paint) -> String {
     let word = match result.status {
-        Status::Passed if judging.fails(result) => paint.bad("failed "),
+        Status::Passed if policy.fails(result) => paint.bad("failed "),
         Status::Passed => paint.good("passed "),
         Status::Skipped => paint.faint("skipped"),
         Status::Failed if result.known.is_some() => paint.doubtful("known  "),
-        Status::Failed if judging.fails(result) => paint.bad("failed "),
+        Status::Failed if policy.fails(result) => paint.bad("failed "),
         Status::Failed => paint.doubtful("warning"),
     };
     let id = glance(&result.id);

@@ -1,47 +1,27 @@
-//! What the command tells its caller by its exit code.
+//! The exit code of a run.
 
-use super::{CheckResult, Judging, Report, SkipKind};
+use super::{CheckResult, FailurePolicy, Report, SkipKind};
 use crate::check::Level;
 
-/// How a run ended, beside its results.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Ending {
-    /// The driver could not be reached, or not any more.
-    pub unreachable: bool,
-    /// Somebody stopped the run, by Ctrl-C for instance.
-    pub interrupted: bool,
-}
-
-impl Ending {
-    /// How the run of a report ended.
-    #[must_use]
-    pub const fn of(report: &Report) -> Self {
-        Self {
-            unreachable: report.unreachable.is_some(),
-            interrupted: report.interrupted,
-        }
-    }
-}
-
-/// The exit codes.
+/// The exit codes of `lbcf conformance`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// Nothing that counts failed.
+    /// No result fails the run.
     Passed,
     /// A check failed, or a MUST could not be finished.
     Failed,
-    /// Wrong arguments or a wrong fixture. No report comes to this.
+    /// Invalid arguments or an invalid fixture; not the exit code of a report.
     Usage,
-    /// The driver could not be reached.
+    /// The driver cannot be reached.
     Unreachable,
-    /// The checks passed, but something of theirs is left.
+    /// The checks passed, but resources are left behind.
     LeftBehind,
-    /// Somebody stopped the run.
+    /// The run was interrupted.
     Interrupted,
 }
 
 impl Exit {
-    /// The number.
+    /// The value for the shell.
     #[must_use]
     pub const fn code(self) -> u8 {
         match self {
@@ -54,25 +34,22 @@ impl Exit {
         }
     }
 
-    /// What a report comes to.
+    /// The exit code of a report.
     ///
-    /// The first that holds: the run was interrupted; a check failed; the driver is not there; a
-    /// MUST was broken off, since a run that did not get through must not be taken for a good one;
-    /// something is left behind.
+    /// The first that applies: the run was interrupted; a result fails the run; the driver stopped
+    /// responding; a MUST did not finish, because an incomplete run must not count as passed; resources
+    /// are left behind.
     ///
     /// ```
-    /// use lbcf_conformance::report::{Ending, Exit};
-    ///
-    /// assert_eq!(Exit::Unreachable.code(), 3);
-    /// assert_eq!(Ending::default().interrupted, false);
+    /// assert_eq!(lbcf_conformance::report::Exit::Unreachable.code(), 3);
     /// ```
     #[must_use]
-    pub fn of(report: &Report, judging: Judging, ending: Ending) -> Self {
-        if ending.interrupted {
+    pub fn of(report: &Report, policy: FailurePolicy) -> Self {
+        if report.interrupted {
             Self::Interrupted
-        } else if report.results.iter().any(|result| judging.fails(result)) {
+        } else if report.results.iter().any(|result| policy.fails(result)) {
             Self::Failed
-        } else if ending.unreachable {
+        } else if report.unreachable.is_some() {
             Self::Unreachable
         } else if report.results.iter().any(is_broken_off) {
             Self::Failed

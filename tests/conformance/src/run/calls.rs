@@ -1,25 +1,26 @@
-//! Calls to the driver: recorded, and in the ledger before they are made.
+//! Calls to the driver: recorded, and in the ledger before they are sent.
 
-use super::{Run, lock};
-use crate::exchange::{Exchange, Kind, NoAnswer, Received, Sent};
-use crate::lab::{Answer, Call};
-use crate::record::About;
+use super::Run;
+use crate::exchange::{Exchange, NoResponse, Received, RequestKind, Sent};
+use crate::lab::{DriverReply, WebhookCall};
+use crate::record::ExchangeInfo;
+use crate::sync::lock;
 use crate::transport::Request;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// For whom the ledger keeps what the run's own calls make: nobody cleans up for it by itself.
+/// The owner of the resources that the run's own calls create.
 const RUN: &str = "the run";
 
 impl Run {
-    /// Makes a call of the run's own, or of a check.
+    /// Makes a call of the run, or of a check.
     pub(crate) async fn call(
         &self,
         check: Option<&'static str>,
-        call: &Call,
+        call: &WebhookCall,
         timeout: Duration,
-    ) -> Answer {
+    ) -> DriverReply {
         let retry_id = lock(&self.retry_ids).u128(..);
         let request = call.request(
             &uuid::Builder::from_random_bytes(retry_id.to_le_bytes())
@@ -29,35 +30,35 @@ impl Run {
         self.call_as(check, call, &request, timeout).await
     }
 
-    /// Makes a call by a request that was made of it.
+    /// Makes a call with a request that was built from it.
     pub(crate) async fn call_as(
         &self,
         check: Option<&'static str>,
-        call: &Call,
+        call: &WebhookCall,
         request: &Request,
         timeout: Duration,
-    ) -> Answer {
+    ) -> DriverReply {
         self.ledger.before(check.unwrap_or(RUN), call);
         let exchange = self
             .exchange(check, request, Some(call.webhook()), call.kind(), timeout)
             .await;
-        let answer = Answer::new(exchange);
+        let answer = DriverReply::new(exchange);
         self.ledger.after(call, &answer);
         answer
     }
 
-    /// Sends a request and records what came of it.
+    /// Sends a request and records the exchange.
     pub(crate) async fn exchange(
         &self,
         check: Option<&'static str>,
         request: &Request,
         webhook: Option<&'static str>,
-        kind: Kind,
+        kind: RequestKind,
         timeout: Duration,
     ) -> Arc<Exchange> {
         let began = Instant::now();
         let outcome = self.transport.send(request, timeout).await;
-        let about = About {
+        let about = ExchangeInfo {
             check,
             webhook,
             kind,
@@ -66,12 +67,12 @@ impl Run {
         self.recorded(about, request, outcome)
     }
 
-    /// Records what came of a request.
+    /// Records the outcome of a request.
     pub(crate) fn recorded(
         &self,
-        about: About,
+        about: ExchangeInfo,
         request: &Request,
-        outcome: Result<Received, NoAnswer>,
+        outcome: Result<Received, NoResponse>,
     ) -> Arc<Exchange> {
         let sent = Sent {
             method: request.method.clone(),
@@ -80,7 +81,7 @@ impl Run {
             body: request.body.clone(),
         };
         let exchange = self.record.add(about, sent, outcome);
-        self.heard(&exchange);
+        self.watch_silence(&exchange);
         exchange
     }
 }

@@ -1,103 +1,91 @@
-//! Whether the driver still answers: looked at after a check failed, so that a driver that is gone
-//! is not called a thousand times more.
+//! Verifies after a failed check that the driver still responds, so that a run does not continue with
+//! a driver that has stopped.
 
-use super::{Over, Run};
-use crate::exchange::NoAnswer;
+use super::{Run, StopReason};
+use crate::exchange::NoResponse;
+use crate::outcome::{CheckError, CheckOutcome};
 use crate::transport::Request;
-use crate::verdict::{NotPassed, Verdict};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long the health webhook may take in a driver that is there.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How long to wait between two looks.
-const PAUSE: Duration = Duration::from_millis(200);
-/// How long a driver that died may take to come back, as one under a supervisor does.
-const REVIVAL: Duration = Duration::from_secs(3);
-/// How long a process may take to end once its connections have.
-const LAST_MOMENT: Duration = Duration::from_millis(500);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
+const PROBE_PAUSE: Duration = Duration::from_millis(200);
+/// How long a supervisor may take to restart a driver.
+const RESTART_LIMIT: Duration = Duration::from_secs(3);
+/// How long a process may take to end after its connections.
+const EXIT_LIMIT: Duration = Duration::from_millis(500);
 
-/// Waits until the driver answers anything at all.
+/// Waits until the driver responds, whatever the response is.
 ///
 /// # Errors
-/// What came instead, when it does not in the time for it.
-pub(crate) async fn wait_for(run: &Run) -> Result<(), NoAnswer> {
+/// The last problem, when the driver does not respond within `--wait`.
+pub(crate) async fn wait_for(run: &Run) -> Result<(), NoResponse> {
     let until = (Instant::now() + run.settings.wait).min(run.deadline);
     loop {
         let left = until.saturating_duration_since(Instant::now());
-        match probe(run, PATIENCE.min(left.max(PAUSE))).await {
+        match probe(run, PROBE_TIMEOUT.min(left.max(PROBE_PAUSE))).await {
             Ok(()) => return Ok(()),
-            Err(problem) if Instant::now() + PAUSE >= until || run.driver.has_ended() => {
+            Err(problem) if Instant::now() + PROBE_PAUSE >= until || run.driver.has_ended() => {
                 return Err(problem);
             }
-            Err(_) => tokio::time::sleep(PAUSE).await,
+            Err(_) => tokio::time::sleep(PROBE_PAUSE).await,
         }
     }
 }
 
-/// Ends the run, if the driver is gone, or has been silent in too many checks.
+/// Stops the run, if the driver no longer responds.
 pub(super) async fn after_failure(run: &Run, check: &'static str) {
-    if !has_been_silent(run, check) || run.is_over().is_some() {
+    if !has_been_silent(run, check) || run.stop_reason().is_some() {
         return;
     }
-    let timeout = run.timeout("healthz").min(PATIENCE);
-    let until = Instant::now() + REVIVAL;
+    let timeout = run.timeout("healthz").min(PROBE_TIMEOUT);
+    let until = Instant::now() + RESTART_LIMIT;
     loop {
-        match probe(run, timeout).await {
+        let problem = match probe(run, timeout).await {
             Ok(()) => return,
-            // A process of ours that ended does not come back.
-            Err(_) if run.driver.has_ended() => {
-                let problem = run.driver.how_it_ended().unwrap_or_default();
-                run.end(Over::DriverGone {
-                    problem,
-                    after: check,
-                });
-                return;
+            // A process that the kit started is not restarted by a supervisor.
+            Err(_) if run.driver.has_ended() => run.driver.exit_state().unwrap_or_default(),
+            Err(problem) if Instant::now() >= until => problem.to_string(),
+            Err(_) => {
+                tokio::time::sleep(PROBE_PAUSE).await;
+                continue;
             }
-            Err(problem) if Instant::now() >= until => {
-                let problem = problem.to_string();
-                run.end(Over::DriverGone {
-                    problem,
-                    after: check,
-                });
-                return;
-            }
-            Err(_) => tokio::time::sleep(PAUSE).await,
-        }
+        };
+        let after = check;
+        return run.stop(StopReason::DriverGone { problem, after });
     }
 }
 
-/// Whether a call of this check was not answered, and it was not the check that hung up.
+/// Whether a call of this check got no response, except those that the check closed itself.
 fn has_been_silent(run: &Run, check: &str) -> bool {
     run.record
         .of(check)
         .into_iter()
-        .any(|exchange| matches!(&exchange.outcome, Err(problem) if *problem != NoAnswer::HungUp))
+        .any(|exchange| matches!(&exchange.outcome, Err(problem) if *problem != NoResponse::HungUp))
 }
 
-/// Says in a failure how the driver's process ended, and the last that it wrote.
-pub(super) async fn told_if_ended(run: &Run, check: &'static str, verdict: &mut Verdict) {
-    let Err(NotPassed::Failed(failure)) = verdict else {
+/// Adds the exit status of the driver's process and its last output to a failure.
+pub(super) async fn add_process_exit(run: &Run, check: &'static str, outcome: &mut CheckOutcome) {
+    let Err(CheckError::Failed(failure)) = outcome else {
         return;
     };
     if !run.driver.is_ours() || !has_been_silent(run, check) {
         return;
     }
-    // Its connections end a moment before the process does.
-    let until = Instant::now() + LAST_MOMENT;
+    // Its connections close shortly before the process exits.
+    let until = Instant::now() + EXIT_LIMIT;
     while !run.driver.has_ended() {
         if Instant::now() >= until {
             return;
         }
-        tokio::time::sleep(LAST_MOMENT / 50).await;
+        tokio::time::sleep(EXIT_LIMIT / 50).await;
     }
-    if let Some(words) = run.driver.last_words().await {
-        failure.hint = Some(format!("the driver is gone: {words}"));
+    if let Some(output) = run.driver.last_output().await {
+        failure.hint = Some(format!("the driver stopped: {output}"));
     }
 }
 
-/// Whether the driver speaks HTTP at all.
-async fn probe(run: &Run, timeout: Duration) -> Result<(), NoAnswer> {
+async fn probe(run: &Run, timeout: Duration) -> Result<(), NoResponse> {
     let request = Request::post("healthz", "{}");
     run.transport.send(&request, timeout).await.map(drop)
 }

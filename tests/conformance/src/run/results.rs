@@ -1,77 +1,69 @@
-//! From what checks came to, to the report.
+//! Builds the report from the finished checks.
 
-use super::{Over, Run, lock};
+use super::{Run, StopReason};
 use crate::check::Check;
+use crate::outcome::{CheckError, CheckOutcome};
 use crate::report::{
     CheckResult, ExchangeReport, FailureReport, Report, SkipKind, Status, Summary,
 };
-use crate::verdict::{NotPassed, Verdict};
+use crate::sync::lock;
 use std::time::Duration;
 
-/// What a check came to.
 #[derive(Debug)]
-pub(crate) struct Judged {
+pub(crate) struct FinishedCheck {
     pub(crate) check: &'static Check,
-    pub(crate) outcome: Outcome,
+    pub(crate) completion: Completion,
     pub(crate) notes: Vec<String>,
-    pub(crate) by_answers: bool,
+    pub(crate) response_only: bool,
     pub(crate) took: Duration,
 }
 
-/// Whether a check was made.
 #[derive(Debug)]
-pub(crate) enum Outcome {
-    Made(Verdict),
-    NotMade(SkipKind, String),
+pub(crate) enum Completion {
+    Ran(CheckOutcome),
+    Skipped(SkipKind, String),
 }
 
-/// When a run was.
-#[derive(Debug)]
-pub(crate) struct Times {
-    pub(crate) started: String,
-    pub(crate) took: Duration,
-}
-
-impl Judged {
+impl FinishedCheck {
     pub(super) fn skipped(check: &'static Check, kind: SkipKind, reason: String) -> Self {
         Self {
             check,
-            outcome: Outcome::NotMade(kind, reason),
+            completion: Completion::Skipped(kind, reason),
             notes: Vec::new(),
-            by_answers: false,
+            response_only: false,
             took: Duration::ZERO,
         }
     }
 
-    /// Whether it is known that what the check is about cannot be had; of a check that nobody asked
-    /// for it is not.
+    /// Whether others may be skipped because of it. A check that the user excluded is no evidence
+    /// about the driver.
     const fn did_not_pass(&self) -> bool {
-        match &self.outcome {
-            Outcome::Made(verdict) => verdict.is_err(),
-            Outcome::NotMade(kind, _) => !matches!(kind, SkipKind::Asked),
+        match &self.completion {
+            Completion::Ran(outcome) => outcome.is_err(),
+            Completion::Skipped(kind, _) => !matches!(kind, SkipKind::Asked),
         }
     }
 }
 
-/// The whole report.
 pub(super) fn report(
     run: &Run,
-    mut judged: Vec<Judged>,
+    mut finished: Vec<FinishedCheck>,
     left_behind: Vec<String>,
-    times: Times,
+    started: String,
+    took: Duration,
 ) -> Report {
-    let place = |id: &str| crate::checks::all().position(|check| check.id == id);
-    judged.sort_by_key(|judged| place(judged.check.id));
-    let failed: Vec<&str> = judged
+    let index = |id: &str| crate::checks::all().position(|check| check.id == id);
+    finished.sort_by_key(|finished| index(finished.check.id));
+    let failed: Vec<&str> = finished
         .iter()
-        .filter(|judged| judged.did_not_pass())
-        .map(|judged| judged.check.id)
+        .filter(|finished| finished.did_not_pass())
+        .map(|finished| finished.check.id)
         .collect();
-    let results: Vec<CheckResult> = judged
+    let results: Vec<CheckResult> = finished
         .iter()
-        .map(|judged| result_knowing(run, judged, &failed))
+        .map(|finished| result_given(run, finished, &failed))
         .collect();
-    let over = lock(&run.over).clone();
+    let stopped = lock(&run.stopped).clone();
     let url = run.transport.url_of("");
     let profile = run
         .settings
@@ -80,8 +72,8 @@ pub(super) fn report(
     Report {
         suite_version: env!("CARGO_PKG_VERSION").to_owned(),
         spec_version: crate::SPECIFICATION.to_owned(),
-        started: times.started,
-        ms: millis(times.took),
+        started,
+        ms: millis(took),
         driver: crate::report::DriverInfo {
             url,
             ..run.fixture.driver.clone()
@@ -92,33 +84,34 @@ pub(super) fn report(
         features: run.features.iter().copied().collect(),
         fixture_digest: run.fixture.digest.clone(),
         reproduce: String::new(),
-        summary: Summary::of(&results, run.settings.judging),
+        summary: Summary::of(&results, run.settings.policy),
         hints: hints(run, &results),
         results,
         left_behind,
-        interrupted: over == Some(Over::Interrupted),
-        unreachable: over.as_ref().and_then(Over::unreachable),
+        interrupted: stopped == Some(StopReason::Interrupted),
+        unreachable: stopped.as_ref().and_then(StopReason::unreachable),
     }
 }
 
-/// What a check came to, before it is known what others come to.
-pub(super) fn result(run: &Run, judged: &Judged) -> CheckResult {
-    let failed: Vec<&str> = lock(&run.basis)
+/// The result of a check, before the results of all others are known.
+pub(super) fn result(run: &Run, finished: &FinishedCheck) -> CheckResult {
+    let failed: Vec<&str> = lock(&run.prerequisites)
         .iter()
         .filter(|(_, passed)| !**passed)
         .map(|(id, _)| *id)
         .collect();
-    result_knowing(run, judged, &failed)
+    result_given(run, finished, &failed)
 }
 
-fn result_knowing(run: &Run, judged: &Judged, failed: &[&str]) -> CheckResult {
-    let Judged {
+/// The result of a check, when those with the ids in `failed` did not pass.
+fn result_given(run: &Run, finished: &FinishedCheck, failed: &[&str]) -> CheckResult {
+    let FinishedCheck {
         check,
-        outcome,
+        completion,
         notes,
-        by_answers,
+        response_only,
         took,
-    } = judged;
+    } = finished;
     let mut result = CheckResult {
         id: check.id.to_owned(),
         level: check.level,
@@ -127,7 +120,7 @@ fn result_knowing(run: &Run, judged: &Judged, failed: &[&str]) -> CheckResult {
         status: Status::Passed,
         reason: notes.join("; "),
         skip: None,
-        response_only: *by_answers,
+        response_only: *response_only,
         known: None,
         ms: millis(*took),
         failure: None,
@@ -139,23 +132,25 @@ fn result_knowing(run: &Run, judged: &Judged, failed: &[&str]) -> CheckResult {
         result.reason = reason;
         result.response_only = false;
     };
-    match outcome {
-        Outcome::NotMade(kind, reason) => skip(*kind, reason.clone()),
-        Outcome::Made(Ok(())) => {
-            if *by_answers {
-                let without = "only answers were judged, for want of an observer";
+    match completion {
+        Completion::Skipped(kind, reason) => skip(*kind, reason.clone()),
+        Completion::Ran(Ok(())) => {
+            if *response_only {
+                let without = "only responses were verified, without an observer";
                 result.reason = [without.to_owned(), result.reason].join("; ");
                 result.reason = result.reason.trim_end_matches("; ").to_owned();
             }
         }
-        Outcome::Made(Err(NotPassed::Skipped(reason))) => skip(SkipKind::Missing, reason.clone()),
-        Outcome::Made(Err(NotPassed::Blocked { by, failure })) if failed.contains(by) => {
+        Completion::Ran(Err(CheckError::Skipped(reason))) => {
+            skip(SkipKind::Missing, reason.clone());
+        }
+        Completion::Ran(Err(CheckError::Blocked { by, failure })) if failed.contains(by) => {
             skip(
                 SkipKind::Missing,
-                format!("needs what {by} is about: {}", failure.got),
+                format!("depends on {by}: {}", failure.got),
             );
         }
-        Outcome::Made(Err(NotPassed::Blocked { failure, .. } | NotPassed::Failed(failure))) => {
+        Completion::Ran(Err(CheckError::Blocked { failure, .. } | CheckError::Failed(failure))) => {
             let mut failure = failure.clone();
             failure.expected = shortened(failure.expected);
             failure.got = shortened(failure.got);
@@ -167,7 +162,7 @@ fn result_knowing(run: &Run, judged: &Judged, failed: &[&str]) -> CheckResult {
     }
     result.reason = shortened(result.reason);
     if result.status == Status::Passed {
-        // One that was known to fail and passes is told, so that it is struck from the list.
+        // A known failure that passes is reported, so that it is removed from the list.
         result.known = run.fixture.known_failures.get(check.id).cloned();
     }
     if result.status == Status::Failed || run.settings.verbose {
@@ -180,7 +175,7 @@ fn result_knowing(run: &Run, judged: &Judged, failed: &[&str]) -> CheckResult {
     result
 }
 
-/// A text as it can be read: what a driver says may be long.
+/// Cuts a text, because responses of drivers may be long.
 fn shortened(text: String) -> String {
     const LONGEST: usize = 2000;
     match text.char_indices().nth(LONGEST) {
@@ -189,9 +184,8 @@ fn shortened(text: String) -> String {
     }
 }
 
-/// What a fixture, an observer or a flag would add.
+/// The changes to the fixture or the command line that would run more checks.
 fn hints(run: &Run, results: &[CheckResult]) -> Vec<String> {
-    let means = run.means();
     let mut hints = Vec::new();
     let missing = |what: &str| {
         results
@@ -201,15 +195,15 @@ fn hints(run: &Run, results: &[CheckResult]) -> Vec<String> {
     };
     let by_observer = missing("observer");
     let response_only = results.iter().filter(|result| result.response_only).count();
-    if !means.observer && by_observer + response_only > 0 {
+    if run.observer.is_none() && by_observer + response_only > 0 {
         hints.push(format!(
-            "an observer (--observe-url, --observe-cmd or `observe` in the fixture) would add {by_observer} checks, and have {response_only} more look into the cloud"
+            "an observer (--observe-url, --observe-cmd or `observe` in the fixture) would add {by_observer} checks, and let {response_only} more verify the cloud"
         ));
     }
     let by_fixture = missing("in the fixture");
     if by_fixture > 0 {
         hints.push(format!(
-            "more in the fixture would add {by_fixture} checks: the reasons above say what; `lbcf conformance init` writes one to begin with"
+            "a more complete fixture would add {by_fixture} checks, see the reasons above; `lbcf conformance init` writes a first one"
         ));
     }
     if run.fixture.features.is_none() {

@@ -1,14 +1,14 @@
-//! How long nothing was heard of a driver that takes calls and does not answer them: each costs a
-//! timeout, and a hundred checks that learn nothing would take an hour.
+//! Detects a driver that accepts calls and does not respond: each costs a timeout, and a hundred
+//! checks without a result would take an hour.
 
-use crate::exchange::{Exchange, Kind, NoAnswer};
+use crate::exchange::{Exchange, NoResponse, RequestKind};
 use std::collections::BTreeSet;
 
-/// So many checks in a row that hear nothing are too many.
+/// The number of checks in a row without a response that stop the run.
 pub(super) const TOO_MANY: usize = 5;
 
-/// What was not heard since the last answer. `healthz` does not count: what answers that, and only
-/// that, is no driver.
+/// The missing responses since the last one. `healthz` does not count: a driver must respond to more
+/// than that.
 #[derive(Debug, Default)]
 pub(super) struct Silence {
     calls: usize,
@@ -16,31 +16,32 @@ pub(super) struct Silence {
 }
 
 impl Silence {
-    /// Notes what came of a call.
     pub(super) fn note(&mut self, exchange: &Exchange) {
-        if exchange.kind == Kind::Improper || matches!(exchange.webhook, None | Some("healthz")) {
+        if exchange.kind == RequestKind::Invalid
+            || matches!(exchange.webhook, None | Some("healthz"))
+        {
             return;
         }
         match &exchange.outcome {
             Ok(_) => *self = Self::default(),
-            // It was not given the time to answer.
-            Err(NoAnswer::HungUp) => {}
+            // The driver had no time to respond.
+            Err(NoResponse::HungUp) => {}
             Err(problem) => {
                 self.calls += 1;
-                // All others cost no time, and each check finds out something else.
-                if matches!(problem, NoAnswer::TimedOut(_)) {
+                // All others cost no time, and each check verifies something else.
+                if matches!(problem, NoResponse::TimedOut(_)) {
                     self.checks.extend(exchange.check);
                 }
             }
         }
     }
 
-    /// How many calls in a row had no answer.
+    /// The number of calls in a row without a response.
     pub(super) const fn calls(&self) -> usize {
         self.calls
     }
 
-    /// How many checks waited in vain, with no answer to anybody in between.
+    /// The number of checks with a timeout since the last response to any check.
     pub(super) fn checks(&self) -> usize {
         self.checks.len()
     }

@@ -1,8 +1,8 @@
-//! One connection, and requests over it.
+//! A connection and the requests over it.
 
-use super::pieces::Pieces;
-use super::stream::{Readable, Stream};
-use crate::exchange::{NoAnswer, Received};
+use super::body::TrackedBody;
+use super::stream::{ReadableStream, Stream};
+use crate::exchange::{NoResponse, Received};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
@@ -15,21 +15,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::task::AbortHandle;
 
-/// The longest body of an answer, in bytes.
-pub(super) const BODY_LIMIT: usize = 4 << 20;
-/// The longest head of an answer, in bytes.
+/// The longest body of a response, in bytes.
+const BODY_LIMIT: usize = 4 << 20;
+/// The longest head of a response, in bytes.
 const HEAD_LIMIT: usize = 64 << 10;
-/// The most headers of an answer.
+/// The most headers of a response.
 const MOST_HEADERS: usize = 256;
-/// How long a connection may take after an answer to be ready for the next request: it has only
-/// to notice.
+/// How long a connection may take to get ready for the next request.
 const READY_WITHIN: Duration = Duration::from_millis(100);
 
-/// One connection. It ends when this is dropped.
+/// A connection, closed on drop.
 pub(super) struct Connection {
-    sender: SendRequest<Pieces>,
+    sender: SendRequest<TrackedBody>,
     driving: AbortHandle,
-    /// Set when the peer takes no more bytes.
+    /// Set when the peer no longer accepts bytes.
     is_refused: Arc<AtomicBool>,
 }
 
@@ -39,27 +38,26 @@ impl Drop for Connection {
     }
 }
 
-/// Why there is no answer, and whether the request has left at all.
 #[derive(Debug)]
-pub(super) struct Failed {
-    pub(super) reason: NoAnswer,
-    /// Nothing of the request was sent.
+pub(super) struct ExchangeError {
+    pub(super) reason: NoResponse,
+    /// No byte of the request was sent.
     pub(super) is_unsent: bool,
 }
 
 impl Connection {
-    /// HTTP over a new stream.
-    pub(super) async fn new(stream: Stream) -> Result<Self, NoAnswer> {
-        let (stream, is_refused) = Readable::new(stream);
+    /// Starts HTTP on a new stream.
+    pub(super) async fn new(stream: Stream) -> Result<Self, NoResponse> {
+        let (stream, is_refused) = ReadableStream::new(stream);
         let (sender, connection) = http1::Builder::new()
             .max_header_size(HEAD_LIMIT)
             .max_buf_size(HEAD_LIMIT)
             .max_headers(MOST_HEADERS)
             .handshake(TokioIo::new(stream))
             .await
-            .map_err(|error| no_answer(&error))?;
+            .map_err(|error| no_response(&error))?;
         let driving = tokio::spawn(async move {
-            // What ends it badly, the request's own future hears.
+            // The future of the request gets the error, too.
             connection.await.ok();
         })
         .abort_handle();
@@ -72,7 +70,7 @@ impl Connection {
 
     /// Whether another request may be sent now.
     pub(super) async fn is_ready(&mut self) -> bool {
-        // That the peer has closed it is noticed when the runtime looks at its sockets.
+        // The runtime has to poll its sockets to detect that the peer closed the connection.
         tokio::task::yield_now().await;
         if self.sender.is_closed() || self.is_refused.load(Ordering::Relaxed) {
             return false;
@@ -81,21 +79,21 @@ impl Connection {
         matches!(ready, Ok(Ok(())))
     }
 
-    /// Sends a request and reads the whole answer.
+    /// Sends a request and reads the whole response.
     pub(super) async fn exchange(
         &mut self,
-        request: http::Request<Pieces>,
-    ) -> Result<Received, Failed> {
-        let answer = self
+        request: http::Request<TrackedBody>,
+    ) -> Result<Received, ExchangeError> {
+        let response = self
             .sender
             .try_send_request(request)
             .await
-            .map_err(|mut error| Failed {
+            .map_err(|mut error| ExchangeError {
                 is_unsent: error.take_message().is_some(),
-                reason: no_answer(error.error()),
+                reason: no_response(error.error()),
             })?;
-        let (head, body) = answer.into_parts();
-        let body = read(body).await.map_err(|reason| Failed {
+        let (head, body) = response.into_parts();
+        let body = read(body).await.map_err(|reason| ExchangeError {
             reason,
             is_unsent: false,
         })?;
@@ -107,57 +105,57 @@ impl Connection {
     }
 }
 
-/// The whole body. It is copied together as it comes, since pieces of one byte each would take
-/// many times their length.
-async fn read(mut body: Incoming) -> Result<Bytes, NoAnswer> {
+/// Reads the whole body. It is copied into one buffer, because frames of one byte each would need
+/// many times their size.
+async fn read(mut body: Incoming) -> Result<Bytes, NoResponse> {
     let mut whole = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| no_answer(&error))?;
+        let frame = frame.map_err(|error| no_response(&error))?;
         let Some(data) = frame.data_ref() else {
             continue;
         };
         if whole.len() + data.len() > BODY_LIMIT {
-            return Err(NoAnswer::TooLarge(BODY_LIMIT));
+            return Err(NoResponse::TooLarge(BODY_LIMIT));
         }
         whole.extend_from_slice(data);
     }
     Ok(whole.freeze())
 }
 
-/// What a failure of hyper's means here.
-fn no_answer(error: &hyper::Error) -> NoAnswer {
+/// Converts an error of hyper.
+fn no_response(error: &hyper::Error) -> NoResponse {
     if error.is_parse_too_large() {
-        return NoAnswer::NotHttp(format!(
+        return NoResponse::NotHttp(format!(
             "its head has more than {HEAD_LIMIT} bytes or {MOST_HEADERS} headers"
         ));
     }
     if error.is_parse() || error.is_parse_status() {
-        return NoAnswer::NotHttp(error.to_string());
+        return NoResponse::NotHttp(error.to_string());
     }
     if error.is_incomplete_message() {
-        return NoAnswer::Closed("it was closed".into());
+        return NoResponse::Closed("it was closed".into());
     }
     if let Some(error) = cause::<io::Error>(error) {
         return match error.kind() {
             io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
-                NoAnswer::NotHttp(error.to_string())
+                NoResponse::NotHttp(error.to_string())
             }
-            _ => NoAnswer::Closed(error.to_string()),
+            _ => NoResponse::Closed(error.to_string()),
         };
     }
     if let Some(cause) = cause::<hyper::Error>(error) {
-        // Canceled, because of this.
-        return no_answer(cause);
+        // The request was cancelled because of this.
+        return no_response(cause);
     }
-    let words = error.to_string();
-    // hyper does not tell otherwise that the peer spoke first.
-    if words.contains("unexpected message") {
-        return NoAnswer::NotHttp("the driver spoke before it was asked".into());
+    let message = error.to_string();
+    // hyper has no other sign of a peer that sends before the request.
+    if message.contains("unexpected message") {
+        return NoResponse::NotHttp("the driver sent data before the request".into());
     }
-    NoAnswer::Closed(words)
+    NoResponse::Closed(message)
 }
 
-/// The first cause of this type.
+/// The first source of this type.
 fn cause<E: Error + 'static>(error: &hyper::Error) -> Option<&E> {
     let mut next = error.source();
     while let Some(cause) = next {

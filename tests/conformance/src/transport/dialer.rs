@@ -1,10 +1,10 @@
-//! New connections: over TCP, over TLS, or to a router in process.
+//! Opens connections: over TCP, over TLS, or to a router in this process.
 
-use super::base::Base;
+use super::base_url::BaseUrl;
 use super::settings::{Settings, TransportError};
 use super::stream::Stream;
 use super::tls;
-use crate::exchange::NoAnswer;
+use crate::exchange::NoResponse;
 use axum::Router;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
@@ -15,28 +15,24 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// How much is on its way in process before the sender has to wait, as in a socket's buffers.
+/// The buffer size of connections in this process, in bytes.
 const IN_PROCESS_BUFFER: usize = 64 << 10;
 
-/// How connections to the driver come about.
 pub(super) enum Dialer {
-    /// To a host and a port.
     Network {
         host: String,
         port: u16,
         tls: Option<(ServerName<'static>, Arc<ClientConfig>)>,
-        /// How long it may take.
-        limit: Duration,
+        timeout: Duration,
     },
-    /// To a router, without a port.
     InProcess(Router),
 }
 
 impl Dialer {
-    pub(super) fn to(base: &Base, settings: &Settings) -> Result<Self, TransportError> {
+    pub(super) fn to(base: &BaseUrl, settings: &Settings) -> Result<Self, TransportError> {
         let tls = if base.is_https {
             let name = ServerName::try_from(base.host.clone())
-                .map_err(|_| TransportError::Tls(format!("{:?} is no host's name", base.host)))?;
+                .map_err(|_| TransportError::Tls(format!("{:?} is not a host name", base.host)))?;
             Some((name, Arc::new(tls::config(settings)?)))
         } else {
             None
@@ -45,23 +41,22 @@ impl Dialer {
             host: base.host.clone(),
             port: base.port,
             tls,
-            limit: settings.connect_timeout,
+            timeout: settings.connect_timeout,
         })
     }
 
-    /// A new connection.
-    pub(super) async fn dial(&self) -> Result<Stream, NoAnswer> {
+    pub(super) async fn dial(&self) -> Result<Stream, NoResponse> {
         match self {
             Self::InProcess(router) => Ok(serve(router.clone())),
             Self::Network {
                 host,
                 port,
                 tls,
-                limit,
-            } => tokio::time::timeout(*limit, connect(host, *port, tls.as_ref()))
+                timeout,
+            } => tokio::time::timeout(*timeout, connect(host, *port, tls.as_ref()))
                 .await
-                .unwrap_or_else(|_| Err(format!("{host} port {port}: none within {limit:?}")))
-                .map_err(NoAnswer::NotConnected),
+                .unwrap_or_else(|_| Err(format!("{host} port {port}: none within {timeout:?}")))
+                .map_err(NoResponse::NotConnected),
         }
     }
 }
@@ -74,8 +69,7 @@ async fn connect(
     let tcp = TcpStream::connect((host, port))
         .await
         .map_err(|error| format!("{host} port {port}: {error}"))?;
-    // Requests are small: waiting to fill a packet would only delay them. Without it they are
-    // slower, and nothing else.
+    // Requests are small, and Nagle's algorithm would only delay them.
     tcp.set_nodelay(true).ok();
     let Some((name, config)) = tls else {
         return Ok(Box::new(tcp));
@@ -87,13 +81,13 @@ async fn connect(
     Ok(Box::new(stream))
 }
 
-/// The end of a connection whose other end the router serves, until one of them is gone.
+/// The client's end of a connection that the router serves.
 fn serve(router: Router) -> Stream {
     let (ours, theirs) = tokio::io::duplex(IN_PROCESS_BUFFER);
     let serving = hyper::server::conn::http1::Builder::new()
         .serve_connection(TokioIo::new(theirs), TowerToHyperService::new(router));
     tokio::spawn(async move {
-        // What ends it badly, the kit sees at its own end.
+        // The client's end gets the error, too.
         serving.await.ok();
     });
     Box::new(ours)

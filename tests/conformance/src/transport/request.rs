@@ -1,10 +1,10 @@
-//! Requests, and the headers that go with them.
+//! Requests and their headers.
 
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request as HttpRequest};
 
-/// What reports show instead of a secret.
+/// Replaces a secret in reports.
 const SECRET: HeaderValue = HeaderValue::from_static("***");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const USER_AGENT: HeaderValue =
@@ -23,22 +23,21 @@ const USER_AGENT: HeaderValue =
 /// ```
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The method.
+    /// The HTTP method, which is `POST` for webhooks.
     pub method: Method,
-    /// What comes behind the driver's URL, such as `ensureBackend` or `healthz/`. A query is put
-    /// behind that of the URL.
+    /// The path below the driver's URL, such as `ensureBackend` or `healthz/`. A query is appended to
+    /// that of the URL.
     pub path: String,
-    /// Headers beside `host`, `content-length` and those of the endpoint, which they replace.
-    /// `content-type: application/json` is sent where none is given and there is a body,
-    /// `accept: application/json` and a `user-agent` where none are given; [`LEFT_OUT`] as value
-    /// leaves one out. `transfer-encoding: chunked` takes the place of `content-length`, which
-    /// is never taken from here.
+    /// Headers that replace those of the endpoint and the defaults: `content-type: application/json`
+    /// for a request with a body, `accept: application/json` and a `user-agent`. The value
+    /// [`LEFT_OUT`] omits a default. With `transfer-encoding` the request has no `content-length`,
+    /// which is always computed.
     pub headers: HeaderMap,
-    /// The body.
+    /// Empty for a request without a body.
     pub body: Bytes,
 }
 
-/// As the value of a header: not sent, although it would be by default.
+/// The value of a default header that must not be sent.
 pub const LEFT_OUT: HeaderValue = HeaderValue::from_static("(left out)");
 
 impl Request {
@@ -53,7 +52,7 @@ impl Request {
         }
     }
 
-    /// A `POST`, as webhooks are called.
+    /// A `POST`, as for webhooks.
     #[must_use]
     pub fn post(path: impl Into<String>, body: impl Into<Bytes>) -> Self {
         Self {
@@ -62,18 +61,17 @@ impl Request {
         }
     }
 
-    /// With a header, instead of those of its name.
+    /// Replaces the headers of this name.
     #[must_use]
     pub fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
         self
     }
 
-    /// All headers, as they are sent: those of this request before those of the endpoint, and
-    /// those that are sent by default.
+    /// All headers of the request: its own, those of the endpoint, and the defaults.
     pub(super) fn all_headers(&self, host: &str, endpoint: &HeaderMap) -> HeaderMap {
         let mut all = HeaderMap::new();
-        // The host's name comes out of a URL that was parsed, so it can be sent.
+        // The host of a parsed URL is a valid header value.
         if let Ok(host) = HeaderValue::from_str(host) {
             all.insert(header::HOST, host);
         }
@@ -93,7 +91,6 @@ impl Request {
         all
     }
 
-    /// For hyper.
     pub(super) fn to_http<B>(
         &self,
         target: &str,
@@ -108,7 +105,7 @@ impl Request {
         Ok(request)
     }
 
-    /// The head as it goes over the wire.
+    /// The bytes of the request line and the headers.
     pub(super) fn head(&self, target: &str, headers: &HeaderMap) -> Vec<u8> {
         let mut head = format!("{} {target} HTTP/1.1\r\n", self.method).into_bytes();
         for (name, value) in headers {
@@ -122,7 +119,36 @@ impl Request {
     }
 }
 
-/// Headers as they may be shown: secrets, and all that the endpoint brings, without their values.
+/// Headers that the transport sets itself.
+const OWN_HEADERS: [HeaderName; 5] = [
+    header::HOST,
+    header::CONTENT_LENGTH,
+    header::TRANSFER_ENCODING,
+    header::CONNECTION,
+    header::UPGRADE,
+];
+
+/// Parses a header of a fixture or a flag; the value is marked as sensitive.
+///
+/// # Errors
+/// The problem, without the name and the value, which may be secret.
+pub(crate) fn parse_header(
+    name: &str,
+    value: &str,
+) -> Result<(HeaderName, HeaderValue), &'static str> {
+    let name: HeaderName = name
+        .parse()
+        .map_err(|_| "not the name of a header such as x-tenant")?;
+    if OWN_HEADERS.contains(&name) {
+        return Err("the kit sets this header itself");
+    }
+    let mut value = HeaderValue::from_str(value)
+        .map_err(|_| "the value contains characters that headers do not allow")?;
+    value.set_sensitive(true);
+    Ok((name, value))
+}
+
+/// Headers for reports: without the values of secrets and of the endpoint's headers.
 pub(super) fn shown(mut headers: HeaderMap, endpoint: &HeaderMap) -> HeaderMap {
     for (name, value) in &mut headers {
         let is_secret = [
@@ -138,7 +164,7 @@ pub(super) fn shown(mut headers: HeaderMap, endpoint: &HeaderMap) -> HeaderMap {
     headers
 }
 
-/// Puts headers in the place of those of the same names.
+/// Replaces the headers of the same names.
 fn replace(all: &mut HeaderMap, with: &HeaderMap) {
     for name in with.keys() {
         all.remove(name);

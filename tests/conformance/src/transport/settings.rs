@@ -1,4 +1,4 @@
-//! How a driver is reached beyond its URL, and what can be wrong with that.
+//! The settings of a transport besides the URL, and its errors.
 
 use http::HeaderMap;
 use lbcf_driver_sdk::client::InvalidUrl;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How a driver is reached beyond its URL.
+/// The settings of a transport besides the URL.
 ///
 /// ```
 /// use lbcf_conformance::transport::Settings;
@@ -19,15 +19,15 @@ use std::time::Duration;
 /// ```
 #[derive(Clone)]
 pub struct Settings {
-    /// PEM files with the roots to trust, for https; without any the system's roots are trusted.
+    /// PEM files with the trusted roots for https; empty for the system's roots.
     pub ca_files: Vec<PathBuf>,
-    /// PEM files with the kit's own certificate and its key, for https.
+    /// PEM files with the client certificate and its key, for https.
     pub client_certificate: Option<(PathBuf, PathBuf)>,
-    /// Sent as `Authorization: Bearer …`, also where the URL has a user and a password.
+    /// Sent as `Authorization: Bearer …`, instead of the URL's user and password.
     pub token: Option<String>,
-    /// Sent with each request. Reports show their names only: they may hold secrets.
+    /// Headers of each request. Reports only show the names, because the values may be secret.
     pub headers: HeaderMap,
-    /// How long finding the address, TCP and TLS may take together.
+    /// The limit for DNS, TCP and TLS together; 5 s by default.
     pub connect_timeout: Duration,
 }
 
@@ -55,26 +55,28 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// Why a driver cannot even be called.
+/// An invalid URL or setting.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransportError {
-    /// Not a URL at which a driver can be called.
+    /// Not an absolute http or https URL.
     #[error(transparent)]
     Url(#[from] InvalidUrl),
-    /// A file of certificates or keys that cannot be used.
+    /// An invalid file of certificates or keys.
     #[error("{}: {problem}", path.display())]
     File {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with its contents.
         problem: String,
     },
-    /// The system has no roots to trust.
-    #[error("the system's root certificates: {0}; name a file of them")]
+    /// The system has no trusted roots.
+    #[error("the system's root certificates: {0}; pass a file with --ca-file")]
     SystemRoots(String),
-    /// The token cannot be sent. It is not shown.
-    #[error("the token has characters that no header may have: visible ASCII is allowed")]
+    /// The token is not a valid header value. The message does not contain it.
+    #[error(
+        "the token contains characters that headers do not allow: only visible ASCII is allowed"
+    )]
     Token,
     /// TLS cannot be set up.
     #[error("TLS: {0}")]

@@ -1,4 +1,4 @@
-//! The bytes of a connection, whatever carries them.
+//! The byte stream of a connection.
 
 use std::io;
 use std::pin::Pin;
@@ -7,24 +7,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Something that carries bytes both ways.
-pub(super) trait Carrier: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(super) trait ReadWrite: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Carrier for T {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ReadWrite for T {}
 
-/// A connection to a driver, whatever carries it.
-pub(super) type Stream = Box<dyn Carrier>;
+/// TCP, TLS, or a pipe in this process.
+pub(super) type Stream = Box<dyn ReadWrite>;
 
-/// A stream that can still be read when the peer takes no more bytes: a driver that answers 413
-/// and closes has answered, so what cannot be written any more goes nowhere, without an error.
-pub(super) struct Readable {
+/// A stream that stays readable when the peer no longer accepts bytes: a driver may respond with 413
+/// and close the connection before the end of the request. Bytes that cannot be written are dropped
+/// without an error.
+pub(super) struct ReadableStream {
     stream: Stream,
-    /// Set with the first byte that went nowhere.
+    /// Set with the first dropped byte.
     is_refused: Arc<AtomicBool>,
 }
 
-impl Readable {
-    /// Wraps a stream; the flag is set with the first byte that the peer does not take.
+impl ReadableStream {
+    /// Wraps a stream; the flag is set with the first byte that the peer does not accept.
     pub(super) fn new(stream: Stream) -> (Self, Arc<AtomicBool>) {
         let is_refused = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&is_refused);
@@ -35,8 +35,8 @@ impl Readable {
         self.is_refused.load(Ordering::Relaxed)
     }
 
-    /// What a write came to, with `length` for one that failed.
-    fn settled<T>(&self, result: io::Result<T>, instead: T) -> io::Result<T> {
+    /// Replaces the error of a failed write by a value.
+    fn ignore_error<T>(&self, result: io::Result<T>, instead: T) -> io::Result<T> {
         Ok(result.unwrap_or_else(|_| {
             self.is_refused.store(true, Ordering::Relaxed);
             instead
@@ -44,7 +44,7 @@ impl Readable {
     }
 }
 
-impl AsyncRead for Readable {
+impl AsyncRead for ReadableStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -54,7 +54,7 @@ impl AsyncRead for Readable {
     }
 }
 
-impl AsyncWrite for Readable {
+impl AsyncWrite for ReadableStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -64,7 +64,7 @@ impl AsyncWrite for Readable {
             return Poll::Ready(Ok(bytes.len()));
         }
         let written = ready!(Pin::new(&mut self.stream).poll_write(cx, bytes));
-        Poll::Ready(self.settled(written, bytes.len()))
+        Poll::Ready(self.ignore_error(written, bytes.len()))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -72,7 +72,7 @@ impl AsyncWrite for Readable {
             return Poll::Ready(Ok(()));
         }
         let flushed = ready!(Pin::new(&mut self.stream).poll_flush(cx));
-        Poll::Ready(self.settled(flushed, ()))
+        Poll::Ready(self.ignore_error(flushed, ()))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -1,9 +1,9 @@
 //! Over TCP, over TLS and in process, against peers that misbehave.
 
-mod answers;
 mod hang_ups;
 mod in_process;
 mod kept;
+mod responses;
 mod server;
 mod tls;
 mod wire;

@@ -8,19 +8,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[tokio::test]
-async fn gen_03_finds_addresses_that_are_not_alike() {
+async fn gen_03_detects_addresses_that_are_not_alike() {
     let asked = Arc::new(AtomicUsize::new(0));
     let counting = addressing(move |_| format!("x-{}", asked.fetch_add(1, Ordering::Relaxed)));
     fails(
         counting,
         "GEN-03",
-        "backendAddr \"x-0\", as it was for the same pod",
+        "backendAddr \"x-0\", as before for the same Pod",
         "\"x-1\"",
     )
     .await;
 
     let by_retry = addressing(|request| text(&request["retryID"]));
-    fails(by_retry, "GEN-03", "as it was for the same", "backendAddr").await;
+    fails(by_retry, "GEN-03", "as before for the same", "backendAddr").await;
 
     let for_services = addressing(|request| match &request["podBackend"] {
         Value::Null => text(&request["retryID"]),
@@ -29,15 +29,15 @@ async fn gen_03_finds_addresses_that_are_not_alike() {
     fails(
         for_services,
         "GEN-03",
-        "as it was for the same service",
+        "as before for the same Service",
         "backendAddr",
     )
     .await;
 }
 
 #[tokio::test]
-async fn gen_04_finds_addresses_that_collide() {
-    let own = "an address of its own for each backend";
+async fn gen_04_detects_addresses_that_collide() {
+    let own = "a different address for each backend";
     let constant = addressing(|_| "10.0.0.1:80".to_owned());
     fails(
         constant,

@@ -7,7 +7,7 @@ use lbcf_conformance::check::Feature;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn gen_05_finds_drivers_that_need_parameters() {
+async fn gen_05_detects_drivers_that_need_parameters() {
     for (absent, since) in [
         (false, "parameters null"),
         (true, "also without parameters"),
@@ -22,7 +22,7 @@ async fn gen_05_finds_drivers_that_need_parameters() {
             }
         });
         // Where there is no status at all.
-        fails(needs, "GEN-05", "an answer with a status", "HTTP 500").await;
+        fails(needs, "GEN-05", "a response with a status", "HTTP 500").await;
         let needs = answering(right(), WEBHOOK, move |request, reply| {
             let is_missing = match request.get("parameters") {
                 None => absent,
@@ -39,13 +39,7 @@ async fn gen_05_finds_drivers_that_need_parameters() {
             *reply = fail("unknown field parameters");
         }
     });
-    fails(
-        hates,
-        "GEN-05",
-        "as the specification has them",
-        "unknown field",
-    )
-    .await;
+    fails(hates, "GEN-05", "as in the specification", "unknown field").await;
 
     let has_them_in = addressing(|request| {
         format!(
@@ -57,13 +51,13 @@ async fn gen_05_finds_drivers_that_need_parameters() {
     assert_eq!(passed(&report), ["GEN-05"]);
     let reason = &result(&report, "GEN-05").reason;
     assert!(
-        reason.contains("the address of a pod depends on parameters"),
+        reason.contains("the address of a Pod depends on parameters"),
         "{reason}"
     );
 }
 
 #[tokio::test]
-async fn gen_06_finds_drivers_that_register_too_early() {
+async fn gen_06_detects_drivers_that_register_too_early() {
     fn early(addr: Option<&'static str>) -> Router {
         driver(right(), move |inner, webhook, request| async move {
             let reply = inner.call(&webhook, &request).await;
@@ -77,7 +71,7 @@ async fn gen_06_finds_drivers_that_register_too_early() {
             reply
         })
     }
-    let since = "since nothing but an address was asked for";
+    let since = "since the check only requested addresses";
     fails(
         early(None),
         "GEN-06",
@@ -88,14 +82,14 @@ async fn gen_06_finds_drivers_that_register_too_early() {
     fails(
         early(Some("10.0.0.1")),
         "GEN-06",
-        "as it was, since",
+        "unchanged, since",
         "10.0.0.1",
     )
     .await;
 }
 
 #[tokio::test]
-async fn gen_07_finds_drivers_that_read_one_name() {
+async fn gen_07_detects_drivers_that_read_one_name() {
     for (field, how) in [
         ("port", "with portNumber alone"),
         ("portNumber", "with port alone"),
@@ -122,7 +116,7 @@ async fn gen_07_finds_drivers_that_read_one_name() {
 }
 
 #[tokio::test]
-async fn gen_08_finds_addresses_that_are_none() {
+async fn gen_08_detects_addresses_that_are_none() {
     let since = "since the pod has no podIP yet";
     let has_no_ip = |request: &Value| {
         request["podBackend"].is_object() && pod(request)["status"]["podIP"].is_null()

@@ -1,16 +1,16 @@
-//! Drivers whose bytes are no answers.
+//! Drivers whose bytes are no HTTP responses.
 
 use super::judged::{assert_failed, judged};
 use super::server::{Act, Server};
 use std::time::Duration;
 
-/// Does this on every path, so that the kit never comes to its first check.
+/// Misbehaves on every path, so that no check starts.
 async fn unreachable(act: fn() -> Act, reason: &str) {
     let server = Server::new(move |_, _| act()).await;
     judged(&server).await.is_unreachable(reason);
 }
 
-/// Does this on every path but healthz.
+/// Misbehaves on every path but healthz.
 async fn failing(act: fn() -> Act, reason: &str) {
     let server = Server::new(move |path, _| match path {
         "healthz" => Act::healthy(),
@@ -21,7 +21,6 @@ async fn failing(act: fn() -> Act, reason: &str) {
     assert_failed(judged.failed(), "CLB-01", reason);
 }
 
-/// Both.
 async fn harmless(act: fn() -> Act, reason: &str) {
     unreachable(act, reason).await;
     failing(act, reason).await;
@@ -31,7 +30,7 @@ async fn harmless(act: fn() -> Act, reason: &str) {
 async fn connections_that_are_closed_at_once() {
     harmless(
         || Act::Say(Vec::new()),
-        "the connection ended before the answer",
+        "the connection closed before the response",
     )
     .await;
 }
@@ -39,13 +38,13 @@ async fn connections_that_are_closed_at_once() {
 #[tokio::test]
 async fn connections_that_are_closed_after_the_head() {
     let head = || Act::Say(b"HTTP/1.1 200 OK\r\ncontent-length: 17\r\n\r\n".to_vec());
-    harmless(head, "the connection ended before the answer").await;
+    harmless(head, "the connection closed before the response").await;
 }
 
 #[tokio::test]
 async fn connections_that_are_closed_in_the_head() {
     let head = || Act::Say(b"HTTP/1.1 200 OK\r\ncontent-le".to_vec());
-    harmless(head, "the connection ended before the answer").await;
+    harmless(head, "the connection closed before the response").await;
 }
 
 #[tokio::test]
@@ -69,7 +68,7 @@ async fn an_endless_head() {
 #[tokio::test]
 async fn one_byte_a_second() {
     let drip = || Act::SayForEver(Vec::new(), b"H".to_vec(), Duration::from_secs(1));
-    harmless(drip, "no whole answer within").await;
+    harmless(drip, "no complete response within").await;
 }
 
 #[tokio::test]
@@ -78,14 +77,14 @@ async fn a_body_of_one_byte_a_second() {
         let head = b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n".to_vec();
         Act::SayForEver(head, b" ".to_vec(), Duration::from_secs(1))
     };
-    harmless(drip, "no whole answer within").await;
+    harmless(drip, "no complete response within").await;
 }
 
 #[tokio::test]
 async fn garbage() {
     harmless(
         || Act::Say([0x16, 0x03, 0x01, 0xff, 0x00, b'\r', b'\n'].repeat(99)),
-        "no HTTP",
+        "not HTTP",
     )
     .await;
 }

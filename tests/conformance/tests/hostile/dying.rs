@@ -1,4 +1,4 @@
-//! Drivers that are gone in the middle of a run.
+//! Drivers that stop in the middle of a run.
 
 use super::judged::{broken_off, judged};
 use super::server::{Act, Server};
@@ -31,34 +31,34 @@ async fn dies_after(calls: usize) {
     assert!(found_out > 0, "{calls}");
     let first = broken_off(report)[0];
     assert!(
-        first.reason.contains("does not answer any more"),
+        first.reason.contains("no longer responds"),
         "{}",
         first.reason
     );
 }
 
 #[tokio::test]
-async fn one_that_dies_at_its_second_call() {
+async fn a_driver_that_stops_at_the_second_call() {
     dies_after(2).await;
 }
 
 #[tokio::test]
-async fn one_that_dies_soon() {
+async fn a_driver_that_stops_early() {
     dies_after(17).await;
 }
 
 #[tokio::test]
-async fn one_that_dies_among_calls_side_by_side() {
+async fn a_driver_that_stops_during_concurrent_calls() {
     dies_after(150).await;
 }
 
 #[tokio::test]
-async fn one_that_dies_late() {
+async fn a_driver_that_stops_late() {
     dies_after(400).await;
 }
 
 #[tokio::test]
-async fn one_that_dies_when_it_was_found() {
+async fn a_driver_that_stops_after_healthz() {
     let server = Server::new(|_, nth| match nth {
         0 => Act::healthy(),
         _ => Act::Die,
@@ -70,7 +70,7 @@ async fn one_that_dies_when_it_was_found() {
 }
 
 #[tokio::test]
-async fn one_that_dies_of_bad_input_is_failed_for_it_by_a_must() {
+async fn a_driver_that_stops_on_bad_input_fails_a_must() {
     let server = Server::reading(|path, body, _| match path {
         "healthz" => Act::healthy(),
         _ if serde_json::from_slice::<serde_json::Value>(body).is_err() => Act::Die,
@@ -83,7 +83,7 @@ async fn one_that_dies_of_bad_input_is_failed_for_it_by_a_must() {
     let judged = judged(&server).await;
     let report = judged.failed();
     super::judged::assert_failed(report, "BAD-05", "no connection");
-    super::judged::assert_failed(report, "BAD-01", "the connection ended");
+    super::judged::assert_failed(report, "BAD-01", "the connection closed");
     let skipped: Vec<&str> = broken_off(report).iter().map(|r| r.id.as_str()).collect();
     assert!(skipped.contains(&"BAD-02"), "{skipped:?}");
 }

@@ -2,13 +2,13 @@
 
 use super::server::Server;
 use lbcf_conformance::fixture::Fixture;
-use lbcf_conformance::report::{CheckResult, Ending, Exit, Judging, Report, SkipKind, Status};
+use lbcf_conformance::report::{CheckResult, Exit, FailurePolicy, Report, SkipKind, Status};
 use lbcf_conformance::settings::Settings;
 use lbcf_conformance::{Suite, SuiteError};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Every feature and every sample, so that all checks are made that need no observer.
+/// Every feature and every sample, so that all checks without an observer run.
 const FIXTURE: &str = r#"
 features: [async, dryRun, judgePodDeregister, backend.pod, backend.service, backend.static, update.attributes, update.parameters]
 loadBalancer:
@@ -20,7 +20,7 @@ backend:
   parameters: {valid: [{weight: "50"}], invalid: [{weight: "-1"}], update: {weight: "80"}}
 "#;
 
-/// More than any run takes, on a busy machine.
+/// More than any run takes, even on a busy machine.
 const BOUND: Duration = Duration::from_secs(60);
 
 pub(super) fn settings() -> Settings {
@@ -32,18 +32,18 @@ pub(super) fn settings() -> Settings {
     }
 }
 
-/// What a run came to.
-pub(super) struct Judged {
+/// The result of a run.
+pub(super) struct FinishedCheck {
     pub(super) outcome: Result<Report, SuiteError>,
     pub(super) took: Duration,
 }
 
 /// Runs the whole kit. Fails when it does not end.
-pub(super) async fn judged(server: &Server) -> Judged {
+pub(super) async fn judged(server: &Server) -> FinishedCheck {
     judged_with(server, settings()).await
 }
 
-pub(super) async fn judged_with(server: &Server, settings: Settings) -> Judged {
+pub(super) async fn judged_with(server: &Server, settings: Settings) -> FinishedCheck {
     let fixture = Fixture::parse(FIXTURE, Path::new("hostile.yaml"), &[]).unwrap();
     let suite = Suite::of_url(&server.url).unwrap();
     let suite = suite.fixture(fixture).settings(settings);
@@ -51,11 +51,11 @@ pub(super) async fn judged_with(server: &Server, settings: Settings) -> Judged {
     let outcome = tokio::time::timeout(BOUND, suite.run()).await;
     let took = began.elapsed();
     let outcome = outcome.unwrap_or_else(|_| panic!("the kit still runs after {took:?}"));
-    Judged { outcome, took }
+    FinishedCheck { outcome, took }
 }
 
-impl Judged {
-    /// Could not even be called, for this reason.
+impl FinishedCheck {
+    /// The driver was unreachable, for this reason.
     pub(super) fn is_unreachable(&self, reason: &str) {
         match &self.outcome {
             Err(error @ SuiteError::Unreachable { .. }) => {
@@ -67,13 +67,13 @@ impl Judged {
         }
     }
 
-    /// Came to a report, exit code 1, and every result says why.
+    /// Requires a report with exit code 1 and a reason in every result.
     pub(super) fn failed(&self) -> &Report {
         let report = match &self.outcome {
             Ok(report) => report,
             Err(error) => panic!("{error}"),
         };
-        let exit = Exit::of(report, Judging::default(), Ending::of(report));
+        let exit = Exit::of(report, FailurePolicy::default());
         assert_eq!(exit, Exit::Failed, "{:?}", report.summary);
         for result in &report.results {
             assert!(
@@ -94,20 +94,20 @@ impl Judged {
     }
 }
 
-/// One check's result.
+/// The result of a check.
 pub(super) fn result<'a>(report: &'a Report, id: &str) -> &'a CheckResult {
     let mut results = report.results.iter();
     results.find(|result| result.id == id).unwrap()
 }
 
-/// A check failed, and its reason has these words.
+/// Requires that a check failed with a reason that contains this text.
 pub(super) fn assert_failed(report: &Report, id: &str, words: &str) {
     let result = result(report, id);
     assert_eq!(result.status, Status::Failed, "{id}: {}", result.reason);
     assert!(result.reason.contains(words), "{id}: {}", result.reason);
 }
 
-/// The checks that were not made or not finished since the run was over.
+/// The checks that did not run or finish because the run was stopped.
 pub(super) fn broken_off(report: &Report) -> Vec<&CheckResult> {
     let results = report.results.iter();
     results

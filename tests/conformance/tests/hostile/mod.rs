@@ -1,5 +1,5 @@
-//! Drivers that do the kit harm, or try to: whatever they do, the run ends in bounded time with a
-//! clear verdict, and never with exit code 0.
+//! Hostile drivers: whatever they do, the run ends in bounded time with a clear result, and never
+//! with exit code 0.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // Clippy sees tests in `#[test]` functions only, not in their helpers.
 

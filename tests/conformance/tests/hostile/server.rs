@@ -1,4 +1,4 @@
-//! A server made by hand, that does with each request what a test says.
+//! A server whose behaviour per request is set by the test.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,20 +8,19 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-/// What is done with a request. Connections are closed after it.
+/// The reaction to a request. The connection is closed afterwards.
 pub(super) enum Act {
-    /// These bytes.
     Say(Vec<u8>),
-    /// The first bytes, and then the others as long as there is somebody, with pauses between.
+    /// Sends the first bytes, then repeats the others with pauses until the client disconnects.
     SayForEver(Vec<u8>, Vec<u8>, Duration),
-    /// Nothing, and the connection stays open.
+    /// Sends nothing, and keeps the connection open.
     Hang,
-    /// The server is gone, with all connections.
+    /// Stops the server and closes all connections.
     Die,
 }
 
 impl Act {
-    /// A whole answer with this status and body.
+    /// A complete response with this status and body.
     pub(super) fn answer(status: u16, body: &str) -> Self {
         let length = body.len();
         Self::Say(
@@ -37,7 +36,7 @@ impl Act {
     }
 }
 
-/// A server on a port of the system's choice. It ends when this is dropped.
+/// A server on a free port. It stops when dropped.
 pub(super) struct Server {
     pub(super) url: String,
     running: tokio::task::JoinHandle<()>,
@@ -50,12 +49,12 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Does this with each request, by its path and its number, from 0.
+    /// Reacts to each request by its path and its number, from 0.
     pub(super) async fn new(behave: impl Fn(&str, usize) -> Act + Send + Sync + 'static) -> Self {
         Self::reading(move |path, _, nth| behave(path, nth)).await
     }
 
-    /// The same by what is in its body, too.
+    /// Like the above, also by its body.
     pub(super) async fn reading(
         behave: impl Fn(&str, &[u8], usize) -> Act + Send + Sync + 'static,
     ) -> Self {
@@ -95,7 +94,7 @@ async fn serve(
     match act {
         Act::Say(bytes) => {
             stream.write_all(&bytes).await.ok();
-            // So that the answer is not lost with what is still unread.
+            // Closing with unread bytes could lose the response.
             stream.shutdown().await.ok();
             let mut rest = [0; 4096];
             while matches!(stream.read(&mut rest).await, Ok(1..)) {}
@@ -117,8 +116,7 @@ async fn serve(
     }
 }
 
-/// Reads a request, and gives its path without the slash and its body; nothing when there is no
-/// whole one.
+/// Reads a request; returns its path without the slash and its body, or `None` if it is incomplete.
 async fn read_request(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
     let mut received = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! Drivers that say nothing, or take their time.
+//! Drivers that do not respond, or are slow.
 
 use super::judged::{assert_failed, broken_off, judged, judged_with, settings};
 use super::server::{Act, Server};
@@ -8,15 +8,15 @@ use std::time::Duration;
 const MANY_CALLS: Duration = Duration::from_secs(20);
 
 #[tokio::test]
-async fn one_that_takes_connections_and_says_nothing() {
+async fn a_driver_that_accepts_connections_and_sends_nothing() {
     let server = Server::new(|_, _| Act::Hang).await;
     let judged = judged(&server).await;
-    judged.is_unreachable("no whole answer within");
+    judged.is_unreachable("no complete response within");
     assert!(judged.took < MANY_CALLS, "{:?}", judged.took);
 }
 
 #[tokio::test]
-async fn one_that_answers_nothing_but_healthz_is_given_up_soon() {
+async fn a_driver_that_responds_only_to_healthz_stops_the_run() {
     let server = Server::new(|path, _| match path {
         "healthz" => Act::healthy(),
         _ => Act::Hang,
@@ -24,18 +24,18 @@ async fn one_that_answers_nothing_but_healthz_is_given_up_soon() {
     .await;
     let judged = judged(&server).await;
     let report = judged.failed();
-    assert_failed(report, "CLB-01", "no whole answer within 300ms");
+    assert_failed(report, "CLB-01", "no complete response within 300ms");
     let broken_off = broken_off(report);
     assert!(broken_off.len() > 20, "{}", broken_off.len());
     let reason = &broken_off[0].reason;
-    assert!(reason.contains("nothing but healthz"), "{reason}");
+    assert!(reason.contains("to healthz only"), "{reason}");
     assert!(report.unreachable.is_some());
-    // By far not every check's calls one after the other.
+    // Far less than the time of all calls in sequence.
     assert!(judged.took < MANY_CALLS, "{:?}", judged.took);
 }
 
 #[tokio::test]
-async fn one_that_stops_answering_in_the_middle() {
+async fn a_driver_that_stops_responding() {
     let server = Server::new(|path, nth| match path {
         "healthz" => Act::healthy(),
         _ if nth < 30 => Act::answer(200, r#"{"status":"Succ","succ":true}"#),
@@ -49,7 +49,7 @@ async fn one_that_stops_answering_in_the_middle() {
 }
 
 #[tokio::test]
-async fn one_that_hangs_on_one_webhook_only_is_judged_by_all_others() {
+async fn one_hanging_webhook_does_not_stop_the_run() {
     let server = Server::new(|path, _| match path {
         "healthz" => Act::healthy(),
         "ensureBackend" => Act::Hang,
@@ -61,14 +61,14 @@ async fn one_that_hangs_on_one_webhook_only_is_judged_by_all_others() {
     .await;
     let judged = judged(&server).await;
     let report = judged.failed();
-    assert_failed(report, "ENS-01", "no whole answer within 300ms");
+    assert_failed(report, "ENS-01", "no complete response within 300ms");
     assert_failed(report, "LAT-01", "ensureBackend");
     assert_eq!(broken_off(report).len(), 0);
     assert_eq!(report.unreachable, None);
 }
 
 #[tokio::test]
-async fn one_that_is_running_for_ever() {
+async fn a_driver_that_is_running_indefinitely() {
     let server = Server::new(|path, _| match path {
         "healthz" => Act::healthy(),
         _ => Act::answer(200, r#"{"status":"Running"}"#),
@@ -80,7 +80,7 @@ async fn one_that_is_running_for_ever() {
 }
 
 #[tokio::test]
-async fn one_that_asks_to_wait_for_years() {
+async fn a_driver_that_requests_a_delay_of_years() {
     for seconds in ["2147483647", "9223372036854775807", "1.8e19"] {
         let body = format!(r#"{{"status":"Running","minRetryDelayInSeconds":{seconds}}}"#);
         let server = Server::new(move |path, _| match path {
@@ -95,7 +95,7 @@ async fn one_that_asks_to_wait_for_years() {
 }
 
 #[tokio::test]
-async fn the_budget_for_the_run_holds_for_all_of_it() {
+async fn the_total_budget_limits_the_run() {
     let server = Server::new(|path, _| match path {
         "healthz" => Act::healthy(),
         _ => Act::answer(200, r#"{"status":"Running"}"#),
@@ -107,14 +107,14 @@ async fn the_budget_for_the_run_holds_for_all_of_it() {
         Settings {
             total_budget: Some(budget),
             async_budget: Some(Duration::from_secs(3600)),
-            // What is left is not tried to be taken away: that has a time of its own.
+            // Cleanup has its own time limit.
             cleanup: false,
             ..settings()
         },
     )
     .await;
     let report = judged.failed();
-    assert_failed(report, "CLB-01", "still going on");
+    assert_failed(report, "CLB-01", "still running after");
     assert!(
         broken_off(report)[0]
             .reason

@@ -1,4 +1,4 @@
-//! Drivers that answer with HTTP, and with nonsense.
+//! Drivers that send HTTP responses with invalid contents.
 
 use super::judged::{assert_failed, judged, result};
 use super::server::{Act, Server};
@@ -41,7 +41,7 @@ async fn one_that_is_healthy_and_fails_at_everything() {
     let report = judged.failed();
     assert_failed(report, "CLB-01", "HTTP 500");
     assert_failed(report, "WIRE-01", "HTTP 500");
-    // What needs a load balancer is not said to be wrong, too.
+    // Checks that need a load balancer must not fail, too.
     let ens = result(report, "ENS-02");
     assert_eq!(ens.status, Status::Skipped);
     assert!(ens.reason.contains("CLB-01"), "{}", ens.reason);
@@ -65,7 +65,7 @@ async fn maps_of_a_mebibyte() {
     let judged = judged(&server).await;
     let report = judged.failed();
     assert_failed(report, "CLB-07", "4096 bytes");
-    // No line of the report is as long.
+    // No line of the report may be this long.
     for result in &report.results {
         assert!(
             result.reason.len() < 10_000,
@@ -94,7 +94,7 @@ async fn json_at_random() {
     }
 }
 
-/// Something that looks like an answer from afar.
+/// Random JSON that resembles a response.
 fn json(random: &mut fastrand::Rng, depth: usize) -> String {
     const TEXTS: [&str; 6] = ["Succ", "Fail", "Running", "", "\\u0000", "é\\ud83d\\ude00"];
     const FIELDS: [&str; 8] = [

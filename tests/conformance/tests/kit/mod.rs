@@ -5,7 +5,7 @@
 mod wrong;
 
 use lbcf_conformance::Suite;
-use lbcf_conformance::report::{Ending, Exit, Judging, SkipKind, Status};
+use lbcf_conformance::report::{Exit, FailurePolicy, SkipKind, Status};
 use lbcf_conformance::settings::Settings;
 use mock_driver::{ClbDriver, Cloud, MockOptions};
 use std::time::Duration;
@@ -15,7 +15,7 @@ const FIXTURE: &str = concat!(
     "/../../mock-driver/conformance.yaml"
 );
 
-/// The mock, whose operations take some time.
+/// The mock with operations that take some time.
 fn mock() -> Suite {
     let options = MockOptions {
         stage_duration: Duration::from_millis(20),
@@ -25,8 +25,8 @@ fn mock() -> Suite {
     Suite::of_router(router).fixture_file(FIXTURE).unwrap()
 }
 
-/// What a run shows, without its times.
-fn told(report: &lbcf_conformance::report::Report) -> Vec<String> {
+/// The output of a run, without times.
+fn result_lines(report: &lbcf_conformance::report::Report) -> Vec<String> {
     let results = report.results.iter();
     results
         .map(|result| format!("{} {:?} {}", result.id, result.status, result.reason))
@@ -34,13 +34,13 @@ fn told(report: &lbcf_conformance::report::Report) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_right_driver_passes_everything() {
+async fn a_conforming_driver_passes_everything() {
     let report = mock().run().await.unwrap();
     for result in &report.results {
         let is_right = match result.status {
             Status::Passed => !result.response_only,
             Status::Failed => false,
-            // JPD-04 is about drivers without that webhook.
+            // JPD-04 applies only to drivers without that webhook.
             Status::Skipped => result.id == "JPD-04",
         };
         assert!(
@@ -51,18 +51,18 @@ async fn the_right_driver_passes_everything() {
     }
     assert_eq!(report.left_behind, [""; 0]);
     assert_eq!(report.hints, [""; 0]);
-    let exit = Exit::of(&report, Judging::default(), Ending::of(&report));
+    let exit = Exit::of(&report, FailurePolicy::default());
     assert_eq!(exit, Exit::Passed);
     let again = mock().run().await.unwrap();
     assert_eq!(
-        told(&report),
-        told(&again),
+        result_lines(&report),
+        result_lines(&again),
         "the same seed, the same results"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_group_can_be_had_alone() {
+async fn each_group_can_run_alone() {
     for group in ["BAD-05", "LAT", "LIFE", "WIRE"] {
         let settings = Settings {
             only: vec![group.to_owned()],

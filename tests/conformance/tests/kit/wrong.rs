@@ -1,5 +1,4 @@
-//! Drivers that are right but for one thing: the checks about bad input, whole lives and time find
-//! it. Most of it only they can find.
+//! Drivers with one defect that the checks of BAD, LIFE, CONC and LAT detect, mostly only they.
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::Request;
@@ -17,12 +16,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A call, as something that comes before the mock sees it.
+/// A call, seen before the mock handles it.
 struct Asked {
     method: Method,
     webhook: String,
     body: Bytes,
-    /// Null, where it is no JSON.
+    /// Null if it is not JSON.
     json: Value,
 }
 
@@ -38,7 +37,7 @@ impl Asked {
     }
 }
 
-/// What is answered instead; nothing where the mock is to answer.
+/// The response in place of the mock, or `None`.
 type Instead = Option<Response>;
 
 fn say(body: &'static str) -> Instead {
@@ -48,7 +47,7 @@ fn say(body: &'static str) -> Instead {
 const SUCC: &str = r#"{"status":"Succ","succ":true,"msg":""}"#;
 const FAIL: &str = r#"{"status":"Fail","succ":false,"msg":"no"}"#;
 
-/// The mock, with something before it; and its cloud.
+/// The failed checks of the mock with `say` in front of it.
 async fn failed(
     only: &str,
     settings: Settings,
@@ -64,7 +63,7 @@ async fn failed(
                 return next.run(request).await;
             }
             let (parts, body) = request.into_parts();
-            // A call that is hung up on in the middle of its body is none.
+            // A call whose body is incomplete does not count.
             let Ok(body) = to_bytes(body, usize::MAX).await else {
                 return StatusCode::BAD_REQUEST.into_response();
             };
@@ -95,7 +94,7 @@ async fn failed(
         .collect()
 }
 
-/// What bad input to send, one check after the other, and that lives go well without it.
+/// The checks of BAD, and those of LIFE to show that only BAD fails.
 const BAD: &str = "BAD,LIFE-01,HLTH";
 
 #[tokio::test]
@@ -105,7 +104,7 @@ async fn an_exception_at_broken_json() {
         let instead = broken.then(|| StatusCode::INTERNAL_SERVER_ERROR.into_response());
         Box::pin(async { instead })
     });
-    // An empty body is none, either.
+    // An empty body is invalid JSON, too.
     assert_eq!(failed.await, ["HLTH-03", "BAD-01"]);
 }
 
@@ -183,13 +182,13 @@ async fn what_is_done_is_not_done_again() {
             asked.is("deregisterBackend") && !done.lock().unwrap().insert(asked.text("recordID"));
         Box::pin(async move { again.then(|| say(FAIL)).flatten() })
     });
-    // What was hung up on may be done, too.
+    // An interrupted call may have completed.
     assert_eq!(failed.await, ["LIFE-02", "LIFE-03"]);
 }
 
 #[tokio::test]
 async fn what_was_broken_off_stays_locked() {
-    /// Locks when it is dropped before it is done.
+    /// Stays locked if dropped early.
     struct Lock(Arc<Mutex<HashSet<String>>>, Option<String>);
     impl Drop for Lock {
         fn drop(&mut self) {
@@ -210,7 +209,7 @@ async fn what_was_broken_off_stays_locked() {
             None
         })
     });
-    // A restart breaks off what is at work, too.
+    // A restart interrupts calls, too.
     assert_eq!(failed.await, ["LIFE-03", "LIFE-05"]);
 }
 

@@ -1,8 +1,8 @@
-//! What a format's readers make of the samples, as far as it can be said without them.
+//! The formats keep their syntax and all texts, as far as this can be tested without their parsers.
 
 use super::samples;
 use lbcf_conformance::output::{ConformanceReport, Format, Show, render};
-use lbcf_conformance::report::{Judging, Outcome, Report};
+use lbcf_conformance::report::{FailurePolicy, Outcome, Report};
 use quick_junit::TestCaseStatus;
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ fn junit_has_a_case_for_each_check() {
         let fails = report
             .results
             .iter()
-            .filter(|r| Judging::default().fails(r));
+            .filter(|r| FailurePolicy::default().fails(r));
         assert_eq!(cases.filter(is_failure).count(), fails.count(), "{name}");
     }
     let xml = text(&samples::nasty(), Format::Junit);
@@ -150,7 +150,7 @@ fn yaml_reads_back_as_it_was() {
         let read: ConformanceReport = serde_saphyr::from_str(&yaml).unwrap();
         assert_eq!(
             read,
-            ConformanceReport::of(&report, Judging::default()),
+            ConformanceReport::of(&report, FailurePolicy::default()),
             "{name}"
         );
     }
@@ -158,10 +158,10 @@ fn yaml_reads_back_as_it_was() {
 
 #[test]
 fn yaml_parts_profiles() {
-    let read = ConformanceReport::of(&samples::sample(), Judging::default());
+    let read = ConformanceReport::of(&samples::sample(), FailurePolicy::default());
     assert_eq!(read.kind, "ConformanceReport");
     let names: Vec<_> = read.profiles.iter().map(|p| p.name.as_str()).collect();
-    // judgePodDeregister does not concern this driver.
+    // This driver does not implement judgePodDeregister.
     assert_eq!(names, ["core", "async"]);
     let [core, asynchronous] = &read.profiles[..] else {
         panic!("{names:?}")

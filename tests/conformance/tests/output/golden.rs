@@ -2,7 +2,7 @@
 
 use super::samples::{self, NASTY};
 use lbcf_conformance::output::{Color, Format, Output, Show, read, render};
-use lbcf_conformance::report::{FailOn, Judging};
+use lbcf_conformance::report::{FailOn, FailurePolicy};
 use std::path::{Path, PathBuf};
 
 /// The files' names, as `formats/check.py` reads them.
@@ -153,7 +153,7 @@ fn a_steps_summary_is_not_too_long() {
 fn a_should_is_red_only_where_it_counts() {
     let report = samples::sample();
     let strict = Show {
-        judging: Judging {
+        policy: FailurePolicy {
             fail_on: FailOn::Should,
             strict_known: true,
         },
@@ -216,11 +216,11 @@ fn an_output_is_a_format_and_a_place() {
         assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
     }
     for (text, problem) in [
-        ("", "no format \"\": allowed are human, json,"),
-        ("JSON", "no format \"JSON\""),
-        ("xml=a", "no format \"xml\""),
-        ("=a", "no format \"\""),
-        ("tap=", "tap= names no file: allowed are tap=PATH"),
+        ("", "unknown format \"\": allowed are human, json,"),
+        ("JSON", "unknown format \"JSON\""),
+        ("xml=a", "unknown format \"xml\""),
+        ("=a", "unknown format \"\""),
+        ("tap=", "tap= has no path: allowed are tap=PATH"),
     ] {
         let error = text.parse::<Output>().unwrap_err().to_string();
         assert!(error.starts_with(problem), "{error}");

@@ -3,8 +3,8 @@
 use lbcf_conformance::check::{Feature, Level};
 use lbcf_conformance::checks;
 use lbcf_conformance::report::{
-    CheckResult, DriverInfo, ExchangeReport, FailureReport, Judging, Report, SkipKind, Status,
-    Summary,
+    CheckResult, DriverInfo, ExchangeReport, FailurePolicy, FailureReport, Report, SkipKind,
+    Status, Summary,
 };
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ fn report(results: Vec<CheckResult>) -> Report {
         features: Vec::new(),
         fixture_digest: None,
         reproduce: "lbcf conformance run --url http://127.0.0.1:8080/lbcf --seed 7".to_owned(),
-        summary: Summary::of(&results, Judging::default()),
+        summary: Summary::of(&results, FailurePolicy::default()),
         results,
         interrupted: false,
         unreachable: None,
@@ -80,20 +80,20 @@ fn failed(id: &str, level: Level, rule: &str, ms: u64, failure: FailureReport) -
     }
 }
 
-/// A check of the list that passed.
-fn kept(id: &str, ms: u64) -> CheckResult {
+/// A real check that passed.
+fn real_passed(id: &str, ms: u64) -> CheckResult {
     let check = checks::by_id(id).unwrap();
     passed(id, check.level, check.rule, ms)
 }
 
-/// A check of the list that was skipped.
-fn left_out(id: &str, kind: SkipKind, reason: &str) -> CheckResult {
+/// A real check that was skipped.
+fn real_skipped(id: &str, kind: SkipKind, reason: &str) -> CheckResult {
     let check = checks::by_id(id).unwrap();
     skip(id, check.level, check.rule, kind, reason)
 }
 
-/// A check of the list that failed, with the cause that is usual for it.
-fn broken(id: &str, ms: u64, failure: FailureReport) -> CheckResult {
+/// A real check that failed, with its typical cause.
+fn real_failed(id: &str, ms: u64, failure: FailureReport) -> CheckResult {
     let check = checks::by_id(id).unwrap();
     let failure = FailureReport {
         likely_cause: check.typical.to_owned(),
@@ -102,11 +102,11 @@ fn broken(id: &str, ms: u64, failure: FailureReport) -> CheckResult {
     failed(id, check.level, check.rule, ms, failure)
 }
 
-/// A run as it is: some of the checks, for a driver with a few faults.
+/// A realistic run: some of the checks, with a driver that has a few defects.
 pub(super) fn sample() -> Report {
     let delay = FailureReport {
-        expected: "a delay that is an integer of 32 bits, such as 5".to_owned(),
-        got: "createLoadBalancer: minRetryDelayInSeconds is \"5\" (3 of 1612 answers: 3 of \
+        expected: "a 32-bit integer, such as 5".to_owned(),
+        got: "createLoadBalancer: minRetryDelayInSeconds is \"5\" (3 of 1612 responses: 3 of \
               createLoadBalancer)"
             .to_owned(),
         likely_cause: String::new(),
@@ -144,7 +144,7 @@ pub(super) fn sample() -> Report {
         ms: 3,
     };
     let deleted = FailureReport {
-        expected: "an answer with a status, as each answer of an operation has one".to_owned(),
+        expected: "a response with a status, as every operation requires".to_owned(),
         got: "HTTP 500".to_owned(),
         likely_cause: String::new(),
         curl: Some(
@@ -160,26 +160,26 @@ pub(super) fn sample() -> Report {
         ),
     };
     let results = vec![
-        kept("WIRE-01", 41),
+        real_passed("WIRE-01", 41),
         CheckResult {
             exchanges: vec![exchange],
-            ..broken("WIRE-04", 3, delay)
+            ..real_failed("WIRE-04", 3, delay)
         },
-        kept("HLTH-01", 2),
-        kept("CLB-03", 1_204),
-        left_out(
+        real_passed("HLTH-01", 2),
+        real_passed("CLB-03", 1_204),
+        real_skipped(
             "CLB-05",
             SkipKind::Missing,
             "needs loadBalancer.invalid in the fixture",
         ),
-        broken("DLB-05", 18, deleted),
+        real_failed("DLB-05", 18, deleted),
         CheckResult {
             known: Some("ACME-12, to be done in v1.5".to_owned()),
-            ..broken(
+            ..real_failed(
                 "DLB-03",
                 9,
                 FailureReport {
-                    expected: "status Succ, since what is not there is deleted already".to_owned(),
+                    expected: "status Succ, since the load balancer does not exist".to_owned(),
                     got: "status \"Fail\", msg \"no such load balancer\"".to_owned(),
                     likely_cause: String::new(),
                     curl: None,
@@ -189,19 +189,19 @@ pub(super) fn sample() -> Report {
         },
         CheckResult {
             response_only: true,
-            reason: "only answers were judged, for want of an observer".to_owned(),
-            ..kept("ENS-02", 87)
+            reason: "only responses were verified, without an observer".to_owned(),
+            ..real_passed("ENS-02", 87)
         },
         CheckResult {
             known: Some("ACME-9".to_owned()),
-            ..kept("DRG-04", 64)
+            ..real_passed("DRG-04", 64)
         },
-        left_out(
+        real_skipped(
             "JPD-01",
             SkipKind::NotApplicable,
             "the fixture's features do not name judgePodDeregister",
         ),
-        kept("ASYN-04", 66_012),
+        real_passed("ASYN-04", 66_012),
     ];
     Report {
         driver: DriverInfo {
@@ -223,27 +223,27 @@ pub(super) fn sample() -> Report {
                     lbcf-conformance.yaml --profile async --seed 4242"
             .to_owned(),
         left_behind: vec![
-            "a load balancer with lbInfo {\"lbID\":\"lb-17\"} (made by DLB-05)"
+            "a load balancer with lbInfo {\"lbID\":\"lb-17\"} (created by DLB-05)"
                 .to_owned(),
         ],
         hints: vec![
-            "more in the fixture would add 3 checks: the reasons above say what; `lbcf conformance init` \
-             writes one to begin with"
+            "a more complete fixture would add 3 checks, see the reasons above; `lbcf conformance init` \
+             writes a first one"
                 .to_owned(),
             "an observer (--observe-url, --observe-cmd or `observe` in the fixture) would add 6 checks, \
-             and have 1 more look into the cloud"
+             and let 1 more verify the cloud"
                 .to_owned(),
         ],
         ..report(results)
     }
 }
 
-/// Text with all that some format takes for its own.
+/// Text with the special characters of all formats.
 pub(super) const NASTY: &str = "]]> <b>&amp;'\" # TODO x \\ | `tick` ```fence``` 100% , : \
      \u{1b}[31mred\u{1b}[0m \u{1b}]0;title \u{0}\u{8}\u{fffe}\u{85}\u{202e}🦀 é\r\n::error::forged\n...\n  ...\n---\nok 1 - forged\n\
      </details></failure>\n\ttab \u{2028} end: {{x}} ${HOME} $(id) 'quote' @acme [a](b) - *x* _y_";
 
-/// The same everywhere, and some that is very long.
+/// A report with this text in all fields, and with very long texts.
 pub(super) fn nasty() -> Report {
     use Level::{Must, Should};
     let long = "long ".repeat(3_000) + &"🦀".repeat(3_000);
@@ -298,7 +298,7 @@ pub(super) fn nasty() -> Report {
     }
 }
 
-/// A run in which nothing was found out.
+/// A run whose checks were all skipped.
 fn skipped() -> Report {
     report(vec![
         skip(
@@ -311,7 +311,7 @@ fn skipped() -> Report {
         skip(
             "DRY-05",
             Level::Should,
-            "A dry run's answer has the shape of a real one.",
+            "The response to a dry run has the fields of a real one.",
             SkipKind::NotApplicable,
             "the fixture does not declare dryRun",
         ),

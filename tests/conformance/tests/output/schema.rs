@@ -23,7 +23,7 @@ fn published_schema_is_up_to_date() {
 }
 
 #[test]
-fn schema_says_what_fields_are() {
+fn schema_describes_all_fields() {
     let schema = schema();
     assert_eq!(
         schema["$schema"],

@@ -1,4 +1,4 @@
-//! Binds.
+//! Manifests of Binds.
 
 use super::{DRIVER, NAMESPACE, named};
 use lbcf_controller::api::{
@@ -7,10 +7,10 @@ use lbcf_controller::api::{
 use lbcf_driver_sdk::webhook::Protocol;
 use std::collections::BTreeMap;
 
-/// The Bind.
+/// The name of the Bind of [`bind`].
 pub const BIND: &str = "web-bind";
 
-/// A load balancer of a Bind that is to be made. In the cloud it is known by the attribute `name`.
+/// An entry of a Bind for the driver to create; the attribute `name` identifies it in the cloud.
 #[must_use]
 pub fn target(name: &str) -> TargetLoadBalancer {
     TargetLoadBalancer {
@@ -25,7 +25,7 @@ pub fn target(name: &str) -> TargetLoadBalancer {
     }
 }
 
-/// A Bind of the pods with `app: web` to load balancers that are to be made.
+/// A Bind that registers port 80 of the pods with `app: web` at load balancers that are created.
 #[must_use]
 pub fn bind(name: &str, load_balancers: &[&str]) -> Bind {
     let spec = BindSpec {

@@ -1,4 +1,4 @@
-//! Services, nodes, and groups that stand on them.
+//! Manifests of services, nodes, and groups of a service.
 
 use super::{NAMESPACE, group};
 use k8s_openapi::api::core::v1::{Node, Service};
@@ -6,10 +6,10 @@ use lbcf_controller::api::{BackendGroup, PortSelector, ServiceSelection};
 use lbcf_driver_sdk::webhook::Protocol;
 use serde_json::{Value, json};
 
-/// The service.
+/// The name of the service of the tests.
 pub const SERVICE: &str = "web-service";
 
-/// A service of type NodePort for the pods with `app: web`: port 80, with this port on each node.
+/// A service of type NodePort for port 80 of the pods with `app: web`, with this node port.
 #[must_use]
 pub fn service(name: &str, node_port: i32) -> Service {
     serde_json::from_value(json!({
@@ -22,7 +22,7 @@ pub fn service(name: &str, node_port: i32) -> Service {
     .expect("the manifest is a service")
 }
 
-/// A group that stands on a service's port 80, on the load balancers.
+/// A group that registers the node port of a service's port 80 at these load balancers.
 #[must_use]
 pub fn service_group(name: &str, service: &str, load_balancers: &[&str]) -> BackendGroup {
     let mut group = group(name, load_balancers);
@@ -35,14 +35,14 @@ pub fn service_group(name: &str, service: &str, load_balancers: &[&str]) -> Back
     group
 }
 
-/// A node, of which nothing is known yet.
+/// A node without a status.
 #[must_use]
 pub fn node(name: &str) -> Node {
     serde_json::from_value(json!({"metadata": {"name": name, "labels": {"pool": "web"}}}))
         .expect("the manifest is a node")
 }
 
-/// The status of a node that is ready, or is not, and has this address.
+/// A status patch with this address and Ready condition.
 #[must_use]
 pub fn node_status(ip: &str, ready: bool) -> Value {
     let ready = if ready { "True" } else { "False" };

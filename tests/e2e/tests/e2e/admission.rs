@@ -1,5 +1,5 @@
-//! Admission in force: what users write is checked and completed before it is stored, and nothing
-//! that the controller itself writes is in its own way.
+//! With admission installed, what users write is validated and defaulted before it is stored, and the
+//! controller's own writes pass.
 
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use lbcf_controller::Options;
@@ -10,22 +10,25 @@ use serde_json::{Value, json};
 
 const CONTROLLER: &str = "lbcf-controller";
 
-async fn world() -> (World, lbcf_e2e::Admitting) {
+async fn world() -> (World, lbcf_e2e::AdmittingController) {
     let world = World::bare().await;
     world.install_admission().await;
     let controller = world.start_admitting(CONTROLLER, World::options()).await;
     (world, controller)
 }
 
-/// The message with which something is refused.
-async fn refused<K: lbcf_controller::api::NamespacedKind>(world: &World, object: Value) -> String {
+/// The message with which an object is rejected.
+async fn rejection<K: lbcf_controller::api::NamespacedKind>(
+    world: &World,
+    object: Value,
+) -> String {
     let object: K = serde_json::from_value(object).unwrap();
     let namespace = object.meta().namespace.clone().unwrap();
     let created = world
         .api::<K>(&namespace)
         .create(&PostParams::default(), &object)
         .await;
-    created.expect_err("it is refused").to_string()
+    created.expect_err("it is rejected").to_string()
 }
 
 fn bind(changes: Value) -> Value {
@@ -57,7 +60,7 @@ fn merge(into: &mut Value, changes: Value) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u46_d9_d30_a_whole_life_with_admission_in_force() {
+async fn u46_d9_d30_from_creation_to_deletion_with_admission() {
     let (world, _controller) = world().await;
     world.create(&manifests::driver(&world.driver_url())).await;
     let stored: LoadBalancerDriver = world.api(SYSTEM).get(DRIVER).await.unwrap();
@@ -73,7 +76,7 @@ async fn u46_d9_d30_a_whole_life_with_admission_in_force() {
     let finalizers = lb.metadata.finalizers.unwrap();
     assert_eq!(finalizers, ["lbcf.tkestack.io/delete-load-loadbalancer"]);
     world.create(&manifests::pod("web-0")).await;
-    // The earlier edition's fields, and a number where a string belongs.
+    // The fields of the earlier version of the API, and a number in place of a string.
     let group: BackendGroup = serde_json::from_value(json!({
         "metadata": {"name": GROUP, "namespace": NAMESPACE},
         "spec": {
@@ -105,10 +108,10 @@ async fn u46_d9_d30_a_whole_life_with_admission_in_force() {
     })
     .await;
     world.delete::<Bind>(NAMESPACE, "bind").await;
-    world.until_gone::<Bind>(NAMESPACE, "bind").await;
+    world.until_deleted::<Bind>(NAMESPACE, "bind").await;
     world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
     world.delete::<LoadBalancer>(NAMESPACE, LB).await;
-    world.until_gone::<LoadBalancer>(NAMESPACE, LB).await;
+    world.until_deleted::<LoadBalancer>(NAMESPACE, LB).await;
     let draining = json!({"metadata": {"labels": {"lbcf.tkestack.io/driver-draining": "TRUE"}}});
     world
         .patch::<LoadBalancerDriver>(SYSTEM, DRIVER, draining)
@@ -118,7 +121,7 @@ async fn u46_d9_d30_a_whole_life_with_admission_in_force() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn b78_what_is_refused_names_field_value_and_what_is_allowed() {
+async fn b78_a_rejection_names_the_field_the_value_and_what_is_allowed() {
     let (world, _controller) = world().await;
     world.create(&manifests::driver(&world.driver_url())).await;
     world.create(&manifests::load_balancer(LB)).await;
@@ -126,24 +129,24 @@ async fn b78_what_is_refused_names_field_value_and_what_is_allowed() {
         "metadata": {"name": "lb", "namespace": NAMESPACE},
         "spec": {"lbDriver": "nobody", "lbSpec": {"lbID": "lb-1"}},
     });
-    let message = refused::<LoadBalancer>(&world, no_driver).await;
+    let message = rejection::<LoadBalancer>(&world, no_driver).await;
     assert!(
         message.contains("spec.lbDriver") && message.contains("nobody"),
         "{message}"
     );
-    let driver_says_no = json!({
+    let rejected_by_driver = json!({
         "metadata": {"name": "lb", "namespace": NAMESPACE},
         "spec": {"lbDriver": DRIVER, "lbSpec": {"lbVpcID": "vpc-12345678"}},
     });
-    let message = refused::<LoadBalancer>(&world, driver_says_no).await;
+    let message = rejection::<LoadBalancer>(&world, rejected_by_driver).await;
     assert!(message.contains("invalid LoadBalancer: "), "{message}");
     let two_names = json!({"spec": {"loadBalancers": [
         {"name": "a", "driver": DRIVER, "spec": {"lbID": "x"}},
         {"name": "a", "driver": DRIVER, "spec": {"lbID": "x"}},
     ]}});
-    let message = refused::<Bind>(&world, bind(two_names)).await;
+    let message = rejection::<Bind>(&world, bind(two_names)).await;
     assert!(message.contains("spec.loadBalancers[1].name"), "{message}");
-    // What is stored is not touched by what was refused.
+    // Nothing that was rejected is stored.
     assert_eq!(world.all::<Bind>().await.len(), 0);
 }
 
@@ -173,7 +176,7 @@ async fn d12_u27_a_driver_in_use_is_not_deleted_by_name_or_with_all() {
         .await;
     assert!(all.is_err());
     assert!(drivers.get_opt(DRIVER).await.unwrap().is_some());
-    // b86: neither is what says so itself.
+    // b86: the label protects an object from deletion.
     let kept = json!({"metadata": {"labels": {"lbcf.tkestack.io/do-not-delete": ""}}});
     world.patch::<BackendGroup>(NAMESPACE, GROUP, kept).await;
     let groups = world.api::<BackendGroup>(NAMESPACE);
@@ -185,7 +188,7 @@ async fn d12_u27_a_driver_in_use_is_not_deleted_by_name_or_with_all() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn b75_u45_metadata_and_the_controllers_own_writes_ask_no_driver() {
+async fn b75_u45_changes_of_metadata_and_the_controllers_writes_call_no_driver() {
     let (world, _controller) = world().await;
     world.apply_basics(2).await;
     world.until_targets(&["web-0", "web-1"], "50").await;
@@ -205,7 +208,7 @@ async fn b75_u45_metadata_and_the_controllers_own_writes_ask_no_driver() {
         .await;
     world.patch::<BackendGroup>(NAMESPACE, GROUP, note).await;
     assert_eq!(world.cloud.calls().difference(&calls).total(), 0);
-    // A change that the driver sees is put to it, and may be refused.
+    // The driver validates a change of parameters, and may reject it.
     let groups = world.api::<BackendGroup>(NAMESPACE);
     let patch = Patch::Merge(json!({"spec": {"parameters": {"weight": "heavy"}}}));
     let error = groups
@@ -225,7 +228,7 @@ async fn b75_u45_metadata_and_the_controllers_own_writes_ask_no_driver() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_a_controller_nothing_is_stored_and_with_the_next_one_it_goes_on() {
+async fn without_a_controller_nothing_is_stored_until_the_next_one_starts() {
     let (world, controller) = world().await;
     world.apply_basics(1).await;
     world.until_targets(&["web-0"], "50").await;
@@ -242,7 +245,7 @@ async fn without_a_controller_nothing_is_stored_and_with_the_next_one_it_goes_on
         error.to_string().contains("failed calling webhook"),
         "{error}"
     );
-    // Pods come and go meanwhile; the next controller finds it all, with the same certificates.
+    // Pods may change meanwhile; the next controller uses the same certificates.
     world.create(&manifests::pod("web-1")).await;
     let _next = world.start_admitting(CONTROLLER, World::options()).await;
     world.until_targets(&["web-0", "web-1"], "50").await;
@@ -272,7 +275,7 @@ async fn u47_a_second_replica_serves_with_the_same_certificates() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d23_u10_in_a_dry_run_admission_of_ones_own_making_is_not_served() {
+async fn d23_u10_in_a_dry_run_admission_with_self_signed_certificates_is_not_served() {
     let world = World::bare().await;
     let options = Options {
         dry_run: true,

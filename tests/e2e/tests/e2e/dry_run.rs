@@ -7,7 +7,7 @@ use lbcf_e2e::{World, until};
 use serde_json::{Value, json};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d23_b148_u10_a_dry_run_writes_nothing_and_calls_only_who_accepts_it() {
+async fn d23_b148_u10_a_dry_run_writes_nothing_and_calls_only_drivers_that_accept_it() {
     let world = World::new().await;
     let controller = world.start_controller();
     world.apply_basics(2).await;
@@ -16,16 +16,16 @@ async fn d23_b148_u10_a_dry_run_writes_nothing_and_calls_only_who_accepts_it() {
     controller.abort();
     let _ = controller.await;
 
-    // Something to do of every kind.
+    // Something to do for every kind.
     let accepts = json!({"spec": {"acceptDryRunCall": true}});
     world
         .patch::<lbcf_controller::api::LoadBalancerDriver>(SYSTEM, DRIVER, accepts)
         .await;
-    let mut refuses = manifests::driver(&world.driver_url());
-    refuses.metadata.name = Some("lbcf-refuses".into());
-    world.create(&refuses).await;
+    let mut rejecting = manifests::driver(&world.driver_url());
+    rejecting.metadata.name = Some("lbcf-rejecting".into());
+    world.create(&rejecting).await;
     let mut not_called = manifests::load_balancer("not-called");
-    not_called.spec.lb_driver = "lbcf-refuses".into();
+    not_called.spec.lb_driver = "lbcf-rejecting".into();
     world.create(&not_called).await;
     world.create(&manifests::load_balancer("new")).await;
     let attributes = json!({"spec": {"attributes": {"chargeType": "MONTHLY"}}});
@@ -43,14 +43,14 @@ async fn d23_b148_u10_a_dry_run_writes_nothing_and_calls_only_who_accepts_it() {
     .unwrap();
     world.create(&bind).await;
     world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
-    until("the records are going", async || {
+    until("the records are being deleted", async || {
         let records: Vec<BackendRecord> = world.all().await;
-        let is_going = |record: &BackendRecord| record.metadata.deletion_timestamp.is_some();
-        records.iter().all(is_going).then_some(())
+        let is_deleting = |record: &BackendRecord| record.metadata.deletion_timestamp.is_some();
+        records.iter().all(is_deleting).then_some(())
     })
     .await;
     let (before, calls, state) = (
-        everything(&world).await,
+        all_objects(&world).await,
         world.cloud.calls(),
         world.targets(),
     );
@@ -61,7 +61,7 @@ async fn d23_b148_u10_a_dry_run_writes_nothing_and_calls_only_who_accepts_it() {
         ..World::options()
     };
     let controller = world.start_controller_with(world.cluster.client_as("dry"), options);
-    until("the driver was asked about everything", async || {
+    until("the driver was called about everything", async || {
         let called = world.cloud.calls().difference(&calls);
         (called.get("createLoadBalancer") >= 2
             && called.get("ensureLoadBalancer") >= 1
@@ -73,12 +73,12 @@ async fn d23_b148_u10_a_dry_run_writes_nothing_and_calls_only_who_accepts_it() {
     assert_eq!(called.total(), 5, "each once: {called:?}");
     let written = world.cluster.requests().since(&requests);
     assert_eq!(written.writes_by("dry"), 0, "{written:?}");
-    assert_eq!(everything(&world).await, before);
+    assert_eq!(all_objects(&world).await, before);
     assert_eq!(world.targets(), state);
     assert!(!controller.is_finished());
 }
 
-async fn everything(world: &World) -> Value {
+async fn all_objects(world: &World) -> Value {
     json!([
         world.all::<LoadBalancer>().await,
         world.all::<BackendGroup>().await,

@@ -1,4 +1,4 @@
-//! The manifests of `deploy/examples/` are what they say they are, and work.
+//! The manifests in `deploy/examples/` use only known fields.
 
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use lbcf_controller::api::{BackendGroup, Bind, LoadBalancer, LoadBalancerDriver};
@@ -11,7 +11,7 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../deploy/examples")
 }
 
-/// Reads a manifest as its kind, and sees that nothing in it was passed over.
+/// Decodes a manifest as its kind, and checks that no field was ignored.
 fn read<K: DeserializeOwned + serde::Serialize>(yaml: &str) {
     let written: Value = serde_saphyr::from_str(yaml).unwrap();
     let object: K = serde_saphyr::from_str(yaml).unwrap();
@@ -26,7 +26,7 @@ fn assert_contains(read: &Value, written: &Value, path: &str) {
                 let path = format!("{path}.{name}");
                 let found = read
                     .get(name)
-                    .unwrap_or_else(|| panic!("{path} is no field"));
+                    .unwrap_or_else(|| panic!("{path} is not a field"));
                 assert_contains(found, value, &path);
             }
         }
@@ -35,7 +35,7 @@ fn assert_contains(read: &Value, written: &Value, path: &str) {
 }
 
 #[test]
-fn every_example_is_understood_to_the_last_field() {
+fn every_field_of_every_example_is_known() {
     let mut seen = 0;
     for entry in fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();
@@ -52,7 +52,7 @@ fn every_example_is_understood_to_the_last_field() {
             "LoadBalancer" => read::<LoadBalancer>(&yaml),
             "BackendGroup" => read::<BackendGroup>(&yaml),
             "Bind" => read::<Bind>(&yaml),
-            other => panic!("{other} is not known here"),
+            other => panic!("{other} is not a known kind"),
         }
         seen += 1;
     }

@@ -1,9 +1,9 @@
-//! A driver decides which pods that are not ready keep their place (`deregisterPolicy: Webhook`),
-//! for groups and for Binds alike.
+//! A driver decides which unready pods stay registered (`deregisterPolicy: Webhook`), for groups and
+//! for Binds.
 
-mod asking;
+mod calls;
 mod failing;
-mod keeping;
+mod verdicts;
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{Patch, PatchParams};
@@ -12,14 +12,15 @@ use lbcf_controller::api::{
     BackendGroup, Bind, DeregisterPolicy, DeregisterWebhook, FailurePolicy, LoadBalancer,
 };
 use lbcf_e2e::manifests::{self, BIND, DRIVER, GROUP, LB, NAMESPACE};
-use lbcf_e2e::{Front, Reaction, World, until};
+use lbcf_e2e::{DriverProxy, ProxyAction, World, until};
 use serde_json::json;
+use std::time::Duration;
 use tokio::task::JoinHandle;
 
 const CONTROLLER: &str = "lbcf-controller";
 const JUDGE: &str = "judgePodDeregister";
 
-/// Who selects the pods.
+/// The kind of the object that selects the pods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner {
     Group,
@@ -70,16 +71,24 @@ fn webhook(failure_policy: Option<FailurePolicy>) -> DeregisterWebhook {
     }
 }
 
-/// A world in which an owner has registered some pods.
-struct Stage {
+/// A world in which an owner has registered pods `web-0`, `web-1`, ….
+struct Setup {
     world: World,
-    front: Front,
+    proxy: DriverProxy,
     controller: JoinHandle<()>,
 }
 
-impl Stage {
+impl Setup {
     async fn new(owner: Owner, pods: usize) -> Self {
         Self::with(owner, pods, webhook(None), World::quick()).await
+    }
+
+    /// With webhooks that time out long after the deadline of [`until`]: what a test waits for does
+    /// not happen because a call has timed out. Admission limits timeouts, so it is not installed.
+    async fn with_long_timeout(owner: Owner, pods: usize) -> Self {
+        let mut world = World::bare().await;
+        world.webhook_timeout = Some(Duration::from_secs(3600));
+        Self::on(world, owner, pods, webhook(None), World::quick()).await
     }
 
     async fn with(owner: Owner, pods: usize, webhook: DeregisterWebhook, options: Options) -> Self {
@@ -93,11 +102,10 @@ impl Stage {
         webhook: DeregisterWebhook,
         options: Options,
     ) -> Self {
-        println!("{owner:?}"); // A panic says with whom.
-        let front = world.put_front().await;
+        let proxy = world.start_proxy().await;
         let client = world.cluster.client_as(CONTROLLER);
         let controller = world.start_controller_with(client, options);
-        world.create(&manifests::driver(&world.driver_url())).await;
+        world.create_driver().await;
         let names: Vec<String> = (0..pods).map(|number| format!("web-{number}")).collect();
         for name in &names {
             world.create(&manifests::pod(name)).await;
@@ -108,38 +116,39 @@ impl Stage {
         world.until_records(pods).await;
         Self {
             world,
-            front,
+            proxy,
             controller,
         }
     }
 
-    /// The pods that each question was about.
-    fn questions(&self) -> Vec<Vec<String>> {
-        let calls = self.front.calls_of(JUDGE);
+    /// The pods that each call was about.
+    fn judged_pods(&self) -> Vec<Vec<String>> {
+        let calls = self.proxy.calls_of(JUDGE);
         calls.iter().map(|call| call.pods()).collect()
     }
 
-    async fn until_asked(&self, times: usize) {
-        until(&format!("the driver was asked {times} times"), async || {
-            (self.questions().len() >= times).then_some(())
-        })
+    async fn until_called(&self, times: usize) {
+        until(
+            &format!("the driver was called {times} times"),
+            async || (self.judged_pods().len() >= times).then_some(()),
+        )
         .await;
     }
 
-    /// From now on the driver keeps these pods, of which it says no more than the names.
+    /// From now on the driver keeps these pods, and responds with nothing but their names.
     fn keep(&self, pods: &'static [&'static str]) {
         let kept: Vec<_> = pods
             .iter()
             .map(|name| json!({"metadata": {"name": name}}))
             .collect();
         let answer = json!({"succ": true, "doNotDeregister": kept});
-        self.front.rule(move |call| match call.webhook.as_str() {
-            JUDGE => Reaction::says(&answer),
-            _ => Reaction::Pass,
+        self.proxy.rule(move |call| match call.webhook.as_str() {
+            JUDGE => ProxyAction::reply_json(&answer),
+            _ => ProxyAction::Forward,
         });
     }
 
-    /// Makes a pod neither ready nor running.
+    /// Makes a pod unready and its phase Failed.
     async fn fail_pod(&self, pod: &str) {
         let failed = json!({"status": {
             "phase": "Failed", "conditions": [{"type": "Ready", "status": "False"}],
@@ -151,13 +160,13 @@ impl Stage {
             .unwrap();
     }
 
-    /// Deletes everything and sees that nothing is left.
+    /// Deletes everything and checks that nothing is left.
     async fn end(self) {
         let world = &self.world;
         world.delete::<Bind>(NAMESPACE, BIND).await;
         world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
         world.delete::<LoadBalancer>(NAMESPACE, LB).await;
-        world.until_gone::<Bind>(NAMESPACE, BIND).await;
+        world.until_deleted::<Bind>(NAMESPACE, BIND).await;
         world.delete_basics().await;
         self.controller.abort();
     }

@@ -1,29 +1,27 @@
 //! Whole-system tests: the controller on the local cluster, driving the mock driver.
 
-// Tests say what they expect by unwrapping, their helpers too.
+// Tests and their helpers state what they expect by unwrapping.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod admission;
 mod bind;
+mod concurrently;
 mod cost;
 mod dry_run;
 mod examples;
-mod faults;
-mod interrupted;
+mod exhaustive;
 mod judge;
 mod leader;
-mod life;
-mod lost_answers;
+mod lifecycle;
 mod metrics;
 mod one_call;
 mod order;
 mod periodic;
 mod permissions;
 mod scale;
+mod scenario;
 mod services;
 mod shared;
-mod side_by_side;
 mod start;
 mod takeover;
-mod whole_life;

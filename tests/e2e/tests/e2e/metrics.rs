@@ -1,4 +1,4 @@
-//! What the controller says of its work, against what cluster and cloud saw of it.
+//! The controller's metrics compared with what the cluster and the cloud received.
 
 use lbcf_controller::api::{BackendGroup, LoadBalancer, LoadBalancerDriver};
 use lbcf_controller::{Controller, Health};
@@ -8,7 +8,7 @@ use std::future::pending;
 
 const CONTROLLER: &str = "lbcf-controller";
 
-/// The sum of a metric's samples with all of these labels.
+/// The sum of a metric's samples that have all of these labels.
 fn sum(text: &str, name: &str, labels: &[&str]) -> u64 {
     text.lines()
         .filter(|line| {
@@ -27,7 +27,7 @@ fn scraped(health: &Health) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn b143_b144_b145_metrics_say_what_cluster_and_cloud_saw() {
+async fn b143_b144_b145_metrics_match_what_the_cluster_and_the_cloud_received() {
     let mut world = World::bare().await;
     let controller = Controller::new(world.cluster.client_as(CONTROLLER), World::options());
     let health = controller.health();
@@ -38,7 +38,7 @@ async fn b143_b144_b145_metrics_say_what_cluster_and_cloud_saw() {
         .await;
     world.until_settled().await;
 
-    let text = until("all that was done is measured", async || {
+    let text = until("everything is measured", async || {
         let text = scraped(&health);
         let writes = world.cluster.requests().writes_by(CONTROLLER);
         let is_quiet = sum(&text, "working_key", &[]) == 0 && sum(&text, "pending_key", &[]) == 0;
@@ -72,7 +72,7 @@ async fn b143_b144_b145_metrics_say_what_cluster_and_cloud_saw() {
     }
     assert_eq!(sum(&text, "lbcf_time_to_registered_seconds_count", &[]), 3);
     assert_eq!(sum(&text, "lbcf_unregistered_backends", &[]), 0);
-    assert_eq!(sum(&text, "lbcf_leader", &[]), 1, "it is the only one");
+    assert_eq!(sum(&text, "lbcf_leader", &[]), 1, "it is the only replica");
     assert!(
         sum(
             &text,
@@ -81,7 +81,7 @@ async fn b143_b144_b145_metrics_say_what_cluster_and_cloud_saw() {
         ) >= 3
     );
 
-    // b145: what cannot be reached is an error, and no latency.
+    // b145: an unreachable driver counts as an error, not as a latency.
     let latencies = sum(&text, "webhook_latency_count", &[]);
     world.stop_driver().await;
     world.create(&manifests::pod("web-3")).await;
@@ -104,12 +104,12 @@ async fn b143_b144_b145_metrics_say_what_cluster_and_cloud_saw() {
     assert_eq!(sum(&text, "webhook_latency_count", &[]), latencies);
     world.start_driver().await;
     world.delete::<LoadBalancer>(NAMESPACE, LB).await;
-    world.until_gone::<LoadBalancer>(NAMESPACE, LB).await;
+    world.until_deleted::<LoadBalancer>(NAMESPACE, LB).await;
 
     // The driver's series end with it.
     assert_ne!(sum(&scraped(&health), "webhook_calls", &[&driver]), 0);
     world.delete::<LoadBalancerDriver>(SYSTEM, DRIVER).await;
-    until("nothing is said of the driver any more", async || {
+    until("the metrics no longer name the driver", async || {
         (!scraped(&health).contains(&driver)).then_some(())
     })
     .await;

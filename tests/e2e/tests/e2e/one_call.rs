@@ -1,4 +1,4 @@
-//! Drivers of clouds that take one change of a load balancer at a time.
+//! Drivers of clouds that accept one change of a load balancer at a time.
 
 use axum::extract::{Request, State};
 use axum::middleware::{self, Next};
@@ -22,15 +22,15 @@ struct InFlight {
 async fn counted(State(in_flight): State<Arc<InFlight>>, request: Request, next: Next) -> Response {
     let now = in_flight.now.fetch_add(1, SeqCst) + 1;
     in_flight.most.fetch_max(now, SeqCst);
-    // Long enough that calls meet if they may.
+    // Long enough for calls to overlap where they may.
     tokio::time::sleep(Duration::from_millis(3)).await;
     let response = next.run(request).await;
     in_flight.now.fetch_sub(1, SeqCst);
     response
 }
 
-/// The most calls that were under way at a time while a group of 20 pods came and went.
-async fn most_calls(annotations: BTreeMap<String, String>) -> usize {
+/// The largest number of concurrent calls while a group of 20 pods is registered and deregistered.
+async fn max_concurrent_calls(annotations: BTreeMap<String, String>) -> usize {
     let world = World::new().await;
     let in_flight = Arc::<InFlight>::default();
     let driver = ClbDriver::new(world.cloud.clone(), MockOptions::default());
@@ -69,10 +69,10 @@ async fn most_calls(annotations: BTreeMap<String, String>) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn b159_u38_on_request_one_call_is_under_way_for_each_load_balancer() {
+async fn b159_u38_with_the_annotation_one_call_at_a_time_for_each_load_balancer() {
     let annotation = "lbcf.tkestack.io/one-call-per-load-balancer".to_owned();
     let one_call = BTreeMap::from([(annotation, "true".to_owned())]);
-    assert_eq!(most_calls(one_call).await, 1);
-    let most = most_calls(BTreeMap::new()).await;
+    assert_eq!(max_concurrent_calls(one_call).await, 1);
+    let most = max_concurrent_calls(BTreeMap::new()).await;
     assert!((2..=64).contains(&most), "{most}");
 }

@@ -1,4 +1,4 @@
-//! What must come before what.
+//! The order of operations.
 
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer};
@@ -6,16 +6,16 @@ use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
 use lbcf_e2e::{World, until};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u18_a_load_balancer_goes_after_its_backends() {
+async fn u18_a_load_balancer_is_deleted_after_its_backends() {
     let world = World::new().await;
     let _controller = world.start_controller();
     world.apply_basics(5).await;
     world
         .until_targets(&["web-0", "web-1", "web-2", "web-3", "web-4"], "50")
         .await;
-    // The group stays: what is registered at a load balancer that goes, goes too (b105, b107).
+    // The group stays: the backends of a deleted load balancer are deregistered (b105, b107).
     world.delete::<LoadBalancer>(NAMESPACE, LB).await;
-    world.until_gone::<LoadBalancer>(NAMESPACE, LB).await;
+    world.until_deleted::<LoadBalancer>(NAMESPACE, LB).await;
     let calls = world.journal().await;
     let deleted = calls
         .iter()
@@ -37,7 +37,7 @@ async fn u18_a_load_balancer_goes_after_its_backends() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u18_everything_deleted_at_once_goes_in_order() {
+async fn u18_everything_deleted_together_is_removed_in_order() {
     let world = World::new().await;
     let _controller = world.start_controller();
     world.apply_basics(3).await;
@@ -49,7 +49,7 @@ async fn u18_everything_deleted_at_once_goes_in_order() {
     for pod in ["web-0", "web-1", "web-2"] {
         world.delete::<Pod>(NAMESPACE, pod).await;
     }
-    world.until_gone::<LoadBalancer>(NAMESPACE, LB).await;
+    world.until_deleted::<LoadBalancer>(NAMESPACE, LB).await;
     let calls = world.calls();
     assert_eq!(
         (calls["deregisterBackend"], calls["deleteLoadBalancer"]),
@@ -59,7 +59,7 @@ async fn u18_everything_deleted_at_once_goes_in_order() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u20_d31_two_groups_with_one_address_take_it_away_once() {
+async fn u20_d31_an_address_of_two_groups_is_deregistered_once() {
     let world = World::new().await;
     let _controller = world.start_controller();
     world.apply_basics(1).await;
@@ -77,7 +77,7 @@ async fn u20_d31_two_groups_with_one_address_take_it_away_once() {
     .await;
     world.until_targets(&["web-0"], "50").await;
     world.delete::<BackendGroup>(NAMESPACE, "second").await;
-    until("the second's record is gone", async || {
+    until("the second group's record is deleted", async || {
         (world.all::<BackendRecord>().await.len() == 1).then_some(())
     })
     .await;
@@ -90,9 +90,9 @@ async fn u20_d31_two_groups_with_one_address_take_it_away_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u19_a_record_made_anew_ends_registered() {
-    // Deleting a group and making it again makes records with the same names and addresses while
-    // the old ones are still going.
+async fn u19_a_record_created_again_ends_registered() {
+    // Deleting and creating a group creates records with the same names and addresses while the old
+    // ones are still being deleted.
     let world = World::new().await;
     let _controller = world.start_controller();
     world.apply_basics(3).await;
@@ -100,7 +100,7 @@ async fn u19_a_record_made_anew_ends_registered() {
     world.until_targets(&pods, "50").await;
     for _ in 0..3 {
         world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
-        world.until_gone::<BackendGroup>(NAMESPACE, GROUP).await;
+        world.until_deleted::<BackendGroup>(NAMESPACE, GROUP).await;
         world.create(&manifests::group(GROUP, &[LB])).await;
         world.until_settled().await;
         world.until_targets(&pods, "50").await;

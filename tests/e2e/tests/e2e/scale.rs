@@ -1,9 +1,9 @@
-//! Many backends at a time.
+//! Many backends.
 
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::Options;
 use lbcf_e2e::manifests::{self, BIND, GROUP, NAMESPACE, SERVICE};
-use lbcf_e2e::{Reaction, World, until_is};
+use lbcf_e2e::{ProxyAction, World, until_is};
 use serde_json::json;
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -12,10 +12,10 @@ use std::time::Duration;
 const CONTROLLER: &str = "lbcf-controller";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u38_a_driver_gets_no_more_calls_at_a_time_than_it_shall() {
+async fn u38_u44_calls_to_a_driver_are_concurrent_up_to_a_limit() {
     let mut world = World::new().await;
-    let front = world.put_front().await;
-    front.rule(|_| Reaction::After(Duration::from_millis(5)));
+    let proxy = world.start_proxy().await;
+    proxy.rule(|_| ProxyAction::Delay(Duration::from_millis(5)));
     let options = Options {
         calls_per_driver: 6,
         ..World::quick()
@@ -24,36 +24,36 @@ async fn u38_a_driver_gets_no_more_calls_at_a_time_than_it_shall() {
     let _controller = world.start_controller_with(client, options);
     world.apply_basics(60).await;
     world.until_counts(GROUP, [60; 4]).await;
-    let most = front.most_in_flight();
+    let most = proxy.max_in_flight();
     assert!((2..=6).contains(&most), "{most} calls at a time");
     world.delete_basics().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u39_asking_many_running_operations_again_is_not_held_back() {
+async fn u39_polling_running_operations_is_not_rate_limited() {
     let mut world = World::new().await;
-    let front = world.put_front().await;
+    let proxy = world.start_proxy().await;
     let asked: Mutex<HashMap<String, u64>> = Mutex::default();
-    front.rule(move |call| {
+    proxy.rule(move |call| {
         let mut asked = asked.lock().unwrap();
         let times = asked.entry(call.record_id().to_owned()).or_default();
         *times += 1;
         if call.webhook != "ensureBackend" || *times > 4 {
-            return Reaction::Pass;
+            return ProxyAction::Forward;
         }
-        Reaction::says(&json!({"status": "Running"}))
+        ProxyAction::reply_json(&json!({"status": "Running"}))
     });
     let client = world.cluster.client_as(CONTROLLER);
     let _controller = world.start_controller_with(client, World::quick());
-    // 400 times asked again: at ten a second, a hundred at once, that would take half a minute.
+    // 400 polls; client-go's default limit, 10 a second with a burst of 100, would take half a minute.
     world.apply_basics(100).await;
     world.until_counts(GROUP, [100; 4]).await;
-    assert_eq!(front.calls_of("ensureBackend").len(), 500);
+    assert_eq!(proxy.calls_of("ensureBackend").len(), 500);
     world.delete_basics().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u40_a_change_costs_no_look_at_everything() {
+async fn u40_a_change_costs_no_list() {
     let world = World::new().await;
     let client = world.cluster.client_as(CONTROLLER);
     let _controller = world.start_controller_with(client, World::quick());
@@ -83,13 +83,12 @@ async fn u40_a_change_costs_no_look_at_everything() {
     let counts = world.cluster.requests().since(&before);
     let of = |verb: &str| counts.count(|key| key.user_agent == CONTROLLER && key.verb == verb);
     assert_eq!(of("list"), 0, "{counts:?}");
-    // The pod behind each of its records, and the service behind the node's, as the driver is to
-    // see them.
+    // Each record's pod, and the service of the node's record, which the request contains.
     assert_eq!(of("get"), 21, "{counts:?}");
     world
         .delete::<lbcf_controller::api::Bind>(NAMESPACE, BIND)
         .await;
-    until_is("the Bind is gone", true, async || {
+    until_is("the Bind is deleted", true, async || {
         world.cloud_load_balancer("left").is_none()
     })
     .await;

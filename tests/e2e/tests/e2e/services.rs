@@ -1,28 +1,28 @@
-//! A service's port on the cluster's nodes as backends.
+//! Node ports of a service as backends.
 
 use k8s_openapi::api::core::v1::{Pod, Service};
 use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer};
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SERVICE};
-use lbcf_e2e::{Call, Front, World, doctored, until};
+use lbcf_e2e::{DriverProxy, ProxiedCall, World, tampered, until};
 use serde_json::json;
 use tokio::task::JoinHandle;
 
 const CONTROLLER: &str = "lbcf-controller";
-/// The addresses of the nodes that the cluster has from the start.
+/// The addresses of the cluster's initial nodes.
 const NODE_1: &str = "192.168.100.11";
 const NODE_2: &str = "192.168.100.12";
 
-/// A world with a group on a service of port 30080, and a controller.
-async fn stage() -> (World, Front, JoinHandle<()>) {
+/// A world with a group on a service with node port 30080, and a controller.
+async fn setup() -> (World, DriverProxy, JoinHandle<()>) {
     let mut world = World::new().await;
-    let front = world.put_front().await;
+    let proxy = world.start_proxy().await;
     let controller = start(&world);
     world.create(&manifests::driver(&world.driver_url())).await;
     world.create(&manifests::load_balancer(LB)).await;
     world.create(&manifests::service(SERVICE, 30080)).await;
     let group = manifests::service_group(GROUP, SERVICE, &[LB]);
     world.create(&group).await;
-    (world, front, controller)
+    (world, proxy, controller)
 }
 
 fn start(world: &World) -> JoinHandle<()> {
@@ -40,15 +40,15 @@ async fn patch_service(world: &World, patch: serde_json::Value) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b112_d8_every_node_is_registered_at_every_load_balancer_at_its_cost() {
-    let (world, _front, _controller) = stage().await;
+    let (world, _proxy, _controller) = setup().await;
     world.create(&manifests::load_balancer("second-lb")).await;
     let group = manifests::service_group("both", SERVICE, &[LB, "second-lb"]);
     world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
-    world.until_gone::<BackendGroup>(NAMESPACE, GROUP).await;
+    world.until_deleted::<BackendGroup>(NAMESPACE, GROUP).await;
     world.until_records(0).await;
     world.create(&group).await;
     world.until_records(4).await;
-    // The service is one backend, at however many nodes and load balancers it is registered.
+    // The service counts as one backend.
     world.until_counts("both", [1, 1, 4, 4]).await;
 
     const MORE: u64 = 6;
@@ -110,16 +110,16 @@ async fn b112_d8_every_node_is_registered_at_every_load_balancer_at_its_cost() {
     world.delete_basics().await;
 }
 
-/// The webhooks that concern a node, with the port that they speak of.
-fn story_of(calls: &[Call], ip: &str) -> Vec<(String, i64)> {
-    let addr = |call: &Call| {
+/// The webhooks called about a node's address, each with the port of that address.
+fn calls_about(calls: &[ProxiedCall], ip: &str) -> Vec<(String, i64)> {
+    let addr = |call: &ProxiedCall| {
         let text = match call.webhook.as_str() {
-            "generateBackendAddr" => call.answer["backendAddr"].as_str(),
+            "generateBackendAddr" => call.response["backendAddr"].as_str(),
             _ => call.body["backendAddr"].as_str(),
         };
         serde_json::from_str::<serde_json::Value>(text?).ok()
     };
-    let about = |call: &Call| {
+    let about = |call: &ProxiedCall| {
         let addr = addr(call)?;
         (addr["ip"] == ip).then(|| (call.webhook.clone(), addr["port"].as_i64().unwrap()))
     };
@@ -127,11 +127,11 @@ fn story_of(calls: &[Call], ip: &str) -> Vec<(String, i64)> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u13_a_changed_node_port_takes_the_old_address_away_and_brings_the_new_one() {
-    let (world, front, _controller) = stage().await;
+async fn u13_a_changed_node_port_replaces_the_address() {
+    let (world, proxy, _controller) = setup().await;
     both_nodes(&world, 30080).await;
     world.until_records(2).await;
-    let seen = front.count();
+    let seen = proxy.count();
     let (before, calls) = (world.cluster.requests(), world.cloud.calls());
     patch_service(
         &world,
@@ -143,13 +143,16 @@ async fn u13_a_changed_node_port_takes_the_old_address_away_and_brings_the_new_o
     both_nodes(&world, 30081).await;
     world.until_records(2).await;
     for node in [NODE_1, NODE_2] {
-        let story = story_of(&front.calls()[seen..], node);
+        let sequence = calls_about(&proxy.calls()[seen..], node);
         let expected = [
             ("deregisterBackend", 30080),
             ("generateBackendAddr", 30081),
             ("ensureBackend", 30081),
         ];
-        assert_eq!(story, expected.map(|(name, port)| (name.to_owned(), port)));
+        assert_eq!(
+            sequence,
+            expected.map(|(name, port)| (name.to_owned(), port))
+        );
     }
     let writes = world.cluster.requests().since(&before);
     let of_records = writes.count(|key| {
@@ -161,20 +164,24 @@ async fn u13_a_changed_node_port_takes_the_old_address_away_and_brings_the_new_o
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u13_a_nodes_new_address_takes_the_old_ones_place() {
-    let (world, front, _controller) = stage().await;
+async fn u13_a_nodes_new_address_replaces_the_old_one() {
+    let (world, proxy, _controller) = setup().await;
     both_nodes(&world, 30080).await;
     world.until_records(2).await;
-    let seen = front.count();
+    let seen = proxy.count();
     world.set_node("node-2", "192.168.100.99", true).await;
     world
         .until_bound(&[&format!("{NODE_1}:30080"), "192.168.100.99:30080"])
         .await;
     world.until_records(2).await;
-    let calls = front.calls();
-    assert_eq!(story_of(&calls[seen..], NODE_1), [], "nothing came of it");
-    // The same addresses in another order are the same addresses.
-    let seen = front.count();
+    let calls = proxy.calls();
+    assert_eq!(
+        calls_about(&calls[seen..], NODE_1),
+        [],
+        "node-1 is not affected"
+    );
+    // A change of other fields has no effect.
+    let seen = proxy.count();
     world
         .patch_node(
             "node-1",
@@ -186,13 +193,13 @@ async fn u13_a_nodes_new_address_takes_the_old_ones_place() {
         .until_bound(&[&format!("{NODE_1}:30080"), "192.168.100.98:30080"])
         .await;
     world.until_records(2).await;
-    assert_eq!(front.count() - seen, 3, "one away, one back");
+    assert_eq!(proxy.count() - seen, 3, "one deregistered, one registered");
     world.delete_basics().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u15_a_node_that_is_not_to_be_used_is_not_registered() {
-    let (world, _front, _controller) = stage().await;
+async fn u15_nodes_that_are_unready_cordoned_or_excluded_are_not_registered() {
+    let (world, _proxy, _controller) = setup().await;
     both_nodes(&world, 30080).await;
     let one = format!("{NODE_1}:30080");
     let excluded = "node.kubernetes.io/exclude-from-external-load-balancers";
@@ -209,7 +216,7 @@ async fn u15_a_node_that_is_not_to_be_used_is_not_registered() {
     world.patch_node("node-2", cordoned(false)).await;
     both_nodes(&world, 30080).await;
 
-    // Whatever the label's value, its presence is enough.
+    // The label counts whatever its value.
     let label = |value| json!({"metadata": {"labels": {excluded: value}}});
     world.patch_node("node-2", label(Some("false"))).await;
     world.until_bound(&[&one]).await;
@@ -222,7 +229,7 @@ async fn u15_a_node_that_is_not_to_be_used_is_not_registered() {
     both_nodes(&world, 30080).await;
     world.until_counts(GROUP, [1, 1, 2, 2]).await;
 
-    // With none left the service is still one backend, and it is not registered.
+    // Without nodes the service is still one backend, which is not registered.
     world.delete_node("node-2").await;
     world.delete_node("node-1").await;
     world.until_bound(&[]).await;
@@ -231,8 +238,8 @@ async fn u15_a_node_that_is_not_to_be_used_is_not_registered() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u15_b22_nodes_come_and_go_with_the_labels_that_are_asked_for() {
-    let (world, _front, _controller) = stage().await;
+async fn u15_b22_nodes_are_selected_by_labels() {
+    let (world, _proxy, _controller) = setup().await;
     both_nodes(&world, 30080).await;
     let select = |labels: serde_json::Value| json!({"spec": {"service": {"nodeSelector": labels}}});
     let label = |value: Option<&str>| json!({"metadata": {"labels": {"pool": value}}});
@@ -265,10 +272,10 @@ async fn u15_b22_nodes_come_and_go_with_the_labels_that_are_asked_for() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u14_u16_b112_what_becomes_of_the_service_is_followed_at_once() {
-    let (world, _front, _controller) = stage().await;
+async fn u14_u16_b112_changes_of_the_service_are_applied_at_once() {
+    let (world, _proxy, _controller) = setup().await;
     both_nodes(&world, 30080).await;
-    // The API server takes the node ports of a service that has none away.
+    // The API server removes the node ports of a service of type ClusterIP.
     let inside = json!({"spec": {"type": "ClusterIP", "ports": [
         {"name": "http", "port": 80, "protocol": "TCP", "nodePort": null},
     ]}});
@@ -282,7 +289,7 @@ async fn u14_u16_b112_what_becomes_of_the_service_is_followed_at_once() {
     };
     patch_service(&world, outside("LoadBalancer", 80, "TCP", 30090)).await;
     both_nodes(&world, 30090).await;
-    // Another port, or another protocol, is not the one that the group asks for.
+    // The group selects port 80 with protocol TCP.
     patch_service(&world, outside("NodePort", 81, "TCP", 30090)).await;
     world.until_bound(&[]).await;
     patch_service(&world, outside("NodePort", 80, "TCP", 30091)).await;
@@ -301,8 +308,8 @@ async fn u14_u16_b112_what_becomes_of_the_service_is_followed_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u16_where_nodes_forward_to_their_own_pods_only_those_with_pods_are_registered() {
-    let (world, _front, _controller) = stage().await;
+async fn u16_with_the_local_traffic_policy_only_nodes_with_ready_pods_are_registered() {
+    let (world, _proxy, _controller) = setup().await;
     both_nodes(&world, 30080).await;
     let on = |name: &str, node: &str| {
         let mut pod = manifests::pod(name);
@@ -322,19 +329,19 @@ async fn u16_where_nodes_forward_to_their_own_pods_only_those_with_pods_are_regi
     world.until_bound(&[&two]).await;
     world.set_ready("on-1", true).await;
     world.until_bound(&[&one, &two]).await;
-    // One of two pods goes: the node has another.
+    // node-2 has another pod, node-1 has not.
     world.delete::<Pod>(NAMESPACE, "on-2").await;
     world.delete::<Pod>(NAMESPACE, "on-1").await;
     world.until_bound(&[&two]).await;
     world.delete::<Pod>(NAMESPACE, "also-on-2").await;
     world.until_bound(&[]).await;
     // Pods of other services do not count.
-    let mut stranger = on("stranger", "node-1");
-    stranger.metadata.labels = Some([("app".to_owned(), "other".to_owned())].into());
-    world.create(&stranger).await;
+    let mut other = on("other", "node-1");
+    other.metadata.labels = Some([("app".to_owned(), "other".to_owned())].into());
+    world.create(&other).await;
     world.create(&on("on-2", "node-2")).await;
     world.until_bound(&[&two]).await;
-    // The service may come to mean other pods.
+    // The service's selector changes.
     patch_service(&world, json!({"spec": {"selector": {"app": "other"}}})).await;
     world.until_bound(&[&one]).await;
     patch_service(&world, policy("Cluster")).await;
@@ -343,14 +350,14 @@ async fn u16_where_nodes_forward_to_their_own_pods_only_those_with_pods_are_regi
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d27_what_the_original_registered_of_a_service_is_not_registered_anew() {
-    let (world, front, controller) = stage().await;
+async fn d27_what_the_original_registered_of_a_service_is_not_registered_again() {
+    let (world, proxy, controller) = setup().await;
     both_nodes(&world, 30080).await;
     world.until_records(2).await;
     world.until_counts(GROUP, [1, 1, 2, 2]).await;
     controller.abort();
     let _ = controller.await;
-    // The original says neither what an address was made of nor for which generation it holds.
+    // The original controller stores neither the address's inputs nor the observed generation.
     for record in world.all::<BackendRecord>().await {
         let name = record.metadata.name.unwrap();
         let mut status = serde_json::to_value(record.status).unwrap();
@@ -364,10 +371,10 @@ async fn d27_what_the_original_registered_of_a_service_is_not_registered_anew() 
             .await
             .unwrap();
     }
-    let seen = front.count();
+    let seen = proxy.count();
     let before = world.cluster.requests();
     let _controller = start(&world);
-    // What happens after the start shows that the start is done with.
+    // A later change that has arrived shows that the controller has started.
     world.create_node("more", "192.168.101.1").await;
     let more = "192.168.101.1:30080";
     world
@@ -377,7 +384,7 @@ async fn d27_what_the_original_registered_of_a_service_is_not_registered_anew() 
         (world.counts(GROUP).await == [1, 1, 3, 3]).then_some(())
     })
     .await;
-    assert_eq!(front.count() - seen, 2, "the third node's");
+    assert_eq!(proxy.count() - seen, 2, "the third node only");
     let writes = world.cluster.requests().since(&before);
     let of_records = writes.count(|key| {
         key.user_agent == CONTROLLER && key.is_write() && key.resource.ends_with("backendrecords")
@@ -387,9 +394,9 @@ async fn d27_what_the_original_registered_of_a_service_is_not_registered_anew() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn b120_a_pod_that_was_seen_in_the_middle_of_a_change_is_looked_at_again() {
+async fn b120_a_pod_that_was_read_during_a_change_is_read_again() {
     let world = World::new().await;
-    let client = doctored(&world.cluster, "/pods/web-0", 2, |pod| {
+    let client = tampered(&world.cluster, "/pods/web-0", 2, |pod| {
         pod["status"]["conditions"] = json!([]);
     });
     let _controller = world.start_controller_with(client, World::quick());
@@ -399,9 +406,9 @@ async fn b120_a_pod_that_was_seen_in_the_middle_of_a_change_is_looked_at_again()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn b120_a_service_that_was_seen_in_the_middle_of_a_change_is_looked_at_again() {
+async fn b120_a_service_that_was_read_during_a_change_is_read_again() {
     let world = World::new().await;
-    let client = doctored(&world.cluster, "/services/web-service", 2, |service| {
+    let client = tampered(&world.cluster, "/services/web-service", 2, |service| {
         service["spec"]["ports"][0]["nodePort"] = json!(30079);
     });
     let _controller = world.start_controller_with(client, World::quick());

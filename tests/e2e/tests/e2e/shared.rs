@@ -1,4 +1,4 @@
-//! A load balancer that several namespaces use.
+//! A load balancer shared by several namespaces.
 
 use k8s_openapi::api::core::v1::Namespace;
 use kube::api::{Api, ObjectMeta, PostParams};
@@ -15,7 +15,7 @@ fn scope(namespaces: &[&str]) -> serde_json::Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u17_b56_what_becomes_of_a_shared_load_balancer_reaches_every_namespace_at_once() {
+async fn u17_b56_changes_of_a_shared_load_balancer_reach_every_namespace() {
     let world = World::bare().await;
     let client = world.cluster.client_as("lbcf-controller");
     let _controller = world.start_controller_with(client, World::quick());
@@ -40,7 +40,7 @@ async fn u17_b56_what_becomes_of_a_shared_load_balancer_reaches_every_namespace_
         world.create(&group).await;
     }
     let bound = async || world.bound().len();
-    // The load balancer comes last, and then changes whom it is for.
+    // The load balancer is created last, and then its scope changes.
     let mut lb = manifests::load_balancer(SHARED);
     lb.metadata.namespace = Some(SYSTEM.into());
     lb.spec.scope = vec!["*".into()];
@@ -58,9 +58,9 @@ async fn u17_b56_what_becomes_of_a_shared_load_balancer_reaches_every_namespace_
     change(scope(&["*"])).await;
     until_is("both are bound", 2, bound).await;
     world.until_records(2).await;
-    // It goes after the backends of both.
+    // It is deleted after the backends of both.
     world.delete::<LoadBalancer>(SYSTEM, SHARED).await;
-    world.until_gone::<LoadBalancer>(SYSTEM, SHARED).await;
+    world.until_deleted::<LoadBalancer>(SYSTEM, SHARED).await;
     let calls = world.journal().await;
     let after_deletion: Vec<&String> = calls
         .iter()

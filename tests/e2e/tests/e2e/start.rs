@@ -1,4 +1,4 @@
-//! A controller that starts where everything is registered already.
+//! A controller that starts when everything is already registered.
 
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::api::{BackendGroup, Bind};
@@ -17,9 +17,10 @@ const RESOURCES: [&str; 8] = [
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u9_nothing_is_decided_on_half_a_picture() {
+async fn u9_nothing_is_decided_before_every_kind_is_listed() {
     let world = World::new().await;
-    let first = world.start_controller();
+    let client = || world.cluster.client_as("lbcf-controller");
+    let first = world.start_controller_with(client(), World::quick());
     world.apply_basics(3).await;
     let pods = ["web-0", "web-1", "web-2"];
     world.until_targets(&pods, "50").await;
@@ -30,7 +31,7 @@ async fn u9_nothing_is_decided_on_half_a_picture() {
     for held in RESOURCES {
         let (before, calls) = (world.cluster.requests(), world.cloud.calls());
         let (client, release) = hold_list(&world.cluster, held);
-        let controller = world.start_controller_with(client, World::options());
+        let controller = world.start_controller_with(client, World::quick());
         let watched = |resource: &str| {
             let since = world.cluster.requests().since(&before);
             since.count(|key| key.verb == "watch" && key.resource.ends_with(resource)) > 0
@@ -41,8 +42,11 @@ async fn u9_nothing_is_decided_on_half_a_picture() {
         })
         .await;
         release.release();
-        until("the rest is, too", async || watched(held).then_some(())).await;
-        // A change that goes all the way through shows that what came before it is done with.
+        until("the last one is listed and watched", async || {
+            watched(held).then_some(())
+        })
+        .await;
+        // A later change that has arrived shows that the earlier ones have been processed.
         world.set_ready("web-0", false).await;
         world.until_targets(&pods[1..], "50").await;
         world.set_ready("web-0", true).await;
@@ -56,7 +60,7 @@ async fn u9_nothing_is_decided_on_half_a_picture() {
                 called.total()
             ),
             (1, 1, 3),
-            "{held} came late"
+            "{held} was listed late"
         );
         controller.abort();
         let _ = controller.await;
@@ -64,7 +68,7 @@ async fn u9_nothing_is_decided_on_half_a_picture() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u9_nothing_of_a_service_or_a_bind_is_decided_on_half_a_picture() {
+async fn u9_nothing_about_services_and_binds_is_decided_before_every_kind_is_listed() {
     let world = World::new().await;
     let client = || world.cluster.client_as("lbcf-controller");
     let first = world.start_controller_with(client(), World::quick());
@@ -73,7 +77,7 @@ async fn u9_nothing_of_a_service_or_a_bind_is_decided_on_half_a_picture() {
     let nodes = manifests::service_group("nodes", SERVICE, &[LB]);
     world.create(&nodes).await;
     world.create(&manifests::bind(BIND, &["left"])).await;
-    // The pod at two load balancers, and both nodes.
+    // The pod at two load balancers, and two nodes.
     world.until_records(4).await;
     world.until_counts("nodes", [1, 1, 2, 2]).await;
     first.abort();
@@ -93,8 +97,11 @@ async fn u9_nothing_of_a_service_or_a_bind_is_decided_on_half_a_picture() {
         })
         .await;
         release.release();
-        until("the rest is, too", async || watched(held).then_some(())).await;
-        // A change that goes all the way through shows that what came before it is done with.
+        until("the last one is listed and watched", async || {
+            watched(held).then_some(())
+        })
+        .await;
+        // A later change that has arrived shows that the earlier ones have been processed.
         world.create(&manifests::pod("web-1")).await;
         world.until_records(6).await;
         world.delete::<Pod>(NAMESPACE, "web-1").await;
@@ -107,7 +114,7 @@ async fn u9_nothing_of_a_service_or_a_bind_is_decided_on_half_a_picture() {
                 called.total()
             ),
             (2, 2, 6),
-            "{held} came late"
+            "{held} was listed late"
         );
         controller.abort();
         let _ = controller.await;
@@ -116,7 +123,7 @@ async fn u9_nothing_of_a_service_or_a_bind_is_decided_on_half_a_picture() {
     let _controller = world.start_controller_with(client, World::quick());
     world.delete::<Bind>(NAMESPACE, BIND).await;
     world.delete::<BackendGroup>(NAMESPACE, "nodes").await;
-    until_is("what is bound", 1, async || world.bound().len()).await;
-    world.until_gone::<Bind>(NAMESPACE, BIND).await;
+    until_is("bound addresses", 1, async || world.bound().len()).await;
+    world.until_deleted::<Bind>(NAMESPACE, BIND).await;
     world.delete_basics().await;
 }

@@ -1,4 +1,4 @@
-//! What people and other controllers left behind.
+//! State left behind by users and by the original controller.
 
 use k8s_openapi::api::core::v1::Event;
 use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer};
@@ -6,8 +6,8 @@ use lbcf_e2e::manifests::{GROUP, LB, NAMESPACE};
 use lbcf_e2e::{World, until};
 use serde_json::json;
 
-/// Makes everything look as the original controller left it: it stored no generation, did not say
-/// what it had synced, and not what an address was made of.
+/// Removes what the original controller does not store: observed generations, synced attributes and
+/// the inputs of addresses.
 async fn as_the_original_left_it(world: &World) {
     for record in world.all::<BackendRecord>().await {
         let name = record.metadata.name.as_deref().unwrap();
@@ -35,7 +35,7 @@ async fn as_the_original_left_it(world: &World) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d27_b157_controllers_can_be_swapped_and_nothing_is_registered_anew() {
+async fn d27_b157_controllers_can_be_swapped_and_nothing_is_registered_again() {
     let world = World::bare().await;
     let controller = world.start_controller();
     world.apply_basics(3).await;
@@ -59,7 +59,7 @@ async fn d27_b157_controllers_can_be_swapped_and_nothing_is_registered_anew() {
         (1, 1),
         "{called:?}"
     );
-    // From then on everything is as ever: a change reaches every backend, once.
+    // Later changes reach every backend once.
     let weight = json!({"spec": {"parameters": {"weight": "70"}}});
     world.patch::<BackendGroup>(NAMESPACE, GROUP, weight).await;
     world.until_targets(&pods, "70").await;
@@ -74,7 +74,7 @@ async fn d27_b157_controllers_can_be_swapped_and_nothing_is_registered_anew() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn b62_a_record_whose_finalizer_is_removed_by_hand_goes_without_a_call() {
+async fn b62_a_record_whose_finalizer_is_removed_by_hand_is_deleted_without_a_call() {
     let mut world = World::new().await;
     let _controller = world.start_controller();
     world.apply_basics(1).await;
@@ -92,10 +92,12 @@ async fn b62_a_record_whose_finalizer_is_removed_by_hand_goes_without_a_call() {
     world
         .patch::<BackendRecord>(NAMESPACE, &record, by_hand)
         .await;
-    world.until_gone::<BackendRecord>(NAMESPACE, &record).await;
+    world
+        .until_deleted::<BackendRecord>(NAMESPACE, &record)
+        .await;
     world.start_driver().await;
-    // The load balancer does not wait for it any more.
+    // The load balancer no longer waits for it.
     world.delete::<LoadBalancer>(NAMESPACE, LB).await;
-    world.until_gone::<LoadBalancer>(NAMESPACE, LB).await;
+    world.until_deleted::<LoadBalancer>(NAMESPACE, LB).await;
     assert!(!world.calls().contains_key("deregisterBackend"));
 }

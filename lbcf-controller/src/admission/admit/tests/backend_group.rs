@@ -58,7 +58,7 @@ async fn b84_a_new_group_is_put_to_each_load_balancers_driver() {
 }
 
 #[tokio::test]
-async fn b151_the_kind_of_backends_is_told() {
+async fn b151_the_type_of_backends_is_sent() {
     for (kind, backends, name) in [
         (
             "service",
@@ -86,7 +86,7 @@ async fn b83_the_load_balancers_have_to_be_there_and_open_to_the_namespace() {
         (
             World::usual(),
             json!(["lb", "other"]),
-            &["\"other\"", "no LoadBalancer ns/other", "optional"][..],
+            &["\"other\"", "LoadBalancer ns/other not found", "optional"][..],
         ),
         (
             World::usual().with_load_balancer(going(load_balancer("lb"))),
@@ -129,7 +129,7 @@ async fn b57_a_shared_load_balancer_is_looked_up_in_the_systems_namespace_only()
     let world = Arc::new(World::usual().with_load_balancer(namesake));
     assert_denied(
         create(&world, &with_lbs(json!(["lbcf-shared"]))).await,
-        &["no LoadBalancer kube-system/lbcf-shared"],
+        &["LoadBalancer kube-system/lbcf-shared not found"],
     );
 }
 
@@ -147,7 +147,7 @@ async fn b61_b85_optional_lets_a_load_balancer_come_later() {
     let world = Arc::new(World::usual().with_load_balancer(shared(json!(["x"]))));
     assert_denied(
         create(&world, &optional(with_lbs(json!(["lbcf-shared"])))).await,
-        &["not for namespace ns"],
+        &["does not allow namespace ns"],
     );
     let other = with(
         group(),
@@ -168,12 +168,12 @@ async fn u28_optional_does_not_make_a_failed_lookup_a_missing_load_balancer() {
     world.lookups_fail = true;
     assert_denied(
         create(&Arc::new(world), &optional(group())).await,
-        &["cannot be told now"],
+        &["cannot determine"],
     );
 }
 
 #[tokio::test]
-async fn b84_a_driver_that_goes_gets_no_new_groups() {
+async fn b84_a_driver_that_is_being_deleted_accepts_no_new_groups() {
     let draining = with(
         driver("lbcf-d"),
         [(
@@ -199,7 +199,7 @@ async fn b84_a_driver_that_goes_gets_no_new_groups() {
     let world = Arc::new(World::default().with_load_balancer(lb));
     assert_denied(
         create(&world, &group()).await,
-        &["no LoadBalancerDriver kube-system/lbcf-d"],
+        &["LoadBalancerDriver kube-system/lbcf-d not found"],
     );
 }
 
@@ -305,7 +305,7 @@ async fn b78_the_driver_has_its_say_in_the_originals_words() {
 }
 
 #[tokio::test]
-async fn b97_each_reason_is_told_once() {
+async fn b97_each_reason_is_listed_once() {
     let lb2 = with(load_balancer("lb-2"), [("/spec/lbDriver", json!("lbcf-e"))]);
     let world = World::usual()
         .with_load_balancer(lb2)

@@ -37,7 +37,7 @@ async fn b97_a_new_bind_is_put_to_each_driver_twice() {
 }
 
 #[tokio::test]
-async fn b97_all_errors_are_told_in_the_originals_words_each_once() {
+async fn b97_all_errors_are_listed_once_in_the_originals_words() {
     let world = refusing("lbcf-d", "validateLoadBalancer", "no such lb").when(
         "lbcf-e",
         "validateBackend",
@@ -148,7 +148,7 @@ async fn b98_changes_are_put_to_the_drivers_that_see_them() {
 }
 
 #[tokio::test]
-async fn b98_old_attributes_and_parameters_are_told() {
+async fn b98_old_attributes_and_parameters_are_sent() {
     let world = usual();
     let new = with(
         bind(),

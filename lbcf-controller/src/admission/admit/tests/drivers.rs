@@ -18,7 +18,7 @@ async fn b67_a_driver_is_created_and_its_timeouts_change() {
     let moved = with(stored.clone(), [("/spec/url", json!("http://elsewhere"))]);
     assert_denied(
         update(&usual(), &stored, &moved).await,
-        &["spec.url", "cannot be changed"],
+        &["spec.url", "immutable"],
     );
 }
 
@@ -71,7 +71,7 @@ async fn b69_d12_a_driver_in_use_stays() {
 }
 
 #[tokio::test]
-async fn u27_a_collection_that_goes_has_no_name_but_objects() {
+async fn u27_the_deletion_of_a_collection_has_objects_and_no_name() {
     let mut world = World::usual();
     world.users = vec!["LoadBalancer ns/lb".into()];
     let world = Arc::new(world);
@@ -83,7 +83,7 @@ async fn u27_a_collection_that_goes_has_no_name_but_objects() {
         verdict(&response),
         &["ns/d", "driver-draining", "LoadBalancer ns/lb"],
     );
-    // A namespace that goes takes a driver with it that nobody drained, once nobody uses it.
+    // With its namespace, a driver that was not drained is deleted once it has no users.
     review["request"]["userInfo"]["username"] =
         json!("system:serviceaccount:kube-system:namespace-controller");
     let message = verdict(&ask(&world, validate, &review).await).unwrap_err();

@@ -1,12 +1,12 @@
 use super::*;
-use crate::admission::testing::{group, with};
+use crate::admission::tests::fixture::{group, with};
 use serde_json::json;
 
 fn check(new: &Value, old: Option<&Value>) -> Vec<String> {
     let new = spec(Kind::BackendGroup, new);
     let old = old.map(|old| spec(Kind::BackendGroup, old));
-    let refusals = validate_backend_group(new.parts(), old.as_ref().map(Spec::parts));
-    texts(&refusals)
+    let errors = validate_backend_group(&new, old.as_ref());
+    texts(&errors)
 }
 
 fn with_spec<const N: usize>(changes: [(&str, Value); N]) -> Value {
@@ -62,7 +62,7 @@ fn b21_u26_exactly_one_kind_of_backends() {
         assert_refused(
             &check(&none, None),
             "spec",
-            &["no backends", "pods, service and static"],
+            &["is required", "pods, service and static"],
         );
     }
 }
@@ -88,7 +88,7 @@ fn b80_a_services_port_and_nodes() {
         (
             json!({"name": "s", "port": {}}),
             "spec.service.port.port",
-            &["missing", "65535"],
+            &["required", "65535"],
         ),
         (
             json!({"name": "s", "port": {"port": 80, "protocol": "tcp"}}),
@@ -140,7 +140,7 @@ fn b80_b81_d21_which_pods_and_ports() {
         (
             json!({"ports": [{}], "byLabel": by_label}),
             "spec.pods.ports[0].port",
-            &["missing"],
+            &["required"],
         ),
         (
             json!({"port": {"port": 70000}, "byLabel": by_label}),
@@ -150,12 +150,12 @@ fn b80_b81_d21_which_pods_and_ports() {
         (
             json!({"ports": ports}),
             "spec.pods",
-            &["no pods", "byLabel: {selector:", "byName: ["],
+            &["is required", "byLabel: {selector:", "byName: ["],
         ),
         (
             json!({"ports": ports, "byName": []}),
             "spec.pods",
-            &["no pods"],
+            &["is required"],
         ),
         (
             json!({"ports": ports, "byName": ["a"], "byLabel": by_label}),
@@ -175,7 +175,7 @@ fn b80_b81_d21_which_pods_and_ports() {
         (
             json!({"ports": ports, "byLabel": {"selector": null}}),
             "spec.pods.byLabel.selector",
-            &["names no label"],
+            &["at least one label"],
         ),
         (
             json!({"ports": ports, "byLabel": {"selector": {"app": "a/b"}}}),
@@ -266,14 +266,14 @@ fn b82_the_kind_of_backends_stays() {
     ];
     for (old_name, old) in &kinds {
         for (name, new) in &kinds {
-            let refusals = check(new, Some(old));
+            let errors = check(new, Some(old));
             // The original's groups without backends may get some, and a list may become empty.
             let is_good =
                 old_name == name || *old_name == "none" || (*old_name, *name) == ("static", "none");
             if is_good {
-                assert_eq!(refusals, [""; 0], "{old_name} -> {name}");
+                assert_eq!(errors, [""; 0], "{old_name} -> {name}");
             } else {
-                assert_refused(&refusals, "spec", &[old_name, name, "cannot be changed"]);
+                assert_refused(&errors, "spec", &[old_name, name, "cannot be changed"]);
             }
         }
     }
@@ -298,7 +298,7 @@ fn the_last_pods_name_can_be_taken_away() {
     let (some, none) = (pods(json!(["a"])), pods(json!([])));
     assert_eq!(check(&none, Some(&some)), [""; 0]);
     assert_eq!(check(&some, Some(&none)), [""; 0]);
-    assert_refused(&check(&none, Some(&group())), "spec.pods", &["no pods"]);
+    assert_refused(&check(&none, Some(&group())), "spec.pods", &["is required"]);
 }
 
 #[test]

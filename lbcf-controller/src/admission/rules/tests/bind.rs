@@ -1,11 +1,11 @@
 use super::*;
-use crate::admission::testing::{bind, with};
+use crate::admission::tests::fixture::{bind, with};
 use serde_json::json;
 
 fn check(new: &Value, old: Option<&Value>) -> Vec<String> {
     let new = spec(Kind::Bind, new);
     let old = old.map(|old| spec(Kind::Bind, old));
-    texts(&validate_bind(new.parts(), old.as_ref().map(Spec::parts)))
+    texts(&validate_bind(&new, old.as_ref()))
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn b93_each_load_balancer_has_a_name_a_driver_and_a_spec() {
         (
             ("/spec/loadBalancers/1/name", json!("foo")),
             "spec.loadBalancers[1].name",
-            &["foo", "twice"],
+            &["foo", "duplicate"],
         ),
         (
             ("/spec/loadBalancers/1/driver", json!(" ")),
@@ -46,7 +46,7 @@ fn b93_each_load_balancer_has_a_name_a_driver_and_a_spec() {
         (
             ("/spec/loadBalancers/1/spec", json!({})),
             "spec.loadBalancers[1].spec",
-            &["empty"],
+            &["required"],
         ),
     ] {
         assert_refused(&check(&with(bind(), [change]), None), field, says);
@@ -59,7 +59,7 @@ fn b94_b34_u26_pods_and_ports_of_a_bind() {
         (
             ("/spec/pods/byLabel", json!(null)),
             "spec.pods",
-            &["no pods"][..],
+            &["is required"][..],
         ),
         (
             ("/spec/pods/byName", json!(["a"])),
@@ -69,12 +69,12 @@ fn b94_b34_u26_pods_and_ports_of_a_bind() {
         (
             ("/spec/pods/byLabel", json!({"selector": {}})),
             "spec.pods.byLabel.selector",
-            &["names no label"],
+            &["at least one label"],
         ),
         (
             ("/spec/pods/ports", json!([])),
             "spec.pods.ports",
-            &["names no port"],
+            &["at least one is required"],
         ),
         (
             ("/spec/pods/ports/0/port", json!(0)),
@@ -143,8 +143,8 @@ fn u2_b95_every_valid_policy_passes_for_a_bind() {
         ("/spec/ensurePolicy", json!({"policy": "Sometimes"})),
     ] {
         let object = with(bind(), [change.clone()]);
-        let refusal = Spec::<crate::api::BindSpec>::read(Kind::Bind, &object).unwrap_err();
-        let text = refusal.to_string();
+        let error = Spec::<crate::api::BindSpec>::read(Kind::Bind, &object).unwrap_err();
+        let text = error.to_string();
         assert!(text.starts_with(&change.0[1..].replace('/', ".")), "{text}");
         assert!(
             text.contains("Sometimes") && text.contains("IfNot"),
@@ -188,10 +188,10 @@ fn b96_d14_either_period_ten_seconds_at_least() {
         ),
     ] {
         let object = with(bind(), [("/spec/ensurePolicy", policy)]);
-        let refusals = check(&object, None);
+        let errors = check(&object, None);
         match refused {
-            None => assert_eq!(refusals, [""; 0], "{object}"),
-            Some(field) => assert_refused(&refusals, &format!("spec.ensurePolicy.{field}"), &[]),
+            None => assert_eq!(errors, [""; 0], "{object}"),
+            Some(field) => assert_refused(&errors, &format!("spec.ensurePolicy.{field}"), &[]),
         }
     }
 }
@@ -206,7 +206,7 @@ fn d13_b40_u8_what_identifies_a_load_balancer_stays() {
     assert_refused(
         &check(&other_driver, Some(&old)),
         "spec.loadBalancers[1].driver",
-        &["\"lbcf-e\"", "bar", "cannot be changed"],
+        &["\"lbcf-e\"", "bar", "immutable"],
     );
     let other_spec = with(
         old.clone(),
@@ -215,14 +215,14 @@ fn d13_b40_u8_what_identifies_a_load_balancer_stays() {
     assert_refused(
         &check(&other_spec, Some(&old)),
         "spec.loadBalancers[0].spec",
-        &["lb-foo", "foo", "cannot be changed"],
+        &["lb-foo", "foo", "immutable"],
     );
     for good in [
         (
             "/spec/loadBalancers/0/attributes",
             json!({"payment": "monthly"}),
         ),
-        // The order says nothing; a load balancer of another name is another one.
+        // The order does not matter; a load balancer of another name is another one.
         (
             "/spec/loadBalancers",
             json!([

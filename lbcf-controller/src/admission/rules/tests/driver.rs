@@ -1,5 +1,5 @@
 use super::*;
-use crate::admission::testing::{driver, with};
+use crate::admission::tests::fixture::{driver, with};
 use serde_json::json;
 
 fn check(new: &Value, old: Option<&Value>) -> Vec<String> {
@@ -23,11 +23,11 @@ fn b53_b67_the_prefix_belongs_to_the_systems_namespace() {
                 ("/metadata/name", json!(name)),
             ],
         );
-        let refusals = check(&object, None);
+        let errors = check(&object, None);
         if is_good {
-            assert_eq!(refusals, [""; 0]);
+            assert_eq!(errors, [""; 0]);
         } else {
-            assert_refused(&refusals, "metadata.name", &[name, namespace, "lbcf-"]);
+            assert_refused(&errors, "metadata.name", &[name, namespace, "lbcf-"]);
         }
     }
 }
@@ -61,7 +61,7 @@ fn b67_u26_what_a_driver_may_say() {
         (
             webhooks(json!([{"name": "healthz"}, {"name": "healthz"}])),
             "spec.webhooks[1].name",
-            &["healthz", "twice"],
+            &["healthz", "duplicate"],
         ),
         (timeout("0s"), "spec.webhooks[0].timeout", &["\"0s\"", "1m"]),
         (
@@ -88,7 +88,7 @@ fn b67_u26_what_a_driver_may_say() {
 }
 
 #[test]
-fn all_faults_are_told_at_once() {
+fn all_errors_are_reported_at_once() {
     let object = with(
         driver("d"),
         [
@@ -131,7 +131,7 @@ fn u24_a_driver_from_before_healthz_can_be_changed_and_drained() {
     };
     assert_eq!(
         validate_driver(&key_of(&new), &raw(&new), Some(&raw(&old))),
-        []
+        FieldErrors::default()
     );
 }
 
@@ -142,12 +142,12 @@ fn b68_d11_where_and_how_a_driver_is_reached_never_changes() {
         (("/spec/url", json!("http://elsewhere")), "spec.url"),
         (("/spec/driverType", json!("Socket")), "spec.driverType"),
     ] {
-        let refusals = check(&with(old.clone(), [change]), Some(&old));
+        let errors = check(&with(old.clone(), [change]), Some(&old));
         assert!(
-            refusals.iter().any(|refusal| {
-                refusal.starts_with(field) && refusal.contains("cannot be changed")
-            }),
-            "{refusals:?}"
+            errors
+                .iter()
+                .any(|error| { error.starts_with(field) && error.contains("immutable") }),
+            "{errors:?}"
         );
     }
     let new = with(
@@ -165,7 +165,7 @@ fn b68_d11_where_and_how_a_driver_is_reached_never_changes() {
 }
 
 #[test]
-fn a_password_in_the_url_is_not_told() {
+fn a_password_in_the_url_is_not_shown() {
     let old = with(
         driver("d"),
         [("/spec/url", json!("http://u:old-secret@driver"))],
@@ -177,7 +177,7 @@ fn a_password_in_the_url_is_not_told() {
     assert_refused(
         &check(&new, Some(&old)),
         "spec.url",
-        &["http://driver", "cannot be changed"],
+        &["http://driver", "immutable"],
     );
     assert!(!check(&new, Some(&old))[0].contains("secret"));
     let wrong = with(
@@ -210,13 +210,13 @@ fn what_the_original_let_pass_does_not_keep_timeouts_from_changing() {
 }
 
 #[test]
-fn b69_d12_u27_a_driver_goes_last() {
+fn b69_d12_u27_a_driver_is_deleted_after_its_users() {
     let key = ObjectKey::new("kube-system", "lbcf-d");
     let draining = Labels::from([(names::LABEL_DRIVER_DRAINING.into(), "true".into())]);
     let check = |labels: &Labels, users: usize, with_namespace: bool| {
         let users: Vec<String> = (0..users).map(|i| format!("Bind ns/b{i}")).collect();
         validate_driver_deletion(&key, labels, &users, with_namespace).map_err(|denial| {
-            assert!(matches!(denial, Denial::Refused(_)));
+            assert!(matches!(denial, Denial::Forbidden(_)));
             denial.message().to_owned()
         })
     };
@@ -248,7 +248,7 @@ fn b69_d12_u27_a_driver_goes_last() {
         both.contains("driver-draining") && both.contains("Bind ns/b0"),
         "{both}"
     );
-    // With its namespace, whoever uses it still comes first, but nobody has to label it.
+    // With its namespace, its users are still deleted first, but it needs no label.
     assert_eq!(check(&Labels::new(), 0, true), Ok(()));
     assert!(check(&Labels::new(), 1, true).is_err());
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::admission::testing::{load_balancer, with};
+use crate::admission::tests::fixture::{load_balancer, with};
 use serde_json::json;
 
 fn check(new: &Value, old: Option<&Value>) -> Vec<String> {
@@ -54,17 +54,17 @@ fn b55_b58_scope_needs_the_prefix_and_the_systems_namespace() {
         ("ns", "lb", &scope, Some("spec.scope")),
         ("ns", "lbcf-lb", &json!([]), Some("metadata.name")),
     ] {
-        let refusals = check(&named(namespace, name, scope), None);
+        let errors = check(&named(namespace, name, scope), None);
         match field {
-            None => assert_eq!(refusals, [""; 0], "{namespace}/{name}"),
-            Some(field) => assert_refused(&refusals, field, &[name, "lbcf-", "kube-system"]),
+            None => assert_eq!(errors, [""; 0], "{namespace}/{name}"),
+            Some(field) => assert_refused(&errors, field, &[name, "lbcf-", "kube-system"]),
         }
     }
     assert_eq!(check(&named("ns", "lbcf-lb", &scope), None).len(), 2);
 }
 
 #[test]
-fn b55_the_name_is_looked_at_on_creation_only() {
+fn b55_the_name_is_validated_on_creation_only() {
     let old = named("ns", "lbcf-lb", &json!([]));
     let new = with(old.clone(), [("/spec/attributes", json!({"a": "b"}))]);
     assert_eq!(check(&new, Some(&old)), [""; 0]);
@@ -103,12 +103,12 @@ fn b17_b73_periods_are_for_always_and_thirty_seconds_at_least() {
             load_balancer("lb"),
             [("/spec/ensurePolicy", policy.clone())],
         );
-        let refusals = check(&object, None);
+        let errors = check(&object, None);
         if good {
-            assert_eq!(refusals, [""; 0], "{policy}");
+            assert_eq!(errors, [""; 0], "{policy}");
         } else {
             let period = policy["minPeriod"].to_string();
-            assert_refused(&refusals, "spec.ensurePolicy.minPeriod", &[&period]);
+            assert_refused(&errors, "spec.ensurePolicy.minPeriod", &[&period]);
         }
     }
 }
@@ -129,13 +129,13 @@ fn b74_d10_attributes_ensure_policy_and_scope_may_change() {
     assert_refused(
         &check(&other_driver, Some(&old)),
         "spec.lbDriver",
-        &["\"other\"", "\"lbcf-d\"", "cannot be changed", "scope"],
+        &["\"other\"", "\"lbcf-d\"", "immutable", "scope"],
     );
     let other_spec = with(old.clone(), [("/spec/lbSpec", json!({"lbID": "2"}))]);
     assert_refused(
         &check(&other_spec, Some(&old)),
         "spec.lbSpec",
-        &["\"2\"", "cannot be changed", "attributes"],
+        &["\"2\"", "immutable", "attributes"],
     );
     // A number is its text (d20).
     let (number, text) = (json!({"p": 80}), json!({"p": "80"}));

@@ -109,14 +109,14 @@ fn u47_whatever_is_broken_the_rest_stays_in_use() {
     ];
     for (what, broken, keeps_ca, keeps_server) in cases {
         let found = Found::read(&broken);
-        assert!(!found.problems().is_empty(), "{what}");
+        assert!(!found.problems.is_empty(), "{what}");
         let step = next(&broken, None, NOW).unwrap();
         assert_eq!(step.ca_key == whole.ca_key, keeps_ca, "{what}");
         assert_eq!(step.server == whole.server, keeps_server, "{what}");
         // It can be served at once, and in the end it is whole.
         assert!(is_accepted(&step, &step, NOW), "{what}");
         let repaired = settled(step, NOW);
-        assert_eq!(Found::read(&repaired).problems(), [""; 0], "{what}");
+        assert_eq!(Found::read(&repaired).problems, [""; 0], "{what}");
         assert!(is_accepted(&repaired, &repaired, NOW), "{what}");
     }
 }
@@ -130,11 +130,11 @@ fn problems_quote_nothing_of_what_is_stored() {
         server: b"-----BEGIN SECRET-----".to_vec(),
         server_key: pem("SECRET"),
     };
-    let problems = Found::read(&swapped).problems().join("; ");
+    let problems = Found::read(&swapped).problems.join("; ");
     assert_eq!(
         problems,
         "there is no CA certificate; the CA's key is not a private key in PEM and PKCS #8; \
-         the server: the certificate is not PEM with a section CERTIFICATE"
+         the server: damaged PEM"
     );
 }
 
@@ -143,7 +143,7 @@ fn u47_what_is_lost_is_replaced_without_harm_to_callers() {
     let held = first(NOW);
     // The Secret is gone, or both of its certificates.
     for left in [
-        Found::nothing(),
+        Found::default(),
         Found::read(&Bundle {
             ca_key: None,
             ..Bundle::default()
@@ -192,7 +192,7 @@ fn u47_the_key_decides_which_ca_is_first() {
     let (mut one, other) = (first(NOW), first(NOW));
     one.cas = [other.cas, one.cas].concat();
     let found = Found::read(&one);
-    assert_eq!(found.problems(), [""; 0]);
+    assert_eq!(found.problems, [""; 0]);
     assert_eq!(next(&one, None, NOW), None);
     assert_eq!(decide(&found, &names(), None, NOW), None);
 }
@@ -215,7 +215,7 @@ fn u47_a_ca_of_the_users_own_signs_like_ours() {
 }
 
 #[test]
-fn u47_a_ca_that_cannot_sign_what_is_wanted_is_told_and_nothing_is_written_in_vain() {
+fn u47_a_ca_that_cannot_sign_is_reported_and_nothing_is_written() {
     let with_constraints = |permitted: &str| {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::default();
@@ -237,14 +237,14 @@ fn u47_a_ca_that_cannot_sign_what_is_wanted_is_told_and_nothing_is_written_in_va
 }
 
 #[test]
-fn u47_certificates_that_somebody_else_keeps_are_left_to_him_while_he_does() {
+fn u47_certificates_of_another_manager_are_not_replaced() {
     let theirs = Bundle {
         ca_key: None,
         ..first(NOW)
     };
     assert_eq!(next(&theirs, None, NOW), None);
     assert_eq!(next(&theirs, None, NOW + days(80)), None);
-    // Nobody renewed it: a CA of ours comes, in two steps.
+    // It was not renewed: the controller creates a CA of its own, in two steps.
     let then = NOW + days(82);
     let announced = next(&theirs, None, then).unwrap();
     assert_eq!(announced.server, theirs.server);

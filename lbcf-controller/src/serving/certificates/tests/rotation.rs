@@ -32,12 +32,12 @@ fn u47_an_expired_certificate_is_renewed_at_once_by_the_ca_that_is_published() {
 fn u47_no_certificate_outlives_its_ca() {
     let then = NOW + days(364);
     let new = next(&first(NOW), None, then).unwrap();
-    let end = Found::read(&new).server().unwrap().validity().end();
+    let end = Found::read(&new).server.unwrap().validity.end;
     assert_eq!(end, NOW + days(365));
 }
 
 #[test]
-fn u47_when_all_has_expired_all_is_made_anew() {
+fn u47_when_everything_has_expired_everything_is_issued_again() {
     let then = NOW + days(400);
     let new = next(&first(NOW), None, then).unwrap();
     assert_eq!(number_of_cas(&new), 1);
@@ -93,7 +93,7 @@ fn u47_a_ca_that_cannot_be_published_waits_until_there_is_nothing_to_lose() {
 }
 
 #[test]
-fn u47_an_old_ca_goes_when_nobody_can_serve_what_it_signed_any_more() {
+fn u47_an_old_ca_is_dropped_when_no_replica_can_serve_its_certificates() {
     let (old, then) = with_old_ca();
     let announced = next(&old, None, then).unwrap();
     let signed = next(&announced, Some(days(1)), then).unwrap();
@@ -109,7 +109,7 @@ fn u47_an_old_ca_goes_when_nobody_can_serve_what_it_signed_any_more() {
 }
 
 #[test]
-fn u47_an_expired_ca_goes_even_while_others_stay() {
+fn u47_an_expired_ca_is_dropped_while_others_stay() {
     let (old, then) = with_old_ca();
     let mut announced = next(&old, None, then).unwrap();
     announced

@@ -1,12 +1,33 @@
-//! What operators and functions make of their operands.
+//! The types of results of operators and functions.
 
 use kube_cel::cel::common::ast::{CallExpr, Expr, LiteralValue, operators};
 
 use super::super::repair::{OPTIONAL_FIELD, TICK};
 use super::{Checker, Type};
 
+/// Functions and methods by the type of their results.
+const BOOL_FUNCTIONS: &str = "\
+    bool contains containsCIDR containsIP endsWith hasValue isCIDR isGreaterThan isGlobalUnicast \
+    isIP isInteger isLessThan isLinkLocalMulticast isLinkLocalUnicast isLoopback isQuantity \
+    isSemver isSorted isURL isUnspecified ip.isCanonical math.isFinite math.isInf math.isNaN \
+    matches sets.contains sets.equivalent sets.intersects startsWith";
+const INT_FUNCTIONS: &str = "\
+    asInteger compareTo family getDate getDayOfMonth getDayOfWeek getDayOfYear getFullYear \
+    getHours getMilliseconds getMinutes getMonth getSeconds int lastIndexOf major minor patch \
+    prefixLength sign size indexOf";
+const STRING_FUNCTIONS: &str = "\
+    base64.encode charAt find format getEscapedPath getHost getHostname getPort getScheme join \
+    jsonpatch.escapeKey lowerAscii quote replace string strings.quote substring trim upperAscii";
+/// Their results have types that are not checked.
+const OTHER_FUNCTIONS: &str = "\
+    abs add ceil cidr distinct dyn flatten floor format.named getQuery ip lists.range masked \
+    math.abs math.bitAnd math.bitNot math.bitOr math.bitShiftLeft math.bitShiftRight math.bitXor \
+    math.ceil math.floor math.greatest math.least math.round math.sign math.sqrt math.trunc max \
+    min optional.of optional.ofNonZeroValue quantity reverse semver slice sort sub sum type url \
+    validate";
+
 impl<'a> Checker<'a, '_> {
-    /// The result of an operator; `None` when the call is none.
+    /// The result of an operator; `None` if the call is not one.
     pub(super) fn operator(&mut self, call: &CallExpr) -> Option<Type<'a>> {
         let name = call.func_name.as_str();
         if name == OPTIONAL_FIELD {
@@ -36,7 +57,7 @@ impl<'a> Checker<'a, '_> {
                 "found no matching overload for '{name}' applied to '({})'",
                 types.join(", ")
             );
-            self.complain(symbol, &why)
+            self.report(symbol, &why)
         }))
     }
 
@@ -51,12 +72,12 @@ impl<'a> Checker<'a, '_> {
         match operand.field(name.inner()) {
             Ok(found @ Type::Optional(_)) => found,
             Ok(found) => Type::Optional(Box::new(found)),
-            Err(why) => self.complain(&format!("?{}", name.inner()), &why),
+            Err(why) => self.report(&format!("?{}", name.inner()), &why),
         }
     }
 }
 
-/// How an operator is written, and how many operands it takes.
+/// The symbol of an operator and the number of its operands.
 fn symbol_of(name: &str) -> Option<(&'static str, usize)> {
     Some(match name {
         TICK => ("", 0),
@@ -165,117 +186,26 @@ fn index<'a>(left: &Type<'a>, right: &Type<'a>) -> Option<Type<'a>> {
     }
 }
 
-/// The result of a function, or of a method of a value of that type; `None` when there is none of
-/// that name.
+/// The result of a function, or of a method of `target`; `None` if it does not exist.
 pub(super) fn result_of<'a>(name: &str, target: Option<&Type<'a>>) -> Option<Type<'a>> {
-    let inner = |target: Option<&Type<'a>>| match target {
-        Some(Type::Optional(inner)) => (**inner).clone(),
-        _ => Type::Dyn,
-    };
+    let is_in = |names: &str| names.split(' ').any(|other| other == name);
     Some(match name {
-        "bool"
-        | "contains"
-        | "containsCIDR"
-        | "containsIP"
-        | "endsWith"
-        | "hasValue"
-        | "isCIDR"
-        | "isGreaterThan"
-        | "isGlobalUnicast"
-        | "isIP"
-        | "isInteger"
-        | "isLessThan"
-        | "isLinkLocalMulticast"
-        | "isLinkLocalUnicast"
-        | "isLoopback"
-        | "isQuantity"
-        | "isSemver"
-        | "isSorted"
-        | "isURL"
-        | "isUnspecified"
-        | "ip.isCanonical"
-        | "math.isFinite"
-        | "math.isInf"
-        | "math.isNaN"
-        | "matches"
-        | "sets.contains"
-        | "sets.equivalent"
-        | "sets.intersects"
-        | "startsWith" => Type::Bool,
-        "asInteger" | "compareTo" | "family" | "getDate" | "getDayOfMonth" | "getDayOfWeek"
-        | "getDayOfYear" | "getFullYear" | "getHours" | "getMilliseconds" | "getMinutes"
-        | "getMonth" | "getSeconds" | "int" | "lastIndexOf" | "major" | "minor" | "patch"
-        | "prefixLength" | "sign" | "size" | "indexOf" => Type::Int,
         "uint" => Type::Uint,
         "asApproximateFloat" | "double" => Type::Double,
         "bytes" | "base64.decode" => Type::Bytes,
         "duration" => Type::Duration,
         "timestamp" => Type::Timestamp,
-        "base64.encode"
-        | "charAt"
-        | "find"
-        | "format"
-        | "getEscapedPath"
-        | "getHost"
-        | "getHostname"
-        | "getPort"
-        | "getScheme"
-        | "join"
-        | "jsonpatch.escapeKey"
-        | "lowerAscii"
-        | "quote"
-        | "replace"
-        | "string"
-        | "strings.quote"
-        | "substring"
-        | "trim"
-        | "upperAscii" => Type::String,
         "findAll" | "split" => Type::List(Box::new(Type::String)),
         "optional.none" => Type::Optional(Box::new(Type::Dyn)),
         "or" => target.cloned().unwrap_or(Type::Dyn),
-        "value" | "orValue" => inner(target),
-        "abs"
-        | "add"
-        | "ceil"
-        | "cidr"
-        | "distinct"
-        | "dyn"
-        | "flatten"
-        | "floor"
-        | "format.named"
-        | "getQuery"
-        | "ip"
-        | "lists.range"
-        | "masked"
-        | "math.abs"
-        | "math.bitAnd"
-        | "math.bitNot"
-        | "math.bitOr"
-        | "math.bitShiftLeft"
-        | "math.bitShiftRight"
-        | "math.bitXor"
-        | "math.ceil"
-        | "math.floor"
-        | "math.greatest"
-        | "math.least"
-        | "math.round"
-        | "math.sign"
-        | "math.sqrt"
-        | "math.trunc"
-        | "max"
-        | "min"
-        | "optional.of"
-        | "optional.ofNonZeroValue"
-        | "quantity"
-        | "reverse"
-        | "semver"
-        | "slice"
-        | "sort"
-        | "sub"
-        | "sum"
-        | "type"
-        | "url"
-        | "validate" => Type::Dyn,
+        "value" | "orValue" => match target {
+            Some(Type::Optional(inner)) => (**inner).clone(),
+            _ => Type::Dyn,
+        },
+        _ if is_in(BOOL_FUNCTIONS) => Type::Bool,
+        _ if is_in(INT_FUNCTIONS) => Type::Int,
+        _ if is_in(STRING_FUNCTIONS) => Type::String,
+        _ if is_in(OTHER_FUNCTIONS) => Type::Dyn,
         _ => return None,
     })
 }

@@ -16,7 +16,7 @@ fn compiled(rule: &str) -> Result<(), String> {
         "x-kubernetes-validations": [{"rule": rule}],
     });
     let node = Node::read(&schema);
-    let rule: &crate::schema::cel::Rule = &node.rules[0];
+    let rule: &crate::schema::cel::ValidationRule = &node.rules[0];
     match rule.program.as_ref().unwrap() {
         Ok(_) => Ok(()),
         Err(why) => Err(why.clone()),

@@ -5,8 +5,8 @@ use crate::schema::node::Node;
 
 fn texts(schema: &Value, new: Value, old: Option<Value>) -> Vec<String> {
     let node = Node::read(schema);
-    let verdict = run(&node, &new, old.as_ref());
-    let errors = verdict.errors.iter();
+    let result = run(&node, &new, old.as_ref());
+    let errors = result.errors.iter();
     errors
         .map(|e| {
             format!(
@@ -16,11 +16,11 @@ fn texts(schema: &Value, new: Value, old: Option<Value>) -> Vec<String> {
                 e.message
             )
         })
-        .chain(verdict.warnings.iter().map(|w| format!("warning {w}")))
+        .chain(result.warnings.iter().map(|w| format!("warning {w}")))
         .collect()
 }
 
-/// A schema with one rule for `spec`.
+/// A schema with one rule on `spec`.
 fn spec(rule: Value) -> Value {
     json!({"type": "object", "properties": {"spec": {"type": "object",
         "properties": {
@@ -32,8 +32,8 @@ fn spec(rule: Value) -> Value {
 }
 
 #[test]
-fn refusals_are_worded_like_kubernetes() {
-    for (rule, bad, complaint) in [
+fn errors_are_worded_like_kubernetes() {
+    for (rule, bad, expected) in [
         (
             json!({"rule": "self.n > 1", "message": " n is too small "}),
             json!({"n": 1}),
@@ -92,11 +92,11 @@ fn refusals_are_worded_like_kubernetes() {
     ] {
         assert_eq!(
             texts(&spec(rule.clone()), json!({"spec": bad}), None),
-            [complaint],
+            [expected],
             "{rule}"
         );
     }
-    // What is no object is shown.
+    // Scalars are part of the message.
     let scalar = json!({"type": "object", "properties": {"n": {"type": "integer", "x-kubernetes-validations": [{"rule": "self > 1"}]}}});
     assert_eq!(
         texts(&scalar, json!({"n": 1}), None),
@@ -147,7 +147,7 @@ fn values_have_the_types_of_their_schema() {
 }
 
 #[test]
-fn transitions_need_a_past() {
+fn transition_rules_need_an_old_value() {
     let schema = spec(json!({"rule": "self.n >= oldSelf.n", "message": "only grows"}));
     let at = |n: i64| json!({"spec": {"n": n}});
     assert!(texts(&schema, at(1), None).is_empty());
@@ -169,7 +169,7 @@ fn transitions_need_a_past() {
 }
 
 #[test]
-fn items_have_a_past_only_in_keyed_lists() {
+fn only_items_of_keyed_lists_correlate() {
     let items = json!({"type": "object", "properties": {"k": {"type": "string"}, "n": {"type": "integer"}},
         "x-kubernetes-validations": [{"rule": "self.n >= oldSelf.n", "message": "only grows"}]});
     let schema = |kind: Value| {
@@ -195,7 +195,7 @@ fn items_have_a_past_only_in_keyed_lists() {
 }
 
 #[test]
-fn what_was_refused_before_only_warns() {
+fn errors_of_unchanged_values_are_warnings() {
     let schema = spec(json!({"rule": "self.n > 1", "message": "m"}));
     let old = json!({"spec": {"n": 1, "s": "a"}});
     assert_eq!(
@@ -210,7 +210,7 @@ fn what_was_refused_before_only_warns() {
 }
 
 #[test]
-fn endless_rules_end() {
+fn the_cost_of_rules_is_limited() {
     let list = json!({"type": "array", "items": {"type": "integer"}});
     let rule = "self.list.all(a, self.list.all(b, self.list.all(c, self.list.all(d, a + b + c + d >= 0))))";
     let schema = json!({"type": "object", "properties": {"list": list}, "x-kubernetes-validations": [

@@ -1,124 +1,119 @@
-//! Bodies that are no JSON, or no object.
+//! Bodies that are not JSON, or not an object.
 
-use super::judging::{Bad, Badness, judge};
-use super::stage::Stage;
-use crate::check::{Check, Company, Group, Level, Observer};
-use crate::lab::{Call, Lab, healthz};
+use super::valid_calls::ValidCalls;
+use super::verify::{BadRequest, Expected, verify};
+use crate::check::{Check, Concurrency, Group};
+use crate::lab::{Lab, WebhookCall, healthz};
+use crate::outcome::CheckOutcome;
 use crate::transport::Request;
-use crate::verdict::Verdict;
 
-/// Broken JSON.
 pub(super) static BAD_01: Check = Check {
     id: "BAD-01",
-    level: Level::Should,
-    group: Group::Bad,
-    rule: "A body that is no JSON object is refused within 2 seconds, and the driver goes on",
-    why: "Anybody who reaches the driver can send it. A driver that dies of it takes all load \
-          balancers of the cluster out of service.",
+    rule: "A body that is not a JSON object is rejected within 2 seconds, and the driver keeps \
+           working",
+    why: "Anyone who can reach the driver can send such a body. If the driver crashes, no load \
+          balancer of the cluster can be changed.",
     source: "derived: RFC 9110, status 400",
-    typical: "An exception in the body parser that ends as 500, or ends the process; a zero value \
-              that is worked with after the error was only logged.",
-    observer: Observer::Unused,
-    needs: &[],
-    company: Company::Alone,
-    code: |lab| Box::pin(bad_01(lab)),
+    typical: "An exception in the body parser becomes 500 or ends the process; or the error is \
+              only logged, and the handler continues with an empty value.",
+    concurrency: Concurrency::Exclusive,
+    ..Check::should(Group::Bad, |lab| Box::pin(bad_01(lab)))
 };
 
-/// How deep JSON is nested that is meant to be too deep.
+/// The nesting depth of JSON that is too deep.
 const DEPTH: usize = 50_000;
 
-async fn bad_01(lab: &Lab) -> Verdict {
-    let stage = Stage::new(lab).await;
-    let mut bad = broken(lab, &stage.calls());
-    // Whatever healthz makes of it, it answers.
+async fn bad_01(lab: &Lab) -> CheckOutcome {
+    let valid = ValidCalls::new(lab).await;
+    let mut bad = broken(lab, &valid.calls());
+    // healthz may ignore its body.
     for body in [&b""[..], b"{", b"null"] {
-        bad.push(Bad {
+        bad.push(BadRequest {
             call: healthz(),
-            what: "a body that is no JSON object".to_owned(),
+            what: "a body that is not a JSON object".to_owned(),
             request: Request::post("healthz", body.to_vec()),
-            badness: Badness::Readable,
+            expected: Expected::AnyResponse,
         });
     }
-    judge(lab, bad).await
+    verify(lab, bad).await
 }
 
 /// Each kind of broken body for each of the calls.
-pub(super) fn broken(lab: &Lab, calls: &[Call]) -> Vec<Bad> {
+pub(super) fn broken(lab: &Lab, calls: &[WebhookCall]) -> Vec<BadRequest> {
     let mut bad = Vec::new();
-    for (what, badness, body) in KINDS {
+    for (what, expected, body) in BODIES {
         for call in calls {
-            let right = lab.request_of(call).body.to_vec();
-            bad.push(Bad {
+            let valid = lab.request_of(call).body.to_vec();
+            bad.push(BadRequest {
                 call: call.clone(),
                 what: (*what).to_owned(),
-                request: Request::post(call.webhook(), body(right)),
-                badness: *badness,
+                request: Request::post(call.webhook(), body(valid)),
+                expected: *expected,
             });
         }
     }
     bad
 }
 
-type Kind = (&'static str, Badness, fn(Vec<u8>) -> Vec<u8>);
+type BrokenBody = (&'static str, Expected, fn(Vec<u8>) -> Vec<u8>);
 
-/// What a right body is made into. What some language's usual reader takes for a right body, or for
-/// one in which nothing is said, may be answered as such: Go's decoder leaves alone what follows
-/// the JSON, and takes null for no fields; Express does so with a body that is empty.
-const KINDS: &[Kind] = &[
-    (
-        "a body that ends in the middle",
-        Badness::Senseless,
-        |mut right| {
-            right.truncate(right.len() / 2);
-            right
-        },
-    ),
+/// Broken variants of a valid body. Some common parsers accept a variant as valid or as empty: Go's
+/// decoder ignores text after the JSON and reads null as no fields, and Express accepts an empty body.
+const BODIES: &[BrokenBody] = &[
+    ("a truncated body", Expected::Rejection, |mut valid| {
+        valid.truncate(valid.len() / 2);
+        valid
+    }),
     (
         "a body without its last brace",
-        Badness::Senseless,
-        |mut right| {
-            right.pop();
-            right
+        Expected::Rejection,
+        |mut valid| {
+            valid.pop();
+            valid
         },
     ),
-    ("a body of plain text", Badness::Senseless, |_| {
+    ("a body of plain text", Expected::Rejection, |_| {
         b"lbInfo=lb-1&backendAddr=10.0.0.1".to_vec()
     }),
     (
         "NaN for a map",
-        Badness::Senseless,
-        // No JSON, but some readers take it.
+        Expected::Rejection,
+        // Not JSON, but some parsers accept it.
         |_| {
             br#"{"recordID":"x","lbSpec":NaN,"lbInfo":NaN,"parameters":NaN,"podBackend":NaN}"#
                 .to_vec()
         },
     ),
-    ("bytes that are no UTF-8", Badness::Senseless, |right| {
-        [&[0x80, 0xfe, 0xc3][..], &right].concat()
+    ("bytes that are not UTF-8", Expected::Rejection, |valid| {
+        [&[0x80, 0xfe, 0xc3][..], &valid].concat()
+    }),
+    ("JSON that is nested too deep", Expected::Rejection, |_| {
+        br#"{"lbInfo":"#.iter().copied().chain(std::iter::repeat_n(b'[', DEPTH)).collect()
+    }),
+    ("text after the JSON", Expected::AnyResponse, |valid| {
+        [&valid[..], b"}, and more"].concat()
     }),
     (
-        "JSON that is nested without an end",
-        Badness::Senseless,
-        |_| br#"{"lbInfo":"#.iter().copied().chain(std::iter::repeat_n(b'[', DEPTH)).collect(),
+        "a recordID that is not UTF-8",
+        Expected::AnyResponse,
+        |valid| {
+            let text = br#"{"recordID":"#;
+            match valid.strip_prefix(text) {
+                Some(rest) => [&text[..], b"\"\xff\xfe\",\"was\":", rest].concat(),
+                None => [
+                    b"{\"was\":\"\xff\xfe\",",
+                    valid.get(1..).unwrap_or_default(),
+                ]
+                .concat(),
+            }
+        },
     ),
-    ("text behind the JSON", Badness::Readable, |right| {
-        [&right[..], b"}, and more"].concat()
+    ("an empty body", Expected::AnyResponse, |_| Vec::new()),
+    ("the body null", Expected::AnyResponse, |_| b"null".to_vec()),
+    ("an array as body", Expected::AnyResponse, |_| {
+        b"[]".to_vec()
     }),
-    ("a recordID that is no UTF-8", Badness::Readable, |right| {
-        let text = br#"{"recordID":"#;
-        match right.strip_prefix(text) {
-            Some(rest) => [&text[..], b"\"\xff\xfe\",\"was\":", rest].concat(),
-            None => [
-                b"{\"was\":\"\xff\xfe\",",
-                right.get(1..).unwrap_or_default(),
-            ]
-            .concat(),
-        }
-    }),
-    ("an empty body", Badness::Readable, |_| Vec::new()),
-    ("the body null", Badness::Readable, |_| b"null".to_vec()),
-    ("an array for a body", Badness::Readable, |_| b"[]".to_vec()),
-    ("a text for a body", Badness::Readable, |_| {
+    ("a string as body", Expected::AnyResponse, |_| {
         b"\"x\"".to_vec()
     }),
 ];

@@ -1,36 +1,33 @@
-//! Other methods than POST, and paths that are no webhook's.
+//! Methods other than POST, and unknown paths.
 
-use super::judging::is_alive;
-use super::stage::Stage;
-use crate::check::{Check, Company, Group, Level, Observer};
-use crate::exchange::Kind;
-use crate::lab::{Answer, Call, Lab};
+use super::valid_calls::ValidCalls;
+use super::verify::is_alive;
+use crate::check::{Check, Concurrency, Group, Observer};
+use crate::exchange::RequestKind;
+use crate::lab::{Lab, WebhookCall};
+use crate::outcome::{CheckOutcome, Failure};
 use crate::transport::Request;
-use crate::verdict::{Failure, NotPassed, Verdict};
 use http::Method;
 
-/// Nothing is done by them.
 pub(super) static BAD_03: Check = Check {
     id: "BAD-03",
-    level: Level::Should,
-    group: Group::Bad,
-    rule: "Other methods than POST and other paths than the webhooks' are refused with 405 or 404, and do nothing",
-    why: "Browsers, crawlers and caches send GET, and send it twice. What they ask for must not make \
-          load balancers.",
+    rule: "Methods other than POST and paths other than the webhooks' are rejected with 405 or \
+           404, and change nothing",
+    why: "Browsers, crawlers and caches send GET, and may send it twice. Such a request must not \
+          create load balancers.",
     source: "derived: RFC 9110, safe methods",
-    typical: "A route without a method, a catch-all handler, or a handler that finds out the webhook \
+    typical: "A route without a method, a catch-all handler, or a handler that selects the webhook \
               by the end of the path.",
     observer: Observer::Improves,
-    needs: &[],
-    company: Company::Alone,
-    code: |lab| Box::pin(bad_03(lab)),
+    concurrency: Concurrency::Exclusive,
+    ..Check::should(Group::Bad, |lab| Box::pin(bad_03(lab)))
 };
 
-async fn bad_03(lab: &Lab) -> Verdict {
-    let stage = Stage::new(lab).await;
-    let before = lab.look().await?;
-    // One that is not there yet, so that it shows if it is made.
-    let mut calls = stage.calls();
+async fn bad_03(lab: &Lab) -> CheckOutcome {
+    let valid = ValidCalls::new(lab).await;
+    let before = lab.observe().await?;
+    // A new load balancer, so that its creation is visible.
+    let mut calls = valid.calls();
     calls[1] = lab.load_balancer().create();
     for method in [Method::GET, Method::PUT, Method::DELETE] {
         for call in &calls {
@@ -39,7 +36,7 @@ async fn bad_03(lab: &Lab) -> Verdict {
                 ..lab.request_of(call)
             };
             let what = format!("{method} of {}", call.webhook());
-            refused(lab, call, &request, &what).await?;
+            rejected(lab, call, &request, &what).await?;
         }
     }
     for path in [
@@ -51,38 +48,30 @@ async fn bad_03(lab: &Lab) -> Verdict {
             path: path.to_owned(),
             ..lab.request_of(&calls[1])
         };
-        refused(lab, &calls[1], &request, &format!("POST of {path}")).await?;
+        rejected(lab, &calls[1], &request, &format!("POST of {path}")).await?;
     }
     is_alive(lab, "other methods and paths").await?;
-    let (Some(before), Some(seen)) = (before, lab.look().await?) else {
+    let expected = "no load balancer created by another method or at another path";
+    lab.created_since(before.as_ref(), 0, expected).await?;
+    let (Some(before), Some(seen)) = (before, lab.observe().await?) else {
         return Ok(());
     };
-    if let Some(new) = seen.since(&before).first() {
-        let expected = "no load balancer made by another method or at another path";
-        return Err(Failure::new(expected, format!("{new:?}")).into());
-    }
-    let lb_info = &stage.load_balancer.lb_info;
+    let lb_info = &valid.load_balancer.lb_info;
     let (before, seen) = (before.load_balancer(lb_info), seen.load_balancer(lb_info));
     if before != seen {
-        let expected = format!("the load balancer as it was, {before:?}");
+        let expected = format!("the load balancer unchanged, {before:?}");
         return Err(Failure::new(expected, format!("{seen:?}")).into());
     }
     Ok(())
 }
 
-/// Fails unless it is refused.
-async fn refused(lab: &Lab, call: &Call, request: &Request, what: &str) -> Result<(), NotPassed> {
-    let answer: Answer = lab.call_by(call, request, Kind::Improper).await;
-    let expected = || format!("HTTP 405 or 404 for {what}");
-    let Some(status) = answer.http_status() else {
-        return Err(answer.failed(expected(), answer.said()));
+async fn rejected(lab: &Lab, call: &WebhookCall, request: &Request, what: &str) -> CheckOutcome {
+    let reply = lab.call_by(call, request, RequestKind::Invalid).await;
+    let got = match reply.http_status() {
+        // A redirect changes nothing, either, and 501 is for unknown methods.
+        Some(300..=499 | 501) => return Ok(()),
+        Some(status) => format!("HTTP {status}, {}", reply.summary()),
+        None => reply.summary(),
     };
-    // A redirect does nothing, either, and 501 says that there is no such method.
-    match status {
-        300..=499 | 501 => Ok(()),
-        _ => {
-            let got = format!("HTTP {status}, {}", answer.said());
-            Err(answer.failed(expected(), got))
-        }
-    }
+    Err(reply.failed(format!("HTTP 405 or 404 for {what}"), got))
 }

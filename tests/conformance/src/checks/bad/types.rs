@@ -1,92 +1,82 @@
-//! Values of other types than their fields have.
+//! Values of the wrong type.
 
-use super::judging::{Bad, Badness, judge};
-use super::stage::Stage;
-use crate::check::{Check, Company, Group, Level, Observer};
-use crate::lab::{Call, Lab, Source};
-use crate::verdict::Verdict;
+use super::valid_calls::ValidCalls;
+use super::verify::{BadRequest, Expected, verify};
+use crate::check::{Check, Concurrency, Group};
+use crate::lab::{Lab, Source, WebhookCall};
+use crate::outcome::CheckOutcome;
 use serde_json::{Map, Value, json};
 
-/// Wrong types.
 pub(super) static BAD_02: Check = Check {
     id: "BAD-02",
-    level: Level::Should,
-    group: Group::Bad,
-    rule: "Fields of a wrong type are refused: never Succ, and never an exception",
-    why: "With Succ somebody trusts that something was done, and nobody knows what. An exception tells \
-          the user nothing.",
+    rule: "A field of the wrong type is rejected: the driver returns neither Succ nor an exception",
+    why: "After Succ the controller assumes that the work was done, although the driver could not \
+          read what to do. An exception tells the user nothing.",
     source: "derived: LBCF webhook specification, types of the fields",
-    typical: "Languages without types take a list for a map without fields, and go on with defaults. \
-              Check the body against a schema first.",
-    observer: Observer::Unused,
-    needs: &[],
-    company: Company::Alone,
-    code: |lab| Box::pin(bad_02(lab)),
+    typical: "Dynamically typed languages accept a list as a map without fields and continue with \
+              defaults. Validate the body against a schema first.",
+    concurrency: Concurrency::Exclusive,
+    ..Check::should(Group::Bad, |lab| Box::pin(bad_02(lab)))
 };
 
-async fn bad_02(lab: &Lab) -> Verdict {
-    let stage = Stage::new(lab).await;
-    judge(lab, wrong_types(lab, &stage)).await
+async fn bad_02(lab: &Lab) -> CheckOutcome {
+    let valid = ValidCalls::new(lab).await;
+    verify(lab, wrong_types(lab, &valid)).await
 }
 
-/// Right calls, each with one field of a wrong type.
-pub(super) fn wrong_types(lab: &Lab, stage: &Stage) -> Vec<Bad> {
+/// Valid calls with one field of a wrong type.
+pub(super) fn wrong_types(lab: &Lab, valid: &ValidCalls) -> Vec<BadRequest> {
+    use Expected::{AnyResponse, Rejection};
     let mut bad = Vec::new();
-    let mut add = |call: &Call, field: &str, value: Value, badness| {
+    let mut add = |call: &WebhookCall, field: &str, value: Value, expected| {
         let what = format!("{field} of the type {}", type_of(&value));
-        let call = call.clone().with(field, value).improper();
+        let call = call.clone().with(field, value).invalid();
         let request = lab.request_of(&call);
-        bad.push(Bad {
+        bad.push(BadRequest {
             call,
             what,
             request,
-            badness,
+            expected,
         });
     };
-    use Badness::{Readable, Senseless};
-    // One that is not there yet: what is there may be found by its recordID.
+    // A new one, because a driver may find an existing one by its recordID.
     let new = lab.load_balancer();
     for call in [new.validate(), new.create()] {
         for value in [json!(["x"]), json!("x"), json!(7), json!(true)] {
-            add(&call, "lbSpec", value, Senseless);
+            add(&call, "lbSpec", value, Rejection);
         }
-        if !new.wanted.lb_spec.is_empty() {
-            add(&call, "lbSpec", nested(&new.wanted.lb_spec), Senseless);
+        if !new.sample.lb_spec.is_empty() {
+            add(&call, "lbSpec", nested(&new.sample.lb_spec), Rejection);
         }
     }
-    let ensure = stage.load_balancer.ensure();
-    let bind = stage.backend.ensure();
+    let (ensure, delete) = (valid.load_balancer.ensure(), valid.load_balancer.delete());
+    let (bind, unbind) = (valid.backend.ensure(), valid.backend.deregister());
+    let validate = valid.validate_backend();
     for value in [json!(["x"]), json!("x"), json!(7)] {
-        add(&ensure, "lbInfo", value.clone(), Senseless);
-        add(&ensure, "attributes", value.clone(), Senseless);
-        add(&bind, "lbInfo", value.clone(), Senseless);
-        add(&bind, "parameters", value.clone(), Senseless);
-        add(
-            &stage.validate_backend(),
-            "parameters",
-            value.clone(),
-            Senseless,
-        );
-        // What is read as no load balancer at all is deleted already.
-        add(
-            &stage.load_balancer.delete(),
-            "lbInfo",
-            value.clone(),
-            Readable,
-        );
-        add(&stage.backend.deregister(), "lbInfo", value, Readable);
+        for (call, field) in [
+            (&ensure, "lbInfo"),
+            (&ensure, "attributes"),
+            (&bind, "lbInfo"),
+            (&bind, "parameters"),
+            (&validate, "parameters"),
+        ] {
+            add(call, field, value.clone(), Rejection);
+        }
+        // An unreadable lbInfo may be that of a deleted load balancer.
+        add(&delete, "lbInfo", value.clone(), AnyResponse);
+        add(&unbind, "lbInfo", value, AnyResponse);
     }
     for value in [json!(["x"]), json!({"x": "y"}), json!(true)] {
-        add(&bind, "backendAddr", value.clone(), Senseless);
-        add(&stage.backend.deregister(), "backendAddr", value, Readable);
+        add(&bind, "backendAddr", value.clone(), Rejection);
+        add(&unbind, "backendAddr", value, AnyResponse);
     }
-    let generate = stage.backend.generate();
-    let field = match &stage.backend.source {
+    let generate = valid.backend.generate();
+    let field = match &valid.backend.source {
         Source::Service(_) => "serviceBackend",
         Source::Pod(_) | Source::Static => "podBackend",
     };
     for value in [json!("x"), json!(["x"]), json!(7)] {
-        add(&generate, field, value, Senseless);
+        add(&generate, field, value, Rejection);
     }
     for (pointer, value) in [
         ("/pod", json!(7)),
@@ -102,15 +92,15 @@ pub(super) fn wrong_types(lab: &Lab, stage: &Stage) -> Vec<Bad> {
         ),
     ] {
         let mut backend = generate.field(field).cloned().unwrap_or_default();
-        if let Some(place) = backend.pointer_mut(pointer) {
-            *place = value;
-            add(&generate, field, backend, Senseless);
+        if let Some(target) = backend.pointer_mut(pointer) {
+            *target = value;
+            add(&generate, field, backend, Rejection);
         }
     }
     bad
 }
 
-/// The same keys, each with a map for a value.
+/// The keys of a map, each with a map as value.
 fn nested(map: &lbcf_driver_sdk::webhook::StringMap) -> Value {
     let nested = map.keys().map(|key| (key.clone(), json!({"x": ["y"]})));
     Value::Object(nested.collect::<Map<_, _>>())
@@ -123,6 +113,6 @@ const fn type_of(value: &Value) -> &'static str {
         Value::Number(_) => "number",
         Value::String(_) => "string",
         Value::Array(_) => "array",
-        Value::Object(_) => "object, with values that are none of its own,",
+        Value::Object(_) => "object, with values of wrong types,",
     }
 }

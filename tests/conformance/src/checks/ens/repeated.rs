@@ -1,128 +1,105 @@
-//! Registering again what is registered already.
+//! Repeated registrations.
 
-use super::basis::{bound_once, is_there};
-use crate::check::{Check, Company, Group, Level, Need, Observer};
+use super::registration::{bound_once, is_registered};
+use crate::check::{Check, Group, Need, Observer};
 use crate::lab::Lab;
-use crate::verdict::Verdict;
+use crate::outcome::CheckOutcome;
 use lbcf_driver_sdk::webhook::StringMap;
 use serde_json::{Value, json};
 
-/// Registering what is registered succeeds.
 pub(super) static ENS_02: Check = Check {
     id: "ENS-02",
-    level: Level::Must,
-    group: Group::Ens,
-    rule: "Registering a backend that is registered already succeeds, however often, and leaves one binding",
-    why: "Controllers call ensureBackend again after a lost answer, after their own restart and \
-          periodically. A driver that fails then is called for ever, and its pod never counts as \
-          registered.",
+    rule: "Registering a registered backend succeeds, however often, and leaves one binding",
+    why: "Controllers repeat ensureBackend after a lost response, after their own restart and \
+          periodically. If the driver then fails, they retry indefinitely, and the pod never \
+          becomes registered.",
     source: "LBCF webhook specification, ensureBackend; b124",
-    typical: "The cloud's \"already exists\" is passed on as Fail. Look first, or take that error \
-              for a success.",
+    typical: "The cloud's \"already exists\" is returned as Fail. Check first, or treat that error \
+              as success.",
     observer: Observer::Improves,
     needs: &[Need::LoadBalancer, Need::Backend],
-    company: Company::Any,
-    code: |lab| Box::pin(ens_02(lab)),
+    ..Check::must(Group::Ens, |lab| Box::pin(ens_02(lab)))
 };
 
-async fn ens_02(lab: &Lab) -> Verdict {
+async fn ens_02(lab: &Lab) -> CheckOutcome {
     let load_balancer = lab.given_load_balancer().await?;
     let backend = lab.given_registered(&load_balancer).await?;
     for _ in 0..lab.repeats() {
-        let again = lab.until_done(&backend.ensure()).await?;
-        again.succ("since the backend is registered already")?;
+        let since = "since the backend is registered already";
+        lab.succeeds(&backend.ensure(), since).await?;
     }
-    let since = "since backends were registered to it";
-    match lab.look_at(&load_balancer.lb_info, since).await? {
+    match lab.observed_backends(&load_balancer.lb_info).await? {
         Some(seen) => bound_once(&seen, &backend),
         None => Ok(()),
     }
 }
 
-/// Whatever the controller remembers.
 pub(super) static ENS_04: Check = Check {
     id: "ENS-04",
-    level: Level::Must,
-    group: Group::Ens,
-    rule: "ensureBackend succeeds whether injectedInfo is null, empty, or what the last Succ gave",
-    why: "It is null in the first call, and again when the answer to the first got lost. A driver may \
-          use it, but may not need it.",
+    rule: "ensureBackend succeeds whether injectedInfo is null, empty, or the value of the last \
+           Succ",
+    why: "It is null in the first call, and in the next if the first response got lost. A driver \
+          may use it, but must not depend on it.",
     source: "LBCF webhook specification, injectedInfo; b121, b126",
-    typical: "The binding's id is looked up in injectedInfo only. Look it up by address where it is \
-              not there.",
+    typical: "The binding's id is read from injectedInfo only. Look the binding up by address when \
+              it is missing.",
     observer: Observer::Improves,
     needs: &[Need::LoadBalancer, Need::Backend],
-    company: Company::Any,
-    code: |lab| Box::pin(ens_04(lab)),
+    ..Check::must(Group::Ens, |lab| Box::pin(ens_04(lab)))
 };
 
-async fn ens_04(lab: &Lab) -> Verdict {
+async fn ens_04(lab: &Lab) -> CheckOutcome {
     let load_balancer = lab.given_load_balancer().await?;
     let backend = lab.given_registered(&load_balancer).await?;
     let latest = json!(backend.injected_info);
     for injected_info in [Value::Null, latest.clone(), json!({}), latest, Value::Null] {
-        let shown = format!("with injectedInfo {injected_info}, since the backend is registered");
-        let call = backend
-            .ensure()
-            .with("injectedInfo", injected_info)
-            .unusual();
-        let answer = lab.until_done(&call).await?;
-        answer.succ(&shown)?;
+        let since = format!("with injectedInfo {injected_info}, since the backend is registered");
+        let call = backend.ensure().with("injectedInfo", injected_info);
+        lab.succeeds(&call.unusual(), &since).await?;
     }
-    is_there(lab, &backend, &backend.parameters).await
+    is_registered(lab, &backend).await
 }
 
-/// The record may be another one.
 pub(super) static ENS_05: Check = Check {
     id: "ENS-05",
-    level: Level::Must,
-    group: Group::Ens,
-    rule: "A backend that was registered under another recordID is taken over: Succ, one binding",
-    why: "When a BackendRecord is deleted and made anew, it has another uid, and so another recordID. \
-          A backend is the same by its load balancer and its address.",
-    source: "LBCF controller: a backend is known by lbInfo and backendAddr",
-    typical: "Bindings are kept by recordID, and one of another record is a conflict.",
+    rule: "ensureBackend adopts a backend that was registered under another recordID: Succ, one \
+           binding",
+    why: "A BackendRecord that is deleted and created again has another uid, and so another \
+          recordID. The load balancer and the address identify a backend.",
+    source: "LBCF controller: lbInfo and backendAddr identify a backend",
+    typical: "Bindings are stored by recordID, and a binding of another record is a conflict.",
     observer: Observer::Improves,
     needs: &[Need::LoadBalancer, Need::Backend],
-    company: Company::Any,
-    code: |lab| Box::pin(ens_05(lab)),
+    ..Check::must(Group::Ens, |lab| Box::pin(ens_05(lab)))
 };
 
-async fn ens_05(lab: &Lab) -> Verdict {
+async fn ens_05(lab: &Lab) -> CheckOutcome {
     let load_balancer = lab.given_load_balancer().await?;
     let mut backend = lab.given_registered(&load_balancer).await?;
     backend.uid = lab.uid();
     backend.injected_info = StringMap::new();
     let backend = lab.registered(backend).await?;
-    is_there(lab, &backend, &backend.parameters).await?;
-    // And the record that took it over can take it away.
-    let deregistered = lab.deregistered(&backend).await;
-    deregistered.map_err(|not_passed| not_passed.blocked_by("DRG-01"))?;
-    Ok(())
+    is_registered(lab, &backend).await?;
+    // The new record can also deregister it.
+    lab.given_deregistered(&backend).await
 }
 
-/// What somebody took away comes back.
 pub(super) static ENS_09: Check = Check {
     id: "ENS-09",
-    level: Level::Should,
-    group: Group::Ens,
-    rule: "A backend that was taken away outside is registered again by the next ensureBackend",
-    why: "That is what ensuring is for: somebody removed it in the cloud's console by mistake, and \
-          with ensurePolicy Always the controller asks again.",
+    rule: "ensureBackend registers a backend again that was deregistered outside of Kubernetes",
+    why: "The call exists for this: a backend may be removed by mistake in the cloud's console, \
+          and with ensurePolicy Always the controller calls again.",
     source: "LBCF: ensurePolicy Always",
-    typical: "A memory of what is registered, in the driver or in injectedInfo, that is asked instead \
-              of the cloud.",
+    typical: "The driver reads its own state, or injectedInfo, instead of the cloud.",
     observer: Observer::Required,
     needs: &[Need::LoadBalancer, Need::Backend, Need::Unbinding],
-    company: Company::Any,
-    code: |lab| Box::pin(ens_09(lab)),
+    ..Check::should(Group::Ens, |lab| Box::pin(ens_09(lab)))
 };
 
-async fn ens_09(lab: &Lab) -> Verdict {
+async fn ens_09(lab: &Lab) -> CheckOutcome {
     let load_balancer = lab.given_load_balancer().await?;
     let backend = lab.given_registered(&load_balancer).await?;
     let change = json!({"lbInfo": backend.lb_info, "addr": backend.addr});
-    lab.meddle("unbind", &change).await?;
-    let backend = lab.registered(backend).await?;
-    is_there(lab, &backend, &backend.parameters).await
+    lab.modify("unbind", &change).await?;
+    is_registered(lab, &lab.registered(backend).await?).await
 }

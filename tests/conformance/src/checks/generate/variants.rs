@@ -1,24 +1,24 @@
-//! Backends that differ from another in one way.
+//! Backends that differ from another in one part.
 
 use crate::lab::{Backend, Lab, LoadBalancer, Source};
 use serde_json::{Value, json};
 
-/// A backend, and what it is in words.
+/// A backend with a description.
 pub(super) struct Variant {
     pub(super) what: &'static str,
     pub(super) backend: Backend,
 }
 
-/// A pod, and others that differ from it, and from each other, in what identifies a backend.
+/// A pod, and others that differ from it, and from each other, in one part of the identity.
 pub(super) fn pods(lab: &Lab, load_balancer: &LoadBalancer) -> Vec<Variant> {
     let second_port = |mut pod: Value| {
         let port = port_of(&pod) + 1;
         set_port(&mut pod, port);
         pod
     };
-    let one = sketch(lab.pod_backend(load_balancer));
-    let other = sketch(lab.pod_backend(load_balancer));
-    let mut namesake = sketch(lab.pod_backend(load_balancer));
+    let one = sent(lab.pod_backend(load_balancer));
+    let other = sent(lab.pod_backend(load_balancer));
+    let mut namesake = sent(lab.pod_backend(load_balancer));
     namesake["pod"]["metadata"]["name"] = one["pod"]["metadata"]["name"].clone();
     namesake["pod"]["metadata"]["namespace"] = json!("lbcf-conformance-2");
     [
@@ -38,10 +38,10 @@ pub(super) fn pods(lab: &Lab, load_balancer: &LoadBalancer) -> Vec<Variant> {
 
 /// A service on a node, and others that differ from it, and from each other, in the same way.
 pub(super) fn services(lab: &Lab, load_balancer: &LoadBalancer) -> Vec<Variant> {
-    let mut one = sketch(lab.service_backend(load_balancer));
-    let elsewhere = sketch(lab.service_backend(load_balancer));
+    let mut one = sent(lab.service_backend(load_balancer));
+    let other = sent(lab.service_backend(load_balancer));
     let node_port = &one["service"]["spec"]["ports"][0]["nodePort"];
-    // Far from those that other backends of the check have.
+    // Outside the range of the check's other backends.
     let node_port = node_port.as_i64().unwrap_or(30_000) + 2_000;
     let port = port_of(&one) + 1;
     if let Some(ports) = one["service"]["spec"]["ports"].as_array_mut() {
@@ -51,27 +51,20 @@ pub(super) fn services(lab: &Lab, load_balancer: &LoadBalancer) -> Vec<Variant> 
             "nodePort": node_port,
         }));
     }
-    let on_the_same_node = |mut service: Value| {
-        service["nodeName"] = one["nodeName"].clone();
-        service["nodeAddresses"] = one["nodeAddresses"].clone();
+    let on_node_of = |mut service: Value, node: &Value| {
+        service["nodeName"] = node["nodeName"].clone();
+        service["nodeAddresses"] = node["nodeAddresses"].clone();
         service
     };
-    let mut on_another_node = one.clone();
-    on_another_node["nodeName"] = elsewhere["nodeName"].clone();
-    on_another_node["nodeAddresses"] = elsewhere["nodeAddresses"].clone();
-    let mut on_another_port = one.clone();
-    set_port(&mut on_another_port, port);
+    let mut other_port = one.clone();
+    set_port(&mut other_port, port);
+    let other_node = on_node_of(one.clone(), &other);
+    let other_service = on_node_of(other, &one);
     [
-        ("a service on a node", one.clone()),
-        ("the same service on another node", on_another_node),
-        (
-            "the same service's other port on the same node",
-            on_another_port,
-        ),
-        (
-            "another service on the same node",
-            on_the_same_node(elsewhere),
-        ),
+        ("a service on a node", one),
+        ("the same service on another node", other_node),
+        ("the same service's other port on the same node", other_port),
+        ("another service on the same node", other_service),
     ]
     .into_iter()
     .map(|(what, service)| Variant {
@@ -81,7 +74,7 @@ pub(super) fn services(lab: &Lab, load_balancer: &LoadBalancer) -> Vec<Variant> 
     .collect()
 }
 
-/// The same backend as it is sent in another way.
+/// The same backend with a changed request.
 pub(super) fn sent_as(backend: &Backend, change: impl FnOnce(&mut Value)) -> Backend {
     let mut backend = backend.clone();
     if let Source::Pod(sent) | Source::Service(sent) = &mut backend.source {
@@ -90,8 +83,8 @@ pub(super) fn sent_as(backend: &Backend, change: impl FnOnce(&mut Value)) -> Bac
     backend
 }
 
-/// `podBackend` or `serviceBackend`.
-fn sketch(backend: Backend) -> Value {
+/// `podBackend` or `serviceBackend` of the request.
+fn sent(backend: Backend) -> Value {
     match backend.source {
         Source::Pod(sent) | Source::Service(sent) => sent,
         Source::Static => Value::Null,
@@ -105,7 +98,7 @@ fn port_of(sent: &Value) -> i64 {
 fn set_port(sent: &mut Value, port: i64) {
     sent["port"]["port"] = json!(port);
     sent["port"]["portNumber"] = json!(port);
-    // Some drivers look whether the pod has such a port at all.
+    // Some drivers verify that the pod has the port.
     let ports = sent.pointer_mut("/pod/spec/containers/0/ports");
     if let Some(ports) = ports.and_then(Value::as_array_mut) {
         ports.push(json!({"containerPort": port, "protocol": "TCP"}));

@@ -1,11 +1,11 @@
-//! Pods that are not ready, and what an answer says about them.
+//! Pods that are not ready, and the pods in a response.
 
-use crate::lab::{Answer, Backend, Lab, Source};
-use crate::verdict::NotPassed;
+use crate::lab::{Backend, DriverReply, Lab, Source};
+use crate::outcome::CheckError;
 use serde_json::{Value, json};
 
-/// Pods that are not ready for several reasons. What makes a driver keep one of them is for the
-/// fixture's pod template to have.
+/// Pods that are not ready for several reasons. The fixture's pod template may add what makes the
+/// driver keep one.
 pub(super) fn not_ready(lab: &Lab) -> Vec<Value> {
     let waiting = |reason: &str| json!({"waiting": {"reason": reason}});
     [
@@ -34,17 +34,16 @@ fn pod(backend: Backend) -> Value {
     }
 }
 
-/// What names a pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Name {
+pub(super) struct PodName {
     pub(super) namespace: String,
     pub(super) name: String,
-    /// Empty when it was not told.
+    /// Empty when it is missing.
     pub(super) uid: String,
 }
 
-impl Name {
-    /// How the pod is called, if it has a name and a namespace.
+impl PodName {
+    /// The name of a pod, if it has one and a namespace.
     pub(super) fn of(pod: &Value) -> Option<Self> {
         let text = |field: &str| {
             let value = pod.get("metadata")?.get(field)?.as_str()?;
@@ -57,31 +56,31 @@ impl Name {
         })
     }
 
-    /// Whether this can be that pod.
-    pub(super) fn is(&self, pod: &Self) -> bool {
+    /// Whether both may name the same pod.
+    pub(super) fn matches(&self, pod: &Self) -> bool {
         let same_uid = self.uid.is_empty() || self.uid == pod.uid;
         self.namespace == pod.namespace && self.name == pod.name && same_uid
     }
 }
 
-/// The pods that stay, as an answer names them.
+/// The pods in `doNotDeregister`.
 ///
 /// # Errors
-/// [`NotPassed::Failed`], when it is not a list of pods with names and namespaces.
-pub(super) fn kept(answer: &Answer) -> Result<Vec<Name>, NotPassed> {
+/// [`CheckError::Failed`], when it is not a list of pods with names and namespaces.
+pub(super) fn kept(reply: &DriverReply) -> Result<Vec<PodName>, CheckError> {
     let wrong = |got: String| {
         let expected = "doNotDeregister as an array of Pod objects, each with metadata.name and \
                         metadata.namespace, or null";
-        Err(answer.failed(expected, got))
+        Err(reply.failed(expected, got))
     };
-    let pods = match answer.field("doNotDeregister") {
+    let pods = match reply.field("doNotDeregister") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(pods)) => pods,
         Some(other) => return wrong(format!("doNotDeregister {}", cut(other))),
     };
     let mut names = Vec::new();
     for pod in pods {
-        match Name::of(pod) {
+        match PodName::of(pod) {
             Some(name) => names.push(name),
             None => return wrong(format!("an entry {}", cut(pod))),
         }
@@ -89,7 +88,7 @@ pub(super) fn kept(answer: &Answer) -> Result<Vec<Name>, NotPassed> {
     Ok(names)
 }
 
-/// A value as JSON, not too long.
+/// A value as JSON of at most 120 characters.
 fn cut(value: &Value) -> String {
     const LONGEST: usize = 120;
     let text = value.to_string();

@@ -1,9 +1,9 @@
-//! What most of some times keep.
+//! Percentiles.
 
 use std::time::Duration;
 
-/// The time that so many percent of these do not exceed: one of them, by the nearest rank. Of few
-/// times it is the longest.
+/// The time that this percentage of the times does not exceed, by the nearest rank; of few times the
+/// longest.
 pub(super) fn percentile(mut times: Vec<Duration>, percent: usize) -> Option<Duration> {
     times.sort_unstable();
     let rank = (times.len() * percent).div_ceil(100);

@@ -1,146 +1,111 @@
-//! What comes after a Fail.
+//! Calls after a Fail.
 
-use crate::check::{Check, Company, Group, Level, Need, Observer};
-use crate::exchange::NoAnswer;
+use crate::check::{Check, Concurrency, Group, Need};
+use crate::exchange::NoResponse;
 use crate::lab::{Lab, LoadBalancer, Status};
-use crate::verdict::{Failure, NotPassed, Verdict};
+use crate::outcome::{CheckError, CheckOutcome};
 
-/// A corrected call succeeds.
 pub(super) static RTRY_03: Check = Check {
     id: "RTRY-03",
-    level: Level::Must,
-    group: Group::Rtry,
     rule: "After a Fail, a corrected call under the same recordID succeeds",
-    why: "The recordID belongs to the object. When the user corrects it, the next call has the same, \
-          and a driver that remembers the Fail never recovers.",
+    why: "The recordID belongs to the object. After the user's correction the next call has the \
+          same one, and a driver that remembers the Fail never recovers.",
     source: "LBCF controller: recordID is made from the object's uid (d28)",
-    typical: "Results are remembered by recordID, failures too.",
-    observer: Observer::Unused,
+    typical: "Results are stored by recordID, failures included.",
     needs: &[Need::LoadBalancer, Need::InvalidLoadBalancer],
-    company: Company::Any,
-    code: |lab| Box::pin(rtry_03(lab)),
+    ..Check::must(Group::Rtry, |lab| Box::pin(rtry_03(lab)))
 };
 
-async fn rtry_03(lab: &Lab) -> Verdict {
-    lab.is_given("CLB-01")?;
-    let wrong = lab.load_balancer_of(lab.fixture().load_balancer.invalid.first());
-    let right = LoadBalancer {
-        uid: wrong.uid.clone(),
+async fn rtry_03(lab: &Lab) -> CheckOutcome {
+    lab.require("CLB-01")?;
+    let invalid = lab.load_balancer_of(lab.fixture().load_balancer.invalid.first());
+    let valid = LoadBalancer {
+        uid: invalid.uid.clone(),
         ..lab.load_balancer()
     };
-    let failed = lab.until_done(&wrong.create()).await?;
-    if failed.status() != Some(Status::Fail) {
-        let not_passed = failed.failed(
-            "status Fail, since the fixture says that it is wrong",
-            failed.said(),
-        );
-        return Err(not_passed.blocked_by("CLB-05"));
-    }
-    let right = lab.created(right).await?;
-    let Some(invalid) = lab
-        .fixture()
-        .backend
-        .invalid
-        .first()
-        .filter(|_| lab.has_backends())
-    else {
+    let reply = lab.until_done(&invalid.create()).await?;
+    let failed = reply.fail("since the fixture declares it invalid");
+    failed.map_err(|e| e.blocked_by("CLB-05"))?;
+    let valid = lab.created(valid).await?;
+    let invalid = lab.fixture().backend.invalid.first();
+    let Some(invalid) = invalid.filter(|_| lab.has_backends()) else {
         return Ok(());
     };
-    let backend = lab.given_backend(&right).await?;
-    // Whether wrong parameters are refused here, too, is up to the driver.
+    let backend = lab.given_backend(&valid).await?;
+    // A driver may accept invalid parameters here.
     lab.until_done(&backend.ensure_with(&lab.filled(invalid)))
         .await?;
-    lab.registered(backend).await?;
-    Ok(())
+    lab.registered(backend).await.map(drop)
 }
 
-/// A cloud that fails for a while.
 pub(super) static RTRY_05: Check = Check {
     id: "RTRY-05",
-    level: Level::Should,
-    group: Group::Rtry,
-    rule: "While the cloud does not work, operations are answered with HTTP 200, Fail or Running, and a msg; afterwards they succeed",
-    why: "The msg reaches the user, an exception does not. And nobody has to restart anything when \
+    rule: "While the cloud fails, operations respond with HTTP 200, Fail or Running, and a msg; \
+           afterwards they succeed",
+    why: "The msg reaches the user, an exception does not. And nothing has to be restarted when \
           the cloud works again.",
     source: "LBCF webhook specification: status Fail",
-    typical: "The cloud's error ends as 500 or 502.",
-    observer: Observer::Unused,
+    typical: "The cloud's error becomes 500 or 502.",
     needs: &[Need::LoadBalancer, Need::Backend, Need::Fault],
-    company: Company::Alone,
-    code: |lab| Box::pin(rtry_05(lab)),
+    concurrency: Concurrency::Exclusive,
+    ..Check::should(Group::Rtry, |lab| Box::pin(rtry_05(lab)))
 };
 
-async fn rtry_05(lab: &Lab) -> Verdict {
+async fn rtry_05(lab: &Lab) -> CheckOutcome {
     let load_balancer = lab.given_load_balancer().await?;
     let backend = lab.given_backend(&load_balancer).await?;
     let other = lab.load_balancer();
     lab.fault(true).await?;
-    let mut verdict = Ok(());
+    let mut outcome = Ok(());
     for call in [other.create(), load_balancer.ensure(), backend.ensure()] {
-        let answer = lab.call(&call.unusual()).await;
-        let is_right = match answer.status() {
-            Some(Status::Fail | Status::Running) => {
-                answer.http_status() == Some(200) && !answer.msg().is_empty()
-            }
-            _ => false,
-        };
-        if !is_right {
+        let reply = lab.call(&call.unusual()).await;
+        let has_status = matches!(reply.status(), Some(Status::Fail | Status::Running));
+        if !has_status || reply.http_status() != Some(200) || reply.msg().is_empty() {
             let expected =
                 "HTTP 200 with status Fail or Running and a msg, since the cloud does not work";
-            verdict = Err(answer.failed(expected, answer.said()));
+            outcome = Err(reply.failed(expected, reply.summary()));
             break;
         }
     }
     lab.fault(false).await?;
-    verdict?;
+    outcome?;
     lab.registered(backend).await?;
-    lab.created(other).await?;
-    Ok(())
+    lab.created(other).await.map(drop)
 }
 
-/// No retries of its own.
 pub(super) static RTRY_06: Check = Check {
     id: "RTRY-06",
-    level: Level::Should,
-    group: Group::Rtry,
-    rule: "A call that fails is answered within the webhook's timeout: the driver does not try on its own for longer",
-    why: "The controller tries again by itself. A driver that does so, too, is hung up on, and the \
-          user never reads why.",
-    source: "LBCF webhook specification: drivers need not try again",
-    typical: "A client library of the cloud with many retries and growing pauses. Limit it to less \
+    rule: "A failing call gets a response within the webhook's timeout: the driver's own retries \
+           do not exceed it",
+    why: "The controller retries on its own. It closes the connection to a driver that retries for \
+          longer, and the user never reads the reason.",
+    source: "LBCF webhook specification: drivers need not retry",
+    typical: "The cloud's client library retries many times with growing delays. Limit it to less \
               than the webhook's timeout.",
-    observer: Observer::Unused,
-    needs: &[],
-    company: Company::Any,
-    code: |lab| Box::pin(rtry_06(lab)),
+    ..Check::should(Group::Rtry, |lab| Box::pin(rtry_06(lab)))
 };
 
-async fn rtry_06(lab: &Lab) -> Verdict {
+async fn rtry_06(lab: &Lab) -> CheckOutcome {
     let mut calls = Vec::new();
     for sample in &lab.fixture().load_balancer.invalid {
         calls.push(lab.load_balancer_of(Some(sample)).create());
     }
     if lab.fixture().load_balancer.unknown_lb_info.is_some() {
-        let mut unknown = lab.load_balancer();
-        unknown.lb_info = lab.unknown_lb_info();
-        let mut backend = lab.backend(&unknown);
-        backend.addr.clone_from(&lab.fixture().backend.unknown_addr);
-        calls.extend([unknown.ensure(), backend.ensure()]);
+        let unknown = lab.unknown_load_balancer();
+        calls.extend([unknown.ensure(), lab.unknown_backend(&unknown).ensure()]);
     }
     if calls.is_empty() {
         let needed = "needs loadBalancer.invalid or loadBalancer.unknownLBInfo in the fixture";
-        return Err(NotPassed::Skipped(needed.to_owned()));
+        return Err(CheckError::Skipped(needed.to_owned()));
     }
     for call in calls {
-        let answer = lab.call(&call).await;
-        if let Some(NoAnswer::TimedOut(after)) = answer.no_answer() {
+        let reply = lab.call(&call).await;
+        if let Some(NoResponse::TimedOut(after)) = reply.no_response() {
             let expected = format!(
-                "an answer of {} within the webhook's timeout",
+                "a response of {} within the webhook's timeout",
                 call.webhook()
             );
-            let mut failure = Failure::new(expected, format!("none within {after:?}"));
-            failure.exchange = Some(answer.exchange.clone());
-            return Err(failure.into());
+            return Err(reply.failed(expected, format!("none within {after:?}")));
         }
     }
     Ok(())

@@ -1,27 +1,23 @@
-//! What recordIDs and retryIDs may look like, and what may not follow from them.
+//! The form of recordIDs and retryIDs.
 
-use crate::check::{Check, Company, Group, Level, Need, Observer};
+use crate::check::{Check, Concurrency, Group, Need, Observer};
 use crate::lab::Lab;
-use crate::verdict::{Failure, Verdict};
+use crate::outcome::CheckOutcome;
 
-/// Any text.
 pub(super) static RTRY_01: Check = Check {
     id: "RTRY-01",
-    level: Level::Must,
-    group: Group::Rtry,
     rule: "A recordID may be any text: with parentheses, of 253 characters, with any letters",
-    why: "The controllers of the field write ensureBackend(<uid>); others may write something else. \
-          A driver that checks its form, or uses it as a name in the cloud as it is, fails for ever.",
+    why: "Controllers in the field write ensureBackend(<uid>); others may write something else. A \
+          driver that checks its form, or uses it unchanged as a name in the cloud, fails each \
+          time.",
     source: "LBCF webhook specification: recordID is opaque (d28)",
-    typical: "A pattern for UUIDs, a database column of 64 characters, or a cloud's tag that takes \
-              ASCII only. Hash it.",
-    observer: Observer::Unused,
+    typical: "A pattern for UUIDs, a database column of 64 characters, or a cloud's tag that \
+              accepts ASCII only. Hash it.",
     needs: &[Need::LoadBalancer],
-    company: Company::Any,
-    code: |lab| Box::pin(rtry_01(lab)),
+    ..Check::must(Group::Rtry, |lab| Box::pin(rtry_01(lab)))
 };
 
-async fn rtry_01(lab: &Lab) -> Verdict {
+async fn rtry_01(lab: &Lab) -> CheckOutcome {
     let uid = lab.uid();
     let long: String = format!("{uid}-").chars().cycle().take(253).collect();
     let forms = [
@@ -46,58 +42,46 @@ async fn rtry_01(lab: &Lab) -> Verdict {
             backend.ensure(),
             backend.deregister(),
         ] {
-            let answer = lab.until_done(&call.record_id(record_id).unusual()).await?;
-            answer.succ(&since)?;
+            lab.succeeds(&call.record_id(record_id).unusual(), &since)
+                .await?;
         }
     }
     for (form, record_id) in &forms[1..3] {
         let since = format!("with a recordID {form}");
         let mut own = lab.load_balancer();
-        let created = lab
-            .until_done(&own.create().record_id(record_id).unusual())
-            .await?;
-        created.succ(&since)?;
-        own.lb_info = lab.identity_in(&created, &own);
-        let deleted = lab
-            .until_done(&own.delete().record_id(record_id).unusual())
-            .await?;
-        deleted.succ(&since)?;
+        let create = own.create().record_id(record_id).unusual();
+        let created = lab.succeeds(&create, &since).await?;
+        own.lb_info = created.identity(&own.sample.lb_spec);
+        let delete = own.delete().record_id(record_id).unusual();
+        lab.succeeds(&delete, &since).await?;
     }
     Ok(())
 }
 
-/// The same retryID.
 pub(super) static RTRY_04: Check = Check {
     id: "RTRY-04",
-    level: Level::Should,
-    group: Group::Rtry,
     rule: "A call that arrives twice with the same retryID does no harm",
     why: "Proxies and clients send a request again when its connection breaks.",
     source: "derived: RFC 9110 on retries",
-    typical: "A table of retryIDs that refuses the second.",
+    typical: "A table of retryIDs that rejects the second call.",
     observer: Observer::Improves,
     needs: &[Need::LoadBalancer],
-    company: Company::Counts,
-    code: |lab| Box::pin(rtry_04(lab)),
+    concurrency: Concurrency::Counting,
+    ..Check::should(Group::Rtry, |lab| Box::pin(rtry_04(lab)))
 };
 
-async fn rtry_04(lab: &Lab) -> Verdict {
-    lab.is_given("CLB-01")?;
-    let before = lab.look().await?;
+async fn rtry_04(lab: &Lab) -> CheckOutcome {
+    const SINCE: &str = "since the same call succeeded before";
+    lab.require("CLB-01")?;
+    let before = lab.observe().await?;
     let load_balancer = lab.load_balancer();
     let create = load_balancer.create().retry_id(lab.uid());
     for _ in 0..3 {
-        let created = lab.until_done(&create).await?;
-        created.succ("since the same call succeeds")?;
+        lab.succeeds(&create, SINCE).await?;
     }
     let load_balancer = lab.created(load_balancer).await?;
-    if let (Some(before), Some(seen)) = (before, lab.look().await?) {
-        let new = seen.since(&before).len();
-        if new != 1 {
-            let expected = "one new load balancer in the cloud";
-            return Err(Failure::new(expected, format!("{new}")).into());
-        }
-    }
+    let expected = "one new load balancer in the cloud";
+    lab.created_since(before.as_ref(), 1, expected).await?;
     if !lab.has_backends() {
         return Ok(());
     }
@@ -105,8 +89,7 @@ async fn rtry_04(lab: &Lab) -> Verdict {
     for call in [backend.ensure(), backend.deregister()] {
         let call = call.retry_id(lab.uid());
         for _ in 0..3 {
-            let answer = lab.until_done(&call).await?;
-            answer.succ("since the same call succeeds")?;
+            lab.succeeds(&call, SINCE).await?;
         }
     }
     Ok(())

@@ -1,107 +1,97 @@
-//! What a driver has to read.
+//! Requests that a driver has to read.
 
-use super::judging::class_of;
-use crate::check::{Check, Company, Group, Level, Need, Observer};
-use crate::exchange::Kind;
-use crate::lab::{Answer, Backend, Call, Lab, LoadBalancer, healthz, validate_backend};
-use crate::verdict::{NotPassed, Verdict};
+use super::verify::class_of;
+use crate::check::{Check, Group, Need};
+use crate::exchange::RequestKind;
+use crate::lab::{
+    Backend, DriverReply, Lab, LoadBalancer, Status, WebhookCall, healthz, validate_backend,
+};
+use crate::outcome::CheckOutcome;
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use lbcf_driver_sdk::webhook::Class;
 use serde_json::{Value, json};
 
-/// Null maps.
 pub(super) static WIRE_07: Check = Check {
     id: "WIRE-07",
-    level: Level::Must,
-    group: Group::Wire,
     rule: "Each map but lbSpec may be null in a request",
-    why: "Controllers in Go write a map that nobody filled as null: injectedInfo in the first \
-          ensureBackend, lbInfo when a load balancer is deleted that was never created, attributes \
-          and parameters that the user left out. A driver that fails on null never registers or \
-          deletes anything.",
+    why: "Controllers in Go send an unset map as null: injectedInfo in the first ensureBackend, \
+          lbInfo for a load balancer that was never created, attributes and parameters that the \
+          user omitted. A driver that fails on null never registers or deletes anything.",
     source: "LBCF controller: nil maps (b152)",
-    typical: "A type that takes an object but not null, or a loop over the map without looking \
-              whether there is one. Read null as an empty map.",
-    observer: Observer::Unused,
+    typical: "A type that accepts an object but not null, or a loop over the map without a check. \
+              Read null as an empty map.",
     needs: &[Need::LoadBalancer],
-    company: Company::Any,
-    code: |lab| Box::pin(wire_07(lab)),
+    ..Check::must(Group::Wire, |lab| Box::pin(wire_07(lab)))
 };
 
-async fn wire_07(lab: &Lab) -> Verdict {
-    let (load_balancer, backend) = stage(lab).await?;
+async fn wire_07(lab: &Lab) -> CheckOutcome {
+    let load_balancer = lab.given_load_balancer().await?;
+    let backend = lab.given_backend(&load_balancer).await?;
     for (call, maps) in all_calls(&load_balancer, &backend) {
         for map in maps {
             let call = call.clone().with(map, Value::Null).unusual();
-            let answer = lab.call(&call).await;
-            readable(&answer, &format!("with {map}: null"))?;
+            let reply = lab.call(&call).await;
+            is_valid(&reply, &format!("with {map}: null"))?;
         }
         let all = maps
             .iter()
             .fold(call, |call, map| call.with(map, Value::Null));
-        let answer = lab.call(&all.unusual()).await;
-        readable(&answer, "with every map null")?;
+        let reply = lab.call(&all.unusual()).await;
+        is_valid(&reply, "with every map null")?;
     }
     Ok(())
 }
 
-/// Unknown fields.
 pub(super) static WIRE_08: Check = Check {
     id: "WIRE-08",
-    level: Level::Must,
-    group: Group::Wire,
-    rule: "Fields of a request that the driver does not know are ignored",
-    why: "Controllers of later editions send more: dryRun and lbAttributes came later, too. A driver \
-          that refuses what it does not know stops working with the next controller.",
+    rule: "The driver ignores unknown fields of a request",
+    why: "Controllers of later editions send more: dryRun and lbAttributes were added, too. A \
+          driver that rejects unknown fields stops working with the next controller.",
     source: "derived: fields were added to the specification before",
     typical: "A schema without additional properties (pydantic extra=\"forbid\", \
               deny_unknown_fields, DisallowUnknownFields).",
-    observer: Observer::Unused,
     needs: &[Need::LoadBalancer],
-    company: Company::Any,
-    code: |lab| Box::pin(wire_08(lab)),
+    ..Check::must(Group::Wire, |lab| Box::pin(wire_08(lab)))
 };
 
-async fn wire_08(lab: &Lab) -> Verdict {
-    let (load_balancer, backend) = stage(lab).await?;
+async fn wire_08(lab: &Lab) -> CheckOutcome {
+    let load_balancer = lab.given_load_balancer().await?;
+    let backend = lab.given_backend(&load_balancer).await?;
+    let content = |reply: &DriverReply| (reply.status(), reply.decision(), reply.healthy());
     for (call, _) in all_calls(&load_balancer, &backend) {
         let plain = lab.call(&call).await;
         let more = call
             .with("fieldOfALaterEdition", json!({"nested": [1, "two", null]}))
             .with("anotherField", "text")
             .unusual();
-        let answer = lab.call(&more).await;
-        readable(&answer, "with two fields that nobody knows")?;
-        if said(&plain) != said(&answer) && answer.status() != Some(crate::lab::Status::Running) {
-            let expected = format!("the same answer as without them: {}", plain.said());
-            return Err(answer.failed(expected, answer.said()));
+        let reply = lab.call(&more).await;
+        is_valid(&reply, "with two unknown fields")?;
+        if content(&plain) != content(&reply) && reply.status() != Some(Status::Running) {
+            let expected = format!("the same response as without them: {}", plain.summary());
+            return Err(reply.failed(expected, reply.summary()));
         }
     }
     Ok(())
 }
 
-/// Large pods.
 pub(super) static WIRE_10: Check = Check {
     id: "WIRE-10",
-    level: Level::Must,
-    group: Group::Wire,
-    rule: "A pod of 256 KiB is read",
-    why: "Controllers send the whole pod as it is in the cluster, and annotations alone may have that \
-          size. A pod that is too large for the driver never gets an address.",
-    source: "LBCF controller: podBackend.pod is the whole object; Kubernetes allows 256 KiB of annotations",
-    typical: "The default limit of a body parser: 100 kB in Express, 1 MB in others. Set it to a few \
-              MiB.",
-    observer: Observer::Unused,
+    rule: "The driver reads a pod of 256 KiB",
+    why: "Controllers send the whole pod as it is in the cluster, and annotations alone may have \
+          that size. A pod that is too large for the driver never gets an address.",
+    source: "LBCF controller: podBackend.pod is the whole object; Kubernetes allows 256 KiB of \
+             annotations",
+    typical: "The default limit of a body parser: 100 kB in Express, 1 MB in others. Set it to a \
+              few MiB.",
     needs: &[
         Need::LoadBalancer,
         Need::Feature(crate::check::Feature::PodBackends),
     ],
-    company: Company::Any,
-    code: |lab| Box::pin(wire_10(lab)),
+    ..Check::must(Group::Wire, |lab| Box::pin(wire_10(lab)))
 };
 
-async fn wire_10(lab: &Lab) -> Verdict {
+async fn wire_10(lab: &Lab) -> CheckOutcome {
     let load_balancer = lab.given_load_balancer().await?;
     let small = lab.given_backend(&load_balancer).await?;
     let call = small.generate();
@@ -112,48 +102,39 @@ async fn wire_10(lab: &Lab) -> Verdict {
         metadata.insert("annotations".to_owned(), annotations.collect());
     }
     let large = call.with("podBackend", backend).unusual();
-    let answer = lab.until_done(&large).await.map_err(|not_passed| {
-        not_passed.hint("A limit on the size of request bodies, such as the 100 kB of Express.")
+    let reply = lab.until_done(&large).await.map_err(|error| {
+        error.hint("A limit on the size of request bodies, such as the 100 kB of Express.")
     })?;
-    answer.succ("since the pod differs from one that got an address by its size only")?;
-    Ok(())
+    let since = "since a smaller pod got an address";
+    reply.succ(since).map(drop)
 }
 
-/// Content types with parameters, and kept connections.
 pub(super) static WIRE_12: Check = Check {
     id: "WIRE-12",
-    level: Level::Should,
-    group: Group::Wire,
-    rule: "A request's content-type may have parameters, and a connection may be used again",
-    why: "HTTP clients differ: some add charset=utf-8, and nearly all keep connections. A driver that \
-          minds the one or breaks the other works with some controllers only.",
+    rule: "A request's content-type may have parameters, and a connection may be reused",
+    why: "HTTP clients differ: some add charset=utf-8, and nearly all keep connections open. A \
+          driver that rejects the former or breaks the latter works with some controllers only.",
     source: "derived: RFC 9110, RFC 9112",
-    typical: "Comparing the whole content-type with application/json, or answers without a right \
+    typical: "The whole content-type is compared with application/json, or responses have a wrong \
               content-length.",
-    observer: Observer::Unused,
-    needs: &[],
-    company: Company::Any,
-    code: |lab| Box::pin(wire_12(lab)),
+    ..Check::should(Group::Wire, |lab| Box::pin(wire_12(lab)))
 };
 
-async fn wire_12(lab: &Lab) -> Verdict {
+async fn wire_12(lab: &Lab) -> CheckOutcome {
     let load_balancer = lab.load_balancer();
     for content_type in [
         "application/json; charset=utf-8",
         "application/json;charset=UTF-8",
     ] {
         for call in [healthz(), load_balancer.validate()] {
-            let mut request = lab.request_of(&call);
-            request
-                .headers
-                .insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+            let content_type_header = HeaderValue::from_static(content_type);
+            let request = lab.request_of(&call);
+            let request = request.with(CONTENT_TYPE, content_type_header);
             let exchange = lab
-                .exchange(&request, Some(call.webhook()), Kind::Unusual)
+                .exchange(&request, Some(call.webhook()), RequestKind::Unusual)
                 .await;
-            readable(
-                &Answer::new(exchange),
-                &format!("with content-type {content_type}"),
-            )?;
+            let how = format!("with content-type {content_type}");
+            is_valid(&DriverReply::new(exchange), &how)?;
         }
     }
     let call = load_balancer.validate();
@@ -165,27 +146,20 @@ async fn wire_12(lab: &Lab) -> Verdict {
         .send_over_one_connection(&requests, timeout)
         .await;
     for (request, outcome) in requests.iter().zip(outcomes) {
-        let about = (Some(call.webhook()), Kind::Unusual, began.elapsed());
-        let answer = Answer::new(lab.recorded(request, about, outcome));
-        readable(&answer, "over a connection that was used before")?;
+        let info = (Some(call.webhook()), RequestKind::Unusual, began.elapsed());
+        let reply = DriverReply::new(lab.recorded(request, info, outcome));
+        is_valid(&reply, "over a reused connection")?;
     }
     Ok(())
 }
 
-/// A load balancer that is there, and a backend that may be registered.
-async fn stage(lab: &Lab) -> Result<(LoadBalancer, Backend), NotPassed> {
-    let load_balancer = lab.given_load_balancer().await?;
-    let backend = lab.given_backend(&load_balancer).await?;
-    Ok((load_balancer, backend))
-}
-
-/// A proper call of each webhook in the order of a life, with the maps that may be null in it.
+/// A valid call of each webhook in the order of a life cycle, with the maps that may be null.
 fn all_calls(
     load_balancer: &LoadBalancer,
     backend: &Backend,
-) -> Vec<(Call, &'static [&'static str])> {
+) -> Vec<(WebhookCall, &'static [&'static str])> {
     let validate = validate_backend(load_balancer, "Pod", &backend.parameters);
-    let attributes = load_balancer.wanted.attributes.clone();
+    let attributes = load_balancer.sample.attributes.clone();
     vec![
         (healthz(), &[]),
         (load_balancer.validate(), &["attributes", "oldAttributes"]),
@@ -206,22 +180,17 @@ fn all_calls(
     ]
 }
 
-/// Has to be a proper answer, whatever it says.
-fn readable(answer: &Answer, how: &str) -> Verdict {
-    let is_proper = match answer.exchange.webhook.and_then(class_of) {
-        Some(Class::Health) => answer.healthy().is_some(),
-        Some(Class::Verdict) => answer.verdict().is_some(),
-        _ => answer.status().is_some(),
+/// Requires a response of the webhook's class, whatever its content.
+fn is_valid(reply: &DriverReply, how: &str) -> CheckOutcome {
+    let is_valid = match reply.exchange.webhook.and_then(class_of) {
+        Some(Class::Health) => reply.healthy().is_some(),
+        Some(Class::Verdict) => reply.decision().is_some(),
+        _ => reply.status().is_some(),
     };
-    if is_proper {
+    if is_valid {
         return Ok(());
     }
-    let webhook = answer.exchange.webhook.unwrap_or_default();
-    let expected = format!("a proper answer of {webhook} {how}");
-    Err(answer.failed(expected, answer.said()))
-}
-
-/// What an answer comes to, apart from its words.
-fn said(answer: &Answer) -> (Option<crate::lab::Status>, Option<bool>, Option<bool>) {
-    (answer.status(), answer.verdict(), answer.healthy())
+    let webhook = reply.exchange.webhook.unwrap_or_default();
+    let expected = format!("a valid response of {webhook} {how}");
+    Err(reply.failed(expected, reply.summary()))
 }

@@ -1,27 +1,26 @@
-//! Whether an answer is the one from before. Times, and the retryID that some drivers echo, say
-//! nothing about that.
+//! Compares responses, without regard to times and to retryIDs that some drivers echo.
 
-use super::Old;
+use crate::report::ExchangeReport;
 use serde_json::Value;
 
-/// Whether both answers say the same: status and body, whatever the headers are.
-pub(super) fn is_same(old: &Old, new: &Old) -> bool {
+/// Whether status and body are the same, whatever the headers are.
+pub(super) fn is_same(old: &ExchangeReport, new: &ExchangeReport) -> bool {
     let retry_id = serde_json::from_str::<Value>(&old.request_body)
         .ok()
         .and_then(|request| Some(request.get("retryID")?.as_str()?.to_owned()))
         .unwrap_or_default();
-    let said = |exchange: &Old| {
+    let content = |exchange: &ExchangeReport| {
         let body = exchange.response_body.as_deref().unwrap_or_default();
         let body = serde_json::from_str(body).unwrap_or_else(|_| Value::String(body.to_owned()));
         plain(body, &retry_id)
     };
-    // How there was no answer is told in words that name times.
+    // The reasons for missing responses contain times.
     old.status == new.status
         && old.no_answer.is_some() == new.no_answer.is_some()
-        && said(old) == said(new)
+        && content(old) == content(new)
 }
 
-/// A value without echoes and times in its texts.
+/// Removes echoes and times from the texts of a value.
 fn plain(value: Value, retry_id: &str) -> Value {
     match value {
         Value::String(text) => {
@@ -44,7 +43,7 @@ fn plain(value: Value, retry_id: &str) -> Value {
     }
 }
 
-/// A text without times such as `2026-01-31T12:00:00Z`.
+/// Removes times such as `2026-01-31T12:00:00Z`.
 fn without_times(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -60,7 +59,7 @@ fn without_times(text: &str) -> String {
     kept
 }
 
-/// How long the time is that a text begins with, in bytes; 0 if with none.
+/// The length of a time at the start of a text, in bytes.
 fn time_at_start(text: &str) -> usize {
     const SHAPE: &[u8] = b"0000-00-00T00:00:00";
     let bytes = text.as_bytes();

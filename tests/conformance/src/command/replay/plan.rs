@@ -1,40 +1,35 @@
-//! Which calls of a report can be sent again, and as what.
+//! Converts the calls of a report to requests.
 
-use super::Old;
-use crate::exchange::{Exchange, Kind, NoAnswer, Received, Sent};
+use crate::exchange::{Exchange, NoResponse, Received, RequestKind, Sent};
 use crate::report::{ExchangeReport, Report, Status};
 use crate::transport::{LEFT_OUT, Request};
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use std::time::Duration;
 
-/// Headers that the transport sets by itself, or has from flags.
+/// Headers that the transport sets.
 const OWN: [HeaderName; 3] = [header::HOST, header::CONTENT_LENGTH, header::CONNECTION];
-/// Headers that are sent unless they are left out on purpose.
+/// Headers that the transport sends by default.
 const DEFAULT: [HeaderName; 3] = [header::ACCEPT, header::USER_AGENT, header::CONTENT_TYPE];
-/// What stands in a report instead of a secret.
+/// Replaces secrets in a report.
 const SECRET: &str = "***";
 
-/// One call of a report.
 #[derive(Debug)]
-pub(super) struct Step<'a> {
+pub(super) struct ReplayedCall<'a> {
     pub(super) check: &'a str,
-    pub(super) exchange: &'a Old,
-    pub(super) again: Again,
+    pub(super) exchange: &'a ExchangeReport,
+    pub(super) replay: Replay,
 }
 
-/// Whether it can be sent again.
 #[derive(Debug)]
-pub(super) enum Again {
-    /// This is sent.
+pub(super) enum Replay {
     Send(Request),
-    /// Nothing is, for this reason.
     LeftOut(&'static str),
 }
 
-/// The calls of failed checks, or of those that are named, in the order in which they were made.
-pub(super) fn steps<'a>(report: &'a Report, only: &[String]) -> Vec<Step<'a>> {
-    let mut steps: Vec<Step<'a>> = report
+/// The calls of failed checks, or of the selected ones, in their original order.
+pub(super) fn calls<'a>(report: &'a Report, only: &[String]) -> Vec<ReplayedCall<'a>> {
+    let mut calls: Vec<ReplayedCall<'a>> = report
         .results
         .iter()
         .filter(|result| {
@@ -44,31 +39,31 @@ pub(super) fn steps<'a>(report: &'a Report, only: &[String]) -> Vec<Step<'a>> {
             is_named || only.is_empty() && result.status == Status::Failed
         })
         .flat_map(|result| {
-            result.exchanges.iter().map(|exchange| Step {
+            result.exchanges.iter().map(|exchange| ReplayedCall {
                 check: &result.id,
                 exchange,
-                again: again(exchange, &report.driver.url),
+                replay: replay(exchange, &report.driver.url),
             })
         })
         .collect();
-    steps.sort_by_key(|step| step.exchange.sequence);
-    steps
+    calls.sort_by_key(|call| call.exchange.sequence);
+    calls
 }
 
-fn again(old: &Old, base: &str) -> Again {
+fn replay(old: &ExchangeReport, base: &str) -> Replay {
     if old.request_cut {
-        return Again::LeftOut("the report has only the beginning of its body");
+        return Replay::LeftOut("the report has only the beginning of its body");
     }
     if old.request_body.contains('\u{fffd}') {
-        return Again::LeftOut("its body is no text, and the report has texts only");
+        return Replay::LeftOut("its body is not text, and the report only contains text");
     }
     let Some(path) = path_below(&old.url, base) else {
-        return Again::LeftOut("its URL is not below that of the report's driver");
+        return Replay::LeftOut("its URL is not below that of the report's driver");
     };
     let Ok(method) = old.method.parse() else {
-        return Again::LeftOut("its method is none");
+        return Replay::LeftOut("its method is invalid");
     };
-    Again::Send(Request {
+    Replay::Send(Request {
         method,
         path,
         headers: headers(old),
@@ -76,7 +71,7 @@ fn again(old: &Old, base: &str) -> Again {
     })
 }
 
-/// What a URL has behind the driver's; a query of the driver's URL is not taken along.
+/// The path of a URL below the driver's, without the query of the driver's URL.
 fn path_below(url: &str, base: &str) -> Option<String> {
     let (base, query) = match base.split_once('?') {
         Some((base, query)) => (base, Some(query)),
@@ -93,7 +88,7 @@ fn path_below(url: &str, base: &str) -> Option<String> {
     Some(path.to_owned())
 }
 
-fn headers(old: &Old) -> HeaderMap {
+fn headers(old: &ExchangeReport) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for (name, value) in &old.request_headers {
         let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value))
@@ -112,17 +107,17 @@ fn headers(old: &Old) -> HeaderMap {
     headers
 }
 
-/// The old call with what came of it now.
+/// The old call with its new outcome.
 pub(super) fn answered(
-    old: &Old,
-    outcome: Result<Received, NoAnswer>,
+    old: &ExchangeReport,
+    outcome: Result<Received, NoResponse>,
     took: Duration,
 ) -> ExchangeReport {
     let exchange = Exchange {
         sequence: old.sequence,
         check: None,
         webhook: None,
-        kind: Kind::Unusual,
+        kind: RequestKind::Unusual,
         sent: Sent {
             method: http::Method::POST,
             url: String::new(),

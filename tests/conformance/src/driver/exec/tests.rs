@@ -30,10 +30,10 @@ async fn started(command: &str) -> (Exec, String) {
 const FAMILY: &str = "sleep 1000 & echo $!; : {port}; wait";
 
 #[tokio::test]
-async fn the_port_is_told_in_both_ways() {
+async fn the_port_is_passed_in_both_ways() {
     let exec = Exec::start("echo {port} $PORT; echo oops >&2; exit 3").unwrap();
     until("it ends", || exec.has_ended()).await;
-    let words = exec.last_words().await;
+    let words = exec.last_output().await;
     let port = exec.port();
     assert!(words.contains(&format!("{port} {port}")), "{words}");
     assert!(
@@ -115,14 +115,14 @@ async fn output_takes_little_room() {
     let command = ": {port}; head -c 20000000 /dev/zero | tr '\\0' x; echo; seq 100000";
     let exec = Exec::start(command).unwrap();
     until("it ends", || exec.has_ended()).await;
-    let words = exec.last_words().await;
+    let words = exec.last_output().await;
     let lines = exec.output();
-    assert_eq!(lines.len(), LINES);
-    assert_eq!(lines[LINES - 1], "100000");
-    assert_eq!(words.lines().count(), SHOWN + 1);
+    assert_eq!(lines.len(), KEPT_LINES);
+    assert_eq!(lines[KEPT_LINES - 1], "100000");
+    assert_eq!(words.lines().count(), SHOWN_LINES + 1);
     let kept = Mutex::default();
     let endless = std::io::Cursor::new(vec![b'x'; 1 << 20]);
     let kept = Arc::new(kept);
     keep(endless, kept.clone()).await;
-    assert_eq!(lock(&kept)[0].len(), LINE);
+    assert_eq!(lock(&kept)[0].len(), MAX_LINE_LENGTH);
 }

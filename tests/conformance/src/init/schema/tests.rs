@@ -6,7 +6,7 @@ fn field_of(name: &str, schema: Value) -> Option<Field> {
 }
 
 #[test]
-fn a_value_comes_from_what_is_said_or_from_the_name() {
+fn a_value_comes_from_the_document_or_from_the_name() {
     for (name, schema, example) in [
         ("a", json!({"example": "x", "default": "y"}), "x"),
         ("a", json!({"examples": ["", "30s"]}), "30s"),
@@ -38,7 +38,7 @@ fn a_value_comes_from_what_is_said_or_from_the_name() {
 }
 
 #[test]
-fn what_is_said_of_a_field_is_one_line() {
+fn the_description_of_a_field_is_one_line() {
     for (schema, about) in [
         (
             json!({"description": "The network.\n\nA text."}),

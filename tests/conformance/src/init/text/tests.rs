@@ -58,8 +58,8 @@ fn maps() -> Maps {
     }
 }
 
-fn there(empty_spec: EmptySpec) -> Seen {
-    Seen::There {
+fn probed(empty_spec: EmptySpec) -> ProbeResult {
+    ProbeResult::Probed {
         empty_spec,
         has_document: true,
     }
@@ -67,19 +67,19 @@ fn there(empty_spec: EmptySpec) -> Seen {
 
 fn variants() -> Vec<Findings> {
     let hostile = "no\r\n#valid: [x]\nvalid: [x]\u{2028}\u{85}kind: Wrong";
-    let seen = [
-        Seen::NotAsked,
-        Seen::Away(hostile.into()),
-        there(EmptySpec::Accepted),
-        there(EmptySpec::Refused("vpc is missing".into())),
-        there(EmptySpec::Refused(String::new())),
-        there(EmptySpec::Refused(hostile.repeat(20))),
-        there(EmptySpec::NoVerdict(hostile.into())),
+    let results = [
+        ProbeResult::NotProbed,
+        ProbeResult::Unreachable(hostile.into()),
+        probed(EmptySpec::Accepted),
+        probed(EmptySpec::Rejected("vpc is missing".into())),
+        probed(EmptySpec::Rejected(String::new())),
+        probed(EmptySpec::Rejected(hostile.repeat(20))),
+        probed(EmptySpec::Invalid(hostile.into())),
     ];
     let mut hostile_maps = maps();
     hostile_maps.lb_spec[0].about = hostile.into();
     let mut variants = Vec::new();
-    for seen in seen {
+    for result in results {
         for maps in [Maps::default(), maps(), hostile_maps.clone()] {
             for url in [
                 None,
@@ -88,7 +88,7 @@ fn variants() -> Vec<Findings> {
             ] {
                 variants.push(Findings {
                     url,
-                    seen: seen.clone(),
+                    result: result.clone(),
                     maps: maps.clone(),
                 });
             }
@@ -98,7 +98,7 @@ fn variants() -> Vec<Findings> {
 }
 
 #[test]
-fn as_it_is_a_fixture_says_nothing_but_what_is_known() {
+fn the_unchanged_file_only_contains_known_values() {
     for findings in variants() {
         let fixture = parse(&super::fixture(&findings));
         let mut nothing = Fixture {
@@ -108,12 +108,12 @@ fn as_it_is_a_fixture_says_nothing_but_what_is_known() {
         if let Some(url) = findings.url.filter(|url| !url.is_cut) {
             nothing.endpoint.url = Some(url.shown);
         }
-        if let Seen::There {
-            empty_spec: EmptySpec::Refused(_),
+        if let ProbeResult::Probed {
+            empty_spec: EmptySpec::Rejected(_),
             ..
-        } = findings.seen
+        } = findings.result
         {
-            // The driver said so itself.
+            // The driver rejected it.
             nothing.load_balancer.invalid = fixture.load_balancer.invalid.clone();
             let [empty] = &nothing.load_balancer.invalid[..] else {
                 panic!()
@@ -135,7 +135,7 @@ fn each_example_can_be_used() {
         assert_eq!(fixture.endpoint.timeouts.len(), 1);
         assert_eq!(fixture.endpoint.headers["x-tenant"], "7");
         let features = fixture.features.unwrap();
-        assert_eq!(features.len(), crate::fixture::FEATURES.len());
+        assert_eq!(features.len(), Feature::ALL.len());
         assert!(features.contains(&Feature::DryRun));
         let load_balancer = &fixture.load_balancer;
         assert_eq!(load_balancer.valid.len(), 1);
@@ -158,7 +158,7 @@ fn each_example_can_be_used() {
 }
 
 #[test]
-fn what_the_document_says_is_suggested() {
+fn the_fields_of_the_document_are_suggested() {
     let findings = Findings {
         maps: maps(),
         ..Findings::default()
@@ -180,24 +180,24 @@ fn what_the_document_says_is_suggested() {
 }
 
 #[test]
-fn what_the_driver_said_stands_beside_valid() {
+fn the_response_of_the_driver_is_a_comment_of_valid() {
     let text = |empty_spec| {
         super::fixture(&Findings {
-            seen: there(empty_spec),
+            result: probed(empty_spec),
             ..Findings::default()
         })
     };
-    let refused = text(EmptySpec::Refused("vpc is missing".into()));
+    let refused = text(EmptySpec::Rejected("vpc is missing".into()));
     let (before, _) = refused.split_once("#valid:").unwrap();
     assert!(
-        before.contains("  # Of an empty lbSpec the driver said: vpc is missing\n"),
+        before.contains("  # The driver rejected an empty lbSpec: vpc is missing\n"),
         "{before}"
     );
     let accepted = text(EmptySpec::Accepted);
-    assert!(accepted.contains("  # The driver takes an empty lbSpec"));
+    assert!(accepted.contains("  # The driver accepts an empty lbSpec"));
     let fixture = parse(&uncommented(&accepted));
     assert!(!fixture.load_balancer.invalid[0].lb_spec.is_empty());
-    assert!(text(EmptySpec::NoVerdict("HTTP status 500".into())).contains("HTTP status 500"));
+    assert!(text(EmptySpec::Invalid("HTTP status 500".into())).contains("HTTP status 500"));
 }
 
 #[test]

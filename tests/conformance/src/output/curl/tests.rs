@@ -135,7 +135,7 @@ fn methods_are_named_where_curl_would_take_another() {
             !body.is_empty() || method == Method::POST,
             "{command}"
         );
-        // Else curl says that a form comes.
+        // Without the flag curl sends the content type of a form.
         assert_eq!(
             command.contains("-H 'content-type:'"),
             has_body,

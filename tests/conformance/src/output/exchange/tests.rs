@@ -1,7 +1,7 @@
 //! Exchanges as people and reports have them.
 
 use super::*;
-use crate::exchange::{Kind, Sent};
+use crate::exchange::{RequestKind, Sent};
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,12 +18,12 @@ fn received(status: u16, headers: &[(&'static str, &'static str)], body: &[u8]) 
     }
 }
 
-fn exchange(body: &[u8], outcome: Result<Received, NoAnswer>) -> Exchange {
+fn exchange(body: &[u8], outcome: Result<Received, NoResponse>) -> Exchange {
     Exchange {
         sequence: 12,
         check: Some("WIRE-01"),
         webhook: Some("healthz"),
-        kind: Kind::Proper,
+        kind: RequestKind::Valid,
         sent: Sent {
             method: http::Method::POST,
             url: "http://127.0.0.1:1/healthz".to_owned(),
@@ -55,8 +55,8 @@ fn answers_are_shown_with_what_matters_of_them() {
     let long = excerpt(&Ok(received(200, &[], &[b'x'; 1 << 20])));
     assert!(long.ends_with("x… (1046528 more bytes)"));
     assert_eq!(
-        excerpt(&Err(NoAnswer::Closed("reset\u{7}".to_owned()))),
-        "no answer: the connection ended before the answer: reset\\x07"
+        excerpt(&Err(NoResponse::Closed("reset\u{7}".to_owned()))),
+        "no response: the connection closed before the response: reset\\x07"
     );
 }
 
@@ -81,14 +81,14 @@ fn reports_keep_so_much_of_an_exchange() {
     );
 
     let long = "é".repeat(REQUEST_KEPT);
-    let report = ExchangeReport::from(&exchange(long.as_bytes(), Err(NoAnswer::HungUp)));
+    let report = ExchangeReport::from(&exchange(long.as_bytes(), Err(NoResponse::HungUp)));
     assert!(report.request_cut);
     assert!(!report.request_body.contains('\u{fffd}'));
     assert_eq!(report.status, None);
     assert_eq!(report.response_body, None);
     assert_eq!(
         report.no_answer.as_deref(),
-        Some("the check hung up, on purpose")
+        Some("the check closed the connection on purpose")
     );
 }
 

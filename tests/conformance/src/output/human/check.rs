@@ -1,24 +1,24 @@
-//! One check's line.
+//! The lines of a check.
 
 use super::layout::{Page, padded};
 use crate::output::parts::duration;
 use crate::output::text::{glance, one_line};
-use crate::report::{CheckResult, Judging, Status};
+use crate::report::{CheckResult, FailurePolicy, Status};
 
-/// Mark, id and level: what stands left of the rule.
+/// The columns of mark, id and level, left of the rule.
 const MARGIN: usize = 2 + 2 + 9 + 8;
-/// The time, right of it.
+/// The columns of the time, right of it.
 const TIME: usize = 12;
 
-/// Writes mark, id, level, rule and time; below it the reason, if there is one.
-pub(super) fn write(page: &mut Page, result: &CheckResult, judging: Judging) {
+/// Writes mark, id, level, rule and time, and the reason below.
+pub(super) fn write(page: &mut Page, result: &CheckResult, policy: FailurePolicy) {
     let paint = page.paint;
     let (mark, word) = match result.status {
-        Status::Passed if judging.fails(result) => (paint.bad("✗"), ""),
+        Status::Passed if policy.fails(result) => (paint.bad("✗"), ""),
         Status::Passed => (paint.good("✓"), ""),
         Status::Skipped => (paint.faint("-"), "skipped: "),
         Status::Failed if result.known.is_some() => (paint.doubtful("~"), "known: "),
-        Status::Failed if judging.fails(result) => (paint.bad("✗"), ""),
+        Status::Failed if policy.fails(result) => (paint.bad("✗"), ""),
         Status::Failed => (paint.doubtful("!"), ""),
     };
     let columns = page.width.saturating_sub(MARGIN + TIME).max(20);
@@ -41,7 +41,7 @@ pub(super) fn write(page: &mut Page, result: &CheckResult, judging: Judging) {
     let reason = reason(result);
     if !reason.is_empty() {
         page.wrapped(&margin, &margin, &format!("{word}{reason}"), |p, line| {
-            if judging.fails(result) {
+            if policy.fails(result) {
                 p.bad(line)
             } else {
                 p.faint(line)
@@ -54,10 +54,13 @@ fn reason(result: &CheckResult) -> String {
     let reason = glance(&result.reason);
     match (&result.known, result.status) {
         (Some(known), Status::Passed) => {
-            format!("passed, but is known to fail: {}", glance(known))
+            format!(
+                "passed, although listed as a known failure: {}",
+                glance(known)
+            )
         }
         (Some(known), Status::Failed) => glance(known),
-        _ if reason.is_empty() && result.response_only => "only the answers were judged".to_owned(),
+        _ if reason.is_empty() && result.response_only => "only responses were verified".to_owned(),
         _ => reason,
     }
 }

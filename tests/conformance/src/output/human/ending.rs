@@ -1,13 +1,13 @@
-//! What stands below the checks: what is left to do, and what it all comes to.
+//! The end of the report: lists of what needs action, and the summary.
 
 use super::layout::{Page, plain};
 use crate::check::Level;
 use crate::output::parts::duration;
 use crate::output::text::{one_line, shown};
-use crate::report::{CheckResult, Judging, Outcome, Report};
+use crate::report::{CheckResult, FailurePolicy, Outcome, Report};
 
 /// Writes the lists that are not empty, and the summary.
-pub(super) fn write(page: &mut Page, report: &Report, judging: Judging) {
+pub(super) fn write(page: &mut Page, report: &Report, policy: FailurePolicy) {
     list(
         page,
         "Left behind, please remove",
@@ -20,12 +20,12 @@ pub(super) fn write(page: &mut Page, report: &Report, judging: Judging) {
     );
     list(
         page,
-        "Known failures that passed: take them off the list",
+        "Known failures that passed: remove them from the list",
         named(report, CheckResult::is_unexpected_pass),
     );
     list(
         page,
-        "To find out more",
+        "To run more checks",
         report.hints.iter().map(|hint| shown(hint)),
     );
     page.gap();
@@ -35,8 +35,8 @@ pub(super) fn write(page: &mut Page, report: &Report, judging: Judging) {
         Outcome::Partial => paint.doubtful(line),
         Outcome::Failure => paint.bad(line),
     });
-    if outcome != Outcome::Success || report.results.iter().any(|result| judging.fails(result)) {
-        // In one line: it is there to be copied.
+    if outcome != Outcome::Success || report.results.iter().any(|result| policy.fails(result)) {
+        // On one line, for copying.
         let again = page.paint.faint("again:");
         page.line(format!("{again} {}", one_line(&report.reproduce)));
     }
@@ -86,7 +86,7 @@ fn summary(report: &Report) -> String {
         .count();
     let open = match open {
         0 => String::new(),
-        open => format!(" ({open} MUST not found out)"),
+        open => format!(" ({open} MUST not tested)"),
     };
     let outcome = match summary.result {
         Outcome::Success => "success",

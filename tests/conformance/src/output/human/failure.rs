@@ -1,16 +1,16 @@
-//! One failure in full.
+//! The full text of a failure.
 
 use super::layout::{Page, padded, plain};
 use crate::output::text::{one_line, shown, visible};
-use crate::report::{CheckResult, FailureReport, Judging};
+use crate::report::{CheckResult, FailurePolicy, FailureReport};
 
-/// The margin that the names of a failure's parts stand in.
+/// The columns of the names left of the texts.
 const MARGIN: usize = 16;
 
-/// Writes the rule, what was expected and what came, the request and its answer.
-pub(super) fn write(page: &mut Page, result: &CheckResult, judging: Judging) {
+/// Writes the rule, the expectation, the observed behaviour, the request and its response.
+pub(super) fn write(page: &mut Page, result: &CheckResult, policy: FailurePolicy) {
     let title = format!("{} {}  {}", result.id, result.level, result.rule);
-    let counts = judging.fails(result);
+    let counts = policy.fails(result);
     page.wrapped("", "  ", &one_line(&title), |paint, line| {
         if counts {
             paint.bad(line)
@@ -34,15 +34,15 @@ fn parts(page: &mut Page, failure: &FailureReport) {
     part(page, "got", &shown(&failure.got));
     part(page, "likely cause", &shown(&failure.likely_cause));
     if let Some(curl) = &failure.curl {
-        // As it is, however wide: it is there to be copied.
+        // Without wrapping, for copying.
         name(page, "request");
         for line in visible(curl).lines() {
             page.line(format!("    {line}"));
         }
     }
     if let Some(answer) = &failure.answer {
-        name(page, "answer");
-        // A blank line comes as one: it parts headers from body.
+        name(page, "response");
+        // A blank line separates headers and body.
         for line in visible(answer).lines() {
             if line.is_empty() {
                 page.gap();

@@ -1,45 +1,59 @@
-//! Lines that fit a width.
+//! Text with lines of a limited width.
 
-use crate::output::Paint;
+use crate::output::{Color, Paint, Show};
+use crate::report::FailurePolicy;
 use std::fmt::Display;
 use textwrap::core::display_width;
 
-/// A text that grows by lines.
-pub(super) struct Page {
-    pub(super) text: String,
+/// A text that is written line by line.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) text: String,
     pub(super) width: usize,
-    pub(super) paint: Paint,
+    pub(crate) paint: Paint,
 }
 
 impl Page {
-    pub(super) fn new(width: usize, paint: Paint) -> Self {
+    pub(crate) fn new(width: usize, paint: Paint) -> Self {
         Self {
             text: String::new(),
-            // Narrower than that, nothing of a text is left beside its margin.
+            // Narrower texts would not fit beside their margin.
             width: width.max(40),
             paint,
         }
     }
 
-    /// Writes a line as it is.
-    pub(super) fn line(&mut self, line: impl Display) {
-        self.text.push_str(&line.to_string());
+    /// With the width and the colors of standard output.
+    pub(crate) fn on_stdout() -> Self {
+        let show = Show::on_stdout(Color::Auto, FailurePolicy::default());
+        Self::new(show.width, Paint { on: show.color })
+    }
+
+    /// Writes a line without wrapping.
+    pub(crate) fn line(&mut self, line: impl Display) {
+        self.text.push_str(line.to_string().trim_end());
         self.text.push('\n');
     }
 
     /// Writes an empty line.
-    pub(super) fn gap(&mut self) {
+    pub(crate) fn gap(&mut self) {
         self.text.push('\n');
     }
 
-    /// Writes the title of a part.
+    /// Writes a wrapped paragraph; the first line begins with `first`, the others with as many
+    /// spaces.
+    pub(crate) fn paragraph(&mut self, first: &str, text: &str) {
+        let margin = " ".repeat(display_width(first));
+        self.wrapped(first, &margin, text, plain);
+    }
+
     pub(super) fn title(&mut self, title: &str) {
         self.gap();
         let title = self.paint.strong(title);
         self.line(title);
     }
 
-    /// Writes a text in as many lines as it takes; `first` and `next` are the margins.
+    /// Writes a wrapped text; `first` and `next` are the margins.
     pub(super) fn wrapped(
         &mut self,
         first: &str,
@@ -57,9 +71,9 @@ impl Page {
         }
     }
 
-    /// A paragraph as lines of at most so many columns. Words that are longer are broken.
+    /// The lines of a paragraph of at most `columns` columns. Longer words are broken.
     pub(super) fn fit(&self, paragraph: &str, columns: usize) -> Vec<String> {
-        // A tab is as wide as the terminal likes.
+        // The width of a tab depends on the terminal.
         let paragraph = paragraph.replace('\t', "    ");
         textwrap::wrap(&paragraph, columns.max(1))
             .into_iter()
@@ -68,12 +82,11 @@ impl Page {
     }
 }
 
-/// The text itself.
 pub(super) fn plain(_: Paint, line: &str) -> String {
     line.to_owned()
 }
 
-/// The text, and spaces up to this many columns.
+/// The text, filled with spaces up to this many columns.
 pub(super) fn padded(text: &str, columns: usize) -> String {
     let missing = columns.saturating_sub(display_width(text));
     format!("{text}{}", " ".repeat(missing))

@@ -21,9 +21,9 @@ fn result(id: &str, status: Status) -> CheckResult {
 }
 
 /// What a run of three checks writes.
-fn written(manner: Manner) -> String {
+fn written(mode: ProgressMode) -> String {
     let paint = Paint { on: false };
-    let screen = Screen::new(Vec::new(), 2, manner, paint, Judging::default());
+    let screen = Screen::new(Vec::new(), 2, mode, paint, FailurePolicy::default());
     screen.started("ENS-01");
     screen.finished(&result("ENS-01", Status::Passed));
     screen.started("ENS-02");
@@ -37,15 +37,15 @@ fn written(manner: Manner) -> String {
 #[test]
 fn a_pipe_gets_plain_lines() {
     assert_eq!(
-        written(Manner::Lines),
+        written(ProgressMode::Lines),
         "passed  ENS-01 MUST (3 ms)\nfailed  ENS-02 MUST (3 ms)\ncleaning\\x1b[2J up\n"
     );
-    assert_eq!(written(Manner::Quiet), "cleaning\\x1b[2J up\n");
+    assert_eq!(written(ProgressMode::Quiet), "cleaning\\x1b[2J up\n");
 }
 
 #[test]
 fn a_terminal_gets_one_line_and_keeps_failures() {
-    let text = written(Manner::Redrawn(79));
+    let text = written(ProgressMode::Redrawn(79));
     let frames: Vec<_> = text.split(CLEAR).collect();
     assert_eq!(
         frames,
@@ -62,7 +62,7 @@ fn a_terminal_gets_one_line_and_keeps_failures() {
 }
 
 #[test]
-fn nobody_reading_is_no_error() {
+fn a_closed_output_is_no_error() {
     struct Closed;
     impl Write for Closed {
         fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
@@ -73,7 +73,13 @@ fn nobody_reading_is_no_error() {
         }
     }
     let paint = Paint { on: false };
-    let screen = Screen::new(Closed, 1, Manner::Lines, paint, Judging::default());
+    let screen = Screen::new(
+        Closed,
+        1,
+        ProgressMode::Lines,
+        paint,
+        FailurePolicy::default(),
+    );
     screen.finished(&result("ENS-01", Status::Passed));
     screen.note("x");
     screen.ended();

@@ -1,4 +1,4 @@
-//! How progress is said.
+//! The texts of the progress.
 
 use super::*;
 use crate::check::Level;
@@ -30,12 +30,12 @@ fn the_line_tells_how_far_and_what_runs() {
     state.start("ENS-01");
     state.start("ENS-02");
     assert_eq!(state.line(80, PLAIN), "0/3: ENS-01 ENS-02");
-    state.finish(&result("ENS-01", Status::Failed), Judging::default());
+    state.finish(&result("ENS-01", Status::Failed), FailurePolicy::default());
     assert_eq!(state.line(80, PLAIN), "1/3, 1 failed: ENS-02");
     // Skipped without having been started; and more than were announced.
-    state.finish(&result("ENS-03", Status::Skipped), Judging::default());
-    state.finish(&result("ENS-02", Status::Passed), Judging::default());
-    state.finish(&result("ENS-02", Status::Passed), Judging::default());
+    state.finish(&result("ENS-03", Status::Skipped), FailurePolicy::default());
+    state.finish(&result("ENS-02", Status::Passed), FailurePolicy::default());
+    state.finish(&result("ENS-02", Status::Passed), FailurePolicy::default());
     assert_eq!(state.line(80, PLAIN), "4/4, 1 failed");
 }
 
@@ -59,13 +59,13 @@ fn finished_checks_are_one_line() {
         (Status::Failed, "failed  ENS-01 MUST (3 ms): because of"),
         (Status::Skipped, "skipped ENS-01 MUST (3 ms): because of"),
     ] {
-        let line = finished(&result("ENS-01", status), Judging::default(), PLAIN);
+        let line = finished(&result("ENS-01", status), FailurePolicy::default(), PLAIN);
         assert_eq!(line, text);
     }
     let mut known = result("ENS-01", Status::Failed);
     known.known = Some("ACME-1".to_owned());
-    assert!(finished(&known, Judging::default(), PLAIN).starts_with("known "));
+    assert!(finished(&known, FailurePolicy::default(), PLAIN).starts_with("known "));
     known.known = None;
     known.level = Level::Should;
-    assert!(finished(&known, Judging::default(), PLAIN).starts_with("warning "));
+    assert!(finished(&known, FailurePolicy::default(), PLAIN).starts_with("warning "));
 }

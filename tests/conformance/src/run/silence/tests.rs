@@ -1,18 +1,18 @@
-//! That only a driver that answers nobody counts as silent.
+//! Only a driver that responds to no check counts as silent.
 
 use super::*;
 use crate::exchange::{Received, Sent};
 use http::{HeaderMap, Method};
 use std::time::Duration;
 
-const TIMED_OUT: Result<(), NoAnswer> = Err(NoAnswer::TimedOut(Duration::from_secs(10)));
+const TIMED_OUT: Result<(), NoResponse> = Err(NoResponse::TimedOut(Duration::from_secs(10)));
 
-fn exchange(check: &'static str, outcome: Result<(), NoAnswer>) -> Exchange {
+fn exchange(check: &'static str, outcome: Result<(), NoResponse>) -> Exchange {
     Exchange {
         sequence: 1,
         check: Some(check),
         webhook: Some("ensureBackend"),
-        kind: Kind::Proper,
+        kind: RequestKind::Valid,
         sent: Sent {
             method: Method::POST,
             url: String::new(),
@@ -33,13 +33,13 @@ fn counts(silence: &Silence) -> (usize, usize) {
 }
 
 #[test]
-fn checks_count_once_and_an_answer_to_anybody_ends_the_silence() {
+fn checks_count_once_and_any_response_ends_the_silence() {
     let mut silence = Silence::default();
     for check in ["CONC-01", "CONC-01", "ENS-02"] {
         silence.note(&exchange(check, TIMED_OUT));
     }
     assert_eq!(counts(&silence), (3, 2));
-    // Whatever it says.
+    // Any response counts.
     silence.note(&exchange("ENS-03", Ok(())));
     assert_eq!(counts(&silence), (0, 0));
 }
@@ -58,10 +58,10 @@ fn health_bad_input_and_calls_that_were_hung_up_on_tell_nothing() {
         ..exchange("BAD-03", Ok(()))
     });
     silence.note(&Exchange {
-        kind: Kind::Improper,
+        kind: RequestKind::Invalid,
         ..exchange("BAD-01", TIMED_OUT)
     });
-    silence.note(&exchange("RTRY-02", Err(NoAnswer::HungUp)));
+    silence.note(&exchange("RTRY-02", Err(NoResponse::HungUp)));
     assert_eq!(counts(&silence), unchanged);
 }
 
@@ -70,7 +70,7 @@ fn a_connection_that_is_closed_costs_no_time() {
     let mut silence = Silence::default();
     silence.note(&exchange(
         "ENS-02",
-        Err(NoAnswer::Closed("it was closed".into())),
+        Err(NoResponse::Closed("it was closed".into())),
     ));
     assert_eq!(counts(&silence), (1, 0));
 }

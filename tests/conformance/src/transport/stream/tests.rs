@@ -1,11 +1,11 @@
 use super::*;
+use crate::transport::body::TrackedBody;
 use crate::transport::connection::Connection;
-use crate::transport::pieces::{Pace, Pieces};
 use bytes::Bytes;
 use std::task::Waker;
 use std::time::Duration;
 
-/// A peer that answers the first byte, and takes none.
+/// A peer that responds to the first byte, and accepts none.
 #[derive(Default)]
 struct Refusing {
     answer: Option<&'static [u8]>,
@@ -58,7 +58,7 @@ async fn transport_reads_the_answer_of_a_peer_that_takes_no_more() {
         .await
         .unwrap();
     let body = Bytes::from(vec![b' '; 1 << 20]);
-    let (body, _) = Pieces::new(body, Pace::FAST);
+    let (body, _) = TrackedBody::new(body);
     let request = http::Request::post("/x").body(body).unwrap();
     let answer = tokio::time::timeout(Duration::from_secs(20), connection.exchange(request))
         .await

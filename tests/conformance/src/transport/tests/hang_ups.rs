@@ -2,16 +2,16 @@
 
 use super::server::{Server, read_request};
 use super::soon;
-use crate::exchange::NoAnswer;
+use crate::exchange::NoResponse;
 use crate::transport::{Request, Settings, Transport};
 use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-/// A server that never answers, and all that it got on each connection until it ended.
+/// A server that never responds, and the bytes that it received on each connection.
 async fn silent() -> (Server, mpsc::UnboundedReceiver<Vec<u8>>) {
-    let (tell, told) = mpsc::unbounded_channel();
+    let (tell, events) = mpsc::unbounded_channel();
     let server = Server::new(move |mut stream| {
         let tell = tell.clone();
         async move {
@@ -21,19 +21,19 @@ async fn silent() -> (Server, mpsc::UnboundedReceiver<Vec<u8>>) {
         }
     })
     .await;
-    (server, told)
+    (server, events)
 }
 
 #[tokio::test]
 async fn transport_hangs_up_behind_the_last_byte() {
-    let (server, mut told) = silent().await;
+    let (server, mut events) = silent().await;
     let transport = server.transport();
     let request = Request::post("ensureBackend", "{ }");
     for linger in [0, 5] {
         let linger = Duration::from_millis(linger);
         transport.send_and_hang_up(&request, linger).await.unwrap();
-        let got = soon(told.recv()).await.unwrap();
-        assert_eq!(got, transport.bytes_of(&request));
+        let got = soon(events.recv()).await.unwrap();
+        assert_eq!(got, transport.bytes_of(&request, request.body.len()));
         assert!(got.ends_with(b"\r\n\r\n{ }"));
     }
     assert_eq!(server.connections(), 2);
@@ -41,23 +41,23 @@ async fn transport_hangs_up_behind_the_last_byte() {
 
 #[tokio::test]
 async fn transport_hangs_up_in_the_middle_of_the_body() {
-    let (server, mut told) = silent().await;
+    let (server, mut events) = silent().await;
     let transport = server.transport();
     let request = Request::post("ensureBackend", "{ }");
-    let whole = transport.bytes_of(&request);
+    let whole = transport.bytes_of(&request, request.body.len());
     for (part, missing) in [(0, 3), (1, 2), (3, 0), (100, 0)] {
         transport
             .send_part_and_hang_up(&request, part)
             .await
             .unwrap();
-        let got = soon(told.recv()).await.unwrap();
+        let got = soon(events.recv()).await.unwrap();
         assert_eq!(got, whole[..whole.len() - missing], "{part}");
     }
 }
 
 #[tokio::test]
 async fn transport_lingers_before_it_hangs_up() {
-    let (tell, mut told) = mpsc::unbounded_channel();
+    let (tell, mut events) = mpsc::unbounded_channel();
     let server = Server::new(move |mut stream| {
         let tell = tell.clone();
         async move {
@@ -71,18 +71,18 @@ async fn transport_lingers_before_it_hangs_up() {
     let transport = server.transport();
     let hanging_up = tokio::spawn(async move {
         let request = Request::post("x", "{}");
-        let for_ever = Duration::from_secs(3600);
-        transport.send_and_hang_up(&request, for_ever).await
+        let long = Duration::from_secs(3600);
+        transport.send_and_hang_up(&request, long).await
     });
-    assert_eq!(soon(told.recv()).await, Some("request"));
-    assert!(told.try_recv().is_err());
-    // Whoever gives up waiting hangs up, too.
+    assert_eq!(soon(events.recv()).await, Some("request"));
+    assert!(events.try_recv().is_err());
+    // Dropping the future of a request closes its connection, too.
     hanging_up.abort();
-    assert_eq!(soon(told.recv()).await, Some("end"));
+    assert_eq!(soon(events.recv()).await, Some("end"));
 }
 
 #[tokio::test]
-async fn transport_says_when_there_is_nobody_to_hang_up_on() {
+async fn transport_reports_a_failed_connection_instead_of_hanging_up() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
@@ -91,5 +91,5 @@ async fn transport_says_when_there_is_nobody_to_hang_up_on() {
         .send_and_hang_up(&Request::post("x", "{}"), Duration::ZERO)
         .await
         .unwrap_err();
-    assert!(matches!(problem, NoAnswer::NotConnected(_)), "{problem}");
+    assert!(matches!(problem, NoResponse::NotConnected(_)), "{problem}");
 }

@@ -2,7 +2,7 @@
 
 use super::server::{Server, read_request};
 use super::{LONG, SHORT, soon};
-use crate::exchange::NoAnswer;
+use crate::exchange::NoResponse;
 use crate::transport::Request;
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -15,8 +15,8 @@ fn request() -> Request {
     Request::post("healthz", "{}")
 }
 
-/// Answers so many requests on each connection with these bytes, and closes it; tells of each
-/// request, and of each closing.
+/// Responds to `count` requests on each connection with these bytes, and closes it; reports each
+/// request, and each closing.
 async fn answers_so_many(
     count: usize,
     answer: &'static [u8],
@@ -69,7 +69,7 @@ async fn transport_uses_a_connection_again() {
 }
 
 #[tokio::test]
-async fn transport_uses_no_connection_again_that_the_driver_said_it_would_close() {
+async fn transport_does_not_reuse_a_connection_that_the_driver_announced_to_close() {
     let (server, _told) = answers_so_many(1000, OK_CLOSE).await;
     let transport = server.transport();
     for number in 1..=3 {
@@ -98,7 +98,7 @@ async fn transport_sends_nothing_twice() {
     transport.send(&request(), LONG).await.unwrap();
     transport.send(&request(), LONG).await.unwrap();
     let problem = transport.send(&request(), LONG).await.unwrap_err();
-    assert!(matches!(problem, NoAnswer::Closed(_)), "{problem}");
+    assert!(matches!(problem, NoResponse::Closed(_)), "{problem}");
     for _ in 0..3 {
         assert_eq!(soon(told.recv()).await, Some("request"));
     }
@@ -127,8 +127,8 @@ async fn transport_sends_requests_over_one_connection_as_long_as_it_lasts() {
         let results = transport.send_over_one_connection(&three, LONG).await;
         assert_eq!(results.len(), 3);
         assert!(results[0].is_ok());
-        assert!(matches!(results[1], Err(NoAnswer::Closed(_))));
-        assert!(matches!(results[2], Err(NoAnswer::Closed(_))));
+        assert!(matches!(results[1], Err(NoResponse::Closed(_))));
+        assert!(matches!(results[2], Err(NoResponse::Closed(_))));
         assert_eq!(server.connections(), 1);
     }
     assert!(
@@ -155,7 +155,7 @@ async fn transport_hangs_up_when_the_time_is_over() {
     .await;
     let transport = server.transport();
     let problem = transport.send(&request(), SHORT).await.unwrap_err();
-    assert_eq!(problem, NoAnswer::TimedOut(SHORT));
+    assert_eq!(problem, NoResponse::TimedOut(SHORT));
     assert_eq!(soon(told.recv()).await.as_deref(), Some(""));
     drop(transport);
 }
@@ -178,7 +178,7 @@ async fn transport_sends_no_more_when_the_time_is_over() {
     let transport = server.transport();
     let large = Request::post("x", vec![b' '; 32 << 20]);
     let problem = transport.send(&large, SHORT).await.unwrap_err();
-    assert_eq!(problem, NoAnswer::TimedOut(SHORT));
+    assert_eq!(problem, NoResponse::TimedOut(SHORT));
     is_over.notify_one();
     let arrived = soon(told.recv()).await.unwrap();
     assert!(arrived < large.body.len(), "{arrived}");

@@ -44,7 +44,7 @@ impl Server {
         }
     }
 
-    /// Reads one request, answers with these bytes, and closes the connection.
+    /// Reads one request, sends these bytes, and closes the connection.
     pub(super) async fn answering(answer: impl AsRef<[u8]>) -> Self {
         let answer = Arc::new(answer.as_ref().to_vec());
         Self::new(move |mut stream| {
@@ -57,8 +57,8 @@ impl Server {
         .await
     }
 
-    /// Reads one request, answers with the beginning, and then with the same again and again, as
-    /// long as there is somebody.
+    /// Reads one request, sends the beginning, and then repeats `again` until the client
+    /// disconnects.
     pub(super) async fn never_ending(begin: &'static str, again: &str) -> Self {
         let again = Arc::new(again.repeat(100).into_bytes());
         Self::new(move |mut stream| {

@@ -1,17 +1,14 @@
 //! What the driver sees of a request.
 
 use super::server::{Server, read_request};
-use super::{LONG, SHORT, soon};
-use crate::exchange::NoAnswer;
+use super::{LONG, soon};
 use crate::transport::{LEFT_OUT, Request, Settings, Transport};
-use bytes::Bytes;
 use http::Method;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderValue, TRANSFER_ENCODING};
-use std::sync::Arc;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncWriteExt as _;
 use tokio::sync::mpsc;
 
-/// A server that answers 200, and what it received.
+/// A server that responds with 200, and the requests that it received.
 async fn listening() -> (Server, mpsc::UnboundedReceiver<(String, Vec<u8>)>) {
     let (received, requests) = mpsc::unbounded_channel();
     let server = Server::new(move |mut stream| {
@@ -140,20 +137,9 @@ async fn transport_replaces_and_leaves_out_headers() {
         let (head, _) = soon(requests.recv()).await.unwrap();
         assert!(head.contains(with), "{with:?} in {head}");
         assert!(!head.contains(without), "{without:?} in {head}");
-        let by_hand = String::from_utf8(transport.bytes_of(&request)).unwrap();
+        let by_hand = String::from_utf8(transport.bytes_of(&request, 0)).unwrap();
         let (by_hand, _) = by_hand.split_once("\r\n\r\n").unwrap();
         assert_eq!(lines(by_hand), lines(&head));
-    }
-}
-
-#[test]
-fn transport_writes_chunks_by_hand() {
-    let transport = Transport::to_url("http://h", &Settings::default()).unwrap();
-    let chunked = HeaderValue::from_static("chunked");
-    for (body, wire) in [("{ }", "3\r\n{ }\r\n0\r\n\r\n"), ("", "0\r\n\r\n")] {
-        let request = Request::post("x", body).with(TRANSFER_ENCODING, chunked.clone());
-        let bytes = String::from_utf8(transport.bytes_of(&request)).unwrap();
-        assert_eq!(bytes.split_once("\r\n\r\n").unwrap().1, wire);
     }
 }
 
@@ -166,61 +152,4 @@ fn transport_refuses_a_token_that_no_header_can_carry_without_showing_it() {
     let problem = Transport::to_url("http://h", &settings).unwrap_err();
     assert!(problem.to_string().contains("visible ASCII"), "{problem}");
     assert!(!format!("{problem} {problem:?} {settings:?}").contains("t0ken"));
-}
-
-#[tokio::test]
-async fn transport_sends_any_bytes_and_gives_any_back() {
-    // It gives back what it gets.
-    let server = Server::new(|mut stream| async move {
-        let mut bytes = [0; 5];
-        stream.read_exact(&mut bytes).await.unwrap();
-        stream.write_all(&bytes).await.unwrap();
-    })
-    .await;
-    let back = server.transport().send_raw(b"\0\xffX\r\n", LONG).await;
-    assert_eq!(back, Ok(Bytes::from_static(b"\0\xffX\r\n")));
-}
-
-#[tokio::test]
-async fn transport_gives_back_what_came_before_the_time_was_over() {
-    let keep = Server::new(|mut stream| async move {
-        read_request(&mut stream).await;
-        stream.write_all(b"HTTP/1.1 400 \r\n\r\n").await.unwrap();
-        read_request(&mut stream).await;
-    })
-    .await;
-    let back = keep.transport().send_raw(b"X\r\n\r\n", SHORT).await;
-    assert_eq!(back, Ok(Bytes::from_static(b"HTTP/1.1 400 \r\n\r\n")));
-
-    let silent = Server::new(|mut stream| async move {
-        read_request(&mut stream).await;
-        read_request(&mut stream).await;
-    })
-    .await;
-    let back = silent.transport().send_raw(b"X\r\n\r\n", SHORT).await;
-    assert_eq!(back, Err(NoAnswer::TimedOut(SHORT)));
-
-    let closing = Server::answering("").await;
-    let back = closing.transport().send_raw(b"X\r\n\r\n", LONG).await;
-    assert!(matches!(back, Err(NoAnswer::Closed(_))), "{back:?}");
-
-    let endless = Server::never_ending("", "hello").await;
-    let back = endless.transport().send_raw(b"X\r\n\r\n", LONG).await;
-    assert_eq!(back.unwrap().len(), 4 << 20);
-}
-
-#[tokio::test]
-async fn transport_gives_back_what_a_driver_says_that_does_not_read() {
-    let answer = Arc::new(b"HTTP/1.1 400 \r\n\r\n".to_vec());
-    let expected = Bytes::from(answer.to_vec());
-    let server = Server::new(move |mut stream| {
-        let answer = Arc::clone(&answer);
-        async move { stream.write_all(&answer).await.unwrap() }
-    })
-    .await;
-    let back = server
-        .transport()
-        .send_raw(&vec![b'X'; 10 << 20], LONG)
-        .await;
-    assert_eq!(back, Ok(expected));
 }

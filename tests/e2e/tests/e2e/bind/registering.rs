@@ -1,6 +1,6 @@
-//! Pods come, go and change.
+//! Pods are registered, deregistered and changed.
 
-use super::{CONTROLLER, LEFT, RIGHT, bare_stage, bound, delete_all, stage, writes};
+use super::{CONTROLLER, LEFT, RIGHT, bare_setup, bound, delete_all, setup, writes};
 use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::api::{Patch, PatchParams};
 use lbcf_controller::Options;
@@ -19,7 +19,7 @@ fn port(port: i32, protocol: &str) -> PortSelector {
     }
 }
 
-/// The addresses of pods at a port.
+/// The `ip:port` of pods, sorted.
 async fn at(world: &World, pods: &[&str], port: i32) -> Vec<String> {
     let mut addresses = Vec::new();
     for name in pods {
@@ -36,30 +36,30 @@ async fn at(world: &World, pods: &[&str], port: i32) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b34_b35_each_port_of_each_pod_is_registered_at_each_load_balancer_at_its_cost() {
-    let (world, front, _controller) = bare_stage(2).await;
+    let (world, proxy, _controller) = bare_setup(2).await;
     let (before, calls) = (world.cluster.requests(), world.cloud.calls());
     let mut bind = manifests::bind(BIND, &[LEFT, RIGHT]);
-    // One that exists, beside one that is made.
+    // An existing load balancer next to one that is created.
     bind.spec.load_balancers[1].spec = [("lbID", "lb-1234"), ("lblID", "lbl-2234")].into();
-    // Protocols in lower case, as in the documents' sample; one of them twice.
+    // Protocols in lower case, as in the documented example; one of them twice.
     bind.spec.pods.ports = vec![port(80, "tcp"), port(90, "udp"), port(80, "TCP")];
     world.create(&bind).await;
     let mut expected = at(&world, &["web-0", "web-1"], 80).await;
     expected.extend(at(&world, &["web-0", "web-1"], 90).await);
     expected.sort();
     for lb in [LEFT, RIGHT] {
-        until_is("what is bound", expected.clone(), async || {
+        until_is("bound addresses", expected.clone(), async || {
             world.bound_to(lb)
         })
         .await;
     }
     world.until_records(8).await;
-    // The finalizer; for each load balancer that creating begins and that it is done; 3 for each
-    // backend.
+    // The finalizer; for each load balancer the mark that creation begins and the result; three
+    // writes for each backend.
     assert_eq!(writes(&world, &before, "binds"), 1 + 2 * 2);
     assert_eq!(writes(&world, &before, "backendrecords"), 3 * 8);
     let by_controller = world.cluster.requests().since(&before);
-    // The driver's status is the one other write.
+    // The only other write is the driver's status.
     assert!(by_controller.writes_by(CONTROLLER) <= 1 + 1 + 4 + 24);
     let called = world.cloud.calls().difference(&calls);
     assert_eq!(
@@ -79,7 +79,7 @@ async fn b34_b35_each_port_of_each_pod_is_registered_at_each_load_balancer_at_it
         world.until_entry(BIND, lb, "Created", ("True", "")).await;
         world.until_entry(BIND, lb, "Ready", ("True", "")).await;
     }
-    let protocols: BTreeSet<String> = front
+    let protocols: BTreeSet<String> = proxy
         .calls_of("generateBackendAddr")
         .iter()
         .map(|call| call.body["podBackend"]["port"]["protocol"].to_string())
@@ -95,8 +95,8 @@ async fn b34_b35_each_port_of_each_pod_is_registered_at_each_load_balancer_at_it
     assert_eq!((called.get("deregisterBackend"), called.total()), (4, 4));
 
     let (before, calls) = (world.cluster.requests(), world.cloud.calls());
-    let heavier = json!({"spec": {"parameters": {"weight": "80"}}});
-    world.patch::<Bind>(NAMESPACE, BIND, heavier).await;
+    let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
+    world.patch::<Bind>(NAMESPACE, BIND, weight_80).await;
     until("all have the weight", async || {
         world
             .targets()
@@ -113,8 +113,8 @@ async fn b34_b35_each_port_of_each_pod_is_registered_at_each_load_balancer_at_it
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn b94_pods_by_name_come_and_go() {
-    let (world, _front, _controller) = stage(3).await;
+async fn b94_pods_are_selected_by_name() {
+    let (world, _proxy, _controller) = setup(3).await;
     let mut bind = manifests::bind(BIND, &[LEFT]);
     bind.spec.pods = PodSelection {
         ports: vec![port(80, "TCP")],
@@ -124,7 +124,7 @@ async fn b94_pods_by_name_come_and_go() {
     world.create(&bind).await;
     let expect = async |pods: &[&str]| {
         let expected = at(&world, pods, 80).await;
-        until_is("what is bound", expected, async || world.bound_to(LEFT)).await;
+        until_is("bound addresses", expected, async || world.bound_to(LEFT)).await;
     };
     expect(&["web-0", "web-2"]).await;
     world.create(&manifests::pod("later")).await;
@@ -136,8 +136,8 @@ async fn b94_pods_by_name_come_and_go() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn b109_u31_a_pod_that_is_not_ready_stays_as_long_as_it_runs_where_that_is_the_policy() {
-    let (world, _front, _controller) = stage(2).await;
+async fn b109_u31_an_unready_pod_stays_while_it_runs_under_that_policy() {
+    let (world, _proxy, _controller) = setup(2).await;
     let mut bind = manifests::bind(BIND, &[LEFT]);
     bind.spec.deregister_policy = Some(DeregisterPolicy::IfNotRunning);
     world.create(&bind).await;
@@ -145,7 +145,7 @@ async fn b109_u31_a_pod_that_is_not_ready_stays_as_long_as_it_runs_where_that_is
     world.until_records(2).await;
     let calls = world.cloud.calls();
     world.set_ready("web-0", false).await;
-    // One that was never ready is not registered by it.
+    // A pod that was never ready is not registered by this policy.
     let unready = json!({"status": {
         "phase": "Running", "podIP": "10.9.9.9",
         "conditions": [{"type": "Ready", "status": "False"}],
@@ -158,7 +158,7 @@ async fn b109_u31_a_pod_that_is_not_ready_stays_as_long_as_it_runs_where_that_is
         .patch_status("late", &PatchParams::default(), &Patch::Strategic(unready))
         .await
         .unwrap();
-    // A change that goes all the way through shows that what came before it is done with.
+    // A later change that has arrived shows that the earlier ones have been processed.
     world.create(&manifests::pod("web-2")).await;
     until("the third is registered", async || {
         (world.targets().len() >= 3).then_some(())
@@ -168,13 +168,13 @@ async fn b109_u31_a_pod_that_is_not_ready_stays_as_long_as_it_runs_where_that_is
     let late_is_in = targets.iter().any(|(ip, _)| ip == "10.9.9.9");
     let called = world.cloud.calls().difference(&calls);
     assert_eq!(called.get("deregisterBackend"), 0);
-    // It may have been ready for a moment before the test said otherwise.
+    // It may have been ready for a moment before the test patched its status.
     assert!(
         !late_is_in || called.get("ensureBackend") == 2,
         "{targets:?}"
     );
 
-    // Not ready before and after, but no longer running.
+    // web-0 is no longer running.
     let failed = json!({"status": {"phase": "Failed"}});
     world
         .api::<Pod>(NAMESPACE)
@@ -182,7 +182,7 @@ async fn b109_u31_a_pod_that_is_not_ready_stays_as_long_as_it_runs_where_that_is
         .await
         .unwrap();
     let ip = at(&world, &["web-0"], 80).await;
-    until("the failed one is gone", async || {
+    until("the failed pod is deregistered", async || {
         (!world.bound_to(LEFT).contains(&ip[0])).then_some(())
     })
     .await;
@@ -190,9 +190,9 @@ async fn b109_u31_a_pod_that_is_not_ready_stays_as_long_as_it_runs_where_that_is
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u21_two_binds_whose_names_run_together_share_no_record() {
-    let (world, _front, _controller) = bare_stage(1).await;
-    // The original's name of the record is the same: "a-b-c-web-0-…".
+async fn u21_binds_whose_concatenated_names_are_equal_share_no_record() {
+    let (world, _proxy, _controller) = bare_setup(1).await;
+    // The original's name of the record is the same: `a-b-c-web-0-…`.
     let mut one = manifests::bind("a-b", &["c"]);
     one.spec.load_balancers[0].attributes = [("name", "one")].into();
     let mut other = manifests::bind("a", &["b-c"]);
@@ -203,10 +203,10 @@ async fn u21_two_binds_whose_names_run_together_share_no_record() {
     }
     world.until_records(2).await;
     let calls = world.cloud.calls();
-    // A change that concerns both finds each its own.
+    // A change of each Bind reaches its own record.
     for bind in ["a-b", "a"] {
-        let heavier = json!({"spec": {"parameters": {"weight": "80"}}});
-        world.patch::<Bind>(NAMESPACE, bind, heavier).await;
+        let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
+        world.patch::<Bind>(NAMESPACE, bind, weight_80).await;
     }
     until("both have the weight", async || {
         let targets = world.targets();
@@ -216,17 +216,17 @@ async fn u21_two_binds_whose_names_run_together_share_no_record() {
     let called = world.cloud.calls().difference(&calls);
     assert_eq!((called.get("ensureBackend"), called.total()), (2, 2));
     world.delete::<Bind>(NAMESPACE, "a-b").await;
-    world.until_gone::<Bind>(NAMESPACE, "a-b").await;
+    world.until_deleted::<Bind>(NAMESPACE, "a-b").await;
     assert_eq!(world.bound_to("other").len(), 1);
     world.until_records(1).await;
     world.delete::<Bind>(NAMESPACE, "a").await;
-    world.until_gone::<Bind>(NAMESPACE, "a").await;
+    world.until_deleted::<Bind>(NAMESPACE, "a").await;
     delete_all(&world).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d27_u35_at_rest_and_after_a_start_nothing_is_written_and_nobody_is_called() {
-    let (world, front, controller) = bound(3).await;
+async fn d27_u35_at_rest_and_after_a_restart_nothing_is_written_and_no_webhook_called() {
+    let (world, proxy, controller) = bound(3).await;
     until("the last event is written", async || {
         let events: Vec<Event> = world.all().await;
         let of_records = events
@@ -237,7 +237,7 @@ async fn d27_u35_at_rest_and_after_a_start_nothing_is_written_and_nobody_is_call
     .await;
     controller.abort();
     let _ = controller.await;
-    // What the original wrote has no generations, and its records no word on their addresses.
+    // The original controller stores neither observed generations nor the inputs of addresses.
     let bind = world.api::<Bind>(NAMESPACE).get(BIND).await.unwrap();
     let mut status = serde_json::to_value(bind.status).unwrap();
     for entry in status["loadBalancerStatuses"].as_array_mut().unwrap() {
@@ -259,26 +259,28 @@ async fn d27_u35_at_rest_and_after_a_start_nothing_is_written_and_nobody_is_call
         let patch = Patch::Merge(json!({ "status": status }));
         records.patch_status(&name, &params, &patch).await.unwrap();
     }
-    let (before, seen) = (world.cluster.requests(), front.count());
+    let (before, seen) = (world.cluster.requests(), proxy.count());
     let options = Options {
         resync_period: Duration::from_millis(100),
         ..World::quick()
     };
     let client = world.cluster.client_as(CONTROLLER);
     let _controller = world.start_controller_with(client, options);
-    // This is the thing itself that is measured, not a wait for something.
-    tokio::time::sleep(Duration::from_millis(1500)).await;
-    let at_rest = world.cluster.requests().since(&before);
+    let since = || world.cluster.requests().since(&before);
+    until("the controller watches every kind", async || {
+        let watches = since().count(|key| key.user_agent == CONTROLLER && key.verb == "watch");
+        (watches >= 8).then_some(())
+    })
+    .await;
+    // Many resyncs in which nothing happens: absence can only be observed over time.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let at_rest = since();
     let writes = at_rest.count(|key| key.user_agent == CONTROLLER && key.is_write());
     assert_eq!(writes, 0, "events included: {at_rest:?}");
-    assert_eq!(front.count(), seen);
-    assert!(
-        at_rest.count(|key| key.user_agent == CONTROLLER && key.verb == "watch") >= 8,
-        "it did start: {at_rest:?}"
-    );
-    // And it is at work: a pod that goes is taken away.
+    assert_eq!(proxy.count(), seen);
+    // It does reconcile: a deleted pod is deregistered.
     world.delete::<Pod>(NAMESPACE, "web-2").await;
-    until_is("what is bound", [2, 2], async || {
+    until_is("bound addresses", [2, 2], async || {
         [LEFT, RIGHT].map(|lb| world.bound_to(lb).len())
     })
     .await;
@@ -287,10 +289,10 @@ async fn d27_u35_at_rest_and_after_a_start_nothing_is_written_and_nobody_is_call
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pod_of_the_same_name_and_another_address_is_another_backend() {
-    let (world, _front, _controller) = bound(1).await;
+    let (world, _proxy, _controller) = bound(1).await;
     let old = at(&world, &["web-0"], 80).await;
     world.delete::<Pod>(NAMESPACE, "web-0").await;
-    world.until_gone::<Pod>(NAMESPACE, "web-0").await;
+    world.until_deleted::<Pod>(NAMESPACE, "web-0").await;
     world.create(&manifests::pod("web-0")).await;
     let new = until("it has another address", async || {
         let new = at(&world, &["web-0"], 80).await;
@@ -298,21 +300,21 @@ async fn a_pod_of_the_same_name_and_another_address_is_another_backend() {
     })
     .await;
     for lb in [LEFT, RIGHT] {
-        until_is("what is bound", new.clone(), async || world.bound_to(lb)).await;
+        until_is("bound addresses", new.clone(), async || world.bound_to(lb)).await;
     }
     world.until_records(2).await;
     delete_all(&world).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u22_d26_long_names_are_no_trouble() {
-    let (world, _front, _controller) = bare_stage(0).await;
+async fn u22_d26_long_names_are_supported() {
+    let (world, _proxy, _controller) = bare_setup(0).await;
     let long = |name: &str| format!("{name}-{}", "x".repeat(70));
     world.create(&manifests::pod(&long("pod"))).await;
     world
         .create(&manifests::bind(&long("bind"), &[&long("lb")]))
         .await;
-    until_is("what is bound", 1, async || {
+    until_is("bound addresses", 1, async || {
         world.bound_to(&long("lb")).len()
     })
     .await;
@@ -335,13 +337,13 @@ async fn u22_d26_long_names_are_no_trouble() {
         .delete::<lbcf_controller::api::LoadBalancer>(NAMESPACE, &long("other-lb"))
         .await;
     world.delete::<Bind>(NAMESPACE, &long("bind")).await;
-    world.until_gone::<Bind>(NAMESPACE, &long("bind")).await;
+    world.until_deleted::<Bind>(NAMESPACE, &long("bind")).await;
     delete_all(&world).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn b48_b49_b41_records_bear_the_originals_names_labels_and_owner() {
-    let (world, _front, _controller) = bound(1).await;
+async fn b48_b49_b41_records_have_the_originals_names_labels_and_owner() {
+    let (world, _proxy, _controller) = bound(1).await;
     let ip = at(&world, &["web-0"], 80).await[0].replace(":80", "");
     let bind = world.api::<Bind>(NAMESPACE).get(BIND).await.unwrap();
     let mut names = BTreeSet::new();

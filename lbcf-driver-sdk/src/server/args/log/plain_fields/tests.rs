@@ -26,7 +26,7 @@ impl<'a> MakeWriter<'a> for Written {
     }
 }
 
-/// What the library and this module log of the same.
+/// The output of the library and of this module.
 fn both(ansi: bool, log: impl Fn()) -> [String; 2] {
     let (theirs, ours) = (Written::default(), Written::default());
     let as_usual = || tracing_subscriber::fmt().without_time().with_ansi(ansi);
@@ -36,7 +36,7 @@ fn both(ansi: bool, log: impl Fn()) -> [String; 2] {
     [theirs, ours].map(|written| String::from_utf8(written.0.lock().unwrap().clone()).unwrap())
 }
 
-/// A line with all that fields can be.
+/// Lines with all kinds of fields.
 fn log(text: &str) {
     let span = tracing::info_span!(
         "webhook",
@@ -58,7 +58,7 @@ fn log(text: &str) {
 }
 
 #[test]
-fn a_line_is_what_it_would_be_without_this() {
+fn lines_are_those_of_the_library() {
     for ansi in [false, true] {
         let [theirs, ours] = both(ansi, || log("ensureBackend(1)"));
         assert_eq!(ours, theirs);
@@ -70,7 +70,7 @@ fn a_line_is_what_it_would_be_without_this() {
 
 proptest! {
     #[test]
-    fn so_it_is_whatever_the_text(text in "[ -~]{0,20}|.{0,20}|[\\x00-\\x7f]{0,20}") {
+    fn any_text_is_formatted_as_by_the_library(text in "[ -~]{0,20}|.{0,20}|[\\x00-\\x7f]{0,20}") {
         let [theirs, ours] = both(false, || log(&text));
         prop_assert_eq!(ours, theirs);
     }

@@ -1,9 +1,10 @@
 use super::super::compare::is_same;
 use super::*;
+use crate::report::ExchangeReport;
 use serde_json::json;
 
-/// A call with this body, and this answer.
-fn call(sequence: u64, url: &str, body: &str, answer: &str) -> Old {
+/// A call with this body, and its response.
+fn call(sequence: u64, url: &str, body: &str, answer: &str) -> ExchangeReport {
     serde_json::from_value(json!({
         "sequence": sequence, "method": "POST", "url": url,
         "requestHeaders": {
@@ -29,7 +30,7 @@ fn report(results: &serde_json::Value) -> Report {
     crate::output::read(&document.to_string()).unwrap()
 }
 
-fn result(id: &str, status: &str, exchanges: &[Old]) -> serde_json::Value {
+fn result(id: &str, status: &str, exchanges: &[ExchangeReport]) -> serde_json::Value {
     let group = id.split('-').next().unwrap();
     json!({
         "id": id, "level": "MUST", "group": group, "rule": "r", "status": status, "ms": 1,
@@ -52,8 +53,8 @@ fn calls_of_failed_checks_come_in_their_order() {
     ]));
     let order = |only: &[&str]| {
         let only: Vec<String> = only.iter().map(|&name| name.to_owned()).collect();
-        let steps = steps(&report, &only);
-        let sequence = steps.iter().map(|step| step.exchange.sequence);
+        let calls = calls(&report, &only);
+        let sequence = calls.iter().map(|call| call.exchange.sequence);
         sequence.collect::<Vec<_>>()
     };
     assert_eq!(order(&[]), [3, 4, 7]);
@@ -68,9 +69,9 @@ fn requests_are_sent_as_they_were_but_for_secrets_and_the_connection() {
         "failed",
         &[call(1, URL, "{\"a\":1}", "")]
     )]));
-    let steps = steps(&report, &[]);
-    let Again::Send(request) = &steps[0].again else {
-        panic!("{steps:?}");
+    let calls = calls(&report, &[]);
+    let Replay::Send(request) = &calls[0].replay else {
+        panic!("{calls:?}");
     };
     assert_eq!(request.path, "ensureBackend");
     assert_eq!(request.body, "{\"a\":1}");
@@ -92,16 +93,16 @@ fn what_cannot_be_sent_again_is_named() {
         "failed",
         &[cut, bytes, elsewhere, beside]
     )]));
-    let steps = steps(&report, &[]);
-    let reasons: Vec<_> = steps
+    let calls = calls(&report, &[]);
+    let reasons: Vec<_> = calls
         .iter()
-        .map(|step| match &step.again {
-            Again::LeftOut(why) => *why,
-            Again::Send(request) => panic!("{request:?}"),
+        .map(|call| match &call.replay {
+            Replay::LeftOut(why) => *why,
+            Replay::Send(request) => panic!("{request:?}"),
         })
         .collect();
     assert!(reasons[0].contains("beginning"), "{reasons:?}");
-    assert!(reasons[1].contains("no text"), "{reasons:?}");
+    assert!(reasons[1].contains("not text"), "{reasons:?}");
     assert!(reasons[2].contains("not below"), "{reasons:?}");
     assert!(reasons[3].contains("not below"), "{reasons:?}");
 }

@@ -1,0 +1,214 @@
+//! The environment of the demo: a cluster, a driver and a controller; the latter two can be stopped
+//! and started again.
+
+use super::cloud_view::CloudView;
+use super::kubectl::{Kubectl, apply_crds};
+use super::{DemoArgs, DemoError};
+use kube::Client;
+use lbcf_controller::{Backoff, CallCounts, Controller, Options};
+use local_cluster::{LocalCluster, LocalClusterOptions, ServerHandle};
+use mock_driver::{Cloud, MockOptions, MockServer};
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+/// The duration of each stage of a load balancer's creation in the demo's cloud: long enough for the
+/// driver to respond with `Running`, short enough for a demo.
+const STAGE_DURATION: Duration = Duration::from_millis(300);
+
+#[derive(Debug)]
+pub(super) struct DemoEnvironment {
+    pub(super) kubeconfig: PathBuf,
+    pub(super) driver_url: String,
+    pub(super) cloud: CloudView,
+    cluster: LocalCluster,
+    server: ServerHandle,
+    own_folder: Option<PathBuf>,
+    mock: Option<DemoDriver>,
+    controller: JoinHandle<()>,
+    counts: CallCounts,
+}
+
+#[derive(Debug)]
+struct DemoDriver {
+    cloud: Cloud,
+    addr: SocketAddr,
+    /// `None` while the driver is down.
+    server: Option<MockServer>,
+}
+
+/// The host of the example driver, which is a Service in a cluster.
+pub(super) const DRIVER_HOST: &str = "clb-app-driver.kube-system.svc.cluster.local";
+
+impl DemoEnvironment {
+    pub(super) async fn start(args: &DemoArgs) -> Result<Self, DemoError> {
+        let cluster = LocalCluster::start(LocalClusterOptions::default())
+            .await
+            .map_err(DemoError::Cluster)?;
+        let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let server = cluster.serve(any_port).await.map_err(DemoError::Cluster)?;
+        let (kubeconfig, own_folder) = write_kubeconfig(args.kubeconfig.as_deref(), &server)?;
+        apply_crds(&cluster.client_as("lbcf-demo"))
+            .await
+            .map_err(DemoError::Prepare)?;
+        let mock = match args.driver_url {
+            Some(_) => None,
+            None => Some(DemoDriver::start(any_port).await?),
+        };
+        let driver_url = match (&args.driver_url, &mock) {
+            (Some(url), _) => url.clone(),
+            (None, Some(mock)) => format!("http://{}", mock.addr),
+            (None, None) => String::new(),
+        };
+        let client = cluster.client_as("lbcf-demo");
+        let cloud = match &mock {
+            Some(mock) => CloudView::Mock(mock.cloud.clone()),
+            None => CloudView::Records(client),
+        };
+        let counts = CallCounts::default();
+        let controller = start_controller(&cluster, &driver_url, &counts);
+        Ok(Self {
+            kubeconfig,
+            driver_url,
+            cloud,
+            cluster,
+            server,
+            own_folder,
+            mock,
+            controller,
+            counts,
+        })
+    }
+
+    pub(super) fn cluster_url(&self) -> String {
+        self.server.url()
+    }
+
+    pub(super) fn client(&self) -> Client {
+        self.cluster.client_as("lbcf-demo")
+    }
+
+    pub(super) fn kubectl(&self) -> Kubectl {
+        Kubectl::new(self.client())
+    }
+
+    pub(super) const fn has_mock(&self) -> bool {
+        self.mock.is_some()
+    }
+
+    /// The number of calls of each webhook so far.
+    pub(super) fn calls(&self) -> BTreeMap<&'static str, u64> {
+        self.counts.snapshot()
+    }
+
+    pub(super) async fn stop_driver(&mut self) {
+        if let Some(server) = self.mock.as_mut().and_then(|mock| mock.server.take()) {
+            server.stop().await;
+        }
+    }
+
+    pub(super) async fn start_driver(&mut self) -> Result<(), String> {
+        let Some(mock) = &mut self.mock else {
+            return Ok(());
+        };
+        let server = MockServer::start(mock.cloud.clone(), mock.addr, mock_options())
+            .await
+            .map_err(|error| error.to_string())?;
+        mock.server = Some(server);
+        Ok(())
+    }
+
+    /// Kills the controller without a graceful shutdown.
+    pub(super) async fn kill_controller(&mut self) {
+        self.controller.abort();
+        // The result is that the task was cancelled.
+        let _ = (&mut self.controller).await;
+    }
+
+    pub(super) fn start_controller(&mut self) {
+        self.controller = start_controller(&self.cluster, &self.driver_url, &self.counts);
+    }
+
+    pub(super) async fn shut_down(mut self) {
+        self.kill_controller().await;
+        self.stop_driver().await;
+        self.server.shutdown().await;
+        self.cluster.shutdown().await;
+        if let Some(folder) = self.own_folder {
+            // At worst a temporary folder is left.
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
+impl DemoDriver {
+    async fn start(addr: SocketAddr) -> Result<Self, DemoError> {
+        let cloud = Cloud::with_samples();
+        let server = MockServer::start(cloud.clone(), addr, mock_options())
+            .await
+            .map_err(DemoError::Driver)?;
+        Ok(Self {
+            cloud,
+            addr: server.addr(),
+            server: Some(server),
+        })
+    }
+}
+
+fn mock_options() -> MockOptions {
+    MockOptions {
+        stage_duration: STAGE_DURATION,
+        ..MockOptions::default()
+    }
+}
+
+/// Starts the controller with shorter retry delays than in production.
+fn start_controller(
+    cluster: &LocalCluster,
+    driver_url: &str,
+    counts: &CallCounts,
+) -> JoinHandle<()> {
+    let wait = Duration::from_millis(200);
+    let options = Options {
+        backoff: Backoff {
+            min: wait,
+            step: wait,
+            max: Duration::from_secs(2),
+        },
+        poll_interval: wait,
+        connect_to: BTreeMap::from([(DRIVER_HOST.to_owned(), driver_url.to_owned())]),
+        ..Options::default()
+    };
+    let client = cluster.client_as("lbcf-controller");
+    let controller = Controller::with_counts(client, options, counts.clone());
+    tokio::spawn(async move {
+        if let Err(error) = controller.run(std::future::pending()).await {
+            tracing::error!(%error, "the controller ended");
+        }
+    })
+}
+
+/// Writes the kubeconfig. Returns its path, and the folder if one was created for it.
+fn write_kubeconfig(
+    path: Option<&Path>,
+    server: &ServerHandle,
+) -> Result<(PathBuf, Option<PathBuf>), DemoError> {
+    let (path, folder) = match path {
+        Some(path) => (path.to_owned(), None),
+        None => {
+            let folder = std::env::temp_dir().join(format!("lbcf-demo-{}", std::process::id()));
+            std::fs::create_dir_all(&folder).map_err(|source| DemoError::Write {
+                path: folder.clone(),
+                source,
+            })?;
+            (folder.join("kubeconfig"), Some(folder))
+        }
+    };
+    std::fs::write(&path, server.kubeconfig()).map_err(|source| DemoError::Write {
+        path: path.clone(),
+        source,
+    })?;
+    Ok((path, folder))
+}

@@ -1,0 +1,167 @@
+//! The text output of the demo.
+
+use super::Output;
+use super::environment::{self, DemoEnvironment};
+use super::report::{Report, StepReport};
+use std::io::{IsTerminal, Result, Write};
+
+/// Prints the tour while it runs; with JSON as output it prints nothing.
+#[derive(Debug)]
+pub(super) struct Printer {
+    is_enabled: bool,
+    has_colour: bool,
+}
+
+impl Printer {
+    pub(super) fn new(output: Output) -> Self {
+        let has_colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        Self {
+            is_enabled: output == Output::Text,
+            has_colour,
+        }
+    }
+
+    pub(super) fn line(&self, text: impl AsRef<str>) -> Result<()> {
+        if !self.is_enabled {
+            return Ok(());
+        }
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{}", text.as_ref())?;
+        out.flush()
+    }
+
+    pub(super) fn header(&self, environment: &DemoEnvironment) -> Result<()> {
+        if !self.is_enabled {
+            // Standard output is reserved for the JSON document.
+            return writeln!(
+                std::io::stderr(),
+                "kubeconfig: {}",
+                environment.kubeconfig.display()
+            );
+        }
+        self.line("LBCF demo: a Kubernetes API, a cloud with its driver and the controller, in this process")?;
+        self.line(format!(
+            "  kubeconfig  {}",
+            environment.kubeconfig.display()
+        ))?;
+        self.line(format!("  cluster     {}", environment.cluster_url()))?;
+        self.line(format!("  driver      {}", environment.driver_url))?;
+        if environment.has_mock() {
+            self.line(format!(
+                "  cloud       {}/_mock/state",
+                environment.driver_url
+            ))?;
+        }
+        self.line(format!(
+            "  {} resolves to the driver, as cluster DNS would",
+            environment::DRIVER_HOST
+        ))
+    }
+
+    pub(super) fn step_started(
+        &self,
+        number: usize,
+        of: usize,
+        id: &str,
+        title: &str,
+    ) -> Result<()> {
+        self.line("")?;
+        self.line(format!(
+            "{}  {title}",
+            self.bold(&format!("[{number}/{of}] {id}"))
+        ))
+    }
+
+    pub(super) fn command(&self, command: &str) -> Result<()> {
+        self.line(format!("  {} {command}", self.dim("$")))
+    }
+
+    pub(super) fn note(&self, text: &str) -> Result<()> {
+        self.line(format!("  {}", self.dim(&format!("# {text}"))))
+    }
+
+    pub(super) fn step_ended(&self, step: &StepReport, cloud: &[String]) -> Result<()> {
+        if let Some(reason) = &step.skipped {
+            return self.line(format!("  skipped: {reason}"));
+        }
+        let calls: Vec<String> = step
+            .webhooks
+            .iter()
+            .map(|(webhook, count)| format!("{webhook} x{count}"))
+            .collect();
+        let calls = if calls.is_empty() {
+            "none".to_owned()
+        } else {
+            calls.join(", ")
+        };
+        self.line(format!("  webhooks  {calls}"))?;
+        for (at, line) in cloud.iter().enumerate() {
+            let label = if at == 0 { "cloud     " } else { "          " };
+            self.line(format!("  {label}{line}"))?;
+        }
+        let seconds = step.ms as f64 / 1000.0;
+        match &step.error {
+            None => self.line(format!("  {} in {seconds:.1} s", self.green("passed"))),
+            Some(error) => self.line(format!(
+                "  {} after {seconds:.1} s: {error}",
+                self.red("FAILED")
+            )),
+        }
+    }
+
+    pub(super) fn summary(&self, report: &Report) -> Result<()> {
+        self.line("")?;
+        for leak in &report.leaked {
+            self.line(format!("  {} {leak}", self.red("left behind:")))?;
+        }
+        let taken = report
+            .steps
+            .iter()
+            .filter(|step| step.skipped.is_none())
+            .count();
+        let passed = report.steps.iter().filter(|step| step.passed).count();
+        let skipped = report.steps.len() - taken;
+        let skipped = if skipped > 0 {
+            format!(", {skipped} skipped")
+        } else {
+            String::new()
+        };
+        let verdict = if report.passed {
+            self.green("passed")
+        } else {
+            self.red("FAILED")
+        };
+        let left = if report.leaked.is_empty() {
+            "nothing was left behind"
+        } else {
+            "something was left behind"
+        };
+        self.line(format!(
+            "{verdict}: {passed} of {taken} steps{skipped}; {left}"
+        ))
+    }
+
+    fn bold(&self, text: &str) -> String {
+        self.style("1", text)
+    }
+
+    fn dim(&self, text: &str) -> String {
+        self.style("2", text)
+    }
+
+    fn green(&self, text: &str) -> String {
+        self.style("32", text)
+    }
+
+    fn red(&self, text: &str) -> String {
+        self.style("31", text)
+    }
+
+    fn style(&self, code: &str, text: &str) -> String {
+        if self.has_colour {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The state that the steps of the tour share, and waiting for the expected state of the cloud.
+
+use super::cloud_view::{CloudView, Registered};
+use super::environment::DemoEnvironment;
+use super::kubectl::{Kubectl, NAMESPACE};
+use super::printer::Printer;
+use lbcf_controller::api::{BackendRecord, ConditionStatus, Conditions, condition_types};
+use std::time::{Duration, Instant};
+
+/// How long a step waits for the expected state.
+const DEADLINE: Duration = Duration::from_secs(30);
+const PROBE_INTERVAL: Duration = Duration::from_millis(10);
+
+/// The state that the steps share.
+pub(super) struct Scenario<'a> {
+    pub(super) environment: &'a mut DemoEnvironment,
+    pub(super) kubectl: Kubectl,
+    /// The names of the existing pods.
+    pub(super) pods: Vec<String>,
+    /// The number in the next pod's name.
+    pub(super) next_pod: usize,
+    /// The expected weight of every target.
+    pub(super) weight: &'static str,
+    printer: &'a Printer,
+}
+
+impl<'a> Scenario<'a> {
+    pub(super) fn new(
+        environment: &'a mut DemoEnvironment,
+        printer: &'a Printer,
+        pods: u16,
+    ) -> Self {
+        let pods: Vec<String> = (0..pods).map(|number| format!("my-pod-{number}")).collect();
+        Self {
+            kubectl: environment.kubectl(),
+            environment,
+            next_pod: pods.len(),
+            pods,
+            weight: "50",
+            printer,
+        }
+    }
+
+    /// Prints the kubectl command that a user would type.
+    pub(super) fn print_command(&self, command: impl AsRef<str>) -> Result<(), String> {
+        self.printer
+            .command(command.as_ref())
+            .map_err(|error| error.to_string())
+    }
+
+    pub(super) fn print_note(&self, text: impl AsRef<str>) -> Result<(), String> {
+        self.printer
+            .note(text.as_ref())
+            .map_err(|error| error.to_string())
+    }
+
+    /// Waits until exactly these pods are registered with the expected weight, and the controller has
+    /// stored so.
+    pub(super) async fn until_registered(&self, pods: &[String]) -> Result<(), String> {
+        let mut with_ip = Vec::new();
+        for pod in pods {
+            let ip = until(&format!("pod {pod} has an address"), async || {
+                self.kubectl.pod_ip(pod).await
+            })
+            .await?;
+            with_ip.push((pod.clone(), ip));
+        }
+        let expected = self.environment.cloud.expected(&with_ip, self.weight);
+        self.until_cloud("the cloud has exactly the expected targets", &expected)
+            .await?;
+        self.until_settled(pods.len()).await
+    }
+
+    /// Waits until every record is registered in its current generation, so that no call of this step
+    /// is counted for the next one.
+    async fn until_settled(&self, records: usize) -> Result<(), String> {
+        until("the records are registered", async || {
+            let found: Vec<BackendRecord> = self.kubectl.list(NAMESPACE).await?;
+            let is_settled = |record: &BackendRecord| {
+                let conditions = record.status.as_ref().map(|status| &status.conditions);
+                let registered = conditions.and_then(|list| list.find(condition_types::REGISTERED));
+                record.metadata.deletion_timestamp.is_none()
+                    && registered.is_some_and(|registered| {
+                        registered.status == ConditionStatus::True
+                            && registered.observed_generation == record.metadata.generation
+                    })
+            };
+            Ok((found.len() == records && found.iter().all(is_settled)).then_some(()))
+        })
+        .await
+    }
+
+    async fn until_cloud(&self, what: &str, expected: &Registered) -> Result<(), String> {
+        let seen = std::cell::RefCell::new(Registered::default());
+        until(what, async || {
+            let registered = self.environment.cloud.registered().await?;
+            let is_reached = registered == *expected;
+            *seen.borrow_mut() = registered;
+            Ok(is_reached.then_some(()))
+        })
+        .await
+        .map_err(|error| {
+            format!(
+                "{error}: expected {:?}, found {:?}",
+                expected.targets,
+                seen.borrow().targets
+            )
+        })
+    }
+
+    /// Whether the state of the cloud is accessible, rather than only the records.
+    pub(super) const fn has_cloud_access(&self) -> bool {
+        matches!(self.environment.cloud, CloudView::Mock(_))
+    }
+}
+
+/// Waits until `probe` returns something, and returns it.
+pub(super) async fn until<T>(
+    what: &str,
+    probe: impl AsyncFn() -> Result<Option<T>, String>,
+) -> Result<T, String> {
+    let deadline = Instant::now() + DEADLINE;
+    loop {
+        if let Some(found) = probe().await? {
+            return Ok(found);
+        }
+        if Instant::now() > deadline {
+            return Err(format!("not within {} s: {what}", DEADLINE.as_secs()));
+        }
+        tokio::time::sleep(PROBE_INTERVAL).await;
+    }
+}

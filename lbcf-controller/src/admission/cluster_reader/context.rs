@@ -1,0 +1,146 @@
+//! The controller's context as cluster reader.
+//!
+//! Lookups use the index. It trails the API server, so whatever would lead to a denial is read live
+//! from the API server: a load balancer and its group can be applied in one file (u28).
+
+use super::{ClusterReader, LookupError};
+use crate::admission::rules::{is_draining, syntax};
+use crate::api::{
+    BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind,
+};
+use crate::context::Context;
+use crate::drivers::DriverError;
+use crate::index::Lookup;
+use crate::key::{ObjectKey, RequestKey};
+use kube::Client;
+use kube::api::Api;
+use lbcf_driver_sdk::webhook::Webhook;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The client alone would retry for minutes.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Up to this number of users are confirmed at the API server before a deletion is denied.
+const CONFIRMED_USERS: usize = 8;
+
+/// The pauses between attempts of a lookup that failed.
+const LOOKUP_PAUSES: [Duration; 3] = [
+    Duration::from_millis(20),
+    Duration::from_millis(100),
+    Duration::from_millis(500),
+];
+
+impl ClusterReader for Context {
+    async fn driver(
+        &self,
+        key: &ObjectKey,
+    ) -> Result<Option<Arc<LoadBalancerDriver>>, LookupError> {
+        let known = self.index().get::<LoadBalancerDriver>(key);
+        let is_usable = |driver: &LoadBalancerDriver| {
+            driver.metadata.deletion_timestamp.is_none()
+                && !is_draining(driver.metadata.labels.as_ref())
+        };
+        indexed_or_live(&self.client, key, known, is_usable).await
+    }
+
+    async fn load_balancer(
+        &self,
+        key: &ObjectKey,
+    ) -> Result<Option<Arc<LoadBalancer>>, LookupError> {
+        let known = self.index().get::<LoadBalancer>(key);
+        let is_usable = |lb: &LoadBalancer| lb.metadata.deletion_timestamp.is_none();
+        indexed_or_live(&self.client, key, known, is_usable).await
+    }
+
+    async fn users_of_driver(&self, key: &ObjectKey) -> Vec<String> {
+        let users = self.index().users_of_driver(key);
+        if users.len() > CONFIRMED_USERS {
+            return users.iter().map(RequestKey::to_string).collect();
+        }
+        let confirmed = users.iter().map(|user| async {
+            let is_deleted = is_deleted(&self.client, user).await;
+            (!is_deleted).then(|| user.to_string())
+        });
+        let confirmed = futures::future::join_all(confirmed).await;
+        confirmed.into_iter().flatten().collect()
+    }
+
+    async fn call<W: Webhook>(
+        &self,
+        driver: &LoadBalancerDriver,
+        request: &W::Request,
+    ) -> Result<W::Response, DriverError> {
+        self.call_outside_queue::<W>(driver, request).await
+    }
+
+    fn is_dry_run(&self) -> bool {
+        self.options.dry_run
+    }
+}
+
+/// Whether a user is deleted already and the index does not reflect it yet.
+async fn is_deleted(client: &Client, user: &RequestKey) -> bool {
+    async fn absent<K: NamespacedKind>(client: &Client, key: &ObjectKey) -> bool {
+        matches!(read_live::<K>(client, key).await, Ok(None))
+    }
+    match user {
+        RequestKey::LoadBalancer(key) => absent::<LoadBalancer>(client, key).await,
+        RequestKey::Group(key) => absent::<BackendGroup>(client, key).await,
+        RequestKey::Bind(key) => absent::<Bind>(client, key).await,
+        RequestKey::Record(key) => absent::<BackendRecord>(client, key).await,
+        _ => false,
+    }
+}
+
+async fn indexed_or_live<K: NamespacedKind>(
+    client: &Client,
+    key: &ObjectKey,
+    known: Lookup<Arc<K>>,
+    is_usable: impl Fn(&K) -> bool,
+) -> Result<Option<Arc<K>>, LookupError> {
+    if let Lookup::Found(object) = known
+        && is_usable(&object)
+    {
+        return Ok(Some(object));
+    }
+    Ok(read_live(client, key).await?.map(Arc::new))
+}
+
+async fn read_live<K: NamespacedKind>(
+    client: &Client,
+    key: &ObjectKey,
+) -> Result<Option<K>, LookupError> {
+    // Users choose these names, and they become part of the request's path.
+    if !syntax::is_object_name(&key.name) || !syntax::is_object_name(&key.namespace) {
+        return Ok(None);
+    }
+    let api: Api<K> = Api::namespaced(client.clone(), &key.namespace);
+    let found = async {
+        let mut pauses = LOOKUP_PAUSES.into_iter();
+        loop {
+            match (api.get_opt(&key.name).await, pauses.next()) {
+                (Err(error), Some(pause)) if is_transient(&error) => {
+                    tokio::time::sleep(pause).await;
+                }
+                (response, _) => return response,
+            }
+        }
+    };
+    match tokio::time::timeout(LOOKUP_TIMEOUT, found).await {
+        Ok(response) => response.map_err(LookupError::Request),
+        Err(_) => Err(LookupError::Timeout(LOOKUP_TIMEOUT)),
+    }
+}
+
+/// Whether to try again: an object is not refused because one of several API servers failed once.
+fn is_transient(error: &kube::Error) -> bool {
+    match error {
+        kube::Error::Api(status) => status.code >= 500,
+        kube::Error::HyperError(_) | kube::Error::Service(_) => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

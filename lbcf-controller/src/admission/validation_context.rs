@@ -1,0 +1,145 @@
+//! Lookups and calls of drivers on behalf of one request.
+
+use super::cluster_reader::{ClusterReader, LookupError};
+use super::deadline::Deadline;
+use super::denial::Denial;
+use super::rules::is_draining;
+use crate::api::{LoadBalancer, LoadBalancerDriver};
+use crate::error_text::in_full;
+use crate::key::ObjectKey;
+use crate::names;
+use lbcf_driver_sdk::webhook::{VerdictResponse, Webhook};
+use lbcf_serving::duration;
+use std::future::Future;
+use std::sync::Arc;
+use tokio::time::timeout_at;
+
+/// The response to a valid request while the controller is in dry-run mode. The original's text, which
+/// clients search for (d23).
+const DRY_RUN: &str =
+    "validate succeeded, but this operation is rejected because lbcf-controller is in dry-run mode";
+
+pub(super) struct ValidationContext<'a, S> {
+    pub(super) cluster: &'a S,
+    pub(super) deadline: Deadline,
+    /// Whether the request itself is a dry run.
+    pub(super) request_is_dry_run: bool,
+}
+
+impl<S: ClusterReader> ValidationContext<'_, S> {
+    /// The driver that an object in `namespace` refers to by `name`. An object that starts to use it
+    /// needs one that is neither draining nor being deleted.
+    pub(super) async fn driver(
+        &self,
+        field: &str,
+        namespace: &str,
+        name: &str,
+        is_new_user: bool,
+    ) -> Result<Arc<LoadBalancerDriver>, Denial> {
+        let key = names::resolve(namespace, name);
+        let driver = self
+            .look_up("LoadBalancerDriver", &key, self.cluster.driver(&key))
+            .await?;
+        let driver = driver.ok_or_else(|| {
+            Denial::Forbidden(format!(
+                "{field}: {name:?}: LoadBalancerDriver {key} not found; drivers are in the same namespace, or in {} if the name starts with {:?}",
+                names::SYSTEM_NAMESPACE,
+                names::SYSTEM_PREFIX
+            ))
+        })?;
+        if !is_new_user {
+            return Ok(driver);
+        }
+        let unusable = |why: String| {
+            Denial::Forbidden(format!(
+                "{field}: {name:?}: LoadBalancerDriver {key} {why} and accepts no new objects"
+            ))
+        };
+        if driver.metadata.deletion_timestamp.is_some() {
+            return Err(unusable("is being deleted".into()));
+        }
+        if is_draining(driver.metadata.labels.as_ref()) {
+            return Err(unusable(format!(
+                "is draining (label {}: \"true\")",
+                names::LABEL_DRIVER_DRAINING
+            )));
+        }
+        Ok(driver)
+    }
+
+    pub(super) async fn load_balancer(
+        &self,
+        key: &ObjectKey,
+    ) -> Result<Option<Arc<LoadBalancer>>, Denial> {
+        self.look_up("LoadBalancer", key, self.cluster.load_balancer(key))
+            .await
+    }
+
+    async fn look_up<T>(
+        &self,
+        kind: &str,
+        key: &ObjectKey,
+        lookup: impl Future<Output = Result<T, LookupError>>,
+    ) -> Result<T, Denial> {
+        let why = match timeout_at(self.deadline.at, lookup).await {
+            Ok(Ok(found)) => return Ok(found),
+            Ok(Err(error)) => in_full(&error),
+            Err(_) => self.timed_out(),
+        };
+        Err(Denial::Undetermined(format!(
+            "cannot determine whether {kind} {key} exists, try again: {why}"
+        )))
+    }
+
+    /// Whether drivers are called with `dryRun: true`, and only those that accept it.
+    pub(super) fn is_dry_run(&self) -> bool {
+        self.request_is_dry_run || self.cluster.is_dry_run()
+    }
+
+    /// Calls a driver's validate webhook, unless this is a dry run that the driver does not accept.
+    /// The messages of denials begin with `failed` if the call failed, and with `rejected` if the
+    /// driver responded with `succ: false`.
+    pub(super) async fn validate<W>(
+        &self,
+        driver: &LoadBalancerDriver,
+        request: &W::Request,
+        failed: &str,
+        rejected: &str,
+    ) -> Result<(), Denial>
+    where
+        W: Webhook<Response: VerdictResponse>,
+    {
+        if self.is_dry_run() && !driver.spec.accept_dry_run_call {
+            return Ok(());
+        }
+        let call = self.cluster.call::<W>(driver, request);
+        let why = match timeout_at(self.deadline.at, call).await {
+            Ok(Ok(response)) if response.succ() => return Ok(()),
+            Ok(Ok(response)) => {
+                let message = response.message();
+                return Err(Denial::Forbidden(format!("{rejected}: {message}")));
+            }
+            Ok(Err(error)) => in_full(&error),
+            Err(_) => {
+                let (key, webhook) = (ObjectKey::of(driver), W::INFO.name);
+                format!("driver {key}: webhook {webhook}: {}", self.timed_out())
+            }
+        };
+        Err(Denial::Undetermined(format!("{failed}: {why}")))
+    }
+
+    fn timed_out(&self) -> String {
+        format!(
+            "no response within {}, and the API server waits no longer",
+            duration::display(self.deadline.timeout)
+        )
+    }
+
+    /// Allows a valid request, unless the controller is in dry-run mode (d23).
+    pub(super) fn allow(&self) -> Result<(), Denial> {
+        if self.cluster.is_dry_run() {
+            return Err(Denial::Forbidden(DRY_RUN.to_owned()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! The records of a group: one for each usable load balancer and pod's port (b31), node (b112) or
+//! address (b26).
+
+use super::load_balancer_use::{LoadBalancerUse, UsableLoadBalancer};
+use crate::api::{
+    BackendGroup, BackendRecord, BackendRecordSpec, PodBackendRecord, PortSelector,
+    ServiceBackendRecord,
+};
+use crate::backends;
+use crate::index::{NodeView, PodView};
+use crate::names;
+use lbcf_driver_sdk::webhook::Protocol;
+use std::collections::BTreeMap;
+
+/// The usable load balancers by their names.
+pub(super) fn usable(
+    load_balancers: &BTreeMap<String, LoadBalancerUse>,
+) -> impl Iterator<Item = (&str, &UsableLoadBalancer)> {
+    load_balancers.iter().filter_map(|(name, lb)| match lb {
+        LoadBalancerUse::Usable(lb) => Some((name.as_str(), lb)),
+        _ => None,
+    })
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum GroupBackend<'a> {
+    Pod {
+        pod: &'a PodView,
+        port: (i32, Protocol),
+    },
+    Node {
+        service: &'a str,
+        port: (i32, Protocol),
+        node_port: i32,
+        node: &'a NodeView,
+    },
+    /// An address in the spec.
+    Static { addr: &'a str },
+}
+
+pub(super) fn name(group: &BackendGroup, lb: &str, backend: GroupBackend<'_>) -> String {
+    let group = group.metadata.name.as_deref().unwrap_or_default();
+    match backend {
+        GroupBackend::Pod { pod, port } => {
+            names::pod_record_name(lb, group, &pod.uid, port.0, port.1.as_str())
+        }
+        GroupBackend::Node {
+            service,
+            port,
+            node,
+            ..
+        } => {
+            let (port, protocol) = (port.0, port.1.as_str());
+            names::service_record_name(lb, group, service, port, protocol, &node.key.name)
+        }
+        GroupBackend::Static { addr } => names::static_record_name(lb, group, addr),
+    }
+}
+
+pub(super) fn record(
+    group: &BackendGroup,
+    lb_name: &str,
+    lb: &UsableLoadBalancer,
+    backend: GroupBackend<'_>,
+) -> BackendRecord {
+    let mut spec = BackendRecordSpec {
+        lb_driver: lb.driver.clone(),
+        lb_name: lb_name.to_owned(),
+        lb_info: lb.lb_info.clone(),
+        lb_attributes: lb.attributes.clone(),
+        parameters: group.spec.parameters.clone(),
+        ensure_policy: group.spec.ensure_policy.clone(),
+        ..BackendRecordSpec::default()
+    };
+    let (label, value, source) = match backend {
+        GroupBackend::Pod { pod, port } => {
+            spec.pod_backend = Some(PodBackendRecord {
+                name: pod.key.name.clone(),
+                port: PortSelector::new(port.0, port.1),
+            });
+            let value = names::label_value(&pod.key.name);
+            let source = backends::pod_source(pod);
+            (names::LABEL_BACKEND_POD, value, Some(source))
+        }
+        GroupBackend::Node {
+            service,
+            port,
+            node_port,
+            node,
+        } => {
+            spec.service_backend = Some(ServiceBackendRecord {
+                name: service.to_owned(),
+                port: PortSelector::new(port.0, port.1),
+                node_port,
+                node_name: node.key.name.clone(),
+            });
+            let value = names::label_value(service);
+            let source = backends::node_source(node);
+            (names::LABEL_BACKEND_SERVICE, value, Some(source))
+        }
+        GroupBackend::Static { addr } => {
+            spec.static_addr = Some(addr.to_owned());
+            let value = names::address_label(addr);
+            (names::LABEL_BACKEND_STATIC_ADDR, value, None)
+        }
+    };
+    let group_name = group.metadata.name.as_deref().unwrap_or_default();
+    let labels = [
+        (names::LABEL_LB_DRIVER, names::label_value(&lb.driver)),
+        (names::LABEL_LB_NAME, names::label_value(lb_name)),
+        (names::LABEL_BACKEND_GROUP, names::label_value(group_name)),
+        (label, value),
+    ];
+    let name = name(group, lb_name, backend);
+    backends::record(group, name, labels, source, spec)
+}

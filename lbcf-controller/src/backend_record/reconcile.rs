@@ -1,0 +1,333 @@
+use super::backend::fetch;
+use super::decide::{RecordAction, RecordState, decide};
+use crate::api::{
+    BackendRecord, BackendRecordStatus, Condition, Conditions, LoadBalancerDriver, condition_types,
+    reasons,
+};
+use crate::cluster::EventType::{self, Normal, Warning};
+use crate::cluster::Regarding;
+use crate::context::Context;
+use crate::index::{AddressKey, Lookup, NodeView, PodView};
+use crate::key::{ObjectKey, RequestKey};
+use crate::names::{self, FINALIZER_BACKEND_RECORD};
+use crate::object::ObjectExt;
+use crate::operation::{Incomplete, operate, retry_id};
+use crate::periodic::period;
+use crate::reconcile::{Action, Error, OperationFailure, Request};
+use jiff::Timestamp;
+use lbcf_driver_sdk::webhook::{
+    DeregisterBackend, DeregisterBackendRequest, EnsureBackend, EnsureBackendRequest,
+    GenerateBackendAddr, GenerateBackendAddrRequest,
+};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How soon a record is reconciled again whose address is locked. Usually the reconciliation that
+/// unlocks it enqueues it sooner.
+const LOCKED_DELAY: Duration = Duration::from_secs(1);
+
+pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Action, Error> {
+    context.confirm::<BackendRecord>(key).await?;
+    let Some(state) = observe(context, key) else {
+        return Ok(Action::AwaitChange);
+    };
+    let reconciler = Reconciler {
+        context,
+        record: &state.record,
+        regarding: Regarding::object(&*state.record),
+        key: RequestKey::Record(key.clone()),
+    };
+    reconciler.perform(&state).await
+}
+
+fn observe(context: &Context, key: &ObjectKey) -> Option<RecordState> {
+    let index = context.index();
+    let mut record = index.find::<BackendRecord>(key)?;
+    if context.options.dry_run && !record.is_deleting() {
+        // A dry run continues as if the finalizer were stored.
+        let metadata = &mut Arc::make_mut(&mut record).metadata;
+        let finalizers = metadata.finalizers.get_or_insert_default();
+        finalizers.push(FINALIZER_BACKEND_RECORD.to_owned());
+    }
+    let backend_is_available = if let Some(pod) = &record.spec.pod_backend {
+        let pod = ObjectKey::new(key.namespace.clone(), pod.name.clone());
+        let pod = index.find::<PodView>(&pod);
+        pod.is_some_and(|pod| pod.is_available())
+    } else if let Some(service) = &record.spec.service_backend {
+        let node = ObjectKey::new("", service.node_name.clone());
+        index.find::<NodeView>(&node).is_some()
+    } else {
+        false
+    };
+    let request_key = RequestKey::Record(key.clone());
+    Some(RecordState {
+        driver: index.get(&names::resolve(&key.namespace, &record.spec.lb_driver)),
+        neighbours: index.records.neighbours(&record),
+        backend_is_available,
+        due: context
+            .periods
+            .due(&request_key, period_of(context, &record)),
+        record,
+    })
+}
+
+fn period_of(context: &Context, record: &BackendRecord) -> Option<Duration> {
+    let policy = record.spec.ensure_policy.as_ref();
+    period(policy, context.options.min_ensure_period)
+}
+
+struct Reconciler<'a> {
+    context: &'a Context,
+    record: &'a BackendRecord,
+    regarding: Regarding,
+    key: RequestKey,
+}
+
+impl Reconciler<'_> {
+    async fn perform(&self, state: &RecordState) -> Result<Action, Error> {
+        let (context, record) = (self.context, self.record);
+        match (decide(state), &state.driver) {
+            (RecordAction::AwaitChange, _) => Ok(state.due.action()),
+            (RecordAction::AddFinalizer, _) => {
+                context
+                    .add_finalizer(record, FINALIZER_BACKEND_RECORD)
+                    .await?;
+                Ok(Action::RequeueNow)
+            }
+            (RecordAction::ReportDriverMissing, _) => self.report_driver_missing().await,
+            (RecordAction::AwaitNeighbour(other), _) => {
+                let message =
+                    format!("waiting: BackendRecord {other} is deregistering the same address");
+                self.event(Normal, "DelayedEnsureBackend", &message);
+                // The other record's removal enqueues this one.
+                Ok(Action::AwaitChange)
+            }
+            (RecordAction::StoreAddress(backend_addr), _) => self.store_address(backend_addr).await,
+            (RecordAction::RemoveFinalizer, _) => self.remove_finalizer().await,
+            (RecordAction::RemoveFinalizerOfShared(other), _) => {
+                let message =
+                    format!("BackendRecord {other} has the same address and keeps it registered");
+                self.event(Normal, "SkippedDeregister", &message);
+                self.remove_finalizer().await
+            }
+            (RecordAction::Generate(request), Lookup::Found(driver)) => {
+                self.generate(driver, *request).await
+            }
+            (RecordAction::Ensure(request), Lookup::Found(driver)) => {
+                self.with_address_locked(state, self.ensure(driver, request))
+                    .await
+            }
+            (RecordAction::Deregister(request), Lookup::Found(driver)) => {
+                self.with_address_locked(state, self.deregister(driver, request))
+                    .await
+            }
+            // No call is decided on without a driver.
+            (_, Lookup::Missing | Lookup::Unreadable) => Ok(Action::AwaitChange),
+        }
+    }
+
+    async fn with_address_locked(
+        &self,
+        state: &RecordState,
+        call: impl Future<Output = Result<Action, Error>> + Send,
+    ) -> Result<Action, Error> {
+        let (context, key) = (self.context, &self.key);
+        let Some(address) = AddressKey::of(self.record) else {
+            return Ok(Action::AwaitChange);
+        };
+        let Some(lock) = context.addresses.try_lock(address) else {
+            return Ok(Action::RequeueAfter(LOCKED_DELAY));
+        };
+        // The other record may have been finished before the address was locked.
+        let current = observe(context, key.object());
+        if current.is_none_or(|current| decide(&current) != decide(state)) {
+            return Ok(Action::RequeueNow);
+        }
+        let result = call.await;
+        drop(lock);
+        let neighbours = context.index().records.neighbours(self.record);
+        let keys = neighbours.iter().map(|other| ObjectKey::of(&**other));
+        let requests = keys.map(|key| Request::normal(RequestKey::Record(key)));
+        context.queue.add(requests);
+        result
+    }
+
+    async fn generate(
+        &self,
+        driver: &LoadBalancerDriver,
+        mut request: GenerateBackendAddrRequest,
+    ) -> Result<Action, Error> {
+        let (context, regarding) = (self.context, &self.regarding);
+        fetch(context, self.record, &mut request).await?;
+        request.retry_id = retry_id();
+        let call =
+            operate::<GenerateBackendAddr>(context, regarding, driver, "GenerateAddr", request);
+        match call.await {
+            Ok(response) if response.backend_addr.is_empty() => {
+                let message = "the driver responded Succ without a backendAddr";
+                self.event(Warning, "InvalidGenerateAddr", message);
+                tracing::warn!(driver = %ObjectKey::of(driver), "{message}; retrying");
+                let failure = OperationFailure {
+                    reason: reasons::INVALID_RESPONSE,
+                    message: message.to_owned(),
+                    retry_delay: None,
+                };
+                self.conclude(Incomplete::Failed(failure)).await
+            }
+            Ok(response) => {
+                let message = format!("addr: {}", response.backend_addr);
+                self.event(Normal, "SuccGenerateAddr", &message);
+                self.store_address(response.backend_addr).await
+            }
+            Err(incomplete) => self.conclude(incomplete).await,
+        }
+    }
+
+    async fn ensure(
+        &self,
+        driver: &LoadBalancerDriver,
+        mut request: EnsureBackendRequest,
+    ) -> Result<Action, Error> {
+        request.retry_id = retry_id();
+        let (context, record) = (self.context, self.record);
+        let regarding = &self.regarding;
+        let call = operate::<EnsureBackend>(context, regarding, driver, "EnsureBackend", request);
+        let response = match call.await {
+            Ok(response) => response,
+            Err(incomplete) => return self.conclude(incomplete).await,
+        };
+        let mut status = self.status();
+        let is_new = !status.conditions.is_true(condition_types::REGISTERED);
+        if is_new {
+            self.event(Normal, "SuccEnsureBackend", "Successfully ensured backend");
+        }
+        let registered = Condition::met(condition_types::REGISTERED, record.metadata.generation);
+        status.conditions = status.conditions.with(registered, Timestamp::now());
+        // b121: an empty map leaves the present one.
+        if !response.injected_info.is_empty() {
+            status.injected_info = response.injected_info.into();
+        }
+        let due = context
+            .periods
+            .restart(&self.key, period_of(context, record));
+        context.write_status(record, &status).await?;
+        if is_new {
+            self.measure();
+        }
+        Ok(due.action())
+    }
+
+    async fn deregister(
+        &self,
+        driver: &LoadBalancerDriver,
+        mut request: DeregisterBackendRequest,
+    ) -> Result<Action, Error> {
+        request.retry_id = retry_id();
+        let (context, regarding) = (self.context, &self.regarding);
+        let call = operate::<DeregisterBackend>(context, regarding, driver, "Deregister", request);
+        match call.await {
+            Ok(_) => self.remove_finalizer().await,
+            Err(incomplete) => incomplete.into_result(),
+        }
+    }
+
+    /// Measures how long the first registration took: one that failed after a change of the spec
+    /// does not count from the record's creation.
+    fn measure(&self) {
+        let metadata = &self.record.metadata;
+        let is_first = metadata.generation.is_none_or(|number| number <= 1);
+        if let Some(created) = &metadata.creation_timestamp
+            && is_first
+        {
+            let since = Timestamp::now().duration_since(created.0);
+            // The API server's clock may be ahead.
+            let since = Duration::try_from(since).unwrap_or_default();
+            self.context.metrics.registered(since);
+        }
+    }
+
+    async fn report_driver_missing(&self) -> Result<Action, Error> {
+        let namespace = self.record.metadata.namespace.as_deref();
+        let driver = names::resolve(namespace.unwrap_or_default(), &self.record.spec.lb_driver);
+        let message = format!("spec.lbDriver: LoadBalancerDriver {driver} not found");
+        self.event(Warning, reasons::DRIVER_NOT_FOUND, &message);
+        self.write_unregistered(reasons::DRIVER_NOT_FOUND, &message)
+            .await?;
+        Ok(Action::AwaitChange)
+    }
+
+    /// Stores why the record is not registered if a call failed.
+    async fn conclude(&self, incomplete: Incomplete) -> Result<Action, Error> {
+        if let Incomplete::Failed(failure) = &incomplete {
+            self.write_unregistered(failure.reason, &failure.message)
+                .await?;
+        }
+        incomplete.into_result()
+    }
+
+    async fn write_unregistered(&self, reason: &str, message: &str) -> Result<(), Error> {
+        let generation = self.record.metadata.generation;
+        let unmet = Condition::unmet(condition_types::REGISTERED, reason, message, generation);
+        let mut status = self.status();
+        status.conditions = status.conditions.with(unmet, Timestamp::now());
+        self.context.write_status(self.record, &status).await
+    }
+
+    async fn store_address(&self, backend_addr: String) -> Result<Action, Error> {
+        let status = BackendRecordStatus {
+            backend_addr,
+            ..self.status()
+        };
+        self.context.write_status(self.record, &status).await?;
+        Ok(Action::RequeueNow)
+    }
+
+    async fn remove_finalizer(&self) -> Result<Action, Error> {
+        self.context
+            .remove_finalizer(self.record, FINALIZER_BACKEND_RECORD)
+            .await?;
+        Ok(Action::AwaitChange)
+    }
+
+    fn status(&self) -> BackendRecordStatus {
+        self.record.status.clone().unwrap_or_default()
+    }
+
+    fn event(&self, event_type: EventType, reason: &str, message: &str) {
+        let recorder = &self.context.recorder;
+        recorder.record_change(&self.regarding, event_type, reason, message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drivers::CallCounts;
+    use crate::index::StoreEvent;
+    use crate::options::Options;
+    use local_cluster::{LocalCluster, LocalClusterOptions};
+
+    #[tokio::test]
+    async fn u32_a_change_of_the_observed_state_leaves_the_object_in_the_index_unchanged() {
+        let cluster = LocalCluster::start(LocalClusterOptions::default());
+        let client = cluster.await.unwrap().client_as("test");
+        let options = Options {
+            dry_run: true,
+            ..Options::default()
+        };
+        let (context, _events) = Context::new(client, options, CallCounts::default());
+        let mut record = BackendRecord::default();
+        record.metadata.namespace = Some("ns".into());
+        record.metadata.name = Some("record".into());
+        let key = ObjectKey::of(&record);
+        context.apply(StoreEvent::Apply(record.clone()));
+        for _ in 0..2 {
+            // A dry run adds the finalizer to the state that it decides on.
+            let state = observe(&context, &key).unwrap();
+            let finalizers = state.record.metadata.finalizers.as_deref().unwrap();
+            assert_eq!(finalizers, [FINALIZER_BACKEND_RECORD]);
+            let indexed = context.index().find::<BackendRecord>(&key).unwrap();
+            assert_eq!(*indexed, record);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+use crate::api::DeregisterPolicy;
+use crate::index::PodView;
+use crate::verdicts::DeregisterVerdict;
+
+/// Whether a backend is to be registered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Eligibility {
+    Registered,
+    /// It stays registered if it is, and is not registered otherwise.
+    Kept,
+    Deregistered,
+}
+
+/// A pod that is ready is registered under every policy (b108), one that is being deleted is
+/// deregistered under every policy. The policy decides about the others (b109, b110).
+pub(crate) fn eligibility_of_pod(
+    pod: &PodView,
+    policy: Option<DeregisterPolicy>,
+    verdict: &DeregisterVerdict,
+) -> Eligibility {
+    if pod.is_available() {
+        return Eligibility::Registered;
+    }
+    let is_kept = !pod.deleting
+        && match policy.unwrap_or_default() {
+            DeregisterPolicy::IfNotReady => false,
+            DeregisterPolicy::IfNotRunning => pod.is_running(),
+            DeregisterPolicy::Webhook => verdict.keeps(pod),
+        };
+    if is_kept {
+        Eligibility::Kept
+    } else {
+        Eligibility::Deregistered
+    }
+}

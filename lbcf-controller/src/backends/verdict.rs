@@ -1,0 +1,241 @@
+//! Calling `judgePodDeregister`: which pods that are not ready stay registered (b110, b111).
+
+use crate::api::{
+    BackendGroup, Bind, DeregisterPolicy, DeregisterWebhook, LoadBalancerDriver, PodSelection,
+};
+use crate::cluster::EventType::Warning;
+use crate::cluster::{Regarding, WriteError};
+use crate::context::Context;
+use crate::error_text::in_full;
+use crate::index::PodView;
+use crate::key::{ObjectKey, Owner, RequestKey};
+use crate::names;
+use crate::object::ObjectExt;
+use crate::queue::{jitter, spread};
+use crate::reconcile::{Action, Error, Request};
+use crate::verdicts::{DeregisterVerdict, DriverVersion, LastVerdict, VerdictOutcome};
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::ListParams;
+use lbcf_driver_sdk::webhook::{JudgePodDeregister, JudgePodDeregisterRequest};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The shortest time between two calls for the same owner, so that pods that become unready at the
+/// same time are in one call.
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
+/// How many pods are read with one request.
+const PAGE: u32 = 500;
+
+/// Enqueues the request for a verdict if one may be needed, or an old one may have to be removed.
+pub(crate) fn enqueue_verdict(context: &Context, owner: &Owner, policy: Option<DeregisterPolicy>) {
+    let is_needed =
+        policy == Some(DeregisterPolicy::Webhook) && context.index().has_unready_pods(owner);
+    if is_needed || context.verdicts.get(owner).is_some() {
+        let key = RequestKey::DeregisterVerdict(owner.clone());
+        context.queue.add([Request::normal(key)]);
+    }
+}
+
+/// Calls the driver of an owner if a verdict is needed now.
+pub(crate) async fn reconcile_verdict(context: &Context, owner: &Owner) -> Result<Action, Error> {
+    let Some(verdict_request) = VerdictRequest::of(context, owner) else {
+        context.verdicts.remove(owner);
+        return Ok(Action::AwaitChange);
+    };
+    let now = Instant::now();
+    let last = context.verdicts.get(owner);
+    if let Some(last) = &last {
+        // Not even the pods are looked up for each of many changes in a row.
+        let earliest = last.at + MIN_INTERVAL;
+        if earliest > now {
+            return Ok(Action::RequeueAfter(earliest - now));
+        }
+    }
+    let unready = context.index().unready_pods_of(owner);
+    if unready.is_empty() {
+        context.verdicts.remove(owner);
+        return Ok(Action::AwaitChange);
+    }
+    let driver = verdict_request.driver(context);
+    let version: Option<DriverVersion> = driver.as_ref().ok().map(|driver| {
+        let meta = &driver.metadata;
+        (meta.uid.clone(), meta.generation)
+    });
+    if let Some(last) = &last {
+        let is_complete = unready.iter().all(|pod| last.verdict.is_about(pod));
+        let is_other_driver = last.failures > 0 && last.driver != version;
+        if is_complete && !is_other_driver && last.due > now {
+            return Ok(Action::RequeueAfter(last.due - now));
+        }
+    }
+    let response = match driver {
+        Ok(driver) => verdict_request.call(context, &driver, &unready).await,
+        Err(message) => Err(message),
+    };
+    let (verdict, failures) = match response {
+        Ok((pods, kept)) => {
+            let outcome = VerdictOutcome::of_response(&owner.key().namespace, &kept);
+            (DeregisterVerdict::new(&pods, outcome), 0)
+        }
+        Err(message) => {
+            let (recorder, regarding) = (&context.recorder, &verdict_request.regarding);
+            recorder.record_change(regarding, Warning, "WebhookFailed", &message);
+            let policy = verdict_request.webhook.as_ref();
+            let policy = policy.and_then(|webhook| webhook.failure_policy);
+            let outcome = VerdictOutcome::Failed(policy.unwrap_or_default());
+            let failures = last.map_or(0, |last| last.failures).saturating_add(1);
+            let pods = unready.iter().map(|pod| &**pod);
+            (DeregisterVerdict::new(pods, outcome), failures)
+        }
+    };
+    let wait = if failures > 0 {
+        context.options.backoff.after(failures, jitter())
+    } else {
+        spread(context.options.resync_period)
+    };
+    let at = Instant::now();
+    let verdict = LastVerdict {
+        verdict: Arc::new(verdict),
+        at,
+        due: at + wait,
+        failures,
+        driver: version,
+    };
+    context.verdicts.insert(owner.clone(), verdict);
+    let names = unready.iter().map(|pod| &pod.key.name);
+    context.index().mark_units(owner, names);
+    // The verdict may be to deregister pods.
+    context.queue.add([Request::high(owner.request_key())]);
+    Ok(Action::RequeueAfter(wait))
+}
+
+/// What an owner sets about pods that are not ready.
+struct VerdictRequest {
+    namespace: String,
+    regarding: Regarding,
+    selection: PodSelection,
+    webhook: Option<DeregisterWebhook>,
+}
+
+impl VerdictRequest {
+    /// None if the owner's policy is not `Webhook`, or the owner is deleted.
+    fn of(context: &Context, owner: &Owner) -> Option<Self> {
+        let (policy, regarding, selection, webhook) = match owner {
+            Owner::Group(key) => {
+                let group = context.index().find::<BackendGroup>(key)?;
+                let spec = group.spec.clone();
+                (
+                    spec.deregister_policy.filter(|_| !group.is_deleting()),
+                    Regarding::object(&*group),
+                    spec.pods?,
+                    spec.deregister_webhook,
+                )
+            }
+            Owner::Bind(key) => {
+                let bind = context.index().find::<Bind>(key)?;
+                let spec = bind.spec.clone();
+                (
+                    spec.deregister_policy.filter(|_| !bind.is_deleting()),
+                    Regarding::object(&*bind),
+                    spec.pods,
+                    spec.deregister_webhook,
+                )
+            }
+        };
+        (policy == Some(DeregisterPolicy::Webhook)).then(|| Self {
+            namespace: owner.key().namespace.clone(),
+            regarding,
+            selection,
+            webhook,
+        })
+    }
+
+    fn driver(&self, context: &Context) -> Result<Arc<LoadBalancerDriver>, String> {
+        let Some(webhook) = &self.webhook else {
+            return Err("spec.deregisterWebhook: missing, though the policy is Webhook".to_owned());
+        };
+        let key = names::resolve(&self.namespace, &webhook.driver_name);
+        let driver = context.index().find::<LoadBalancerDriver>(&key);
+        driver.ok_or_else(|| {
+            format!("spec.deregisterWebhook.driverName: LoadBalancerDriver {key} not found")
+        })
+    }
+
+    /// Calls the webhook; returns the pods that the call was about, and those that stay registered.
+    async fn call(
+        &self,
+        context: &Context,
+        driver: &LoadBalancerDriver,
+        unready: &[Arc<PodView>],
+    ) -> Result<(Vec<PodView>, Vec<Pod>), String> {
+        let pods = self.read_pods(context, unready).await;
+        let pods = pods.map_err(|error| format!("reading pods: {}", in_full(&error)))?;
+        if pods.is_empty() {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let asked = pods.iter().map(PodView::of).collect();
+        let dry_run = context.options.dry_run;
+        let key = ObjectKey::of(driver);
+        if dry_run && !driver.spec.accept_dry_run_call {
+            return Err(format!("driver {key} accepts no dry-run calls"));
+        }
+        let request = JudgePodDeregisterRequest {
+            dry_run,
+            not_ready_pods: pods,
+        };
+        let response = context
+            .call_outside_queue::<JudgePodDeregister>(driver, &request)
+            .await;
+        match response {
+            Ok(response) if response.succ => Ok((asked, response.do_not_deregister)),
+            Ok(response) => Err(format!(
+                "driver {key}: webhook judgePodDeregister: succ=false, msg: {}",
+                response.msg
+            )),
+            Err(error) => Err(in_full(&error)),
+        }
+    }
+
+    /// Those of the pods that are still neither ready nor being deleted, whole.
+    async fn read_pods(
+        &self,
+        context: &Context,
+        unready: &[Arc<PodView>],
+    ) -> Result<Vec<Pod>, WriteError> {
+        let uids: BTreeMap<&ObjectKey, &str> = unready
+            .iter()
+            .map(|pod| (&pod.key, pod.uid.as_str()))
+            .collect();
+        let mut pods = Vec::new();
+        match &self.selection.by_label {
+            // One request for many pods is cheaper than one for each.
+            Some(by_label) => {
+                let selector = by_label.selector.iter();
+                let selector = selector.map(|(label, value)| format!("{label}={value}"));
+                let selector = selector.collect::<Vec<_>>().join(",");
+                let mut params = ListParams::default().labels(&selector).limit(PAGE);
+                loop {
+                    let page = context.cluster.list(&self.namespace, &params).await?;
+                    pods.extend(page.items);
+                    match page.metadata.continue_ {
+                        Some(next) if !next.is_empty() => params = params.continue_token(&next),
+                        _ => break,
+                    }
+                }
+            }
+            None => {
+                for pod in unready {
+                    pods.extend(context.cluster.get(&pod.key).await?);
+                }
+            }
+        }
+        pods.retain(|pod| {
+            let view = PodView::of(pod);
+            let is_same = uids.get(&view.key) == Some(&view.uid.as_str());
+            is_same && !view.is_available() && !view.deleting
+        });
+        Ok(pods)
+    }
+}

@@ -1,0 +1,102 @@
+use super::decide::{BindState, decide, renamed};
+use crate::api::{BackendRecord, Bind};
+use crate::backends::{UnitBatch, enqueue_verdict, execute, source_of};
+use crate::context::Context;
+use crate::index::Lookup;
+use crate::key::{BindLoadBalancerKey, ObjectKey, Owner, RequestKey};
+use crate::names::FINALIZER_LOAD_BALANCER;
+use crate::object::ObjectExt;
+use crate::reconcile::{Action, Error, Request};
+use std::collections::BTreeSet;
+
+/// Reconciles a batch of a Bind's pods, or, after the last one, its deletion.
+pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Action, Error> {
+    let owner = Owner::Bind(key.clone());
+    context.confirm::<Bind>(key).await?;
+    let bind = context.index().find::<Bind>(key);
+    let Some(bind) = bind else {
+        return Ok(Action::AwaitChange);
+    };
+    if !bind.is_deleting() && !bind.has_finalizer(FINALIZER_LOAD_BALANCER) {
+        if !context.options.dry_run {
+            context
+                .add_finalizer(&*bind, FINALIZER_LOAD_BALANCER)
+                .await?;
+            return Ok(Action::RequeueNow);
+        }
+        // Storing the finalizer would enqueue them.
+        let names = bind.spec.load_balancers.iter().map(|lb| lb.name.clone());
+        let lbs = names.map(|name| BindLoadBalancerKey {
+            bind: key.clone(),
+            name,
+        });
+        let requests = lbs.map(RequestKey::BindLoadBalancer).map(Request::normal);
+        context.queue.add(requests);
+    }
+    let batch = UnitBatch::take(context, &owner);
+    let Some(state) = observe(context, &owner, &batch.units) else {
+        batch.done(BTreeSet::new());
+        return Ok(Action::AwaitChange);
+    };
+    let is_full = batch.is_full();
+    let mut plan = decide(&state);
+    for record in &mut plan.create {
+        if is_name_taken(context, &owner, record) {
+            let ip = source_of(record).cloned().unwrap_or_default();
+            record.metadata.name = Some(renamed(record, &key.name, &ip));
+        }
+    }
+    let outcome = execute(context, plan).await;
+    batch.done(outcome.failed);
+    enqueue_verdict(context, &owner, state.bind.spec.deregister_policy);
+    match outcome.error {
+        Some(error) => Err(error),
+        None if is_full => Ok(Action::RequeueNow),
+        None if bind.is_deleting() => finish_deletion(context, &owner).await,
+        None => Ok(Action::AwaitChange),
+    }
+}
+
+fn observe(context: &Context, owner: &Owner, units: &BTreeSet<String>) -> Option<BindState> {
+    let index = context.index();
+    let pods = index.pods_of(owner, units);
+    Some(BindState {
+        bind: index.find::<Bind>(owner.key())?,
+        verdict: context.verdicts.current(owner, &pods),
+        pods,
+        records: index.records_of(owner, units),
+    })
+}
+
+/// Whether a record of another owner has this name.
+fn is_name_taken(context: &Context, owner: &Owner, record: &BackendRecord) -> bool {
+    match context.index().get::<BackendRecord>(&ObjectKey::of(record)) {
+        Lookup::Found(existing) => Owner::of(&existing).as_ref() != Some(owner),
+        Lookup::Unreadable => true,
+        Lookup::Missing => false,
+    }
+}
+
+/// Removes the finalizer of a Bind that has neither records nor load balancers any more. The
+/// removal of the last of them enqueues it.
+async fn finish_deletion(context: &Context, owner: &Owner) -> Result<Action, Error> {
+    let (bind, has_records) = {
+        let index = context.index();
+        let bind = index.find::<Bind>(owner.key());
+        (bind, index.records.has_records(owner))
+    };
+    let is_empty = |bind: &Bind| {
+        let status = bind.status.as_ref();
+        status.is_none_or(|status| status.load_balancer_statuses.is_empty())
+    };
+    if let Some(bind) = bind
+        && !has_records
+        && is_empty(&bind)
+        && bind.has_finalizer(FINALIZER_LOAD_BALANCER)
+    {
+        context
+            .remove_finalizer(&*bind, FINALIZER_LOAD_BALANCER)
+            .await?;
+    }
+    Ok(Action::AwaitChange)
+}

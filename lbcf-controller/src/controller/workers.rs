@@ -1,0 +1,127 @@
+use crate::backends::reconcile_verdict;
+use crate::context::Context;
+use crate::error_text::in_full;
+use crate::index::Index;
+use crate::key::RequestKey;
+use crate::names::ANNOTATION_ONE_CALL;
+use crate::queue::{ActiveRequest, ConcurrencyKey, ConcurrencyLimits};
+use crate::reconcile::{Action, Error};
+use crate::{backend_group, backend_record, bind, load_balancer, load_balancer_driver};
+use kube::ResourceExt;
+use std::convert::Infallible;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tracing::Instrument;
+
+/// Reconciles the requests of the queue, a limited number at a time.
+pub(super) struct Workers {
+    context: Arc<Context>,
+    limit: Arc<Semaphore>,
+    tasks: JoinSet<()>,
+}
+
+impl Workers {
+    pub(super) fn new(context: &Arc<Context>) -> Self {
+        Self {
+            limit: Arc::new(Semaphore::new(context.options.workers.max(1))),
+            context: Arc::clone(context),
+            tasks: JoinSet::new(),
+        }
+    }
+
+    /// Starts reconciliations until this future is dropped, which does not end them.
+    pub(super) async fn run(&mut self) -> Infallible {
+        tracing::info!("the index is complete; reconciling");
+        loop {
+            let permit = Arc::clone(&self.limit).acquire_owned().await;
+            let limits = |key: &_| concurrency_limits(&self.context, key);
+            let request = self.context.queue.next(limits).await;
+            while self.tasks.try_join_next().is_some() {}
+            let context = Arc::clone(&self.context);
+            self.tasks.spawn(async move {
+                let _permit = permit;
+                process(&context, request).await;
+            });
+        }
+    }
+
+    /// Waits for running reconciliations, then aborts those that take too long.
+    pub(super) async fn finish(&mut self) {
+        while self.tasks.try_join_next().is_some() {}
+        tracing::info!(in_progress = self.tasks.len(), "stopping");
+        let timeout = self.context.options.stop_timeout;
+        let finished = async { while self.tasks.join_next().await.is_some() {} };
+        if tokio::time::timeout(timeout, finished).await.is_err() {
+            tracing::warn!("aborting reconciliations, which the next controller finishes");
+        }
+        // They have to end before another controller leads.
+        self.tasks.shutdown().await;
+    }
+}
+
+/// The slots that a request needs before it is reconciled.
+fn concurrency_limits(context: &Context, key: &RequestKey) -> ConcurrencyLimits {
+    let index = context.index();
+    let Some((driver, load_balancer)) = index.target_of(key) else {
+        return Vec::new();
+    };
+    let mut limits = Vec::new();
+    if is_serial(&index, &driver) {
+        let key = ConcurrencyKey::LoadBalancer(driver.clone(), load_balancer);
+        limits.push((key, 1));
+    }
+    let key = ConcurrencyKey::Driver(driver);
+    limits.push((key, context.options.calls_per_driver));
+    limits
+}
+
+/// Whether a driver asks for one call at a time for each load balancer.
+fn is_serial(index: &Index, driver: &crate::ObjectKey) -> bool {
+    let driver = index.find::<crate::api::LoadBalancerDriver>(driver);
+    driver.is_some_and(|driver| {
+        let value = driver.annotations().get(ANNOTATION_ONE_CALL);
+        value.is_some_and(|value| value.eq_ignore_ascii_case("true"))
+    })
+}
+
+async fn process(context: &Context, request: ActiveRequest) {
+    let key = &request.key;
+    let (kind, part) = (key.kind(), key.part());
+    let span = tracing::info_span!("reconcile", kind, object = %key.object(), part);
+    let began = Instant::now();
+    let result = reconcile(context, key).instrument(span.clone()).await;
+    context.metrics.processed(kind, began.elapsed());
+    span.in_scope(|| match &result {
+        // Logged where the webhook and the driver are known.
+        Err(Error::Operation(_)) => {}
+        Err(error) if error.action().is_none() => {
+            tracing::warn!(error = in_full(error), "reconciling failed; retrying");
+        }
+        result => tracing::trace!(?result, "reconciled"),
+    });
+    request.done(result);
+}
+
+/// Reconciles an object until nothing is left to do at once.
+async fn reconcile(context: &Context, key: &RequestKey) -> Result<Action, Error> {
+    if !context.index().contains_key(key) {
+        context.remove(key);
+        return Ok(Action::AwaitChange);
+    }
+    loop {
+        let action = match key {
+            RequestKey::Driver(key) => load_balancer_driver::reconcile(context, key).await,
+            RequestKey::LoadBalancer(key) => load_balancer::reconcile(context, key).await,
+            RequestKey::Group(key) => backend_group::reconcile(context, key).await,
+            RequestKey::Record(key) => backend_record::reconcile(context, key).await,
+            RequestKey::Bind(key) => bind::reconcile(context, key).await,
+            RequestKey::BindLoadBalancer(key) => bind::load_balancer::reconcile(context, key).await,
+            RequestKey::DeregisterVerdict(owner) => reconcile_verdict(context, owner).await,
+        }?;
+        if action != Action::RequeueNow {
+            return Ok(action);
+        }
+    }
+}

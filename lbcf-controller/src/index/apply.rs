@@ -1,0 +1,381 @@
+//! How an event of each kind changes the index, and which requests follow from it.
+
+use super::binds::{self, BindChange};
+use super::records::{counts_as_registered, load_balancer_of, unit_of};
+use super::service_groups::{service_key, service_of};
+use super::store::Diff;
+use super::{Index, Indexed, NodeView, PodView, ServiceView, Store, StoreEvent};
+use crate::api::{
+    BackendGroup, BackendRecord, Bind, Conditions, LoadBalancer, LoadBalancerDriver, PodSelection,
+    SelectPodByLabel, condition_types,
+};
+use crate::key::{BindLoadBalancerKey, ObjectKey, Owner, RequestKey};
+use crate::names;
+use crate::object::ObjectExt;
+use crate::reconcile::Request;
+use std::collections::BTreeSet;
+
+impl Indexed for LoadBalancerDriver {
+    const KIND: &'static str = "LoadBalancerDriver";
+
+    fn store(index: &Index) -> &Store<Self> {
+        &index.drivers
+    }
+
+    fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request> {
+        let mut requests = Vec::new();
+        for (key, diff) in index.drivers.apply(event) {
+            requests.push(Request::normal(RequestKey::Driver(key.clone())));
+            if diff.is_change(|old, new| old.spec != new.spec) {
+                // What waits to retry a call to this driver need not wait any longer.
+                requests.extend(index.by_driver.get(&key).cloned().map(Request::normal));
+            }
+        }
+        requests
+    }
+}
+
+impl Indexed for LoadBalancer {
+    const KIND: &'static str = "LoadBalancer";
+
+    fn store(index: &Index) -> &Store<Self> {
+        &index.load_balancers
+    }
+
+    fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request> {
+        let mut requests = Vec::new();
+        // The reconciliation that wrote the object continues. A request for its own write would
+        // call the driver again before the time that it asked for.
+        let is_own = matches!(event, StoreEvent::Written(_));
+        for (key, diff) in index.load_balancers.apply(event) {
+            index.by_driver.update(&diff, |lb| {
+                let driver = names::resolve(&key.namespace, &lb.spec.lb_driver);
+                [(driver, RequestKey::LoadBalancer(key.clone()))]
+            });
+            if is_load_balancer_changed(&diff) && (!is_own || diff.new.is_none()) {
+                requests.push(Request::normal(RequestKey::LoadBalancer(key.clone())));
+            }
+            if diff.old.as_deref().map(use_of) != diff.new.as_deref().map(use_of) {
+                for group in index.groups_by_load_balancer.get(&key) {
+                    index.pending.mark_all(&Owner::Group(group.clone()));
+                    requests.push(Request::normal(RequestKey::Group(group.clone())));
+                }
+            }
+        }
+        requests
+    }
+}
+
+/// Status writes do not enqueue a load balancer, because that would end its backoff.
+fn is_load_balancer_changed(diff: &Diff<LoadBalancer>) -> bool {
+    diff.is_change(|old, new| {
+        let (old, new) = (&old.metadata, &new.metadata);
+        old.generation != new.generation
+            || old.deletion_timestamp != new.deletion_timestamp
+            || old.finalizers != new.finalizers
+            || old.uid != new.uid
+    })
+}
+
+/// What groups depend on of a load balancer.
+fn use_of(lb: &LoadBalancer) -> impl PartialEq + use<> {
+    let status = lb.status.clone().unwrap_or_default();
+    (
+        lb.is_deleting(),
+        status.conditions.is_true(condition_types::CREATED),
+        status.lb_info,
+        lb.spec.scope.clone(),
+        lb.spec.lb_driver.clone(),
+    )
+}
+
+impl Indexed for BackendGroup {
+    const KIND: &'static str = "BackendGroup";
+
+    fn store(index: &Index) -> &Store<Self> {
+        &index.groups
+    }
+
+    fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request> {
+        let mut requests = Vec::new();
+        for (key, diff) in index.groups.apply(event) {
+            index.groups_by_load_balancer.update(&diff, |group| {
+                let names = group.spec.load_balancer_names();
+                let lbs = names.map(|lb| (names::resolve(&key.namespace, lb), key.clone()));
+                lbs.collect::<Vec<_>>()
+            });
+            index.by_driver.update(&diff, |group| {
+                let webhook = group.spec.deregister_webhook.as_ref()?;
+                let driver = names::resolve(&key.namespace, &webhook.driver_name);
+                Some((driver, RequestKey::Group(key.clone())))
+            });
+            if let Some(old) = &diff.old {
+                index.service_groups.set(&key, old, false);
+            }
+            if let Some(new) = &diff.new {
+                index.service_groups.set(&key, new, true);
+            }
+            index.update_selection(&key);
+            if is_group_changed(&diff) {
+                let owner = Owner::Group(key.clone());
+                match diff.new {
+                    Some(_) => index.pending.mark_all(&owner),
+                    None => index.pending.remove(&owner),
+                }
+                requests.push(Request::normal(RequestKey::Group(key)));
+            }
+        }
+        requests
+    }
+}
+
+/// Status writes do not enqueue a group.
+fn is_group_changed(diff: &Diff<BackendGroup>) -> bool {
+    diff.is_change(|old, new| {
+        old.spec != new.spec
+            || old.metadata.deletion_timestamp != new.metadata.deletion_timestamp
+            || old.metadata.uid != new.metadata.uid
+    })
+}
+
+impl Indexed for Bind {
+    const KIND: &'static str = "Bind";
+
+    fn store(index: &Index) -> &Store<Self> {
+        &index.binds
+    }
+
+    fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request> {
+        let mut requests = Vec::new();
+        for (key, diff) in index.binds.apply(event) {
+            index
+                .by_driver
+                .update(&diff, |bind| binds::drivers(&key, bind));
+            let change = BindChange::of(&diff);
+            let owner = Owner::Bind(key.clone());
+            let rule = diff.new.as_ref().map(|bind| &bind.spec.pods);
+            index.selections.set(&owner, rule, &index.pods);
+            if diff.new.is_none() {
+                index.pending.remove(&owner);
+            } else if change.records {
+                index.pending.mark_all(&owner);
+            }
+            if change.bind || change.records {
+                requests.push(Request::normal(RequestKey::Bind(key.clone())));
+            }
+            requests.extend(change.load_balancers.into_iter().map(|name| {
+                let bind = key.clone();
+                Request::normal(RequestKey::BindLoadBalancer(BindLoadBalancerKey {
+                    bind,
+                    name,
+                }))
+            }));
+        }
+        requests
+    }
+}
+
+impl Indexed for BackendRecord {
+    const KIND: &'static str = "BackendRecord";
+
+    fn store(index: &Index) -> &Store<Self> {
+        &index.records.store
+    }
+
+    fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request> {
+        let mut requests = Vec::new();
+        for (key, diff) in index.records.store.apply(event) {
+            index.records.update(&key, &diff);
+            index.by_driver.update(&diff, |record| {
+                let driver = names::resolve(&key.namespace, &record.spec.lb_driver);
+                [(driver, RequestKey::Record(key.clone()))]
+            });
+            let request_key = RequestKey::Record(key);
+            match (&diff.old, &diff.new) {
+                (Some(old), Some(new)) => {
+                    let (was, is) = (&old.metadata, &new.metadata);
+                    if was.generation != is.generation
+                        || was.deletion_timestamp != is.deletion_timestamp
+                        || was.uid != is.uid
+                    {
+                        requests.push(if new.is_deleting() {
+                            Request::high(request_key)
+                        } else {
+                            Request::normal(request_key)
+                        });
+                    }
+                    if counts_as_registered(old) != counts_as_registered(new)
+                        && let Some(owner) = Owner::of(new)
+                    {
+                        requests.push(Request::batched(owner.request_key()));
+                    }
+                }
+                (None, Some(new)) if new.is_deleting() => requests.push(Request::high(request_key)),
+                (None, Some(_)) => requests.push(Request::normal(request_key)),
+                (Some(old), None) => {
+                    // Its backoff ends with it.
+                    requests.push(Request::normal(request_key));
+                    requests.extend(index.after_removal_of(old));
+                }
+                (None, None) => {}
+            }
+        }
+        requests
+    }
+}
+
+impl Indexed for PodView {
+    const KIND: &'static str = "Pod";
+
+    fn store(index: &Index) -> &Store<Self> {
+        &index.pods.store
+    }
+
+    fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request> {
+        let mut requests = Vec::new();
+        for (key, diff) in index.pods.apply(event) {
+            let (old, new) = (diff.old.as_deref(), diff.new.as_deref());
+            let may_deregister = new.is_none_or(|pod| !pod.is_available());
+            for owner in index.selections.pod_changed(&key, old, new) {
+                if index.is_of_service(&owner) {
+                    for node in [old, new].into_iter().flatten().map(|pod| &pod.node) {
+                        index.pending.mark(&owner, node, may_deregister);
+                    }
+                } else {
+                    index.pending.mark(&owner, &key.name, may_deregister);
+                }
+                requests.push(owner_request(&owner, may_deregister));
+            }
+            let records = index.records.without_address(&key).map(RequestKey::Record);
+            requests.extend(records.map(Request::normal));
+        }
+        requests
+    }
+}
+
+impl Indexed for ServiceView {
+    const KIND: &'static str = "Service";
+
+    fn store(index: &Index) -> &Store<Self> {
+        &index.services
+    }
+
+    fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request> {
+        let mut requests = Vec::new();
+        for (key, diff) in index.services.apply(event) {
+            // A service has no generation that would tell (u14).
+            if !diff.is_change(|old, new| !old.is_equivalent(new)) {
+                continue;
+            }
+            for group in index.service_groups.of_service(&key) {
+                index.update_selection(&group);
+                let owner = Owner::Group(group);
+                index.pending.mark_all(&owner);
+                requests.push(owner_request(&owner, true));
+            }
+        }
+        requests
+    }
+}
+
+impl Indexed for NodeView {
+    const KIND: &'static str = "Node";
+
+    fn store(index: &Index) -> &Store<Self> {
+        &index.nodes
+    }
+
+    fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request> {
+        let mut requests = Vec::new();
+        for (key, diff) in index.nodes.apply(event) {
+            // u15
+            if !diff.is_change(|old, new| !old.is_equivalent(new)) {
+                continue;
+            }
+            let may_deregister = diff.new.as_ref().is_none_or(|node| !node.usable);
+            let states = [&diff.old, &diff.new].into_iter().flatten();
+            let groups: BTreeSet<ObjectKey> = states
+                .flat_map(|node| index.service_groups.of_node(&node.labels))
+                .collect();
+            for owner in groups.into_iter().map(Owner::Group) {
+                index.pending.mark(&owner, &key.name, may_deregister);
+                requests.push(owner_request(&owner, may_deregister));
+            }
+        }
+        requests
+    }
+}
+
+impl Index {
+    /// What may have waited for a record to be removed: its owner, the other records with its
+    /// address, and its load balancer if that is being deleted. A load balancer that is not may be
+    /// waiting for the time that its driver asked for.
+    fn after_removal_of(&mut self, record: &BackendRecord) -> Vec<Request> {
+        let mut keys = Vec::new();
+        if let Some(owner) = Owner::of(record) {
+            if self.contains_owner(&owner) {
+                self.pending.mark(&owner, unit_of(record), false);
+            }
+            keys.push(owner.request_key());
+        }
+        let neighbours = self.records.neighbours(record);
+        keys.extend(
+            neighbours
+                .iter()
+                .map(|other| RequestKey::Record(ObjectKey::of(&**other))),
+        );
+        let lb = load_balancer_of(record);
+        let is_deleting = match &lb {
+            RequestKey::LoadBalancer(key) => {
+                let lb = self.load_balancers.find(key);
+                lb.is_some_and(|lb| lb.is_deleting())
+            }
+            RequestKey::BindLoadBalancer(key) => {
+                let bind = self.binds.find(&key.bind);
+                bind.is_some_and(|bind| binds::is_deleting(bind, &key.name))
+            }
+            _ => false,
+        };
+        keys.extend(is_deleting.then_some(lb));
+        keys.into_iter().map(Request::normal).collect()
+    }
+
+    /// Updates which pods a group's backends depend on: those that it selects, or, if its service
+    /// forwards only on the node, those of the service.
+    fn update_selection(&mut self, key: &ObjectKey) {
+        let group = self.groups.find(key).cloned();
+        let rule = group.as_ref().and_then(|group| match &group.spec.pods {
+            Some(pods) => Some(pods.clone()),
+            None => {
+                let service = service_key(key, service_of(group)?);
+                let service = self.services.find(&service)?;
+                let is_by_pod = service.is_local && !service.selector.is_empty();
+                is_by_pod.then(|| PodSelection {
+                    by_label: Some(SelectPodByLabel {
+                        selector: service.selector.clone(),
+                        except: Vec::new(),
+                    }),
+                    ..PodSelection::default()
+                })
+            }
+        });
+        let owner = Owner::Group(key.clone());
+        self.selections.set(&owner, rule.as_ref(), &self.pods);
+    }
+
+    fn is_of_service(&self, owner: &Owner) -> bool {
+        let Owner::Group(key) = owner else {
+            return false;
+        };
+        let group = self.groups.find(key);
+        group.is_some_and(|group| service_of(group).is_some())
+    }
+}
+
+fn owner_request(owner: &Owner, may_deregister: bool) -> Request {
+    if may_deregister {
+        Request::high(owner.request_key())
+    } else {
+        Request::normal(owner.request_key())
+    }
+}

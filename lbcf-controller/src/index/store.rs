@@ -1,0 +1,249 @@
+//! The objects of one kind, of which the newest known state is kept.
+//!
+//! The same change arrives twice: in the response to a write of this process and through the watch,
+//! in either order. Both carry a resourceVersion, which only grows, so that an older state never
+//! replaces a newer one, and an object that a write removed does not return with a watch event
+//! that was still on its way.
+
+use super::{Lookup, StoreEvent};
+use crate::key::ObjectKey;
+use kube::Resource;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+pub(crate) trait Versioned {
+    fn key(&self) -> ObjectKey;
+    /// The resourceVersion; 0 if the API server's is not a number.
+    fn version(&self) -> u64;
+    /// Whether this is the last state of an object that was removed.
+    fn is_removed(&self) -> bool {
+        false
+    }
+}
+
+impl<K: Resource> Versioned for K {
+    fn key(&self) -> ObjectKey {
+        ObjectKey::of(self)
+    }
+
+    fn version(&self) -> u64 {
+        self.meta()
+            .resource_version
+            .as_deref()
+            .and_then(|version| version.parse().ok())
+            .unwrap_or(0)
+    }
+
+    fn is_removed(&self) -> bool {
+        let meta = self.meta();
+        meta.deletion_timestamp.is_some() && meta.finalizers.as_ref().is_none_or(Vec::is_empty)
+    }
+}
+
+/// An object before and after an event.
+#[derive(Debug)]
+pub(super) struct Diff<T> {
+    pub(super) old: Option<Arc<T>>,
+    pub(super) new: Option<Arc<T>>,
+}
+
+impl<T> Diff<T> {
+    /// Whether the object was created or deleted, or its two states differ by this function.
+    pub(super) fn is_change(&self, differ: impl Fn(&T, &T) -> bool) -> bool {
+        match (&self.old, &self.new) {
+            (Some(old), Some(new)) => differ(old, new),
+            _ => true,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Store<T> {
+    objects: HashMap<ObjectKey, Arc<T>>,
+    unreadable: HashSet<ObjectKey>,
+    /// The newest version that the watch reported: everything up to it is known.
+    watched_version: u64,
+    /// Objects that writes of this process removed, of which the watch may still report older
+    /// states.
+    removed: HashMap<ObjectKey, u64>,
+    listing: Option<Listing>,
+}
+
+/// A list that is not complete.
+#[derive(Debug)]
+struct Listing {
+    /// The newest version that was known when the list was requested, which is newer.
+    requested_at: u64,
+    listed: HashSet<ObjectKey>,
+}
+
+impl<T> Default for Store<T> {
+    fn default() -> Self {
+        Self {
+            objects: HashMap::new(),
+            unreadable: HashSet::new(),
+            watched_version: 0,
+            removed: HashMap::new(),
+            listing: None,
+        }
+    }
+}
+
+impl<T: Versioned> Store<T> {
+    pub(super) fn get(&self, key: &ObjectKey) -> Lookup<Arc<T>> {
+        match self.objects.get(key) {
+            Some(object) => Lookup::Found(Arc::clone(object)),
+            None if self.unreadable.contains(key) => Lookup::Unreadable,
+            None => Lookup::Missing,
+        }
+    }
+
+    pub(super) fn find(&self, key: &ObjectKey) -> Option<&Arc<T>> {
+        self.objects.get(key)
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = &ObjectKey> {
+        self.objects.keys()
+    }
+
+    pub(super) fn has_unreadable(&self) -> bool {
+        !self.unreadable.is_empty()
+    }
+
+    /// Applies an event; returns what it changed, which is nothing if newer states are known.
+    pub(super) fn apply(&mut self, event: StoreEvent<T>) -> Vec<(ObjectKey, Diff<T>)> {
+        let change = match event {
+            StoreEvent::Init => {
+                let versions = self.objects.values().map(|object| object.version());
+                self.listing = Some(Listing {
+                    requested_at: versions.max().unwrap_or(0),
+                    listed: HashSet::new(),
+                });
+                None
+            }
+            StoreEvent::InitApply(object) => {
+                let key = object.key();
+                self.listed(&key);
+                self.watched(object.version());
+                self.insert(key, object)
+            }
+            StoreEvent::Unreadable(key) => {
+                self.listed(&key);
+                self.unreadable.insert(key.clone());
+                self.remove(key)
+            }
+            StoreEvent::InitDone => return self.finish_list(),
+            StoreEvent::Apply(object) => {
+                self.watched(object.version());
+                self.insert(object.key(), object)
+            }
+            StoreEvent::Delete(object) => {
+                let (key, version) = (object.key(), object.version());
+                self.watched(version);
+                self.unreadable.remove(&key);
+                match self.objects.get(&key) {
+                    // A newer object of the same name is not the deleted one.
+                    Some(known) if version != 0 && known.version() > version => None,
+                    _ => self.remove(key),
+                }
+            }
+            StoreEvent::UnreadableDelete(key) => {
+                self.unreadable.remove(&key);
+                self.remove(key)
+            }
+            StoreEvent::NotFound(key, version) => {
+                // Another object of this name may have been created since.
+                match self.objects.get(&key) {
+                    Some(known) if known.version() <= version => {
+                        self.removed.insert(key.clone(), version);
+                        self.remove(key)
+                    }
+                    _ => None,
+                }
+            }
+            StoreEvent::Written(object) => self.written(object),
+        };
+        change.into_iter().collect()
+    }
+
+    fn written(&mut self, object: T) -> Option<(ObjectKey, Diff<T>)> {
+        let (key, version) = (object.key(), object.version());
+        let is_newer = |known: &Arc<T>| version != 0 && known.version() > version;
+        if object.is_removed() {
+            // It is removed whatever its version, since API servers return the last one that was
+            // stored. Only another object of the same name may be newer.
+            if self.objects.get(&key).is_some_and(is_newer) {
+                return None;
+            }
+            self.removed.insert(key.clone(), version);
+            return self.remove(key);
+        }
+        if version != 0 && version <= self.watched_version {
+            return None; // The watch has reported it, or a newer state.
+        }
+        self.insert(key, object)
+    }
+
+    fn listed(&mut self, key: &ObjectKey) {
+        if let Some(listing) = &mut self.listing {
+            listing.listed.insert(key.clone());
+        }
+    }
+
+    fn watched(&mut self, version: u64) {
+        if version > self.watched_version {
+            self.watched_version = version;
+            if !self.removed.is_empty() {
+                // The removed state itself may be reported only now.
+                self.removed.retain(|_, removed| *removed >= version);
+            }
+        }
+    }
+
+    fn insert(&mut self, key: ObjectKey, object: T) -> Option<(ObjectKey, Diff<T>)> {
+        let version = object.version();
+        let removed = self.removed.get(&key);
+        let known = self.objects.get(&key);
+        if removed.is_some_and(|removed| version <= *removed)
+            || known.is_some_and(|known| version != 0 && version <= known.version())
+        {
+            return None;
+        }
+        self.unreadable.remove(&key);
+        let new = Arc::new(object);
+        let old = self.objects.insert(key.clone(), Arc::clone(&new));
+        let new = Some(new);
+        Some((key, Diff { old, new }))
+    }
+
+    fn remove(&mut self, key: ObjectKey) -> Option<(ObjectKey, Diff<T>)> {
+        let old = Some(self.objects.remove(&key)?);
+        Some((key, Diff { old, new: None }))
+    }
+
+    fn finish_list(&mut self) -> Vec<(ObjectKey, Diff<T>)> {
+        let Some(Listing {
+            requested_at,
+            listed,
+        }) = self.listing.take()
+        else {
+            return Vec::new();
+        };
+        self.watched(requested_at);
+        self.unreadable.retain(|key| listed.contains(key));
+        // Objects that this process created while the list was on its way are newer than the list.
+        // Those created before are not, even if the list contains no version as new as theirs.
+        let removed: Vec<ObjectKey> = self
+            .objects
+            .iter()
+            .filter(|(key, object)| {
+                !listed.contains(*key) && object.version() <= self.watched_version
+            })
+            .map(|(key, _)| key.clone())
+            .collect();
+        removed
+            .into_iter()
+            .filter_map(|key| self.remove(key))
+            .collect()
+    }
+}

@@ -1,0 +1,349 @@
+use super::ManagedLoadBalancer;
+use super::decide::{Creation, LoadBalancerAction, LoadBalancerState, Observations, decide};
+use crate::api::{
+    Condition, ConditionStatus, Conditions, LoadBalancerDriver, StringMap,
+    TargetLoadBalancerStatus, condition_types, reasons,
+};
+use crate::cluster::EventType::{self, Normal, Warning};
+use crate::cluster::Regarding;
+use crate::context::Context;
+use crate::index::Lookup;
+use crate::key::RequestKey;
+use crate::names::FINALIZER_LOAD_BALANCER;
+use crate::object::ObjectExt;
+use crate::operation::{Incomplete, operate, retry_id};
+use crate::periodic::period;
+use crate::reconcile::{Action, Error, OperationFailure};
+use jiff::Timestamp;
+use kube::Resource;
+use lbcf_driver_sdk::webhook::{
+    CreateLoadBalancer, CreateLoadBalancerRequest, DeleteLoadBalancer, DeleteLoadBalancerRequest,
+    EnsureLoadBalancer, EnsureLoadBalancerRequest,
+};
+use std::time::Duration;
+
+/// How often a load balancer that is being deleted checks whether all records can be parsed.
+const UNREADABLE_INTERVAL: Duration = Duration::from_secs(10);
+
+// The operations, as the reasons of events name them.
+const CREATE: &str = "CreateLoadBalancer";
+const ENSURE: &str = "EnsureLoadBalancer";
+const DELETE: &str = "DeleteLoadBalancer";
+
+pub(crate) async fn reconcile<L: ManagedLoadBalancer>(
+    context: &Context,
+    lb: &L,
+) -> Result<Action, Error> {
+    let key = lb.key();
+    let period = period(
+        lb.ensure_policy().as_ref(),
+        context.options.min_ensure_period,
+    );
+    let observations = {
+        let index = context.index();
+        Observations {
+            driver: index.get(&lb.driver().1),
+            records: index.records.count_of_load_balancer(&key),
+            unreadable_records: index.records.has_unreadable(),
+            due: context.periods.due(&key, period),
+            now: Timestamp::now(),
+            dry_run: context.options.dry_run,
+        }
+    };
+    let mut state = lb.state(observations);
+    let mut action = decide(&state);
+    if context.options.dry_run && action == LoadBalancerAction::MarkCreating {
+        state.creation = Creation::Begun;
+        action = decide(&state);
+    }
+    let reconciler = Reconciler {
+        context,
+        lb,
+        regarding: Regarding::part(lb.object(), lb.part()),
+        key,
+        period,
+        state,
+    };
+    reconciler.perform(action).await
+}
+
+struct Reconciler<'a, L> {
+    context: &'a Context,
+    lb: &'a L,
+    regarding: Regarding,
+    key: RequestKey,
+    period: Option<Duration>,
+    state: LoadBalancerState,
+}
+
+impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
+    async fn perform(&self, action: LoadBalancerAction) -> Result<Action, Error> {
+        let (context, lb) = (self.context, self.lb);
+        match (action, &self.state.observations.driver) {
+            (LoadBalancerAction::AwaitChange, _) if lb.object().is_deleting() => {
+                Ok(Action::AwaitChange)
+            }
+            (LoadBalancerAction::AwaitChange, _) => Ok(self.state.observations.due.action()),
+            (LoadBalancerAction::Wait(wait), _) => Ok(Action::RequeueAfter(wait)),
+            (LoadBalancerAction::AddFinalizer, _) => {
+                context
+                    .add_finalizer(lb.object(), FINALIZER_LOAD_BALANCER)
+                    .await?;
+                Ok(Action::RequeueNow)
+            }
+            (LoadBalancerAction::MarkCreating, _) => {
+                let status = with_condition(lb.initial_status(), self.creating());
+                lb.write_status(context, status).await?;
+                Ok(Action::RequeueNow)
+            }
+            (LoadBalancerAction::MarkDeleting, _) => {
+                let mut status = lb.status();
+                status.deletion_timestamp = Some(format!("{:.0}", self.state.observations.now));
+                lb.write_status(context, status).await?;
+                Ok(Action::RequeueNow)
+            }
+            (LoadBalancerAction::AwaitUnreadable, _) => {
+                let message =
+                    "waiting: a BackendRecord cannot be understood and might be registered here";
+                self.record(Warning, "UnreadableBackendRecord", message);
+                Ok(Action::RequeueAfter(UNREADABLE_INTERVAL))
+            }
+            (LoadBalancerAction::ReportDriverMissing, _) => self.report_driver_missing().await,
+            (LoadBalancerAction::Remove, _) => {
+                lb.remove(context).await?;
+                Ok(Action::AwaitChange)
+            }
+            (LoadBalancerAction::Create(request), Lookup::Found(driver)) => {
+                self.create(driver, request).await
+            }
+            (LoadBalancerAction::Ensure(request), Lookup::Found(driver)) => {
+                self.ensure(driver, request).await
+            }
+            (LoadBalancerAction::FinishCreating(request), Lookup::Found(driver)) => {
+                self.finish_creating(driver, request).await
+            }
+            (LoadBalancerAction::Delete(request), Lookup::Found(driver)) => {
+                self.delete(driver, request).await
+            }
+            // No call is decided on without a driver.
+            (_, Lookup::Missing | Lookup::Unreadable) => Ok(Action::AwaitChange),
+        }
+    }
+
+    async fn report_driver_missing(&self) -> Result<Action, Error> {
+        let (field, driver) = self.lb.driver();
+        let message = format!("{field}: LoadBalancerDriver {driver} not found");
+        self.record(Warning, reasons::DRIVER_NOT_FOUND, &message);
+        let status = self.lb.status();
+        // Created stays true, because the load balancer still has to be deleted.
+        if !self.lb.object().is_deleting() && status.deletion_timestamp.is_none() {
+            let (type_, is_met) = match self.state.creation {
+                Creation::Created => (L::SYNCED, ConditionStatus::False),
+                Creation::Begun => (condition_types::CREATED, ConditionStatus::False),
+                Creation::NotBegun => (condition_types::CREATED, ConditionStatus::Unknown),
+            };
+            let missing = Condition {
+                status: is_met,
+                ..self.unmet(type_, reasons::DRIVER_NOT_FOUND, &message)
+            };
+            let status = with_condition(status, missing);
+            self.lb.write_status(self.context, status).await?;
+        }
+        Ok(Action::AwaitChange)
+    }
+
+    async fn create(
+        &self,
+        driver: &LoadBalancerDriver,
+        mut request: CreateLoadBalancerRequest,
+    ) -> Result<Action, Error> {
+        request.retry_id = retry_id();
+        let (context, regarding) = (self.context, &self.regarding);
+        match operate::<CreateLoadBalancer>(context, regarding, driver, CREATE, request).await {
+            Ok(response) => {
+                let message = "Successfully created load balancer";
+                self.record(Normal, "SuccCreateLoadBalancer", message);
+                context.periods.restart(&self.key, self.period);
+                self.write_created(response.lb_info.into()).await
+            }
+            Err(Incomplete::Running(action)) => {
+                self.write_running(self.creating()).await?;
+                Ok(action)
+            }
+            Err(Incomplete::Failed(failure)) => {
+                self.fail(condition_types::CREATED, L::FAILED[0], failure)
+                    .await
+            }
+        }
+    }
+
+    async fn ensure(
+        &self,
+        driver: &LoadBalancerDriver,
+        mut request: EnsureLoadBalancerRequest,
+    ) -> Result<Action, Error> {
+        request.retry_id = retry_id();
+        let (context, regarding) = (self.context, &self.regarding);
+        match operate::<EnsureLoadBalancer>(context, regarding, driver, ENSURE, request).await {
+            Ok(_) => {
+                let message = "Successfully ensured load balancer";
+                self.record(Normal, "SuccEnsureLoadBalancer", message);
+                context.periods.restart(&self.key, self.period);
+                let status = self.synced(self.lb.status());
+                self.lb.write_status(context, status).await?;
+                Ok(Action::RequeueNow)
+            }
+            Err(Incomplete::Running(action)) => {
+                let message = "the load balancer's attributes are being changed";
+                self.write_running(self.unmet(L::SYNCED, reasons::ENSURING, message))
+                    .await?;
+                Ok(action)
+            }
+            Err(Incomplete::Failed(failure)) => self.fail(L::SYNCED, L::FAILED[1], failure).await,
+        }
+    }
+
+    /// If the driver's response is that creating failed, it left nothing that could be named in the
+    /// request to delete it.
+    async fn finish_creating(
+        &self,
+        driver: &LoadBalancerDriver,
+        mut request: CreateLoadBalancerRequest,
+    ) -> Result<Action, Error> {
+        request.retry_id = retry_id();
+        let (context, regarding) = (self.context, &self.regarding);
+        match operate::<CreateLoadBalancer>(context, regarding, driver, CREATE, request).await {
+            Ok(response) => self.write_created(response.lb_info.into()).await,
+            Err(Incomplete::Failed(failure)) if failure.reason == reasons::OPERATION_FAILED => {
+                let request = self.state.delete_request(&StringMap::default());
+                self.delete(driver, request).await
+            }
+            Err(Incomplete::Failed(failure)) => {
+                self.fail_deletion(condition_types::CREATED, failure).await
+            }
+            Err(Incomplete::Running(action)) => Ok(action),
+        }
+    }
+
+    async fn delete(
+        &self,
+        driver: &LoadBalancerDriver,
+        mut request: DeleteLoadBalancerRequest,
+    ) -> Result<Action, Error> {
+        request.retry_id = retry_id();
+        let (context, regarding) = (self.context, &self.regarding);
+        match operate::<DeleteLoadBalancer>(context, regarding, driver, DELETE, request).await {
+            Ok(_) => {
+                self.lb.remove(context).await?;
+                // A Bind may declare another one of the same name.
+                Ok(Action::RequeueNow)
+            }
+            // Created stays true, because the load balancer still has to be deleted.
+            Err(Incomplete::Failed(failure)) => self.fail_deletion(L::SYNCED, failure).await,
+            Err(Incomplete::Running(action)) => Ok(action),
+        }
+    }
+
+    /// Creating also sets the attributes (b102).
+    async fn write_created(&self, lb_info: StringMap) -> Result<Action, Error> {
+        let created = Condition::met(condition_types::CREATED, self.generation());
+        let mut status = self.synced(with_condition(self.lb.status(), created));
+        // b19: an empty identity means that the spec is the identity.
+        status.lb_info = if lb_info.is_empty() {
+            self.state.spec.clone()
+        } else {
+            lb_info
+        };
+        self.lb.write_status(self.context, status).await?;
+        Ok(Action::RequeueNow)
+    }
+
+    /// The status of a load balancer that has the attributes of the spec.
+    fn synced(&self, status: TargetLoadBalancerStatus) -> TargetLoadBalancerStatus {
+        let synced = Condition::met(L::SYNCED, self.generation());
+        TargetLoadBalancerStatus {
+            last_synced_attributes: Some(self.state.attributes.clone()),
+            retry_after: None,
+            ..with_condition(status, synced)
+        }
+    }
+
+    /// b130: a load balancer that is ready stays so while its attributes change.
+    async fn write_running(&self, running: Condition) -> Result<(), Error> {
+        let status = self.lb.status();
+        if L::IS_STATUS_DETAILED && !status.conditions.is_true(&running.type_) {
+            let status = with_condition(status, running);
+            self.lb.write_status(self.context, status).await?;
+        }
+        Ok(())
+    }
+
+    async fn fail_deletion(&self, type_: &str, failure: OperationFailure) -> Result<Action, Error> {
+        if L::IS_STATUS_DETAILED {
+            self.fail(type_, reasons::OPERATION_FAILED, failure).await
+        } else {
+            Err(failure.into())
+        }
+    }
+
+    /// Sets a condition to a failure, and stores when the call is repeated, which binds the next
+    /// process too (u29).
+    async fn fail(
+        &self,
+        type_: &str,
+        reason_of_fail: &'static str,
+        mut failure: OperationFailure,
+    ) -> Result<Action, Error> {
+        let reason = match failure.reason {
+            reasons::OPERATION_FAILED => reason_of_fail,
+            reason => reason,
+        };
+        let failed = self.unmet(type_, reason, &failure.message);
+        let mut status = with_condition(self.lb.status(), failed);
+        if L::IS_STATUS_DETAILED {
+            let delay = failure.retry_delay;
+            let delay = delay.unwrap_or_else(|| self.context.queue.retry_delay(&self.key));
+            failure.retry_delay = Some(delay);
+            status.retry_after = retry_time(delay);
+        }
+        self.lb.write_status(self.context, status).await?;
+        Err(failure.into())
+    }
+
+    fn creating(&self) -> Condition {
+        let message = "the load balancer is being created";
+        self.unmet(condition_types::CREATED, reasons::CREATING, message)
+    }
+
+    fn generation(&self) -> Option<i64> {
+        self.lb.object().meta().generation
+    }
+
+    fn unmet(&self, type_: &str, reason: &str, message: &str) -> Condition {
+        Condition::unmet(type_, reason, message, self.generation())
+    }
+
+    fn record(&self, event_type: EventType, reason: &str, message: &str) {
+        let recorder = &self.context.recorder;
+        recorder.record_change(&self.regarding, event_type, reason, message);
+    }
+}
+
+/// To the millisecond and rounded up, as the delay could not be kept exactly in whole seconds.
+fn retry_time(delay: Duration) -> Option<String> {
+    let millis = i64::try_from(delay.as_millis()).unwrap_or(i64::MAX);
+    let at = Timestamp::now().as_millisecond().saturating_add(millis);
+    let at = Timestamp::from_millisecond(at.saturating_add(1)).ok()?;
+    Some(format!("{at:.3}"))
+}
+
+fn with_condition(
+    status: TargetLoadBalancerStatus,
+    condition: Condition,
+) -> TargetLoadBalancerStatus {
+    let conditions = status.conditions.with(condition, Timestamp::now());
+    TargetLoadBalancerStatus {
+        conditions,
+        ..status
+    }
+}

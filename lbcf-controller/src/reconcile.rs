@@ -1,0 +1,106 @@
+//! Reconcile requests, and how a reconciliation ends.
+
+use crate::cluster::WriteError;
+use crate::key::RequestKey;
+use std::time::Duration;
+
+/// How soon an object is reconciled again whose state in the index was outdated. Usually a watch
+/// event enqueues it sooner.
+const STALE_DELAY: Duration = Duration::from_millis(200);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Priority {
+    /// A count changed: reconciled once for all requests that arrive within a moment.
+    Batched,
+    Normal,
+    /// Something may have to be deregistered. Reconciled before requests that only add backends,
+    /// because until a backend is deregistered clients may be sent to a pod that is gone.
+    High,
+}
+
+/// Asks for an object to be reconciled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Request {
+    pub key: RequestKey,
+    pub priority: Priority,
+}
+
+impl Request {
+    pub(crate) const fn batched(key: RequestKey) -> Self {
+        let priority = Priority::Batched;
+        Self { key, priority }
+    }
+
+    pub(crate) const fn normal(key: RequestKey) -> Self {
+        let priority = Priority::Normal;
+        Self { key, priority }
+    }
+
+    pub(crate) const fn high(key: RequestKey) -> Self {
+        let priority = Priority::High;
+        Self { key, priority }
+    }
+}
+
+/// What follows a reconciliation that did not fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// One step is done; there may be another one.
+    RequeueNow,
+    RequeueAfter(Duration),
+    /// Nothing is left to do until a watch event enqueues the object.
+    AwaitChange,
+}
+
+impl Action {
+    pub(crate) const fn delay(self) -> Option<Duration> {
+        match self {
+            Self::RequeueNow => Some(Duration::ZERO),
+            Self::RequeueAfter(delay) => Some(delay),
+            Self::AwaitChange => None,
+        }
+    }
+}
+
+/// Why a reconciliation failed. It is repeated with exponential backoff unless
+/// [`Error::retry_delay`] or [`Error::action`] differs.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    #[error(transparent)]
+    Operation(#[from] OperationFailure),
+    #[error("{0} is not, or not yet, the backend that the record was created for")]
+    BackendChanged(String),
+    #[error("the reconciliation panicked or was aborted")]
+    Aborted,
+}
+
+impl Error {
+    /// The delay that the driver asked for, which is kept exactly (d22).
+    pub(crate) const fn retry_delay(&self) -> Option<Duration> {
+        match self {
+            Self::Operation(failure) => failure.retry_delay,
+            _ => None,
+        }
+    }
+
+    /// What follows instead of a retry, for errors that do not count as failures: the object
+    /// changed since it was read, or a dry run got to its first write.
+    pub(crate) const fn action(&self) -> Option<Action> {
+        match self {
+            Self::Write(WriteError::Stale) => Some(Action::RequeueAfter(STALE_DELAY)),
+            Self::Write(WriteError::DryRun) => Some(Action::AwaitChange),
+            _ => None,
+        }
+    }
+}
+
+/// A webhook whose call failed, or that responded with `Fail`.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct OperationFailure {
+    pub reason: &'static str,
+    pub message: String,
+    pub retry_delay: Option<Duration>,
+}

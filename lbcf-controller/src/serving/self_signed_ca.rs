@@ -1,0 +1,197 @@
+//! A CA of the controller's own, and the server's certificate that it signs. Both are kept in a
+//! Secret, and the CA is published in the webhook configurations.
+//!
+//! A *rotation* runs every two minutes. It reads the Secret, writes what has to change, publishes, and
+//! serves; in this order, so that nothing is served that is not stored, and another replica finds
+//! everything that was published. Where nothing has to change, it only reads.
+
+use super::api_server::{ApiError, ApiServer};
+use super::ca_bundle::{Configurations, PublishError, publish};
+use super::certificates::{Bundle, Found, MakeError, Names, carry_out, decide};
+use super::secret::{SecretStore, bundle_of};
+use crate::key::ObjectKey;
+use crate::queue::{Backoff, jitter};
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::api::core::v1::Secret;
+use lbcf_serving::tls::ServerTls;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long one rotation may take. It must end long before a new CA signs anything, as a rotation
+/// that began earlier does not know that CA.
+const ROTATION_TIMEOUT: Duration = Duration::from_secs(120);
+/// Writes in one rotation: a CA, a server's certificate, the removal of a CA, and conflicts.
+const ATTEMPTS: usize = 8;
+/// The delay after a rotation that failed.
+const RETRY: Backoff = Backoff {
+    min: Duration::from_secs(1),
+    step: Duration::from_secs(1),
+    max: Duration::from_secs(60),
+};
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum RotationError {
+    #[error("reading Secret {0}: {1}")]
+    Read(ObjectKey, #[source] ApiError),
+    #[error("writing Secret {0}: {1}")]
+    Write(ObjectKey, #[source] ApiError),
+    #[error(transparent)]
+    Make(#[from] MakeError),
+    #[error("publishing the CA certificates: {0}")]
+    Publish(#[from] PublishError),
+    /// Every write had to be followed by another.
+    #[error("Secret {0}: it still has to change after {ATTEMPTS} writes")]
+    NeverSettled(ObjectKey),
+    #[error("not done within {}s", ROTATION_TIMEOUT.as_secs())]
+    Timeout,
+}
+
+pub(super) struct SelfSignedCa {
+    api: ApiServer,
+    secret: SecretStore,
+    names: Names,
+    configurations: Configurations,
+    tls: Arc<ServerTls>,
+    /// The bundle whose certificate is served.
+    held: Option<Bundle>,
+    published: Option<Published>,
+}
+
+/// The CA certificates that every rotation of this replica since then found published.
+struct Published {
+    ca_bundle: String,
+    since: Timestamp,
+}
+
+impl SelfSignedCa {
+    pub(super) fn new(
+        api: ApiServer,
+        secret: ObjectKey,
+        names: Names,
+        configurations: Configurations,
+        tls: Arc<ServerTls>,
+    ) -> Self {
+        Self {
+            secret: SecretStore::new(api.clone(), secret),
+            api,
+            names,
+            configurations,
+            tls,
+            held: None,
+            published: None,
+        }
+    }
+
+    /// Rotates without end, and calls `done` after each rotation that succeeded.
+    pub(super) async fn run(
+        mut self,
+        interval: Duration,
+        clock: fn() -> Timestamp,
+        mut done: impl FnMut() + Send,
+    ) {
+        let mut failures = 0;
+        loop {
+            let rotation = tokio::time::timeout(ROTATION_TIMEOUT, self.rotate(clock()));
+            let wait = match rotation.await.unwrap_or(Err(RotationError::Timeout)) {
+                Ok(()) => {
+                    failures = 0;
+                    done();
+                    interval.mul_f64(1.0 - 0.2 * jitter())
+                }
+                Err(error) => {
+                    failures += 1;
+                    let wait = RETRY.after(failures, jitter());
+                    tracing::warn!(
+                        error = crate::error_text::in_full(&error),
+                        again_in = ?wait,
+                        "cannot rotate the certificates"
+                    );
+                    wait
+                }
+            };
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// One rotation. The stored certificate is served even where publishing fails: it was stored only
+    /// after its CA was published.
+    pub(super) async fn rotate(&mut self, now: Timestamp) -> Result<(), RotationError> {
+        let (bundle, found) = self.settle(now).await?;
+        let published = publish(&self.api, &self.configurations, &found.ca_bundle()).await;
+        self.note_published(found.ca_bundle(), &published, now);
+        if self.held.as_ref() != Some(&bundle) {
+            if let Some(certificate) = found.server {
+                let until = certificate.validity.end;
+                tracing::info!(secret = %self.secret.key, %until, "serving this certificate");
+                self.tls.set_certificate(certificate.key);
+            }
+            self.held = Some(bundle);
+        }
+        published?;
+        Ok(())
+    }
+
+    /// Writes the Secret until nothing has to change.
+    async fn settle(&self, now: Timestamp) -> Result<(Bundle, Found), RotationError> {
+        let key = &self.secret.key;
+        let held = self.held.as_ref().map(Found::read);
+        let mut stored = self.read().await?;
+        for _ in 0..ATTEMPTS {
+            let bundle = stored.as_ref().and_then(bundle_of);
+            let mut found = bundle.as_ref().map(Found::read).unwrap_or_default();
+            if let Some(held) = &held {
+                found = found.completed_by(held);
+            }
+            let published = self.published_for(&found.ca_bundle(), now);
+            let Some(plan) = decide(&found, &self.names, published, now) else {
+                return Ok((bundle.unwrap_or_default(), found));
+            };
+            let next = carry_out(&plan, &found, &self.names, now)?;
+            match self.secret.write(stored, &next).await {
+                Ok(written) => {
+                    let reason = &plan.reason;
+                    if found.problems.is_empty() {
+                        tracing::info!(secret = %key, reason, "wrote the certificates");
+                    } else {
+                        let problems = found.problems.join("; ");
+                        tracing::warn!(secret = %key, problems, reason, "repaired the certificates");
+                    }
+                    stored = Some(written);
+                }
+                // Another replica wrote first.
+                Err(ApiError::Stale) => stored = self.read().await?,
+                Err(error) => return Err(RotationError::Write(key.clone(), error)),
+            }
+        }
+        Err(RotationError::NeverSettled(key.clone()))
+    }
+
+    async fn read(&self) -> Result<Option<Secret>, RotationError> {
+        let read = self.secret.read().await;
+        read.map_err(|error| RotationError::Read(self.secret.key.clone(), error))
+    }
+
+    /// How long these CA certificates have been published.
+    fn published_for(&self, ca_bundle: &str, now: Timestamp) -> Option<SignedDuration> {
+        let published = self.published.as_ref()?;
+        (published.ca_bundle == ca_bundle).then(|| now.duration_since(published.since))
+    }
+
+    fn note_published(
+        &mut self,
+        ca_bundle: String,
+        published: &Result<usize, PublishError>,
+        now: Timestamp,
+    ) {
+        let goes_on = self.published_for(&ca_bundle, now).is_some();
+        match published {
+            // Nothing removed them since the last rotation.
+            Ok(0) if goes_on => {}
+            Ok(_) => {
+                let since = now;
+                self.published = Some(Published { ca_bundle, since });
+            }
+            Err(_) => self.published = None,
+        }
+    }
+}

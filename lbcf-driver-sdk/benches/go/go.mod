@@ -1,0 +1,3 @@
+module lbcf-bench-driver
+
+go 1.22

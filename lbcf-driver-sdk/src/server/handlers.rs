@@ -1,0 +1,341 @@
+//! From a request's body to the response, one handler for each class of webhook.
+
+use super::body;
+use super::contain::contain_call;
+use super::driver_router::Context;
+use super::hooks::{Operation, Pending, StartedCall};
+use super::log;
+use super::metrics::{Measured, MeasuredCall, Outcome, WebhookMetrics};
+use super::reject::{HookResponse, panicked, reject};
+use super::single_flight::{BackendId, IdempotencyKey};
+use crate::webhook::{
+    HealthzResponse, OperationRequest, OperationResponse, Status, VerdictRequest, VerdictResponse,
+};
+use crate::{HookError, RawDriver, Rejection, wire};
+use axum::body::{Body, Bytes};
+use axum::http::StatusCode;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The retry delay while an operation runs or waits.
+const RETRY_SOON: Duration = Duration::from_secs(1);
+/// The retry delay of an operation that was not started because too many wait.
+const RETRY_LATER: Duration = Duration::from_secs(10);
+/// The least time for a body to arrive, however short the deadline for the response.
+const BODY_TIME: Duration = Duration::from_secs(1);
+/// A longer deadline would overflow the clock.
+const MAX_DEADLINE: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// `healthz`: a hook that does not finish in time is not healthy.
+pub(super) async fn health<W, D, F>(
+    _webhook: W,
+    context: Arc<Context<D>>,
+    body: Body,
+    hook: impl FnOnce(Arc<D>, W::Request) -> F + Send + 'static,
+) -> HookResponse
+where
+    W: Measured<Request: Default, Response = HealthzResponse>,
+    D: RawDriver,
+    F: Future<Output = HealthzResponse> + Send + 'static,
+{
+    let call = IncomingCall::new::<W, D>(&context);
+    let response = async {
+        let body = call.body(body, &context).await?;
+        // Probes send no body.
+        let request = if body.trim_ascii().is_empty() {
+            W::Request::default()
+        } else {
+            decode(&body)?
+        };
+        let driver = Arc::clone(&context.driver);
+        let hook = Box::pin(async move { healthz_response(&hook(driver, request).await) });
+        let span = tracing::info_span!("webhook", webhook = W::INFO.name);
+        let (hooks, metrics) = (&context.hooks, call.metrics);
+        let decision = async {
+            let permit = hooks.health_permit()?;
+            hooks
+                .decide(W::INFO.name, metrics, span, permit, call.deadline, hook)
+                .await
+        };
+        decision.await.or_else(|pending| {
+            metrics.unfinished(pending);
+            Ok(healthz_response(&HealthzResponse { healthy: false }))
+        })
+    };
+    let response = response.await;
+    call.finish(response, &context)
+}
+
+fn healthz_response(response: &HealthzResponse) -> HookResponse {
+    let outcome = match response.healthy {
+        true => Outcome::Healthy,
+        false => Outcome::Unhealthy,
+    };
+    HookResponse::ok(response, outcome)
+}
+
+/// A decision: a hook that does not finish in time is a "no".
+pub(super) async fn verdict<W, D, F, T>(
+    _webhook: W,
+    context: Arc<Context<D>>,
+    body: Body,
+    hook: impl FnOnce(Arc<D>, W::Request) -> F + Send + 'static,
+) -> HookResponse
+where
+    W: Measured<Request: VerdictRequest, Response: VerdictResponse + From<Result<T, Rejection>>>,
+    D: RawDriver,
+    F: Future<Output = Result<T, Rejection>> + Send + 'static,
+    T: Send + 'static,
+{
+    let webhook = W::INFO.name;
+    let call = IncomingCall::new::<W, D>(&context);
+    let response = async {
+        let body = call.body(body, &context).await?;
+        let request = decode::<W::Request>(&body)?;
+        if let Some(problem) = request.unknown_value() {
+            return Ok(verdict_response(&W::Response::refused(problem)));
+        }
+        let (hooks, metrics, deadline) = (&context.hooks, call.metrics, call.deadline);
+        let decision = async {
+            let permit = hooks.permit_by(deadline, body.len(), metrics).await?;
+            drop(body);
+            let driver = Arc::clone(&context.driver);
+            let hook = Box::pin(async move {
+                let started = Instant::now();
+                let result = hook(driver, request).await;
+                log::verdict_ended(&result, started);
+                verdict_response(&W::Response::from(result))
+            });
+            let span = tracing::info_span!("webhook", webhook);
+            hooks
+                .decide(webhook, metrics, span, permit, deadline, hook)
+                .await
+        };
+        decision.await.or_else(|pending| {
+            metrics.unfinished(pending);
+            let problem = match pending {
+                Pending::Running | Pending::Queued => {
+                    let limit = context.settings.answer_within;
+                    format!("{webhook} took longer than {limit:?}, please try again")
+                }
+                Pending::NoPermit => {
+                    format!("{webhook}: the driver is busy, please try again")
+                }
+                Pending::Overloaded => {
+                    format!("{webhook}: the driver is overloaded, please try later")
+                }
+            };
+            Ok(verdict_response(&W::Response::refused(problem)))
+        })
+    };
+    let response = response.await;
+    call.finish(response, &context)
+}
+
+fn verdict_response<R: VerdictResponse + Serialize>(response: &R) -> HookResponse {
+    let outcome = match response.succ() {
+        true => Outcome::Yes,
+        false => Outcome::No,
+    };
+    HookResponse::ok(response, outcome)
+}
+
+/// An operation: runs the hook or joins it; one that is not done in time is answered with `Running`.
+pub(super) async fn operation<W, D, F, T>(
+    _webhook: W,
+    context: Arc<Context<D>>,
+    body: Body,
+    hook: impl FnOnce(Arc<D>, W::Request) -> F + Send + 'static,
+) -> HookResponse
+where
+    W: Measured<
+            Request: OperationRequest,
+            Response: OperationResponse + From<Result<T, HookError>>,
+        >,
+    D: RawDriver,
+    F: Future<Output = Result<T, HookError>> + Send + 'static,
+    T: Send + 'static,
+{
+    let call = IncomingCall::new::<W, D>(&context);
+    let response = match call.body(body, &context).await {
+        // Decoded in a separate function, so that this future does not store the request, which may
+        // contain a pod.
+        Ok(body) => match start_operation::<W, D, F, T>(&context, call.metrics, body, hook) {
+            Ok(StartedCall::Done(response)) => Ok(response),
+            Ok(StartedCall::Waiting(waiting)) => {
+                let result = waiting.wait(W::INFO.name, call.deadline).await;
+                result.or_else(|pending| Ok(pending_response::<W>(call.metrics, pending)))
+            }
+            Ok(StartedCall::NotStarted(pending)) => {
+                Ok(pending_response::<W>(call.metrics, pending))
+            }
+            Err(rejected) => Err(rejected),
+        },
+        Err(rejected) => Err(rejected),
+    };
+    call.finish(response, &context)
+}
+
+/// From a body to an operation that is done, waits or was not started.
+fn start_operation<W, D, F, T>(
+    context: &Context<D>,
+    metrics: &Arc<WebhookMetrics>,
+    body: Bytes,
+    hook: impl FnOnce(Arc<D>, W::Request) -> F + Send + 'static,
+) -> Result<StartedCall, HookResponse>
+where
+    W: Measured<
+            Request: OperationRequest,
+            Response: OperationResponse + From<Result<T, HookError>>,
+        >,
+    D: RawDriver,
+    F: Future<Output = Result<T, HookError>> + Send + 'static,
+    T: Send + 'static,
+{
+    let webhook = W::INFO.name;
+    let request = decode::<W::Request>(&body)?;
+    let driver = &context.driver;
+    // The driver's code, which may panic, outside a task.
+    let asked = contain_call(|| {
+        let refused = request.dry_run() && !driver.accepts_dry_run();
+        let keyed = (!refused).then(|| driver.serial_key(request.load_balancer()));
+        (refused, keyed.flatten())
+    });
+    let (refused, serial_key) = match &asked {
+        Ok((refused, serial_key)) => (*refused, serial_key.as_deref()),
+        Err(_) => (false, None),
+    };
+    let span = tracing::info_span!(
+        "webhook",
+        webhook,
+        recordID = log::short(request.record_id()),
+        retryID = log::short(request.retry_id()),
+        loadBalancer = log::load_balancer(serial_key, request.load_balancer().either()).as_ref(),
+    );
+    if refused {
+        let message = format!(
+            "{webhook}: dryRun: true: this driver does not support dry runs, nothing was done"
+        );
+        return Ok(StartedCall::Done(operation_response(&W::Response::fail(
+            message, None,
+        ))));
+    }
+    let serial_key = match asked {
+        Ok((_, serial_key)) => serial_key,
+        Err(panic) => {
+            tracing::error!(parent: &span, panic = panic.text(), "the driver panicked");
+            return Err(panicked(webhook));
+        }
+    };
+    let content = content::<W::Request>;
+    let content_of_body = || content(&body);
+    let operation = Operation {
+        webhook,
+        metrics,
+        span,
+        key: IdempotencyKey::new(
+            webhook,
+            request.record_id(),
+            request.dry_run(),
+            content_of_body,
+        ),
+        content,
+        backend: request
+            .backend_addr()
+            .map(|addr| BackendId::new(request.load_balancer().either(), addr)),
+        serial_key,
+        request: body,
+    };
+    let driver = Arc::clone(driver);
+    let hook = Box::pin(async move {
+        let started = Instant::now();
+        let result = hook(driver, request).await;
+        log::operation_ended(&result, started);
+        operation_response(&W::Response::from(result))
+    });
+    Ok(context.hooks.operate(operation, hook))
+}
+
+/// The response to a call without a result.
+fn pending_response<W>(metrics: &WebhookMetrics, pending: Pending) -> HookResponse
+where
+    W: Measured<Response: OperationResponse>,
+{
+    metrics.unfinished(pending);
+    let (message, delay) = match pending {
+        Pending::Running => ("still runs", RETRY_SOON),
+        Pending::Queued => ("waits for earlier operations to finish", RETRY_SOON),
+        Pending::NoPermit => (
+            "waits for other hooks to finish: the driver is busy",
+            RETRY_SOON,
+        ),
+        Pending::Overloaded => ("was not started: too many operations wait", RETRY_LATER),
+    };
+    let message = format!("{} {message}", W::INFO.name);
+    operation_response(&W::Response::running(message, Some(delay)))
+}
+
+fn operation_response<R: OperationResponse + Serialize>(response: &R) -> HookResponse {
+    let outcome = match response.status() {
+        Status::Succ => Outcome::Succ,
+        Status::Fail => Outcome::Fail,
+        Status::Running => Outcome::Running,
+    };
+    HookResponse::ok(response, outcome)
+}
+
+struct IncomingCall<'a> {
+    metrics: &'a Arc<WebhookMetrics>,
+    measured: MeasuredCall<'a>,
+    body_deadline: Instant,
+    deadline: Instant,
+}
+
+impl<'a> IncomingCall<'a> {
+    fn new<W: Measured, D>(context: &'a Context<D>) -> Self {
+        let arrived = Instant::now();
+        let metrics = W::of(&context.metrics);
+        let limit = context.settings.answer_within.min(MAX_DEADLINE);
+        Self {
+            metrics,
+            measured: MeasuredCall::new(metrics, arrived),
+            body_deadline: arrived + limit.max(BODY_TIME),
+            deadline: arrived + limit,
+        }
+    }
+
+    async fn body<D>(&self, body: Body, context: &Context<D>) -> Result<Bytes, HookResponse> {
+        body::read(body, context.settings.body_limit, self.body_deadline).await
+    }
+
+    fn finish<D>(
+        self,
+        response: Result<HookResponse, HookResponse>,
+        context: &Context<D>,
+    ) -> HookResponse {
+        let response = response.unwrap_or_else(|rejected| rejected);
+        if response.outcome() == Outcome::Rejected {
+            context.metrics.rejected(response.status());
+        }
+        self.measured.finish(response.outcome());
+        response
+    }
+}
+
+fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, HookResponse> {
+    wire::from_slice(body).map_err(|error| reject(StatusCode::BAD_REQUEST, error.to_string()))
+}
+
+/// A request in canonical form, and without what differs between retries.
+fn content<R: OperationRequest + Serialize + DeserializeOwned>(body: &Bytes) -> Bytes {
+    let request = wire::from_slice::<R>(body).map(OperationRequest::without_retry_id);
+    let content = request
+        .ok()
+        .and_then(|request| serde_json::to_vec(&request).ok());
+    // The body was decoded before, so this cannot fail.
+    content.map_or_else(|| body.clone(), Bytes::from)
+}

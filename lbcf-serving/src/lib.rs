@@ -1,0 +1,13 @@
+//! What LBCF's servers share: an HTTP/1 listener with limits, TLS from files that change at run
+//! time, signals, log flags and durations.
+
+pub mod duration;
+#[cfg(feature = "listener")]
+pub mod listener;
+#[cfg(feature = "logging")]
+pub mod logging;
+pub mod secret;
+pub mod signals;
+#[cfg(feature = "tls")]
+pub mod tls;
+pub mod watched_file;

@@ -1,0 +1,58 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio_util::sync::CancellationToken;
+
+/// A connection: whether it is to close, and whether it has a request. Clones are of the same
+/// connection.
+#[derive(Debug, Clone)]
+pub struct Connection(Arc<State>);
+
+#[derive(Debug)]
+struct State {
+    begun: AtomicUsize,
+    ended: AtomicUsize,
+    closing: CancellationToken,
+}
+
+impl Connection {
+    pub(super) fn new(closing: CancellationToken) -> Self {
+        Self(Arc::new(State {
+            begun: AtomicUsize::new(0),
+            ended: AtomicUsize::new(0),
+            closing,
+        }))
+    }
+
+    /// Cancelled when the connection is to close. It then gets no further request, and a response
+    /// without an end, such as a watch's, should end. Cancel it to close the connection.
+    #[must_use]
+    pub fn closing(&self) -> &CancellationToken {
+        &self.0.closing
+    }
+
+    /// Whether no request is being answered.
+    pub(super) fn is_idle(&self) -> bool {
+        self.requests() == self.0.ended.load(Ordering::Relaxed)
+    }
+
+    /// The number of requests so far.
+    pub(super) fn requests(&self) -> usize {
+        self.0.begun.load(Ordering::Relaxed)
+    }
+
+    /// Counts a request whose head is complete.
+    pub(super) fn begin(&self) -> ActiveRequest {
+        self.0.begun.fetch_add(1, Ordering::Relaxed);
+        ActiveRequest(self.clone())
+    }
+}
+
+/// A request until its response is sent, or given up.
+#[derive(Debug)]
+pub(super) struct ActiveRequest(Connection);
+
+impl Drop for ActiveRequest {
+    fn drop(&mut self) {
+        self.0.0.ended.fetch_add(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,86 @@
+//! Logs to standard error, as flags ask for them.
+
+use clap::ValueEnum;
+use std::io::IsTerminal as _;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::ParseError;
+use tracing_subscriber::fmt::FormatFields;
+
+/// The value of a flag such as `--log-format`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// A line of text for each event
+    #[default]
+    #[value(alias = "human")]
+    Text,
+    /// A JSON object a line
+    Json,
+}
+
+/// Why logging does not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LogError {
+    /// The filter is not in the syntax of [`EnvFilter`].
+    #[error(
+        "{flag} {filter:?}: {source}; give a level such as info, or a list such as warn,my_driver=debug"
+    )]
+    Filter {
+        /// The flag that has the filter.
+        flag: &'static str,
+        /// The filter as it was given.
+        filter: String,
+        /// What is wrong with it.
+        #[source]
+        source: ParseError,
+    },
+    /// The process has a `tracing` subscriber already.
+    #[error("starting the log: {0}")]
+    Start(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Logs what `filter`, the value of `flag`, selects to standard error. `fields` formats the fields of
+/// spans and events as text; JSON ignores it.
+///
+/// # Errors
+/// [`LogError`].
+pub fn start<F>(
+    flag: &'static str,
+    filter: &str,
+    format: LogFormat,
+    fields: F,
+) -> Result<(), LogError>
+where
+    F: for<'writer> FormatFields<'writer> + Send + Sync + 'static,
+{
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(parse(flag, filter)?)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
+    match format {
+        LogFormat::Text => log.fmt_fields(fields).try_init(),
+        LogFormat::Json => log.json().try_init(),
+    }
+    .map_err(LogError::Start)
+}
+
+fn parse(flag: &'static str, filter: &str) -> Result<EnvFilter, LogError> {
+    EnvFilter::try_new(filter).map_err(|source| LogError::Filter {
+        flag,
+        filter: filter.to_owned(),
+        source,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_in_error_is_quoted_with_examples() {
+        let error = parse("--log", "my_driver=loud").unwrap_err().to_string();
+        assert!(error.starts_with("--log \"my_driver=loud\""), "{error}");
+        assert!(error.contains("warn,my_driver=debug"), "{error}");
+        assert!(parse("--log", "info").is_ok());
+    }
+}

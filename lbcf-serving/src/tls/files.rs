@@ -1,0 +1,116 @@
+//! A server's certificate, key and client CAs in files that may change.
+
+use super::{ServerTls, certified_key, client_verifier};
+use crate::watched_file::{FileError, WatchedFiles};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::sign::CertifiedKey;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A server's certificate and key in PEM files, such as those of a Secret of type
+/// `kubernetes.io/tls`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsFiles {
+    cert: PathBuf,
+    key: PathBuf,
+}
+
+/// A server's TLS, and the files that it is made from.
+#[derive(Debug)]
+pub struct ReloadingTls {
+    tls: Arc<ServerTls>,
+    certificate: WatchedFiles<CertifiedKey>,
+    client_ca: Option<WatchedFiles<Arc<dyn ClientCertVerifier>>>,
+}
+
+impl TlsFiles {
+    /// `cert` has the server's certificate, followed by those that lead to its CA; `key` its private
+    /// key.
+    pub fn new(cert: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
+        Self {
+            cert: cert.into(),
+            key: key.into(),
+        }
+    }
+
+    /// Makes a certificate of the contents of the two files.
+    ///
+    /// # Errors
+    /// [`FileError`], which names the file at fault.
+    pub fn certificate(&self, cert_pem: &[u8], key_pem: &[u8]) -> Result<CertifiedKey, FileError> {
+        certified_key(cert_pem, key_pem).map_err(|error| error.in_files(&self.cert, &self.key))
+    }
+
+    /// The two files as they change.
+    #[must_use]
+    pub fn watched(self) -> WatchedFiles<CertifiedKey> {
+        let paths = vec![self.cert.clone(), self.key.clone()];
+        WatchedFiles::new("certificate", paths, move |contents| match contents {
+            [cert, key] => self.certificate(cert, key),
+            _ => self.certificate(&[], &[]),
+        })
+    }
+
+    /// Reads the files, and `client_ca` with the CAs of the clients that are let in. Without it
+    /// clients need no certificate.
+    ///
+    /// # Errors
+    /// `E` of a [`FileError`] or of an error of the TLS library.
+    pub async fn load<E>(self, client_ca: Option<PathBuf>) -> Result<ReloadingTls, E>
+    where
+        E: From<FileError> + From<rustls::Error>,
+    {
+        let (first, certificate) = self.watched().load().await?;
+        let (verifier, client_ca) = match client_ca {
+            Some(path) => {
+                let (verifier, files) = watched_client_ca(&path).load().await?;
+                (Some(verifier), Some(files))
+            }
+            None => (None, None),
+        };
+        let tls = ServerTls::new(verifier)?;
+        tls.set_certificate(Arc::new(first));
+        Ok(ReloadingTls {
+            tls: Arc::new(tls),
+            certificate,
+            client_ca,
+        })
+    }
+}
+
+fn watched_client_ca(path: &Path) -> WatchedFiles<Arc<dyn ClientCertVerifier>> {
+    let own = path.to_owned();
+    WatchedFiles::new("CA of clients", vec![path.to_owned()], move |contents| {
+        client_verifier(&contents.concat()).map_err(|error| FileError::contents(&own, error))
+    })
+}
+
+impl ReloadingTls {
+    /// The TLS for [`Listener::tls`](crate::listener::Listener::tls).
+    #[must_use]
+    pub fn tls(&self) -> Arc<ServerTls> {
+        Arc::clone(&self.tls)
+    }
+
+    /// Reads the files again at this interval, without end. Certificate and CAs change independently
+    /// of each other; where new contents cannot be used, the previous ones stay.
+    pub async fn watch(self, interval: Duration) {
+        let tls = &self.tls;
+        let certificate = self.certificate.watch(interval, |certificate| {
+            tls.set_certificate(Arc::new(certificate));
+        });
+        let client_ca = async {
+            let Some(client_ca) = self.client_ca else {
+                return;
+            };
+            let set = |clients| {
+                if let Err(error) = tls.set_client_verifier(clients) {
+                    tracing::error!(%error, "the CA of clients stays what it was");
+                }
+            };
+            client_ca.watch(interval, set).await;
+        };
+        tokio::join!(certificate, client_ca);
+    }
+}

@@ -1,0 +1,379 @@
+//! Reads and checks the response of a webhook.
+//!
+//! The error messages are those of the API server, which users search for when a webhook fails.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use serde::Deserialize;
+
+use crate::object::Object;
+use crate::status::Denial;
+
+const KIND: (&str, &str) = ("admission.k8s.io/v1", "AdmissionReview");
+/// How much of an error's text a message repeats, in characters.
+const MAX_TEXT: usize = 2048;
+
+#[derive(Clone, Debug)]
+pub(super) struct RawResponse {
+    pub(super) code: u16,
+    pub(super) content_type: String,
+    pub(super) body: Bytes,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct WebhookResponse {
+    /// The patch to apply, if any; or why the request is denied.
+    pub(super) verdict: Result<Option<WebhookPatch>, Denial>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// The patch of a mutating webhook, not parsed yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WebhookPatch {
+    pub(super) type_name: String,
+    pub(super) body: Vec<u8>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AdmissionReview {
+    api_version: Option<String>,
+    kind: Option<String>,
+    response: Option<AdmissionResponse>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AdmissionResponse {
+    uid: Option<String>,
+    allowed: Option<bool>,
+    status: Option<ResponseStatus>,
+    patch: Option<String>,
+    patch_type: Option<String>,
+    warnings: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct ResponseStatus {
+    kind: Option<String>,
+    message: Option<String>,
+    reason: Option<String>,
+    code: Option<i64>,
+    details: Option<Object>,
+}
+
+/// Reads the response to the review with this uid. The error is for the webhook's failure policy.
+pub(super) fn read(
+    reply: &RawResponse,
+    uid: &str,
+    mutating: bool,
+) -> Result<WebhookResponse, String> {
+    let review = decode(reply).map_err(|why| format!("failed to call webhook: {why}"))?;
+    check(review, uid, mutating).map_err(|why| format!("received invalid webhook response: {why}"))
+}
+
+fn decode(reply: &RawResponse) -> Result<AdmissionReview, String> {
+    if !(200..=206).contains(&reply.code) {
+        return Err(http_error(reply));
+    }
+    if reply.body.is_empty() {
+        return Err(format!(
+            "0-length response with status code: {} and content type: {}",
+            reply.code, reply.content_type
+        ));
+    }
+    let mut review: AdmissionReview = serde_json::from_slice(&reply.body)
+        .map_err(|e| format!("couldn't get version/kind; json parse error: {e}"))?;
+    if let Some(patch) = review.response.as_mut().and_then(|r| r.patch.as_mut()) {
+        // Checked here, because it makes the whole response undecodable.
+        STANDARD
+            .decode(patch.as_bytes())
+            .map_err(|e| format!("illegal base64 data in response.patch: {e}"))?;
+    }
+    Ok(review)
+}
+
+fn check(review: AdmissionReview, uid: &str, mutating: bool) -> Result<WebhookResponse, String> {
+    let response = review.response.ok_or("webhook response was absent")?;
+    let given = response.uid.unwrap_or_default();
+    if given != uid {
+        return Err(format!("expected response.uid={uid:?}, got {given:?}"));
+    }
+    let api_version = review.api_version.unwrap_or_default();
+    let kind = review.kind.unwrap_or_default();
+    if (api_version.as_str(), kind.as_str()) != KIND {
+        let (group, version) = api_version
+            .split_once('/')
+            .unwrap_or(("", api_version.as_str()));
+        return Err(format!(
+            "expected webhook response of {}, Kind={}, got {group}/{version}, Kind={kind}",
+            KIND.0, KIND.1
+        ));
+    }
+    let patch = response.patch.unwrap_or_default();
+    let patch = match (mutating, patch.is_empty(), response.patch_type) {
+        (false, false, _) => Err("validating webhook may not return response.patch".to_owned()),
+        (false, true, Some(_)) => {
+            Err("validating webhook may not return response.patchType".to_owned())
+        }
+        (true, false, None) => {
+            Err("webhook returned response.patch but not response.patchType".to_owned())
+        }
+        (true, true, Some(_)) => {
+            Err("webhook returned response.patchType but not response.patch".to_owned())
+        }
+        (true, false, Some(empty)) if empty.is_empty() => {
+            Err("webhook returned invalid response.patchType of \"\"".to_owned())
+        }
+        (true, false, Some(type_name)) => Ok(Some(WebhookPatch {
+            type_name,
+            body: STANDARD.decode(patch).unwrap_or_default(),
+        })),
+        (_, true, None) => Ok(None),
+    }?;
+    let verdict = match response.allowed {
+        Some(true) => Ok(patch),
+        _ => Err(response
+            .status
+            .map(ResponseStatus::denial)
+            .unwrap_or_default()),
+    };
+    Ok(WebhookResponse {
+        verdict,
+        warnings: response.warnings.unwrap_or_default(),
+    })
+}
+
+impl ResponseStatus {
+    fn denial(self) -> Denial {
+        Denial {
+            message: self.message.unwrap_or_default(),
+            reason: self.reason.unwrap_or_default(),
+            code: self.code.unwrap_or_default(),
+            details: self.details,
+        }
+    }
+}
+
+/// The message for an HTTP status code that is not 2xx.
+fn http_error(reply: &RawResponse) -> String {
+    if let Ok(status) = serde_json::from_slice::<ResponseStatus>(&reply.body)
+        && status.kind.as_deref() == Some("Status")
+        && let Some(message) = status.message
+    {
+        return message;
+    }
+    let plain = reply.content_type.is_empty() || reply.content_type.starts_with("text/");
+    let text: String = if plain {
+        let text = String::from_utf8_lossy(&reply.body);
+        text.trim().chars().take(MAX_TEXT).collect()
+    } else {
+        "unknown".to_owned()
+    };
+    match reply.code {
+        400 => "the server rejected our request for an unknown reason".to_owned(),
+        401 => "the server has asked for the client to provide credentials".to_owned(),
+        403 => text,
+        404 => "the server could not find the requested resource".to_owned(),
+        405 => "the server does not allow this method on the requested resource".to_owned(),
+        409 => "the server reported a conflict".to_owned(),
+        422 => "the server rejected our request due to an error in our request".to_owned(),
+        429 => {
+            "the server has received too many requests and has asked us to try again later"
+                .to_owned()
+        }
+        503 => "the server is currently unable to handle the request".to_owned(),
+        504 => "the server was unable to return a response in the time allotted, but may still be processing the request".to_owned(),
+        500.. => {
+            format!("an error on the server ({text:?}) has prevented the request from succeeding")
+        }
+        code => format!(
+            "the server responded with the status code {code} but did not return more information"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn reply(code: u16, content_type: &str, body: impl Into<Bytes>) -> RawResponse {
+        RawResponse {
+            code,
+            content_type: content_type.to_owned(),
+            body: body.into(),
+        }
+    }
+
+    fn read_response(response: Value, mutating: bool) -> Result<WebhookResponse, String> {
+        let mut review = json!({
+            "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+            "response": {"uid": "u", "allowed": true},
+        });
+        json_patch::merge(&mut review, &response);
+        read(
+            &reply(200, "application/json", review.to_string()),
+            "u",
+            mutating,
+        )
+    }
+
+    #[test]
+    fn a_decision_is_read() {
+        let response = read_response(json!({"response": {"warnings": ["w"]}}), false).unwrap();
+        assert_eq!(
+            (response.verdict, response.warnings),
+            (Ok(None), vec!["w".to_owned()])
+        );
+        let denied = json!({"response": {"allowed": false, "status": {
+            "message": "m", "reason": "r", "code": 418, "details": {"name": "n"},
+        }}});
+        let denial = read_response(denied, false).unwrap().verdict.unwrap_err();
+        assert_eq!(
+            (
+                denial.message.as_str(),
+                denial.reason.as_str(),
+                denial.code,
+                denial.details.is_some()
+            ),
+            ("m", "r", 418, true)
+        );
+        // Without `allowed` the request is denied.
+        let silent = read_response(json!({"response": {"allowed": null}}), false).unwrap();
+        assert_eq!(silent.verdict, Err(Denial::default()));
+        let patch = json!({"response": {"patch": "W10=", "patchType": "JSONPatch"}});
+        let patch = read_response(patch, true)
+            .unwrap()
+            .verdict
+            .unwrap()
+            .unwrap();
+        assert_eq!(
+            (patch.type_name.as_str(), patch.body.as_slice()),
+            ("JSONPatch", b"[]".as_slice())
+        );
+    }
+
+    #[test]
+    fn invalid_responses_are_rejected_with_the_reason() {
+        let invalid = "received invalid webhook response: ";
+        for (change, mutating, expected) in [
+            (
+                json!({"response": null}),
+                false,
+                "webhook response was absent",
+            ),
+            (
+                json!({"response": {"uid": "v"}}),
+                false,
+                "expected response.uid=\"u\", got \"v\"",
+            ),
+            (
+                json!({"response": {"uid": null}}),
+                true,
+                "expected response.uid=\"u\", got \"\"",
+            ),
+            (
+                json!({"apiVersion": null, "kind": null}),
+                false,
+                "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /, Kind=",
+            ),
+            (
+                json!({"apiVersion": "admission.k8s.io/v1beta1"}),
+                false,
+                "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got admission.k8s.io/v1beta1, Kind=AdmissionReview",
+            ),
+            (
+                json!({"response": {"patch": "W10=", "patchType": "JSONPatch"}}),
+                false,
+                "validating webhook may not return response.patch",
+            ),
+            (
+                json!({"response": {"patchType": "JSONPatch"}}),
+                false,
+                "validating webhook may not return response.patchType",
+            ),
+            (
+                json!({"response": {"patch": "W10="}}),
+                true,
+                "webhook returned response.patch but not response.patchType",
+            ),
+            (
+                json!({"response": {"patchType": "JSONPatch"}}),
+                true,
+                "webhook returned response.patchType but not response.patch",
+            ),
+            (
+                json!({"response": {"patch": "W10=", "patchType": ""}}),
+                true,
+                "webhook returned invalid response.patchType of \"\"",
+            ),
+        ] {
+            let error = read_response(change.clone(), mutating).unwrap_err();
+            assert_eq!(error, format!("{invalid}{expected}"), "{change}");
+        }
+    }
+
+    #[test]
+    fn undecodable_responses_count_as_failed_calls() {
+        let plain = "text/plain; charset=utf-8";
+        let status = json!({"kind": "Status", "message": "busy"}).to_string();
+        for (reply, expected) in [
+            (
+                reply(200, "", ""),
+                "0-length response with status code: 200 and content type: ",
+            ),
+            (
+                reply(200, "", "{"),
+                "couldn't get version/kind; json parse error: EOF while parsing",
+            ),
+            (reply(200, "", "[]"), "couldn't get version/kind; json"),
+            (
+                reply(200, "", r#"{"response": {"allowed": "yes"}}"#),
+                "couldn't get version/kind; json parse error: invalid type: string \"yes\", expected a boolean",
+            ),
+            (
+                reply(200, "", r#"{"response": {"patch": "?"}}"#),
+                "illegal base64 data in response.patch",
+            ),
+            (
+                reply(404, plain, "nothing here"),
+                "the server could not find the requested resource",
+            ),
+            (
+                reply(500, plain, "it \"broke\"\n"),
+                "an error on the server (\"it \\\"broke\\\"\") has prevented the request from succeeding",
+            ),
+            (
+                reply(502, "text/html", "gateway"),
+                "an error on the server (\"gateway\") has prevented",
+            ),
+            (
+                reply(500, "application/json", "{}"),
+                "an error on the server (\"unknown\") has prevented",
+            ),
+            (reply(503, "application/json", status), "busy"),
+            (
+                reply(302, "", ""),
+                "the server responded with the status code 302 but did not return more",
+            ),
+        ] {
+            let error = read(&reply, "u", true).unwrap_err();
+            let expected = format!("failed to call webhook: {expected}");
+            assert!(error.starts_with(&expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn no_response_causes_a_panic() {
+        let body = br#"{"apiVersion":"admission.k8s.io/v1","response":{"uid":"u","patch":"W10="}}"#;
+        for end in 0..body.len() {
+            let cut = Bytes::copy_from_slice(&body[..end]);
+            assert!(read(&reply(200, "", cut), "u", true).is_err());
+        }
+        let deep = "[".repeat(100_000);
+        assert!(read(&reply(200, "", deep), "u", true).is_err());
+        assert!(read(&reply(200, "", vec![0xff; 9]), "u", true).is_err());
+    }
+}

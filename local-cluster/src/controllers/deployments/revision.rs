@@ -1,0 +1,235 @@
+//! The revisions of a Deployment's template: a ReplicaSet for each, numbered by annotations.
+
+use serde_json::{Value, json};
+
+use super::replica_set::{DESIRED, MAX, REVISION, REVISION_HISTORY, ReplicaSet, RolloutStrategy};
+use crate::controllers::pods::set_label;
+use crate::controllers::template::{hash, normalized};
+use crate::object::{
+    Object, at, child, generation, is_deleting, name, namespace, number, object, text,
+};
+
+/// The label with the hash of the template.
+const HASH: &str = "pod-template-hash";
+
+/// The annotations that are not copied from a Deployment to its ReplicaSets.
+const OWN_ANNOTATIONS: [&str; 6] = [
+    "kubectl.kubernetes.io/last-applied-configuration",
+    "deprecated.deployment.rollback.to",
+    REVISION,
+    REVISION_HISTORY,
+    DESIRED,
+    MAX,
+];
+
+/// The maximum length of the revision history annotation.
+const HISTORY_LENGTH: usize = 2000;
+
+/// The index of the ReplicaSet with the Deployment's template; of several the oldest.
+pub(super) fn current(deployment: &Object, sets: &[ReplicaSet]) -> Option<usize> {
+    let all = sets.iter().enumerate();
+    let all = all.filter(|(_, set)| is_current(deployment, &set.stored.object));
+    all.min_by_key(|(_, set)| set.age()).map(|(index, _)| index)
+}
+
+/// Whether a ReplicaSet has the Deployment's template.
+pub(super) fn is_current(deployment: &Object, set: &Object) -> bool {
+    let template = |of| at(of, &["spec", "template"]).map(|t| normalized(t, HASH));
+    template(deployment).is_some() && template(deployment) == template(set)
+}
+
+/// A ReplicaSet of size 0 with the Deployment's template.
+pub(super) fn new_replica_set(
+    deployment: &Object,
+    collisions: Option<i64>,
+    revision: i64,
+) -> Object {
+    let spec = |key| at(deployment, &["spec", key]).cloned().unwrap_or_default();
+    let template = spec("template");
+    let hash = hash(&normalized(&template, HASH), collisions);
+    let mut template = object(template);
+    set_label(&mut template, HASH, &hash);
+    let mut selector = object(spec("selector"));
+    child(&mut selector, "matchLabels").insert(HASH.to_owned(), hash.clone().into());
+    let labels = at(&template, &["metadata", "labels"]).cloned();
+    let mut set = object(json!({
+        "metadata": {
+            "name": format!("{}-{hash}", name(deployment)), "namespace": namespace(deployment),
+            "labels": labels,
+        },
+        "spec": {"replicas": 0, "selector": selector, "template": template},
+    }));
+    let seconds = number(deployment, &["spec", "minReadySeconds"], 0);
+    if seconds > 0 {
+        child(&mut set, "spec").insert("minReadySeconds".to_owned(), seconds.into());
+    }
+    annotate(deployment, &mut set, revision);
+    set
+}
+
+/// Copies annotations and `minReadySeconds` from the Deployment, and sets the revision.
+pub(super) fn annotate(deployment: &Object, set: &mut Object, revision: i64) {
+    let given = at(deployment, &["metadata", "annotations"]).and_then(Value::as_object);
+    let shared = given
+        .into_iter()
+        .flatten()
+        .filter(|(key, _)| !OWN_ANNOTATIONS.contains(&key.as_str()));
+    let annotations = child(child(set, "metadata"), "annotations");
+    for (key, value) in shared {
+        annotations.insert(key.clone(), value.clone());
+    }
+    let before = annotations
+        .get(REVISION)
+        .and_then(Value::as_str)
+        .map(str::to_owned);
+    let number_before = before.as_deref().and_then(|n| n.parse().ok()).unwrap_or(0);
+    if number_before < revision {
+        annotations.insert(REVISION.to_owned(), revision.to_string().into());
+        if let Some(before) = before {
+            let history = annotations.get(REVISION_HISTORY).and_then(Value::as_str);
+            let history = with_history(history.unwrap_or_default(), &before);
+            annotations.insert(REVISION_HISTORY.to_owned(), history.into());
+        }
+    }
+    let seconds = number(deployment, &["spec", "minReadySeconds"], 0);
+    if number(set, &["spec", "minReadySeconds"], 0) != seconds {
+        child(set, "spec").insert("minReadySeconds".to_owned(), seconds.into());
+    }
+}
+
+/// Appends a number to a history, dropping the oldest ones if it gets too long.
+fn with_history(history: &str, number: &str) -> String {
+    let mut numbers: Vec<&str> = history.split(',').filter(|n| !n.is_empty()).collect();
+    numbers.push(number);
+    while numbers.len() > 1 && numbers.iter().map(|n| n.len() + 1).sum::<usize>() > HISTORY_LENGTH {
+        numbers.remove(0);
+    }
+    numbers.join(",")
+}
+
+pub(super) fn resized(set: &Object, size: i64, strategy: RolloutStrategy) -> Object {
+    let mut next = set.clone();
+    child(&mut next, "spec").insert("replicas".to_owned(), size.into());
+    let annotations = child(child(&mut next, "metadata"), "annotations");
+    annotations.insert(DESIRED.to_owned(), strategy.replicas.to_string().into());
+    annotations.insert(MAX.to_owned(), strategy.max_total().to_string().into());
+    next
+}
+
+/// The old ReplicaSets to delete: the oldest beyond `spec.revisionHistoryLimit`, if they are empty.
+pub(super) fn beyond_history<'s>(
+    deployment: &Object,
+    old: &'s [ReplicaSet],
+) -> Vec<&'s ReplicaSet> {
+    let limit = number(deployment, &["spec", "revisionHistoryLimit"], 10);
+    if limit == i64::from(i32::MAX) {
+        return Vec::new();
+    }
+    let kept = old.iter().filter(|set| !is_deleting(&set.stored.object));
+    let mut sets: Vec<&ReplicaSet> = kept.collect();
+    sets.sort_by_key(|set| (set.revision, set.age()));
+    sets.truncate(
+        sets.len()
+            .saturating_sub(usize::try_from(limit).unwrap_or(0)),
+    );
+    sets.retain(|set| {
+        let object = &set.stored.object;
+        let observed = number(object, &["status", "observedGeneration"], 0);
+        set.replicas == 0 && set.actual == 0 && observed >= generation(object)
+    });
+    sets
+}
+
+/// The Deployment with the number of its current revision.
+pub(super) fn with_revision(deployment: &Object, revision: &str) -> Object {
+    let mut next = deployment.clone();
+    if text(deployment, &["metadata", "annotations", REVISION]) != Some(revision) {
+        let annotations = child(child(&mut next, "metadata"), "annotations");
+        annotations.insert(REVISION.to_owned(), revision.into());
+    }
+    next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Stored;
+    use std::sync::Arc;
+
+    fn deployment(image: &str) -> Object {
+        object(json!({
+            "metadata": {"name": "web", "namespace": "d", "annotations": {
+                "note": "x", REVISION: "4", "kubernetes.io/change-cause": "why",
+            }},
+            "spec": {
+                "minReadySeconds": 5, "selector": {"matchLabels": {"app": "web"}},
+                "template": {"metadata": {"labels": {"app": "web"}},
+                    "spec": {"containers": [{"name": "c", "image": image}]}},
+            },
+        }))
+    }
+
+    fn set(mut body: Object, name: &str, revision: i64) -> ReplicaSet {
+        child(&mut body, "metadata").insert("name".to_owned(), name.into());
+        let annotations = child(child(&mut body, "metadata"), "annotations");
+        annotations.insert(REVISION.to_owned(), revision.to_string().into());
+        ReplicaSet::of(&Arc::new(Stored::new(body, 1)))
+    }
+
+    #[test]
+    fn a_template_has_one_replica_set() {
+        let created = new_replica_set(&deployment("a"), None, 1);
+        let hash = created["metadata"]["labels"][HASH].as_str().unwrap();
+        assert_eq!(created["metadata"]["name"], format!("web-{hash}"));
+        assert_eq!(created["spec"]["selector"]["matchLabels"][HASH], hash);
+        assert_eq!(
+            created["spec"]["template"]["metadata"]["labels"][HASH],
+            hash
+        );
+        assert_eq!(created["metadata"]["annotations"][REVISION], "1");
+        assert_eq!(created["metadata"]["annotations"]["note"], "x");
+        assert_eq!(created["spec"]["minReadySeconds"], 5);
+        assert!(is_current(&deployment("a"), &created) && !is_current(&deployment("b"), &created));
+        let other = set(new_replica_set(&deployment("b"), None, 2), "b", 2);
+        let sets = [other, set(created.clone(), "a", 1)];
+        assert_eq!(current(&deployment("a"), &sets), Some(1));
+        assert_eq!(current(&deployment("c"), &sets), None);
+        let collided = new_replica_set(&deployment("a"), Some(1), 1);
+        assert_ne!(collided["metadata"]["name"], created["metadata"]["name"]);
+    }
+
+    #[test]
+    fn a_rollback_gets_a_new_number() {
+        let mut back = new_replica_set(&deployment("a"), None, 1);
+        annotate(&deployment("a"), &mut back, 3);
+        assert_eq!(back["metadata"]["annotations"][REVISION], "3");
+        assert_eq!(back["metadata"]["annotations"][REVISION_HISTORY], "1");
+        annotate(&deployment("a"), &mut back, 5);
+        assert_eq!(back["metadata"]["annotations"][REVISION_HISTORY], "1,3");
+        let same = back.clone();
+        annotate(&deployment("a"), &mut back, 5);
+        assert_eq!(back, same);
+        let long = (0..1000).fold(String::new(), |history, n| {
+            with_history(&history, &n.to_string())
+        });
+        assert!(long.len() <= HISTORY_LENGTH && long.ends_with(",999"));
+    }
+
+    #[test]
+    fn old_revisions_beyond_the_limit_are_deleted() {
+        let empty = |name, revision| set(object(json!({"spec": {"replicas": 0}})), name, revision);
+        let busy = set(object(json!({"spec": {"replicas": 1}})), "busy", 1);
+        let old = [empty("c", 4), busy, empty("b", 3), empty("a", 2)];
+        let limited = |limit: i64| {
+            let deployment = object(json!({"spec": {"revisionHistoryLimit": limit}}));
+            beyond_history(&deployment, &old)
+                .iter()
+                .map(|set| set.stored.name.clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(limited(2), ["a"]);
+        assert_eq!(limited(0), ["a", "b", "c"]);
+        assert_eq!(limited(10), [""; 0]);
+        assert_eq!(limited(i32::MAX.into()), [""; 0]);
+    }
+}

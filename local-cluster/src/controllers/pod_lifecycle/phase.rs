@@ -1,0 +1,190 @@
+//! The life cycle of a pod: what scheduler or kubelet do to it next.
+
+use serde_json::{Value, json};
+
+use crate::controllers::conditions::{self, set_condition};
+use crate::controllers::pods::{node_name, phase};
+use crate::object::{Object, at, child, is_deleting, text};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum PodAction {
+    /// Bind it to a node.
+    Bind,
+    Start,
+    UpdateReadiness(ReadinessTrigger),
+    Exit,
+    /// Delete it without grace period.
+    Remove,
+}
+
+/// Why the readiness of a pod is updated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum ReadinessTrigger {
+    /// A readiness gate changed.
+    Gates,
+    /// The annotation for its containers changed, or its node is ready again.
+    Containers,
+    NodeUnreachable,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NodeState {
+    Ready,
+    /// It is not ready, so nothing happens to its pods.
+    Unreachable,
+    Deleted,
+    /// It has never existed, or the pod has none.
+    Unknown,
+}
+
+/// The next action on a pod, if there is one.
+///
+/// A pod that has an address or has left `Pending` is started, whether by this controller or by a
+/// client that wrote its status.
+pub(super) fn next_action(pod: &Object, node: NodeState) -> Option<PodAction> {
+    let is_bound = node_name(pod).is_some();
+    if is_bound && node == NodeState::Deleted {
+        return Some(PodAction::Remove);
+    }
+    if is_deleting(pod) {
+        let grace = at(pod, &["metadata", "deletionGracePeriodSeconds"]).and_then(Value::as_i64);
+        // Once the grace period is 0 the kubelet is done, and only finalizers keep the pod.
+        let ends = grace.unwrap_or(0) > 0 && node != NodeState::Unreachable;
+        return ends.then_some(PodAction::Remove);
+    }
+    if !is_bound {
+        let scheduler = text(pod, &["spec", "schedulerName"]);
+        return matches!(scheduler, None | Some("default-scheduler")).then_some(PodAction::Bind);
+    }
+    if node != NodeState::Ready {
+        return None;
+    }
+    match phase(pod) {
+        None | Some("Pending") => {
+            let started = text(pod, &["status", "podIP"]).is_some();
+            (!started).then_some(PodAction::Start)
+        }
+        Some("Running") => {
+            let policy = text(pod, &["spec", "restartPolicy"]);
+            matches!(policy, Some("Never" | "OnFailure")).then_some(PodAction::Exit)
+        }
+        Some(_) => None,
+    }
+}
+
+/// The pod, bound to a node.
+pub(super) fn bound(pod: &Object, node: &str, now: &str) -> Object {
+    let mut pod = pod.clone();
+    child(&mut pod, "spec").insert("nodeName".to_owned(), Value::from(node));
+    conditions::change(&mut pod, |conditions| {
+        let scheduled = json!({"type": "PodScheduled", "status": "True", "lastProbeTime": null});
+        set_condition(conditions, scheduled, now);
+    });
+    pod
+}
+
+/// The pod, with the reason why it is not bound.
+pub(super) fn unbound(pod: &Object, reason: &str, message: &str, now: &str) -> Object {
+    let mut pod = pod.clone();
+    conditions::change(&mut pod, |conditions| {
+        let scheduled = json!({
+            "type": "PodScheduled", "status": "False", "lastProbeTime": null,
+            "reason": reason, "message": message,
+        });
+        set_condition(conditions, scheduled, now);
+    });
+    pod
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::{condition, object};
+
+    fn pod(meta: Value, spec: Value, status: Value) -> Object {
+        object(json!({"metadata": meta, "spec": spec, "status": status}))
+    }
+
+    #[test]
+    fn a_pod_is_bound_then_started() {
+        let pending = json!({"phase": "Pending"});
+        let new = pod(json!({}), json!({}), pending.clone());
+        assert_eq!(next_action(&new, NodeState::Unknown), Some(PodAction::Bind));
+        let stuck = unbound(&new, "Unschedulable", "no node fits", "t0");
+        assert_eq!(
+            condition(&stuck, "PodScheduled").unwrap()["message"],
+            "no node fits"
+        );
+        assert_eq!(
+            unbound(&stuck, "Unschedulable", "no node fits", "t1"),
+            stuck
+        );
+        let bound = bound(&stuck, "n", "t");
+        let scheduled = condition(&bound, "PodScheduled").unwrap();
+        assert_eq!(scheduled["status"], "True");
+        assert_eq!(scheduled.get("message"), None);
+        assert_eq!(
+            next_action(&bound, NodeState::Ready),
+            Some(PodAction::Start)
+        );
+        for node in [NodeState::Unreachable, NodeState::Unknown] {
+            assert_eq!(next_action(&bound, node), None);
+        }
+        let other = json!({"schedulerName": "mine"});
+        assert_eq!(
+            next_action(&pod(json!({}), other, pending), NodeState::Unknown),
+            None
+        );
+    }
+
+    #[test]
+    fn a_pod_that_a_client_started_is_not_started_again() {
+        for status in [json!({"phase": "Running"}), json!({"podIP": "10.0.0.1"})] {
+            let pod = pod(json!({}), json!({"nodeName": "n"}), status);
+            assert_eq!(next_action(&pod, NodeState::Ready), None);
+        }
+    }
+
+    #[test]
+    fn only_pods_without_restarts_exit() {
+        let action = |policy: &str, phase: &str| {
+            let spec = json!({"nodeName": "n", "restartPolicy": policy});
+            next_action(
+                &pod(json!({}), spec, json!({"phase": phase})),
+                NodeState::Ready,
+            )
+        };
+        assert_eq!(action("Never", "Running"), Some(PodAction::Exit));
+        assert_eq!(action("OnFailure", "Running"), Some(PodAction::Exit));
+        assert_eq!(action("Always", "Running"), None);
+        assert_eq!(action("Never", "Succeeded"), None);
+    }
+
+    #[test]
+    fn a_deleted_pod_is_removed_once() {
+        let deleted = |grace: i64| {
+            let meta = json!({"deletionTimestamp": "t", "deletionGracePeriodSeconds": grace});
+            pod(meta, json!({"nodeName": "n"}), json!({}))
+        };
+        assert_eq!(
+            next_action(&deleted(30), NodeState::Ready),
+            Some(PodAction::Remove)
+        );
+        assert_eq!(next_action(&deleted(0), NodeState::Ready), None);
+        // An unreachable node cannot report that its pods have ended.
+        assert_eq!(next_action(&deleted(30), NodeState::Unreachable), None);
+        assert_eq!(
+            next_action(&deleted(30), NodeState::Deleted),
+            Some(PodAction::Remove)
+        );
+        let running = pod(
+            json!({}),
+            json!({"nodeName": "n"}),
+            json!({"phase": "Running"}),
+        );
+        assert_eq!(
+            next_action(&running, NodeState::Deleted),
+            Some(PodAction::Remove)
+        );
+    }
+}

@@ -1,0 +1,261 @@
+//! Runs the workload controllers: Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs.
+//!
+//! Each reconciles one workload at a time, when the workload or an object that it controls or may adopt
+//! has changed. So a pod's event costs what its owners cost, and a cluster at rest costs nothing.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+use super::context::Context;
+use super::delay_queue::DelayQueue;
+use super::label_index::SelectorIndex;
+use super::owner_index::OwnerIndex;
+use super::owner_references::controller_uid;
+use super::run::Controller;
+use super::scheduling::is_node_ready;
+use super::throttle::Throttle;
+use super::{daemon_sets, deployments, jobs, replica_sets, stateful_sets};
+use crate::object::{Object, at};
+use crate::selector::LabelSelector;
+use crate::store::{EventType, Resource, StoreEvent, Stored};
+use crate::writer::Cluster;
+
+/// Reconciles one workload. Returns when to reconcile it again if nothing changes.
+type Reconcile = fn(&mut Context<'_>) -> Option<Duration>;
+
+type GroupResource = (&'static str, &'static str);
+
+struct WorkloadKind {
+    resource: GroupResource,
+    adopts: GroupResource,
+    reconcile: Reconcile,
+}
+
+const PODS: GroupResource = ("", "pods");
+const REPLICA_SETS: GroupResource = ("apps", "replicasets");
+const DAEMON_SETS: GroupResource = ("apps", "daemonsets");
+
+const fn kind(
+    resource: GroupResource,
+    adopts: GroupResource,
+    reconcile: Reconcile,
+) -> WorkloadKind {
+    WorkloadKind {
+        resource,
+        adopts,
+        reconcile,
+    }
+}
+
+const KINDS: &[WorkloadKind] = &[
+    kind(
+        ("apps", "deployments"),
+        REPLICA_SETS,
+        deployments::reconcile,
+    ),
+    kind(REPLICA_SETS, PODS, replica_sets::reconcile),
+    kind(
+        ("", "replicationcontrollers"),
+        PODS,
+        replica_sets::reconcile,
+    ),
+    kind(("apps", "statefulsets"), PODS, stateful_sets::reconcile),
+    kind(DAEMON_SETS, PODS, daemon_sets::reconcile),
+    kind(("batch", "jobs"), PODS, jobs::reconcile),
+];
+
+const CONTROLLED: &[GroupResource] = &[PODS, REPLICA_SETS, ("apps", "controllerrevisions")];
+
+struct Workload {
+    kind: &'static WorkloadKind,
+    resource: Resource,
+    namespace: String,
+    name: String,
+}
+
+/// The workload controllers; keys are uids.
+#[derive(Default)]
+pub(super) struct Workloads {
+    workloads: HashMap<String, Workload>,
+    selectors: SelectorIndex,
+    owners: OwnerIndex,
+    dirty: BTreeSet<String>,
+    requeued: DelayQueue<String>,
+    throttle: Throttle<String>,
+}
+
+impl Controller for Workloads {
+    fn reset(&mut self, objects: Vec<(Resource, Arc<Stored>)>) {
+        *self = Self::default();
+        for (resource, stored) in &objects {
+            self.apply_object(resource, stored, None, false);
+        }
+    }
+
+    fn apply(&mut self, event: &StoreEvent) {
+        let deleted = event.kind == EventType::Deleted;
+        let previous = event.previous.as_deref();
+        self.apply_object(&event.resource, &event.object, previous, deleted);
+    }
+
+    fn reconcile(&mut self, cluster: &Cluster, now: Instant) -> Option<Instant> {
+        while let Some(uid) = self.requeued.pop(now) {
+            self.dirty.insert(uid);
+        }
+        let (ready, next) = self.throttle.take_ready(&mut self.dirty, now);
+        for uid in ready {
+            let again = self.reconcile_one(cluster, &uid);
+            self.requeued
+                .set(uid.clone(), again.map(|after| now + after));
+            let objects = self.owners.count(&uid);
+            self.throttle.add(uid, objects, Instant::now());
+        }
+        [self.requeued.next(), next].into_iter().flatten().min()
+    }
+}
+
+impl Workloads {
+    fn apply_object(
+        &mut self,
+        resource: &Resource,
+        stored: &Stored,
+        before: Option<&Stored>,
+        deleted: bool,
+    ) {
+        if let Some(kind) = KINDS.iter().find(|kind| is(resource, kind.resource)) {
+            self.apply_workload(kind, resource, stored, deleted);
+        }
+        if CONTROLLED
+            .iter()
+            .any(|controlled| is(resource, *controlled))
+        {
+            self.apply_controlled(resource, stored, deleted);
+        }
+        if resource.is("", "nodes") && (deleted || concerns_daemon_sets(stored, before)) {
+            let daemon_sets = self
+                .workloads
+                .iter()
+                .filter(|(_, workload)| workload.kind.resource == DAEMON_SETS);
+            self.dirty.extend(daemon_sets.map(|(uid, _)| uid.clone()));
+        }
+    }
+
+    fn apply_workload(
+        &mut self,
+        kind: &'static WorkloadKind,
+        resource: &Resource,
+        stored: &Stored,
+        deleted: bool,
+    ) {
+        let uid = stored.uid();
+        let Some(selector) = selector(&stored.object).filter(|_| !deleted) else {
+            self.workloads.remove(uid);
+            self.selectors.remove(uid);
+            self.dirty.remove(uid);
+            self.requeued.set(uid.to_owned(), None);
+            return;
+        };
+        self.selectors.insert(uid, &stored.namespace, selector);
+        let workload = Workload {
+            kind,
+            resource: resource.clone(),
+            namespace: stored.namespace.clone(),
+            name: stored.name.clone(),
+        };
+        self.workloads.insert(uid.to_owned(), workload);
+        self.dirty.insert(uid.to_owned());
+    }
+
+    fn apply_controlled(&mut self, resource: &Resource, stored: &Stored, deleted: bool) {
+        let mut affected = self.owners.apply(resource, stored, deleted);
+        if deleted {
+            // A Deployment may wait for the last pod of an old ReplicaSet.
+            let above = affected
+                .iter()
+                .filter_map(|uid| self.owners.controller_of(uid));
+            let above: Vec<String> = above.map(str::to_owned).collect();
+            affected.extend(above);
+        } else if controller_uid(&stored.object).is_none() {
+            let matching = self.selectors.matching(&stored.namespace, &stored.object);
+            affected.extend(matching.into_iter().filter(|uid| {
+                let workload = self.workloads.get(uid);
+                workload.is_some_and(|workload| is(resource, workload.kind.adopts))
+            }));
+        }
+        affected.retain(|uid| self.workloads.contains_key(uid));
+        self.dirty.extend(affected);
+    }
+
+    fn reconcile_one(&mut self, cluster: &Cluster, uid: &str) -> Option<Duration> {
+        let workload = self.workloads.get(uid)?;
+        let kind = cluster.registry.of_storage(&workload.resource)?;
+        let (namespace, name) = (&workload.namespace, &workload.name);
+        let owner = cluster.store.get(&workload.resource, namespace, name)?;
+        if owner.uid() != uid {
+            return None;
+        }
+        (workload.kind.reconcile)(&mut Context {
+            cluster,
+            owners: &mut self.owners,
+            now: Timestamp::now(),
+            kind: &kind,
+            owner: &owner,
+            selector: &selector(&owner.object)?,
+        })
+    }
+}
+
+fn is(resource: &Resource, (group, plural): GroupResource) -> bool {
+    resource.is(group, plural)
+}
+
+/// The selector of a workload, unless it selects nothing or everything.
+fn selector(workload: &Object) -> Option<LabelSelector> {
+    let given = at(workload, &["spec", "selector"])?;
+    let structured = given.get("matchLabels").or(given.get("matchExpressions"));
+    let selector = if structured.is_some_and(|s| s.is_object() || s.is_array()) {
+        serde_json::from_value(given.clone()).ok()?
+    } else {
+        // The selector of a ReplicationController is a map of labels.
+        k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector {
+            match_labels: serde_json::from_value(given.clone()).ok(),
+            match_expressions: None,
+        }
+    };
+    Some(LabelSelector::of(&selector)).filter(|selector| !selector.is_empty())
+}
+
+/// Whether a node's change decides about the daemon pods on it.
+fn concerns_daemon_sets(node: &Stored, before: Option<&Stored>) -> bool {
+    let relevant = |node: &Stored| {
+        let part = |path: &[&str]| at(&node.object, path).cloned();
+        let (labels, taints) = (part(&["metadata", "labels"]), part(&["spec", "taints"]));
+        (labels, taints, is_node_ready(&node.object))
+    };
+    before.is_none_or(|before| relevant(before) != relevant(node))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::object;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn selectors_are_read_in_both_forms() {
+        let read = |given: Value| selector(&object(json!({"spec": {"selector": given}})));
+        let web = LabelSelector::parse("app in (web)").unwrap();
+        assert_eq!(
+            read(json!({"matchLabels": {"app": "web"}})),
+            Some(web.clone())
+        );
+        assert_eq!(read(json!({"app": "web"})), Some(web));
+        for none in [json!({}), json!({"matchLabels": {}}), Value::Null] {
+            assert_eq!(read(none), None);
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Acceptance of names: no two definitions of a group may share one.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use crate::object::{Object, at, child, condition, text};
+
+/// The accepted names of the other definitions of a group.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    resources: HashSet<String>,
+    kinds: HashSet<String>,
+}
+
+impl Names {
+    /// Adds the accepted names of another definition of the group.
+    pub(crate) fn add(&mut self, other: &Object) {
+        let Some(names) = at(other, &["status", "acceptedNames"]).and_then(Value::as_object) else {
+            return;
+        };
+        let word = |key: &str| {
+            text(names, &[key])
+                .filter(|n| !n.is_empty())
+                .map(str::to_owned)
+        };
+        self.resources
+            .extend(["plural", "singular"].into_iter().filter_map(word));
+        self.resources.extend(short_names(names));
+        self.kinds
+            .extend(["kind", "listKind"].into_iter().filter_map(word));
+    }
+}
+
+fn short_names(names: &Object) -> impl Iterator<Item = String> {
+    let list = names.get("shortNames").and_then(Value::as_array);
+    list.into_iter()
+        .flatten()
+        .filter_map(|name| Some(name.as_str()?.to_owned()))
+}
+
+/// The definition with its accepted names and conditions; `None` if they are up to date.
+pub(crate) fn accept_names(crd: &Object, taken: &Names, now: &str) -> Option<Object> {
+    let requested = at(crd, &["spec", "names"]).and_then(Value::as_object)?;
+    let empty = Object::new();
+    let accepted_before = at(crd, &["status", "acceptedNames"])
+        .and_then(Value::as_object)
+        .unwrap_or(&empty);
+    let mut accepted_names = accepted_before.clone();
+    let mut conflict = None;
+    let free = |name: &str, used: &HashSet<String>| {
+        used.contains(name)
+            .then(|| format!("{name:?} is already in use"))
+    };
+    for (key, used, reason) in [
+        ("plural", &taken.resources, "PluralConflict"),
+        ("singular", &taken.resources, "SingularConflict"),
+        ("shortNames", &taken.resources, "ShortNamesConflict"),
+        ("kind", &taken.kinds, "KindConflict"),
+        ("listKind", &taken.kinds, "ListKindConflict"),
+    ] {
+        let (new, old) = (requested.get(key), accepted_before.get(key));
+        let why = if new == old {
+            None
+        } else if key == "shortNames" {
+            let own: Vec<String> = short_names(accepted_before).collect();
+            let why: Vec<String> = short_names(requested)
+                .filter(|name| !own.contains(name))
+                .filter_map(|name| free(&name, used))
+                .collect();
+            match why.as_slice() {
+                [] => None,
+                [one] => Some(one.clone()),
+                several => Some(format!("[{}]", several.join(", "))),
+            }
+        } else {
+            free(new.and_then(Value::as_str).unwrap_or_default(), used)
+        };
+        if let Some(why) = why {
+            conflict = Some((reason, why));
+        } else if let Some(new) = new {
+            accepted_names.insert(key.to_owned(), new.clone());
+        } else {
+            accepted_names.remove(key);
+        }
+    }
+    match requested.get("categories") {
+        Some(categories) => accepted_names.insert("categories".to_owned(), categories.clone()),
+        None => accepted_names.remove("categories"),
+    };
+    let accepted = match &conflict {
+        None => ("True", "NoConflicts", "no conflicts found"),
+        Some((reason, why)) => ("False", *reason, why.as_str()),
+    };
+    let established = match (is_established(crd), &conflict) {
+        (true, _) => None,
+        (false, None) => Some((
+            "True",
+            "InitialNamesAccepted",
+            "the initial names have been accepted",
+        )),
+        (false, Some(_)) => Some(("False", "NotAccepted", "not all names are accepted")),
+    };
+    let mut next = crd.clone();
+    let status = child(&mut next, "status");
+    status.insert("acceptedNames".to_owned(), Value::Object(accepted_names));
+    set_condition(status, "NamesAccepted", accepted, now);
+    if let Some(established) = established {
+        set_condition(status, "Established", established, now);
+    }
+    (next != *crd).then_some(next)
+}
+
+pub(crate) fn is_established(crd: &Object) -> bool {
+    condition(crd, "Established").is_some_and(is_true)
+}
+
+fn is_true(condition: &Value) -> bool {
+    condition.get("status").and_then(Value::as_str) == Some("True")
+}
+
+/// Sets a condition; its transition time changes with its status only.
+fn set_condition(
+    status: &mut Object,
+    kind: &str,
+    (value, reason, message): (&str, &str, &str),
+    now: &str,
+) {
+    let list = status.entry("conditions").or_insert_with(|| json!([]));
+    if !list.is_array() {
+        *list = json!([]);
+    }
+    let Some(list) = list.as_array_mut() else {
+        return;
+    };
+    let mut condition = json!({
+        "type": kind, "status": value, "lastTransitionTime": now,
+        "reason": reason, "message": message,
+    });
+    match list
+        .iter_mut()
+        .find(|c| c.get("type").and_then(Value::as_str) == Some(kind))
+    {
+        None => list.push(condition),
+        Some(old) => {
+            if old.get("status") == condition.get("status")
+                && let Some(time) = old.get("lastTransitionTime")
+            {
+                condition["lastTransitionTime"] = time.clone();
+            }
+            *old = condition;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::object;
+
+    fn definition(plural: &str, kind: &str, short: &str) -> Object {
+        object(json!({"spec": {"group": "x.io", "names": {
+            "plural": plural, "singular": kind.to_lowercase(), "kind": kind,
+            "listKind": format!("{kind}List"), "shortNames": [short],
+        }}}))
+    }
+
+    fn shown_condition(crd: &Object, kind: &str) -> String {
+        let found = condition(crd, kind).unwrap();
+        format!(
+            "{} {} {}",
+            found["status"], found["reason"], found["message"]
+        )
+    }
+
+    #[test]
+    fn names_belong_to_the_first_definition() {
+        let first = accept_names(&definition("pets", "Pet", "p"), &Names::default(), "t1").unwrap();
+        assert_eq!(
+            shown_condition(&first, "NamesAccepted"),
+            "\"True\" \"NoConflicts\" \"no conflicts found\""
+        );
+        assert!(
+            shown_condition(&first, "Established").starts_with("\"True\" \"InitialNamesAccepted\"")
+        );
+        assert_eq!(first["status"]["acceptedNames"], first["spec"]["names"]);
+        assert_eq!(accept_names(&first, &Names::default(), "t2"), None);
+
+        let mut taken = Names::default();
+        taken.add(&first);
+        let second = accept_names(&definition("others", "Pet", "p"), &taken, "t2").unwrap();
+        assert_eq!(
+            shown_condition(&second, "NamesAccepted"),
+            "\"False\" \"ListKindConflict\" \"\\\"PetList\\\" is already in use\""
+        );
+        assert!(shown_condition(&second, "Established").starts_with("\"False\" \"NotAccepted\""));
+        assert_eq!(
+            second["status"]["acceptedNames"],
+            json!({"plural": "others"})
+        );
+        assert_eq!(accept_names(&second, &taken, "t3"), None);
+
+        // Once the names are free, they are accepted.
+        let third = accept_names(&second, &Names::default(), "t3").unwrap();
+        assert_eq!(third["status"]["acceptedNames"], third["spec"]["names"]);
+        assert_eq!(
+            condition(&third, "Established").unwrap()["lastTransitionTime"],
+            "t3"
+        );
+
+        // An established definition keeps its accepted names.
+        let mut renamed = third;
+        renamed["spec"]["names"]["shortNames"] = json!(["p", "q"]);
+        renamed["spec"]["names"]["singular"] = json!("pet-too");
+        let mut taken = Names::default();
+        taken.resources.extend(["q".to_owned()]);
+        let renamed = accept_names(&renamed, &taken, "t4").unwrap();
+        assert!(shown_condition(&renamed, "NamesAccepted").contains("ShortNamesConflict"));
+        assert!(shown_condition(&renamed, "Established").starts_with("\"True\""));
+        assert_eq!(
+            renamed["status"]["acceptedNames"]["shortNames"],
+            json!(["p"])
+        );
+        assert_eq!(
+            renamed["status"]["acceptedNames"]["singular"],
+            json!("pet-too")
+        );
+    }
+}

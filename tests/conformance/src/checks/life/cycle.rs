@@ -1,0 +1,234 @@
+//! The life cycle of a load balancer and a backend, with several strategies for its calls.
+
+use crate::checks::{dlb, drg, elb, ens};
+use crate::exchange::{NoResponse, RequestKind};
+use crate::lab::{
+    Backend, Lab, LoadBalancer, Source, WebhookCall, validate_backend, validate_backend_update,
+};
+use crate::outcome::{CheckError, CheckOutcome, Failure};
+use lbcf_driver_sdk::webhook::StringMap;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How each call of a life cycle is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::checks) enum Strategy {
+    Once,
+    /// Again after it is done.
+    Twice,
+    /// After two attempts whose connections were closed: during the request, and while the driver
+    /// was working.
+    AfterHangUps,
+    /// After a restart of the driver.
+    AfterRestart,
+}
+
+/// The longest time that the driver works before the connection is closed, in milliseconds.
+const LINGER: u64 = 30;
+
+/// The life cycle of a load balancer and a backend.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::checks) struct LifeCycle<'a> {
+    lab: &'a Lab,
+    strategy: Strategy,
+    /// The check of the plain life cycle.
+    prerequisite: Option<&'static str>,
+}
+
+impl<'a> LifeCycle<'a> {
+    pub(in crate::checks) const fn new(lab: &'a Lab, strategy: Strategy) -> Self {
+        Self {
+            lab,
+            strategy,
+            prerequisite: None,
+        }
+    }
+
+    /// Attributes failures of a plain life cycle to this check.
+    pub(in crate::checks) const fn based_on(mut self, prerequisite: &'static str) -> Self {
+        self.prerequisite = Some(prerequisite);
+        self
+    }
+
+    /// Runs the life cycle, from the validation of a load balancer to its deletion. Fails at the
+    /// first wrong response, and when something is left behind.
+    pub(in crate::checks) async fn run(&self) -> CheckOutcome {
+        let lab = self.lab;
+        lab.require("CLB-01")?;
+        let before = lab.observe().await?;
+        let mut load_balancer = lab.load_balancer();
+        let since = "since lbSpec and attributes are valid";
+        self.accepted(&load_balancer.validate(), since).await?;
+        load_balancer.lb_info = self.same(|| self.created(&load_balancer), "lbInfo").await?;
+        let attributes = load_balancer.sample.attributes.clone();
+        self.each(|| self.ensured(&load_balancer, &attributes))
+            .await?;
+        let backend = if lab.has_backends() {
+            Some(self.backend(&load_balancer).await?)
+        } else {
+            None
+        };
+        if lab.fixture().load_balancer.update.is_some() {
+            let attributes = lab.updated_attributes(&load_balancer);
+            let since = "since the fixture allows these attributes";
+            self.accepted(&load_balancer.validate_update(&attributes), since)
+                .await?;
+            self.each(|| self.ensured(&load_balancer, &attributes))
+                .await?;
+            load_balancer.sample.attributes = attributes;
+        }
+        if let Some(backend) = backend {
+            self.each(|| self.deregistered(&backend)).await?;
+        }
+        self.each(|| self.deleted(&load_balancer)).await?;
+        let expected = "nothing left in the cloud at the end";
+        let left = lab.created_since(before.as_ref(), 0, expected).await;
+        left.map_err(|error| self.first_time(error))
+    }
+
+    /// A backend, from its validation to changed parameters.
+    async fn backend(&self, load_balancer: &LoadBalancer) -> Result<Backend, CheckError> {
+        let lab = self.lab;
+        let mut backend = lab.backend(load_balancer);
+        let backend_type = backend.source.backend_type();
+        let validate = validate_backend(load_balancer, backend_type, &backend.parameters);
+        self.accepted(&validate, "since the parameters are valid")
+            .await?;
+        backend.addr = self
+            .same(|| self.generated(&backend), "backendAddr")
+            .await?;
+        backend.injected_info = self.each(|| self.registered(&backend)).await?;
+        if lab.fixture().backend.update.is_some() {
+            let old = backend.parameters.clone();
+            backend.parameters = lab.updated_parameters(&backend);
+            let validate =
+                validate_backend_update(load_balancer, backend_type, &backend.parameters, &old);
+            let since = "since the fixture allows these parameters";
+            self.accepted(&validate, since).await?;
+            backend.injected_info = self.each(|| self.registered(&backend)).await?;
+        }
+        Ok(backend)
+    }
+
+    async fn created(&self, load_balancer: &LoadBalancer) -> Result<StringMap, CheckError> {
+        self.hang_ups(&load_balancer.create()).await;
+        let created = self.lab.created(load_balancer.clone()).await?;
+        let since = "since createLoadBalancer returned Succ";
+        self.lab.observed(&created.lb_info, since).await?;
+        Ok(created.lb_info)
+    }
+
+    async fn ensured(&self, load_balancer: &LoadBalancer, attributes: &StringMap) -> CheckOutcome {
+        let call = load_balancer.ensure_with(attributes);
+        self.hang_ups(&call).await;
+        let since = "since the load balancer exists and the attributes are valid";
+        self.lab.succeeds(&call, since).await?;
+        elb::has_attributes(self.lab, &load_balancer.lb_info, attributes).await
+    }
+
+    async fn generated(&self, backend: &Backend) -> Result<String, CheckError> {
+        if backend.source == Source::Static {
+            return Ok(backend.addr.clone());
+        }
+        self.hang_ups(&backend.generate()).await;
+        self.lab.generated(backend).await
+    }
+
+    /// Registers the backend and returns its `injectedInfo`.
+    async fn registered(&self, backend: &Backend) -> Result<StringMap, CheckError> {
+        self.hang_ups(&backend.ensure()).await;
+        let registered = self.lab.registered(backend.clone()).await?;
+        ens::registration::is_registered(self.lab, &registered).await?;
+        Ok(registered.injected_info)
+    }
+
+    async fn deregistered(&self, backend: &Backend) -> CheckOutcome {
+        self.hang_ups(&backend.deregister()).await;
+        self.lab.deregistered(backend).await?;
+        drg::registered::is_gone(self.lab, backend).await
+    }
+
+    async fn deleted(&self, load_balancer: &LoadBalancer) -> CheckOutcome {
+        self.hang_ups(&load_balancer.delete()).await;
+        self.lab.deleted(load_balancer).await?;
+        dlb::is_gone(self.lab, load_balancer).await
+    }
+
+    /// A validation that has to accept.
+    async fn accepted(&self, call: &WebhookCall, since: &str) -> CheckOutcome {
+        self.each(|| async {
+            self.hang_ups(call).await;
+            self.lab.call(call).await.accepted(since).map(drop)
+        })
+        .await
+    }
+
+    /// Makes a call as the strategy requires, and returns the last result.
+    async fn each<T, F>(&self, call: impl Fn() -> F) -> Result<T, CheckError>
+    where
+        F: Future<Output = Result<T, CheckError>>,
+    {
+        let (first, second) = self.results(call).await?;
+        Ok(second.unwrap_or(first))
+    }
+
+    /// [`each`](Self::each) for a call that has to return the same result each time.
+    async fn same<T, F>(&self, call: impl Fn() -> F, field: &str) -> Result<T, CheckError>
+    where
+        T: PartialEq + std::fmt::Debug,
+        F: Future<Output = Result<T, CheckError>>,
+    {
+        let (first, second) = self.results(call).await?;
+        match second {
+            Some(second) if second != first => {
+                let expected = format!("{field} of the first call, {first:?}");
+                Err(Failure::new(expected, format!("{second:?}")).into())
+            }
+            _ => Ok(first),
+        }
+    }
+
+    async fn results<T, F>(&self, call: impl Fn() -> F) -> Result<(T, Option<T>), CheckError>
+    where
+        F: Future<Output = Result<T, CheckError>>,
+    {
+        if self.strategy == Strategy::AfterRestart {
+            self.lab.restart().await?;
+        }
+        let first = call().await.map_err(|error| self.first_time(error))?;
+        if self.strategy != Strategy::Twice {
+            return Ok((first, None));
+        }
+        let second = call().await.map_err(|error| {
+            error.hint("The same call succeeded before: this is its repetition.")
+        })?;
+        Ok((first, Some(second)))
+    }
+
+    /// The first call would fail in a plain life cycle, too.
+    fn first_time(&self, error: CheckError) -> CheckError {
+        match self.prerequisite {
+            Some(id) => error.blocked_by(id),
+            None => error,
+        }
+    }
+
+    /// The attempts whose connections are closed. The call after them shows whether the driver still
+    /// responds.
+    async fn hang_ups(&self, call: &WebhookCall) {
+        if self.strategy != Strategy::AfterHangUps {
+            return;
+        }
+        let request = self.lab.request_of(call);
+        let length = u64::try_from(request.body.len()).unwrap_or(u64::MAX);
+        let part = usize::try_from(self.lab.random(0..length.max(1))).unwrap_or_default();
+        let began = Instant::now();
+        let transport = self.lab.transport();
+        let sent = transport.send_part_and_hang_up(&request, part).await;
+        let info = (Some(call.webhook()), RequestKind::Invalid, began.elapsed());
+        let outcome = Err(sent.err().unwrap_or(NoResponse::HungUp));
+        self.lab.recorded(&request, info, outcome);
+        let linger = Duration::from_millis(self.lab.random(0..LINGER));
+        self.lab.call_and_hang_up(call, linger).await.ok();
+    }
+}

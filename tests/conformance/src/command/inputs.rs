@@ -1,0 +1,145 @@
+//! The inputs of a run: flags and variables override the fixture, the fixture overrides defaults.
+
+use super::names;
+use super::run_args::RunArgs;
+use super::values::BudgetArg;
+use super::{CommandError, Secret};
+use crate::checks;
+use crate::fixture::placeholders::DriverAddress;
+use crate::fixture::{Fixture, Observe, read_known_failures};
+use crate::init;
+use crate::report::FailurePolicy;
+use crate::settings::Settings;
+use std::path::PathBuf;
+
+#[derive(Debug)]
+pub(super) struct RunInputs {
+    pub(super) fixture: Fixture,
+    pub(super) path: Option<PathBuf>,
+    pub(super) settings: Settings,
+}
+
+/// The driver to test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum DriverSource {
+    Url(Secret),
+    /// A driver that the kit starts, with the path of its URL.
+    Exec {
+        command: String,
+        path: String,
+    },
+}
+
+impl RunInputs {
+    /// Reads the files that the flags name.
+    pub(super) fn read(args: &RunArgs) -> Result<Self, CommandError> {
+        let path = match &args.fixture {
+            Some(path) => Some(path.clone()),
+            None => Some(PathBuf::from(init::FILE)).filter(|path| path.is_file()),
+        };
+        Self::from(args, path)
+    }
+
+    fn from(args: &RunArgs, path: Option<PathBuf>) -> Result<Self, CommandError> {
+        let settings = settings(args)?;
+        let ids: Vec<&str> = checks::all().map(|check| check.id).collect();
+        let mut fixture = match &path {
+            Some(path) => Fixture::read(path, &ids).map_err(CommandError::usage)?,
+            None => Fixture::default(),
+        };
+        if let Some(known) = &args.known_failures {
+            let known = read_known_failures(known, &ids).map_err(CommandError::usage)?;
+            fixture.known_failures.extend(known);
+        }
+        if args.timeout.is_some() {
+            fixture.endpoint.timeout = None;
+            fixture.endpoint.timeouts.clear();
+        }
+        if let Some(Secret(url)) = &args.observe_url {
+            if let Some(problem) = crate::fixture::placeholders::url_problem(url) {
+                return Err(CommandError::usage(format!("--observe-url: {problem}")));
+            }
+            fixture.observe = Some(Observe::Url(url.clone()));
+        }
+        if let Some(command) = &args.observe_cmd {
+            let words = ["sh", "-c", command].map(str::to_owned);
+            fixture.observe = Some(Observe::Command(words.to_vec()));
+        }
+        Ok(Self {
+            fixture,
+            path,
+            settings,
+        })
+    }
+
+    pub(super) fn driver(&self, args: &RunArgs) -> Result<DriverSource, CommandError> {
+        if let Some(command) = &args.exec {
+            let path = match (&args.exec_path, &self.fixture.endpoint.url) {
+                (Some(path), _) => path.clone(),
+                (None, Some(url)) => path_of(url),
+                (None, None) => String::new(),
+            };
+            let path = path.trim_matches('/').to_owned();
+            return Ok(DriverSource::Exec {
+                command: command.clone(),
+                path,
+            });
+        }
+        let of_fixture = || self.fixture.endpoint.url.clone().map(Secret);
+        match args.url.clone().or_else(of_fixture) {
+            Some(url) => Ok(DriverSource::Url(url)),
+            None => Err(CommandError::usage(
+                "no driver: pass the URL of a running one with --url URL, start one with --exec 'COMMAND {port}', or set endpoint.url in the fixture",
+            )),
+        }
+    }
+
+    /// The message about the fixture before the run.
+    pub(super) fn fixture_message(&self, args: &RunArgs) -> String {
+        match &self.path {
+            None => "no fixture: the kit uses neutral values and skips more checks; `lbcf conformance init` writes a first one".to_owned(),
+            Some(path) if args.fixture.is_none() => {
+                format!("fixture: {}, found in this folder", path.display())
+            }
+            Some(path) => format!("fixture: {}", path.display()),
+        }
+    }
+}
+
+/// The path of a URL; empty, unless the URL is valid.
+fn path_of(url: &str) -> String {
+    let is_url = DriverAddress::of(url).is_some();
+    let uri = url.parse::<http::Uri>().ok().filter(|_| is_url);
+    uri.map(|uri| uri.path().to_owned()).unwrap_or_default()
+}
+
+fn settings(args: &RunArgs) -> Result<Settings, CommandError> {
+    let mut settings = Settings {
+        profile: args.profile,
+        only: names::read("--only", &args.only)?,
+        skip: names::read("--skip", &args.skip)?,
+        // Short enough to type, and exact in all JSON parsers.
+        seed: args.seed.unwrap_or_else(|| u64::from(fastrand::u32(1..))),
+        repeat: args.repeat,
+        concurrency: args.concurrency,
+        jobs: args.jobs,
+        timeout: args.timeout,
+        time_scale: args.time_scale,
+        wait: args.wait,
+        policy: FailurePolicy {
+            fail_on: args.fail_on,
+            strict_known: args.strict_known,
+        },
+        fail_fast: args.fail_fast,
+        cleanup: !args.no_cleanup,
+        verbose: args.verbose,
+        ..Settings::default()
+    };
+    for budget in &args.budgets {
+        match budget {
+            BudgetArg::Async(time) => settings.async_budget = Some(*time),
+            BudgetArg::Total(time) => settings.total_budget = Some(*time),
+        }
+    }
+    Ok(settings)
+}

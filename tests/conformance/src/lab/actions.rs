@@ -1,0 +1,79 @@
+//! Restarting the driver and making its cloud fail, as the fixture defines it.
+
+use super::Lab;
+use crate::driver::Driver;
+use crate::fixture::Action;
+use crate::fixture::placeholders::switched;
+use crate::outcome::{CheckError, Failure};
+use crate::program;
+use crate::run::reachable;
+use crate::transport::Request;
+use serde_json::{Value, json};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+impl Lab {
+    /// Restarts the driver and waits until it responds again.
+    ///
+    /// # Errors
+    /// [`CheckError::Skipped`], when it cannot be restarted; [`CheckError::Failed`], when it does not
+    /// respond afterwards.
+    pub(crate) async fn restart(&self) -> Result<(), CheckError> {
+        let restarted = match (&self.fixture().restart, &self.run.driver) {
+            (Some(Action::Exec), Driver::Ours(exec)) => {
+                exec.restart().await.map_err(|error| error.to_string())
+            }
+            (Some(action), _) => self.perform(action, &json!({})).await,
+            (None, _) => Err("the fixture does not define it".to_owned()),
+        };
+        restarted.map_err(|problem| CheckError::Skipped(format!("restart: {problem}")))?;
+        reachable::wait_for(&self.run).await.map_err(|problem| {
+            let got = format!("{problem}, {:?} after its restart", self.run.settings.wait);
+            Failure::new("the driver responds again after a restart", got).into()
+        })
+    }
+
+    /// Makes the cloud fail, or work again.
+    ///
+    /// # Errors
+    /// [`CheckError::Skipped`], when that is not possible.
+    pub(crate) async fn fault(&self, on: bool) -> Result<(), CheckError> {
+        let word = if on { "on" } else { "off" };
+        // Set before the call, so that a run that ends here switches the fault off.
+        self.run.fault_is_on.store(true, Ordering::Relaxed);
+        let done = match &self.fixture().fault {
+            Some(action) => {
+                self.perform(&switched(action, on), &json!({ "on": on }))
+                    .await
+            }
+            None => Err("the fixture does not define it".to_owned()),
+        };
+        if !on && done.is_ok() {
+            self.run.fault_is_on.store(false, Ordering::Relaxed);
+        }
+        done.map_err(|problem| CheckError::Skipped(format!("fault {word}: {problem}")))
+    }
+
+    async fn perform(&self, action: &Action, body: &Value) -> Result<(), String> {
+        match action {
+            Action::Url(url) => {
+                let transport = self.run.transport.for_url(url);
+                let (transport, path) = transport.map_err(|error| error.to_string())?;
+                let request = Request::post(path, body.to_string());
+                match transport.send(&request, TIMEOUT).await {
+                    Ok(received) if (200..300).contains(&received.status) => Ok(()),
+                    Ok(received) => Err(format!("{url}: HTTP {}", received.status)),
+                    Err(problem) => Err(format!("{url}: {problem}")),
+                }
+            }
+            Action::Command(words) => {
+                let done = program::run(words, TIMEOUT).await;
+                done.map(drop)
+                    .map_err(|problem| format!("{}: {problem}", words.join(" ")))
+            }
+            Action::Exec => Err("exec only restarts a driver".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! The starting point of a check. When the setup fails, the check is blocked: the failure belongs to
+//! the check for that part of the setup.
+
+use super::backend::{Backend, Source};
+use super::{Lab, LoadBalancer, sources};
+use crate::check::Feature;
+use crate::fixture::LoadBalancerSample;
+use crate::fixture::placeholders::Values;
+use crate::outcome::{CheckError, CheckOutcome, Failure};
+use lbcf_driver_sdk::webhook::StringMap;
+use std::collections::HashSet;
+
+impl Lab {
+    /// A load balancer from the fixture's first valid sample, not created yet.
+    pub(crate) fn load_balancer(&self) -> LoadBalancer {
+        self.load_balancer_of(self.fixture().load_balancer.valid.first())
+    }
+
+    /// A load balancer from a sample of the fixture, not created yet; empty without a sample.
+    pub(crate) fn load_balancer_of(&self, sample: Option<&LoadBalancerSample>) -> LoadBalancer {
+        let values = self.placeholder_values();
+        LoadBalancer {
+            uid: self.uid(),
+            sample: sample
+                .map(|sample| values.fill_sample(sample))
+                .unwrap_or_default(),
+            lb_info: StringMap::new(),
+        }
+    }
+
+    /// A load balancer that does not exist, with the fixture's `unknownLBInfo`.
+    pub(crate) fn unknown_load_balancer(&self) -> LoadBalancer {
+        let unknown = self.fixture().load_balancer.unknown_lb_info.as_ref();
+        LoadBalancer {
+            lb_info: unknown.map(|map| self.filled(map)).unwrap_or_default(),
+            ..self.load_balancer()
+        }
+    }
+
+    /// A map of the fixture with its placeholders replaced.
+    pub(crate) fn filled(&self, map: &StringMap) -> StringMap {
+        self.placeholder_values().fill_map(map)
+    }
+
+    /// A load balancer that exists.
+    ///
+    /// # Errors
+    /// [`CheckError::Blocked`] by CLB-01, when it cannot be created.
+    pub(crate) async fn given_load_balancer(&self) -> Result<LoadBalancer, CheckError> {
+        if self.fixture().load_balancer.reuse
+            && let Some(shared) = self.run.shared_load_balancer()
+        {
+            return Ok(LoadBalancer {
+                uid: self.uid(),
+                ..shared
+            });
+        }
+        let created = self.given_new_load_balancer().await?;
+        if self.fixture().load_balancer.reuse {
+            self.run.share(&created);
+        }
+        Ok(created)
+    }
+
+    /// A load balancer that exists and that no other check uses, even if the others share one.
+    ///
+    /// # Errors
+    /// [`CheckError::Blocked`] by CLB-01, when it cannot be created.
+    pub(crate) async fn given_new_load_balancer(&self) -> Result<LoadBalancer, CheckError> {
+        self.require("CLB-01")?;
+        let created = self.created(self.load_balancer()).await;
+        created.map_err(|e| e.blocked_by("CLB-01"))
+    }
+
+    /// The attributes with those of the fixture's `loadBalancer.update`.
+    pub(crate) fn updated_attributes(&self, load_balancer: &LoadBalancer) -> StringMap {
+        let update = self.fixture().load_balancer.update.as_ref();
+        self.changed(&load_balancer.sample.attributes, update)
+    }
+
+    /// A map with the entries of a sample in addition, which need not repeat what stays.
+    pub(crate) fn changed(&self, own: &StringMap, sample: Option<&StringMap>) -> StringMap {
+        let mut changed = own.clone();
+        changed.extend(sample.map(|sample| self.filled(sample)).unwrap_or_default());
+        changed
+    }
+
+    /// Creates a load balancer and stores its identity.
+    ///
+    /// # Errors
+    /// [`CheckError::Failed`], when it cannot be created.
+    pub(crate) async fn created(
+        &self,
+        mut load_balancer: LoadBalancer,
+    ) -> Result<LoadBalancer, CheckError> {
+        let since = "since lbSpec and attributes are valid";
+        let reply = self.succeeds(&load_balancer.create(), since).await?;
+        load_balancer.lb_info = reply.identity(&load_balancer.sample.lb_spec);
+        Ok(load_balancer)
+    }
+
+    /// A backend without an address: a pod, or another type that the driver supports.
+    pub(crate) fn backend(&self, load_balancer: &LoadBalancer) -> Backend {
+        if self.has(Feature::PodBackends) {
+            self.pod_backend(load_balancer)
+        } else if self.has(Feature::ServiceBackends) {
+            self.service_backend(load_balancer)
+        } else {
+            self.backend_of(load_balancer, Source::Static)
+        }
+    }
+
+    /// A backend with an address that is not registered, for calls about unknown backends.
+    pub(crate) fn unknown_backend(&self, load_balancer: &LoadBalancer) -> Backend {
+        Backend {
+            addr: self.fixture().backend.unknown_addr.clone(),
+            ..self.backend(load_balancer)
+        }
+    }
+
+    /// A backend from this source, without an address.
+    pub(crate) fn backend_of(&self, load_balancer: &LoadBalancer, source: Source) -> Backend {
+        let parameters = self.fixture().backend.valid.first();
+        let mut backend = Backend {
+            uid: self.uid(),
+            source,
+            lb_info: load_balancer.lb_info.clone(),
+            lb_attributes: load_balancer.sample.attributes.clone(),
+            addr: String::new(),
+            parameters: parameters.map(|map| self.filled(map)).unwrap_or_default(),
+            injected_info: StringMap::new(),
+        };
+        if backend.source == Source::Static {
+            let addresses = &self.fixture().backend.static_addrs;
+            let n = self.next();
+            let index = usize::try_from(n).unwrap_or_default();
+            backend.addr = match addresses.len() {
+                0 => self.addresses().fixed(n),
+                count => addresses[index % count].clone(),
+            };
+        }
+        backend
+    }
+
+    /// A backend with its address.
+    ///
+    /// # Errors
+    /// [`CheckError::Blocked`] by GEN-01 or GEN-02, when the driver generates none.
+    pub(crate) async fn given_backend(
+        &self,
+        load_balancer: &LoadBalancer,
+    ) -> Result<Backend, CheckError> {
+        let mut backend = self.backend(load_balancer);
+        let by = match backend.source {
+            Source::Pod(_) => "GEN-01",
+            Source::Service(_) => "GEN-02",
+            Source::Static => return Ok(backend),
+        };
+        self.require(by)?;
+        let generated = self.generated(&backend).await;
+        backend.addr = generated.map_err(|e| e.blocked_by(by))?;
+        Ok(backend)
+    }
+
+    /// Requests the address of a backend.
+    ///
+    /// # Errors
+    /// [`CheckError::Failed`], when the driver generates none.
+    pub(crate) async fn generated(&self, backend: &Backend) -> Result<String, CheckError> {
+        let since = "since the backend has everything that an address consists of";
+        let reply = self.succeeds(&backend.generate(), since).await?;
+        reply.backend_addr().map(str::to_owned).ok_or_else(|| {
+            let got = "status Succ without a backendAddr";
+            reply.failed("a backendAddr that is not empty", got)
+        })
+    }
+
+    /// Several backends with different addresses.
+    ///
+    /// # Errors
+    /// As [`given_backend`](Self::given_backend); blocked by GEN-04, when two addresses are equal.
+    pub(crate) async fn given_backends(
+        &self,
+        load_balancer: &LoadBalancer,
+        count: usize,
+    ) -> Result<Vec<Backend>, CheckError> {
+        let available = self.fixture().backend.static_addrs.len();
+        if !self.generates_addresses() && (1..count).contains(&available) {
+            let needed = format!("needs {count} addresses in backend.addresses in the fixture");
+            return Err(CheckError::Skipped(needed));
+        }
+        let mut backends: Vec<Backend> = Vec::new();
+        for _ in 0..count {
+            backends.push(self.given_backend(load_balancer).await?);
+        }
+        let addresses: HashSet<_> = backends.iter().map(|backend| &backend.addr).collect();
+        if addresses.len() < backends.len() {
+            let got = format!("{} addresses for {count} backends", addresses.len());
+            let failure = Failure::new("a different address for each backend", got);
+            return Err(CheckError::from(failure).blocked_by("GEN-04"));
+        }
+        Ok(backends)
+    }
+
+    /// Three backends with different addresses.
+    ///
+    /// # Errors
+    /// As [`given_backends`](Self::given_backends).
+    pub(crate) async fn given_three(
+        &self,
+        load_balancer: &LoadBalancer,
+    ) -> Result<[Backend; 3], CheckError> {
+        let backends = self.given_backends(load_balancer, 3).await?;
+        <[Backend; 3]>::try_from(backends)
+            .map_err(|_| CheckError::Skipped("not three backends".to_owned()))
+    }
+
+    /// The parameters with those of the fixture's `backend.parameters.update`.
+    pub(crate) fn updated_parameters(&self, backend: &Backend) -> StringMap {
+        let update = self.fixture().backend.update.as_ref();
+        self.changed(&backend.parameters, update)
+    }
+
+    /// A registered backend.
+    ///
+    /// # Errors
+    /// [`CheckError::Blocked`], when it has no address, or by ENS-01, when it cannot be registered.
+    pub(crate) async fn given_registered(
+        &self,
+        load_balancer: &LoadBalancer,
+    ) -> Result<Backend, CheckError> {
+        let backend = self.given_backend(load_balancer).await?;
+        self.given_bound(backend).await
+    }
+
+    /// Registers a backend as part of the setup.
+    ///
+    /// # Errors
+    /// [`CheckError::Blocked`] by ENS-01, when it cannot be registered.
+    pub(crate) async fn given_bound(&self, backend: Backend) -> Result<Backend, CheckError> {
+        self.require("ENS-01")?;
+        self.registered(backend)
+            .await
+            .map_err(|e| e.blocked_by("ENS-01"))
+    }
+
+    /// Registers a backend and stores its `injectedInfo`.
+    ///
+    /// # Errors
+    /// [`CheckError::Failed`], when it cannot be registered.
+    pub(crate) async fn registered(&self, mut backend: Backend) -> Result<Backend, CheckError> {
+        let since = "since the load balancer exists and the parameters are valid";
+        let reply = self.succeeds(&backend.ensure(), since).await?;
+        let injected_info = reply.string_map("injectedInfo");
+        if !injected_info.is_empty() {
+            backend.injected_info = injected_info;
+        }
+        Ok(backend)
+    }
+
+    /// Deregisters a backend.
+    ///
+    /// # Errors
+    /// [`CheckError::Failed`], when that fails.
+    pub(crate) async fn deregistered(&self, backend: &Backend) -> CheckOutcome {
+        let since = "since deregistering succeeds whether the backend is registered or not";
+        self.succeeds(&backend.deregister(), since).await.map(drop)
+    }
+
+    /// Deregisters a backend as part of the setup.
+    ///
+    /// # Errors
+    /// [`CheckError::Blocked`] by DRG-01, when that fails.
+    pub(crate) async fn given_deregistered(&self, backend: &Backend) -> CheckOutcome {
+        let deregistered = self.deregistered(backend).await;
+        deregistered.map_err(|e| e.blocked_by("DRG-01"))
+    }
+
+    /// Deletes a load balancer.
+    ///
+    /// # Errors
+    /// [`CheckError::Failed`], when that fails.
+    pub(crate) async fn deleted(&self, load_balancer: &LoadBalancer) -> CheckOutcome {
+        let since = "since deleting succeeds whether the load balancer exists or not";
+        let delete = load_balancer.delete();
+        self.succeeds(&delete, since).await.map(drop)
+    }
+
+    /// Deletes a load balancer as part of the setup.
+    ///
+    /// # Errors
+    /// [`CheckError::Blocked`] by DLB-01, when that fails.
+    pub(crate) async fn given_deleted(&self, load_balancer: &LoadBalancer) -> CheckOutcome {
+        let deleted = self.deleted(load_balancer).await;
+        deleted.map_err(|e| e.blocked_by("DLB-01"))
+    }
+
+    /// The addresses of this check's backends.
+    pub(crate) const fn addresses(&self) -> sources::Addresses {
+        sources::Addresses { check: self.index }
+    }
+
+    /// New values for the placeholders of the fixture.
+    fn placeholder_values(&self) -> Values {
+        let nth = usize::from(self.index) * 300 + self.next() as usize % 300;
+        Values::nth(self.unique(), 0, nth)
+    }
+}

@@ -1,0 +1,75 @@
+//! The outcome of a check.
+
+use crate::exchange::Exchange;
+use std::sync::Arc;
+
+/// `Ok` when the driver follows the rule.
+pub type CheckOutcome = Result<(), CheckError>;
+
+/// The reason why a check did not pass.
+#[derive(Debug, Clone)]
+pub enum CheckError {
+    /// The driver broke the rule.
+    Failed(Box<Failure>),
+    /// The setup failed. The check is skipped if the check for that part of the setup failed, too,
+    /// and fails otherwise.
+    Blocked {
+        /// The id of the check for the part that could not be set up.
+        by: &'static str,
+        /// The failure of the setup.
+        failure: Box<Failure>,
+    },
+    /// The check could not run, for this reason.
+    Skipped(String),
+}
+
+impl CheckError {
+    /// Converts a failure into a failed setup, which the check with the id `by` covers.
+    #[must_use]
+    pub fn blocked_by(self, by: &'static str) -> Self {
+        match self {
+            Self::Failed(failure) => Self::Blocked { by, failure },
+            other => other,
+        }
+    }
+
+    /// Adds the likely cause.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        if let Self::Failed(failure) | Self::Blocked { failure, .. } = &mut self {
+            failure.hint = Some(hint.into());
+        }
+        self
+    }
+}
+
+/// What a driver did that a rule does not allow.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    /// The expectation, such as `status Succ, because the backend is registered already`.
+    pub expected: String,
+    /// The observed behaviour, such as `status Fail`.
+    pub got: String,
+    /// The likely cause, where it is more specific than the check's `typical`.
+    pub hint: Option<String>,
+    /// The exchange that shows the failure, if a single one does.
+    pub exchange: Option<Arc<Exchange>>,
+}
+
+impl Failure {
+    /// A failure without a single exchange that shows it.
+    pub fn new(expected: impl Into<String>, got: impl Into<String>) -> Self {
+        Self {
+            expected: expected.into(),
+            got: got.into(),
+            hint: None,
+            exchange: None,
+        }
+    }
+}
+
+impl From<Failure> for CheckError {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(Box::new(failure))
+    }
+}

@@ -1,0 +1,107 @@
+//! Which results fail a run. All formats use this policy, so that they agree with the exit code.
+
+use super::{CheckResult, Outcome, SkipKind, Status, Summary};
+use crate::check::Level;
+
+/// Which failures fail the run: `--fail-on`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum FailOn {
+    /// Those of the level MUST.
+    #[default]
+    Must,
+    /// Those of the level SHOULD, too.
+    Should,
+}
+
+/// Which results fail a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FailurePolicy {
+    /// The level of failures that fail the run: `--fail-on`.
+    pub fail_on: FailOn,
+    /// Whether a known failure that passed counts as a failure: `--strict-known`.
+    pub strict_known: bool,
+}
+
+impl FailurePolicy {
+    /// Whether this result fails the run.
+    ///
+    /// A known failure does not, whatever its level is. For a MUST that did not finish see
+    /// [`Exit::of`](super::Exit::of).
+    #[must_use]
+    pub fn fails(&self, result: &CheckResult) -> bool {
+        match result.status {
+            Status::Passed => self.strict_known && result.is_unexpected_pass(),
+            Status::Skipped => false,
+            Status::Failed => {
+                result.known.is_none()
+                    && (result.level == Level::Must || self.fail_on == FailOn::Should)
+            }
+        }
+    }
+}
+
+impl CheckResult {
+    /// Whether it failed and is listed as a known failure.
+    #[must_use]
+    pub fn is_known_failure(&self) -> bool {
+        self.status == Status::Failed && self.known.is_some()
+    }
+
+    /// Whether it passed although it is listed as a known failure.
+    #[must_use]
+    pub fn is_unexpected_pass(&self) -> bool {
+        self.status == Status::Passed && self.known.is_some()
+    }
+
+    /// Whether the rule applies to the driver but was not tested.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.status == Status::Skipped && self.skip != Some(SkipKind::NotApplicable)
+    }
+}
+
+impl Summary {
+    /// Counts results.
+    ///
+    /// - `failure`: one of them fails the run.
+    /// - `partial`: none does, but a MUST that applies to the driver was skipped or is a known
+    ///   failure, or no check ran at all.
+    /// - `success`: every MUST that applies to the driver passed.
+    #[must_use]
+    pub fn of(results: &[CheckResult], policy: FailurePolicy) -> Self {
+        Self::over(&results.iter().collect::<Vec<_>>(), policy)
+    }
+
+    /// [`of`](Self::of) for some of a report's results.
+    pub(crate) fn over(results: &[&CheckResult], policy: FailurePolicy) -> Self {
+        let count =
+            |which: &dyn Fn(&CheckResult) -> bool| results.iter().filter(|r| which(r)).count();
+        let failed_of = |level: Level| {
+            count(&|r| r.status == Status::Failed && r.known.is_none() && r.level == level)
+        };
+        let passed = count(&|r| r.status == Status::Passed);
+        let failed = count(&|r| r.status == Status::Failed);
+        let is_unclear =
+            |r: &&CheckResult| r.level == Level::Must && (r.is_open() || r.is_known_failure());
+        let result = if results.iter().any(|r| policy.fails(r)) {
+            Outcome::Failure
+        } else if passed + failed == 0 || results.iter().any(is_unclear) {
+            Outcome::Partial
+        } else {
+            Outcome::Success
+        };
+        Self {
+            passed,
+            failed,
+            skipped: count(&|r| r.status == Status::Skipped),
+            failed_must: failed_of(Level::Must),
+            failed_should: failed_of(Level::Should),
+            known_failures: count(&CheckResult::is_known_failure),
+            unexpected_passes: count(&CheckResult::is_unexpected_pass),
+            result,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

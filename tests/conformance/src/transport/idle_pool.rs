@@ -1,0 +1,53 @@
+//! Idle connections for the next request.
+
+use super::connection::Connection;
+use crate::sync::lock;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long a connection stays in the pool. Drivers close idle connections, and a request that is
+/// sent at that moment is lost.
+const KEPT_FOR: Duration = Duration::from_secs(1);
+/// The most connections in the pool.
+const MOST: usize = 64;
+
+/// Idle connections, the last used on top.
+#[derive(Default)]
+pub(super) struct IdlePool {
+    kept: Mutex<Vec<(Instant, Connection)>>,
+}
+
+impl IdlePool {
+    /// An open connection, if there is one.
+    pub(super) async fn take(&self) -> Option<Connection> {
+        loop {
+            let (since, mut connection) = lock(&self.kept).pop()?;
+            if since.elapsed() < KEPT_FOR && connection.is_ready().await {
+                return Some(connection);
+            }
+        }
+    }
+
+    pub(super) fn keep(self: &Arc<Self>, connection: Connection) {
+        let mut kept = lock(&self.kept);
+        if kept.len() >= MOST {
+            return;
+        }
+        kept.push((Instant::now(), connection));
+        drop(kept);
+        // A driver that shuts down may wait for idle connections to close.
+        let idle = Arc::downgrade(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(KEPT_FOR).await;
+            if let Some(idle) = idle.upgrade() {
+                lock(&idle.kept).retain(|(since, _)| since.elapsed() < KEPT_FOR);
+            }
+        });
+    }
+
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        lock(&self.kept).len()
+    }
+}

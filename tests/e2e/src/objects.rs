@@ -1,0 +1,158 @@
+//! Creating, changing and deleting the cluster's objects.
+
+use crate::manifests::{self, GROUP, LB, NAMESPACE, SYSTEM};
+use crate::{World, until};
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use lbcf_controller::api::{
+    BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind as Kind,
+    WebhookConfig,
+};
+use lbcf_controller::names;
+use lbcf_driver_sdk::webhook::{ALL, WebhookInfo};
+use serde_json::{Value, json};
+
+impl World {
+    /// Creates the LoadBalancerDriver of the driver at [`World::driver_url`].
+    pub async fn create_driver(&self) {
+        let mut driver = manifests::driver(&self.driver_url());
+        if let Some(timeout) = self.webhook_timeout {
+            let config = |webhook: &WebhookInfo| WebhookConfig {
+                name: webhook.name.to_owned(),
+                timeout: Some(format!("{}ms", timeout.as_millis())),
+            };
+            driver.spec.webhooks = ALL.iter().map(config).collect();
+        }
+        self.create(&driver).await;
+    }
+
+    /// Creates the driver, the load balancer, the pods `web-0`, `web-1`, … and the group.
+    pub async fn apply_basics(&self, pods: usize) {
+        self.create_driver().await;
+        self.create(&manifests::load_balancer(LB)).await;
+        for number in 0..pods {
+            self.create(&manifests::pod(&format!("web-{number}"))).await;
+        }
+        self.create(&manifests::group(GROUP, &[LB])).await;
+    }
+
+    /// Deletes what [`Self::apply_basics`] created, in an order that leaves nothing orphaned, and
+    /// waits until nothing of LBCF is left.
+    pub async fn delete_basics(&self) {
+        self.delete::<BackendGroup>(NAMESPACE, GROUP).await;
+        self.delete::<LoadBalancer>(NAMESPACE, LB).await;
+        self.until_deleted::<LoadBalancer>(NAMESPACE, LB).await;
+        self.delete::<LoadBalancerDriver>(SYSTEM, manifests::DRIVER)
+            .await;
+        self.until_nothing_left().await;
+    }
+
+    /// The API of a kind, with the test's own client.
+    pub fn api<K: Kind>(&self, namespace: &str) -> Api<K> {
+        Api::namespaced(self.client(), namespace)
+    }
+
+    /// Creates an object in its own namespace.
+    pub async fn create<K: Kind>(&self, object: &K) -> K {
+        let namespace = object.meta().namespace.clone().unwrap_or_default();
+        self.api::<K>(&namespace)
+            .create(&PostParams::default(), object)
+            .await
+            .expect("the object is accepted")
+    }
+
+    /// Changes an object by a merge patch.
+    pub async fn patch<K: Kind>(&self, namespace: &str, name: &str, patch: Value) -> K {
+        self.api::<K>(namespace)
+            .patch(name, &PatchParams::default(), &Patch::Merge(patch))
+            .await
+            .expect("the patch is accepted")
+    }
+
+    /// Changes an object's status by a merge patch.
+    pub async fn patch_status<K: Kind>(&self, namespace: &str, name: &str, status: Value) -> K {
+        let patch = Patch::Merge(json!({ "status": status }));
+        self.api::<K>(namespace)
+            .patch_status(name, &PatchParams::default(), &patch)
+            .await
+            .expect("the patch is accepted")
+    }
+
+    /// Deletes an object, if it exists.
+    pub async fn delete<K: Kind>(&self, namespace: &str, name: &str) {
+        if K::kind(&()) == "LoadBalancerDriver" {
+            self.drain(namespace, name).await;
+        }
+        let api = self.api::<K>(namespace);
+        until("the object may be deleted", async || {
+            match api.delete(name, &DeleteParams::default()).await {
+                Ok(_) => Some(()),
+                Err(kube::Error::Api(status)) if status.is_not_found() => Some(()),
+                // Admission could not yet confirm that nothing uses the driver: users try again.
+                Err(kube::Error::Api(status)) if status.message.contains("using it") => None,
+                Err(error) => panic!("deleting {name}: {error}"),
+            }
+        })
+        .await;
+    }
+
+    /// Labels a driver as draining, which admission requires before a driver is deleted.
+    async fn drain(&self, namespace: &str, name: &str) {
+        let label = json!({"metadata": {"labels": {names::LABEL_DRIVER_DRAINING: "true"}}});
+        let drivers = self.api::<LoadBalancerDriver>(namespace);
+        let patched = drivers
+            .patch(name, &PatchParams::default(), &Patch::Merge(label))
+            .await;
+        match patched {
+            Ok(_) => {}
+            Err(kube::Error::Api(status)) if status.is_not_found() => {}
+            Err(error) => panic!("draining {name}: {error}"),
+        }
+    }
+
+    /// Sets a pod's Ready condition.
+    pub async fn set_ready(&self, pod: &str, ready: bool) {
+        let status = if ready { "True" } else { "False" };
+        let patch = json!({"status": {"conditions": [{"type": "Ready", "status": status}]}});
+        self.api::<Pod>(NAMESPACE)
+            .patch_status(pod, &PatchParams::default(), &Patch::Strategic(patch))
+            .await
+            .expect("the pod's status is accepted");
+    }
+
+    /// All objects of a kind, in every namespace.
+    pub async fn all<K: Kind>(&self) -> Vec<K> {
+        let all: Api<K> = Api::all(self.client());
+        all.list(&ListParams::default())
+            .await
+            .expect("it can be listed")
+            .items
+    }
+
+    /// Waits until an object no longer exists.
+    pub async fn until_deleted<K: Kind>(&self, namespace: &str, name: &str) {
+        until(&format!("{name} is deleted"), async || {
+            let object = self
+                .api::<K>(namespace)
+                .get_opt(name)
+                .await
+                .expect("it can be read");
+            object.is_none().then_some(())
+        })
+        .await;
+    }
+
+    /// Waits until neither the cloud nor the cluster holds anything of LBCF.
+    pub async fn until_nothing_left(&self) {
+        until("nothing is left", async || {
+            let is_empty = self.cloud.observe().load_balancers.is_empty()
+                && self.all::<BackendRecord>().await.is_empty()
+                && self.all::<BackendGroup>().await.is_empty()
+                && self.all::<LoadBalancer>().await.is_empty()
+                && self.all::<Bind>().await.is_empty()
+                && self.all::<LoadBalancerDriver>().await.is_empty();
+            is_empty.then_some(())
+        })
+        .await;
+    }
+}

@@ -1,0 +1,220 @@
+//! Scenarios that take load balancers and their backends from creation to deletion, for tests in
+//! which requests fail meanwhile. Each phase waits for the one before it; in the end nothing is left.
+
+use k8s_openapi::api::core::v1::{Pod, Service};
+use lbcf_controller::api::{
+    BackendGroup, Bind, DeregisterPolicy, DeregisterWebhook, LoadBalancer, LoadBalancerDriver,
+};
+use lbcf_e2e::manifests::{self, BIND, DRIVER, GROUP, LB, NAMESPACE, SERVICE, SYSTEM};
+use lbcf_e2e::{World, until, until_is};
+use mock_driver::KEEP_REGISTERED;
+use serde_json::json;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scenario {
+    /// A load balancer and a group of pods.
+    Pods,
+    /// A group on a service's node port.
+    Service,
+    /// A group of addresses.
+    Static,
+    /// A Bind of two load balancers, one of which is replaced.
+    Bind,
+    /// A group whose driver decides which unready pods stay registered.
+    Verdicts,
+}
+
+impl Scenario {
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Pods,
+        Self::Service,
+        Self::Static,
+        Self::Bind,
+        Self::Verdicts,
+    ];
+
+    /// Runs the scenario; panics where the cloud does not reach the expected state.
+    pub(crate) async fn run(self, world: &World) {
+        match self {
+            Self::Pods => run_with_pods(world).await,
+            Self::Service => run_with_a_service(world).await,
+            Self::Static => run_with_addresses(world).await,
+            Self::Bind => run_with_a_bind(world).await,
+            Self::Verdicts => run_with_verdicts(world).await,
+        }
+    }
+}
+
+/// Deletes everything that a scenario has created so far, except the driver.
+pub(crate) async fn delete_everything(world: &World) {
+    world.delete::<Bind>(NAMESPACE, BIND).await;
+    world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
+    world.delete::<LoadBalancer>(NAMESPACE, LB).await;
+    world.delete::<Service>(NAMESPACE, SERVICE).await;
+    for pod in ["web-0", "web-1", "web-2"] {
+        world.delete::<Pod>(NAMESPACE, pod).await;
+    }
+}
+
+async fn run_with_pods(world: &World) {
+    world.apply_basics(2).await;
+    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.set_ready("web-0", false).await;
+    world.until_targets(&["web-1"], "50").await;
+    world.set_ready("web-0", true).await;
+    world.until_targets(&["web-0", "web-1"], "50").await;
+    let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
+    world
+        .patch::<BackendGroup>(NAMESPACE, GROUP, weight_80)
+        .await;
+    world.until_targets(&["web-0", "web-1"], "80").await;
+    let attributes = json!({"spec": {"attributes": {"chargeType": "MONTHLY"}}});
+    world.patch::<LoadBalancer>(NAMESPACE, LB, attributes).await;
+    world.until_settled().await;
+    until("the cloud has the attribute", async || {
+        let observed = world.cloud.observe().load_balancers;
+        (observed.len() == 1 && observed[0].attributes["chargeType"] == "MONTHLY").then_some(())
+    })
+    .await;
+    world.delete_basics().await;
+}
+
+async fn run_with_a_service(world: &World) {
+    world.create_driver().await;
+    world.create(&manifests::load_balancer(LB)).await;
+    world.create(&manifests::service(SERVICE, 30080)).await;
+    let group = manifests::service_group(GROUP, SERVICE, &[LB]);
+    world.create(&group).await;
+    let (one, two) = ("192.168.100.11", "192.168.100.12");
+    world
+        .until_bound(&[&format!("{one}:30080"), &format!("{two}:30080")])
+        .await;
+    world.until_counts(GROUP, [1, 1, 2, 2]).await;
+    let moved = json!({"spec": {"ports": [
+        {"name": "http", "port": 80, "protocol": "TCP", "nodePort": 30081},
+    ]}});
+    world.patch::<Service>(NAMESPACE, SERVICE, moved).await;
+    world
+        .until_bound(&[&format!("{one}:30081"), &format!("{two}:30081")])
+        .await;
+    world.set_node("node-2", two, false).await;
+    world.until_bound(&[&format!("{one}:30081")]).await;
+    world.set_node("node-2", "192.168.100.99", true).await;
+    world
+        .until_bound(&[&format!("{one}:30081"), "192.168.100.99:30081"])
+        .await;
+    world.delete::<Service>(NAMESPACE, SERVICE).await;
+    world.until_bound(&[]).await;
+    world.create(&manifests::service(SERVICE, 30082)).await;
+    world
+        .until_bound(&[&format!("{one}:30082"), "192.168.100.99:30082"])
+        .await;
+    world.until_counts(GROUP, [1, 1, 2, 2]).await;
+    world.delete_basics().await;
+}
+
+async fn run_with_addresses(world: &World) {
+    world.create_driver().await;
+    world.create(&manifests::load_balancer(LB)).await;
+    let mut group = manifests::group(GROUP, &[LB]);
+    group.spec.pods = None;
+    group.spec.static_addresses = vec!["1.1.1.1:80".into(), "2.2.2.2:80".into()];
+    world.create(&group).await;
+    world.until_bound(&["1.1.1.1:80", "2.2.2.2:80"]).await;
+    world.until_counts(GROUP, [2; 4]).await;
+    let others = json!({"spec": {"static": ["2.2.2.2:80", "three.example:80"]}});
+    world.patch::<BackendGroup>(NAMESPACE, GROUP, others).await;
+    world.until_bound(&["2.2.2.2:80", "three.example:80"]).await;
+    world.until_counts(GROUP, [2; 4]).await;
+    world.delete_basics().await;
+}
+
+async fn run_with_a_bind(world: &World) {
+    world.create_driver().await;
+    for pod in ["web-0", "web-1"] {
+        world.create(&manifests::pod(pod)).await;
+    }
+    world
+        .create(&manifests::bind(BIND, &["left", "right"]))
+        .await;
+    let until_bound = async |left: usize, right: usize| {
+        until_is("bound addresses", [left, right], async || {
+            ["left", "right"].map(|lb| world.bound_to(lb).len())
+        })
+        .await;
+    };
+    until_bound(2, 2).await;
+    world.until_records(4).await;
+    world.set_ready("web-0", false).await;
+    until_bound(1, 1).await;
+    world.set_ready("web-0", true).await;
+    until_bound(2, 2).await;
+    let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
+    world.patch::<Bind>(NAMESPACE, BIND, weight_80).await;
+    until("all have the weight", async || {
+        let targets = world.targets();
+        (targets.len() == 4 && targets.iter().all(|(_, weight)| weight == "80")).then_some(())
+    })
+    .await;
+    // One load balancer is removed, one changes, one is added.
+    let mut left = manifests::target("left");
+    left.attributes = [("name", "left"), ("max-bandwidth-out", "1")].into();
+    let targets = [left, manifests::target("third")];
+    let patch = json!({"spec": {"loadBalancers": targets}});
+    world.patch::<Bind>(NAMESPACE, BIND, patch).await;
+    until_bound(2, 0).await;
+    until_is("bound addresses", 2, async || world.bound_to("third").len()).await;
+    until("the cloud matches the Bind", async || {
+        let left = world.cloud_load_balancer("left")?;
+        let has_bandwidth = left.attributes.get("max-bandwidth-out")? == "1";
+        let is_deleted = world.cloud_load_balancer("right").is_none();
+        (has_bandwidth && is_deleted).then_some(())
+    })
+    .await;
+    world.until_records(4).await;
+    for lb in ["left", "third"] {
+        world.until_entry(BIND, lb, "Created", ("True", "")).await;
+        world.until_entry(BIND, lb, "Ready", ("True", "")).await;
+    }
+    until("the removed load balancer's entry is deleted", async || {
+        world.entry(BIND, "right").await.is_none().then_some(())
+    })
+    .await;
+    world.delete::<Bind>(NAMESPACE, BIND).await;
+    world.until_deleted::<Bind>(NAMESPACE, BIND).await;
+    world.delete::<LoadBalancerDriver>(SYSTEM, DRIVER).await;
+    world.until_nothing_left().await;
+}
+
+async fn run_with_verdicts(world: &World) {
+    world.create_driver().await;
+    world.create(&manifests::load_balancer(LB)).await;
+    for name in ["web-0", "web-1", "web-2"] {
+        let mut pod = manifests::pod(name);
+        if name == "web-0" {
+            let keep = [(KEEP_REGISTERED.to_owned(), "true".to_owned())];
+            pod.metadata.annotations = Some(keep.into());
+        }
+        world.create(&pod).await;
+    }
+    let mut group = manifests::group(GROUP, &[LB]);
+    group.spec.deregister_policy = Some(DeregisterPolicy::Webhook);
+    group.spec.deregister_webhook = Some(DeregisterWebhook {
+        driver_name: DRIVER.to_owned(),
+        failure_policy: None,
+    });
+    world.create(&group).await;
+    world
+        .until_targets(&["web-0", "web-1", "web-2"], "50")
+        .await;
+    world.until_counts(GROUP, [3; 4]).await;
+    world.set_ready("web-0", false).await;
+    world.set_ready("web-1", false).await;
+    world.until_targets(&["web-0", "web-2"], "50").await;
+    world.delete::<Pod>(NAMESPACE, "web-0").await;
+    world.until_targets(&["web-2"], "50").await;
+    world.set_ready("web-1", true).await;
+    world.until_targets(&["web-1", "web-2"], "50").await;
+    world.until_counts(GROUP, [2; 4]).await;
+    world.delete_basics().await;
+}
