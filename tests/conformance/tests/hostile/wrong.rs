@@ -1,6 +1,6 @@
 //! Drivers that send HTTP responses with invalid contents.
 
-use super::judged::{assert_failed, judged, result};
+use super::judged::{assert_failed, judged_responsive, result};
 use super::server::{Act, Server};
 use lbcf_conformance::report::Status;
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use std::sync::Mutex;
 #[tokio::test]
 async fn redirects_to_itself() {
     let server = Server::new(|path, _| redirect(&format!("/{path}"))).await;
-    let judged = judged(&server).await;
+    let judged = judged_responsive(&server).await;
     let report = judged.failed();
     assert_failed(report, "CLB-01", "HTTP 307");
     assert_failed(report, "WIRE-09", "HTTP 307");
@@ -19,7 +19,7 @@ async fn redirects_elsewhere_are_not_followed() {
     let elsewhere = Server::new(|_, _| panic!("a redirect was followed")).await;
     let url = elsewhere.url.clone();
     let server = Server::new(move |path, _| redirect(&format!("{url}/{path}"))).await;
-    let judged = judged(&server).await;
+    let judged = judged_responsive(&server).await;
     assert_failed(judged.failed(), "WIRE-09", &elsewhere.url);
 }
 
@@ -37,7 +37,7 @@ async fn one_that_is_healthy_and_fails_at_everything() {
         _ => Act::answer(500, "Internal Server Error"),
     })
     .await;
-    let judged = judged(&server).await;
+    let judged = judged_responsive(&server).await;
     let report = judged.failed();
     assert_failed(report, "CLB-01", "HTTP 500");
     assert_failed(report, "WIRE-01", "HTTP 500");
@@ -62,7 +62,7 @@ async fn maps_of_a_mebibyte() {
         }
     })
     .await;
-    let judged = judged(&server).await;
+    let judged = judged_responsive(&server).await;
     let report = judged.failed();
     assert_failed(report, "CLB-07", "4096 bytes");
     // No line of the report may be this long.
@@ -89,7 +89,7 @@ async fn json_at_random() {
             }
         })
         .await;
-        let judged = judged(&server).await;
+        let judged = judged_responsive(&server).await;
         judged.failed();
     }
 }
