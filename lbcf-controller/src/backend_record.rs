@@ -2,6 +2,7 @@
 
 mod backend;
 mod decide;
+mod ownerless;
 mod reconcile;
 
 pub(crate) use reconcile::reconcile;

@@ -9,6 +9,7 @@ use crate::key::{ObjectKey, Owner, RequestKey};
 use crate::lock::Mutex;
 use crate::metrics::Metrics;
 use crate::options::Options;
+use crate::orphans::Orphans;
 use crate::periodic::Periods;
 use crate::queue::{ConcurrencyKey, Queue};
 use crate::reconcile::Error;
@@ -37,6 +38,7 @@ pub(crate) struct Context {
     pub(crate) periods: Periods,
     pub(crate) status_locks: StatusLocks,
     pub(crate) verdicts: Verdicts,
+    pub(crate) orphans: Orphans,
     index: Mutex<Index>,
     /// When the status of a group was written last.
     status_written: Mutex<HashMap<ObjectKey, Instant>>,
@@ -66,6 +68,7 @@ impl Context {
             periods: Periods::default(),
             status_locks: StatusLocks::default(),
             verdicts: Verdicts::default(),
+            orphans: Orphans::default(),
             index: Mutex::default(),
             status_written: Mutex::default(),
             uncertain: Mutex::default(),
@@ -146,12 +149,31 @@ impl Context {
         let uncertain = (K::KIND, key.clone());
         let version = self.uncertain.lock().get(&uncertain).copied();
         if let Some(version) = version {
-            self.apply(match self.cluster.get::<K>(key).await? {
-                Some(object) => StoreEvent::Written(object),
-                None => StoreEvent::NotFound(key.clone(), version),
-            });
+            self.read::<K>(key, version).await?;
             self.uncertain.lock().remove(&uncertain);
         }
+        Ok(())
+    }
+
+    /// Reads an object live and applies its state to the index, for what must not be decided while
+    /// the watch is behind.
+    pub(crate) async fn refresh<K: Indexed + NamespacedKind>(
+        &self,
+        key: &ObjectKey,
+    ) -> Result<(), Error> {
+        let known = self.index().find::<K>(key);
+        self.read::<K>(key, known.map_or(0, |known| known.version()))
+            .await
+    }
+
+    async fn read<K>(&self, key: &ObjectKey, known_version: u64) -> Result<(), Error>
+    where
+        K: Indexed + NamespacedKind,
+    {
+        self.apply(match self.cluster.get::<K>(key).await? {
+            Some(object) => StoreEvent::Read(object),
+            None => StoreEvent::NotFound(key.clone(), known_version),
+        });
         Ok(())
     }
 
@@ -177,6 +199,7 @@ impl Context {
         }
         self.periods.remove(key);
         match key {
+            RequestKey::Record(record) => self.orphans.remove(record),
             RequestKey::Driver(driver) => self.drivers.retain(|other| other != driver),
             RequestKey::Group(group) => self.verdicts.remove(&Owner::Group(group.clone())),
             RequestKey::Bind(bind) => {

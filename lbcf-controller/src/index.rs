@@ -10,8 +10,10 @@ mod binds;
 mod look_up;
 mod multi_map;
 mod nodes;
+mod ownership;
 mod pending;
 mod pods;
+mod record_events;
 mod records;
 mod selections;
 mod service_groups;
@@ -20,6 +22,7 @@ mod store;
 mod tallies;
 
 pub(crate) use nodes::NodeView;
+pub(crate) use ownership::Ownership;
 pub(crate) use pods::PodView;
 pub(crate) use records::{AddressKey, counts_as_registered, unit_of};
 pub(crate) use service_groups::takes_node;
@@ -54,6 +57,8 @@ pub(crate) enum StoreEvent<T> {
     UnreadableDelete(ObjectKey),
     /// The response to a write of this process, which arrives before or after the watch event.
     Written(T),
+    /// What this process read live, outside of the watch. Another writer may have changed it.
+    Read(T),
     /// The API server responded that the object does not exist, of which this version was known
     /// when it was read. A watch that had to list again may never report the deletion.
     NotFound(ObjectKey, u64),

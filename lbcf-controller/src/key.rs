@@ -1,6 +1,9 @@
 //! Keys of objects and of reconcile requests.
 
 use crate::api::BackendRecord;
+use crate::names::{LABEL_BACKEND_GROUP, LABEL_BIND};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::ResourceExt;
 use std::fmt;
 
 /// An object's namespace and name.
@@ -68,19 +71,31 @@ pub(crate) enum Owner {
     Bind(ObjectKey),
 }
 
+/// The controller of a record, whatever its kind.
+pub(crate) fn controller_of(record: &BackendRecord) -> Option<&OwnerReference> {
+    let mut owners = record.metadata.owner_references.iter().flatten();
+    owners.find(|owner| owner.controller == Some(true))
+}
+
 impl Owner {
-    /// The owner of a record; none if the controller of the record is of another kind.
+    /// The owner of a record: its controller or, if it has none, the BackendGroup or Bind that its
+    /// labels name, which may adopt it (d34). None if its controller is of another kind.
     pub(crate) fn of(record: &BackendRecord) -> Option<Self> {
-        let owners = record.metadata.owner_references.iter().flatten();
-        let owner = owners
-            .filter(|owner| owner.controller == Some(true))
-            .find(|owner| matches!(owner.kind.as_str(), "BackendGroup" | "Bind"))?;
-        let namespace = record.metadata.namespace.clone().unwrap_or_default();
-        let key = ObjectKey::new(namespace, owner.name.clone());
-        Some(match owner.kind.as_str() {
-            "Bind" => Self::Bind(key),
-            _ => Self::Group(key),
-        })
+        let key = |name: &str| {
+            let namespace = record.metadata.namespace.clone().unwrap_or_default();
+            ObjectKey::new(namespace, name)
+        };
+        if let Some(controller) = controller_of(record) {
+            return match controller.kind.as_str() {
+                "BackendGroup" => Some(Self::Group(key(&controller.name))),
+                "Bind" => Some(Self::Bind(key(&controller.name))),
+                _ => None,
+            };
+        }
+        let labels = record.labels();
+        let group = labels.get(LABEL_BACKEND_GROUP);
+        let group = group.map(|name| Self::Group(key(name)));
+        group.or_else(|| Some(Self::Bind(key(labels.get(LABEL_BIND)?))))
     }
 
     pub(crate) const fn key(&self) -> &ObjectKey {

@@ -63,6 +63,7 @@ pub mod names;
 mod object;
 mod operation;
 mod options;
+mod orphans;
 mod periodic;
 mod queue;
 mod reconcile;

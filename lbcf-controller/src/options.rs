@@ -19,6 +19,9 @@ pub struct Options {
     pub resync_period: Duration,
     /// The minimum period of `ensurePolicy: Always`, whatever the object requests; default 10 s.
     pub min_ensure_period: Duration,
+    /// How long a BackendRecord without an owner waits for one before its backend is deregistered;
+    /// default 1 min (d34).
+    pub orphan_grace_period: Duration,
     /// Log what would be done instead of writing, and call only drivers that accept `dryRun: true`
     /// (d23).
     pub dry_run: bool,
@@ -49,6 +52,7 @@ impl Default for Options {
             poll_interval: Duration::from_secs(10),
             resync_period: Duration::from_secs(60),
             min_ensure_period: Duration::from_secs(10),
+            orphan_grace_period: Duration::from_secs(60),
             dry_run: false,
             workers: 256,
             calls_per_driver: 64,

@@ -72,6 +72,8 @@ pub(crate) enum Error {
     Operation(#[from] OperationFailure),
     #[error("{0} is not, or not yet, the backend that the record was created for")]
     BackendChanged(String),
+    #[error("the name of a BackendRecord that has to be created is taken; see the object's events")]
+    NameTaken,
     #[error("the reconciliation panicked or was aborted")]
     Aborted,
 }
@@ -83,6 +85,11 @@ impl Error {
             Self::Operation(failure) => failure.retry_delay,
             _ => None,
         }
+    }
+
+    /// Whether the object changed since it was read.
+    pub(crate) const fn is_conflict(&self) -> bool {
+        matches!(self, Self::Write(WriteError::Stale))
     }
 
     /// What follows instead of a retry, for errors that do not count as failures: the object

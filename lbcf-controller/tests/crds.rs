@@ -188,11 +188,9 @@ fn the_api_server_checks_what_needs_nothing_but_the_object() {
     let mut expected = vec!["LoadBalancerDriver.spec"; 2];
     expected.extend(["LoadBalancer", "LoadBalancer.spec", "LoadBalancer.spec"]);
     expected.extend(["BackendGroup.spec"; 5]);
-    expected.extend([
-        "BackendGroup.spec.pods.byLabel",
-        "Bind.spec",
-        "Bind.spec.pods.byLabel",
-    ]);
+    expected.push("BackendGroup.spec.pods.byLabel");
+    expected.extend(["BackendRecord.spec"; 6]);
+    expected.extend(["Bind.spec", "Bind.spec.pods.byLabel"]);
     assert_eq!(places, expected);
     for (at, rule) in found {
         // A rule in a list, or one that runs through one, may cost more than the API server grants.

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A BackendRecord is the registration of one backend with one load balancer. The controller
-/// creates, updates and deletes records; users only read them.
+/// creates, updates and deletes records; users only read them. What identifies the backend cannot
+/// be changed, and other changes are reverted.
 #[derive(
     CustomResource, Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
 )]
@@ -21,7 +22,7 @@ use serde::{Deserialize, Serialize};
     status = "BackendRecordStatus",
     derive = "Default",
     derive = "PartialEq",
-    doc = "A BackendRecord is the registration of one backend with one load balancer. The controller creates, updates and deletes records; users only read them.",
+    doc = "A BackendRecord is the registration of one backend with one load balancer. The controller creates, updates and deletes records; users only read them. What identifies the backend cannot be changed, and other changes are reverted.",
     printcolumn(name = "LB", type_ = "string", json_path = ".spec.lbName"),
     printcolumn(name = "Pod", type_ = "string", json_path = ".spec.podBackend.name"),
     printcolumn(name = "Addr", type_ = "string", json_path = ".status.backendAddr"),
@@ -43,6 +44,7 @@ use serde::{Deserialize, Serialize};
     )
 )]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-validations" = super::crd_rules::BACKEND_RECORD.to_json()))]
 pub struct BackendRecordSpec {
     /// Name of the LoadBalancerDriver.
     pub lb_driver: String,

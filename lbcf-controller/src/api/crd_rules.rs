@@ -70,6 +70,35 @@ pub(super) const BACKEND_GROUP: Rules = Rules(&[
     DEREGISTER_WEBHOOK,
 ]);
 
+/// What identifies a backend (d37): after a change the backend that was registered before would stay
+/// in the cloud.
+pub(super) const BACKEND_RECORD: Rules = Rules(&[
+    (
+        "self.lbDriver == oldSelf.lbDriver",
+        "lbDriver is immutable; the controller creates another record instead",
+    ),
+    (
+        "self.lbName == oldSelf.lbName",
+        "lbName is immutable; the controller creates another record instead",
+    ),
+    (
+        "has(self.lbInfo) == has(oldSelf.lbInfo) && (!has(self.lbInfo) || self.lbInfo == oldSelf.lbInfo)",
+        "lbInfo is immutable; the controller creates another record instead",
+    ),
+    (
+        "has(self.podBackend) == has(oldSelf.podBackend) && (!has(self.podBackend) || self.podBackend == oldSelf.podBackend)",
+        "podBackend is immutable; the controller creates another record instead",
+    ),
+    (
+        "has(self.serviceBackend) == has(oldSelf.serviceBackend) && (!has(self.serviceBackend) || self.serviceBackend == oldSelf.serviceBackend)",
+        "serviceBackend is immutable; the controller creates another record instead",
+    ),
+    (
+        "has(self.staticAddr) == has(oldSelf.staticAddr) && (!has(self.staticAddr) || self.staticAddr == oldSelf.staticAddr)",
+        "staticAddr is immutable; the controller creates another record instead",
+    ),
+]);
+
 pub(super) const BIND: Rules = Rules(&[DEREGISTER_WEBHOOK]);
 
 pub(super) const SELECT_BY_LABEL: Rules = Rules(&[(

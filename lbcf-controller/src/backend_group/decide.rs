@@ -4,7 +4,8 @@ use super::load_balancer_use::LoadBalancerUse;
 use super::records::{self, GroupBackend};
 use crate::api::{BackendGroup, BackendGroupStatus, BackendRecord, ServiceSelection};
 use crate::backends::{
-    DesiredRecords, Eligibility, RecordPlan, RecordSettings, compare, eligibility_of_pod, ports,
+    DesiredRecords, Eligibility, RecordPlan, RecordSettings, compare, eligibility_of_pod,
+    owner_reference, ports,
 };
 use crate::index::{NodeView, PodView, ServiceView, takes_node};
 use crate::object::ObjectExt;
@@ -61,7 +62,9 @@ pub(crate) fn decide(state: &GroupState) -> RecordPlan {
             }
         }
     }
+    let owner = owner_reference(group);
     let settings = RecordSettings {
+        owner: owner.as_ref(),
         parameters: &group.spec.parameters,
         ensure_policy: group.spec.ensure_policy.as_ref(),
     };

@@ -2,7 +2,7 @@ use super::decide::{CandidateNode, Candidates, GroupCounts, GroupState, decide, 
 use super::load_balancer_use::LoadBalancerUse;
 use super::records::usable;
 use crate::api::BackendGroup;
-use crate::backends::{UnitBatch, enqueue_verdict, execute};
+use crate::backends::{PlanOutcome, UnitBatch, enqueue_verdict, execute, may_adopt, release_held};
 use crate::cluster::EventType::Normal;
 use crate::cluster::Regarding;
 use crate::context::Context;
@@ -18,16 +18,24 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
     context.confirm::<BackendGroup>(key).await?;
     let batch = UnitBatch::take(context, &owner);
     let Some(state) = observe(context, &owner, &batch.units) else {
-        batch.done(BTreeSet::new());
+        batch.done(&mut PlanOutcome::default());
         return Ok(Action::AwaitChange);
     };
     let is_full = batch.is_full();
-    let outcome = execute(context, decide(&state)).await;
-    batch.done(outcome.failed);
+    let plan = decide(&state);
+    if !may_adopt(context, &*state.group, &plan).await? {
+        return Ok(Action::RequeueNow);
+    }
+    let mut outcome = execute(context, &Regarding::object(&*state.group), plan).await;
+    batch.done(&mut outcome);
     enqueue_verdict(context, &owner, state.group.spec.deregister_policy);
     match outcome.error {
         None if is_full => Ok(Action::RequeueNow),
-        None => write_status(context, &owner).await,
+        None => {
+            let action = write_status(context, &owner).await?;
+            release_held(context, &owner)?;
+            Ok(action)
+        }
         // The counts are correct even if some records were not written.
         Some(error) => match write_status(context, &owner).await {
             Err(failure) if error.action().is_some() => Err(failure),

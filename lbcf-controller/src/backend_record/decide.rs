@@ -4,7 +4,7 @@ use crate::api::{
     BackendRecord, BackendRecordStatus, ConditionStatus, Conditions, LoadBalancerDriver,
     condition_types,
 };
-use crate::index::{Lookup, counts_as_registered};
+use crate::index::{Lookup, Ownership, counts_as_registered};
 use crate::names::FINALIZER_BACKEND_RECORD;
 use crate::object::ObjectExt;
 use crate::periodic::Due;
@@ -13,10 +13,14 @@ use lbcf_driver_sdk::webhook::{
     DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest,
 };
 use std::sync::Arc;
+use std::time::Duration;
 
 #[derive(Debug)]
 pub(crate) struct RecordState {
     pub record: Arc<BackendRecord>,
+    pub ownership: Ownership,
+    /// How long it still waits for an owner if it is ownerless (d34).
+    pub owner_wait: Duration,
     pub driver: Lookup<Arc<LoadBalancerDriver>>,
     /// The other records with the same address on the same load balancer.
     pub neighbours: Vec<Arc<BackendRecord>>,
@@ -31,6 +35,12 @@ pub(crate) enum RecordAction {
     AwaitChange,
     /// Without the finalizer the record could be deleted before its backend is deregistered (d30).
     AddFinalizer,
+    /// Wait until the owner that its labels name adopts or deletes it.
+    AwaitAdoption,
+    /// Wait for an owner, as a BackendGroup may be created again. Its backend stays as it is.
+    AwaitOwner(Duration),
+    /// No owner came: delete it, which deregisters its backend.
+    Delete,
     ReportDriverMissing,
     /// Store the address that the user wrote in the spec; no driver is asked for it (b26).
     StoreAddress(String),
@@ -60,6 +70,12 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
     }
     if !has_finalizer {
         return RecordAction::AddFinalizer;
+    }
+    match state.ownership {
+        Ownership::Owned => {}
+        Ownership::Adoptable => return RecordAction::AwaitAdoption,
+        Ownership::Ownerless if state.owner_wait.is_zero() => return RecordAction::Delete,
+        Ownership::Ownerless => return RecordAction::AwaitOwner(state.owner_wait),
     }
     if is_registered(record, &status) && state.due != Due::Now {
         return RecordAction::AwaitChange;

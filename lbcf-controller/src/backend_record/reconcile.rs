@@ -1,5 +1,6 @@
 use super::backend::fetch;
 use super::decide::{RecordAction, RecordState, decide};
+use super::ownerless;
 use crate::api::{
     BackendRecord, BackendRecordStatus, Condition, Conditions, LoadBalancerDriver, condition_types,
     reasons,
@@ -7,7 +8,7 @@ use crate::api::{
 use crate::cluster::EventType::{self, Normal, Warning};
 use crate::cluster::Regarding;
 use crate::context::Context;
-use crate::index::{AddressKey, Lookup, NodeView, PodView};
+use crate::index::{AddressKey, Lookup, NodeView, Ownership, PodView};
 use crate::key::{ObjectKey, RequestKey};
 use crate::names::{self, FINALIZER_BACKEND_RECORD};
 use crate::object::ObjectExt;
@@ -60,7 +61,16 @@ fn observe(context: &Context, key: &ObjectKey) -> Option<RecordState> {
         false
     };
     let request_key = RequestKey::Record(key.clone());
+    let ownership = index.ownership(&record);
+    let grace_period = context.options.orphan_grace_period;
     Some(RecordState {
+        owner_wait: if ownership == Ownership::Ownerless {
+            context.orphans.wait(key, grace_period)
+        } else {
+            context.orphans.remove(key);
+            grace_period
+        },
+        ownership,
         driver: index.get(&names::resolve(&key.namespace, &record.spec.lb_driver)),
         neighbours: index.records.neighbours(&record),
         backend_is_available,
@@ -94,6 +104,14 @@ impl Reconciler<'_> {
                     .await?;
                 Ok(Action::RequeueNow)
             }
+            (RecordAction::AwaitAdoption, _) => {
+                Ok(Action::RequeueAfter(ownerless::ADOPTION_INTERVAL))
+            }
+            (RecordAction::AwaitOwner(wait), _) => {
+                ownerless::report(context, record);
+                Ok(Action::RequeueAfter(wait))
+            }
+            (RecordAction::Delete, _) => ownerless::delete(context, record).await,
             (RecordAction::ReportDriverMissing, _) => self.report_driver_missing().await,
             (RecordAction::AwaitNeighbour(other), _) => {
                 let message =

@@ -1,5 +1,7 @@
+use super::execute::PlanOutcome;
 use crate::context::Context;
 use crate::key::Owner;
+use crate::reconcile::Error;
 use std::collections::BTreeSet;
 
 /// How many units of an owner are reconciled at a time, so that deregistering some need not wait
@@ -29,9 +31,24 @@ impl<'a> UnitBatch<'a> {
         self.units.len() == BATCH
     }
 
-    /// All units are done except those that failed.
-    pub(crate) fn done(mut self, failed: BTreeSet<String>) {
-        self.units = failed;
+    /// All units are done except those that failed, and those whose records' names are taken. The
+    /// latter would fail again at once, and are held until the last batch is done (d35).
+    pub(crate) fn done(mut self, outcome: &mut PlanOutcome) {
+        self.units = std::mem::take(&mut outcome.failed);
+        let taken = std::mem::take(&mut outcome.taken);
+        self.context.index().hold_units(self.owner, taken);
+    }
+}
+
+/// Retries with backoff what was held.
+///
+/// # Errors
+/// [`Error::NameTaken`] if something was.
+pub(crate) fn release_held(context: &Context, owner: &Owner) -> Result<(), Error> {
+    if context.index().release_units(owner) {
+        Err(Error::NameTaken)
+    } else {
+        Ok(())
     }
 }
 

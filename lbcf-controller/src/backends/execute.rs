@@ -1,15 +1,18 @@
 //! Executing a plan: deletions first, then updates, then creations (b113).
 
 use super::RecordPlan;
+use super::taken::TakenNames;
 use crate::api::{BackendRecord, BackendRecordStatus, Condition, Conditions, condition_types};
-use crate::cluster::WriteError;
+use crate::cluster::EventType::{Normal, Warning};
+use crate::cluster::{Regarding, WriteError};
 use crate::context::Context;
 use crate::index::{StoreEvent, unit_of};
-use crate::key::ObjectKey;
+use crate::key::{ObjectKey, controller_of};
 use crate::reconcile::Error;
 use futures::stream::{self, StreamExt};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many records of one owner are written at a time.
 const CONCURRENT_WRITES: usize = 16;
@@ -18,23 +21,40 @@ const CONCURRENT_WRITES: usize = 16;
 pub(crate) struct PlanOutcome {
     /// The units for which a write failed.
     pub failed: BTreeSet<String>,
+    /// The units of records that cannot be created until their names are free.
+    pub taken: BTreeSet<String>,
     /// One of the errors, a conflict only if there is no other.
     pub error: Option<Error>,
 }
 
-/// Executes as much of a plan as possible: a failed write prevents no other.
-pub(crate) async fn execute(context: &Context, plan: RecordPlan) -> PlanOutcome {
+/// Executes as much of an owner's plan as possible: a failed write prevents no other.
+pub(crate) async fn execute(
+    context: &Context,
+    owner: &Regarding,
+    mut plan: RecordPlan,
+) -> PlanOutcome {
     let mut outcome = PlanOutcome::default();
+    outcome.take_taken_names(context, owner, &mut plan);
     let deletions = plan.delete.into_iter().map(|record| async move {
         let result = delete(context, &record).await;
         (unit_of(&record).to_owned(), result)
     });
     outcome.collect(deletions).await;
+    let adopted = &AtomicUsize::new(0);
     let updates = plan.update.into_iter().map(|(old, new)| async move {
         let result = update(context, &old, &new).await;
+        if result.is_ok() && controller_of(&old).is_none() {
+            adopted.fetch_add(1, Ordering::Relaxed);
+        }
         (unit_of(&old).to_owned(), result)
     });
     outcome.collect(updates).await;
+    let adopted = adopted.load(Ordering::Relaxed);
+    if adopted > 0 {
+        let message = format!("adopted {adopted} BackendRecords that had no owner");
+        let recorder = &context.recorder;
+        recorder.record(owner, Normal, "AdoptedBackendRecords", message);
+    }
     let creations = plan.create.into_iter().map(|record| async move {
         let created = context.cluster.create(&record).await;
         let result = apply_written(context, &record, created).await;
@@ -45,6 +65,19 @@ pub(crate) async fn execute(context: &Context, plan: RecordPlan) -> PlanOutcome 
 }
 
 impl PlanOutcome {
+    /// Reports records that cannot be created because their names are taken (d35).
+    fn take_taken_names(&mut self, context: &Context, owner: &Regarding, plan: &mut RecordPlan) {
+        let taken = {
+            let index = context.index();
+            TakenNames::take_from(plan, |record| index.get(&ObjectKey::of(record)))
+        };
+        if let Some(message) = taken.message() {
+            let recorder = &context.recorder;
+            recorder.record_change(owner, Warning, "BackendRecordConflict", &message);
+        }
+        self.taken = taken.units;
+    }
+
     async fn collect<F>(&mut self, writes: impl Iterator<Item = F> + Send)
     where
         F: Future<Output = (String, Result<(), WriteError>)> + Send,
@@ -74,7 +107,7 @@ async fn apply_written(
         let newest = context.cluster.get(&ObjectKey::of(record)).await?;
         // A watch event follows if it was deleted.
         if let Some(newest) = newest {
-            context.apply::<BackendRecord>(StoreEvent::Written(newest));
+            context.apply::<BackendRecord>(StoreEvent::Read(newest));
         }
     }
     let written = written?;
@@ -99,29 +132,30 @@ async fn update(
 ) -> Result<(), WriteError> {
     // Conditions of the original controller have no generation. They get one before the spec
     // changes: afterwards it would be unknown that the change was never ensured (d27).
-    let adopted = match adopted_status(old) {
+    let status = status_with_generation(old).filter(|_| old.spec != new.spec);
+    let versioned = match status {
         Some(status) => {
-            let adopted = context.cluster.status(old, &status).await;
-            Some(apply_written(context, old, adopted).await?)
+            let versioned = context.cluster.status(old, &status).await;
+            Some(apply_written(context, old, versioned).await?)
         }
         None => None,
     };
-    let current = adopted.as_ref().unwrap_or(old);
-    let updated = context.cluster.spec(current, &old.spec, &new.spec).await;
+    let current = versioned.as_ref().unwrap_or(old);
+    let updated = context.cluster.update(current, old, new).await;
     apply_written(context, old, updated).await.map(drop)
 }
 
-fn adopted_status(record: &BackendRecord) -> Option<BackendRecordStatus> {
+fn status_with_generation(record: &BackendRecord) -> Option<BackendRecordStatus> {
     let status = record.status.clone()?;
     let registered = status.conditions.find(condition_types::REGISTERED)?;
     if registered.observed_generation.is_some() {
         return None;
     }
-    let adopted = Condition {
+    let versioned = Condition {
         observed_generation: record.metadata.generation,
         ..registered.clone()
     };
-    let conditions = status.conditions.with(adopted, Timestamp::now());
+    let conditions = status.conditions.with(versioned, Timestamp::now());
     Some(BackendRecordStatus {
         conditions,
         ..status

@@ -1,17 +1,32 @@
 //! Comparing an owner's desired records with its existing ones (b113). No I/O, no clock.
 
 use super::source_of;
-use crate::api::{BackendRecord, EnsurePolicy, StringMap};
+use crate::api::{BackendRecord, EnsurePolicy, PodBackendRecord, StringMap};
+use crate::key::controller_of;
 use crate::object::ObjectExt;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::ResourceExt;
+use lbcf_driver_sdk::webhook::Protocol;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct RecordPlan {
     pub delete: Vec<Arc<BackendRecord>>,
-    /// The old states, and the new ones, which have another spec.
+    /// The old states, and the new ones, which have another spec, other labels, or an owner.
     pub update: Vec<(Arc<BackendRecord>, BackendRecord)>,
     pub create: Vec<BackendRecord>,
+}
+
+impl RecordPlan {
+    /// Whether records without a controller get one (d34).
+    pub(super) fn adopts(&self) -> bool {
+        self.update.iter().any(|(old, _)| is_orphan(old))
+    }
+}
+
+fn is_orphan(record: &BackendRecord) -> bool {
+    controller_of(record).is_none()
 }
 
 #[derive(Debug, Default)]
@@ -26,6 +41,8 @@ pub(crate) struct DesiredRecords {
 /// What an owner sets in each of its records.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RecordSettings<'a> {
+    /// None for an owner that was never stored.
+    pub owner: Option<&'a OwnerReference>,
     pub parameters: &'a StringMap,
     pub ensure_policy: Option<&'a EnsurePolicy>,
 }
@@ -48,10 +65,7 @@ pub(crate) fn compare(
         }
         match new {
             Some(new) if !is_same_backend(record, &new) => plan.delete.push(Arc::clone(record)),
-            Some(new) => {
-                let attributes = Some(new.spec.lb_attributes);
-                plan.update.extend(updated(record, settings, attributes));
-            }
+            Some(new) => plan.update.extend(updated(record, settings, Some(&new))),
             None if desired.kept.contains(name) => {
                 plan.update.extend(updated(record, settings, None));
             }
@@ -64,38 +78,69 @@ pub(crate) fn compare(
 }
 
 /// A record whose backend or load balancer was replaced by another one of the same name has to be
-/// deleted and created again, because it has another address (u13).
+/// deleted and created again, because it has another address (u13). One without a controller can
+/// be adopted (d34).
 fn is_same_backend(existing: &BackendRecord, desired: &BackendRecord) -> bool {
-    let owner = |record: &BackendRecord| {
-        let owners = record.metadata.owner_references.iter().flatten();
-        owners.map(|owner| owner.uid.clone()).next()
-    };
+    let owner = |record| controller_of(record).map(|owner| &owner.uid);
     let source = source_of(existing);
-    existing.spec.lb_driver == desired.spec.lb_driver
-        && existing.spec.lb_info == desired.spec.lb_info
-        && existing.spec.service_backend == desired.spec.service_backend
+    let (is, wanted) = (&existing.spec, &desired.spec);
+    is.lb_driver == wanted.lb_driver
+        && is.lb_name == wanted.lb_name
+        && is.lb_info == wanted.lb_info
+        && is.pod_backend.as_ref().map(pod_of) == wanted.pod_backend.as_ref().map(pod_of)
+        && is.service_backend == wanted.service_backend
+        && is.static_addr == wanted.static_addr
         // The original controller stored no source (d27).
         && (source.is_none() || source == source_of(desired))
-        && owner(existing) == owner(desired)
+        && (is_orphan(existing) || owner(existing) == owner(desired))
 }
 
-/// The record with its owner's settings; none if it has them. A change of `lbAttributes` alone is
-/// not written, as no webhook would be called with it (u36).
+/// The pod and port, in whichever field an edition of the original controller wrote the port.
+fn pod_of(backend: &PodBackendRecord) -> (&str, i32, Protocol) {
+    let port = &backend.port;
+    (&backend.name, port.number(), port.protocol())
+}
+
+/// The record with its owner, settings and labels; none if it has them. Only a desired record has
+/// labels to compare with. A change of `lbAttributes` alone is not written, as no webhook would be
+/// called with it (u36).
 fn updated(
     record: &Arc<BackendRecord>,
     settings: RecordSettings<'_>,
-    lb_attributes: Option<StringMap>,
+    desired: Option<&BackendRecord>,
 ) -> Option<(Arc<BackendRecord>, BackendRecord)> {
-    if record.spec.parameters == *settings.parameters
-        && record.spec.ensure_policy.as_ref() == settings.ensure_policy
-    {
+    let adopter = settings.owner.filter(|_| is_orphan(record));
+    let labels = desired.filter(|desired| !has_labels_of(record, desired));
+    let has_settings = record.spec.parameters == *settings.parameters
+        && record.spec.ensure_policy.as_ref() == settings.ensure_policy;
+    if adopter.is_none() && labels.is_none() && has_settings {
         return None;
     }
     let mut updated = (**record).clone();
-    updated.spec.parameters = settings.parameters.clone();
-    updated.spec.ensure_policy = settings.ensure_policy.cloned();
-    if let Some(attributes) = lb_attributes {
-        updated.spec.lb_attributes = attributes;
+    if let Some(owner) = adopter {
+        let owners = updated.metadata.owner_references.get_or_insert_default();
+        owners.retain(|other| other.uid != owner.uid);
+        owners.push(owner.clone());
+    }
+    if let Some(desired) = labels {
+        let labels = desired.labels().clone();
+        updated.labels_mut().extend(labels);
+    }
+    if !has_settings {
+        updated.spec.parameters = settings.parameters.clone();
+        updated.spec.ensure_policy = settings.ensure_policy.cloned();
+        if let Some(desired) = desired {
+            updated.spec.lb_attributes = desired.spec.lb_attributes.clone();
+        }
     }
     Some((Arc::clone(record), updated))
 }
+
+/// Whether a record has the desired labels, among others.
+fn has_labels_of(record: &BackendRecord, desired: &BackendRecord) -> bool {
+    let (labels, mut desired) = (record.labels(), desired.labels().iter());
+    desired.all(|(label, value)| labels.get(label) == Some(value))
+}
+
+#[cfg(test)]
+mod tests;

@@ -26,16 +26,18 @@ pub(crate) fn record<K: Resource<DynamicType = ()>>(
         annotations: source
             .map(|source| BTreeMap::from([(names::ANNOTATION_SOURCE.to_owned(), source)])),
         finalizers: Some(vec![names::FINALIZER_BACKEND_RECORD.to_owned()]),
-        owner_references: owner
-            .controller_owner_ref(&())
-            .map(|owner| OwnerReference {
-                block_owner_deletion: Some(true),
-                ..owner
-            })
-            .map(|owner| vec![owner]),
+        owner_references: owner_reference(owner).map(|owner| vec![owner]),
         ..ObjectMeta::default()
     };
     record
+}
+
+/// How records refer to their owner; none if the API server has not stored it.
+pub(crate) fn owner_reference<K: Resource<DynamicType = ()>>(owner: &K) -> Option<OwnerReference> {
+    Some(OwnerReference {
+        block_owner_deletion: Some(true),
+        ..owner.controller_owner_ref(&())?
+    })
 }
 
 /// The ports of a selection without duplicates (b23).

@@ -6,7 +6,7 @@ use crate::api::{
 };
 use crate::backends::{
     DesiredRecords, Eligibility, RecordPlan, RecordSettings, compare, eligibility_of_pod,
-    pod_source, record,
+    owner_reference, pod_source, record,
 };
 use crate::index::PodView;
 use crate::names;
@@ -40,7 +40,9 @@ pub(crate) fn decide(state: &BindState) -> RecordPlan {
             }
         }
     }
+    let owner = owner_reference(bind);
     let settings = RecordSettings {
+        owner: owner.as_ref(),
         parameters: &bind.spec.parameters,
         ensure_policy: policy.as_ref(),
     };

@@ -1,6 +1,9 @@
 use super::decide::{BindState, decide, renamed};
 use crate::api::{BackendRecord, Bind};
-use crate::backends::{UnitBatch, enqueue_verdict, execute, source_of};
+use crate::backends::{
+    PlanOutcome, UnitBatch, enqueue_verdict, execute, may_adopt, release_held, source_of,
+};
+use crate::cluster::Regarding;
 use crate::context::Context;
 use crate::index::Lookup;
 use crate::key::{BindLoadBalancerKey, ObjectKey, Owner, RequestKey};
@@ -35,25 +38,31 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
     }
     let batch = UnitBatch::take(context, &owner);
     let Some(state) = observe(context, &owner, &batch.units) else {
-        batch.done(BTreeSet::new());
+        batch.done(&mut PlanOutcome::default());
         return Ok(Action::AwaitChange);
     };
     let is_full = batch.is_full();
     let mut plan = decide(&state);
+    if !may_adopt(context, &*state.bind, &plan).await? {
+        return Ok(Action::RequeueNow);
+    }
     for record in &mut plan.create {
         if is_name_taken(context, &owner, record) {
             let ip = source_of(record).cloned().unwrap_or_default();
             record.metadata.name = Some(renamed(record, &key.name, &ip));
         }
     }
-    let outcome = execute(context, plan).await;
-    batch.done(outcome.failed);
+    let mut outcome = execute(context, &Regarding::object(&*state.bind), plan).await;
+    batch.done(&mut outcome);
     enqueue_verdict(context, &owner, state.bind.spec.deregister_policy);
     match outcome.error {
         Some(error) => Err(error),
         None if is_full => Ok(Action::RequeueNow),
         None if bind.is_deleting() => finish_deletion(context, &owner).await,
-        None => Ok(Action::AwaitChange),
+        None => {
+            release_held(context, &owner)?;
+            Ok(Action::AwaitChange)
+        }
     }
 }
 

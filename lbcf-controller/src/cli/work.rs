@@ -27,6 +27,11 @@ pub struct WorkArgs {
     #[arg(long, env = "LBCF_INFORMER_RESYNC_PERIOD", value_name = "DURATION", default_value = "1m", value_parser = resync_period)]
     pub informer_resync_period: Duration,
 
+    /// How long a BackendRecord without an owner waits for one, such as a BackendGroup that is
+    /// created again, before its backend is deregistered
+    #[arg(long, env = "LBCF_ORPHAN_GRACE_PERIOD", value_name = "DURATION", default_value = "1m", value_parser = duration::parse)]
+    pub orphan_grace_period: Duration,
+
     /// Number of objects that are reconciled concurrently
     #[arg(long, env = "LBCF_WORKERS", value_name = "N", default_value_t = Options::default().workers)]
     pub workers: usize,
@@ -57,6 +62,7 @@ impl WorkArgs {
             },
             poll_interval: self.poll_interval,
             resync_period: self.informer_resync_period,
+            orphan_grace_period: self.orphan_grace_period,
             workers: self.workers,
             calls_per_driver: self.calls_per_driver,
             connect_to: self.connect_to.iter().cloned().collect(),

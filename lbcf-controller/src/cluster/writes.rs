@@ -5,7 +5,7 @@
 //! and the object is reconciled again. Each write has a timeout, as the client alone would retry
 //! for minutes.
 
-use crate::api::{BackendRecord, BackendRecordSpec, NamespacedKind};
+use crate::api::{BackendRecord, NamespacedKind};
 use crate::key::ObjectKey;
 use crate::metrics::Metrics;
 use kube::Client;
@@ -117,10 +117,27 @@ impl Writer {
         &self,
         record: &BackendRecord,
     ) -> Result<Option<BackendRecord>, WriteError> {
+        self.delete_version(record, None).await
+    }
+
+    /// Like [`Writer::delete`], unless the record changed since it was read.
+    pub(crate) async fn delete_unchanged(
+        &self,
+        record: &BackendRecord,
+    ) -> Result<Option<BackendRecord>, WriteError> {
+        let version = record.metadata.resource_version.clone();
+        self.delete_version(record, version).await
+    }
+
+    async fn delete_version(
+        &self,
+        record: &BackendRecord,
+        resource_version: Option<String>,
+    ) -> Result<Option<BackendRecord>, WriteError> {
         let params = DeleteParams {
             preconditions: Some(Preconditions {
                 uid: record.metadata.uid.clone(),
-                resource_version: None,
+                resource_version,
             }),
             ..DeleteParams::default()
         };
@@ -143,15 +160,16 @@ impl Writer {
         parsed(&text)
     }
 
-    /// Changes the spec of a record from `old` to `new`.
-    pub(crate) async fn spec(
+    /// Changes what differs from `old` to `new` of a record's spec, labels and owners. `current` is
+    /// its newest known state.
+    pub(crate) async fn update(
         &self,
-        record: &BackendRecord,
-        old: &BackendRecordSpec,
-        new: &BackendRecordSpec,
+        current: &BackendRecord,
+        old: &BackendRecord,
+        new: &BackendRecord,
     ) -> Result<BackendRecord, WriteError> {
-        let patch = json!({ "spec": merge_patch(&to_value(old)?, &to_value(new)?) });
-        let text = self.patch(Target::of(record), patch, false).await?;
+        let patch = update_patch(old, new)?;
+        let text = self.patch(Target::of(current), patch, false).await?;
         parsed(&text)
     }
 
@@ -246,6 +264,22 @@ const fn invalid(error: serde_json::Error) -> WriteError {
     WriteError::Refused(kube::Error::SerdeError(error))
 }
 
+/// A list is replaced as a whole, so that owners are only in the patch if they changed.
+fn update_patch(old: &BackendRecord, new: &BackendRecord) -> Result<Value, WriteError> {
+    let mut patch = json!({});
+    if old.spec != new.spec {
+        patch["spec"] = merge_patch(&to_value(&old.spec)?, &to_value(&new.spec)?);
+    }
+    let (was, is) = (&old.metadata, &new.metadata);
+    if was.labels != is.labels {
+        patch["metadata"]["labels"] = merge_patch(&to_value(&was.labels)?, &to_value(&is.labels)?);
+    }
+    if was.owner_references != is.owner_references {
+        patch["metadata"]["ownerReferences"] = to_value(&is.owner_references)?;
+    }
+    Ok(patch)
+}
+
 /// The JSON merge patch that turns `old` into `new`, with null for each removed field.
 fn merge_patch(old: &Value, new: &Value) -> Value {
     let (Value::Object(old), Value::Object(new)) = (old, new) else {
@@ -283,5 +317,27 @@ mod tests {
             json!({"changed": {"b": "3", "gone": null}, "list": [2], "came": {"x": "y"}, "gone": null})
         );
         assert_eq!(merge_patch(&Value::Null, &new), new);
+    }
+
+    #[test]
+    fn d34_d36_an_update_contains_only_what_changed() {
+        let mut old = BackendRecord::default();
+        old.metadata.labels = Some([("a".to_owned(), "1".to_owned())].into());
+        let mut new = old.clone();
+        assert_eq!(update_patch(&old, &new).unwrap(), json!({}));
+        new.metadata.labels = Some(["a", "b"].map(|it| (it.to_owned(), "1".to_owned())).into());
+        assert_eq!(
+            update_patch(&old, &new).unwrap(),
+            json!({"metadata": {"labels": {"b": "1"}}})
+        );
+        new.metadata.owner_references = Some(Vec::new());
+        new.spec.lb_name = "lb".into();
+        assert_eq!(
+            update_patch(&old, &new).unwrap(),
+            json!({
+                "metadata": {"labels": {"b": "1"}, "ownerReferences": []},
+                "spec": {"lbName": "lb"},
+            })
+        );
     }
 }

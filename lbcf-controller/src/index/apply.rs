@@ -1,12 +1,11 @@
 //! How an event of each kind changes the index, and which requests follow from it.
 
 use super::binds::{self, BindChange};
-use super::records::{counts_as_registered, load_balancer_of, unit_of};
 use super::service_groups::{service_key, service_of};
 use super::store::Diff;
 use super::{Index, Indexed, NodeView, PodView, ServiceView, Store, StoreEvent};
 use crate::api::{
-    BackendGroup, BackendRecord, Bind, Conditions, LoadBalancer, LoadBalancerDriver, PodSelection,
+    BackendGroup, Bind, Conditions, LoadBalancer, LoadBalancerDriver, PodSelection,
     SelectPodByLabel, condition_types,
 };
 use crate::key::{BindLoadBalancerKey, ObjectKey, Owner, RequestKey};
@@ -47,7 +46,7 @@ impl Indexed for LoadBalancer {
         let mut requests = Vec::new();
         // The reconciliation that wrote the object continues. A request for its own write would
         // call the driver again before the time that it asked for.
-        let is_own = matches!(event, StoreEvent::Written(_));
+        let is_own = matches!(event, StoreEvent::Written(_) | StoreEvent::Read(_));
         for (key, diff) in index.load_balancers.apply(event) {
             index.by_driver.update(&diff, |lb| {
                 let driver = names::resolve(&key.namespace, &lb.spec.lb_driver);
@@ -120,8 +119,9 @@ impl Indexed for BackendGroup {
                 index.service_groups.set(&key, new, true);
             }
             index.update_selection(&key);
+            let owner = Owner::Group(key.clone());
+            requests.extend(index.records_of_new_owner(&owner, &diff));
             if is_group_changed(&diff) {
-                let owner = Owner::Group(key.clone());
                 match diff.new {
                     Some(_) => index.pending.mark_all(&owner),
                     None => index.pending.remove(&owner),
@@ -157,6 +157,7 @@ impl Indexed for Bind {
                 .update(&diff, |bind| binds::drivers(&key, bind));
             let change = BindChange::of(&diff);
             let owner = Owner::Bind(key.clone());
+            requests.extend(index.records_of_new_owner(&owner, &diff));
             let rule = diff.new.as_ref().map(|bind| &bind.spec.pods);
             index.selections.set(&owner, rule, &index.pods);
             if diff.new.is_none() {
@@ -174,55 +175,6 @@ impl Indexed for Bind {
                     name,
                 }))
             }));
-        }
-        requests
-    }
-}
-
-impl Indexed for BackendRecord {
-    const KIND: &'static str = "BackendRecord";
-
-    fn store(index: &Index) -> &Store<Self> {
-        &index.records.store
-    }
-
-    fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request> {
-        let mut requests = Vec::new();
-        for (key, diff) in index.records.store.apply(event) {
-            index.records.update(&key, &diff);
-            index.by_driver.update(&diff, |record| {
-                let driver = names::resolve(&key.namespace, &record.spec.lb_driver);
-                [(driver, RequestKey::Record(key.clone()))]
-            });
-            let request_key = RequestKey::Record(key);
-            match (&diff.old, &diff.new) {
-                (Some(old), Some(new)) => {
-                    let (was, is) = (&old.metadata, &new.metadata);
-                    if was.generation != is.generation
-                        || was.deletion_timestamp != is.deletion_timestamp
-                        || was.uid != is.uid
-                    {
-                        requests.push(if new.is_deleting() {
-                            Request::high(request_key)
-                        } else {
-                            Request::normal(request_key)
-                        });
-                    }
-                    if counts_as_registered(old) != counts_as_registered(new)
-                        && let Some(owner) = Owner::of(new)
-                    {
-                        requests.push(Request::batched(owner.request_key()));
-                    }
-                }
-                (None, Some(new)) if new.is_deleting() => requests.push(Request::high(request_key)),
-                (None, Some(_)) => requests.push(Request::normal(request_key)),
-                (Some(old), None) => {
-                    // Its backoff ends with it.
-                    requests.push(Request::normal(request_key));
-                    requests.extend(index.after_removal_of(old));
-                }
-                (None, None) => {}
-            }
         }
         requests
     }
@@ -311,39 +263,6 @@ impl Indexed for NodeView {
 }
 
 impl Index {
-    /// What may have waited for a record to be removed: its owner, the other records with its
-    /// address, and its load balancer if that is being deleted. A load balancer that is not may be
-    /// waiting for the time that its driver asked for.
-    fn after_removal_of(&mut self, record: &BackendRecord) -> Vec<Request> {
-        let mut keys = Vec::new();
-        if let Some(owner) = Owner::of(record) {
-            if self.contains_owner(&owner) {
-                self.pending.mark(&owner, unit_of(record), false);
-            }
-            keys.push(owner.request_key());
-        }
-        let neighbours = self.records.neighbours(record);
-        keys.extend(
-            neighbours
-                .iter()
-                .map(|other| RequestKey::Record(ObjectKey::of(&**other))),
-        );
-        let lb = load_balancer_of(record);
-        let is_deleting = match &lb {
-            RequestKey::LoadBalancer(key) => {
-                let lb = self.load_balancers.find(key);
-                lb.is_some_and(|lb| lb.is_deleting())
-            }
-            RequestKey::BindLoadBalancer(key) => {
-                let bind = self.binds.find(&key.bind);
-                bind.is_some_and(|bind| binds::is_deleting(bind, &key.name))
-            }
-            _ => false,
-        };
-        keys.extend(is_deleting.then_some(lb));
-        keys.into_iter().map(Request::normal).collect()
-    }
-
     /// Updates which pods a group's backends depend on: those that it selects, or, if its service
     /// forwards only on the node, those of the service.
     fn update_selection(&mut self, key: &ObjectKey) {

@@ -119,6 +119,18 @@ impl Index {
         }
     }
 
+    /// Marks units that cannot be done now. They are not taken before [`Index::release_units`].
+    pub(crate) fn hold_units(&mut self, owner: &Owner, units: BTreeSet<String>) {
+        if self.contains_owner(owner) {
+            self.pending.hold(owner, units);
+        }
+    }
+
+    /// Lets the held units of an owner be taken again; returns whether there were any.
+    pub(crate) fn release_units(&mut self, owner: &Owner) -> bool {
+        self.pending.release(owner)
+    }
+
     /// The units that an owner's backends may consist of.
     fn candidates(&self, owner: &Owner) -> Vec<String> {
         let group = match owner {

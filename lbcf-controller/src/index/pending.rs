@@ -16,6 +16,8 @@ struct PendingUnits {
     all: bool,
     high: BTreeSet<String>,
     normal: BTreeSet<String>,
+    /// Those that cannot be done now and must not delay the others.
+    held: BTreeSet<String>,
 }
 
 impl Pending {
@@ -51,10 +53,29 @@ impl Pending {
                 taken.insert(unit);
             }
         }
-        if !units.all && units.high.is_empty() && units.normal.is_empty() {
+        let marked = [&units.high, &units.normal, &units.held];
+        if !units.all && marked.iter().all(|units| units.is_empty()) {
             self.0.remove(owner);
         }
         taken
+    }
+
+    /// Marks units that are not taken before [`Pending::release`].
+    pub(super) fn hold(&mut self, owner: &Owner, held: BTreeSet<String>) {
+        if !held.is_empty() {
+            self.of(owner).held.extend(held);
+        }
+    }
+
+    /// Lets held units be taken again; returns whether there were any.
+    pub(super) fn release(&mut self, owner: &Owner) -> bool {
+        let units = self.0.get_mut(owner);
+        let held = units.map(|units| std::mem::take(&mut units.held));
+        let held = held.unwrap_or_default();
+        for unit in &held {
+            self.mark(owner, unit, false);
+        }
+        !held.is_empty()
     }
 
     pub(super) fn remove(&mut self, owner: &Owner) {
@@ -90,5 +111,20 @@ mod tests {
         pending.mark_all(&owner);
         assert!(pending.take(&owner, 2).is_empty());
         assert!(pending.take_all(&owner) && !pending.take_all(&owner));
+    }
+
+    #[test]
+    fn d35_units_that_are_held_delay_no_other() {
+        let owner = Owner::Group(ObjectKey::new("ns", "web"));
+        let (held, other) = (BTreeSet::from(["a".into()]), BTreeSet::from(["b".into()]));
+        let mut pending = Pending::default();
+        assert!(!pending.release(&owner));
+        pending.mark(&owner, "b", false);
+        pending.hold(&owner, held.clone());
+        assert_eq!(pending.take(&owner, 1), other);
+        assert!(pending.take(&owner, 1).is_empty());
+        assert!(pending.release(&owner) && !pending.release(&owner));
+        assert_eq!(pending.take(&owner, 1), held);
+        assert!(pending.0.is_empty(), "nothing is left behind");
     }
 }

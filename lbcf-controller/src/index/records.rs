@@ -107,6 +107,11 @@ impl Records {
         self.store.has_unreadable()
     }
 
+    /// The records of an owner that are not being deleted.
+    pub(super) fn kept(&self, owner: &Owner) -> impl Iterator<Item = &ObjectKey> {
+        self.kept.get(owner)
+    }
+
     /// How many records of an owner are not being deleted.
     pub(crate) fn count_kept(&self, owner: &Owner) -> usize {
         self.kept.count(owner)

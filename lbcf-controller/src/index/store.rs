@@ -161,7 +161,7 @@ impl<T: Versioned> Store<T> {
                     _ => None,
                 }
             }
-            StoreEvent::Written(object) => self.written(object),
+            StoreEvent::Written(object) | StoreEvent::Read(object) => self.written(object),
         };
         change.into_iter().collect()
     }

@@ -31,6 +31,8 @@ pub(super) struct State {
     timers_set: u64,
     /// How often in a row a request failed.
     failures: HashMap<RequestKey, u32>,
+    /// How often in a row a request ended with a conflict.
+    conflicts: HashMap<RequestKey, u32>,
 }
 
 impl State {
@@ -132,9 +134,12 @@ impl State {
             Ok(action) => Some(*action),
             Err(error) => error.action(),
         };
+        let factor = self.conflict_factor(&key, result);
         let delay = if let Some(action) = action {
             self.failures.remove(&key);
-            action.delay()
+            let longest = self.backoff.max;
+            let delay = action.delay();
+            delay.map(|delay| delay.max(delay.saturating_mul(factor).min(longest)))
         } else {
             let failures = self.failures.entry(key.clone()).or_default();
             *failures = failures.saturating_add(1);
@@ -153,6 +158,18 @@ impl State {
             Some(delay) => self.set_timer(key, now + delay),
             None => {}
         }
+    }
+
+    /// By what the delay after a conflict is multiplied: it doubles with each further one in a row,
+    /// because a conflict that repeats is not caused by a watch that is behind (d35).
+    fn conflict_factor(&mut self, key: &RequestKey, result: &Result<Action, Error>) -> u32 {
+        if !result.as_ref().is_err_and(Error::is_conflict) {
+            self.conflicts.remove(key);
+            return 1;
+        }
+        let conflicts = self.conflicts.entry(key.clone()).or_default();
+        *conflicts = conflicts.saturating_add(1);
+        1 << (*conflicts - 1).min(16)
     }
 
     /// Frees a slot, so that the next request that waits for it can start.
@@ -443,6 +460,26 @@ mod tests {
         state.done(key("a"), &Err(WriteError::Stale.into()), now, 0.0);
         assert_eq!(state.next_due(), Some(now + Duration::from_millis(200)));
         assert_eq!(state.retry_delay(&key("a"), 0.0), Duration::from_secs(10));
+    }
+
+    #[test]
+    fn d35_conflicts_in_a_row_back_off() {
+        let (mut state, mut now) = (state(), Instant::now());
+        state.add(Request::normal(key("a")), now);
+        let mut conflict = |state: &mut State| {
+            state.take(now, &unlimited).unwrap();
+            state.done(key("a"), &Err(WriteError::Stale.into()), now, 0.0);
+            let due = state.next_due().unwrap();
+            let delay = due - now;
+            now = due;
+            delay.as_millis()
+        };
+        let delays: Vec<_> = (0..12).map(|_| conflict(&mut state)).collect();
+        assert_eq!(delays[..4], [200, 400, 800, 1600]);
+        assert_eq!(delays[10..], [120_000, 120_000]);
+        state.take(now, &unlimited).unwrap();
+        state.done(key("a"), &Ok(Action::AwaitChange), now, 0.0);
+        assert!(state.conflicts.is_empty(), "nothing is left behind");
     }
 
     #[test]

@@ -39,6 +39,8 @@ fn deleting(mut record: BackendRecord) -> BackendRecord {
 fn state(record: BackendRecord) -> RecordState {
     RecordState {
         record: Arc::new(record),
+        ownership: Ownership::Owned,
+        owner_wait: Duration::ZERO,
         driver: Lookup::Found(Arc::default()),
         neighbours: Vec::new(),
         backend_is_available: true,
@@ -204,4 +206,47 @@ fn a_missing_driver_is_reported_and_an_unreadable_one_awaited() {
         state.driver = Lookup::Unreadable;
         assert_eq!(decide(&state), RecordAction::AwaitChange);
     }
+}
+
+#[test]
+fn d34_a_record_without_an_owner_waits_for_one_and_is_then_deleted() {
+    let wait = Duration::from_secs(60);
+    let orphaned = |record, ownership, owner_wait| {
+        decide(&RecordState {
+            ownership,
+            owner_wait,
+            ..state(record)
+        })
+    };
+    for record in [
+        record("a"),
+        with_address(record("a")),
+        registered(record("a"), Some(2)),
+    ] {
+        let (ownerless, adoptable) = (Ownership::Ownerless, Ownership::Adoptable);
+        assert_eq!(
+            orphaned(record.clone(), adoptable, wait),
+            RecordAction::AwaitAdoption
+        );
+        assert_eq!(
+            orphaned(record.clone(), ownerless, wait),
+            RecordAction::AwaitOwner(wait)
+        );
+        assert_eq!(
+            orphaned(record.clone(), ownerless, Duration::ZERO),
+            RecordAction::Delete
+        );
+        // d30: the finalizer comes first, with or without an owner.
+        let mut without_finalizer = record.clone();
+        without_finalizer.metadata.finalizers = None;
+        assert_eq!(
+            orphaned(without_finalizer, ownerless, Duration::ZERO),
+            RecordAction::AddFinalizer
+        );
+    }
+    let deleting = deleting(with_address(record("a")));
+    assert!(matches!(
+        orphaned(deleting, Ownership::Ownerless, wait),
+        RecordAction::Deregister(_)
+    ));
 }

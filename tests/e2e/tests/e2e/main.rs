@@ -19,6 +19,7 @@ mod one_call;
 mod order;
 mod periodic;
 mod permissions;
+mod records;
 mod scale;
 mod scenario;
 mod services;

@@ -1,0 +1,26 @@
+use super::RecordPlan;
+use crate::api::NamespacedKind;
+use crate::context::Context;
+use crate::index::Indexed;
+use crate::key::ObjectKey;
+use crate::object::ObjectExt;
+use crate::reconcile::Error;
+
+/// Whether a plan's owner may adopt the records that the plan lets it adopt, if any (d34).
+///
+/// The owner is read live, as Kubernetes' controllers do before they adopt: its watch may be behind
+/// that of records. The garbage collector would delete the records of an owner that is gone.
+pub(crate) async fn may_adopt<K: Indexed + NamespacedKind>(
+    context: &Context,
+    owner: &K,
+    plan: &RecordPlan,
+) -> Result<bool, Error> {
+    if !plan.adopts() {
+        return Ok(true);
+    }
+    let key = ObjectKey::of(owner);
+    context.refresh::<K>(&key).await?;
+    let current = context.index().find::<K>(&key);
+    Ok(current
+        .is_some_and(|current| current.meta().uid == owner.meta().uid && !current.is_deleting()))
+}

@@ -1,0 +1,108 @@
+//! Records that cannot be created because another one has their name (d35). No I/O.
+
+use super::RecordPlan;
+use crate::api::BackendRecord;
+use crate::index::{Lookup, unit_of};
+use crate::key::controller_of;
+use kube::ResourceExt;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The creations that a plan does not contain because their names are taken.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct TakenNames {
+    pub(super) units: BTreeSet<String>,
+    messages: Vec<String>,
+}
+
+impl TakenNames {
+    /// Takes such creations out of a plan. The API server would refuse them.
+    pub(super) fn take_from(
+        plan: &mut RecordPlan,
+        find: impl Fn(&BackendRecord) -> Lookup<Arc<BackendRecord>>,
+    ) -> Self {
+        let mut taken = Self::default();
+        plan.create.retain(|record| {
+            let Some(reason) = conflict_with(&find(record)) else {
+                return true;
+            };
+            taken.units.insert(unit_of(record).to_owned());
+            let name = record.name_any();
+            taken
+                .messages
+                .push(format!("BackendRecord {name} exists and {reason}"));
+            false
+        });
+        taken
+    }
+
+    /// What to report; none if no name is taken.
+    pub(super) fn message(&self) -> Option<String> {
+        let first = self.messages.first()?;
+        let others = match self.messages.len() - 1 {
+            0 => String::new(),
+            others => format!(", and {others} more"),
+        };
+        Some(format!(
+            "a backend is not registered until the record of its name is gone: {first}{others}"
+        ))
+    }
+}
+
+fn conflict_with(holder: &Lookup<Arc<BackendRecord>>) -> Option<String> {
+    match holder {
+        Lookup::Missing => None,
+        Lookup::Unreadable => Some("cannot be parsed".to_owned()),
+        Lookup::Found(holder) => Some(match controller_of(holder) {
+            Some(owner) => format!("is controlled by {} {}", owner.kind, owner.name),
+            None => "has neither an owner nor the labels of this one".to_owned(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::BackendRecordSpec;
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+
+    fn record(name: &str) -> BackendRecord {
+        let spec = BackendRecordSpec {
+            static_addr: Some(format!("addr-{name}")),
+            ..BackendRecordSpec::default()
+        };
+        BackendRecord::new(name, spec)
+    }
+
+    #[test]
+    fn d35_a_record_whose_name_is_taken_is_not_created_but_reported() {
+        let mut foreign = record("foreign");
+        foreign.metadata.owner_references = Some(vec![OwnerReference {
+            kind: "ConfigMap".into(),
+            name: "other".into(),
+            controller: Some(true),
+            ..OwnerReference::default()
+        }]);
+        let mut plan = RecordPlan {
+            create: ["free", "foreign", "orphan", "odd"].map(record).to_vec(),
+            ..RecordPlan::default()
+        };
+        let taken = TakenNames::take_from(&mut plan, |record| match record.name_any().as_str() {
+            "foreign" => Lookup::Found(Arc::new(foreign.clone())),
+            "orphan" => Lookup::Found(Arc::new(record.clone())),
+            "odd" => Lookup::Unreadable,
+            _ => Lookup::Missing,
+        });
+        assert_eq!(plan.create, [record("free")]);
+        let units = ["addr-foreign", "addr-odd", "addr-orphan"].map(str::to_owned);
+        assert_eq!(taken.units, units.into());
+        assert_eq!(
+            taken.message().as_deref(),
+            Some(
+                "a backend is not registered until the record of its name is gone: BackendRecord \
+                 foreign exists and is controlled by ConfigMap other, and 2 more"
+            )
+        );
+        assert_eq!(TakenNames::default().message(), None);
+    }
+}

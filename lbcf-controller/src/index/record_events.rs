@@ -1,0 +1,134 @@
+//! What follows from the events of a record.
+
+use super::records::{counts_as_registered, load_balancer_of, unit_of};
+use super::store::Diff;
+use super::{Index, Indexed, Store, StoreEvent, binds};
+use crate::api::BackendRecord;
+use crate::key::{ObjectKey, Owner, RequestKey};
+use crate::names;
+use crate::object::ObjectExt;
+use crate::reconcile::Request;
+
+impl Indexed for BackendRecord {
+    const KIND: &'static str = "BackendRecord";
+
+    fn store(index: &Index) -> &Store<Self> {
+        &index.records.store
+    }
+
+    fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request> {
+        let mut requests = Vec::new();
+        // Comparing a record with what was written just now would find nothing.
+        let is_own = matches!(event, StoreEvent::Written(_));
+        for (key, diff) in index.records.store.apply(event) {
+            index.records.update(&key, &diff);
+            index.by_driver.update(&diff, |record| {
+                let driver = names::resolve(&key.namespace, &record.spec.lb_driver);
+                [(driver, RequestKey::Record(key.clone()))]
+            });
+            if !is_own {
+                requests.extend(index.owners_to_compare(&diff));
+            }
+            let request_key = RequestKey::Record(key);
+            match (&diff.old, &diff.new) {
+                (Some(old), Some(new)) => {
+                    if needs_reconciling(old, new) {
+                        requests.push(if new.is_deleting() {
+                            Request::high(request_key)
+                        } else {
+                            Request::normal(request_key)
+                        });
+                    }
+                    if counts_as_registered(old) != counts_as_registered(new)
+                        && let Some(owner) = Owner::of(new)
+                    {
+                        requests.push(Request::batched(owner.request_key()));
+                    }
+                }
+                (None, Some(new)) if new.is_deleting() => requests.push(Request::high(request_key)),
+                (None, Some(_)) => requests.push(Request::normal(request_key)),
+                (Some(old), None) => {
+                    // Its backoff ends with it.
+                    requests.push(Request::normal(request_key));
+                    requests.extend(index.after_removal_of(old));
+                }
+                (None, None) => {}
+            }
+        }
+        requests
+    }
+}
+
+/// Status writes do not enqueue a record, because that would end its backoff.
+fn needs_reconciling(old: &BackendRecord, new: &BackendRecord) -> bool {
+    let (was, is) = (&old.metadata, &new.metadata);
+    was.generation != is.generation
+        || was.deletion_timestamp != is.deletion_timestamp
+        || was.uid != is.uid
+        || was.finalizers != is.finalizers
+        || was.owner_references != is.owner_references
+        || (was.labels != is.labels && Owner::of(old) != Owner::of(new))
+}
+
+/// Whether a record's owner has to compare it with the desired one again.
+fn is_edited(old: &BackendRecord, new: &BackendRecord) -> bool {
+    let (was, is) = (&old.metadata, &new.metadata);
+    old.spec != new.spec
+        || was.uid != is.uid
+        || was.owner_references != is.owner_references
+        || was.labels != is.labels
+        || was.annotations != is.annotations
+}
+
+impl Index {
+    /// d36: a record that appears may not be wanted, and one that was edited has to be put back.
+    /// Its owners before and after decide that; several edits are one request.
+    fn owners_to_compare(&mut self, diff: &Diff<BackendRecord>) -> Vec<Request> {
+        if diff.new.is_none() || !diff.is_change(is_edited) {
+            return Vec::new();
+        }
+        let mut requests = Vec::new();
+        for state in [&diff.old, &diff.new].into_iter().flatten() {
+            if let Some(owner) = Owner::of(state)
+                && self.contains_owner(&owner)
+            {
+                self.pending.mark(&owner, unit_of(state), false);
+                requests.push(Request::batched(owner.request_key()));
+            }
+        }
+        requests
+    }
+
+    /// What may have waited for a record to be removed: its owner, the other records with its
+    /// address, and its load balancer if that is being deleted. A load balancer that is not may be
+    /// waiting for the time that its driver asked for.
+    fn after_removal_of(&mut self, record: &BackendRecord) -> Vec<Request> {
+        let mut keys = Vec::new();
+        if let Some(owner) = Owner::of(record) {
+            if self.contains_owner(&owner) {
+                self.pending.mark(&owner, unit_of(record), false);
+            }
+            keys.push(owner.request_key());
+        }
+        let neighbours = self.records.neighbours(record);
+        keys.extend(
+            neighbours
+                .iter()
+                .map(|other| RequestKey::Record(ObjectKey::of(&**other))),
+        );
+        let lb = load_balancer_of(record);
+        let is_deleting = match &lb {
+            RequestKey::LoadBalancer(key) => {
+                let lb = self.load_balancers.find(key);
+                lb.is_some_and(|lb| lb.is_deleting())
+            }
+            RequestKey::BindLoadBalancer(key) => {
+                let bind = self.binds.find(&key.bind);
+                bind.is_some_and(|bind| binds::is_deleting(bind, &key.name))
+            }
+            _ => false,
+        };
+        keys.extend(is_deleting.then_some(lb));
+        keys.into_iter().map(Request::normal).collect()
+    }
+}
