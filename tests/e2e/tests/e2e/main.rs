@@ -19,6 +19,7 @@ mod one_call;
 mod order;
 mod periodic;
 mod permissions;
+mod same_address;
 mod scale;
 mod scenario;
 mod services;
