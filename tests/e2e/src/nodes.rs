@@ -40,6 +40,19 @@ impl World {
             .expect("the node's status is accepted");
     }
 
+    /// Sets a node's Ready condition.
+    pub async fn set_node_ready(&self, name: &str, ready: bool) {
+        let mut status = manifests::node_status("", ready);
+        status["status"]
+            .as_object_mut()
+            .expect("it is an object")
+            .remove("addresses");
+        self.nodes()
+            .patch_status(name, &PatchParams::default(), &Patch::Merge(status))
+            .await
+            .expect("the node's status is accepted");
+    }
+
     /// Changes a node by a merge patch.
     pub async fn patch_node(&self, name: &str, patch: Value) {
         self.nodes()

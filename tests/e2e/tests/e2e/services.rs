@@ -209,14 +209,14 @@ async fn d40_nodes_that_are_cordoned_or_not_ready_stay_registered() {
     // All nodes of a pool are cordoned, and one is not ready.
     world.patch_node("node-1", cordoned(true)).await;
     world.patch_node("node-2", cordoned(true)).await;
-    world.set_node("node-2", NODE_2, false).await;
+    world.set_node_ready("node-2", false).await;
     // A new node that is not ready yet is registered as well, after what was changed before it.
     let more = "192.168.101.1";
     world.create_node_unready("more", more).await;
     let all = [NODE_1, NODE_2, more].map(|ip| format!("{ip}:30080"));
     world.until_bound(&[&all[0], &all[1], &all[2]]).await;
     world.until_counts(GROUP, [1, 1, 3, 3]).await;
-    world.set_node("node-2", NODE_2, true).await;
+    world.set_node_ready("node-2", true).await;
     world.patch_node("node-1", cordoned(false)).await;
     world.delete_node("more").await;
     both_nodes(&world, 30080).await;
