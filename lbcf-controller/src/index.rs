@@ -9,6 +9,7 @@ mod apply;
 mod binds;
 mod look_up;
 mod multi_map;
+mod neighbours;
 mod nodes;
 mod pending;
 mod pods;
@@ -19,6 +20,7 @@ mod services;
 mod store;
 mod tallies;
 
+pub(crate) use neighbours::Neighbour;
 pub(crate) use nodes::NodeView;
 pub(crate) use pods::PodView;
 pub(crate) use records::{AddressKey, counts_as_registered, unit_of};

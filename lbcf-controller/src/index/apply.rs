@@ -1,6 +1,7 @@
 //! How an event of each kind changes the index, and which requests follow from it.
 
 use super::binds::{self, BindChange};
+use super::neighbours::claim_of;
 use super::records::{counts_as_registered, load_balancer_of, unit_of};
 use super::service_groups::{service_key, service_of};
 use super::store::Diff;
@@ -190,6 +191,7 @@ impl Indexed for BackendRecord {
                 let driver = names::resolve(&key.namespace, &record.spec.lb_driver);
                 [(driver, RequestKey::Record(key.clone()))]
             });
+            requests.extend(index.neighbours_of_change(&diff));
             let request_key = RequestKey::Record(key);
             match (&diff.old, &diff.new) {
                 (Some(old), Some(new)) => {
@@ -307,9 +309,23 @@ impl Indexed for NodeView {
 }
 
 impl Index {
-    /// What may have waited for a record to be removed: its owner, the other records with its
-    /// address, and its load balancer if that is being deleted. A load balancer that is not may be
-    /// waiting for the time that its driver asked for.
+    /// The other records with a record's old or new address, if that or what they depend on of it
+    /// changed. A record that is alone at its address is the usual case, and costs one look-up.
+    fn neighbours_of_change(&self, diff: &Diff<BackendRecord>) -> Vec<Request> {
+        let states = [diff.old.as_deref(), diff.new.as_deref()];
+        let [old, new] = states.map(|record| record.and_then(claim_of));
+        if old == new {
+            return Vec::new();
+        }
+        let states = states.into_iter().flatten();
+        let neighbours = states.flat_map(|record| self.records.neighbours(record));
+        let keys = neighbours.map(|other| RequestKey::Record(ObjectKey::of(&*other)));
+        keys.map(Request::normal).collect()
+    }
+
+    /// What may have waited for a record to be removed, besides its neighbours: its owner, and its
+    /// load balancer if that is being deleted. A load balancer that is not may be waiting for the
+    /// time that its driver asked for.
     fn after_removal_of(&mut self, record: &BackendRecord) -> Vec<Request> {
         let mut keys = Vec::new();
         if let Some(owner) = Owner::of(record) {
@@ -318,12 +334,6 @@ impl Index {
             }
             keys.push(owner.request_key());
         }
-        let neighbours = self.records.neighbours(record);
-        keys.extend(
-            neighbours
-                .iter()
-                .map(|other| RequestKey::Record(ObjectKey::of(&**other))),
-        );
         let lb = load_balancer_of(record);
         let is_deleting = match &lb {
             RequestKey::LoadBalancer(key) => {

@@ -289,9 +289,11 @@ const GATE: &str = "example.com/gate";
 async fn set_gate(world: &World, pod: &str, open: bool) {
     let status = if open { "True" } else { "False" };
     let patch = json!({"status": {"conditions": [{"type": GATE, "status": status}]}});
-    let pods = world.api::<Pod>(NAMESPACE);
-    let patched = pods.patch_status(pod, &PatchParams::default(), &Patch::Strategic(patch));
-    patched.await.unwrap();
+    world
+        .api::<Pod>(NAMESPACE)
+        .patch_status(pod, &PatchParams::default(), &Patch::Strategic(patch))
+        .await
+        .unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
