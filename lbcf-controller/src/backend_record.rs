@@ -1,6 +1,7 @@
 //! BackendRecord: registering and deregistering one address (b119 to b126).
 
 mod backend;
+mod conflict;
 mod decide;
 mod ownerless;
 mod reconcile;

@@ -9,6 +9,7 @@ mod apply;
 mod binds;
 mod look_up;
 mod multi_map;
+mod neighbours;
 mod nodes;
 mod ownership;
 mod pending;
@@ -21,6 +22,7 @@ mod services;
 mod store;
 mod tallies;
 
+pub(crate) use neighbours::Neighbour;
 pub(crate) use nodes::NodeView;
 pub(crate) use ownership::Ownership;
 pub(crate) use pods::PodView;

@@ -113,7 +113,8 @@ pub struct BackendRecordStatus {
     /// Data that the driver returned from `ensureBackend`; sent with every later call.
     #[serde(default, skip_serializing_if = "StringMap::is_empty")]
     pub injected_info: StringMap,
-    /// `Registered`: whether the backend is registered, and if not, why.
+    /// `Registered`: whether the backend is registered, and if not, why. `ParametersConflict`: whether
+    /// another BackendGroup or Bind registers the same address with other parameters.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,

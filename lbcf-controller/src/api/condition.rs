@@ -14,6 +14,9 @@ pub mod condition_types {
     pub const ATTRIBUTES_SYNCED: &str = "AttributesSynced";
     /// BackendRecord: the backend is registered.
     pub const REGISTERED: &str = "Registered";
+    /// BackendRecord: a record of another owner registers the same address at the same load
+    /// balancer with other parameters. Absent from a record to which that never happened (d41).
+    pub const PARAMETERS_CONFLICT: &str = "ParametersConflict";
     /// Bind: the load balancer exists and has the attributes of the spec.
     pub const READY: &str = "Ready";
 }
@@ -36,6 +39,12 @@ pub mod reasons {
     pub const WEBHOOK_ERROR: &str = "WebhookError";
     /// The LoadBalancerDriver that the object refers to does not exist.
     pub const DRIVER_NOT_FOUND: &str = "DriverNotFound";
+    /// Of the records that disagree about an address, this one's parameters apply (d41).
+    pub const PARAMETERS_APPLY: &str = "ParametersApply";
+    /// Another record's parameters apply, because its owner is older (d41).
+    pub const PARAMETERS_OVERRIDDEN: &str = "ParametersOverridden";
+    /// No other record disagrees any more.
+    pub const RESOLVED: &str = "Resolved";
 }
 
 /// Status of a condition.

@@ -1,10 +1,11 @@
 //! What a record needs next. No I/O, no clock.
 
+use super::conflict::{self, effective_parameters, sharing};
 use crate::api::{
-    BackendRecord, BackendRecordStatus, ConditionStatus, Conditions, LoadBalancerDriver,
+    BackendRecord, BackendRecordStatus, Condition, ConditionStatus, Conditions, LoadBalancerDriver,
     condition_types,
 };
-use crate::index::{Lookup, Ownership, counts_as_registered};
+use crate::index::{Lookup, Neighbour, Ownership, counts_as_registered};
 use crate::names::FINALIZER_BACKEND_RECORD;
 use crate::object::ObjectExt;
 use crate::periodic::Due;
@@ -23,7 +24,7 @@ pub(crate) struct RecordState {
     pub owner_wait: Duration,
     pub driver: Lookup<Arc<LoadBalancerDriver>>,
     /// The other records with the same address on the same load balancer.
-    pub neighbours: Vec<Arc<BackendRecord>>,
+    pub neighbours: Vec<Neighbour>,
     /// Whether its pod is available, or its node exists.
     pub backend_is_available: bool,
     /// When it is ensured again although it is registered.
@@ -46,6 +47,8 @@ pub(crate) enum RecordAction {
     StoreAddress(String),
     /// Read the backend, then call `generateBackendAddr`.
     Generate(Box<GenerateBackendAddrRequest>),
+    /// Store that records disagree about the address; no call is needed (d41).
+    ReportConflict(Condition),
     /// Wait until the record of this name has deregistered the same address (b122, u19).
     AwaitNeighbour(String),
     Ensure(EnsureBackendRequest),
@@ -77,8 +80,14 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
         Ownership::Ownerless if state.owner_wait.is_zero() => return RecordAction::Delete,
         Ownership::Ownerless => return RecordAction::AwaitOwner(state.owner_wait),
     }
-    if is_registered(record, &status) && state.due != Due::Now {
-        return RecordAction::AwaitChange;
+    let sharing = sharing(record, &state.neighbours);
+    if is_registered(record, &status)
+        && state.due != Due::Now
+        && !conflict::needs_ensure(&status.conditions, &sharing)
+    {
+        return conflict::condition(record, &status.conditions, &sharing, false)
+            .filter(|condition| conflict::is_news(&status.conditions, condition))
+            .map_or(RecordAction::AwaitChange, RecordAction::ReportConflict);
     }
     if let Some(action) = blocked(state) {
         return action;
@@ -94,7 +103,7 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
             RecordAction::AwaitChange
         };
     }
-    let mut neighbours = state.neighbours.iter();
+    let mut neighbours = state.neighbours.iter().map(|neighbour| &neighbour.record);
     if !status.conditions.is_true(condition_types::REGISTERED)
         && let Some(deleting) = neighbours.find(|other| other.is_deleting())
     {
@@ -104,7 +113,7 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
         record_id: record_id("ensureBackend", record),
         lb_info: record.spec.lb_info.to_wire(),
         backend_addr: status.backend_addr,
-        parameters: record.spec.parameters.to_wire(),
+        parameters: effective_parameters(record, &state.neighbours).to_wire(),
         injected_info: status.injected_info.to_wire(),
         ..EnsureBackendRequest::default()
     })
@@ -115,7 +124,7 @@ fn decide_deletion(state: &RecordState, status: &BackendRecordStatus) -> RecordA
     if status.backend_addr.is_empty() {
         return RecordAction::RemoveFinalizer;
     }
-    let mut neighbours = state.neighbours.iter();
+    let mut neighbours = state.neighbours.iter().map(|neighbour| &neighbour.record);
     if let Some(keeper) = neighbours.find(|other| counts_as_registered(other)) {
         return RecordAction::RemoveFinalizerOfShared(keeper.name_any());
     }

@@ -1,15 +1,16 @@
 use super::backend::fetch;
+use super::conflict::{self, Sharing, sharing};
 use super::decide::{RecordAction, RecordState, decide};
 use super::ownerless;
 use crate::api::{
-    BackendRecord, BackendRecordStatus, Condition, Conditions, LoadBalancerDriver, condition_types,
-    reasons,
+    BackendGroup, BackendRecord, BackendRecordStatus, Bind, Condition, Conditions,
+    LoadBalancerDriver, condition_types, reasons,
 };
 use crate::cluster::EventType::{self, Normal, Warning};
 use crate::cluster::Regarding;
 use crate::context::Context;
 use crate::index::{AddressKey, Lookup, NodeView, Ownership, PodView};
-use crate::key::{ObjectKey, RequestKey};
+use crate::key::{ObjectKey, Owner, RequestKey};
 use crate::names::{self, FINALIZER_BACKEND_RECORD};
 use crate::object::ObjectExt;
 use crate::operation::{Incomplete, operate, retry_id};
@@ -35,6 +36,7 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
     let reconciler = Reconciler {
         context,
         record: &state.record,
+        sharing: sharing(&state.record, &state.neighbours),
         regarding: Regarding::object(&*state.record),
         key: RequestKey::Record(key.clone()),
     };
@@ -72,7 +74,7 @@ fn observe(context: &Context, key: &ObjectKey) -> Option<RecordState> {
         },
         ownership,
         driver: index.get(&names::resolve(&key.namespace, &record.spec.lb_driver)),
-        neighbours: index.records.neighbours(&record),
+        neighbours: index.neighbours(&record),
         backend_is_available,
         due: context
             .periods
@@ -89,6 +91,7 @@ fn period_of(context: &Context, record: &BackendRecord) -> Option<Duration> {
 struct Reconciler<'a> {
     context: &'a Context,
     record: &'a BackendRecord,
+    sharing: Sharing,
     regarding: Regarding,
     key: RequestKey,
 }
@@ -112,6 +115,10 @@ impl Reconciler<'_> {
                 Ok(Action::RequeueAfter(wait))
             }
             (RecordAction::Delete, _) => ownerless::delete(context, record).await,
+            (RecordAction::ReportConflict(_), _) => {
+                self.write_status(self.status(), false).await?;
+                Ok(state.due.action())
+            }
             (RecordAction::ReportDriverMissing, _) => self.report_driver_missing().await,
             (RecordAction::AwaitNeighbour(other), _) => {
                 let message =
@@ -153,7 +160,7 @@ impl Reconciler<'_> {
         let Some(address) = AddressKey::of(self.record) else {
             return Ok(Action::AwaitChange);
         };
-        let Some(lock) = context.addresses.try_lock(address) else {
+        let Some(lock) = context.addresses.try_lock(address, key.object()) else {
             return Ok(Action::RequeueAfter(LOCKED_DELAY));
         };
         // The other record may have been finished before the address was locked.
@@ -162,11 +169,10 @@ impl Reconciler<'_> {
             return Ok(Action::RequeueNow);
         }
         let result = call.await;
-        drop(lock);
-        let neighbours = context.index().records.neighbours(self.record);
-        let keys = neighbours.iter().map(|other| ObjectKey::of(&**other));
-        let requests = keys.map(|key| Request::normal(RequestKey::Record(key)));
-        context.queue.add(requests);
+        // Only those that wait for the lock: a request for each of two records that fail would end
+        // the backoff of the other.
+        let waiting = lock.release().into_iter().map(RequestKey::Record);
+        context.queue.add(waiting.map(Request::normal));
         result
     }
 
@@ -228,7 +234,7 @@ impl Reconciler<'_> {
         let due = context
             .periods
             .restart(&self.key, period_of(context, record));
-        context.write_status(record, &status).await?;
+        self.write_status(status, true).await?;
         if is_new {
             self.measure();
         }
@@ -288,7 +294,53 @@ impl Reconciler<'_> {
         let unmet = Condition::unmet(condition_types::REGISTERED, reason, message, generation);
         let mut status = self.status();
         status.conditions = status.conditions.with(unmet, Timestamp::now());
-        self.context.write_status(self.record, &status).await
+        self.write_status(status, false).await
+    }
+
+    /// Writes a status with what the neighbours mean for the record, and reports that if it is new.
+    async fn write_status(
+        &self,
+        mut status: BackendRecordStatus,
+        is_ensured: bool,
+    ) -> Result<(), Error> {
+        let (context, record, sharing) = (self.context, self.record, &self.sharing);
+        let known = self.status().conditions;
+        let news = conflict::condition(record, &known, sharing, is_ensured);
+        if let Some(condition) = &news {
+            status.conditions = status.conditions.with(condition.clone(), Timestamp::now());
+        }
+        context.write_status(record, &status).await?;
+        if let Some(condition) = news.filter(|news| conflict::is_news(&known, news)) {
+            self.report_conflict(&condition);
+        }
+        Ok(())
+    }
+
+    /// Reports a conflict, or its end, about the record, and a conflict about the owner as well,
+    /// which may have hundreds of such records: their messages about it are equal.
+    fn report_conflict(&self, condition: &Condition) {
+        let Sharing::Conflict(conflict) = &self.sharing else {
+            self.event(Normal, "ParametersConflictResolved", &condition.message);
+            return;
+        };
+        let reason = condition_types::PARAMETERS_CONFLICT;
+        self.event(Warning, reason, &condition.message);
+        let index = self.context.index();
+        let owner = match Owner::of(self.record) {
+            Some(Owner::Group(key)) => index
+                .find::<BackendGroup>(&key)
+                .map(|group| Regarding::object(&*group)),
+            Some(Owner::Bind(key)) => index
+                .find::<Bind>(&key)
+                .map(|bind| Regarding::object(&*bind)),
+            None => None,
+        };
+        drop(index);
+        let message = conflict.message_of_owner(&self.record.spec.lb_name);
+        if let (Some(owner), Some(message)) = (owner, message) {
+            let recorder = &self.context.recorder;
+            recorder.record_change(&owner, Warning, reason, &message);
+        }
     }
 
     async fn store_address(&self, backend_addr: String) -> Result<Action, Error> {
@@ -296,7 +348,7 @@ impl Reconciler<'_> {
             backend_addr,
             ..self.status()
         };
-        self.context.write_status(self.record, &status).await?;
+        self.write_status(status, false).await?;
         Ok(Action::RequeueNow)
     }
 

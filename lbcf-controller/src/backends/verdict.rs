@@ -17,7 +17,7 @@ use crate::verdicts::{DeregisterVerdict, DriverVersion, LastVerdict, VerdictOutc
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::ListParams;
 use lbcf_driver_sdk::webhook::{JudgePodDeregister, JudgePodDeregisterRequest};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -53,8 +53,9 @@ pub(crate) async fn reconcile_verdict(context: &Context, owner: &Owner) -> Resul
             return Ok(Action::RequeueAfter(earliest - now));
         }
     }
-    let unready = context.index().unready_pods_of(owner);
-    if unready.is_empty() {
+    let [registered, others] = context.index().unready_pods_of(owner);
+    // Without records the response would change nothing (d42).
+    if registered.is_empty() {
         context.verdicts.remove(owner);
         return Ok(Action::AwaitChange);
     }
@@ -64,20 +65,28 @@ pub(crate) async fn reconcile_verdict(context: &Context, owner: &Owner) -> Resul
         (meta.uid.clone(), meta.generation)
     });
     if let Some(last) = &last {
-        let is_complete = unready.iter().all(|pod| last.verdict.is_about(pod));
+        let is_complete = registered.iter().all(|pod| last.verdict.is_about(pod));
         let is_other_driver = last.failures > 0 && last.driver != version;
         if is_complete && !is_other_driver && last.due > now {
             return Ok(Action::RequeueAfter(last.due - now));
         }
     }
     let response = match driver {
-        Ok(driver) => verdict_request.call(context, &driver, &unready).await,
+        Ok(driver) => {
+            let unready: Vec<&PodView> = registered.iter().chain(&others).map(|it| &**it).collect();
+            verdict_request.call(context, &driver, &unready).await
+        }
         Err(message) => Err(message),
     };
     let (verdict, failures) = match response {
         Ok((pods, kept)) => {
             let outcome = VerdictOutcome::of_response(&owner.key().namespace, &kept);
-            (DeregisterVerdict::new(&pods, outcome), 0)
+            // The verdict is not about a pod that was still starting: if it is registered and
+            // unready by now, the driver judges it again.
+            let names = registered.iter().map(|pod| &pod.key.name);
+            let names: BTreeSet<&String> = names.collect();
+            let about = pods.iter().filter(|pod| names.contains(&pod.key.name));
+            (DeregisterVerdict::new(about, outcome), 0)
         }
         Err(message) => {
             let (recorder, regarding) = (&context.recorder, &verdict_request.regarding);
@@ -86,7 +95,7 @@ pub(crate) async fn reconcile_verdict(context: &Context, owner: &Owner) -> Resul
             let policy = policy.and_then(|webhook| webhook.failure_policy);
             let outcome = VerdictOutcome::Failed(policy.unwrap_or_default());
             let failures = last.map_or(0, |last| last.failures).saturating_add(1);
-            let pods = unready.iter().map(|pod| &**pod);
+            let pods = registered.iter().map(|pod| &**pod);
             (DeregisterVerdict::new(pods, outcome), failures)
         }
     };
@@ -104,7 +113,7 @@ pub(crate) async fn reconcile_verdict(context: &Context, owner: &Owner) -> Resul
         driver: version,
     };
     context.verdicts.insert(owner.clone(), verdict);
-    let names = unready.iter().map(|pod| &pod.key.name);
+    let names = registered.iter().map(|pod| &pod.key.name);
     context.index().mark_units(owner, names);
     // The verdict may be to deregister pods.
     context.queue.add([Request::high(owner.request_key())]);
@@ -168,7 +177,7 @@ impl VerdictRequest {
         &self,
         context: &Context,
         driver: &LoadBalancerDriver,
-        unready: &[Arc<PodView>],
+        unready: &[&PodView],
     ) -> Result<(Vec<PodView>, Vec<Pod>), String> {
         let pods = self.read_pods(context, unready).await;
         let pods = pods.map_err(|error| format!("reading pods: {}", in_full(&error)))?;
@@ -202,7 +211,7 @@ impl VerdictRequest {
     async fn read_pods(
         &self,
         context: &Context,
-        unready: &[Arc<PodView>],
+        unready: &[&PodView],
     ) -> Result<Vec<Pod>, WriteError> {
         let uids: BTreeMap<&ObjectKey, &str> = unready
             .iter()

@@ -169,12 +169,13 @@ impl Index {
         self.selections.unready.get(owner).next().is_some()
     }
 
-    /// The pods with records that an owner selects and that are neither available nor being
-    /// deleted.
-    pub(crate) fn unready_pods_of(&self, owner: &Owner) -> Vec<Arc<PodView>> {
+    /// The pods that an owner selects and that are neither available nor being deleted: first those
+    /// with records, then those without.
+    pub(crate) fn unready_pods_of(&self, owner: &Owner) -> [Vec<Arc<PodView>>; 2] {
         let unready = self.selections.unready.get(owner);
-        let unready = unready.filter(|pod| self.records.of_unit(owner, pod).next().is_some());
-        self.pods_named(owner, unready)
+        let has_records = |pod: &&String| self.records.of_unit(owner, pod).next().is_some();
+        let (with, without): (Vec<_>, Vec<_>) = unready.partition(has_records);
+        [with, without].map(|names| self.pods_named(owner, names.into_iter()))
     }
 
     pub(crate) fn records_of(

@@ -5,8 +5,10 @@ use crate::key::ObjectKey;
 use k8s_openapi::api::core::v1::{Node, NodeAddress};
 use std::collections::BTreeMap;
 
-/// Kubernetes' label of nodes that external load balancers must not use.
+/// Kubernetes' label of nodes that external load balancers must not use, whatever its value.
 const LABEL_EXCLUDED: &str = "node.kubernetes.io/exclude-from-external-load-balancers";
+/// The cluster autoscaler's taint of nodes that it is about to remove.
+const TAINT_REMOVING: &str = "ToBeDeletedByClusterAutoscaler";
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NodeView {
@@ -15,7 +17,9 @@ pub(crate) struct NodeView {
     pub version: u64,
     pub labels: BTreeMap<String, String>,
     pub addresses: Vec<NodeAddress>,
-    /// Whether it is ready, and neither cordoned, excluded nor being deleted (u15).
+    /// Whether it is registered where its service is (d40). As in Kubernetes' own load balancers,
+    /// being ready does not matter, which health checks notice sooner, nor being cordoned, which
+    /// only keeps new pods away.
     pub usable: bool,
 }
 
@@ -23,28 +27,23 @@ impl NodeView {
     pub(crate) fn of(node: &Node) -> Self {
         let labels = node.metadata.labels.clone().unwrap_or_default();
         let status = node.status.as_ref();
-        let is_ready = status
-            .and_then(|status| status.conditions.as_ref())
-            .is_some_and(|conditions| {
-                conditions
-                    .iter()
-                    .any(|condition| condition.type_ == "Ready" && condition.status == "True")
-            });
-        let is_cordoned = node
-            .spec
-            .as_ref()
-            .is_some_and(|spec| spec.unschedulable == Some(true));
+        let addresses = status.and_then(|status| status.addresses.clone());
+        let addresses = addresses.unwrap_or_default();
+        let taints = node.spec.as_ref().and_then(|spec| spec.taints.as_ref());
+        let is_removing = taints.is_some_and(|taints| {
+            let mut taints = taints.iter();
+            taints.any(|taint| taint.key == TAINT_REMOVING)
+        });
         Self {
             key: ObjectKey::new("", node.metadata.name.clone().unwrap_or_default()),
             version: Versioned::version(node),
-            usable: is_ready
-                && !is_cordoned
+            // A node without addresses has not been initialized by its cloud.
+            usable: !addresses.is_empty()
+                && !is_removing
                 && !labels.contains_key(LABEL_EXCLUDED)
                 && node.metadata.deletion_timestamp.is_none(),
             labels,
-            addresses: status
-                .and_then(|status| status.addresses.clone())
-                .unwrap_or_default(),
+            addresses,
         }
     }
 
@@ -62,5 +61,57 @@ impl Versioned for NodeView {
 
     fn version(&self) -> u64 {
         self.version
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn is_usable(changes: &Value) -> bool {
+        let mut node = json!({
+            "metadata": {"name": "n"},
+            "status": {"addresses": [{"type": "InternalIP", "address": "10.0.0.1"}]},
+        });
+        json_patch(&mut node, changes);
+        NodeView::of(&serde_json::from_value(node).unwrap()).usable
+    }
+
+    /// Replaces the fields of an object by those of another one.
+    fn json_patch(object: &mut Value, changes: &Value) {
+        for (field, change) in changes.as_object().unwrap() {
+            for (name, value) in change.as_object().unwrap() {
+                object[field][name] = value.clone();
+            }
+        }
+    }
+
+    #[test]
+    fn d40_nodes_are_usable_as_in_kubernetes_own_load_balancers() {
+        let taint = |key| json!({"spec": {"taints": [{"key": key, "effect": "NoSchedule"}]}});
+        let condition =
+            |status| json!({"status": {"conditions": [{"type": "Ready", "status": status}]}});
+        for (changes, expected) in [
+            (json!({}), true),
+            (condition("True"), true),
+            (condition("False"), true),
+            (condition("Unknown"), true),
+            (json!({"spec": {"unschedulable": true}}), true),
+            (taint("node.kubernetes.io/unreachable"), true),
+            (taint("ToBeDeletedByClusterAutoscaler"), false),
+            (json!({"metadata": {"labels": {LABEL_EXCLUDED: ""}}}), false),
+            (
+                json!({"metadata": {"labels": {LABEL_EXCLUDED: "false"}}}),
+                false,
+            ),
+            (
+                json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}),
+                false,
+            ),
+            (json!({"status": {"addresses": []}}), false),
+        ] {
+            assert_eq!(is_usable(&changes), expected, "{changes}");
+        }
     }
 }

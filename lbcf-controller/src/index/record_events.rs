@@ -1,5 +1,6 @@
 //! What follows from the events of a record.
 
+use super::neighbours::claim_of;
 use super::records::{counts_as_registered, load_balancer_of, unit_of};
 use super::store::Diff;
 use super::{Index, Indexed, Store, StoreEvent, binds};
@@ -29,6 +30,7 @@ impl Indexed for BackendRecord {
             if !is_own {
                 requests.extend(index.owners_to_compare(&diff));
             }
+            requests.extend(index.neighbours_of_change(&diff));
             let request_key = RequestKey::Record(key);
             match (&diff.old, &diff.new) {
                 (Some(old), Some(new)) => {
@@ -99,9 +101,23 @@ impl Index {
         requests
     }
 
-    /// What may have waited for a record to be removed: its owner, the other records with its
-    /// address, and its load balancer if that is being deleted. A load balancer that is not may be
-    /// waiting for the time that its driver asked for.
+    /// The other records with a record's old or new address, if that or what they depend on of it
+    /// changed. A record that is alone at its address is the usual case, and costs one look-up.
+    fn neighbours_of_change(&self, diff: &Diff<BackendRecord>) -> Vec<Request> {
+        let states = [diff.old.as_deref(), diff.new.as_deref()];
+        let [old, new] = states.map(|record| record.and_then(claim_of));
+        if old == new {
+            return Vec::new();
+        }
+        let states = states.into_iter().flatten();
+        let neighbours = states.flat_map(|record| self.records.neighbours(record));
+        let keys = neighbours.map(|other| RequestKey::Record(ObjectKey::of(&*other)));
+        keys.map(Request::normal).collect()
+    }
+
+    /// What may have waited for a record to be removed, besides its neighbours: its owner, and its
+    /// load balancer if that is being deleted. A load balancer that is not may be waiting for the
+    /// time that its driver asked for.
     fn after_removal_of(&mut self, record: &BackendRecord) -> Vec<Request> {
         let mut keys = Vec::new();
         if let Some(owner) = Owner::of(record) {
@@ -110,12 +126,6 @@ impl Index {
             }
             keys.push(owner.request_key());
         }
-        let neighbours = self.records.neighbours(record);
-        keys.extend(
-            neighbours
-                .iter()
-                .map(|other| RequestKey::Record(ObjectKey::of(&**other))),
-        );
         let lb = load_balancer_of(record);
         let is_deleting = match &lb {
             RequestKey::LoadBalancer(key) => {

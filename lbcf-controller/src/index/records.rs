@@ -132,7 +132,7 @@ impl Records {
     }
 
     /// The other records with a record's address on the same load balancer.
-    pub(crate) fn neighbours(&self, record: &BackendRecord) -> Vec<Arc<BackendRecord>> {
+    pub(super) fn neighbours(&self, record: &BackendRecord) -> Vec<Arc<BackendRecord>> {
         let key = ObjectKey::of(record);
         AddressKey::of(record)
             .iter()
@@ -148,7 +148,7 @@ pub(crate) fn counts_as_registered(record: &BackendRecord) -> bool {
     !record.is_deleting() && is_registered(record)
 }
 
-fn is_registered(record: &BackendRecord) -> bool {
+pub(super) fn is_registered(record: &BackendRecord) -> bool {
     let status = record.status.as_ref();
     status.is_some_and(|status| status.conditions.is_true(condition_types::REGISTERED))
 }

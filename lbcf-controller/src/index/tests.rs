@@ -414,6 +414,90 @@ fn u18_u19_the_removal_of_a_record_enqueues_what_waited_for_it() {
     );
 }
 
+/// A record of a group, with an address that others have too.
+fn record_of(name: &str, group: &str, version: u64) -> BackendRecord {
+    let mut record = with_address(record(name, version));
+    record.metadata.owner_references.as_mut().unwrap()[0].name = group.into();
+    record
+}
+
+#[test]
+fn d41_the_record_of_the_oldest_owner_takes_precedence() {
+    let created = |seconds| Some(Time(Timestamp::from_second(seconds).unwrap()));
+    let mut index = Index::default();
+    for (name, age, version) in [("young", 30, 1), ("old", 10, 2), ("also-old", 10, 3)] {
+        let mut group = group(name, &[("app", "web")], version);
+        group.metadata.creation_timestamp = created(age);
+        Indexed::apply(&mut index, StoreEvent::Apply(group));
+    }
+    // The age of a record counts only where its owner does not exist.
+    let owners = ["young", "old", "also-old", "deleted"];
+    for (version, owner) in (4..).zip(owners) {
+        let mut record = record_of(&format!("of-{owner}"), owner, version);
+        record.metadata.creation_timestamp = created(20 - i64::try_from(version).unwrap());
+        Indexed::apply(&mut index, StoreEvent::Apply(record));
+    }
+    let neighbours = |name| {
+        let record = index.find::<BackendRecord>(&key(name)).unwrap();
+        let neighbours = index.neighbours(&record).into_iter();
+        let name = |it: Neighbour| {
+            (
+                it.record.metadata.name.clone().unwrap(),
+                it.takes_precedence,
+            )
+        };
+        neighbours.map(name).collect::<Vec<_>>()
+    };
+    let expected = |names: [(&str, bool); 3]| names.map(|(name, it)| (name.to_owned(), it));
+    assert_eq!(
+        neighbours("of-deleted"),
+        expected([("of-also-old", true), ("of-old", true), ("of-young", false)])
+    );
+    assert_eq!(
+        neighbours("of-also-old"),
+        expected([
+            ("of-old", false),
+            ("of-deleted", false),
+            ("of-young", false)
+        ])
+    );
+}
+
+#[test]
+fn d41_a_record_enqueues_its_neighbours_when_they_depend_on_the_change() {
+    let mut index = Index::default();
+    Indexed::apply(&mut index, StoreEvent::Apply(record_of("a", "web", 1)));
+    let mut change = |record: BackendRecord| {
+        let requests = keys(Indexed::apply(&mut index, StoreEvent::Apply(record)));
+        requests.contains(&"BackendRecord ns/a".to_owned())
+    };
+    let mut other = record_of("b", "other", 2);
+    other.status = None;
+    assert!(!change(other.clone()), "it has no address");
+    let mut step = |version: u64, change_to: &dyn Fn(&mut BackendRecord)| {
+        other.metadata.resource_version = Some(version.to_string());
+        change_to(&mut other);
+        change(other.clone())
+    };
+    assert!(step(3, &|it| it.status = record_of("b", "other", 0).status));
+    assert!(!step(4, &|it| it.metadata.labels = Some(BTreeMap::new())));
+    assert!(step(5, &|it| it.spec.parameters = [("weight", "1")].into()));
+    let met = Condition::met(condition_types::REGISTERED, Some(1));
+    let status =
+        |it: &mut BackendRecord| it.status.get_or_insert_default().conditions = vec![met.clone()];
+    assert!(step(6, &status));
+    assert!(step(7, &|it| it.metadata.deletion_timestamp =
+        Some(Time(Timestamp::UNIX_EPOCH))));
+    assert!(step(8, &|it| it
+        .status
+        .get_or_insert_default()
+        .backend_addr = "10.0.0.2".into()));
+    assert!(
+        !step(9, &|it| it.spec.parameters = [("weight", "2")].into()),
+        "elsewhere"
+    );
+}
+
 #[test]
 fn b120_a_pod_enqueues_its_records_without_an_address() {
     let mut index = Index::default();
@@ -608,9 +692,9 @@ fn u15_b22_a_node_enqueues_the_groups_that_select_it() {
         Indexed::apply(&mut index, StoreEvent::Apply(node("n0", "a", 5))).is_empty(),
         "a heartbeat"
     );
-    let mut cordoned = node("n0", "a", 6);
-    cordoned.usable = false;
-    let requests = Indexed::apply(&mut index, StoreEvent::Apply(cordoned));
+    let mut excluded = node("n0", "a", 6);
+    excluded.usable = false;
+    let requests = Indexed::apply(&mut index, StoreEvent::Apply(excluded));
     assert_eq!(requests, [Request::high(RequestKey::Group(key("web")))]);
     assert_eq!(
         Indexed::apply(&mut index, StoreEvent::Apply(node("n0", "b", 7))).len(),
@@ -665,7 +749,7 @@ fn u17_a_shared_load_balancer_enqueues_groups_in_every_namespace() {
 }
 
 #[test]
-fn b110_unready_pods_have_records_and_are_neither_available_nor_being_deleted() {
+fn b110_d42_unready_pods_are_neither_available_nor_being_deleted() {
     let mut index = Index::default();
     let owner = of_group("web");
     Indexed::apply(
@@ -678,13 +762,21 @@ fn b110_unready_pods_have_records_and_are_neither_available_nor_being_deleted() 
         not_ready.ready = false;
         Indexed::apply(&mut index, StoreEvent::Apply(not_ready));
     }
-    let unready = |index: &Index| index.unready_pods_of(&owner).len();
-    assert_eq!(unready(&index), 1);
+    let unready = |index: &Index| {
+        let pods = index.unready_pods_of(&owner);
+        pods.map(|pods| {
+            pods.iter()
+                .map(|it| it.key.name.clone())
+                .collect::<Vec<_>>()
+        })
+    };
+    let expected = [vec!["p0".to_owned()], vec!["no-records".to_owned()]];
+    assert_eq!(unready(&index), expected);
     assert_eq!(index.selections.count(&owner), 2);
     let mut deleting = pod("p0", &[("app", "web")], 4);
     deleting.deleting = true;
     Indexed::apply(&mut index, StoreEvent::Apply(deleting));
-    assert_eq!(unready(&index), 0);
+    assert_eq!(unready(&index), [vec![], vec!["no-records".to_owned()]]);
     assert_eq!(index.selections.count(&owner), 1);
 }
 

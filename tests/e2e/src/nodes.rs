@@ -13,16 +13,40 @@ impl World {
 
     /// Creates a ready node with this address.
     pub async fn create_node(&self, name: &str, ip: &str) {
+        self.create_node_bare(name).await;
+        self.set_node(name, ip, true).await;
+    }
+
+    /// Creates a node that has an address and is not ready.
+    pub async fn create_node_unready(&self, name: &str, ip: &str) {
+        self.create_node_bare(name).await;
+        self.set_node(name, ip, false).await;
+    }
+
+    /// Creates a node without addresses and conditions.
+    pub async fn create_node_bare(&self, name: &str) {
         self.nodes()
             .create(&PostParams::default(), &manifests::node(name))
             .await
             .expect("the node is accepted");
-        self.set_node(name, ip, true).await;
     }
 
     /// Sets a node's address and its Ready condition.
     pub async fn set_node(&self, name: &str, ip: &str, ready: bool) {
         let status = manifests::node_status(ip, ready);
+        self.nodes()
+            .patch_status(name, &PatchParams::default(), &Patch::Merge(status))
+            .await
+            .expect("the node's status is accepted");
+    }
+
+    /// Sets a node's Ready condition.
+    pub async fn set_node_ready(&self, name: &str, ready: bool) {
+        let mut status = manifests::node_status("", ready);
+        status["status"]
+            .as_object_mut()
+            .expect("it is an object")
+            .remove("addresses");
         self.nodes()
             .patch_status(name, &PatchParams::default(), &Patch::Merge(status))
             .await

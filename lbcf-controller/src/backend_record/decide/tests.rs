@@ -1,7 +1,7 @@
 use super::*;
 use crate::api::{BackendRecordSpec, Condition, PodBackendRecord, StringMap};
 use jiff::Timestamp;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 
 fn record(name: &str) -> BackendRecord {
     let mut record = BackendRecord::new(
@@ -49,10 +49,124 @@ fn state(record: BackendRecord) -> RecordState {
 }
 
 fn beside(record: BackendRecord, neighbour: BackendRecord) -> RecordState {
+    with_neighbour(record, neighbour, false)
+}
+
+fn with_neighbour(
+    record: BackendRecord,
+    neighbour: BackendRecord,
+    takes_precedence: bool,
+) -> RecordState {
     RecordState {
-        neighbours: vec![Arc::new(neighbour)],
+        neighbours: vec![Neighbour {
+            record: Arc::new(neighbour),
+            takes_precedence,
+        }],
         ..state(record)
     }
+}
+
+/// A registered record of another group, with another weight.
+fn of_canary(name: &str) -> BackendRecord {
+    let mut record = registered(record(name), Some(2));
+    record.metadata.owner_references = Some(vec![OwnerReference {
+        kind: "BackendGroup".into(),
+        name: "canary".into(),
+        controller: Some(true),
+        ..OwnerReference::default()
+    }]);
+    record.spec.parameters = StringMap::from([("weight", "10")]);
+    record
+}
+
+fn with_conflict(mut record: BackendRecord, reason: &str) -> BackendRecord {
+    let conflict = Condition {
+        status: ConditionStatus::True,
+        ..Condition::unmet(condition_types::PARAMETERS_CONFLICT, reason, "", Some(2))
+    };
+    let status = record.status.get_or_insert_default();
+    status.conditions.push(conflict);
+    record
+}
+
+fn ensured_weight(state: &RecordState) -> Option<String> {
+    match decide(state) {
+        RecordAction::Ensure(request) => request.parameters.get("weight").cloned(),
+        _ => None,
+    }
+}
+
+#[test]
+fn d41_an_address_has_the_parameters_of_the_oldest_owner() {
+    let new = with_address(record("a"));
+    let older = with_neighbour(new.clone(), of_canary("b"), true);
+    assert_eq!(ensured_weight(&older).as_deref(), Some("10"));
+    let younger = with_neighbour(new, of_canary("b"), false);
+    assert_eq!(ensured_weight(&younger).as_deref(), Some("50"));
+    // A periodic call of either has them too.
+    let mut due = with_neighbour(registered(record("a"), Some(2)), of_canary("b"), true);
+    due.due = Due::Now;
+    assert_eq!(ensured_weight(&due).as_deref(), Some("10"));
+}
+
+#[test]
+fn d41_a_registered_record_that_is_overridden_only_reports_it() {
+    let overridden = with_neighbour(registered(record("a"), Some(2)), of_canary("b"), true);
+    let RecordAction::ReportConflict(condition) = decide(&overridden) else {
+        panic!()
+    };
+    assert_eq!(condition.reason, "ParametersOverridden");
+    let mut reported = registered(record("a"), Some(2));
+    reported.status.as_mut().unwrap().conditions.push(condition);
+    let reported = with_neighbour(reported, of_canary("b"), true);
+    assert_eq!(decide(&reported), RecordAction::AwaitChange);
+}
+
+#[test]
+fn d41_a_record_whose_parameters_apply_is_ensured_once_and_so_is_one_whose_role_changes() {
+    let applies = |record| with_neighbour(record, of_canary("b"), false);
+    let plain = registered(record("a"), Some(2));
+    assert_eq!(
+        ensured_weight(&applies(plain.clone())).as_deref(),
+        Some("50")
+    );
+    let overridden = with_conflict(plain.clone(), "ParametersOverridden");
+    assert_eq!(ensured_weight(&applies(overridden)).as_deref(), Some("50"));
+    let applied = with_conflict(plain, "ParametersApply");
+    assert_eq!(ensured_weight(&applies(applied)), None);
+}
+
+#[test]
+fn d41_the_one_that_stays_is_ensured_again_when_the_other_is_gone() {
+    for reason in ["ParametersApply", "ParametersOverridden"] {
+        let stays = with_conflict(registered(record("a"), Some(2)), reason);
+        let leaving = with_neighbour(stays.clone(), deleting(of_canary("b")), true);
+        assert_eq!(decide(&leaving), RecordAction::AwaitChange, "{reason}");
+        let alone = state(stays);
+        assert_eq!(ensured_weight(&alone).as_deref(), Some("50"), "{reason}");
+    }
+}
+
+#[test]
+fn d41_records_that_agree_or_have_the_same_owner_are_no_conflict() {
+    let own = || registered(record("a"), Some(2));
+    let mut agrees = of_canary("b");
+    agrees.spec.parameters = own().spec.parameters;
+    let mut own_sibling = of_canary("b");
+    own_sibling.metadata.owner_references = None;
+    for other in [agrees, own_sibling] {
+        for takes_precedence in [false, true] {
+            let state = with_neighbour(own(), other.clone(), takes_precedence);
+            assert_eq!(decide(&state), RecordAction::AwaitChange);
+        }
+    }
+}
+
+#[test]
+fn d41_a_replacement_that_waits_for_the_old_address_reports_nothing() {
+    // Its predecessor has other parameters, and is being deleted.
+    let state = with_neighbour(with_address(record("a")), deleting(of_canary("b")), true);
+    assert_eq!(decide(&state), RecordAction::AwaitNeighbour("b".into()));
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod order;
 mod periodic;
 mod permissions;
 mod records;
+mod same_address;
 mod scale;
 mod scenario;
 mod services;

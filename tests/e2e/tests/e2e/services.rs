@@ -3,7 +3,7 @@
 use k8s_openapi::api::core::v1::{Pod, Service};
 use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer};
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SERVICE};
-use lbcf_e2e::{DriverProxy, ProxiedCall, World, tampered, until};
+use lbcf_e2e::{DriverProxy, ProxiedCall, World, tampered, until, until_is};
 use serde_json::json;
 use tokio::task::JoinHandle;
 
@@ -197,30 +197,60 @@ async fn u13_a_nodes_new_address_replaces_the_old_one() {
     world.delete_basics().await;
 }
 
+/// A patch that cordons a node or ends that.
+fn cordoned(yes: bool) -> serde_json::Value {
+    json!({"spec": {"unschedulable": yes}})
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn u15_nodes_that_are_unready_cordoned_or_excluded_are_not_registered() {
+async fn d40_nodes_that_are_cordoned_or_not_ready_stay_registered() {
+    let (world, proxy, _controller) = setup().await;
+    both_nodes(&world, 30080).await;
+    // All nodes of a pool are cordoned, and one is not ready.
+    world.patch_node("node-1", cordoned(true)).await;
+    world.patch_node("node-2", cordoned(true)).await;
+    world.set_node_ready("node-2", false).await;
+    // A new node that is not ready yet is registered as well, after what was changed before it.
+    let more = "192.168.101.1";
+    world.create_node_unready("more", more).await;
+    let all = [NODE_1, NODE_2, more].map(|ip| format!("{ip}:30080"));
+    world.until_bound(&[&all[0], &all[1], &all[2]]).await;
+    world.until_counts(GROUP, [1, 1, 3, 3]).await;
+    world.set_node_ready("node-2", true).await;
+    world.patch_node("node-1", cordoned(false)).await;
+    world.delete_node("more").await;
+    both_nodes(&world, 30080).await;
+    for ip in [NODE_1, NODE_2] {
+        let calls = calls_about(&proxy.calls(), ip);
+        let expected = ["generateBackendAddr", "ensureBackend"];
+        assert_eq!(calls, expected.map(|name| (name.to_owned(), 30080)));
+    }
+    world.delete_basics().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d40_u15_nodes_that_are_excluded_about_to_be_removed_or_deleted_are_not_registered() {
     let (world, _proxy, _controller) = setup().await;
     both_nodes(&world, 30080).await;
     let one = format!("{NODE_1}:30080");
-    let excluded = "node.kubernetes.io/exclude-from-external-load-balancers";
-
-    world.set_node("node-2", NODE_2, false).await;
-    world.until_bound(&[&one]).await;
-    world.until_counts(GROUP, [1, 1, 1, 1]).await;
-    world.set_node("node-2", NODE_2, true).await;
-    both_nodes(&world, 30080).await;
-
-    let cordoned = |yes: bool| json!({"spec": {"unschedulable": yes}});
-    world.patch_node("node-2", cordoned(true)).await;
-    world.until_bound(&[&one]).await;
-    world.patch_node("node-2", cordoned(false)).await;
-    both_nodes(&world, 30080).await;
 
     // The label counts whatever its value.
+    let excluded = "node.kubernetes.io/exclude-from-external-load-balancers";
     let label = |value| json!({"metadata": {"labels": {excluded: value}}});
     world.patch_node("node-2", label(Some("false"))).await;
     world.until_bound(&[&one]).await;
+    world.until_counts(GROUP, [1, 1, 1, 1]).await;
     world.patch_node("node-2", label(None)).await;
+    both_nodes(&world, 30080).await;
+
+    // The cluster autoscaler taints a node that it is about to remove.
+    let tainted = |taints: serde_json::Value| json!({"spec": {"taints": taints}});
+    let taint = |key| json!([{"key": key, "value": "1", "effect": "NoSchedule"}]);
+    let removing = taint("ToBeDeletedByClusterAutoscaler");
+    world.patch_node("node-2", tainted(removing)).await;
+    world.until_bound(&[&one]).await;
+    let other = taint("example.com/dedicated");
+    world.patch_node("node-2", tainted(other)).await;
     both_nodes(&world, 30080).await;
 
     world.delete_node("node-2").await;
@@ -234,6 +264,31 @@ async fn u15_nodes_that_are_unready_cordoned_or_excluded_are_not_registered() {
     world.delete_node("node-1").await;
     world.until_bound(&[]).await;
     world.until_counts(GROUP, [1, 0, 0, 0]).await;
+    world.delete_basics().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d40_a_node_is_registered_when_it_has_an_address() {
+    let (world, proxy, _controller) = setup().await;
+    both_nodes(&world, 30080).await;
+    world.create_node_bare("starting").await;
+    world.create_node("later", "192.168.101.2").await;
+    let mut all = vec![
+        format!("{NODE_1}:30080"),
+        format!("{NODE_2}:30080"),
+        "192.168.101.2:30080".to_owned(),
+    ];
+    let bound = |all: &[String]| {
+        let mut all = all.to_vec();
+        all.sort();
+        all
+    };
+    until_is("bound", bound(&all), async || world.bound()).await;
+    world.until_counts(GROUP, [1, 1, 3, 3]).await;
+    assert_eq!(proxy.calls_of("generateBackendAddr").len(), 3);
+    world.set_node("starting", "192.168.101.3", false).await;
+    all.push("192.168.101.3:30080".to_owned());
+    until_is("bound", bound(&all), async || world.bound()).await;
     world.delete_basics().await;
 }
 

@@ -2,7 +2,7 @@
 
 use super::{CONTROLLER, JUDGE, Owner, Setup, webhook};
 use crate::concurrently::run_concurrently;
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Pod, PodReadinessGate};
 use lbcf_controller::Options;
 use lbcf_e2e::manifests::{self, NAMESPACE};
 use lbcf_e2e::{ProxyAction, World, until};
@@ -35,6 +35,12 @@ async fn b110_no_call_is_made_without_unready_pods() {
         world.until_targets(&["web-2"], "50").await;
         let judged = setup.judged_pods();
         assert!(judged.iter().all(|pods| pods == &["web-0"]), "{judged:?}");
+        // Nor about one that was never registered (d42).
+        let mut starting = manifests::pod("starting");
+        starting.spec.as_mut().unwrap().readiness_gates = Some(vec![PodReadinessGate {
+            condition_type: "example.com/gate".into(),
+        }]);
+        world.create(&starting).await;
         world.create(&manifests::pod("web-3")).await;
         world.until_targets(&["web-2", "web-3"], "50").await;
         let judged = setup.judged_pods().len();

@@ -2,10 +2,11 @@
 
 use super::{JUDGE, Owner, Setup};
 use crate::concurrently::run_concurrently;
-use k8s_openapi::api::core::v1::{Pod, PodCondition};
+use k8s_openapi::api::core::v1::{Pod, PodCondition, PodReadinessGate};
+use kube::api::{Patch, PatchParams};
 use lbcf_controller::api::{BackendRecord, LoadBalancer};
 use lbcf_e2e::manifests::{self, LB, NAMESPACE};
-use lbcf_e2e::{Latch, ProxyAction, until, until_is};
+use lbcf_e2e::{Latch, ProxyAction, World, until, until_is};
 use mock_driver::KEEP_REGISTERED;
 use serde_json::json;
 
@@ -168,7 +169,7 @@ async fn b110_a_kept_pod_is_not_registered_at_further_load_balancers() {
         world.patch::<Pod>(NAMESPACE, "never", selected).await;
         world.set_ready("web-0", false).await;
         setup.until_called(1).await;
-        assert_eq!(setup.judged_pods()[0], ["web-0"]);
+        assert_eq!(setup.judged_pods()[0], ["never", "web-0"]);
         // A further load balancer gets the ready pods only.
         match owner {
             Owner::Group => {
@@ -205,6 +206,94 @@ async fn b110_a_kept_pod_is_not_registered_at_further_load_balancers() {
         setup.end().await;
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d42_b110_pods_that_start_are_judged_with_the_others_and_never_registered_by_that() {
+    run_concurrently(Owner::ALL, |owner| async move {
+        let setup = Setup::new(owner, 3).await;
+        let world = &setup.world;
+        setup.keep(&["web-0", "starting"]);
+        // It runs and never was ready: its readiness gate is closed.
+        let mut starting = manifests::pod("starting");
+        starting.spec.as_mut().unwrap().readiness_gates = Some(vec![PodReadinessGate {
+            condition_type: GATE.into(),
+        }]);
+        world.create(&starting).await;
+        until("it runs", async || {
+            let pod = world.api::<Pod>(NAMESPACE).get("starting").await.ok()?;
+            pod.status?.pod_ip
+        })
+        .await;
+        // A pod that is being deleted is not judged.
+        let mut leaving = manifests::pod("leaving");
+        leaving.metadata.finalizers = Some(vec!["example.com/slow".into()]);
+        world.create(&leaving).await;
+        world
+            .until_targets(&["web-0", "web-1", "web-2", "leaving"], "50")
+            .await;
+        world.delete::<Pod>(NAMESPACE, "leaving").await;
+        world
+            .until_targets(&["web-0", "web-1", "web-2"], "50")
+            .await;
+        world.until_records(3).await;
+        world.set_ready("web-0", false).await;
+        setup.until_called(1).await;
+        assert_eq!(setup.judged_pods()[0], ["starting", "web-0"]);
+        // The answer keeps web-0 and deregisters web-1, and creates nothing.
+        world.set_ready("web-1", false).await;
+        world.until_targets(&["web-0", "web-2"], "50").await;
+        let names = async || {
+            let records: Vec<BackendRecord> = world.all().await;
+            let pods = records.into_iter().filter_map(|it| it.spec.pod_backend);
+            let mut names: Vec<String> = pods.map(|pod| pod.name).collect();
+            names.sort();
+            names
+        };
+        let two = ["web-0", "web-2"].map(str::to_owned).to_vec();
+        until_is("records", two, names).await;
+        // What the driver said while the pod started does not count once it is registered.
+        setup.keep(&["web-0"]);
+        let judged = setup.judged_pods().len();
+        world.create(&manifests::pod("web-3")).await;
+        world.set_ready("web-2", false).await;
+        setup.until_called(judged + 1).await;
+        setup.keep(&["web-0", "starting"]);
+        set_gate(world, "starting", true).await;
+        world
+            .until_targets(&["web-0", "web-3", "starting"], "50")
+            .await;
+        world.until_records(3).await;
+        let (seen, judged) = (setup.proxy.count(), setup.judged_pods().len());
+        set_gate(world, "starting", false).await;
+        setup.until_called(judged + 1).await;
+        world.create(&manifests::pod("web-4")).await;
+        world
+            .until_targets(&["web-0", "web-3", "starting", "web-4"], "50")
+            .await;
+        let calls = setup.proxy.calls().split_off(seen);
+        assert!(
+            calls.iter().all(|call| call.webhook != "deregisterBackend"),
+            "{calls:?}"
+        );
+        let released = json!({"metadata": {"finalizers": null}});
+        world.patch::<Pod>(NAMESPACE, "leaving", released).await;
+        setup.end().await;
+    })
+    .await;
+}
+
+const GATE: &str = "example.com/gate";
+
+/// Opens or closes a pod's readiness gate.
+async fn set_gate(world: &World, pod: &str, open: bool) {
+    let status = if open { "True" } else { "False" };
+    let patch = json!({"status": {"conditions": [{"type": GATE, "status": status}]}});
+    world
+        .api::<Pod>(NAMESPACE)
+        .patch_status(pod, &PatchParams::default(), &Patch::Strategic(patch))
+        .await
+        .unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
