@@ -9,6 +9,7 @@ mod bind;
 mod concurrently;
 mod cost;
 mod dry_run;
+mod editions;
 mod examples;
 mod exhaustive;
 mod judge;
