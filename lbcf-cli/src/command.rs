@@ -43,7 +43,7 @@ enum Command {
     Crds,
     /// Print the admission webhook configurations, for `kubectl apply -f -`
     Webhooks(webhooks::WebhooksArgs),
-    /// Convert manifests of earlier editions, for `kubectl apply -f -`
+    // Its help is that of the arguments.
     Convert(convert::ConvertArgs),
 }
 

@@ -57,7 +57,7 @@ pub fn convert(
     pod_selector: Option<&PodSelector>,
 ) -> Result<Converted, ConversionErrors> {
     let mut errors = Vec::new();
-    let mut documents: Vec<Document> = Vec::new();
+    let mut documents: Vec<Document<'_>> = Vec::new();
     for file in files {
         for document in Document::parse_all(file) {
             match document {

@@ -22,13 +22,13 @@ metadata:
   namespace: shop
 spec:
   loadBalancers:
-    - edge
+  - edge
   pods:
     byLabel:
       selector:
         app: web
     ports:
-      - port: 80
+    - port: 80
 ";
 
 fn editions() -> String {

@@ -5,9 +5,9 @@ use crate::earlier_fields::RewrittenField;
 use serde_json::{Map, Value};
 
 #[derive(Debug)]
-pub(super) struct Editor<'a> {
+pub(super) struct Editor {
     /// Such as `old.yaml: document 2`.
-    document: &'a str,
+    document: String,
     /// The position in a `List`, or nothing.
     item: String,
     /// Such as `old.yaml: document 2: BackendGroup shop/web`.
@@ -16,10 +16,10 @@ pub(super) struct Editor<'a> {
     pub(super) errors: Vec<ConversionError>,
 }
 
-impl<'a> Editor<'a> {
-    pub(super) fn new(document: &'a str) -> Self {
+impl Editor {
+    pub(super) fn new(document: &str) -> Self {
         Self {
-            document,
+            document: document.to_owned(),
             item: String::new(),
             object: document.to_owned(),
             changes: Vec::new(),
@@ -33,7 +33,7 @@ impl<'a> Editor<'a> {
 
     pub(super) fn leave_items(&mut self) {
         self.item = String::new();
-        self.object = self.document.to_owned();
+        self.object = self.document.clone();
     }
 
     /// What follows is about this object, by its kind, namespace and name.

@@ -20,6 +20,14 @@ pub(super) fn convert(object: &mut Value, editor: &mut Editor) {
         editor.invalid("metadata", &metadata, "must be an object with a name");
         return;
     };
+    // YAML reads a name of digits as a number, and a long one is no longer exact.
+    if let Some(name) = metadata.get("name").filter(|name| !name.is_string()) {
+        editor.invalid(
+            "metadata.name",
+            name,
+            "must be a string; write it in quotes",
+        );
+    }
     for field in SET_BY_SERVER {
         if metadata.get(field).is_some_and(|value| !value.is_null()) {
             let old = metadata.remove(field);
