@@ -1,4 +1,5 @@
 use super::decide::{BindState, decide, renamed};
+use super::status;
 use crate::api::{BackendRecord, Bind};
 use crate::backends::{UnitBatch, enqueue_verdict, execute, source_of};
 use crate::context::Context;
@@ -53,7 +54,7 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
         Some(error) => Err(error),
         None if is_full => Ok(Action::RequeueNow),
         None if bind.is_deleting() => finish_deletion(context, &owner).await,
-        None => Ok(Action::AwaitChange),
+        None => status::write_counts(context, &owner).await,
     }
 }
 

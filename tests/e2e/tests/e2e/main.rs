@@ -6,6 +6,7 @@
 
 mod admission;
 mod bind;
+mod columns;
 mod concurrently;
 mod cost;
 mod dry_run;
