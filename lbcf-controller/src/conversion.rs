@@ -19,7 +19,7 @@ mod shared_name;
 mod spec;
 
 pub use change::{Change, ConversionError, ConversionErrors};
-pub use pod_selector::PodSelector;
+pub use pod_selector::{InvalidPodSelector, PodSelector};
 
 use document::Document;
 use editor::Editor;

@@ -1,8 +1,8 @@
 //! `lbcf convert`.
 
-use crate::process::{TempFile, lbcf, run, text};
+use crate::process::{Running, TempFile, lbcf, run, text};
 use std::io::Write;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 const OLD: &str = "\
 # Why it is here.
@@ -37,9 +37,12 @@ fn editions() -> String {
 }
 
 fn run_with_stdin(args: &[&str], stdin: &str) -> Output {
-    let mut command = lbcf(args);
-    command.stdin(Stdio::piped());
+    output_of(lbcf(args), stdin)
+}
+
+fn output_of(mut command: Command, stdin: &str) -> Output {
     let mut child = command
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -123,6 +126,46 @@ fn d21_the_manifests_of_all_editions_are_converted() {
         (text(&again.stdout), text(&again.stderr)),
         (stdout, String::new())
     );
+}
+
+#[test]
+fn kubectl_applies_what_is_printed() {
+    if !crate::kubectl::is_installed() {
+        let skipped = "SKIPPED: kubectl_applies_what_is_printed, as kubectl is not on the PATH";
+        writeln!(std::io::stderr(), "{skipped}").unwrap();
+        return;
+    }
+    let kubeconfig = TempFile::new("kubeconfig");
+    let path = kubeconfig.as_str();
+    let args = [
+        "local-cluster",
+        "--listen",
+        "127.0.0.1:0",
+        "--with-crds",
+        "--kubeconfig",
+        path,
+    ];
+    let cluster = Running::start(&args);
+    cluster.line_with("http://");
+    let kubectl = |args: &[&str], stdin: &str| {
+        let mut command = Command::new("kubectl");
+        command
+            .env("KUBECONFIG", kubeconfig.path())
+            .env("HOME", kubeconfig.path().parent().unwrap())
+            .args(args);
+        let output = output_of(command, stdin);
+        assert!(
+            output.status.success(),
+            "{args:?}: {}",
+            text(&output.stderr)
+        );
+        text(&output.stdout)
+    };
+    kubectl(&["create", "namespace", "storefront"], "");
+    let converted = run(&["convert", "-f", &editions(), "--pod-selector", "crew=plaza"]);
+    let applied = kubectl(&["apply", "-f", "-"], &text(&converted.stdout));
+    assert_eq!(applied.matches(" created").count(), 21, "{applied}");
+    assert_eq!(cluster.interrupt().0, Some(0));
 }
 
 #[test]

@@ -63,9 +63,7 @@ pub(super) fn convert_reference(
         );
         return None;
     };
-    let Some((kind, today)) = LbcfKind::of(name) else {
-        return None;
-    };
+    let (kind, today) = LbcfKind::of(name)?;
     let given = object.get("apiVersion").cloned().unwrap_or_default();
     let former = format!("{FORMER_GROUP}/{FORMER_VERSION}");
     match given.as_str() {

@@ -327,7 +327,7 @@ async fn u22_d26_long_names_are_supported() {
     world
         .create(&manifests::group(&group, &[&long("other-lb")]))
         .await;
-    world.until_counts(&group, [1, 1, 1, 1]).await;
+    world.until_records(2).await;
     for record in world.all::<BackendRecord>().await {
         let labels = record.metadata.labels.unwrap();
         assert!(labels.values().all(|value| value.len() <= 63), "{labels:?}");
