@@ -1,6 +1,6 @@
 //! The command line: the subcommands and their exit codes.
 
-use crate::{demo, local_cluster, new, webhooks};
+use crate::{convert, demo, local_cluster, new, webhooks};
 use clap::{Parser, Subcommand};
 use lbcf_controller::cli::LogArgs;
 use std::error::Error;
@@ -43,6 +43,8 @@ enum Command {
     Crds,
     /// Print the admission webhook configurations, for `kubectl apply -f -`
     Webhooks(webhooks::WebhooksArgs),
+    // Its help is that of the arguments.
+    Convert(convert::ConvertArgs),
 }
 
 /// Parses the command line, runs the command and returns the exit code: 0, 1 for a failed demo or
@@ -103,6 +105,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
             std::io::stdout().write_all(lbcf_controller::api::crds_yaml()?.as_bytes())?;
         }
         Command::Webhooks(args) => webhooks::print(args)?,
+        Command::Convert(args) => convert::run(args)?,
     }
     Ok(ExitCode::SUCCESS)
 }

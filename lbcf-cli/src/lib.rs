@@ -18,6 +18,7 @@
 //! ```
 
 mod command;
+mod convert;
 pub mod demo;
 mod local_cluster;
 mod new;

@@ -30,5 +30,6 @@ pub use configurations::{
     Configurations, Endpoint, MUTATING_CONFIGURATION, VALIDATING_CONFIGURATION, configurations,
     configurations_yaml,
 };
+pub(crate) use rules::syntax;
 
 pub use server::{AdmissionError, AdmissionServer, Certificates};

@@ -4,6 +4,7 @@
 //! reconciled on its own, so that a slow or failing one delays neither the others nor the pods
 //! (u5).
 
+mod counts;
 mod decide;
 pub(crate) mod load_balancer;
 mod reconcile;

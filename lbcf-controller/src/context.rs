@@ -40,8 +40,8 @@ pub(crate) struct Context {
     pub(crate) verdicts: Verdicts,
     pub(crate) orphans: Orphans,
     index: Mutex<Index>,
-    /// When the status of a group was written last.
-    status_written: Mutex<HashMap<ObjectKey, Instant>>,
+    /// When the status of a group or Bind was written last.
+    status_written: Mutex<HashMap<Owner, Instant>>,
     /// Objects whose state is uncertain: a write failed that may have been done all the same, or
     /// that was decided on an outdated state.
     uncertain: Mutex<UncertainWrites>,
@@ -210,17 +210,17 @@ impl Context {
         }
     }
 
-    /// How long a group's status cannot be written yet.
-    pub(crate) fn status_wait(&self, group: &ObjectKey) -> Option<Duration> {
-        let next = *self.status_written.lock().get(group)? + self.options.status_interval;
+    /// How long the counts of a group or Bind cannot be written yet.
+    pub(crate) fn status_wait(&self, owner: &Owner) -> Option<Duration> {
+        let next = *self.status_written.lock().get(owner)? + self.options.status_interval;
         next.checked_duration_since(Instant::now())
             .filter(|wait| !wait.is_zero())
     }
 
-    pub(crate) fn note_status_write(&self, group: ObjectKey) {
+    pub(crate) fn note_status_write(&self, owner: Owner) {
         let now = Instant::now();
         let mut written = self.status_written.lock();
         written.retain(|_, at| now.duration_since(*at) < self.options.status_interval);
-        written.insert(group, now);
+        written.insert(owner, now);
     }
 }

@@ -34,7 +34,7 @@
 //! With [`Options::leader_election`], several controllers can run: the leader reconciles, and the others
 //! keep their index up to date ([`Election`]). [`Controller::health`] provides liveness, readiness and
 //! metrics, [`HealthServer`] serves them. [`admission`] validates and mutates objects before they are
-//! stored. [`cli`] has the flags of the binary `lbcf-controller`.
+//! stored; [`conversion`] rewrites manifests of earlier editions. [`cli`] has the flags of the binary `lbcf-controller`.
 //!
 //! Numbers such as (b120) in comments refer to the lists in `docs/`.
 
@@ -48,7 +48,9 @@ pub mod cli;
 mod cluster;
 mod context;
 mod controller;
+pub mod conversion;
 mod drivers;
+mod earlier_fields;
 mod error_text;
 mod health;
 mod index;

@@ -35,7 +35,7 @@ pub struct Options {
     /// The client for all drivers: certificates, token, limits. By default the system's trust roots
     /// and no token.
     pub driver_client: Option<HttpClient>,
-    /// The minimum time between two writes of a group's status; default 1 s.
+    /// The minimum time between two writes of the counts of a group or Bind; default 1 s.
     pub status_interval: Duration,
     /// The timeout of a write to the API server; default 15 s.
     pub write_timeout: Duration,

@@ -13,6 +13,7 @@ fn help_lists_every_command() {
         "local-cluster",
         "crds",
         "webhooks",
+        "convert",
     ] {
         assert!(help.contains(command), "{help}");
         let output = run(&[command, "--help"]);

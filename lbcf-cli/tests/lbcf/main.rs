@@ -7,6 +7,7 @@
 mod command_line;
 mod conformance;
 mod controller;
+mod convert;
 mod demo;
 mod kubectl;
 mod new;

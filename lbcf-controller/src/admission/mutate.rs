@@ -7,6 +7,7 @@ mod backend_group;
 mod driver;
 
 use super::table::{Kind, Operation};
+use crate::earlier_fields::numbers_to_strings;
 use crate::names;
 use json_patch::Patch;
 use serde_json::{Map, Value, json};
@@ -83,19 +84,6 @@ fn keep_identity(spec: &mut Value, object: &Value, old: Option<&Value>) {
         && old.and_then(identity).as_ref() == Some(&now)
     {
         spec["lbSpec"] = now;
-    }
-}
-
-/// Rewrites integers such as `weight: 50` to strings (d20). Numbers with a fraction stay and are refused,
-/// because YAML's `1.10` arrives as 1.1.
-fn numbers_to_strings(map: Option<&mut Value>) {
-    let values = map.and_then(Value::as_object_mut);
-    for value in values.into_iter().flat_map(Map::values_mut) {
-        if let Value::Number(number) = value
-            && (number.is_i64() || number.is_u64())
-        {
-            *value = Value::String(number.to_string());
-        }
     }
 }
 

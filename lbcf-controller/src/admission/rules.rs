@@ -10,7 +10,7 @@ mod driver;
 mod ensure_policy;
 mod load_balancer;
 mod pods;
-pub(super) mod syntax;
+pub(crate) mod syntax;
 
 pub(super) use backend_group::{backend_type, validate_backend_group};
 pub(super) use bind::validate_bind;

@@ -25,13 +25,25 @@ use serde::{Deserialize, Serialize};
     doc = "A Bind declares load balancers and registers pods with each of them.",
     printcolumn(
         name = "LoadBalancers",
-        type_ = "string",
-        json_path = ".spec.loadBalancers[*].name"
+        type_ = "integer",
+        json_path = ".status.loadBalancers"
     ),
     printcolumn(
         name = "Ready",
+        type_ = "integer",
+        json_path = ".status.readyLoadBalancers"
+    ),
+    printcolumn(name = "Backends", type_ = "integer", json_path = ".status.backends"),
+    printcolumn(
+        name = "Registered",
+        type_ = "integer",
+        json_path = ".status.registeredBackends"
+    ),
+    // The first of them: a column shows one value.
+    printcolumn(
+        name = "Message",
         type_ = "string",
-        json_path = ".status.loadBalancerStatuses[*].conditions[?(@.type==\"Ready\")].status"
+        json_path = ".status.loadBalancerStatuses[*].conditions[?(@.status==\"False\")].message"
     ),
     printcolumn(
         name = "Age",
@@ -106,6 +118,19 @@ pub struct BindStatus {
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<Vec<TargetLoadBalancerStatus>>")]
     pub load_balancer_statuses: Vec<TargetLoadBalancerStatus>,
+    /// Number of load balancers in the spec.
+    #[serde(default)]
+    pub load_balancers: i32,
+    /// Number of load balancers in the spec that exist and have their attributes.
+    #[serde(default)]
+    pub ready_load_balancers: i32,
+    /// Number of selected pods.
+    #[serde(default)]
+    pub backends: i32,
+    /// Number of pods whose ports are all registered with all load balancers that exist. Equal to
+    /// `backends` when the Bind is done.
+    #[serde(default)]
+    pub registered_backends: i32,
 }
 
 /// The observed state of one load balancer of a Bind.

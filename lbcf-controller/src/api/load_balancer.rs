@@ -33,6 +33,7 @@ use serde::{Deserialize, Serialize};
         type_ = "string",
         json_path = ".status.conditions[?(@.type==\"AttributesSynced\")].status"
     ),
+    printcolumn(name = "Address", type_ = "string", json_path = ".status.lbInfo.address"),
     printcolumn(
         name = "Message",
         type_ = "string",

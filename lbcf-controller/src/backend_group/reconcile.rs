@@ -115,10 +115,10 @@ async fn write_status(context: &Context, owner: &Owner) -> Result<Action, Error>
     if group.status.as_ref() == Some(&status) {
         return Ok(Action::AwaitChange);
     }
-    if let Some(wait) = context.status_wait(key) {
+    if let Some(wait) = context.status_wait(owner) {
         return Ok(Action::RequeueAfter(wait));
     }
-    context.note_status_write(key.clone());
+    context.note_status_write(owner.clone());
     context.write_status(&*group, &status).await?;
     // The event is recorded when this state is reached, and not repeated (b115, u37).
     let is_complete = |backends, registered| backends > 0 && backends == registered;

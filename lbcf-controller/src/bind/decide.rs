@@ -30,7 +30,9 @@ pub(crate) fn decide(state: &BindState) -> RecordPlan {
     let policy = ensure_policy(bind);
     let mut desired = DesiredRecords::default();
     if !bind.is_deleting() {
-        for lb in usable(bind) {
+        let status = bind.status.iter();
+        let entries = status.flat_map(|status| &status.load_balancer_statuses);
+        for lb in usable(bind, entries) {
             for pod in &state.pods {
                 let policy = bind.spec.deregister_policy;
                 let eligibility = eligibility_of_pod(pod, policy, &state.verdict);
@@ -51,10 +53,11 @@ pub(crate) fn decide(state: &BindState) -> RecordPlan {
 
 /// The load balancers that have records (b132): they are created, not being deleted, and declared
 /// in the spec.
-fn usable(bind: &Bind) -> impl Iterator<Item = &TargetLoadBalancerStatus> {
-    let existing = bind.status.iter();
-    let existing = existing.flat_map(|status| &status.load_balancer_statuses);
-    existing.filter(|lb| {
+pub(super) fn usable<'a>(
+    bind: &'a Bind,
+    entries: impl IntoIterator<Item = &'a TargetLoadBalancerStatus>,
+) -> impl Iterator<Item = &'a TargetLoadBalancerStatus> {
+    entries.into_iter().filter(|lb| {
         let mut declared = bind.spec.load_balancers.iter();
         lb.deletion_timestamp.is_none()
             && lb.conditions.is_true(condition_types::CREATED)
@@ -64,7 +67,7 @@ fn usable(bind: &Bind) -> impl Iterator<Item = &TargetLoadBalancerStatus> {
 
 /// The ports without duplicates. The protocols keep their case, as records' names contain them
 /// (b48).
-fn ports(bind: &Bind) -> Vec<(i32, &str)> {
+pub(super) fn ports(bind: &Bind) -> Vec<(i32, &str)> {
     let mut ports: Vec<(i32, &str)> = Vec::new();
     for port in &bind.spec.pods.ports {
         let (number, protocol) = (port.number(), port.protocol.as_deref().unwrap_or("TCP"));

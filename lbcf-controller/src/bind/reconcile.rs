@@ -1,4 +1,5 @@
 use super::decide::{BindState, decide, renamed};
+use super::status;
 use crate::api::{BackendRecord, Bind};
 use crate::backends::{
     PlanOutcome, UnitBatch, enqueue_verdict, execute, may_adopt, release_held, source_of,
@@ -60,8 +61,9 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
         None if is_full => Ok(Action::RequeueNow),
         None if bind.is_deleting() => finish_deletion(context, &owner).await,
         None => {
+            let action = status::write_counts(context, &owner).await?;
             release_held(context, &owner)?;
-            Ok(Action::AwaitChange)
+            Ok(action)
         }
     }
 }

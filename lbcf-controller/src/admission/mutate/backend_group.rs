@@ -1,7 +1,8 @@
 //! BackendGroup: fields of older manifests are rewritten to the current ones (b87 to b92).
 
-use super::{list_at, set_if_blank};
+use super::set_if_blank;
 use crate::admission::rules::syntax;
+use crate::earlier_fields::{list_load_balancer, list_port, rename_port_number};
 use crate::names;
 use serde_json::{Map, Value, json};
 
@@ -74,72 +75,10 @@ pub(super) fn normalise(spec: &mut Map<String, Value>) {
     set_if_blank(spec, "deregisterPolicy", "IfNotReady");
 }
 
-/// Moves `lbName` into `loadBalancers` (b89).
-fn list_load_balancer(spec: &mut Map<String, Value>) {
-    let Some(name) = spec
-        .get("lbName")
-        .and_then(Value::as_str)
-        .map(str::to_owned)
-    else {
-        return;
-    };
-    if name.is_empty()
-        || move_into(spec, "loadBalancers", json!(name), |listed, name| {
-            listed == name
-        })
-    {
-        spec.remove("lbName");
-    }
-}
-
-/// Moves `port` into `ports` (b90).
-fn list_port(pods: &mut Map<String, Value>) {
-    let Some(mut port) = pods.get("port").filter(|port| port.is_object()).cloned() else {
-        return;
-    };
-    normalise_port(&mut port);
-    let is_same = |listed: &Value, port: &Value| {
-        let mut listed = listed.clone();
-        normalise_port(&mut listed);
-        listed == *port
-    };
-    if move_into(pods, "ports", port, is_same) {
-        pods.remove("port");
-    }
-}
-
-/// Puts an item into a list, which is created if it is missing, unless the list has it. False if the
-/// field is not a list.
-fn move_into(
-    parent: &mut Map<String, Value>,
-    list: &str,
-    item: Value,
-    is_same: impl Fn(&Value, &Value) -> bool,
-) -> bool {
-    let Some(list) = list_at(parent, list) else {
-        return false;
-    };
-    if !list.iter().any(|listed| is_same(listed, &item)) {
-        list.push(item);
-    }
-    true
-}
-
-/// `portNumber` becomes `port` if that is not set, and the protocol defaults to TCP (b90, b91).
-/// Without either number `port` stays absent (u23).
+/// Renames earlier fields of a port; the protocol defaults to TCP (b90, b91).
 fn normalise_port(port: &mut Value) {
-    let Some(port) = port.as_object_mut() else {
-        return;
-    };
-    let is_given = port
-        .get("port")
-        .and_then(Value::as_i64)
-        .is_some_and(|port| port > 0);
-    if let Some(legacy) = port.remove("portNumber")
-        && !is_given
-        && !legacy.is_null()
-    {
-        port.insert("port".to_owned(), legacy);
+    rename_port_number(port);
+    if let Some(port) = port.as_object_mut() {
+        set_if_blank(port, "protocol", "TCP");
     }
-    set_if_blank(port, "protocol", "TCP");
 }

@@ -8,8 +8,8 @@ const DNS_NAME_MAX: usize = 253;
 pub(in crate::admission) const OBJECT_NAME: &str = "must be an object's name: at most 253 of a-z, 0-9, '-' and '.', a letter or digit at both ends";
 pub(super) const DNS_LABEL: &str =
     "must be at most 63 of a-z, 0-9 and '-', a letter or digit at both ends";
-pub(super) const LABEL_KEY: &str = "not a label's key: [DOMAIN/]NAME, NAME at most 63 of A-Z, a-z, 0-9, '-', '_' and '.', a letter or digit at both ends";
-pub(super) const LABEL_VALUE: &str = "not a label's value: at most 63 of A-Z, a-z, 0-9, '-', '_' and '.', a letter or digit at both ends";
+pub(crate) const LABEL_KEY: &str = "not a label's key: [DOMAIN/]NAME, NAME at most 63 of A-Z, a-z, 0-9, '-', '_' and '.', a letter or digit at both ends";
+pub(crate) const LABEL_VALUE: &str = "not a label's value: at most 63 of A-Z, a-z, 0-9, '-', '_' and '.', a letter or digit at both ends";
 
 /// Whether this is a valid name of an object. Anything else must not become part of a URL's path.
 pub(in crate::admission) fn is_object_name(text: &str) -> bool {
@@ -21,14 +21,14 @@ pub(super) fn is_dns_label(text: &str) -> bool {
     text.len() <= LABEL_MAX && is_dns_word(text)
 }
 
-pub(super) fn is_label_key(text: &str) -> bool {
+pub(crate) fn is_label_key(text: &str) -> bool {
     match text.split_once('/') {
         Some((domain, name)) => is_object_name(domain) && is_label_word(name),
         None => is_label_word(text),
     }
 }
 
-pub(super) fn is_label_value(text: &str) -> bool {
+pub(crate) fn is_label_value(text: &str) -> bool {
     text.is_empty() || is_label_word(text)
 }
 

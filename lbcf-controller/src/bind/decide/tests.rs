@@ -52,6 +52,7 @@ fn bind() -> Bind {
     bind.metadata.uid = Some("bind-uid".into());
     bind.status = Some(BindStatus {
         load_balancer_statuses: vec![created("a"), created("b")],
+        ..BindStatus::default()
     });
     bind
 }

@@ -73,6 +73,7 @@ impl Case {
         self.change(|bind| {
             bind.status = Some(BindStatus {
                 load_balancer_statuses: vec![entry],
+                ..BindStatus::default()
             });
         })
     }

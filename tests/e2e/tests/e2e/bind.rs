@@ -5,9 +5,11 @@ mod deleting;
 mod registering;
 mod updating;
 
+use lbcf_controller::Options;
 use lbcf_controller::api::{Bind, LoadBalancerDriver};
 use lbcf_e2e::manifests::{self, BIND, DRIVER, NAMESPACE, SYSTEM};
 use lbcf_e2e::{DriverProxy, World, until_is};
+use std::time::Duration;
 use tokio::task::JoinHandle;
 
 const CONTROLLER: &str = "lbcf-controller";
@@ -59,8 +61,13 @@ async fn bound_on(
     (world, proxy, controller)
 }
 
+/// A controller that writes counts only together with an entry, so that tests can count writes.
 fn start(world: &World) -> JoinHandle<()> {
-    world.start_controller_with(world.cluster.client_as(CONTROLLER), World::quick())
+    let options = Options {
+        status_interval: Duration::from_secs(3600),
+        ..World::options()
+    };
+    world.start_controller_with(world.cluster.client_as(CONTROLLER), options)
 }
 
 /// Deletes the Bind and waits until nothing is left.

@@ -6,9 +6,11 @@
 
 mod admission;
 mod bind;
+mod columns;
 mod concurrently;
 mod cost;
 mod dry_run;
+mod editions;
 mod examples;
 mod exhaustive;
 mod judge;

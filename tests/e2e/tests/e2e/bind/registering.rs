@@ -245,6 +245,8 @@ async fn d27_u35_at_rest_and_after_a_restart_nothing_is_written_and_no_webhook_c
             condition["observedGeneration"] = json!(null);
         }
     }
+    // It has no counts either, which cost a write; here they are already there.
+    status["registeredBackends"] = json!(3);
     let params = PatchParams::default();
     let binds = world.api::<Bind>(NAMESPACE);
     let patch = Patch::Merge(json!({ "status": status }));
@@ -325,7 +327,7 @@ async fn u22_d26_long_names_are_supported() {
     world
         .create(&manifests::group(&group, &[&long("other-lb")]))
         .await;
-    world.until_counts(&group, [1, 1, 1, 1]).await;
+    world.until_records(2).await;
     for record in world.all::<BackendRecord>().await {
         let labels = record.metadata.labels.unwrap();
         assert!(labels.values().all(|value| value.len() <= 63), "{labels:?}");

@@ -1,0 +1,115 @@
+//! `lbcf convert`: manifests of earlier editions as today's.
+
+use lbcf_controller::conversion::{self, ManifestFile, PodSelector};
+use std::error::Error;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The extensions of files that are read from a folder, as kubectl does.
+const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
+
+/// Convert manifests of earlier editions, for `kubectl apply -f -`
+///
+/// Rewrites the API group tke.cloud.tencent.com, `lbName`, `pods.port`, `portNumber`, labels in `byLabel`
+/// without `selector`, numbers in maps of strings, names of load balancers with a scope, a record's
+/// `attributes`, and metadata that only the API server sets. The manifests are printed on stdout, and each
+/// change on a line of stderr:
+///
+///     lbcf convert -f old.yaml | kubectl apply -f -
+///
+/// Objects of other kinds and manifests that are up to date are printed as they are. A manifest that was
+/// changed loses its comments, and its fields are sorted. If any manifest cannot be converted, nothing is
+/// printed on stdout, stderr names the document, the field, its value and what is allowed, and the exit code
+/// is 2.
+#[derive(Debug, Clone, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ConvertArgs {
+    /// File with manifests, folder with such files (.yaml, .yml, .json), or `-` for stdin; repeatable
+    #[arg(
+        short = 'f',
+        long = "filename",
+        env = "LBCF_CONVERT_FILENAME",
+        value_name = "FILE",
+        value_delimiter = ',',
+        required = true
+    )]
+    files: Vec<PathBuf>,
+
+    /// Labels for BackendGroups and Binds that select no pods, such as app=web; without them those are
+    /// errors
+    #[arg(long, env = "LBCF_CONVERT_POD_SELECTOR", value_name = "LABELS")]
+    pod_selector: Option<PodSelector>,
+}
+
+pub(crate) fn run(args: ConvertArgs) -> Result<(), Box<dyn Error>> {
+    let mut files = Vec::new();
+    let mut is_stdin_read = false;
+    for path in &args.files {
+        if path == Path::new("-") {
+            if std::mem::replace(&mut is_stdin_read, true) {
+                return Err("-f -: stdin can be read only once".into());
+            }
+            files.push(read_stdin()?);
+        } else if path.is_dir() {
+            for path in files_in(path)? {
+                files.push(read(&path)?);
+            }
+        } else {
+            files.push(read(path)?);
+        }
+    }
+    let converted = conversion::convert(&files, args.pod_selector.as_ref())?;
+    if converted.yaml.is_empty() {
+        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+        return Err(format!("-f {}: contains no manifest", names.join(",")).into());
+    }
+    let mut stderr = std::io::stderr().lock();
+    for change in &converted.changes {
+        writeln!(stderr, "{change}")?;
+    }
+    Ok(std::io::stdout().write_all(converted.yaml.as_bytes())?)
+}
+
+fn read_stdin() -> Result<ManifestFile, String> {
+    let mut text = String::new();
+    std::io::stdin()
+        .read_to_string(&mut text)
+        .map_err(|error| format!("-f -: {error}"))?;
+    Ok(ManifestFile {
+        name: "stdin".to_owned(),
+        text,
+    })
+}
+
+fn read(path: &Path) -> Result<ManifestFile, String> {
+    let text = fs::read_to_string(path).map_err(|error| problem(path, error))?;
+    Ok(ManifestFile {
+        name: path.display().to_string(),
+        text,
+    })
+}
+
+/// The files of a folder in the order of their names, without those of its subfolders.
+fn files_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(|error| problem(folder, error))? {
+        let path = entry.map_err(|error| problem(folder, error))?.path();
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        if extension.is_some_and(|extension| EXTENSIONS.contains(&extension)) && !path.is_dir() {
+            paths.push(path);
+        }
+    }
+    if paths.is_empty() {
+        return Err(problem(
+            folder,
+            "the folder has no .yaml, .yml or .json files",
+        ));
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn problem(path: &Path, problem: impl std::fmt::Display) -> String {
+    format!("-f {}: {problem}", path.display())
+}

@@ -1,0 +1,132 @@
+//! Conversion of manifests of earlier editions to today's, as `lbcf convert` does.
+//!
+//! The earlier editions have another API group, fields that were replaced (`lbName`, `pods.port`,
+//! `portNumber`, `attributes` of a record), labels in `byLabel` instead of in its `selector`, numbers in
+//! maps of strings, and shared load balancers whose names lack the prefix. [`convert`] rewrites them and
+//! lists what it changed. It does no I/O.
+//!
+//! A manifest that needs no conversion keeps its text. One that cannot be converted is an error, because a
+//! guess would register the wrong backends.
+
+mod change;
+mod document;
+mod editor;
+mod kind;
+mod metadata;
+mod pod_selector;
+mod pods;
+mod shared_name;
+mod spec;
+
+pub use change::{Change, ConversionError, ConversionErrors};
+pub use pod_selector::{InvalidPodSelector, PodSelector};
+
+use document::Document;
+use editor::Editor;
+use kind::LbcfKind;
+use serde_json::Value;
+use shared_name::SharedNames;
+
+/// The text of one file, in YAML or JSON, and the name that messages use for it.
+#[derive(Debug, Clone)]
+pub struct ManifestFile {
+    /// The file's path, or `stdin`.
+    pub name: String,
+    /// Any number of documents, separated by lines of `---`.
+    pub text: String,
+}
+
+/// The result of [`convert`].
+#[derive(Debug, Clone)]
+pub struct Converted {
+    /// All documents in their order, each after a line of `---`.
+    pub yaml: String,
+    /// What is different from the input.
+    pub changes: Vec<Change>,
+}
+
+/// Converts manifests. Groups and Binds that select no pods at all get `pod_selector`.
+///
+/// The files are converted together: a group follows the new name of a shared load balancer, wherever
+/// that one is. Objects of other kinds are returned as they are, and a `List` item by item.
+///
+/// # Errors
+/// Everything that cannot be parsed or converted, in all files.
+pub fn convert(
+    files: &[ManifestFile],
+    pod_selector: Option<&PodSelector>,
+) -> Result<Converted, ConversionErrors> {
+    let mut errors = Vec::new();
+    let mut documents: Vec<Document<'_>> = Vec::new();
+    for file in files {
+        for document in Document::parse_all(file) {
+            match document {
+                Ok(document) => documents.push(document),
+                Err(error) => errors.push(error),
+            }
+        }
+    }
+    let objects = documents.iter();
+    let objects = objects.flat_map(|document| document::objects(&document.value));
+    let shared_names = SharedNames::of(objects);
+    let (mut yaml, mut changes) = (String::new(), Vec::new());
+    for mut document in documents {
+        let mut editor = Editor::new(&document.name);
+        convert_document(
+            &mut document.value,
+            &shared_names,
+            pod_selector,
+            &mut editor,
+        );
+        yaml.push_str("---\n");
+        match document.text(!editor.changes.is_empty()) {
+            Ok(text) => yaml.push_str(&text),
+            Err(error) => errors.push(error),
+        }
+        changes.append(&mut editor.changes);
+        errors.append(&mut editor.errors);
+    }
+    if errors.is_empty() {
+        Ok(Converted { yaml, changes })
+    } else {
+        Err(ConversionErrors(errors))
+    }
+}
+
+fn convert_document(
+    document: &mut Value,
+    shared_names: &SharedNames,
+    pod_selector: Option<&PodSelector>,
+    editor: &mut Editor,
+) {
+    let Some(items) = document::list_items(document) else {
+        convert_object(document, shared_names, pod_selector, editor);
+        return;
+    };
+    for (i, item) in items.iter_mut().enumerate() {
+        editor.enter_item(i);
+        convert_object(item, shared_names, pod_selector, editor);
+    }
+    editor.leave_items();
+    kind::convert_api_version(document, editor);
+}
+
+fn convert_object(
+    object: &mut Value,
+    shared_names: &SharedNames,
+    pod_selector: Option<&PodSelector>,
+    editor: &mut Editor,
+) {
+    editor.enter_object(object);
+    let Some(kind) = kind::convert_api_version(object, editor) else {
+        return;
+    };
+    metadata::convert(object, editor);
+    if kind == LbcfKind::LoadBalancer {
+        shared_name::convert(object, shared_names, editor);
+    }
+    spec::convert(kind, object, shared_names, pod_selector, editor);
+}
+
+#[cfg(test)]
+mod tests;

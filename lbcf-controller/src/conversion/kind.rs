@@ -1,0 +1,94 @@
+//! Which objects are LBCF's, and their API group.
+
+use super::editor::Editor;
+use crate::api::{BackendGroup, BackendRecord, Bind, GROUP, LoadBalancer, LoadBalancerDriver};
+use kube::Resource;
+use serde_json::{Value, json};
+
+/// The API group of the first editions (b4).
+const FORMER_GROUP: &str = "tke.cloud.tencent.com";
+/// The only version of the former group.
+const FORMER_VERSION: &str = "v1beta1";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LbcfKind {
+    Driver,
+    LoadBalancer,
+    BackendGroup,
+    BackendRecord,
+    Bind,
+}
+
+impl LbcfKind {
+    /// The kind of an object, or of the items of a list such as `BackendGroupList`.
+    fn of(kind: &str) -> Option<(Self, String)> {
+        fn entry<K: Resource<DynamicType = ()>>(kind: LbcfKind) -> (String, (LbcfKind, String)) {
+            (
+                K::kind(&()).into_owned(),
+                (kind, K::api_version(&()).into_owned()),
+            )
+        }
+        let known = [
+            entry::<LoadBalancerDriver>(Self::Driver),
+            entry::<LoadBalancer>(Self::LoadBalancer),
+            entry::<BackendGroup>(Self::BackendGroup),
+            entry::<BackendRecord>(Self::BackendRecord),
+            entry::<Bind>(Self::Bind),
+        ];
+        let kind = kind.strip_suffix("List").unwrap_or(kind);
+        let mut known = known.into_iter();
+        known.find_map(|(name, found)| (name == kind).then_some(found))
+    }
+}
+
+/// Replaces the former group (b3, b4). Returns the kind, or none if the object is not LBCF's or has
+/// an unknown version.
+pub(super) fn convert_api_version(object: &mut Value, editor: &mut Editor) -> Option<LbcfKind> {
+    convert_reference(object, "", editor)
+}
+
+/// Like [`convert_api_version`] for an object reference, whose fields have the prefix `at`.
+pub(super) fn convert_reference(
+    object: &mut Value,
+    at: &str,
+    editor: &mut Editor,
+) -> Option<LbcfKind> {
+    let field = format!("{at}apiVersion");
+    let Some(name) = object.get("kind").and_then(Value::as_str) else {
+        let kind = object.get("kind").cloned().unwrap_or_default();
+        editor.invalid(
+            &format!("{at}kind"),
+            &kind,
+            "must be the name of a kind, such as BackendGroup",
+        );
+        return None;
+    };
+    let (kind, today) = LbcfKind::of(name)?;
+    let given = object.get("apiVersion").cloned().unwrap_or_default();
+    let former = format!("{FORMER_GROUP}/{FORMER_VERSION}");
+    match given.as_str() {
+        Some(text) if text == today => Some(kind),
+        Some(text) if text == former => {
+            editor.replace(&field, &mut object["apiVersion"], json!(today));
+            Some(kind)
+        }
+        Some(text) if is_ours(text) => {
+            let allowed = format!("must be {today}, or {former}, which is converted");
+            editor.invalid(&field, &given, &allowed);
+            None
+        }
+        // A kind of the same name in another group.
+        Some(_) => None,
+        None => {
+            let allowed = format!("must be the group and version of the kind, such as {today}");
+            editor.invalid(&field, &given, &allowed);
+            None
+        }
+    }
+}
+
+/// Whether this is the API version of an object that is converted.
+pub(super) fn is_ours(api_version: &str) -> bool {
+    let group = api_version.split_once('/').map(|(group, _)| group);
+    group == Some(GROUP) || group == Some(FORMER_GROUP)
+}
