@@ -9,5 +9,7 @@ mod conformance;
 mod controller;
 mod demo;
 mod kubectl;
+#[cfg(unix)]
+mod late_leader;
 mod new;
 mod process;
