@@ -6,12 +6,13 @@ use crate::cluster::{EventWriter, Recorder, StatusLocks, WriteError, Writer};
 use crate::drivers::{AddressLocks, CallCounts, DriverError, Drivers};
 use crate::index::{Index, Indexed, StoreEvent};
 use crate::key::{ObjectKey, Owner, RequestKey};
+use crate::leader::LeaseGuard;
 use crate::lock::Mutex;
 use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::orphans::Orphans;
 use crate::periodic::Periods;
-use crate::queue::{ConcurrencyKey, Queue};
+use crate::queue::{CallPermit, ConcurrencyKey, Queue};
 use crate::reconcile::Error;
 use crate::verdicts::Verdicts;
 use kube::ResourceExt;
@@ -29,6 +30,7 @@ type UncertainWrites = HashMap<(&'static str, ObjectKey), u64>;
 pub(crate) struct Context {
     pub(crate) options: Options,
     pub(crate) client: kube::Client,
+    pub(crate) guard: LeaseGuard,
     pub(crate) cluster: Writer,
     pub(crate) drivers: Drivers,
     pub(crate) recorder: Recorder,
@@ -55,14 +57,25 @@ impl Context {
         counts: CallCounts,
     ) -> (Self, EventWriter) {
         let (timeout, dry_run) = (options.write_timeout, options.dry_run);
-        let (recorder, events) = Recorder::new(client.clone(), dry_run);
+        let election = options.leader_election.as_ref();
+        let guard = election.map_or_else(LeaseGuard::none, |election| {
+            LeaseGuard::new(election.renew_deadline)
+        });
+        let (recorder, events) = Recorder::new(client.clone(), dry_run, guard.clone());
         let metrics = Metrics::new();
         let context = Self {
-            cluster: Writer::new(client.clone(), timeout, dry_run, metrics.clone()),
-            drivers: Drivers::new(&options, counts, metrics.clone()),
+            cluster: Writer::new(
+                client.clone(),
+                timeout,
+                dry_run,
+                metrics.clone(),
+                guard.clone(),
+            ),
+            drivers: Drivers::new(&options, counts, metrics.clone(), guard.clone()),
             queue: Arc::new(Queue::new(options.backoff)),
             metrics,
             client,
+            guard,
             recorder,
             addresses: AddressLocks::default(),
             periods: Periods::default(),
@@ -131,7 +144,7 @@ impl Context {
     ) -> Result<(), WriteError> {
         match written {
             Ok(written) => self.apply(StoreEvent::Written(written)),
-            Err(WriteError::DryRun) => return Err(WriteError::DryRun),
+            Err(error @ (WriteError::DryRun | WriteError::NotLeading(_))) => return Err(error),
             Err(error) => {
                 let key = (K::KIND, object.key());
                 self.uncertain.lock().insert(key, object.version());
@@ -184,9 +197,23 @@ impl Context {
         driver: &LoadBalancerDriver,
         request: &W::Request,
     ) -> Result<W::Response, DriverError> {
-        let key = ConcurrencyKey::Driver(ObjectKey::of(driver));
-        let _permit = self.queue.permit(key, self.options.calls_per_driver).await;
+        let _permit = self.call_permit(driver).await;
         self.drivers.call::<W>(driver, request).await
+    }
+
+    /// Like [`Context::call_outside_queue`], for admission, which every replica serves.
+    pub(crate) async fn call_for_admission<W: Webhook>(
+        &self,
+        driver: &LoadBalancerDriver,
+        request: &W::Request,
+    ) -> Result<W::Response, DriverError> {
+        let _permit = self.call_permit(driver).await;
+        self.drivers.call_as_any_replica::<W>(driver, request).await
+    }
+
+    async fn call_permit(&self, driver: &LoadBalancerDriver) -> CallPermit<'_> {
+        let key = ConcurrencyKey::Driver(ObjectKey::of(driver));
+        self.queue.permit(key, self.options.calls_per_driver).await
     }
 
     /// Removes what is kept in memory of an object that no longer exists.

@@ -107,8 +107,10 @@ impl Controller {
 
     /// Runs until `stop` completes, then finishes running reconciliations within
     /// [`Options::stop_timeout`] and releases the lease. With [`Options::leader_election`] it
-    /// reconciles only while it leads, and until then keeps its index up to date. Dropping the
-    /// future ends everything at once; the next controller finishes what was in progress.
+    /// reconciles only while it leads, and until then keeps its index up to date. When it takes the
+    /// lead it lists all objects again: watches do not notice that a cluster was restored from a
+    /// backup (d39). Dropping the future ends everything at once; the next controller finishes what
+    /// was in progress.
     ///
     /// # Errors
     /// [`RunError`] if it ends before `stop`. If it lost the lease, running reconciliations are
@@ -122,19 +124,31 @@ impl Controller {
         // Nothing is decided on a part of the cluster's state (u9).
         tokio::select! {
             () = &mut stop => return Ok(()),
-            synced = background.until_synced() => synced?,
+            listed = background.list() => listed?,
         }
         // Without a complete index it would be unknown what uses a driver (b65).
         let mut admission = AdmissionTask::start(self.admission, &context, &health);
         // A leader has to be able to reconcile at once, so only a synced controller takes part.
         let config = context.options.leader_election.clone();
-        let mut election = ElectionTask::start(self.election_client, config)?;
+        let guard = context.guard.clone();
+        let mut election = ElectionTask::start(self.election_client, config, guard)?;
         health.election_started(election.leadership());
         let ended = tokio::select! {
             () = &mut stop => Some(Ok(())),
             error = background.until_failed() => Some(Err(error)),
             error = admission.until_failed() => Some(Err(error)),
             leads = election.until_leader() => leads.map(|()| None)?,
+        };
+        let ended = match ended {
+            // Nothing tells how long ago the cluster was restored (d39).
+            None if context.options.leader_election.is_some() => tokio::select! {
+                () = &mut stop => Some(Ok(())),
+                error = admission.until_failed() => Some(Err(error)),
+                lost = election.until_lost() => return Err(lost.into()),
+                // Fails where following the changes fails.
+                listed = background.list() => listed.err().map(Err),
+            },
+            ended => ended,
         };
         if let Some(result) = ended {
             election.resign().await;

@@ -11,6 +11,7 @@ pub use calls::CallCounts;
 
 use crate::api::{LoadBalancerDriver, reasons};
 use crate::key::ObjectKey;
+use crate::leader::{LeaseGuard, NotLeading};
 use crate::lock::Mutex;
 use crate::metrics::{Metrics, Outcome};
 use crate::options::Options;
@@ -37,6 +38,8 @@ pub(crate) enum DriverError {
         #[source]
         source: CallError,
     },
+    #[error(transparent)]
+    NotLeading(#[from] NotLeading),
 }
 
 impl DriverError {
@@ -47,7 +50,7 @@ impl DriverError {
                 source: CallError::Malformed(_) | CallError::TooLarge { .. },
                 ..
             } => reasons::INVALID_RESPONSE,
-            Self::Url { .. } | Self::Call { .. } => reasons::WEBHOOK_ERROR,
+            Self::Url { .. } | Self::Call { .. } | Self::NotLeading(_) => reasons::WEBHOOK_ERROR,
         }
     }
 }
@@ -60,27 +63,55 @@ pub(crate) struct Drivers {
     called: Mutex<HashSet<ObjectKey>>,
     counts: CallCounts,
     metrics: Metrics,
+    guard: LeaseGuard,
 }
 
 impl Drivers {
-    pub(crate) fn new(options: &Options, counts: CallCounts, metrics: Metrics) -> Self {
+    pub(crate) fn new(
+        options: &Options,
+        counts: CallCounts,
+        metrics: Metrics,
+        guard: LeaseGuard,
+    ) -> Self {
         Self {
             http: options.driver_client.clone().unwrap_or_default(),
             connect_to: options.connect_to.clone(),
             called: Mutex::default(),
             counts,
             metrics,
+            guard,
         }
     }
 
-    /// Calls a webhook of a driver, once.
+    /// Calls a webhook of a driver once, as the leader.
     pub(crate) async fn call<W: Webhook>(
         &self,
         driver: &LoadBalancerDriver,
         request: &W::Request,
     ) -> Result<W::Response, DriverError> {
-        let (key, webhook) = (ObjectKey::of(driver), W::INFO.name);
+        let guard = self.guard.clone();
+        let client = self.client_of(driver)?.send_while(move || guard.permits());
+        let call = self.call_by::<W>(client, driver, request);
+        self.guard.run(call).await?
+    }
+
+    /// Calls a webhook that only validates, which every replica does.
+    pub(crate) async fn call_as_any_replica<W: Webhook>(
+        &self,
+        driver: &LoadBalancerDriver,
+        request: &W::Request,
+    ) -> Result<W::Response, DriverError> {
         let client = self.client_of(driver)?;
+        self.call_by::<W>(client, driver, request).await
+    }
+
+    async fn call_by<W: Webhook>(
+        &self,
+        client: DriverClient,
+        driver: &LoadBalancerDriver,
+        request: &W::Request,
+    ) -> Result<W::Response, DriverError> {
+        let (key, webhook) = (ObjectKey::of(driver), W::INFO.name);
         self.called.lock().insert(key.clone());
         self.counts.count(webhook);
         let began = Instant::now();
@@ -216,7 +247,12 @@ mod tests {
             driver_client: Some(client),
             ..Options::default()
         };
-        let drivers = Drivers::new(&options, CallCounts::default(), Metrics::new());
+        let drivers = Drivers::new(
+            &options,
+            CallCounts::default(),
+            Metrics::new(),
+            LeaseGuard::none(),
+        );
         let mut driver = LoadBalancerDriver::new("d", LoadBalancerDriverSpec::default());
         driver.spec.url = url;
         let response = drivers.call::<Healthz>(&driver, &HealthzRequest {}).await;
@@ -232,7 +268,8 @@ mod tests {
     fn a_call_that_outlives_its_driver_leaves_no_series() {
         let metrics = Metrics::new();
         let counts = CallCounts::default();
-        let drivers = Drivers::new(&Options::default(), counts, metrics.clone());
+        let (options, guard) = (Options::default(), LeaseGuard::none());
+        let drivers = Drivers::new(&options, counts, metrics.clone(), guard);
         let driver = |name: &str| ObjectKey::new("ns", name);
         let end_calls = || {
             for name in ["kept", "deleted"] {

@@ -103,5 +103,20 @@ pub(crate) struct Index {
     pending: Pending,
 }
 
+impl Index {
+    /// Makes the next list of each kind replace all that is known of it, see
+    /// [`Store::forget_versions`].
+    pub(crate) fn forget_versions(&mut self) {
+        self.drivers.forget_versions();
+        self.load_balancers.forget_versions();
+        self.groups.forget_versions();
+        self.binds.forget_versions();
+        self.records.store.forget_versions();
+        self.pods.store.forget_versions();
+        self.services.forget_versions();
+        self.nodes.forget_versions();
+    }
+}
+
 #[cfg(test)]
 mod tests;

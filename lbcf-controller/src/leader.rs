@@ -7,20 +7,24 @@
 //! acquire the Lease.
 //!
 //! A leader that cannot renew stops before the others may acquire the Lease, because its renew
-//! deadline is shorter than the lease duration. Requests that it sent just before may still take effect:
+//! deadline is shorter than the lease duration. [`LeaseGuard`] refuses calls and writes from then on,
+//! whether or not the election has noticed. Requests that were sent just before may still take effect:
 //! drivers recognize repeated calls by their `recordID`, and writes carry versions.
 //!
 //! [`decide`](decide::decide) has the rules, [`Election`] performs them, and [`ElectionTask`] runs the
 //! election beside the controller.
 
+mod boot_time;
 mod config;
 mod decide;
 mod election;
+mod guard;
 mod record;
 mod task;
 
 pub use config::{InvalidLeaderElection, LeaderElection};
 pub use election::{Election, Leadership, LostLease};
+pub(crate) use guard::{LeaseGuard, NotLeading};
 pub(crate) use task::ElectionTask;
 
 #[cfg(test)]

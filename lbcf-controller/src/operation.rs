@@ -4,6 +4,7 @@ use crate::api::{LoadBalancerDriver, reasons};
 use crate::cluster::EventType::{self, Normal, Warning};
 use crate::cluster::Regarding;
 use crate::context::Context;
+use crate::drivers::DriverError;
 use crate::error_text::in_full;
 use crate::key::ObjectKey;
 use crate::reconcile::{Action, Error, OperationFailure};
@@ -69,6 +70,9 @@ where
                 }
             }
         }
+        // The process ends, and the next leader repeats the call. Nothing follows from this one, as
+        // its result is not known.
+        Err(DriverError::NotLeading(_)) => return Err(Incomplete::Running(Action::AwaitChange)),
         Err(error) => {
             let message = in_full(&error);
             let key = ObjectKey::of(driver);

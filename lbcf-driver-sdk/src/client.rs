@@ -6,6 +6,7 @@ mod error;
 mod exchange;
 mod http_client;
 mod methods;
+mod request_body;
 mod timeouts;
 mod tls_problem;
 mod token;
@@ -24,8 +25,8 @@ use crate::wire;
 use ::http::{Request, header};
 use bytes::Bytes;
 use exchange::{CallDeadline, PendingResponse};
-use http_body_util::Full;
 use http_client::Authorization;
+use request_body::{Permission, RequestBody};
 use std::time::Duration;
 use url::DriverUrl;
 
@@ -43,6 +44,7 @@ pub struct DriverClient {
     http: HttpClient,
     url: DriverUrl,
     timeouts: Timeouts,
+    permission: Permission,
 }
 
 impl DriverClient {
@@ -70,7 +72,29 @@ impl DriverClient {
             http,
             url: url.parse()?,
             timeouts: Timeouts::default(),
+            permission: Permission::default(),
         })
+    }
+
+    /// Fails calls whose request is not sent before the condition becomes false, for example when the
+    /// caller may call only as long as it holds a lock. The condition is evaluated right before sending,
+    /// often, and must not block.
+    ///
+    /// ```
+    /// use lbcf_driver_sdk::client::DriverClient;
+    /// use std::time::{Duration, Instant};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let until = Instant::now() + Duration::from_secs(10);
+    /// let driver = DriverClient::new("http://driver.example")?.send_while(move || Instant::now() < until);
+    /// # let _ = driver;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn send_while(mut self, condition: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.permission = Permission::new(condition);
+        self
     }
 
     /// Replaces the timeouts (default 10 s for each webhook).
@@ -246,7 +270,8 @@ impl DriverClient {
                         request = request.header(header::AUTHORIZATION, header);
                     }
                 }
-                let request = request.body(Full::new(body)).map_err(CallError::not_sent)?;
+                let body = RequestBody::new(body, self.permission.clone());
+                let request = request.body(body).map_err(CallError::not_sent)?;
                 let response = self.http.send(request).await?;
                 Ok((PendingResponse::new(response, deadline), hint))
             })

@@ -342,3 +342,20 @@ fn a_url_can_be_checked_and_shown_without_its_password() {
         "{error}"
     );
 }
+
+#[tokio::test]
+async fn a_call_that_is_no_longer_permitted_is_not_sent() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let received = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut received = Vec::new();
+        stream.read_to_end(&mut received).await.unwrap();
+        received
+    });
+    let driver = DriverClient::new(&url).unwrap().send_while(|| false);
+    let error = driver.healthz(&HealthzRequest {}).await.unwrap_err();
+    let cause = "the caller no longer permits the call";
+    assert!(error.to_string().contains(cause), "{error}");
+    assert!(received.await.unwrap().is_empty());
+}

@@ -435,7 +435,7 @@ fn wait_until_mock_is_called(run: &Running, webhook: &str) {
 }
 
 /// The response body of a GET request; `None` if the server is unreachable.
-fn get(address: &str, path: &str) -> Option<String> {
+pub(crate) fn get(address: &str, path: &str) -> Option<String> {
     let mut stream = std::net::TcpStream::connect(address).ok()?;
     let request = format!("GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n");
     stream.write_all(request.as_bytes()).ok()?;

@@ -10,13 +10,13 @@ use lbcf_controller::api::{
 use serde_json::Value;
 
 /// A cluster for one test.
-struct Cluster {
+pub(crate) struct Cluster {
     server: Running,
     kubeconfig: TempFile,
 }
 
 impl Cluster {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let kubeconfig = TempFile::new("kubeconfig");
         let server = Running::start(&[
             "local-cluster",
@@ -30,7 +30,15 @@ impl Cluster {
         Self { server, kubeconfig }
     }
 
-    fn controller(&self, flags: &[&str]) -> Running {
+    pub(crate) async fn client(&self) -> Client {
+        let kubeconfig = Kubeconfig::read_from(self.kubeconfig.path()).unwrap();
+        let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+            .await
+            .unwrap();
+        Client::try_from(config).unwrap()
+    }
+
+    pub(crate) fn controller(&self, flags: &[&str]) -> Running {
         let always = [
             "controller",
             "--kubeconfig",
@@ -45,11 +53,7 @@ impl Cluster {
 #[tokio::test]
 async fn a_log_line_about_a_webhook_names_the_object_and_the_driver() {
     let cluster = Cluster::start();
-    let kubeconfig = Kubeconfig::read_from(cluster.kubeconfig.path()).unwrap();
-    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
-        .await
-        .unwrap();
-    let client = Client::try_from(config).unwrap();
+    let client = cluster.client().await;
     let driver = LoadBalancerDriverSpec {
         driver_type: "Webhook".into(),
         url: "http://127.0.0.1:1".into(),

@@ -10,5 +10,7 @@ mod controller;
 mod convert;
 mod demo;
 mod kubectl;
+#[cfg(unix)]
+mod late_leader;
 mod new;
 mod process;

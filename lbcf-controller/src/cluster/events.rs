@@ -5,6 +5,7 @@
 //! repeats an earlier one of the same object increments the earlier one's count.
 
 use crate::key::{ObjectKey, RequestKey};
+use crate::leader::LeaseGuard;
 use crate::lock::Mutex;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Event, EventSource, ObjectReference};
@@ -78,7 +79,7 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// A recorder, and the task that writes what it records.
-    pub(crate) fn new(client: Client, dry_run: bool) -> (Self, EventWriter) {
+    pub(crate) fn new(client: Client, dry_run: bool, guard: LeaseGuard) -> (Self, EventWriter) {
         let (sender, receiver) = mpsc::channel(CAPACITY);
         let recorder = Self {
             queue: sender,
@@ -89,6 +90,7 @@ impl Recorder {
         let started = Timestamp::now().as_nanosecond();
         let writer = EventWriter {
             client,
+            guard,
             queue: receiver,
             written: HashMap::new(),
             cleaned_at: Instant::now(),
@@ -162,6 +164,7 @@ impl Recorder {
 
 pub(crate) struct EventWriter {
     client: Client,
+    guard: LeaseGuard,
     queue: mpsc::Receiver<EventRecord>,
     /// By uid, reason and message.
     written: HashMap<(String, String, String), WrittenEvent>,
@@ -180,11 +183,13 @@ impl EventWriter {
     pub(crate) async fn run(mut self) {
         while let Some(event) = self.queue.recv().await {
             let reason = event.reason.clone();
-            match timeout(WRITE_TIMEOUT, self.write(event)).await {
-                Ok(Ok(())) => {}
+            let guard = self.guard.clone();
+            match guard.run(timeout(WRITE_TIMEOUT, self.write(event))).await {
+                Ok(Ok(Ok(()))) => {}
                 // Expected, for example, while the object's namespace is being deleted.
-                Ok(Err(error)) => tracing::debug!(reason, %error, "could not write an event"),
-                Err(_) => tracing::debug!(reason, "could not write an event: timed out"),
+                Ok(Ok(Err(error))) => tracing::debug!(reason, %error, "could not write an event"),
+                Ok(Err(_)) => tracing::debug!(reason, "could not write an event: timed out"),
+                Err(error) => tracing::debug!(reason, %error, "dropped an event"),
             }
         }
     }

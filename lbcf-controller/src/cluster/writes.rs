@@ -3,10 +3,11 @@
 //! Each write carries the uid and the resourceVersion of the state that it was decided on: if the
 //! object changed since, or another object has its name, the API server responds with a conflict
 //! and the object is reconciled again. Each write has a timeout, as the client alone would retry
-//! for minutes.
+//! for minutes. Only the leader writes, until its renew deadline (d38).
 
 use crate::api::{BackendRecord, NamespacedKind};
 use crate::key::ObjectKey;
+use crate::leader::{LeaseGuard, NotLeading};
 use crate::metrics::Metrics;
 use kube::Client;
 use kube::api::{
@@ -35,6 +36,8 @@ pub(crate) enum WriteError {
     Refused(kube::Error),
     #[error("nothing is written in a dry run")]
     DryRun,
+    #[error(transparent)]
+    NotLeading(#[from] NotLeading),
 }
 
 #[derive(Clone)]
@@ -43,6 +46,7 @@ pub(crate) struct Writer {
     timeout: Duration,
     dry_run: bool,
     metrics: Metrics,
+    guard: LeaseGuard,
 }
 
 /// The state of an object that a write is based on.
@@ -73,12 +77,14 @@ impl Writer {
         timeout: Duration,
         dry_run: bool,
         metrics: Metrics,
+        guard: LeaseGuard,
     ) -> Self {
         Self {
             client,
             timeout,
             dry_run,
             metrics,
+            guard,
         }
     }
 
@@ -229,7 +235,7 @@ impl Writer {
         call: impl Future<Output = kube::Result<T>> + Send,
     ) -> Result<T, WriteError> {
         let began = Instant::now();
-        let result = self.limited(call).await;
+        let result = self.guard.run(self.limited(call)).await?;
         self.metrics
             .written(&target.kind, operation, began.elapsed());
         result

@@ -6,13 +6,13 @@ use futures::StreamExt;
 use std::collections::HashSet;
 use std::pin::pin;
 use std::sync::Arc;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 /// The tasks that run as long as the controller: they keep the index up to date and write events.
 pub(super) struct Background {
     tasks: JoinSet<()>,
-    synced: oneshot::Receiver<()>,
+    lists: mpsc::Sender<oneshot::Sender<()>>,
     health: Arc<HealthState>,
 }
 
@@ -22,21 +22,24 @@ impl Background {
         health: &Arc<HealthState>,
         events: EventWriter,
     ) -> Self {
-        let (sender, synced) = oneshot::channel();
+        let (lists, requested) = mpsc::channel(1);
         let mut tasks = JoinSet::new();
         tasks.spawn(events.run());
-        tasks.spawn(sync(Arc::clone(context), Arc::clone(health), sender));
+        tasks.spawn(sync(Arc::clone(context), Arc::clone(health), requested));
         Self {
             tasks,
-            synced,
+            lists,
             health: Arc::clone(health),
         }
     }
 
-    /// Waits until all objects were listed once.
-    pub(super) async fn until_synced(&mut self) -> Result<(), RunError> {
-        let synced = (&mut self.synced).await;
-        synced.map_err(|_| self.failed())
+    /// Lists all objects, and follows their changes from there. Until the lists are complete, the index
+    /// has what was known before.
+    pub(super) async fn list(&self) -> Result<(), RunError> {
+        let (done, listed) = oneshot::channel();
+        let requested = self.lists.send(done).await;
+        requested.map_err(|_| self.failed())?;
+        listed.await.map_err(|_| self.failed())
     }
 
     pub(super) async fn until_failed(&mut self) -> RunError {
@@ -51,10 +54,26 @@ impl Background {
     }
 }
 
-/// Applies watch events to the index, and reports when all objects were listed once.
-async fn sync(context: Arc<Context>, health: Arc<HealthState>, synced: oneshot::Sender<()>) {
+/// Keeps the index up to date from the first request for lists on.
+async fn sync(
+    context: Arc<Context>,
+    health: Arc<HealthState>,
+    mut lists: mpsc::Receiver<oneshot::Sender<()>>,
+) {
+    let mut requested = lists.recv().await;
+    while let Some(done) = requested {
+        requested = tokio::select! {
+            requested = lists.recv() => requested,
+            () = follow(&context, &health, done) => None,
+        };
+    }
+}
+
+/// Applies the events of new watches to the index, and reports when all objects are listed.
+async fn follow(context: &Context, health: &HealthState, done: oneshot::Sender<()>) {
+    context.index().forget_versions();
     let mut events = pin!(watch(&context.client));
-    let mut synced = Some(synced);
+    let mut done = Some(done);
     let mut listed = HashSet::new();
     while let Some(event) = events.next().await {
         if event.is_init_done && listed.insert(event.kind) {
@@ -63,9 +82,10 @@ async fn sync(context: Arc<Context>, health: Arc<HealthState>, synced: oneshot::
         let requests = (event.apply)(&mut context.index());
         context.queue.add(requests);
         if listed.len() == WATCHED_KINDS
-            && let Some(synced) = synced.take()
+            && let Some(done) = done.take()
         {
-            let _ = synced.send(());
+            // Without a receiver the controller is ending.
+            let _ = done.send(());
         }
     }
 }

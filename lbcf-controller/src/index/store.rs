@@ -4,6 +4,10 @@
 //! in either order. Both carry a resourceVersion, which only grows, so that an older state never
 //! replaces a newer one, and an object that a write removed does not return with a watch event
 //! that was still on its way.
+//!
+//! Versions go back only when the cluster is restored from a backup (d39). Lists are read from the
+//! API server's storage, never from a cache that may trail it. So what a list contains replaces
+//! all states that were known before it was requested, older or newer.
 
 use super::{Lookup, StoreEvent};
 use crate::key::ObjectKey;
@@ -67,14 +71,20 @@ pub(crate) struct Store<T> {
     /// states.
     removed: HashMap<ObjectKey, u64>,
     listing: Option<Listing>,
+    /// Whether the versions that are known say nothing about those of the next list, or of the one
+    /// that is being received.
+    forgets_versions: bool,
 }
 
 /// A list that is not complete.
 #[derive(Debug)]
 struct Listing {
-    /// The newest version that was known when the list was requested, which is newer.
+    /// The newest version that was known when the list was requested, which is newer unless the
+    /// cluster was restored.
     requested_at: u64,
     listed: HashSet<ObjectKey>,
+    /// The newest version in the list.
+    newest: u64,
 }
 
 impl<T> Default for Store<T> {
@@ -85,6 +95,7 @@ impl<T> Default for Store<T> {
             watched_version: 0,
             removed: HashMap::new(),
             listing: None,
+            forgets_versions: false,
         }
     }
 }
@@ -110,6 +121,12 @@ impl<T: Versioned> Store<T> {
         !self.unreadable.is_empty()
     }
 
+    /// Makes the next list replace all that is known, and versions begin again with it. No write of
+    /// this process may be in flight until the list is complete.
+    pub(super) fn forget_versions(&mut self) {
+        self.forgets_versions = true;
+    }
+
     /// Applies an event; returns what it changed, which is nothing if newer states are known.
     pub(super) fn apply(&mut self, event: StoreEvent<T>) -> Vec<(ObjectKey, Diff<T>)> {
         let change = match event {
@@ -118,14 +135,16 @@ impl<T: Versioned> Store<T> {
                 self.listing = Some(Listing {
                     requested_at: versions.max().unwrap_or(0),
                     listed: HashSet::new(),
+                    newest: 0,
                 });
+                // The list is requested after the responses that these objects were removed.
+                self.removed.clear();
                 None
             }
             StoreEvent::InitApply(object) => {
                 let key = object.key();
                 self.listed(&key);
-                self.watched(object.version());
-                self.insert(key, object)
+                self.insert_listed(key, object)
             }
             StoreEvent::Unreadable(key) => {
                 self.listed(&key);
@@ -190,6 +209,22 @@ impl<T: Versioned> Store<T> {
         }
     }
 
+    fn insert_listed(&mut self, key: ObjectKey, object: T) -> Option<(ObjectKey, Diff<T>)> {
+        let version = object.version();
+        if let Some(listing) = &mut self.listing {
+            listing.newest = listing.newest.max(version);
+            // A state that this process wrote while the list was on its way may be newer.
+            let known = self.objects.get(&key).map(|known| known.version());
+            let known = known.filter(|known| *known <= listing.requested_at);
+            self.forgets_versions |= known.is_some_and(|known| version < known);
+            if self.forgets_versions && known.is_some() {
+                return Some(self.replace(key, object));
+            }
+        }
+        self.watched(version);
+        self.insert(key, object)
+    }
+
     fn watched(&mut self, version: u64) {
         if version > self.watched_version {
             self.watched_version = version;
@@ -209,11 +244,15 @@ impl<T: Versioned> Store<T> {
         {
             return None;
         }
+        Some(self.replace(key, object))
+    }
+
+    fn replace(&mut self, key: ObjectKey, object: T) -> (ObjectKey, Diff<T>) {
         self.unreadable.remove(&key);
         let new = Arc::new(object);
         let old = self.objects.insert(key.clone(), Arc::clone(&new));
         let new = Some(new);
-        Some((key, Diff { old, new }))
+        (key, Diff { old, new })
     }
 
     fn remove(&mut self, key: ObjectKey) -> Option<(ObjectKey, Diff<T>)> {
@@ -225,20 +264,23 @@ impl<T: Versioned> Store<T> {
         let Some(Listing {
             requested_at,
             listed,
+            newest,
         }) = self.listing.take()
         else {
             return Vec::new();
         };
         self.watched(requested_at);
+        let known_until = self.watched_version;
+        if std::mem::take(&mut self.forgets_versions) {
+            self.watched_version = newest;
+        }
         self.unreadable.retain(|key| listed.contains(key));
         // Objects that this process created while the list was on its way are newer than the list.
         // Those created before are not, even if the list contains no version as new as theirs.
         let removed: Vec<ObjectKey> = self
             .objects
             .iter()
-            .filter(|(key, object)| {
-                !listed.contains(*key) && object.version() <= self.watched_version
-            })
+            .filter(|(key, object)| !listed.contains(*key) && object.version() <= known_until)
             .map(|(key, _)| key.clone())
             .collect();
         removed
@@ -247,3 +289,6 @@ impl<T: Versioned> Store<T> {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,6 +26,9 @@ pub(super) struct ElectionState {
     /// When the last successful acquisition or renewal was sent; `None` for a follower.
     pub(super) renewed_at: Option<Instant>,
     pub(super) retry_at: Option<Instant>,
+    /// Whether the Lease went back to an earlier version, as when the cluster's storage is restored
+    /// from a backup (d39).
+    pub(super) is_restored: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +38,8 @@ pub(super) enum ElectionAction {
     Acquire,
     Renew,
     Wait(Instant),
-    /// Stop leading: another process holds the Lease, or soon may.
+    /// Stop leading: another process holds the Lease, or soon may; or the index describes a cluster
+    /// that was since restored to an earlier state.
     StepDown,
 }
 
@@ -57,7 +61,7 @@ fn decide_as_leader(
     now: Instant,
 ) -> ElectionAction {
     let deadline = renewed_at + config.renew_deadline;
-    if now >= deadline {
+    if now >= deadline || state.is_restored {
         return ElectionAction::StepDown;
     }
     if let ObservedLease::Present(lease) = &state.observed

@@ -1,7 +1,9 @@
 //! Performs the election at the API server.
 
+use super::boot_time::boot_time;
 use super::config::{InvalidLeaderElection, LeaderElection};
 use super::decide::{ElectionAction, ElectionState, ObservedLease, decide};
+use super::guard::LeaseGuard;
 use super::record::{held, new_lease, released};
 use crate::error_text::in_full;
 use jiff::Timestamp;
@@ -58,11 +60,14 @@ pub struct Election {
     api: Api<Lease>,
     config: LeaderElection,
     leadership: watch::Sender<Leadership>,
+    guard: LeaseGuard,
     state: ElectionState,
     /// The state that was observed last, whatever happened since.
     last: ObservedLease,
     /// The object that was observed last, with the version that writes are bound to.
     lease: Option<Lease>,
+    /// The newest version of the Lease that was observed.
+    newest_version: u64,
     /// Whether a write was tried that would make this process the holder.
     may_hold: bool,
     /// Whether the last write was a conflict.
@@ -89,6 +94,7 @@ impl Election {
         let now = Instant::now();
         Ok(Self {
             api: Api::namespaced(client, &config.namespace),
+            guard: LeaseGuard::new(config.renew_deadline),
             config,
             leadership: watch::Sender::new(Leadership::Follower { holder: None }),
             state: ElectionState {
@@ -97,13 +103,19 @@ impl Election {
                 changed_at: now,
                 renewed_at: None,
                 retry_at: None,
+                is_restored: false,
             },
             last: ObservedLease::Unknown,
             lease: None,
+            newest_version: 0,
             may_hold: false,
             is_contested: false,
             failure: None,
         })
+    }
+
+    pub(super) fn with_guard(self, guard: LeaseGuard) -> Self {
+        Self { guard, ..self }
     }
 
     /// The current leadership and its changes, until the election ends.
@@ -119,9 +131,15 @@ impl Election {
     /// [`LostLease`], as soon as this process must stop leading.
     pub async fn run(mut self, stop: impl Future<Output = ()> + Send) -> Result<(), LostLease> {
         let mut stop = pin!(stop);
+        let guard = self.guard.clone();
         loop {
-            let next = decide(&self.state, &self.config, Instant::now());
+            let next = if guard.has_ended() {
+                ElectionAction::StepDown
+            } else {
+                decide(&self.state, &self.config, Instant::now())
+            };
             if next == ElectionAction::StepDown {
+                guard.end();
                 let holder = self.holder();
                 let why = self.loss_reason();
                 self.publish(Leadership::Follower { holder });
@@ -131,9 +149,11 @@ impl Election {
             tokio::select! {
                 biased;
                 () = &mut stop => break,
+                () = guard.ended() => {}
                 () = self.perform(next) => {}
             }
         }
+        guard.end();
         self.release().await;
         self.publish(Leadership::Follower { holder: None });
         Ok(())
@@ -182,7 +202,7 @@ impl Election {
 
     async fn write(&mut self) -> Result<(), Failure> {
         self.may_hold = true;
-        let sent_at = Instant::now();
+        let (sent_at, sent_at_boot_time) = (Instant::now(), boot_time());
         let params = PostParams::default();
         let old = self.lease.as_ref().and_then(|lease| lease.spec.as_ref());
         let spec = held(old, &self.config, Timestamp::now());
@@ -206,6 +226,7 @@ impl Election {
             Ok(lease) => {
                 self.observe(Some(lease), sent_at);
                 self.state.renewed_at = Some(sent_at);
+                self.guard.renewed(sent_at_boot_time);
                 self.is_contested = false;
                 self.publish(Leadership::Leader);
                 Ok(())
@@ -232,6 +253,10 @@ impl Election {
             // Not `asked_at`: the change may have happened after that.
             self.state.changed_at = Instant::now();
         }
+        let version = lease.as_ref().map_or(self.newest_version, version_of);
+        // Reads and writes are answered in order by what is stored, never by a cache.
+        self.state.is_restored |= self.state.renewed_at.is_some() && version < self.newest_version;
+        self.newest_version = version;
         self.lease = lease;
         self.state.observed = seen;
         self.state.read_at = asked_at;
@@ -338,6 +363,9 @@ impl Election {
         if let Some(holder) = self.holder() {
             return format!("{holder} holds the lease");
         }
+        if self.state.is_restored {
+            return "it is back at an earlier version: the cluster was restored".to_owned();
+        }
         let deadline = duration::display(self.config.renew_deadline);
         match &self.failure {
             Some(error) => format!("not renewed within {deadline}: {error}"),
@@ -348,4 +376,12 @@ impl Election {
     fn lease_name(&self) -> String {
         format!("{}/{}", self.config.namespace, self.config.name)
     }
+}
+
+/// The version of an object; 0 if the API server's is not a number.
+fn version_of(lease: &Lease) -> u64 {
+    let version = lease.metadata.resource_version.as_deref();
+    version
+        .and_then(|version| version.parse().ok())
+        .unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! The election as a task beside the controller.
 
-use super::{Election, LeaderElection, Leadership, LostLease};
+use super::{Election, LeaderElection, Leadership, LeaseGuard, LostLease};
 use kube::Client;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
@@ -21,13 +21,15 @@ struct Running {
 }
 
 impl ElectionTask {
-    /// Starts the election. Without a configuration the controller is always the leader.
+    /// Starts the election, which permits acting by the guard. Without a configuration the controller
+    /// is always the leader.
     ///
     /// # Errors
     /// [`super::InvalidLeaderElection`], see [`LeaderElection::check`].
     pub(crate) fn start(
         client: Client,
         config: Option<LeaderElection>,
+        guard: LeaseGuard,
     ) -> Result<Self, super::InvalidLeaderElection> {
         let Some(config) = config else {
             let (_, leadership) = watch::channel(Leadership::Leader);
@@ -36,7 +38,7 @@ impl ElectionTask {
                 election: None,
             });
         };
-        let election = Election::new(client, config)?;
+        let election = Election::new(client, config)?.with_guard(guard);
         let leadership = election.leadership();
         let (stop, stopped) = oneshot::channel();
         let mut task = JoinSet::new();

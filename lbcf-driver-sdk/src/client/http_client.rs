@@ -3,13 +3,12 @@
 use super::builder::HttpClientBuilder;
 use super::connector::{Within, tcp};
 use super::error::CallError;
+use super::request_body::RequestBody;
 use super::token::Token;
 use super::url::DriverUrl;
 use super::{Body, HttpClientError};
 use ::http::uri::Scheme;
 use ::http::{HeaderValue, Request, Response};
-use bytes::Bytes;
-use http_body_util::Full;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::{Connect, HttpConnector};
@@ -40,7 +39,7 @@ use tokio::sync::OnceCell;
 pub struct HttpClient(Arc<Inner>);
 
 struct Inner {
-    plain: Client<Within<HttpConnector>, Full<Bytes>>,
+    plain: Client<Within<HttpConnector>, RequestBody>,
     tls: Tls,
     token: Option<Token>,
     settings: Settings,
@@ -69,7 +68,7 @@ impl Default for Settings {
     }
 }
 
-type TlsPool = Client<Within<HttpsConnector<HttpConnector>>, Full<Bytes>>;
+type TlsPool = Client<Within<HttpsConnector<HttpConnector>>, RequestBody>;
 
 /// In bytes; a system's CAs take a quarter of it.
 const MAX_CA_FILE: u64 = 1 << 20;
@@ -140,7 +139,7 @@ impl HttpClient {
 
     pub(super) async fn send(
         &self,
-        request: Request<Full<Bytes>>,
+        request: Request<RequestBody>,
     ) -> Result<Response<Body>, CallError> {
         let response = if request.uri().scheme() == Some(&Scheme::HTTPS) {
             self.tls_pool().await?.request(request).await
@@ -194,7 +193,7 @@ fn tls_pool(config: Arc<ClientConfig>, settings: &Settings) -> TlsPool {
     pooled(Within::new(connector, settings.connect_timeout), settings)
 }
 
-fn pooled<C>(connector: C, settings: &Settings) -> Client<C, Full<Bytes>>
+fn pooled<C>(connector: C, settings: &Settings) -> Client<C, RequestBody>
 where
     C: Connect + Clone,
 {

@@ -145,7 +145,7 @@ impl Service<Request<Body>> for KillableService {
 }
 
 /// Method, resource and subresource of a request that writes anything but an event.
-fn write_target(request: &Request<Body>) -> Option<String> {
+pub(crate) fn write_target(request: &Request<Body>) -> Option<String> {
     let path = request.uri().path();
     if request.method() == Method::GET || path.contains("/events") {
         return None;

@@ -3,6 +3,7 @@
 use crate::admission::AdmittingController;
 use crate::manifests::{self, SYSTEM};
 use crate::proxy::DriverProxy;
+use crate::stored::Storage;
 use crate::wait::DEADLINE;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Namespace;
@@ -38,6 +39,8 @@ pub struct World {
     /// A replica that never leads and serves admission while controllers are killed and restarted.
     standby: Option<AdmittingController>,
     client: Client,
+    /// Where the cluster is stored; `None` keeps it in memory.
+    storage: Option<Storage>,
 }
 
 impl Debug for World {
@@ -68,15 +71,25 @@ impl World {
         Self::bare_with(MockOptions::default()).await
     }
 
+    /// A world without admission webhooks, whose cluster can be backed up and restored.
+    pub async fn stored() -> Self {
+        let storage = Storage::new();
+        let cluster = storage.start(cluster_options()).await;
+        let client = storage.client_as("test");
+        let mut world = Self::of_cluster(cluster, client, MockOptions::default()).await;
+        world.storage = Some(storage);
+        world
+    }
+
     async fn bare_with(mock_options: MockOptions) -> Self {
-        let cluster = LocalCluster::start(LocalClusterOptions {
-            pod_ready_delay: Duration::from_millis(1),
-            pod_termination_delay: Duration::from_millis(1),
-            ..LocalClusterOptions::default()
-        })
-        .await
-        .expect("the cluster starts");
+        let cluster = LocalCluster::start(cluster_options())
+            .await
+            .expect("the cluster starts");
         let client = cluster.client_as("test");
+        Self::of_cluster(cluster, client, mock_options).await
+    }
+
+    async fn of_cluster(cluster: LocalCluster, client: Client, mock_options: MockOptions) -> Self {
         let kinds: Api<CustomResourceDefinition> = Api::all(client.clone());
         // Generating them is a good part of a world's cost.
         static CRDS: LazyLock<Vec<CustomResourceDefinition>> = LazyLock::new(crds);
@@ -110,6 +123,46 @@ impl World {
             standby: None,
             mock: Some(mock),
             client,
+            storage: None,
+        }
+    }
+
+    /// Backs up the cluster of [`Self::stored`], which is down meanwhile. Versions that it stores
+    /// from now on are newer than those that it stores when it is restored.
+    pub async fn back_up(&mut self) {
+        self.restart(Storage::back_up).await;
+        // Each start advances the versions.
+        self.restart(|_| {}).await;
+    }
+
+    /// Restores the backup. `while_down` is called while the cluster is down.
+    pub async fn restore(&mut self, while_down: impl FnOnce()) {
+        self.restart(|storage| {
+            while_down();
+            storage.restore();
+        })
+        .await;
+    }
+
+    async fn restart(&mut self, while_down: impl FnOnce(&Storage)) {
+        let storage = self.storage.as_ref().expect("the cluster is stored");
+        let placeholder = LocalCluster::start(LocalClusterOptions {
+            run_pods: false,
+            ..LocalClusterOptions::default()
+        });
+        let placeholder = placeholder.await.expect("the cluster starts");
+        let cluster = std::mem::replace(&mut self.cluster, placeholder);
+        storage.stop(cluster).await;
+        while_down(storage);
+        self.cluster = storage.start(cluster_options()).await;
+    }
+
+    /// A client whose requests are counted by this name. That of a stored cluster outlives restarts.
+    #[must_use]
+    pub fn client_as(&self, user_agent: &str) -> Client {
+        match &self.storage {
+            Some(storage) => storage.client_as(user_agent),
+            None => self.cluster.client_as(user_agent),
         }
     }
 
@@ -202,7 +255,7 @@ impl World {
 
     /// Starts a controller. Aborting the task kills it; dropping the handle leaves it running.
     pub fn start_controller(&self) -> JoinHandle<()> {
-        self.start_controller_with(self.cluster.client_as("lbcf-controller"), Self::options())
+        self.start_controller_with(self.client_as("lbcf-controller"), Self::options())
     }
 
     /// Starts a controller with its own client and options.
@@ -236,6 +289,14 @@ impl Drop for World {
         if let Some(standby) = &self.standby {
             standby.task.abort();
         }
+    }
+}
+
+fn cluster_options() -> LocalClusterOptions {
+    LocalClusterOptions {
+        pod_ready_delay: Duration::from_millis(1),
+        pod_termination_delay: Duration::from_millis(1),
+        ..LocalClusterOptions::default()
     }
 }
 

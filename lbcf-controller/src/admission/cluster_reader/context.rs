@@ -71,7 +71,7 @@ impl ClusterReader for Context {
         driver: &LoadBalancerDriver,
         request: &W::Request,
     ) -> Result<W::Response, DriverError> {
-        self.call_outside_queue::<W>(driver, request).await
+        self.call_for_admission::<W>(driver, request).await
     }
 
     fn is_dry_run(&self) -> bool {

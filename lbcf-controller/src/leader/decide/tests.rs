@@ -27,6 +27,7 @@ impl Clock {
             changed_at: self.0,
             renewed_at: None,
             retry_at: None,
+            is_restored: false,
         }
     }
 
@@ -245,4 +246,14 @@ fn the_leader_makes_good_a_lease_that_was_deleted_or_emptied() {
             ElectionAction::Acquire
         );
     }
+}
+
+#[test]
+fn d39_a_leader_whose_lease_went_back_steps_down() {
+    let clock = Clock::new();
+    let state = ElectionState {
+        is_restored: true,
+        ..clock.leader(held_by("us"))
+    };
+    assert_eq!(decided(&state, clock.at(1)), ElectionAction::StepDown);
 }

@@ -19,28 +19,36 @@ use tokio::task::JoinHandle;
 
 const LEASE_DURATION: Duration = Duration::from_secs(6);
 
+/// The options of one of several controllers.
+pub(crate) fn options(name: &str) -> Options {
+    Options {
+        leader_election: Some(LeaderElection {
+            // Long enough for a machine that is busy with other tests.
+            lease_duration: LEASE_DURATION,
+            renew_deadline: Duration::from_secs(5),
+            retry_period: Duration::from_millis(100),
+            ..LeaderElection::new(SYSTEM, name)
+        }),
+        // Longer than any deadline of the tests.
+        stop_timeout: Duration::from_secs(3600),
+        ..World::options()
+    }
+}
+
 /// One of several controllers.
-struct Candidate {
-    health: Health,
+pub(crate) struct Candidate {
+    pub(crate) health: Health,
     stop: oneshot::Sender<()>,
-    task: JoinHandle<Result<(), RunError>>,
+    pub(crate) task: JoinHandle<Result<(), RunError>>,
 }
 
 impl Candidate {
-    fn start(world: &World, name: &str) -> Self {
-        let options = Options {
-            leader_election: Some(LeaderElection {
-                // Long enough for a machine that is busy with other tests.
-                lease_duration: LEASE_DURATION,
-                renew_deadline: Duration::from_secs(5),
-                retry_period: Duration::from_millis(100),
-                ..LeaderElection::new(SYSTEM, name)
-            }),
-            // Longer than any deadline of the tests.
-            stop_timeout: Duration::from_secs(3600),
-            ..World::options()
-        };
-        let controller = Controller::new(world.cluster.client_as(name), options);
+    pub(crate) fn start(world: &World, name: &str) -> Self {
+        Self::with_options(world, name, options(name))
+    }
+
+    pub(crate) fn with_options(world: &World, name: &str, options: Options) -> Self {
+        let controller = Controller::new(world.client_as(name), options);
         let health = controller.health();
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(controller.run(async move {
@@ -49,23 +57,25 @@ impl Candidate {
         Self { health, stop, task }
     }
 
-    async fn until_ready(&self) {
+    pub(crate) async fn until_ready(&self) {
         until("the controller is ready", async || self.health.ready().ok()).await;
     }
 
     fn leads(&self) -> bool {
-        self.health
-            .metrics()
-            .expect("metrics are available")
-            .contains("lbcf_leader 1\n")
+        leads(&self.health)
     }
 
-    async fn until_leader(&self) {
+    pub(crate) async fn until_leader(&self) {
         until("the controller leads", async || self.leads().then_some(())).await;
     }
 }
 
-async fn lease(world: &World) -> LeaseSpec {
+pub(crate) fn leads(health: &Health) -> bool {
+    let metrics = health.metrics().expect("metrics are available");
+    metrics.contains("lbcf_leader 1\n")
+}
+
+pub(crate) async fn lease(world: &World) -> LeaseSpec {
     let lease = world.api::<Lease>(SYSTEM).get("lbcf-controller").await;
     let spec = lease.expect("the lease exists").spec;
     spec.expect("it has a spec")

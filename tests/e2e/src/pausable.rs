@@ -1,0 +1,148 @@
+//! A controller that can be paused, as SIGSTOP or a suspended machine pauses a process.
+
+use crate::kill_switch::write_target;
+use http::Request;
+use kube::Client;
+use kube::client::Body;
+use lbcf_controller::{Controller, Health, Options, RunError};
+use local_cluster::{InProcess, LocalCluster};
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::task::{Context, Poll};
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::{oneshot, watch};
+use tower::Service;
+
+/// A controller whose tasks all run on one thread of its own.
+#[derive(Debug)]
+pub struct PausableController {
+    /// The controller's health.
+    pub health: Health,
+    runtime: Handle,
+    ended: oneshot::Receiver<Result<(), RunError>>,
+}
+
+/// The controller goes on when this is dropped. Tasks whose responses came meanwhile run before
+/// those whose timers expired.
+#[derive(Debug)]
+pub struct Paused(#[expect(dead_code, reason = "dropping it is its use")] mpsc::Sender<()>);
+
+impl PausableController {
+    /// Starts a controller of this name. Responses to its writes to a target, such as `POST
+    /// backendrecords`, are delayed.
+    pub async fn start(
+        cluster: &LocalCluster,
+        name: &str,
+        options: Options,
+        target: &'static str,
+    ) -> (Self, HeldWrites) {
+        let (release, released) = watch::channel(false);
+        let count = Arc::new(AtomicUsize::new(0));
+        let service = HoldingService {
+            inner: cluster.service().named(name),
+            server: Handle::current(),
+            target,
+            count: Arc::clone(&count),
+            released,
+        };
+        let (started, starting) = oneshot::channel();
+        let (end, ended) = oneshot::channel();
+        std::thread::spawn(move || {
+            let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+            let result = runtime.block_on(async move {
+                // The client's tasks belong to this thread, too.
+                let controller = Controller::new(Client::new(service, "default"), options);
+                let _ = started.send((controller.health(), Handle::current()));
+                controller.run(std::future::pending()).await
+            });
+            let _ = end.send(result);
+        });
+        let (health, runtime) = starting.await.expect("the thread starts");
+        let controller = Self {
+            health,
+            runtime,
+            ended,
+        };
+        (controller, HeldWrites { count, release })
+    }
+
+    /// Pauses all of the controller's tasks.
+    pub async fn pause(&self) -> Paused {
+        let (resume, resumed) = mpsc::channel();
+        let (pause, paused) = oneshot::channel();
+        self.runtime.spawn(async move {
+            let _ = pause.send(());
+            // Blocks the only thread until the sender is dropped.
+            let _ = resumed.recv();
+        });
+        paused.await.expect("the controller runs");
+        Paused(resume)
+    }
+
+    /// Waits until the controller ends, and returns why.
+    pub async fn ended(self) -> Result<(), RunError> {
+        self.ended.await.expect("no panic")
+    }
+}
+
+/// Writes that the API server has stored and whose responses are delayed until they are released.
+#[derive(Debug)]
+pub struct HeldWrites {
+    count: Arc<AtomicUsize>,
+    release: watch::Sender<bool>,
+}
+
+impl HeldWrites {
+    /// How many responses have been delayed.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count.load(Ordering::SeqCst)
+    }
+
+    /// Lets all responses arrive.
+    pub fn release(&self) {
+        self.release.send_replace(true);
+    }
+}
+
+#[derive(Clone)]
+struct HoldingService {
+    inner: InProcess,
+    server: Handle,
+    target: &'static str,
+    count: Arc<AtomicUsize>,
+    released: watch::Receiver<bool>,
+}
+
+type Response = <InProcess as Service<Request<Body>>>::Response;
+
+impl Service<Request<Body>> for HoldingService {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let is_held = write_target(&request).as_deref() == Some(self.target);
+        let response = self.inner.call(request);
+        let (server, count) = (self.server.clone(), Arc::clone(&self.count));
+        let mut released = self.released.clone();
+        Box::pin(async move {
+            // The API server is not paused with its client.
+            let response = server.spawn(response).await.expect("no panic");
+            if is_held {
+                count.fetch_add(1, Ordering::SeqCst);
+                // An error means that the test has ended.
+                let _ = released.wait_for(|released| *released).await;
+            }
+            response
+        })
+    }
+}

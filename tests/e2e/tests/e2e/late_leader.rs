@@ -1,0 +1,60 @@
+//! A leader that is paused for longer than its lease and then goes on.
+
+use crate::leader::{Candidate, leads, options};
+use lbcf_controller::RunError;
+use lbcf_controller::api::{BackendGroup, BackendRecord};
+use lbcf_e2e::manifests::{GROUP, NAMESPACE};
+use lbcf_e2e::{PausableController, World, until};
+
+const PODS: usize = 40;
+
+/// Pauses a leader that registers [`PODS`] pods when the responses to this many writes of a target are
+/// on their way, until another leader has deregistered everything. Checks that the first one then
+/// makes no call and no write.
+async fn a_leader_wakes_up_late(target: &'static str, in_flight: usize) {
+    let world = World::bare().await;
+    let (one, writes) =
+        PausableController::start(&world.cluster, "one", options("one"), target).await;
+    until("it leads", async || leads(&one.health).then_some(())).await;
+    let two = Candidate::start(&world, "two");
+    two.until_ready().await;
+    world.apply_basics(PODS).await;
+    until("writes are in flight", async || {
+        (writes.count() >= in_flight).then_some(())
+    })
+    .await;
+
+    let paused = one.pause().await;
+    two.until_leader().await;
+    world.until_settled().await;
+    world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
+    until("everything is deregistered", async || {
+        let records: Vec<BackendRecord> = world.all().await;
+        (records.is_empty() && world.targets_count() == 0).then_some(())
+    })
+    .await;
+    let (requests, calls) = (world.cluster.requests(), world.calls());
+    // The responses arrive while the leader is paused.
+    writes.release();
+    drop(paused);
+    let ended = one.ended().await;
+
+    assert!(matches!(ended, Err(RunError::LostLease(_))), "{ended:?}");
+    assert_eq!(world.calls(), calls);
+    let requests = world.cluster.requests().since(&requests);
+    let written = requests.count(|key| key.user_agent == "one" && key.is_write());
+    assert_eq!(written, 0, "{requests:?}");
+    world.delete_basics().await;
+    two.task.abort();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d38_a_leader_that_wakes_up_late_creates_no_record() {
+    // So many are created at a time.
+    a_leader_wakes_up_late("POST backendrecords", 16).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d38_a_leader_that_wakes_up_late_calls_no_driver() {
+    a_leader_wakes_up_late("PATCH backendrecords/status", PODS).await;
+}
