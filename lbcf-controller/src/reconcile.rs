@@ -86,11 +86,14 @@ impl Error {
     }
 
     /// What follows instead of a retry, for errors that do not count as failures: the object
-    /// changed since it was read, or a dry run got to its first write.
+    /// changed since it was read, its namespace is being deleted and with it the object, or a dry
+    /// run got to its first write.
     pub(crate) const fn action(&self) -> Option<Action> {
         match self {
             Self::Write(WriteError::Stale) => Some(Action::RequeueAfter(STALE_DELAY)),
-            Self::Write(WriteError::DryRun) => Some(Action::AwaitChange),
+            Self::Write(WriteError::DryRun | WriteError::NamespaceTerminating) => {
+                Some(Action::AwaitChange)
+            }
             _ => None,
         }
     }

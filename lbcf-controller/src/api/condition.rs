@@ -36,6 +36,10 @@ pub mod reasons {
     pub const WEBHOOK_ERROR: &str = "WebhookError";
     /// The LoadBalancerDriver that the object refers to does not exist.
     pub const DRIVER_NOT_FOUND: &str = "DriverNotFound";
+    /// The LoadBalancerDriver is being deleted, so that nothing new is created with it (d32).
+    pub const DRIVER_DELETING: &str = "DriverDeleting";
+    /// LoadBalancerDriver: it is being deleted, and waits until nothing uses it (d32).
+    pub const DRIVER_IN_USE: &str = "DriverInUse";
 }
 
 /// Status of a condition.

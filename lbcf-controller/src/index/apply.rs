@@ -48,10 +48,10 @@ impl Indexed for LoadBalancer {
         // call the driver again before the time that it asked for.
         let is_own = matches!(event, StoreEvent::Written(_));
         for (key, diff) in index.load_balancers.apply(event) {
-            index.by_driver.update(&diff, |lb| {
+            requests.extend(index.update_driver_users(&diff, |lb| {
                 let driver = names::resolve(&key.namespace, &lb.spec.lb_driver);
                 [(driver, RequestKey::LoadBalancer(key.clone()))]
-            });
+            }));
             if is_load_balancer_changed(&diff) && (!is_own || diff.new.is_none()) {
                 requests.push(Request::normal(RequestKey::LoadBalancer(key.clone())));
             }
@@ -104,11 +104,11 @@ impl Indexed for BackendGroup {
                 let lbs = names.map(|lb| (names::resolve(&key.namespace, lb), key.clone()));
                 lbs.collect::<Vec<_>>()
             });
-            index.by_driver.update(&diff, |group| {
+            requests.extend(index.update_driver_users(&diff, |group| {
                 let webhook = group.spec.deregister_webhook.as_ref()?;
                 let driver = names::resolve(&key.namespace, &webhook.driver_name);
                 Some((driver, RequestKey::Group(key.clone())))
-            });
+            }));
             if let Some(old) = &diff.old {
                 index.service_groups.set(&key, old, false);
             }
@@ -148,9 +148,8 @@ impl Indexed for Bind {
     fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request> {
         let mut requests = Vec::new();
         for (key, diff) in index.binds.apply(event) {
-            index
-                .by_driver
-                .update(&diff, |bind| binds::drivers(&key, bind));
+            let drivers = |bind: &Self| binds::drivers(&key, bind);
+            requests.extend(index.update_driver_users(&diff, drivers));
             let change = BindChange::of(&diff);
             let owner = Owner::Bind(key.clone());
             let rule = diff.new.as_ref().map(|bind| &bind.spec.pods);
@@ -186,10 +185,10 @@ impl Indexed for BackendRecord {
         let mut requests = Vec::new();
         for (key, diff) in index.records.store.apply(event) {
             index.records.update(&key, &diff);
-            index.by_driver.update(&diff, |record| {
+            requests.extend(index.update_driver_users(&diff, |record| {
                 let driver = names::resolve(&key.namespace, &record.spec.lb_driver);
                 [(driver, RequestKey::Record(key.clone()))]
-            });
+            }));
             let request_key = RequestKey::Record(key);
             match (&diff.old, &diff.new) {
                 (Some(old), Some(new)) => {
@@ -307,6 +306,17 @@ impl Indexed for NodeView {
 }
 
 impl Index {
+    /// Updates what uses drivers. Returns requests for the drivers that now have their first user,
+    /// or lost their last one, because a driver has its finalizer while it is in use (d32).
+    fn update_driver_users<T, E>(&mut self, diff: &Diff<T>, users: impl Fn(&T) -> E) -> Vec<Request>
+    where
+        E: IntoIterator<Item = (ObjectKey, RequestKey)>,
+    {
+        let drivers = self.by_driver.update(diff, users).into_iter();
+        let known = drivers.filter(|driver| self.drivers.find(driver).is_some());
+        known.map(RequestKey::Driver).map(Request::normal).collect()
+    }
+
     /// What may have waited for a record to be removed: its owner, the other records with its
     /// address, and its load balancer if that is being deleted. A load balancer that is not may be
     /// waiting for the time that its driver asked for.

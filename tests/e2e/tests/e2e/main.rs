@@ -15,6 +15,7 @@ mod judge;
 mod leader;
 mod lifecycle;
 mod metrics;
+mod namespaces;
 mod one_call;
 mod order;
 mod periodic;
