@@ -2,7 +2,7 @@
 //! state that is kept in memory.
 
 use crate::api::{LoadBalancerDriver, NamespacedKind};
-use crate::cluster::{EventWriter, Recorder, StatusLocks, WriteError, Writer};
+use crate::cluster::{EventWriter, Recorder, WriteError, WriteLocks, Writer};
 use crate::drivers::{AddressLocks, CallCounts, DriverError, Drivers};
 use crate::index::{Index, Indexed, StoreEvent};
 use crate::key::{ObjectKey, Owner, RequestKey};
@@ -38,7 +38,8 @@ pub(crate) struct Context {
     pub(crate) queue: Arc<Queue>,
     pub(crate) addresses: AddressLocks,
     pub(crate) periods: Periods,
-    pub(crate) status_locks: StatusLocks,
+    pub(crate) status_locks: WriteLocks,
+    pub(crate) driver_locks: WriteLocks,
     pub(crate) verdicts: Verdicts,
     pub(crate) orphans: Orphans,
     index: Mutex<Index>,
@@ -79,7 +80,8 @@ impl Context {
             recorder,
             addresses: AddressLocks::default(),
             periods: Periods::default(),
-            status_locks: StatusLocks::default(),
+            status_locks: WriteLocks::default(),
+            driver_locks: WriteLocks::default(),
             verdicts: Verdicts::default(),
             orphans: Orphans::default(),
             index: Mutex::default(),
@@ -227,7 +229,10 @@ impl Context {
         self.periods.remove(key);
         match key {
             RequestKey::Record(record) => self.orphans.remove(record),
-            RequestKey::Driver(driver) => self.drivers.retain(|other| other != driver),
+            RequestKey::Driver(driver) => {
+                self.drivers.retain(|other| other != driver);
+                self.driver_locks.remove(driver);
+            }
             RequestKey::Group(group) => self.verdicts.remove(&Owner::Group(group.clone())),
             RequestKey::Bind(bind) => {
                 self.verdicts.remove(&Owner::Bind(bind.clone()));

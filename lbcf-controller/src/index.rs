@@ -7,6 +7,7 @@
 
 mod apply;
 mod binds;
+mod driver_users;
 mod look_up;
 mod multi_map;
 mod neighbours;
@@ -22,6 +23,7 @@ mod services;
 mod store;
 mod tallies;
 
+pub(crate) use driver_users::DriverUse;
 pub(crate) use neighbours::Neighbour;
 pub(crate) use nodes::NodeView;
 pub(crate) use ownership::Ownership;
@@ -34,8 +36,9 @@ pub(crate) use services::ServiceView;
 pub(crate) use store::{Store, Versioned};
 
 use crate::api::{BackendGroup, Bind, LoadBalancer, LoadBalancerDriver};
-use crate::key::{ObjectKey, RequestKey};
+use crate::key::ObjectKey;
 use crate::reconcile::Request;
+use driver_users::DriverUsers;
 use multi_map::MultiMap;
 use pending::Pending;
 use pods::Pods;
@@ -95,8 +98,7 @@ pub(crate) struct Index {
     pods: Pods,
     services: Store<ServiceView>,
     nodes: Store<NodeView>,
-    /// By driver: what has to be reconciled when the driver changes, and so what uses it (d12).
-    by_driver: MultiMap<ObjectKey, RequestKey>,
+    by_driver: DriverUsers,
     groups_by_load_balancer: MultiMap<ObjectKey, ObjectKey>,
     service_groups: ServiceGroups,
     pub(crate) selections: Selections,

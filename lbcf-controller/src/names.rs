@@ -50,6 +50,9 @@ pub const ANNOTATION_SOURCE: &str = "lbcf.tkestack.io/backend-source";
 pub const FINALIZER_LOAD_BALANCER: &str = "lbcf.tkestack.io/delete-load-loadbalancer";
 /// Finalizer of a BackendRecord, removed after `deregisterBackend` (b60).
 pub const FINALIZER_BACKEND_RECORD: &str = "lbcf.tkestack.io/deregister-backend";
+/// Finalizer of a LoadBalancerDriver that load balancers or backends need to be deleted; removed when the
+/// last of them is gone (d32).
+pub const FINALIZER_DRIVER: &str = "lbcf.tkestack.io/driver-in-use";
 
 /// Prefix of the names of drivers and load balancers for all namespaces, which are in
 /// [`SYSTEM_NAMESPACE`] (b53 to b55).

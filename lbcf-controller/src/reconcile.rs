@@ -93,14 +93,14 @@ impl Error {
     }
 
     /// What follows instead of a retry, for errors that do not count as failures: the object
-    /// changed since it was read, a dry run got to its first write, or the process ends because it
-    /// lost its lease.
+    /// changed since it was read, its namespace is being deleted and with it the object, a dry run got
+    /// to its first write, or the process ends because it lost its lease.
     pub(crate) const fn action(&self) -> Option<Action> {
         match self {
             Self::Write(WriteError::Stale) => Some(Action::RequeueAfter(STALE_DELAY)),
-            Self::Write(WriteError::DryRun | WriteError::NotLeading(_)) => {
-                Some(Action::AwaitChange)
-            }
+            Self::Write(
+                WriteError::DryRun | WriteError::NamespaceTerminating | WriteError::NotLeading(_),
+            ) => Some(Action::AwaitChange),
             _ => None,
         }
     }

@@ -3,7 +3,8 @@
 //!
 //! Each implements `run::Controller`, a state machine without tasks, timers or locks of its own: the
 //! loop in `run` applies every event of the store to it and calls `reconcile`. Controllers write to the
-//! store directly, so their writes are neither counted as requests nor reviewed by webhooks.
+//! store directly, so their writes are neither counted as requests nor reviewed by webhooks, except for
+//! the deletions in `namespaces`, which webhooks review.
 
 mod conditions;
 mod context;
@@ -39,7 +40,6 @@ use tokio_util::task::TaskTracker;
 use self::definitions::Definitions;
 use self::endpoint_slices::EndpointSlices;
 use self::garbage_collector::GarbageCollector;
-use self::namespaces::Namespaces;
 use self::pod_lifecycle::PodLifecycle;
 use self::run::run;
 use self::workloads::Workloads;
@@ -53,7 +53,7 @@ pub(crate) fn spawn(cluster: &Arc<Cluster>, options: &LocalClusterOptions, tasks
         tasks.spawn(run(Arc::clone(cluster), PodLifecycle::new(options)));
     }
     tasks.spawn(run(Arc::clone(cluster), GarbageCollector::default()));
-    tasks.spawn(run(Arc::clone(cluster), Namespaces::default()));
+    tasks.spawn(namespaces::run(Arc::clone(cluster)));
     tasks.spawn(run(Arc::clone(cluster), EndpointSlices::default()));
     tasks.spawn(run(Arc::clone(cluster), Workloads::default()));
 }

@@ -3,6 +3,7 @@
 mod calls;
 mod configurations;
 mod mutation;
+mod namespaces;
 mod responses;
 mod review_requests;
 mod writes;

@@ -114,7 +114,7 @@ async fn deleted<S: ClusterReader>(
     let metadata = Metadata::read(object)?;
     let key = metadata.key(request);
     match kind {
-        Kind::Driver => driver::deleted(&key, metadata, request, context).await?,
+        Kind::Driver => driver::deleted(&key, metadata, context).await?,
         Kind::LoadBalancer | Kind::BackendGroup => {
             rules::validate_deletion(&kind.resource().kind, &key, &metadata.labels())?;
         }

@@ -35,6 +35,12 @@ pub(crate) trait ClusterReader: Send + Sync + 'static {
     /// users in every namespace (d12).
     fn users_of_driver(&self, key: &ObjectKey) -> impl Future<Output = Vec<String>> + Send;
 
+    /// Whether a namespace is being deleted, or is gone.
+    fn is_namespace_deleting(
+        &self,
+        namespace: &str,
+    ) -> impl Future<Output = Result<bool, LookupError>> + Send;
+
     fn call<W: Webhook>(
         &self,
         driver: &LoadBalancerDriver,

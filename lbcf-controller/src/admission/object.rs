@@ -22,6 +22,7 @@ pub(super) struct Metadata {
     labels: Option<Labels>,
     annotations: Option<Labels>,
     deletion_timestamp: Option<String>,
+    finalizers: Option<Vec<String>>,
 }
 
 impl Metadata {
@@ -44,6 +45,11 @@ impl Metadata {
 
     pub(super) const fn is_deleting(&self) -> bool {
         self.deletion_timestamp.is_some()
+    }
+
+    pub(super) fn has_finalizer(&self, finalizer: &str) -> bool {
+        let mut finalizers = self.finalizers.iter().flatten();
+        finalizers.any(|other| other == finalizer)
     }
 
     pub(super) fn labels(self) -> Labels {

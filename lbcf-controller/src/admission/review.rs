@@ -34,8 +34,6 @@ pub(super) struct Request {
     pub(super) sub_resource: Option<String>,
     pub(super) namespace: Option<String>,
     pub(super) operation: String,
-    #[serde(default)]
-    pub(super) user_info: UserInfo,
     pub(super) object: Option<Value>,
     pub(super) old_object: Option<Value>,
     pub(super) dry_run: Option<bool>,
@@ -47,12 +45,6 @@ struct GroupVersionKind {
     group: String,
     version: String,
     kind: String,
-}
-
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct UserInfo {
-    #[serde(default)]
-    pub(super) username: String,
 }
 
 /// Reads a review of objects of one kind.

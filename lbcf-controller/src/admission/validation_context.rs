@@ -75,10 +75,25 @@ impl<S: ClusterReader> ValidationContext<'_, S> {
             .await
     }
 
+    pub(super) async fn is_namespace_deleting(&self, namespace: &str) -> Result<bool, Denial> {
+        let lookup = self.cluster.is_namespace_deleting(namespace);
+        let what = format!("Namespace {namespace} is being deleted");
+        self.determine(&what, lookup).await
+    }
+
     async fn look_up<T>(
         &self,
         kind: &str,
         key: &ObjectKey,
+        lookup: impl Future<Output = Result<T, LookupError>>,
+    ) -> Result<T, Denial> {
+        self.determine(&format!("{kind} {key} exists"), lookup)
+            .await
+    }
+
+    async fn determine<T>(
+        &self,
+        what: &str,
         lookup: impl Future<Output = Result<T, LookupError>>,
     ) -> Result<T, Denial> {
         let why = match timeout_at(self.deadline.at, lookup).await {
@@ -87,7 +102,7 @@ impl<S: ClusterReader> ValidationContext<'_, S> {
             Err(_) => self.timed_out(),
         };
         Err(Denial::Undetermined(format!(
-            "cannot determine whether {kind} {key} exists, try again: {why}"
+            "cannot determine whether {what}, try again: {why}"
         )))
     }
 

@@ -45,6 +45,10 @@ pub mod reasons {
     pub const PARAMETERS_OVERRIDDEN: &str = "ParametersOverridden";
     /// No other record disagrees any more.
     pub const RESOLVED: &str = "Resolved";
+    /// The LoadBalancerDriver is being deleted, so that nothing new is created with it (d32).
+    pub const DRIVER_DELETING: &str = "DriverDeleting";
+    /// LoadBalancerDriver: it is being deleted, and waits until nothing uses it (d32).
+    pub const DRIVER_IN_USE: &str = "DriverInUse";
 }
 
 /// Status of a condition.

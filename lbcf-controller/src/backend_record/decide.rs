@@ -6,6 +6,7 @@ use crate::api::{
     condition_types,
 };
 use crate::index::{Lookup, Neighbour, Ownership, counts_as_registered};
+use crate::load_balancer_driver::DriverProtection;
 use crate::names::FINALIZER_BACKEND_RECORD;
 use crate::object::ObjectExt;
 use crate::periodic::Due;
@@ -43,6 +44,10 @@ pub(crate) enum RecordAction {
     /// No owner came: delete it, which deregisters its backend.
     Delete,
     ReportDriverMissing,
+    /// Store the driver's finalizer, so that it is not deleted before the record (d32).
+    ProtectDriver,
+    /// The driver is being deleted, so that nothing is registered with it (d32).
+    ReportDriverDeleting,
     /// Store the address that the user wrote in the spec; no driver is asked for it (b26).
     StoreAddress(String),
     /// Read the backend, then call `generateBackendAddr`.
@@ -93,6 +98,9 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
         return action;
     }
     if status.backend_addr.is_empty() {
+        if let Some(action) = unable_to_begin(state) {
+            return action;
+        }
         if let Some(addr) = &record.spec.static_addr {
             return RecordAction::StoreAddress(addr.clone());
         }
@@ -147,6 +155,19 @@ fn blocked(state: &RecordState) -> Option<RecordAction> {
         Lookup::Found(_) => None,
         Lookup::Unreadable => Some(RecordAction::AwaitChange),
         Lookup::Missing => Some(RecordAction::ReportDriverMissing),
+    }
+}
+
+/// What to do instead of the first step of registering, which is taken once the driver is sure to
+/// outlive the record (d32).
+fn unable_to_begin(state: &RecordState) -> Option<RecordAction> {
+    let Lookup::Found(driver) = &state.driver else {
+        return None;
+    };
+    match DriverProtection::of(driver) {
+        DriverProtection::Stored => None,
+        DriverProtection::Missing => Some(RecordAction::ProtectDriver),
+        DriverProtection::Ending => Some(RecordAction::ReportDriverDeleting),
     }
 }
 

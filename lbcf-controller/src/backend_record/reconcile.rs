@@ -11,12 +11,14 @@ use crate::cluster::Regarding;
 use crate::context::Context;
 use crate::index::{AddressKey, Lookup, NodeView, Ownership, PodView};
 use crate::key::{ObjectKey, Owner, RequestKey};
-use crate::names::{self, FINALIZER_BACKEND_RECORD};
+use crate::load_balancer_driver::protect;
+use crate::names::{self, FINALIZER_BACKEND_RECORD, FINALIZER_DRIVER};
 use crate::object::ObjectExt;
 use crate::operation::{Incomplete, operate, retry_id};
 use crate::periodic::period;
 use crate::reconcile::{Action, Error, OperationFailure, Request};
 use jiff::Timestamp;
+use kube::Resource;
 use lbcf_driver_sdk::webhook::{
     DeregisterBackend, DeregisterBackendRequest, EnsureBackend, EnsureBackendRequest,
     GenerateBackendAddr, GenerateBackendAddrRequest,
@@ -46,11 +48,13 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
 fn observe(context: &Context, key: &ObjectKey) -> Option<RecordState> {
     let index = context.index();
     let mut record = index.find::<BackendRecord>(key)?;
+    let mut driver = index.get(&names::resolve(&key.namespace, &record.spec.lb_driver));
     if context.options.dry_run && !record.is_deleting() {
-        // A dry run continues as if the finalizer were stored.
-        let metadata = &mut Arc::make_mut(&mut record).metadata;
-        let finalizers = metadata.finalizers.get_or_insert_default();
-        finalizers.push(FINALIZER_BACKEND_RECORD.to_owned());
+        // A dry run continues as if the finalizers were stored.
+        add_finalizer(&mut record, FINALIZER_BACKEND_RECORD);
+        if let Lookup::Found(driver) = &mut driver {
+            add_finalizer::<LoadBalancerDriver>(driver, FINALIZER_DRIVER);
+        }
     }
     let backend_is_available = if let Some(pod) = &record.spec.pod_backend {
         let pod = ObjectKey::new(key.namespace.clone(), pod.name.clone());
@@ -73,7 +77,7 @@ fn observe(context: &Context, key: &ObjectKey) -> Option<RecordState> {
             grace_period
         },
         ownership,
-        driver: index.get(&names::resolve(&key.namespace, &record.spec.lb_driver)),
+        driver,
         neighbours: index.neighbours(&record),
         backend_is_available,
         due: context
@@ -81,6 +85,12 @@ fn observe(context: &Context, key: &ObjectKey) -> Option<RecordState> {
             .due(&request_key, period_of(context, &record)),
         record,
     })
+}
+
+fn add_finalizer<K: Resource + Clone>(object: &mut Arc<K>, finalizer: &str) {
+    let metadata = Arc::make_mut(object).meta_mut();
+    let finalizers = metadata.finalizers.get_or_insert_default();
+    finalizers.push(finalizer.to_owned());
 }
 
 fn period_of(context: &Context, record: &BackendRecord) -> Option<Duration> {
@@ -119,7 +129,18 @@ impl Reconciler<'_> {
                 self.write_status(self.status(), false).await?;
                 Ok(state.due.action())
             }
-            (RecordAction::ReportDriverMissing, _) => self.report_driver_missing().await,
+            (RecordAction::ReportDriverMissing, _) => {
+                self.report_driver(reasons::DRIVER_NOT_FOUND, "not found")
+                    .await
+            }
+            (RecordAction::ProtectDriver, _) => {
+                protect(context, &self.driver_key()).await?;
+                Ok(Action::RequeueNow)
+            }
+            (RecordAction::ReportDriverDeleting, _) => {
+                let problem = "is being deleted, and nothing new is registered with it";
+                self.report_driver(reasons::DRIVER_DELETING, problem).await
+            }
             (RecordAction::AwaitNeighbour(other), _) => {
                 let message =
                     format!("waiting: BackendRecord {other} is deregistering the same address");
@@ -270,13 +291,17 @@ impl Reconciler<'_> {
         }
     }
 
-    async fn report_driver_missing(&self) -> Result<Action, Error> {
+    fn driver_key(&self) -> ObjectKey {
         let namespace = self.record.metadata.namespace.as_deref();
-        let driver = names::resolve(namespace.unwrap_or_default(), &self.record.spec.lb_driver);
-        let message = format!("spec.lbDriver: LoadBalancerDriver {driver} not found");
-        self.event(Warning, reasons::DRIVER_NOT_FOUND, &message);
-        self.write_unregistered(reasons::DRIVER_NOT_FOUND, &message)
-            .await?;
+        names::resolve(namespace.unwrap_or_default(), &self.record.spec.lb_driver)
+    }
+
+    /// Reports why the record waits. The driver's removal, and a new one, enqueue it.
+    async fn report_driver(&self, reason: &str, problem: &str) -> Result<Action, Error> {
+        let driver = self.driver_key();
+        let message = format!("spec.lbDriver: LoadBalancerDriver {driver} {problem}");
+        self.event(Warning, reason, &message);
+        self.write_unregistered(reason, &message).await?;
         Ok(Action::AwaitChange)
     }
 

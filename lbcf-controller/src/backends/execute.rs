@@ -85,7 +85,7 @@ impl PlanOutcome {
         let mut results = stream::iter(writes).buffer_unordered(CONCURRENT_WRITES);
         while let Some((unit, result)) = results.next().await {
             let error = match result {
-                Ok(()) | Err(WriteError::DryRun) => continue,
+                Ok(()) | Err(WriteError::DryRun | WriteError::NamespaceTerminating) => continue,
                 Err(error) => Error::Write(error),
             };
             self.failed.insert(unit);

@@ -13,8 +13,8 @@ use kube::Client;
 use kube::api::{
     Api, DeleteParams, ListParams, ObjectList, Patch, PatchParams, PostParams, Preconditions,
 };
-use kube::core::Request;
 use kube::core::object::HasStatus;
+use kube::core::{Request, Status};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -24,6 +24,8 @@ use tokio::time::Instant;
 
 /// The writer in `managedFields`.
 const FIELD_MANAGER: &str = "lbcf-controller";
+/// The cause of a 403 for a creation in a namespace that is being deleted.
+const NAMESPACE_TERMINATING: &str = "NamespaceTerminating";
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WriteError {
@@ -34,6 +36,8 @@ pub(crate) enum WriteError {
     Timeout(Duration),
     #[error(transparent)]
     Refused(kube::Error),
+    #[error("the namespace is being deleted, so that nothing can be created in it")]
+    NamespaceTerminating,
     #[error("nothing is written in a dry run")]
     DryRun,
     #[error(transparent)]
@@ -252,10 +256,22 @@ impl Writer {
             {
                 Err(WriteError::Stale)
             }
+            Ok(Err(kube::Error::Api(status))) if is_namespace_terminating(&status) => {
+                Err(WriteError::NamespaceTerminating)
+            }
             Ok(Err(error)) => Err(WriteError::Refused(error)),
             Err(_) => Err(WriteError::Timeout(self.timeout)),
         }
     }
+}
+
+/// Only the cause tells this response from that to a request without permission.
+fn is_namespace_terminating(status: &Status) -> bool {
+    let causes = status.details.iter().flat_map(|details| &details.causes);
+    status.code == 403
+        && causes
+            .into_iter()
+            .any(|cause| cause.reason == NAMESPACE_TERMINATING)
 }
 
 fn to_value<S: Serialize>(object: &S) -> Result<Value, WriteError> {
@@ -345,5 +361,18 @@ mod tests {
                 "spec": {"lbName": "lb"},
             })
         );
+    }
+
+    #[test]
+    fn d33_a_creation_denied_by_a_namespaces_deletion_differs_from_one_without_permission() {
+        let status = |causes: Value| -> Status {
+            let details = json!({ "causes": causes });
+            serde_json::from_value(json!({"code": 403, "reason": "Forbidden", "details": details}))
+                .unwrap()
+        };
+        let terminating =
+            json!([{"reason": "NamespaceTerminating", "field": "metadata.namespace"}]);
+        assert!(is_namespace_terminating(&status(terminating)));
+        assert!(!is_namespace_terminating(&status(json!([]))));
     }
 }

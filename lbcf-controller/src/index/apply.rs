@@ -48,10 +48,10 @@ impl Indexed for LoadBalancer {
         // call the driver again before the time that it asked for.
         let is_own = matches!(event, StoreEvent::Written(_) | StoreEvent::Read(_));
         for (key, diff) in index.load_balancers.apply(event) {
-            index.by_driver.update(&diff, |lb| {
+            requests.extend(index.update_driver_users(&diff, |lb| {
                 let driver = names::resolve(&key.namespace, &lb.spec.lb_driver);
                 [(driver, RequestKey::LoadBalancer(key.clone()))]
-            });
+            }));
             if is_load_balancer_changed(&diff) && (!is_own || diff.new.is_none()) {
                 requests.push(Request::normal(RequestKey::LoadBalancer(key.clone())));
             }
@@ -107,11 +107,11 @@ impl Indexed for BackendGroup {
                 let lbs = names.map(|lb| (names::resolve(&key.namespace, lb), key.clone()));
                 lbs.collect::<Vec<_>>()
             });
-            index.by_driver.update(&diff, |group| {
+            requests.extend(index.update_driver_users(&diff, |group| {
                 let webhook = group.spec.deregister_webhook.as_ref()?;
                 let driver = names::resolve(&key.namespace, &webhook.driver_name);
                 Some((driver, RequestKey::Group(key.clone())))
-            });
+            }));
             if let Some(old) = &diff.old {
                 index.service_groups.set(&key, old, false);
             }
@@ -152,9 +152,8 @@ impl Indexed for Bind {
     fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request> {
         let mut requests = Vec::new();
         for (key, diff) in index.binds.apply(event) {
-            index
-                .by_driver
-                .update(&diff, |bind| binds::drivers(&key, bind));
+            let drivers = |bind: &Self| binds::drivers(&key, bind);
+            requests.extend(index.update_driver_users(&diff, drivers));
             let change = BindChange::of(&diff);
             let owner = Owner::Bind(key.clone());
             requests.extend(index.records_of_new_owner(&owner, &diff));
@@ -263,6 +262,21 @@ impl Indexed for NodeView {
 }
 
 impl Index {
+    /// Updates what uses drivers. Returns requests for the drivers that now have their first user,
+    /// or lost their last one, because a driver has its finalizer while it is in use (d32).
+    pub(super) fn update_driver_users<T, E>(
+        &mut self,
+        diff: &Diff<T>,
+        users: impl Fn(&T) -> E,
+    ) -> Vec<Request>
+    where
+        E: IntoIterator<Item = (ObjectKey, RequestKey)>,
+    {
+        let drivers = self.by_driver.update(diff, users).into_iter();
+        let known = drivers.filter(|driver| self.drivers.find(driver).is_some());
+        known.map(RequestKey::Driver).map(Request::normal).collect()
+    }
+
     /// Updates which pods a group's backends depend on: those that it selects, or, if its service
     /// forwards only on the node, those of the service.
     fn update_selection(&mut self, key: &ObjectKey) {

@@ -1,7 +1,7 @@
 //! The look-ups of reconciling.
 
 use super::service_groups::service_of;
-use super::{Index, Indexed, Lookup, PodView, binds};
+use super::{DriverUse, Index, Indexed, Lookup, PodView, binds};
 use crate::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, StringMap};
 use crate::key::{ObjectKey, Owner, RequestKey};
 use crate::names;
@@ -86,12 +86,27 @@ impl Index {
     /// The objects that use a driver, in every namespace (b54), and so prevent its deletion (d12): load
     /// balancers and records, and what calls its deregister webhook (u27).
     pub(crate) fn users_of_driver(&self, driver: &ObjectKey) -> BTreeSet<RequestKey> {
-        let users = self.by_driver.get(driver).map(|user| match user {
-            // A Bind that uses the driver several times is one user.
-            RequestKey::BindLoadBalancer(key) => RequestKey::Bind(key.bind.clone()),
-            user => user.clone(),
-        });
-        users.collect()
+        self.by_driver.objects(driver).collect()
+    }
+
+    /// Whether anything uses a driver, as far as is known.
+    pub(crate) fn use_of_driver(&self, driver: &ObjectKey) -> DriverUse {
+        let examples = self.by_driver.examples(driver);
+        if !examples.is_empty() {
+            return DriverUse::Used(examples);
+        }
+        let is_near = |key: &ObjectKey| {
+            driver.namespace == names::SYSTEM_NAMESPACE || driver.namespace == key.namespace
+        };
+        let is_unknown = self.load_balancers.unreadable().any(is_near)
+            || self.groups.unreadable().any(is_near)
+            || self.binds.unreadable().any(is_near)
+            || self.records.store.unreadable().any(is_near);
+        if is_unknown {
+            DriverUse::Unknown
+        } else {
+            DriverUse::Unused
+        }
     }
 
     /// Takes the next units of an owner that have to be reconciled, at most `limit`.

@@ -23,10 +23,10 @@ impl Indexed for BackendRecord {
         let is_own = matches!(event, StoreEvent::Written(_));
         for (key, diff) in index.records.store.apply(event) {
             index.records.update(&key, &diff);
-            index.by_driver.update(&diff, |record| {
+            requests.extend(index.update_driver_users(&diff, |record| {
                 let driver = names::resolve(&key.namespace, &record.spec.lb_driver);
                 [(driver, RequestKey::Record(key.clone()))]
-            });
+            }));
             if !is_own {
                 requests.extend(index.owners_to_compare(&diff));
             }

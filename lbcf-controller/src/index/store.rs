@@ -127,6 +127,11 @@ impl<T: Versioned> Store<T> {
         self.forgets_versions = true;
     }
 
+    /// The objects that exist and cannot be parsed.
+    pub(super) fn unreadable(&self) -> impl Iterator<Item = &ObjectKey> {
+        self.unreadable.iter()
+    }
+
     /// Applies an event; returns what it changed, which is nothing if newer states are known.
     pub(super) fn apply(&mut self, event: StoreEvent<T>) -> Vec<(ObjectKey, Diff<T>)> {
         let change = match event {

@@ -4,6 +4,7 @@ use crate::api::{
 };
 use crate::index::Lookup;
 use crate::load_balancer_lifecycle::{LoadBalancerAction, decide};
+use crate::names::FINALIZER_DRIVER;
 use crate::periodic::Due;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -14,6 +15,12 @@ struct Case {
     driver: Lookup<Arc<LoadBalancerDriver>>,
     records: usize,
     unreadable_records: bool,
+}
+
+fn protected_driver() -> Arc<LoadBalancerDriver> {
+    let mut driver = LoadBalancerDriver::default();
+    driver.metadata.finalizers = Some(vec![FINALIZER_DRIVER.into()]);
+    Arc::new(driver)
 }
 
 fn case() -> Case {
@@ -30,7 +37,7 @@ fn case() -> Case {
     lb.metadata.finalizers = Some(vec![FINALIZER_LOAD_BALANCER.into()]);
     Case {
         lb,
-        driver: Lookup::Found(Arc::default()),
+        driver: Lookup::Found(protected_driver()),
         records: 0,
         unreadable_records: false,
     }
@@ -104,6 +111,9 @@ fn one_whose_driver_was_always_missing_was_never_begun() {
         waiting().deleting().decide(),
         LoadBalancerAction::Delete(_)
     ));
+    let mut without_driver = waiting().deleting();
+    without_driver.driver = Lookup::Missing;
+    assert_eq!(without_driver.decide(), LoadBalancerAction::Remove, "d32");
 }
 
 #[test]
@@ -214,4 +224,38 @@ fn without_its_finalizer_its_deletion_needs_nothing() {
     let mut case = case().created().deleting();
     case.lb.metadata.finalizers = None;
     assert_eq!(case.decide(), LoadBalancerAction::AwaitChange);
+}
+
+#[test]
+fn d32_creating_begins_only_with_a_driver_that_outlives_it() {
+    let unprotected = LoadBalancerDriver::default();
+    let mut deleting = (*protected_driver()).clone();
+    deleting.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
+    let with = |driver: &LoadBalancerDriver, case: Case| {
+        let driver = Lookup::Found(Arc::new(driver.clone()));
+        Case { driver, ..case }.decide()
+    };
+    assert_eq!(
+        with(&unprotected, case()),
+        LoadBalancerAction::ProtectDriver
+    );
+    assert_eq!(
+        with(&deleting, case()),
+        LoadBalancerAction::ReportDriverDeleting
+    );
+    // What has begun is finished, changed and undone.
+    for driver in [&unprotected, &deleting] {
+        let creating = with(driver, case().creating());
+        assert!(matches!(creating, LoadBalancerAction::Create(_)));
+        let mut changed = case().created();
+        changed.lb.spec.attributes = StringMap::from([("chargeType", "MONTHLY")]);
+        assert!(matches!(
+            with(driver, changed),
+            LoadBalancerAction::Ensure(_)
+        ));
+        let finishing = with(driver, case().creating().deleting());
+        assert!(matches!(finishing, LoadBalancerAction::FinishCreating(_)));
+        let deletion = with(driver, case().created().deleting());
+        assert!(matches!(deletion, LoadBalancerAction::Delete(_)));
+    }
 }

@@ -4,6 +4,7 @@ use crate::api::{
     Condition, ConditionStatus, Conditions, LoadBalancerDriver, StringMap, condition_types,
 };
 use crate::index::Lookup;
+use crate::load_balancer_driver::DriverProtection;
 use crate::periodic::Due;
 use jiff::Timestamp;
 use lbcf_driver_sdk::webhook::{
@@ -96,6 +97,10 @@ pub(crate) enum LoadBalancerAction {
     /// Wait until it is known whether records that cannot be parsed are this load balancer's.
     AwaitUnreadable,
     ReportDriverMissing,
+    /// Store the driver's finalizer, so that it is not deleted before the load balancer (d32).
+    ProtectDriver,
+    /// The driver is being deleted, so that nothing is created with it (d32).
+    ReportDriverDeleting,
     Create(CreateLoadBalancerRequest),
     Ensure(EnsureLoadBalancerRequest),
     /// Creating began and its result is not known. It is finished before deleting, because only
@@ -125,7 +130,7 @@ fn decide_kept(state: &LoadBalancerState) -> LoadBalancerAction {
         return action;
     }
     match state.creation {
-        Creation::NotBegun => LoadBalancerAction::MarkCreating,
+        Creation::NotBegun => decide_beginning(state),
         Creation::Begun => LoadBalancerAction::Create(state.create_request()),
         Creation::Created => LoadBalancerAction::Ensure(EnsureLoadBalancerRequest {
             record_id: format!("ensureLoadBalancer({})", state.id),
@@ -133,6 +138,19 @@ fn decide_kept(state: &LoadBalancerState) -> LoadBalancerAction {
             attributes: state.attributes.to_wire(),
             ..EnsureLoadBalancerRequest::default()
         }),
+    }
+}
+
+/// Creating begins once the driver is sure to outlive the load balancer (d32).
+fn decide_beginning(state: &LoadBalancerState) -> LoadBalancerAction {
+    let Lookup::Found(driver) = &state.observations.driver else {
+        return LoadBalancerAction::AwaitChange;
+    };
+    match DriverProtection::of(driver) {
+        DriverProtection::Stored => LoadBalancerAction::MarkCreating,
+        DriverProtection::Missing if state.observations.dry_run => LoadBalancerAction::MarkCreating,
+        DriverProtection::Missing => LoadBalancerAction::ProtectDriver,
+        DriverProtection::Ending => LoadBalancerAction::ReportDriverDeleting,
     }
 }
 
@@ -144,7 +162,10 @@ fn decide_deletion(state: &LoadBalancerState) -> LoadBalancerAction {
     if state.observations.unreadable_records {
         return LoadBalancerAction::AwaitUnreadable;
     }
-    if state.creation == Creation::NotBegun && !state.deletes_uncreated {
+    // Without its driver nothing can be done about it; with one that was deleted before anything
+    // began, nothing has to be (d32).
+    let is_driver_missing = matches!(state.observations.driver, Lookup::Missing);
+    if state.creation == Creation::NotBegun && (is_driver_missing || !state.deletes_uncreated) {
         return LoadBalancerAction::Remove;
     }
     if let Some(action) = blocked(state) {

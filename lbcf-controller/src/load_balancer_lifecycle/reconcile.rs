@@ -9,6 +9,7 @@ use crate::cluster::Regarding;
 use crate::context::Context;
 use crate::index::Lookup;
 use crate::key::RequestKey;
+use crate::load_balancer_driver::protect;
 use crate::names::FINALIZER_LOAD_BALANCER;
 use crate::object::ObjectExt;
 use crate::operation::{Incomplete, operate, retry_id};
@@ -108,7 +109,18 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
                 self.record(Warning, "UnreadableBackendRecord", message);
                 Ok(Action::RequeueAfter(UNREADABLE_INTERVAL))
             }
-            (LoadBalancerAction::ReportDriverMissing, _) => self.report_driver_missing().await,
+            (LoadBalancerAction::ReportDriverMissing, _) => {
+                self.report_driver(reasons::DRIVER_NOT_FOUND, "not found")
+                    .await
+            }
+            (LoadBalancerAction::ProtectDriver, _) => {
+                protect(context, &lb.driver().1).await?;
+                Ok(Action::RequeueNow)
+            }
+            (LoadBalancerAction::ReportDriverDeleting, _) => {
+                let problem = "is being deleted, and nothing new is created with it";
+                self.report_driver(reasons::DRIVER_DELETING, problem).await
+            }
             (LoadBalancerAction::Remove, _) => {
                 lb.remove(context).await?;
                 Ok(Action::AwaitChange)
@@ -130,10 +142,11 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         }
     }
 
-    async fn report_driver_missing(&self) -> Result<Action, Error> {
+    /// Reports why the load balancer waits. The driver's removal, and a new one, enqueue it.
+    async fn report_driver(&self, reason: &str, problem: &str) -> Result<Action, Error> {
         let (field, driver) = self.lb.driver();
-        let message = format!("{field}: LoadBalancerDriver {driver} not found");
-        self.record(Warning, reasons::DRIVER_NOT_FOUND, &message);
+        let message = format!("{field}: LoadBalancerDriver {driver} {problem}");
+        self.record(Warning, reason, &message);
         let status = self.lb.status();
         // Created stays true, because the load balancer still has to be deleted.
         if !self.lb.object().is_deleting() && status.deletion_timestamp.is_none() {
@@ -142,11 +155,11 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
                 Creation::Begun => (condition_types::CREATED, ConditionStatus::False),
                 Creation::NotBegun => (condition_types::CREATED, ConditionStatus::Unknown),
             };
-            let missing = Condition {
+            let waiting = Condition {
                 status: is_met,
-                ..self.unmet(type_, reasons::DRIVER_NOT_FOUND, &message)
+                ..self.unmet(type_, reason, &message)
             };
-            let status = with_condition(status, missing);
+            let status = with_condition(status, waiting);
             self.lb.write_status(self.context, status).await?;
         }
         Ok(Action::AwaitChange)

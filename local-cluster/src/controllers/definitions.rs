@@ -98,10 +98,7 @@ fn serve(cluster: &Cluster, definition: &Stored) {
 /// Deletes a definition's custom resources and, when none is left, its finalizer.
 fn clean_up(cluster: &Cluster, definition: &Stored) {
     let kinds = kinds_of(&definition.object);
-    if kinds
-        .first()
-        .is_none_or(|kind| delete_all(cluster, kind, None))
-    {
+    if kinds.first().is_none_or(|kind| delete_all(cluster, kind)) {
         let key = ("", definition.name.as_str());
         let uid = definition.uid();
         remove_finalizer(cluster, &definitions(), key, uid, DEFINITION_CLEANUP);

@@ -153,11 +153,11 @@ pub(super) fn delete(cluster: &Cluster, kind: &Kind, object: &Stored, options: D
     let _ = cluster.delete(kind, &object.namespace, &object.name, &options);
 }
 
-/// Deletes the objects of a kind, in one namespace or in all. Returns whether none is left.
-pub(super) fn delete_all(cluster: &Cluster, kind: &Kind, namespace: Option<&str>) -> bool {
-    let (objects, _) = cluster.store.list(&kind.storage, namespace);
+/// Deletes all objects of a kind. Returns whether none is left.
+pub(super) fn delete_all(cluster: &Cluster, kind: &Kind) -> bool {
+    let (objects, _) = cluster.store.list(&kind.storage, None);
     for object in objects.iter().filter(|o| !is_deleting(&o.object)) {
         delete(cluster, kind, object, DeleteOptions::default());
     }
-    cluster.store.list(&kind.storage, namespace).0.is_empty()
+    cluster.store.list(&kind.storage, None).0.is_empty()
 }

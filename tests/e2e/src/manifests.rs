@@ -22,6 +22,8 @@ pub const NAMESPACE: &str = "web";
 pub const SYSTEM: &str = "kube-system";
 /// The name of the driver.
 pub const DRIVER: &str = "lbcf-clb";
+/// The name of a driver in [`NAMESPACE`], for that namespace only.
+pub const OWN_DRIVER: &str = "clb";
 /// The name of the load balancer of [`load_balancer`].
 pub const LB: &str = "web-lb";
 /// The name of the group of [`group`].

@@ -1,8 +1,8 @@
 //! Creating, changing and deleting the cluster's objects.
 
-use crate::manifests::{self, GROUP, LB, NAMESPACE, SYSTEM};
+use crate::manifests::{self, GROUP, LB, NAMESPACE, OWN_DRIVER, SYSTEM};
 use crate::{World, until};
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Namespace, Pod};
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind as Kind,
@@ -15,6 +15,10 @@ use serde_json::{Value, json};
 impl World {
     /// Creates the LoadBalancerDriver of the driver at [`World::driver_url`].
     pub async fn create_driver(&self) {
+        self.create(&self.driver()).await;
+    }
+
+    fn driver(&self) -> LoadBalancerDriver {
         let mut driver = manifests::driver(&self.driver_url());
         if let Some(timeout) = self.webhook_timeout {
             let config = |webhook: &WebhookInfo| WebhookConfig {
@@ -23,7 +27,7 @@ impl World {
             };
             driver.spec.webhooks = ALL.iter().map(config).collect();
         }
-        self.create(&driver).await;
+        driver
     }
 
     /// Creates the driver, the load balancer, the pods `web-0`, `web-1`, … and the group.
@@ -34,6 +38,47 @@ impl World {
             self.create(&manifests::pod(&format!("web-{number}"))).await;
         }
         self.create(&manifests::group(GROUP, &[LB])).await;
+    }
+
+    /// Like [`Self::apply_basics`], with a driver in the same namespace as everything else.
+    pub async fn apply_with_own_driver(&self, pods: usize) {
+        let mut driver = self.driver();
+        driver.metadata.name = Some(OWN_DRIVER.to_owned());
+        driver.metadata.namespace = Some(NAMESPACE.to_owned());
+        self.create(&driver).await;
+        let mut lb = manifests::load_balancer(LB);
+        lb.spec.lb_driver = OWN_DRIVER.to_owned();
+        self.create(&lb).await;
+        for number in 0..pods {
+            self.create(&manifests::pod(&format!("web-{number}"))).await;
+        }
+        self.create(&manifests::group(GROUP, &[LB])).await;
+    }
+
+    /// Deletes [`NAMESPACE`], and waits until it is gone with everything in it.
+    pub async fn delete_namespace(&self) {
+        self.start_namespace_deletion().await;
+        self.until_namespace_deleted().await;
+    }
+
+    /// Asks for the deletion of [`NAMESPACE`].
+    pub async fn start_namespace_deletion(&self) {
+        let namespaces: Api<Namespace> = Api::all(self.client());
+        namespaces
+            .delete(NAMESPACE, &DeleteParams::default())
+            .await
+            .expect("the namespace may be deleted");
+    }
+
+    /// Waits until [`NAMESPACE`] is gone.
+    pub async fn until_namespace_deleted(&self) {
+        let namespaces: Api<Namespace> = Api::all(self.client());
+        until("the namespace is deleted", async || {
+            let namespace = namespaces.get_opt(NAMESPACE).await;
+            let namespace = namespace.expect("namespaces can be read");
+            namespace.is_none().then_some(())
+        })
+        .await;
     }
 
     /// Deletes what [`Self::apply_basics`] created, in an order that leaves nothing orphaned, and
@@ -94,6 +139,15 @@ impl World {
             }
         })
         .await;
+    }
+
+    /// Removes the driver and its finalizers, so that it does not outlive what uses it (d32).
+    pub async fn remove_driver_by_hand(&self) {
+        let name = manifests::DRIVER;
+        self.delete::<LoadBalancerDriver>(SYSTEM, name).await;
+        let none = json!({"metadata": {"finalizers": []}});
+        self.patch::<LoadBalancerDriver>(SYSTEM, name, none).await;
+        self.until_deleted::<LoadBalancerDriver>(SYSTEM, name).await;
     }
 
     /// Labels a driver as draining, which admission requires before a driver is deleted.

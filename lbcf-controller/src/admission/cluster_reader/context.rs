@@ -12,9 +12,13 @@ use crate::context::Context;
 use crate::drivers::DriverError;
 use crate::index::Lookup;
 use crate::key::{ObjectKey, RequestKey};
+use crate::object::ObjectExt;
+use k8s_openapi::api::core::v1::Namespace;
 use kube::Client;
 use kube::api::Api;
 use lbcf_driver_sdk::webhook::Webhook;
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,6 +70,14 @@ impl ClusterReader for Context {
         confirmed.into_iter().flatten().collect()
     }
 
+    /// Namespaces are not watched: this is needed only where the deletion of a driver is about to be
+    /// denied.
+    async fn is_namespace_deleting(&self, namespace: &str) -> Result<bool, LookupError> {
+        let api: Api<Namespace> = Api::all(self.client.clone());
+        let found = read_by_name(&api, namespace).await?;
+        Ok(found.is_none_or(|namespace| namespace.is_deleting()))
+    }
+
     async fn call<W: Webhook>(
         &self,
         driver: &LoadBalancerDriver,
@@ -111,15 +123,24 @@ async fn read_live<K: NamespacedKind>(
     client: &Client,
     key: &ObjectKey,
 ) -> Result<Option<K>, LookupError> {
-    // Users choose these names, and they become part of the request's path.
-    if !syntax::is_object_name(&key.name) || !syntax::is_object_name(&key.namespace) {
+    if !syntax::is_object_name(&key.namespace) {
         return Ok(None);
     }
-    let api: Api<K> = Api::namespaced(client.clone(), &key.namespace);
+    read_by_name(&Api::namespaced(client.clone(), &key.namespace), &key.name).await
+}
+
+async fn read_by_name<K>(api: &Api<K>, name: &str) -> Result<Option<K>, LookupError>
+where
+    K: Clone + DeserializeOwned + Debug,
+{
+    // Users choose names, and they become part of the request's path.
+    if !syntax::is_object_name(name) {
+        return Ok(None);
+    }
     let found = async {
         let mut pauses = LOOKUP_PAUSES.into_iter();
         loop {
-            match (api.get_opt(&key.name).await, pauses.next()) {
+            match (api.get_opt(name).await, pauses.next()) {
                 (Err(error), Some(pause)) if is_transient(&error) => {
                     tokio::time::sleep(pause).await;
                 }

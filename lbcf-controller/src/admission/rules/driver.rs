@@ -104,16 +104,14 @@ fn webhooks(webhooks: &[WebhookConfig], errors: &mut FieldErrors) {
     }
 }
 
-/// A driver is deleted after its users. In a namespace that is being deleted it accepts no new users, so
-/// it need not be draining, but it must exist until its users are deleted (u27).
+/// A driver is deleted after its users (u27), and accepts no new ones before.
 pub(in crate::admission) fn validate_driver_deletion(
     key: &ObjectKey,
     labels: &Labels,
     users: &[String],
-    with_its_namespace: bool,
 ) -> Result<(), Denial> {
     let mut problems = Vec::new();
-    if !with_its_namespace && !is_draining(Some(labels)) {
+    if !is_draining(Some(labels)) {
         problems.push(format!(
             "it lacks the label {LABEL_DRIVER_DRAINING}: \"true\", which prevents new objects from using it"
         ));

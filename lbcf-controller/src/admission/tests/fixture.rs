@@ -42,6 +42,8 @@ pub(in crate::admission) struct World {
     load_balancers: HashMap<ObjectKey, Arc<LoadBalancer>>,
     behaviour: HashMap<(String, &'static str), Behaviour>,
     pub(in crate::admission) users: Vec<String>,
+    /// Whether every namespace is being deleted.
+    pub(in crate::admission) namespaces_deleting: bool,
     pub(in crate::admission) lookups_fail: bool,
     pub(in crate::admission) lookups_hang: bool,
     pub(in crate::admission) dry_run: bool,
@@ -200,6 +202,12 @@ impl ClusterReader for World {
 
     async fn users_of_driver(&self, _: &ObjectKey) -> Vec<String> {
         self.users.clone()
+    }
+
+    async fn is_namespace_deleting(&self, _: &str) -> Result<bool, LookupError> {
+        let namespaces = HashMap::from([(ObjectKey::default(), self.namespaces_deleting)]);
+        let found = self.lookup(&namespaces, &ObjectKey::default()).await?;
+        Ok(found.unwrap_or_default())
     }
 
     async fn call<W: Webhook>(

@@ -1,5 +1,6 @@
 use super::*;
 use crate::api::{BackendRecordSpec, Condition, PodBackendRecord, StringMap};
+use crate::names::FINALIZER_DRIVER;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 
@@ -37,11 +38,13 @@ fn deleting(mut record: BackendRecord) -> BackendRecord {
 }
 
 fn state(record: BackendRecord) -> RecordState {
+    let mut driver = LoadBalancerDriver::default();
+    driver.metadata.finalizers = Some(vec![FINALIZER_DRIVER.into()]);
     RecordState {
         record: Arc::new(record),
         ownership: Ownership::Owned,
         owner_wait: Duration::ZERO,
-        driver: Lookup::Found(Arc::default()),
+        driver: Lookup::Found(Arc::new(driver)),
         neighbours: Vec::new(),
         backend_is_available: true,
         due: Due::Never,
@@ -363,4 +366,37 @@ fn d34_a_record_without_an_owner_waits_for_one_and_is_then_deleted() {
         orphaned(deleting, Ownership::Ownerless, wait),
         RecordAction::Deregister(_)
     ));
+}
+
+#[test]
+fn d32_registering_begins_only_with_a_driver_that_outlives_it() {
+    let unprotected = LoadBalancerDriver::default();
+    let mut ending = LoadBalancerDriver::default();
+    ending.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
+    let with = |driver: &LoadBalancerDriver, record: BackendRecord| {
+        let driver = Lookup::Found(Arc::new(driver.clone()));
+        decide(&RecordState {
+            driver,
+            ..state(record)
+        })
+    };
+    let mut fixed = record("a");
+    fixed.spec.static_addr = Some("1.1.1.1:80".into());
+    for new in [record("a"), fixed] {
+        assert_eq!(with(&unprotected, new.clone()), RecordAction::ProtectDriver);
+        assert_eq!(with(&ending, new), RecordAction::ReportDriverDeleting);
+    }
+    // What has begun is finished, changed and undone.
+    for driver in [&unprotected, &ending] {
+        for begun in [with_address(record("a")), registered(record("a"), Some(1))] {
+            assert!(matches!(
+                with(driver, begun.clone()),
+                RecordAction::Ensure(_)
+            ));
+            assert!(matches!(
+                with(driver, deleting(begun)),
+                RecordAction::Deregister(_)
+            ));
+        }
+    }
 }

@@ -36,6 +36,8 @@ fn case() -> Case {
     bind.metadata.uid = Some("uid".into());
     bind.metadata.generation = Some(1);
     bind.metadata.finalizers = Some(vec![FINALIZER_LOAD_BALANCER.into()]);
+    let mut driver = LoadBalancerDriver::default();
+    driver.metadata.finalizers = Some(vec![names::FINALIZER_DRIVER.into()]);
     Case {
         lb: BindLoadBalancer {
             bind: Arc::new(bind),
@@ -44,7 +46,7 @@ fn case() -> Case {
                 name: "a".into(),
             },
         },
-        driver: Lookup::Found(Arc::default()),
+        driver: Lookup::Found(Arc::new(driver)),
         records: 0,
         unreadable_records: false,
         due: Due::Never,

@@ -208,7 +208,7 @@ async fn exhaustive_b141_u35_u37_u41_five_minutes_at_rest_cost_nothing_and_neith
 }
 
 /// Advances the clock second by second, and runs all tasks in between.
-async fn advance(time: Duration) {
+pub(crate) async fn advance(time: Duration) {
     let end = tokio::time::Instant::now() + time;
     while tokio::time::Instant::now() < end {
         tokio::time::advance(Duration::from_secs(1)).await;

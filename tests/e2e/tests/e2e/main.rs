@@ -18,6 +18,7 @@ mod late_leader;
 mod leader;
 mod lifecycle;
 mod metrics;
+mod namespaces;
 mod one_call;
 mod order;
 mod periodic;

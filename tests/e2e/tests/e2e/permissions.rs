@@ -1,6 +1,9 @@
 //! The manifests allow exactly what the controller does (b160, u51).
 
-use lbcf_controller::api::{BackendGroup, Bind, DeregisterPolicy, DeregisterWebhook, LoadBalancer};
+use kube::api::DeleteParams;
+use lbcf_controller::api::{
+    BackendGroup, Bind, DeregisterPolicy, DeregisterWebhook, LoadBalancer, LoadBalancerDriver,
+};
 use lbcf_controller::{LeaderElection, Options};
 use lbcf_e2e::manifests::{self, DRIVER, GROUP, LB, NAMESPACE, SYSTEM};
 use lbcf_e2e::{World, until};
@@ -103,6 +106,10 @@ async fn u51_b160_the_manifests_allow_exactly_what_the_controller_does() {
             .then_some(())
     })
     .await;
+    // Admission reads its namespace.
+    let drivers = world.api::<LoadBalancerDriver>(SYSTEM);
+    let denied = drivers.delete(DRIVER, &DeleteParams::default()).await;
+    assert!(denied.is_err(), "it is in use");
     let weight = json!({"spec": {"parameters": {"weight": "70"}}});
     world.patch::<BackendGroup>(NAMESPACE, GROUP, weight).await;
     world.delete::<Bind>(NAMESPACE, "bind").await;

@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1::{Pod, Service};
 use lbcf_controller::api::{
     BackendGroup, Bind, DeregisterPolicy, DeregisterWebhook, LoadBalancer, LoadBalancerDriver,
 };
-use lbcf_e2e::manifests::{self, BIND, DRIVER, GROUP, LB, NAMESPACE, SERVICE, SYSTEM};
+use lbcf_e2e::manifests::{self, BIND, DRIVER, GROUP, LB, NAMESPACE, OWN_DRIVER, SERVICE, SYSTEM};
 use lbcf_e2e::{World, until, until_is};
 use mock_driver::KEEP_REGISTERED;
 use serde_json::json;
@@ -22,15 +22,18 @@ pub(crate) enum Scenario {
     Bind,
     /// A group whose driver decides which unready pods stay registered.
     Verdicts,
+    /// A namespace with a driver, a load balancer and a group of pods, deleted as a whole.
+    Namespace,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Pods,
         Self::Service,
         Self::Static,
         Self::Bind,
         Self::Verdicts,
+        Self::Namespace,
     ];
 
     /// Runs the scenario; panics where the cloud does not reach the expected state.
@@ -41,12 +44,16 @@ impl Scenario {
             Self::Static => run_with_addresses(world).await,
             Self::Bind => run_with_a_bind(world).await,
             Self::Verdicts => run_with_verdicts(world).await,
+            Self::Namespace => run_with_a_namespace(world).await,
         }
     }
 }
 
-/// Deletes everything that a scenario has created so far, except the driver.
+/// Deletes everything that a scenario has created so far, except the driver for all namespaces.
 pub(crate) async fn delete_everything(world: &World) {
+    world
+        .delete::<LoadBalancerDriver>(NAMESPACE, OWN_DRIVER)
+        .await;
     world.delete::<Bind>(NAMESPACE, BIND).await;
     world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
     world.delete::<LoadBalancer>(NAMESPACE, LB).await;
@@ -217,4 +224,17 @@ async fn run_with_verdicts(world: &World) {
     world.until_targets(&["web-1", "web-2"], "50").await;
     world.until_counts(GROUP, [2; 4]).await;
     world.delete_basics().await;
+}
+
+async fn run_with_a_namespace(world: &World) {
+    world.apply_with_own_driver(3).await;
+    let pods = ["web-0", "web-1", "web-2"];
+    world.until_targets(&pods, "50").await;
+    let weight_80 = json!({"spec": {"parameters": {"weight": "80"}}});
+    world
+        .patch::<BackendGroup>(NAMESPACE, GROUP, weight_80)
+        .await;
+    world.until_targets(&pods, "80").await;
+    world.delete_namespace().await;
+    world.until_nothing_left().await;
 }

@@ -83,13 +83,45 @@ async fn u27_the_deletion_of_a_collection_has_objects_and_no_name() {
         verdict(&response),
         &["ns/d", "driver-draining", "LoadBalancer ns/lb"],
     );
-    // With its namespace, a driver that was not drained is deleted once it has no users.
-    review["request"]["userInfo"]["username"] =
-        json!("system:serviceaccount:kube-system:namespace-controller");
-    let message = verdict(&ask(&world, validate, &review).await).unwrap_err();
-    assert!(
-        message.contains("LoadBalancer ns/lb") && !message.contains("draining"),
-        "{message}"
+}
+
+#[tokio::test]
+async fn d33_with_its_namespace_a_driver_is_deleted_by_any_user_and_without_the_label() {
+    let mut in_use = World::usual();
+    in_use.users = vec!["LoadBalancer ns/lb".into()];
+    in_use.namespaces_deleting = true;
+    let in_use = Arc::new(in_use);
+    let protected = with(
+        driver("d"),
+        [(
+            "/metadata/finalizers",
+            json!(["lbcf.tkestack.io/driver-in-use"]),
+        )],
     );
-    assert_eq!(verdict(&ask(&usual(), validate, &review).await), Ok(()));
+    assert_eq!(delete(&in_use, &protected).await, Ok(()));
+    // Without the finalizer it would be gone before its users.
+    assert_denied(delete(&in_use, &driver("d")).await, &["LoadBalancer ns/lb"]);
+    let mut unused = World::usual();
+    unused.namespaces_deleting = true;
+    assert_eq!(delete(&Arc::new(unused), &driver("d")).await, Ok(()));
+    // Elsewhere the finalizer does not replace the label.
+    assert_denied(delete(&usual(), &protected).await, &["driver-draining"]);
+}
+
+#[tokio::test]
+async fn d33_a_driver_whose_namespace_cannot_be_read_stays_for_now() {
+    let mut failing = World::usual();
+    failing.lookups_fail = true;
+    let failing = Arc::new(failing);
+    assert_denied(
+        delete(&failing, &driver("d")).await,
+        &["cannot determine whether Namespace ns is being deleted"],
+    );
+    // Nothing has to be read of one that may be deleted anyway, or is being deleted.
+    assert_eq!(delete(&failing, &draining("d")).await, Ok(()));
+    let deleting = with(
+        driver("d"),
+        [("/metadata/deletionTimestamp", json!("2026-01-01T00:00:00Z"))],
+    );
+    assert_eq!(delete(&failing, &deleting).await, Ok(()));
 }

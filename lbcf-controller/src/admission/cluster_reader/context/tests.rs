@@ -206,3 +206,21 @@ async fn a_look_up_that_fails_once_is_tried_again() {
     assert!(context.load_balancer(&key()).await.unwrap().is_some());
     assert_eq!(asked.load(std::sync::atomic::Ordering::SeqCst), 2);
 }
+
+#[tokio::test]
+async fn d33_a_namespace_is_read_live() {
+    let cluster = cluster().await;
+    let reader = context(cluster.client_as("admission"));
+    assert!(!reader.is_namespace_deleting("ns").await.unwrap());
+    let mut kept = lb();
+    kept.metadata.finalizers = Some(vec!["example.com/hold".into()]);
+    let lbs: Api<LoadBalancer> = Api::namespaced(cluster.client_as("test"), "ns");
+    lbs.create(&PostParams::default(), &kept).await.unwrap();
+    let namespaces: Api<Namespace> = Api::all(cluster.client_as("test"));
+    namespaces.delete("ns", &Default::default()).await.unwrap();
+    for namespace in ["ns", "gone"] {
+        assert!(reader.is_namespace_deleting(namespace).await.unwrap());
+    }
+    let forbidden = context(answering(Some(403)));
+    assert!(forbidden.is_namespace_deleting("ns").await.is_err());
+}

@@ -213,42 +213,35 @@ fn what_the_original_let_pass_does_not_keep_timeouts_from_changing() {
 fn b69_d12_u27_a_driver_is_deleted_after_its_users() {
     let key = ObjectKey::new("kube-system", "lbcf-d");
     let draining = Labels::from([(names::LABEL_DRIVER_DRAINING.into(), "true".into())]);
-    let check = |labels: &Labels, users: usize, with_namespace: bool| {
+    let check = |labels: &Labels, users: usize| {
         let users: Vec<String> = (0..users).map(|i| format!("Bind ns/b{i}")).collect();
-        validate_driver_deletion(&key, labels, &users, with_namespace).map_err(|denial| {
+        validate_driver_deletion(&key, labels, &users).map_err(|denial| {
             assert!(matches!(denial, Denial::Forbidden(_)));
             denial.message().to_owned()
         })
     };
-    assert_eq!(check(&draining, 0, false), Ok(()));
-    let missing = check(&Labels::new(), 0, false).unwrap_err();
+    assert_eq!(check(&draining, 0), Ok(()));
+    let missing = check(&Labels::new(), 0).unwrap_err();
     assert!(
         missing.contains("lbcf.tkestack.io/driver-draining: \"true\""),
         "{missing}"
     );
-    let one = check(&draining, 1, false).unwrap_err();
+    let one = check(&draining, 1).unwrap_err();
     assert!(
         one.contains("kube-system/lbcf-d")
             && one.contains("1 object is")
             && one.ends_with("Bind ns/b0"),
         "{one}"
     );
-    assert!(
-        check(&draining, 5, false)
-            .unwrap_err()
-            .ends_with("Bind ns/b4")
-    );
-    let many = check(&draining, 8, false).unwrap_err();
+    assert!(check(&draining, 5).unwrap_err().ends_with("Bind ns/b4"));
+    let many = check(&draining, 8).unwrap_err();
     assert!(
         many.contains("8 objects are") && many.ends_with("Bind ns/b4 and 3 more"),
         "{many}"
     );
-    let both = check(&Labels::new(), 1, false).unwrap_err();
+    let both = check(&Labels::new(), 1).unwrap_err();
     assert!(
         both.contains("driver-draining") && both.contains("Bind ns/b0"),
         "{both}"
     );
-    // With its namespace, its users are still deleted first, but it needs no label.
-    assert_eq!(check(&Labels::new(), 0, true), Ok(()));
-    assert!(check(&Labels::new(), 1, true).is_err());
 }

@@ -306,7 +306,7 @@ async fn u7_a_load_balancer_removed_during_its_creation_leaves_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn u27_a_bind_whose_driver_is_deleted_reports_it_and_is_deleted_when_the_driver_is_back() {
     let (world, _proxy, _controller) = bare_bound(1).await;
-    world.delete::<LoadBalancerDriver>(SYSTEM, DRIVER).await;
+    world.remove_driver_by_hand().await;
     world.delete::<Bind>(NAMESPACE, BIND).await;
     world.until_event("BackendRecord", "DriverNotFound").await;
     world.create(&manifests::driver(&world.driver_url())).await;

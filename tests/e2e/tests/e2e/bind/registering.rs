@@ -59,8 +59,8 @@ async fn b34_b35_each_port_of_each_pod_is_registered_at_each_load_balancer_at_it
     assert_eq!(writes(&world, &before, "binds"), 1 + 2 * 2);
     assert_eq!(writes(&world, &before, "backendrecords"), 3 * 8);
     let by_controller = world.cluster.requests().since(&before);
-    // The only other write is the driver's status.
-    assert!(by_controller.writes_by(CONTROLLER) <= 1 + 1 + 4 + 24);
+    // The only other writes are the driver's finalizer and status.
+    assert!(by_controller.writes_by(CONTROLLER) <= 2 + 1 + 4 + 24);
     let called = world.cloud.calls().difference(&calls);
     assert_eq!(
         (

@@ -298,8 +298,8 @@ async fn u34_a_driver_that_is_created_later_is_waited_for() {
     for lb in [LEFT, RIGHT] {
         world.until_entry(BIND, lb, "Ready", ("True", "")).await;
     }
-    // A driver that is deleted while it has work to do is waited for, too.
-    world.delete::<LoadBalancerDriver>(SYSTEM, DRIVER).await;
+    // A driver that is removed while it has work to do is waited for, too.
+    world.remove_driver_by_hand().await;
     let wider = both([LEFT, RIGHT].map(|lb| json!({"name": lb, "max-bandwidth-out": "1"})));
     world.patch::<Bind>(NAMESPACE, BIND, wider).await;
     world

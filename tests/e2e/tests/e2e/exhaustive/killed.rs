@@ -230,3 +230,8 @@ async fn a_controller_killed_anywhere_with_a_bind_loses_and_leaves_nothing() {
 async fn a_controller_killed_anywhere_with_a_deregister_webhook_loses_and_leaves_nothing() {
     kill_everywhere(Scenario::Verdicts, 20, 12).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d32_a_controller_killed_anywhere_with_a_namespace_loses_and_leaves_nothing() {
+    kill_everywhere(Scenario::Namespace, 20, 12).await;
+}

@@ -9,8 +9,8 @@ use lbcf_e2e::{ProxyAction, Release, World, lose_response, sample, until, until_
 
 /// How many writes to each resource a group with one backend and a Bind with one backend cost.
 const WRITES: [(&str, usize); 7] = [
-    // The Accepted condition.
-    ("loadbalancerdrivers", 1),
+    // The finalizer, the Accepted condition.
+    ("loadbalancerdrivers", 2),
     // The finalizer, the mark that creation begins, the result.
     ("loadbalancers", 3),
     ("binds", 3),

@@ -1,4 +1,5 @@
-//! One writer of an object's status at a time, for statuses that several requests write parts of.
+//! One writer of an object at a time, for what several requests write: parts of a Bind's status, or
+//! the finalizer of a driver that all of them need.
 
 use crate::key::ObjectKey;
 use crate::lock::Mutex;
@@ -6,9 +7,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 #[derive(Debug, Default)]
-pub(crate) struct StatusLocks(Mutex<HashMap<ObjectKey, Arc<tokio::sync::Mutex<()>>>>);
+pub(crate) struct WriteLocks(Mutex<HashMap<ObjectKey, Arc<tokio::sync::Mutex<()>>>>);
 
-impl StatusLocks {
+impl WriteLocks {
     pub(crate) fn of(&self, object: &ObjectKey) -> Arc<tokio::sync::Mutex<()>> {
         Arc::clone(self.0.lock().entry(object.clone()).or_default())
     }

@@ -1,0 +1,76 @@
+//! What a driver needs next. No I/O; the time is an argument.
+
+use crate::api::{Condition, Conditions, LoadBalancerDriver, condition_types, reasons};
+use crate::index::DriverUse;
+use crate::key::RequestKey;
+use crate::names::FINALIZER_DRIVER;
+use crate::object::ObjectExt;
+use jiff::Timestamp;
+use std::sync::Arc;
+
+#[derive(Debug)]
+pub(super) struct DriverState {
+    pub driver: Arc<LoadBalancerDriver>,
+    pub driver_use: DriverUse,
+    pub now: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum DriverAction {
+    AwaitChange,
+    /// Something uses it that has to be deleted before it.
+    AddFinalizer,
+    /// Nothing uses it any more, or nothing has used it yet.
+    RemoveFinalizer,
+    /// Objects that cannot be parsed might use it, so that it is kept.
+    AwaitReadable,
+    SetConditions(Vec<Condition>),
+    /// It is being deleted and still in use. The removal of its last user enqueues it.
+    AwaitUsers(String),
+}
+
+/// A driver is accepted without a call, because it may start later than its object is created.
+pub(super) fn decide(state: &DriverState) -> DriverAction {
+    let driver = &*state.driver;
+    let has_finalizer = driver.has_finalizer(FINALIZER_DRIVER);
+    let is_deleting = driver.is_deleting();
+    match &state.driver_use {
+        // API servers accept no new finalizer of an object that is being deleted.
+        DriverUse::Used(_) if !has_finalizer && !is_deleting => DriverAction::AddFinalizer,
+        DriverUse::Unused if has_finalizer => DriverAction::RemoveFinalizer,
+        DriverUse::Unknown if has_finalizer && is_deleting => DriverAction::AwaitReadable,
+        DriverUse::Used(users) if is_deleting => {
+            let message = waiting_for(users);
+            let unmet = Condition::unmet(
+                condition_types::ACCEPTED,
+                reasons::DRIVER_IN_USE,
+                &message,
+                driver.metadata.generation,
+            );
+            set(state, unmet).unwrap_or(DriverAction::AwaitUsers(message))
+        }
+        _ if is_deleting => DriverAction::AwaitChange,
+        _ => {
+            let accepted = Condition::met(condition_types::ACCEPTED, driver.metadata.generation);
+            set(state, accepted).unwrap_or(DriverAction::AwaitChange)
+        }
+    }
+}
+
+/// The action that sets a condition; none if it is set.
+fn set(state: &DriverState, condition: Condition) -> Option<DriverAction> {
+    let old = state.driver.status.clone().unwrap_or_default().conditions;
+    let new = old.with(condition, state.now);
+    (new != old).then_some(DriverAction::SetConditions(new))
+}
+
+fn waiting_for(users: &[RequestKey]) -> String {
+    let users: Vec<String> = users.iter().map(RequestKey::to_string).collect();
+    format!(
+        "the driver is being deleted: it accepts nothing new, and stays until what uses it is deleted, such as {}",
+        users.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests;
