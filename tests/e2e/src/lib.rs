@@ -24,6 +24,7 @@
 )]
 
 mod admission;
+pub mod chaos;
 mod faulty;
 mod held;
 mod kill_switch;

@@ -211,7 +211,7 @@ fn addresses(lb: &ObservedLoadBalancer) -> Vec<String> {
 }
 
 /// The mock's addresses of pods and nodes are JSON objects; static addresses are plain text.
-fn ip_and_port(addr: &str) -> String {
+pub(crate) fn ip_and_port(addr: &str) -> String {
     match serde_json::from_str::<Value>(addr) {
         Ok(json) if json.is_object() => format!(
             "{}:{}",

@@ -1,0 +1,132 @@
+//! What holds when everything has come to rest.
+
+use super::kind::Kind;
+use super::model::{Cluster, Expected};
+use crate::World;
+use crate::proxy::{DriverProxy, ProxiedCall};
+use crate::view::ip_and_port;
+use kube::api::ListParams;
+use std::collections::BTreeSet;
+
+/// What does not hold; empty if everything does.
+pub(super) async fn violations(world: &World, proxy: &DriverProxy) -> Vec<String> {
+    let expected = Cluster::read(&world.client()).await.expected();
+    let mut violations = cloud_differs(world, &expected);
+    violations.extend(objects_are_stuck(world).await);
+    violations.extend(records_differ(world, &expected).await);
+    violations.extend(called_after_deregistering(&proxy.calls()));
+    violations
+}
+
+fn cloud_differs(world: &World, expected: &Expected) -> Vec<String> {
+    let mut violations = Vec::new();
+    let mut found = BTreeSet::new();
+    for lb in world.cloud.observe().load_balancers {
+        let name = lb.attributes.get("name").cloned().unwrap_or_default();
+        let Some(wanted) = expected.get(&name) else {
+            violations.push(format!(
+                "the cloud has the load balancer {name:?}, which is not declared"
+            ));
+            continue;
+        };
+        if !found.insert(name.clone()) {
+            violations.push(format!("the cloud has two load balancers {name}"));
+        }
+        for (attribute, value) in &wanted.attributes {
+            if lb.attributes.get(attribute) != Some(value) {
+                violations.push(format!("{name} has not the attribute {attribute}={value}"));
+            }
+        }
+        let mut addresses = BTreeSet::new();
+        for backend in &lb.backends {
+            let address = ip_and_port(&backend.addr);
+            let weight = backend.parameters.get("weight").cloned();
+            match wanted.backends.get(&address) {
+                None => violations.push(format!("{name} has {address}, which is not declared")),
+                Some(weights) if !weights.contains(&weight.clone().unwrap_or_default()) => {
+                    violations.push(format!(
+                        "{name} has {address} with weight {weight:?} instead of {weights:?}"
+                    ));
+                }
+                Some(_) => {}
+            }
+            addresses.insert(address);
+        }
+        let missing = wanted.backends.keys();
+        let missing = missing.filter(|address| !addresses.contains(*address));
+        violations.extend(missing.map(|address| format!("{name} has not {address}")));
+    }
+    let missing = expected.keys().filter(|name| !found.contains(*name));
+    violations.extend(missing.map(|name| format!("the cloud has not the load balancer {name}")));
+    violations
+}
+
+/// Nothing waits for its deletion for ever.
+async fn objects_are_stuck(world: &World) -> Vec<String> {
+    let mut stuck = Vec::new();
+    for kind in [&Kind::LBCF[..], &[Kind::Namespace]].concat() {
+        let api = kind.api(&world.client(), "");
+        let objects = api.list(&ListParams::default()).await;
+        for object in objects.into_iter().flat_map(|list| list.items) {
+            if object.metadata.deletion_timestamp.is_some() {
+                let name = object.metadata.name.unwrap_or_default();
+                let finalizers = object.metadata.finalizers.unwrap_or_default();
+                let plural = kind.plural();
+                stuck.push(format!("{plural} {name} is being deleted: {finalizers:?}"));
+            }
+        }
+    }
+    stuck
+}
+
+async fn records_differ(world: &World, expected: &Expected) -> Vec<String> {
+    let records = Kind::Record.api(&world.client(), "");
+    let records = records.list(&ListParams::default()).await;
+    let records = records.map_or_else(|_| Vec::new(), |list| list.items);
+    let mut violations = Vec::new();
+    let wanted: usize = expected.values().map(|lb| lb.records).sum();
+    if records.len() != wanted {
+        violations.push(format!(
+            "{} records exist instead of {wanted}",
+            records.len()
+        ));
+    }
+    for record in records {
+        let conditions = record.data["status"]["conditions"].as_array();
+        let mut conditions = conditions.into_iter().flatten();
+        let is_registered = conditions
+            .any(|condition| condition["type"] == "Registered" && condition["status"] == "True");
+        let name = record.metadata.name.unwrap_or_default();
+        if !is_registered {
+            violations.push(format!("record {name} is not registered"));
+        }
+        if record.metadata.finalizers.unwrap_or_default().is_empty() {
+            violations.push(format!("record {name} has no finalizer"));
+        }
+    }
+    violations
+}
+
+/// No call asks for a backend to be registered whose deregistering has succeeded.
+fn called_after_deregistering(calls: &[ProxiedCall]) -> Vec<String> {
+    let mut gone = BTreeSet::new();
+    let mut violations = Vec::new();
+    for call in calls {
+        let record = call
+            .record_id()
+            .split_once('(')
+            .map(|(_, id)| id.to_owned());
+        let Some(record) = record else { continue };
+        match call.webhook.as_str() {
+            "deregisterBackend" if call.response["status"] == "Succ" => {
+                gone.insert(record);
+            }
+            "ensureBackend" if gone.contains(&record) => {
+                let id = call.record_id();
+                violations.push(format!("ensureBackend {id} after deregisterBackend"));
+            }
+            _ => {}
+        }
+    }
+    violations
+}

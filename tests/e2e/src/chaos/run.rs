@@ -1,0 +1,127 @@
+//! Running a history.
+
+use super::history::History;
+use super::invariants::violations;
+use super::kind::Kind;
+use super::perform::Environment;
+use super::step::HistoryStep;
+use crate::manifests::NAMESPACE;
+use kube::api::{DeleteParams, ListParams};
+use std::fmt;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// So long nothing is written and no driver called before everything counts as at rest. It is longer than
+/// every back-off of the test's controllers, and than the driver's timeout.
+const REST: Duration = Duration::from_millis(1500);
+/// The longest that coming to rest may take, on a machine that is busy with other things.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+/// What was found wrong after a history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// One line each.
+    pub violations: Vec<String>,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for violation in &self.violations {
+            writeln!(f, "- {violation}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Performs a history, ends all faults, and waits until everything is as declared; then deletes everything,
+/// and waits until nothing is left.
+///
+/// # Errors
+/// What is still wrong when nothing happens any longer, or that something happens for ever.
+pub async fn run(history: &History) -> Result<(), Finding> {
+    let mut environment = Environment::new().await;
+    for step in &history.steps {
+        match step {
+            HistoryStep::Settle => settle(&environment, REST / 3).await,
+            step => environment.perform(step).await,
+        }
+    }
+    environment.heal();
+    until_right(&environment, "after the history").await?;
+    delete_everything(&environment).await;
+    until_right(&environment, "after everything was deleted").await
+}
+
+/// Waits until the violations are gone and everything is at rest.
+async fn until_right(environment: &Environment, when: &str) -> Result<(), Finding> {
+    let deadline = Instant::now() + DEADLINE;
+    let finding = |mut violations: Vec<String>, what: &str| {
+        violations.push(format!("({what} {when})"));
+        Err(Finding { violations })
+    };
+    loop {
+        let (before, began) = (activity(environment), Instant::now());
+        let mut seen = violations(&environment.world, &environment.proxy).await;
+        while !seen.is_empty() && began.elapsed() < REST {
+            tokio::time::sleep(REST / 30).await;
+            seen = violations(&environment.world, &environment.proxy).await;
+        }
+        if environment.is_controller_dead() {
+            return finding(seen, "the controller ended");
+        }
+        if seen.is_empty() {
+            // Right, but it has to stay so without any work.
+            let before = activity(environment);
+            tokio::time::sleep(REST / 5).await;
+            if activity(environment) == before {
+                return Ok(());
+            }
+        } else if activity(environment) == before {
+            return finding(seen, "at rest");
+        }
+        if Instant::now() > deadline {
+            return finding(seen, "never at rest");
+        }
+    }
+}
+
+/// Waits until nothing has happened for a time, or for a few seconds where something fails again and again.
+async fn settle(environment: &Environment, rest: Duration) {
+    let deadline = Instant::now() + REST * 2;
+    let (mut before, mut since) = (activity(environment), Instant::now());
+    while since.elapsed() < rest && Instant::now() < deadline {
+        tokio::time::sleep(rest / 20).await;
+        let now = activity(environment);
+        if now != before {
+            (before, since) = (now, Instant::now());
+        }
+    }
+}
+
+/// The writes and calls of the controller so far. Events do not count.
+fn activity(environment: &Environment) -> (u64, usize) {
+    let requests = environment.world.cluster.requests();
+    let writes = requests
+        .count(|key| key.user_agent == "lbcf-controller" && key.is_write() && !key.is_event());
+    (writes, environment.proxy.count())
+}
+
+/// As a user does who deletes groups before load balancers, and everything in the background.
+async fn delete_everything(environment: &Environment) {
+    let client = environment.world.client();
+    for kind in [Kind::Bind, Kind::Group, Kind::LoadBalancer, Kind::Pod] {
+        let namespaces = [NAMESPACE, super::objects::SHOP];
+        for namespace in namespaces {
+            let api = kind.api(&client, namespace);
+            let objects = api.list(&ListParams::default()).await;
+            for object in objects.into_iter().flat_map(|list| list.items) {
+                let name = object.metadata.name.unwrap_or_default();
+                let _ = api.delete(&name, &DeleteParams::background()).await;
+            }
+        }
+    }
+    let _ = Kind::Namespace
+        .api(&client, "")
+        .delete(super::objects::SHOP, &DeleteParams::default())
+        .await;
+}

@@ -1,0 +1,87 @@
+//! A history as a script of kubectl commands, with its faults as comments.
+
+use super::history::History;
+use super::step::{Cascade, Fault, HistoryStep, Name, Target, UserAction};
+use std::fmt;
+
+impl fmt::Display for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "# seed {}", self.seed)?;
+        for step in &self.steps {
+            match step {
+                HistoryStep::User(action) => writeln!(f, "{action}")?,
+                HistoryStep::Fault(fault) => writeln!(f, "# {fault}")?,
+                HistoryStep::Settle => writeln!(f, "# wait until nothing happens")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for UserAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Create(kind, object) => {
+                let mut object = object.clone();
+                object["kind"] = kind.name().into();
+                object["apiVersion"] = kind.api_version().into();
+                write!(f, "kubectl create -f - <<< '{object}'")
+            }
+            Self::Patch(target, patch) => {
+                write!(f, "kubectl patch {target} --type merge -p '{patch}'")
+            }
+            Self::PatchStatus(target, status) => write!(
+                f,
+                "kubectl patch {target} --subresource status --type strategic -p '{{\"status\":{status}}}'"
+            ),
+            Self::Delete(target, cascade) => {
+                let cascade = match cascade {
+                    Cascade::Background => "background",
+                    Cascade::Foreground => "foreground",
+                    Cascade::Orphan => "orphan",
+                };
+                write!(
+                    f,
+                    "kubectl delete {target} --cascade={cascade} --wait=false"
+                )
+            }
+            Self::RestoreRecord(number) => {
+                write!(
+                    f,
+                    "# create backendrecord {number} of all that existed again"
+                )
+            }
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind.plural())?;
+        match self.name {
+            Name::Known(name) => write!(f, " {name}")?,
+            Name::Record(number) => write!(f, " $RECORD_{number}")?,
+        }
+        if !self.namespace.is_empty() {
+            write!(f, " -n {}", self.namespace)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::KillController => write!(f, "kill -9 the controller, and start it again"),
+            Self::FailRequests(seed) => {
+                write!(
+                    f,
+                    "restart the controller with failing requests (seed {seed})"
+                )
+            }
+            Self::DriverDown => write!(f, "the driver goes down"),
+            Self::DriverUp => write!(f, "the driver is right again"),
+            Self::FailCalls(seed) => write!(f, "calls of the driver fail (seed {seed})"),
+        }
+    }
+}
