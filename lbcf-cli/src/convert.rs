@@ -16,7 +16,7 @@ const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 /// `attributes`, and metadata that only the API server sets. The manifests are printed on stdout, and each
 /// change on a line of stderr:
 ///
-///     lbcf convert -f old.yaml | kubectl apply -f -
+///   lbcf convert -f old.yaml | kubectl apply -f -
 ///
 /// Objects of other kinds and manifests that are up to date are printed as they are. A manifest that was
 /// changed loses its comments, and its fields are sorted. If any manifest cannot be converted, nothing is
