@@ -86,7 +86,7 @@ impl Environment {
                         ),
                         3 => ProxyAction::ForwardThenHang,
                         _ => ProxyAction::Forward,
-                    })
+                    });
             }
         }
     }
