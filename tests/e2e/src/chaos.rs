@@ -2,7 +2,7 @@
 //! become what is declared.
 //!
 //! A [`History`] follows from its seed. [`run`] performs it in a [`World`](crate::World) of its own; afterwards
-//! the [`model`] says what the cloud has to hold, and [`invariants`] compare. A history that fails is reduced
+//! the model says what the cloud has to hold. A history that fails is reduced
 //! to the shortest one that still does ([`shrink`]) and printed as a script of kubectl commands.
 
 mod history;

@@ -9,7 +9,9 @@ use crate::seed::scrambled;
 use crate::{World, faulty};
 use http::StatusCode;
 use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, PostParams, PropagationPolicy};
+use lbcf_controller::Options;
 use serde_json::Value;
+use std::time::Duration;
 use tokio::task::JoinHandle;
 
 /// A world with a controller that can be killed, and a driver that can fail.
@@ -66,7 +68,7 @@ impl Environment {
             Fault::FailRequests(seed) => {
                 self.controller.abort();
                 let (client, _) = faulty(&self.world.cluster, seed);
-                self.controller = self.world.start_controller_with(client, World::quick());
+                self.controller = self.world.start_controller_with(client, options());
             }
             Fault::DriverUp => self.proxy.forward_all(),
             Fault::DriverDown => self
@@ -179,5 +181,13 @@ impl Drop for Environment {
 
 fn start_controller(world: &World) -> JoinHandle<()> {
     let client = world.cluster.client_as("lbcf-controller");
-    world.start_controller_with(client, World::quick())
+    world.start_controller_with(client, options())
+}
+
+/// Records without an owner wait for less time than everything has to be at rest.
+fn options() -> Options {
+    Options {
+        orphan_grace_period: Duration::from_millis(200),
+        ..World::quick()
+    }
 }
