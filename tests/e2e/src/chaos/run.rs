@@ -11,9 +11,14 @@ use std::fmt;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// So long nothing is written and no driver called before everything counts as at rest. It is longer than
-/// every back-off of the test's controllers, and than the driver's timeout.
-const REST: Duration = Duration::from_millis(1500);
+/// So long nothing is written and no driver called before what is wrong counts as wrong for good. It is
+/// several times as long as every back-off of the test's controllers and the driver's timeout, because a busy
+/// machine is slow.
+const REST: Duration = Duration::from_secs(8);
+/// So long nothing may be written or called when all is right.
+const QUIET: Duration = Duration::from_millis(300);
+/// The longest that a step waits for everything that was started; what fails is repeated for ever.
+const SETTLE: Duration = Duration::from_secs(3);
 /// The longest that coming to rest may take, on a machine that is busy with other things.
 const DEADLINE: Duration = Duration::from_secs(120);
 
@@ -42,7 +47,7 @@ pub async fn run(history: &History) -> Result<(), Finding> {
     let mut environment = Environment::new().await;
     for step in &history.steps {
         match step {
-            HistoryStep::Settle => settle(&environment, REST / 3).await,
+            HistoryStep::Settle => settle(&environment).await,
             step => environment.perform(step).await,
         }
     }
@@ -63,7 +68,7 @@ async fn until_right(environment: &Environment, when: &str) -> Result<(), Findin
         let (before, began) = (activity(environment), Instant::now());
         let mut seen = violations(&environment.world, &environment.proxy).await;
         while !seen.is_empty() && began.elapsed() < REST {
-            tokio::time::sleep(REST / 30).await;
+            tokio::time::sleep(QUIET / 6).await;
             seen = violations(&environment.world, &environment.proxy).await;
         }
         if environment.is_controller_dead() {
@@ -72,7 +77,7 @@ async fn until_right(environment: &Environment, when: &str) -> Result<(), Findin
         if seen.is_empty() {
             // Right, but it has to stay so without any work.
             let before = activity(environment);
-            tokio::time::sleep(REST / 5).await;
+            tokio::time::sleep(QUIET).await;
             if activity(environment) == before {
                 return Ok(());
             }
@@ -86,11 +91,11 @@ async fn until_right(environment: &Environment, when: &str) -> Result<(), Findin
 }
 
 /// Waits until nothing has happened for a time, or for a few seconds where something fails again and again.
-async fn settle(environment: &Environment, rest: Duration) {
-    let deadline = Instant::now() + REST * 2;
+async fn settle(environment: &Environment) {
+    let deadline = Instant::now() + SETTLE;
     let (mut before, mut since) = (activity(environment), Instant::now());
-    while since.elapsed() < rest && Instant::now() < deadline {
-        tokio::time::sleep(rest / 20).await;
+    while since.elapsed() < QUIET && Instant::now() < deadline {
+        tokio::time::sleep(QUIET / 20).await;
         let now = activity(environment);
         if now != before {
             (before, since) = (now, Instant::now());
