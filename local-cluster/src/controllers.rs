@@ -40,6 +40,7 @@ use tokio_util::task::TaskTracker;
 use self::definitions::Definitions;
 use self::endpoint_slices::EndpointSlices;
 use self::garbage_collector::GarbageCollector;
+use self::namespaces::Namespaces;
 use self::pod_lifecycle::PodLifecycle;
 use self::run::run;
 use self::workloads::Workloads;
@@ -53,7 +54,7 @@ pub(crate) fn spawn(cluster: &Arc<Cluster>, options: &LocalClusterOptions, tasks
         tasks.spawn(run(Arc::clone(cluster), PodLifecycle::new(options)));
     }
     tasks.spawn(run(Arc::clone(cluster), GarbageCollector::default()));
-    tasks.spawn(namespaces::run(Arc::clone(cluster)));
+    tasks.spawn(run(Arc::clone(cluster), Namespaces::default()));
     tasks.spawn(run(Arc::clone(cluster), EndpointSlices::default()));
     tasks.spawn(run(Arc::clone(cluster), Workloads::default()));
 }

@@ -47,7 +47,7 @@ impl Controller for Definitions {
         }
     }
 
-    fn reconcile(&mut self, cluster: &Cluster, _now: Instant) -> Option<Instant> {
+    async fn reconcile(&mut self, cluster: &Cluster, _now: Instant) -> Option<Instant> {
         let mut waiting: Vec<Arc<Stored>> = Vec::new();
         for name in std::mem::take(&mut self.queue) {
             match cluster.store.get(&definitions(), "", &name) {

@@ -64,7 +64,7 @@ impl Controller for EndpointSlices {
         self.apply_object(&event.resource, &event.object, previous, deleted);
     }
 
-    fn reconcile(&mut self, cluster: &Cluster, now: Instant) -> Option<Instant> {
+    async fn reconcile(&mut self, cluster: &Cluster, now: Instant) -> Option<Instant> {
         let (ready, next) = self.throttle.take_ready(&mut self.dirty, now);
         for key in ready {
             let pods = self.reconcile_service(cluster, &key);

@@ -42,7 +42,7 @@ impl Controller for GarbageCollector {
         self.queue.extend(affected);
     }
 
-    fn reconcile(&mut self, cluster: &Cluster, _now: Instant) -> Option<Instant> {
+    async fn reconcile(&mut self, cluster: &Cluster, _now: Instant) -> Option<Instant> {
         for uid in std::mem::take(&mut self.queue) {
             if let Some(action) = self.graph.decide(&uid) {
                 self.perform(cluster, &uid, &action);

@@ -11,12 +11,12 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::run::AFTER_FAILURE;
+use super::run::Controller;
 use super::write::modify;
 use crate::object::{child, is_deleting};
 use crate::resources::Kind;
 use crate::rules::DeleteOptions;
-use crate::store::{EventType, Resource, StoreEvent, Stored, WatchCursor};
+use crate::store::{EventType, Resource, StoreEvent, Stored};
 use crate::writer::Cluster;
 
 /// How long a namespace waits after a first denied deletion; the wait doubles with each further one.
@@ -24,47 +24,9 @@ const FIRST_WAIT: Duration = Duration::from_millis(5);
 /// Kubernetes waits up to a minute.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// Runs until the cluster stops.
-pub(super) async fn run(cluster: Arc<Cluster>) {
-    loop {
-        let (objects, mut cursor) = WatchCursor::of_everything(&cluster.store);
-        let mut namespaces = Namespaces::of(&objects);
-        drop(objects);
-        loop {
-            let failures = cluster.store.failures();
-            let wake = tokio::select! {
-                () = cluster.stop.cancelled() => return,
-                wake = namespaces.reconcile(&cluster) => wake,
-            };
-            if cluster.store.failures() != failures {
-                // A write may be lost: start over from the store once the disk may have recovered.
-                tokio::select! {
-                    () = cluster.stop.cancelled() => return,
-                    () = tokio::time::sleep(AFTER_FAILURE) => break,
-                }
-            }
-            let sleep = async {
-                match wake {
-                    Some(at) => tokio::time::sleep_until(at).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                () = cluster.stop.cancelled() => return,
-                () = sleep => {}
-                events = cursor.next() => match events {
-                    Ok(events) => events.iter().for_each(|event| namespaces.apply(event)),
-                    // The watch cache has dropped events that this controller did not see.
-                    Err(_) => break,
-                },
-            }
-        }
-    }
-}
-
 /// The namespaces that are being deleted.
-#[derive(Debug)]
-struct Namespaces(BTreeMap<String, Terminating>);
+#[derive(Debug, Default)]
+pub(super) struct Namespaces(BTreeMap<String, Terminating>);
 
 #[derive(Debug)]
 struct Terminating {
@@ -83,13 +45,13 @@ impl Terminating {
     }
 }
 
-impl Namespaces {
-    fn of(objects: &[(Resource, Arc<Stored>)]) -> Self {
+impl Controller for Namespaces {
+    fn reset(&mut self, objects: Vec<(Resource, Arc<Stored>)>) {
         let terminating = objects.iter().filter(|(resource, stored)| {
             resource.is("", "namespaces") && is_deleting(&stored.object)
         });
         let names = terminating.map(|(_, stored)| stored.name.clone());
-        Self(names.map(|name| (name, Terminating::new())).collect())
+        self.0 = names.map(|name| (name, Terminating::new())).collect();
     }
 
     fn apply(&mut self, event: &StoreEvent) {
@@ -107,9 +69,9 @@ impl Namespaces {
     }
 
     /// Deletes what is in the namespaces that are due. Returns when the next one is.
-    async fn reconcile(&mut self, cluster: &Cluster) -> Option<Instant> {
+    async fn reconcile(&mut self, cluster: &Cluster, now: Instant) -> Option<Instant> {
         for (name, namespace) in &mut self.0 {
-            if namespace.due.is_none_or(|due| due > Instant::now()) {
+            if namespace.due.is_none_or(|due| due > now) {
                 continue;
             }
             namespace.due = None;

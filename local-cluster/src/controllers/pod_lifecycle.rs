@@ -254,7 +254,7 @@ impl Controller for PodLifecycle {
         }
     }
 
-    fn reconcile(&mut self, cluster: &Cluster, now: Instant) -> Option<Instant> {
+    async fn reconcile(&mut self, cluster: &Cluster, now: Instant) -> Option<Instant> {
         for ((namespace, name), trigger) in std::mem::take(&mut self.affected) {
             let Some(pod) = cluster.store.get(&self.pods, &namespace, &name) else {
                 continue;

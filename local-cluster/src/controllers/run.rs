@@ -9,7 +9,7 @@ use crate::store::{Resource, StoreEvent, Stored, WatchCursor};
 use crate::writer::Cluster;
 
 /// How long a controller waits after the disk refused one of its writes.
-pub(super) const AFTER_FAILURE: Duration = Duration::from_secs(1);
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// A state machine that follows the store and reconciles what it finds there.
 pub(super) trait Controller: Send + 'static {
@@ -17,7 +17,11 @@ pub(super) trait Controller: Send + 'static {
     fn reset(&mut self, objects: Vec<(Resource, Arc<Stored>)>);
     fn apply(&mut self, event: &StoreEvent);
     /// Reconciles what has changed. Returns when to be called again if nothing else changes.
-    fn reconcile(&mut self, cluster: &Cluster, now: Instant) -> Option<Instant>;
+    fn reconcile(
+        &mut self,
+        cluster: &Cluster,
+        now: Instant,
+    ) -> impl Future<Output = Option<Instant>> + Send;
 }
 
 /// Runs a controller until the cluster stops.
@@ -27,7 +31,10 @@ pub(super) async fn run(cluster: Arc<Cluster>, mut controller: impl Controller) 
         controller.reset(objects);
         loop {
             let failures = cluster.store.failures();
-            let wake = controller.reconcile(&cluster, Instant::now());
+            let wake = tokio::select! {
+                () = cluster.stop.cancelled() => return,
+                wake = controller.reconcile(&cluster, Instant::now()) => wake,
+            };
             if cluster.store.failures() != failures {
                 // A write may be lost: start over from the store once the disk may have recovered.
                 tokio::select! {

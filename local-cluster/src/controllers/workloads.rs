@@ -102,7 +102,7 @@ impl Controller for Workloads {
         self.apply_object(&event.resource, &event.object, previous, deleted);
     }
 
-    fn reconcile(&mut self, cluster: &Cluster, now: Instant) -> Option<Instant> {
+    async fn reconcile(&mut self, cluster: &Cluster, now: Instant) -> Option<Instant> {
         while let Some(uid) = self.requeued.pop(now) {
             self.dirty.insert(uid);
         }
