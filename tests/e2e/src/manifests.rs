@@ -4,7 +4,9 @@ mod bind;
 mod service;
 
 pub use bind::{BIND, bind, target};
-pub use service::{SERVICE, node, node_status, service, service_group};
+pub use service::{
+    EXCLUDED_FROM_LOAD_BALANCERS, SERVICE, node, node_status, service, service_group,
+};
 
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use kube::api::ObjectMeta;

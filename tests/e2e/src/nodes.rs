@@ -4,7 +4,7 @@ use crate::World;
 use crate::manifests;
 use k8s_openapi::api::core::v1::Node;
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 impl World {
     fn nodes(&self) -> Api<Node> {
@@ -59,6 +59,13 @@ impl World {
             .patch(name, &PatchParams::default(), &Patch::Merge(patch))
             .await
             .expect("the patch is accepted");
+    }
+
+    /// Sets or removes the label that keeps a node out of load balancers.
+    pub async fn label_node_excluded(&self, name: &str, value: Option<&str>) {
+        let labels = json!({manifests::EXCLUDED_FROM_LOAD_BALANCERS: value});
+        self.patch_node(name, json!({"metadata": {"labels": labels}}))
+            .await;
     }
 
     /// Deletes a node, which must exist.

@@ -3,7 +3,7 @@
 use super::kind::Kind;
 use super::objects::{self, LOAD_BALANCERS, NODES, PODS, SERVICE, SHOP, WEIGHTS};
 use super::step::{Cascade, Fault, HistoryStep, Name, Target, UserAction};
-use crate::manifests::{DRIVER, NAMESPACE, SYSTEM};
+use crate::manifests::{DRIVER, EXCLUDED_FROM_LOAD_BALANCERS, NAMESPACE, SYSTEM};
 use crate::seed::scrambled;
 use serde_json::{Value, json};
 
@@ -200,7 +200,7 @@ impl Random {
             }
             1 => {
                 let value = self.one_of(&[Some("true"), None]);
-                let label = "node.kubernetes.io/exclude-from-external-load-balancers";
+                let label = EXCLUDED_FROM_LOAD_BALANCERS;
                 UserAction::Patch(node, json!({"metadata": {"labels": {label: value}}}))
             }
             _ => {

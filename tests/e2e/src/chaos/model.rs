@@ -1,6 +1,7 @@
 //! What the cloud has to hold, by what is declared. It shares no code with the controller.
 
 use super::kind::Kind;
+use crate::manifests::EXCLUDED_FROM_LOAD_BALANCERS;
 use kube::Client;
 use kube::api::ListParams;
 use serde_json::Value;
@@ -138,9 +139,8 @@ impl Cluster {
             return BTreeSet::new();
         };
         let usable = self.nodes.iter().filter(|node| {
-            let excluding = "node.kubernetes.io/exclude-from-external-load-balancers";
             let mut taints = list(&node["spec"]["taints"]).iter();
-            node["metadata"]["labels"][excluding].is_null()
+            node["metadata"]["labels"][EXCLUDED_FROM_LOAD_BALANCERS].is_null()
                 && !taints.any(|taint| taint["key"] == "ToBeDeletedByClusterAutoscaler")
         });
         let internal = usable.filter_map(|node| {

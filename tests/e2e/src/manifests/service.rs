@@ -42,6 +42,10 @@ pub fn node(name: &str) -> Node {
         .expect("the manifest is a node")
 }
 
+/// The label of nodes that load balancers must not use, whatever its value (d40).
+pub const EXCLUDED_FROM_LOAD_BALANCERS: &str =
+    "node.kubernetes.io/exclude-from-external-load-balancers";
+
 /// A status patch with this address and Ready condition.
 #[must_use]
 pub fn node_status(ip: &str, ready: bool) -> Value {

@@ -235,12 +235,10 @@ async fn d40_u15_nodes_that_are_excluded_about_to_be_removed_or_deleted_are_not_
     let one = format!("{NODE_1}:30080");
 
     // The label counts whatever its value.
-    let excluded = "node.kubernetes.io/exclude-from-external-load-balancers";
-    let label = |value| json!({"metadata": {"labels": {excluded: value}}});
-    world.patch_node("node-2", label(Some("false"))).await;
+    world.label_node_excluded("node-2", Some("false")).await;
     world.until_bound(&[&one]).await;
     world.until_counts(GROUP, [1, 1, 1, 1]).await;
-    world.patch_node("node-2", label(None)).await;
+    world.label_node_excluded("node-2", None).await;
     both_nodes(&world, 30080).await;
 
     // The cluster autoscaler taints a node that it is about to remove.
