@@ -5,6 +5,7 @@
 //! the model says what the cloud has to hold. A history that fails is reduced
 //! to the shortest one that still does ([`shrink`]) and printed as a script of kubectl commands.
 
+mod controllers;
 mod history;
 mod invariants;
 mod kind;

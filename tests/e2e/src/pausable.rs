@@ -14,16 +14,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::task::{Context, Poll};
 use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{oneshot, watch};
 use tower::Service;
 
-/// A controller whose tasks all run on one thread of its own.
+/// A controller whose tasks all run on one thread of its own. Dropping it kills the controller.
 #[derive(Debug)]
 pub struct PausableController {
     /// The controller's health.
     pub health: Health,
     runtime: Handle,
     ended: oneshot::Receiver<Result<(), RunError>>,
+    /// The controller lives as long as this.
+    life: oneshot::Sender<()>,
 }
 
 /// The controller goes on when this is dropped. Tasks whose responses came meanwhile run before
@@ -32,9 +35,14 @@ pub struct PausableController {
 pub struct Paused(#[expect(dead_code, reason = "dropping it is its use")] mpsc::Sender<()>);
 
 impl PausableController {
+    /// Starts a controller of this name.
+    pub async fn start(cluster: &LocalCluster, name: &str, options: Options) -> Self {
+        Self::start_holding(cluster, name, options, "").await.0
+    }
+
     /// Starts a controller of this name. Responses to its writes to a target, such as `POST
     /// backendrecords`, are delayed.
-    pub async fn start(
+    pub async fn start_holding(
         cluster: &LocalCluster,
         name: &str,
         options: Options,
@@ -51,21 +59,30 @@ impl PausableController {
         };
         let (started, starting) = oneshot::channel();
         let (end, ended) = oneshot::channel();
+        let (life, death) = oneshot::channel::<()>();
         std::thread::spawn(move || {
             let runtime = Builder::new_current_thread().enable_all().build().unwrap();
             let result = runtime.block_on(async move {
                 // The client's tasks belong to this thread, too.
                 let controller = Controller::new(Client::new(service, "default"), options);
                 let _ = started.send((controller.health(), Handle::current()));
-                controller.run(std::future::pending()).await
+                tokio::select! {
+                    ended = controller.run(std::future::pending()) => Some(ended),
+                    _ = death => None,
+                }
             });
-            let _ = end.send(result);
+            // Nothing of a killed controller runs any more when this is reported.
+            drop(runtime);
+            if let Some(result) = result {
+                let _ = end.send(result);
+            }
         });
         let (health, runtime) = starting.await.expect("the thread starts");
         let controller = Self {
             health,
             runtime,
             ended,
+            life,
         };
         (controller, HeldWrites { count, release })
     }
@@ -84,8 +101,27 @@ impl PausableController {
     }
 
     /// Waits until the controller ends, and returns why.
-    pub async fn ended(self) -> Result<(), RunError> {
-        self.ended.await.expect("no panic")
+    pub async fn ended(mut self) -> Result<(), RunError> {
+        (&mut self.ended).await.expect("no panic")
+    }
+
+    /// Why the controller ended; `None` while it runs.
+    ///
+    /// # Panics
+    /// If it panicked.
+    pub fn try_ended(&mut self) -> Option<Result<(), RunError>> {
+        match self.ended.try_recv() {
+            Ok(ended) => Some(ended),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Closed) => panic!("the controller panicked"),
+        }
+    }
+
+    /// Kills the controller, which must not be paused.
+    pub async fn kill(self) {
+        let Self { ended, life, .. } = self;
+        drop(life);
+        let _ = ended.await;
     }
 }
 
@@ -136,7 +172,10 @@ impl Service<Request<Body>> for HoldingService {
         let mut released = self.released.clone();
         Box::pin(async move {
             // The API server is not paused with its client.
-            let response = server.spawn(response).await.expect("no panic");
+            let Ok(response) = server.spawn(response).await else {
+                // The test has ended.
+                return std::future::pending().await;
+            };
             if is_held {
                 count.fetch_add(1, Ordering::SeqCst);
                 // An error means that the test has ended.

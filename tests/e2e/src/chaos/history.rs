@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 pub struct History {
     /// The seed that it follows from.
     pub seed: u64,
+    /// Whether there are two controllers, of which one leads.
+    pub(super) has_replicas: bool,
     pub(super) steps: Vec<HistoryStep>,
 }
 
@@ -19,12 +21,21 @@ impl History {
     /// The history of a seed.
     #[must_use]
     pub fn of(seed: u64) -> Self {
-        let mut random = Random { seed, number: 0 };
+        let mut random = Random {
+            seed,
+            number: 0,
+            // Each change of the leader takes seconds.
+            has_replicas: seed % 5 == 4,
+        };
         let mut steps = setup(&mut random);
         for _ in 0..random.below(20) + 6 {
             steps.push(random.step());
         }
-        Self { seed, steps }
+        Self {
+            seed,
+            has_replicas: random.has_replicas,
+            steps,
+        }
     }
 
     /// The number of steps.
@@ -43,6 +54,7 @@ impl History {
 struct Random {
     seed: u64,
     number: u64,
+    has_replicas: bool,
 }
 
 impl Random {
@@ -66,6 +78,9 @@ impl Random {
     }
 
     fn fault(&mut self) -> Fault {
+        if self.has_replicas && self.below(2) == 0 {
+            return self.one_of(&[Fault::PauseLeader, Fault::ResumeController]);
+        }
         match self.below(6) {
             0 | 1 => Fault::KillController,
             2 => Fault::FailRequests(self.below(1000)),

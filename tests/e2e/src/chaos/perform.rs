@@ -1,44 +1,45 @@
 //! Performing a step.
 
-use super::history::URL;
+use super::controllers::Controllers;
+use super::history::{History, URL};
 use super::kind::Kind;
 use super::records::{self, Backup};
 use super::step::{Cascade, Fault, HistoryStep, Name, Target, UserAction};
+use crate::World;
 use crate::proxy::{DriverProxy, ProxyAction};
 use crate::seed::scrambled;
-use crate::{World, faulty};
 use http::StatusCode;
 use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, PostParams, PropagationPolicy};
-use lbcf_controller::Options;
 use serde_json::Value;
-use std::time::Duration;
-use tokio::task::JoinHandle;
 
-/// A world with a controller that can be killed, and a driver that can fail.
+/// A world with controllers that can be killed or paused, and a driver that can fail.
 pub(super) struct Environment {
     pub(super) world: World,
     pub(super) proxy: DriverProxy,
-    controller: JoinHandle<()>,
+    controllers: Controllers,
     backup: Backup,
 }
 
 impl Environment {
-    pub(super) async fn new() -> Self {
+    pub(super) async fn new(history: &History) -> Self {
         let mut world = World::new().await;
         let proxy = world.start_proxy().await;
-        let controller = start_controller(&world);
+        let controllers = match history.has_replicas {
+            true => Controllers::replicas(&world).await,
+            false => Controllers::single(&world),
+        };
         let backup = Backup::default();
         Self {
             world,
             proxy,
-            controller,
+            controllers,
             backup,
         }
     }
 
-    /// Whether the controller ended by itself.
-    pub(super) fn is_controller_dead(&self) -> bool {
-        self.controller.is_finished()
+    /// Replaces controllers that lost their lease. Returns why another one ended by itself.
+    pub(super) async fn replace_ended(&mut self) -> Option<String> {
+        self.controllers.replace_ended(&self.world).await
     }
 
     /// Performs a step other than [`HistoryStep::Settle`].
@@ -48,28 +49,26 @@ impl Environment {
                 self.backup.update(&self.world.client()).await;
                 self.user(action).await;
             }
-            HistoryStep::Fault(fault) => self.fault(*fault),
+            HistoryStep::Fault(fault) => self.fault(*fault).await,
             HistoryStep::Settle => {}
         }
     }
 
     /// Ends all faults; what they did remains.
-    pub(super) fn heal(&mut self) {
+    pub(super) async fn heal(&mut self) {
         self.proxy.forward_all();
-        self.fault(Fault::KillController);
+        self.controllers.heal(&self.world).await;
     }
 
-    fn fault(&mut self, fault: Fault) {
+    async fn fault(&mut self, fault: Fault) {
+        let (controllers, world) = (&mut self.controllers, &self.world);
         match fault {
-            Fault::KillController => {
-                self.controller.abort();
-                self.controller = start_controller(&self.world);
-            }
+            Fault::KillController => controllers.kill(world).await,
             Fault::FailRequests(seed) => {
-                self.controller.abort();
-                let (client, _) = faulty(&self.world.cluster, seed);
-                self.controller = self.world.start_controller_with(client, options());
+                controllers.restart_with_failing_requests(world, seed).await;
             }
+            Fault::PauseLeader => controllers.pause_leader(world).await,
+            Fault::ResumeController => controllers.resume(),
             Fault::DriverUp => self.proxy.forward_all(),
             Fault::DriverDown => self
                 .proxy
@@ -170,24 +169,5 @@ impl Environment {
                 record.metadata.name.clone()
             }
         }
-    }
-}
-
-impl Drop for Environment {
-    fn drop(&mut self) {
-        self.controller.abort();
-    }
-}
-
-fn start_controller(world: &World) -> JoinHandle<()> {
-    let client = world.cluster.client_as("lbcf-controller");
-    world.start_controller_with(client, options())
-}
-
-/// Records without an owner wait for less time than everything has to be at rest.
-fn options() -> Options {
-    Options {
-        orphan_grace_period: Duration::from_millis(200),
-        ..World::quick()
     }
 }

@@ -1,5 +1,6 @@
 //! Running a history.
 
+use super::controllers::USER_AGENT;
 use super::history::History;
 use super::invariants::violations;
 use super::kind::Kind;
@@ -44,21 +45,21 @@ impl fmt::Display for Finding {
 /// # Errors
 /// What is still wrong when nothing happens any longer, or that something happens for ever.
 pub async fn run(history: &History) -> Result<(), Finding> {
-    let mut environment = Environment::new().await;
+    let mut environment = Environment::new(history).await;
     for step in &history.steps {
         match step {
             HistoryStep::Settle => settle(&environment).await,
             step => environment.perform(step).await,
         }
     }
-    environment.heal();
-    until_right(&environment, "after the history").await?;
+    environment.heal().await;
+    until_right(&mut environment, "after the history").await?;
     delete_everything(&environment).await;
-    until_right(&environment, "after everything was deleted").await
+    until_right(&mut environment, "after everything was deleted").await
 }
 
 /// Waits until the violations are gone and everything is at rest.
-async fn until_right(environment: &Environment, when: &str) -> Result<(), Finding> {
+async fn until_right(environment: &mut Environment, when: &str) -> Result<(), Finding> {
     let deadline = Instant::now() + DEADLINE;
     let finding = |mut violations: Vec<String>, what: &str| {
         violations.push(format!("({what} {when})"));
@@ -71,8 +72,8 @@ async fn until_right(environment: &Environment, when: &str) -> Result<(), Findin
             tokio::time::sleep(QUIET / 6).await;
             seen = violations(&environment.world, &environment.proxy).await;
         }
-        if environment.is_controller_dead() {
-            return finding(seen, "the controller ended");
+        if let Some(problem) = environment.replace_ended().await {
+            return finding(seen, &problem);
         }
         if seen.is_empty() {
             // Right, but it has to stay so without any work.
@@ -103,11 +104,13 @@ async fn settle(environment: &Environment) {
     }
 }
 
-/// The writes and calls of the controller so far. Events do not count.
+/// The writes and calls of the controllers so far. Events and renewed leases do not count.
 fn activity(environment: &Environment) -> (u64, usize) {
     let requests = environment.world.cluster.requests();
-    let writes = requests
-        .count(|key| key.user_agent == "lbcf-controller" && key.is_write() && !key.is_event());
+    let writes = requests.count(|key| {
+        let is_renewal = key.resource == "coordination.k8s.io/leases";
+        key.user_agent == USER_AGENT && key.is_write() && !key.is_event() && !is_renewal
+    });
     (writes, environment.proxy.count())
 }
 

@@ -7,6 +7,9 @@ use std::fmt;
 impl fmt::Display for History {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "# seed {}", self.seed)?;
+        if self.has_replicas {
+            writeln!(f, "# two controllers with leader election")?;
+        }
         for step in &self.steps {
             match step {
                 HistoryStep::User(action) => writeln!(f, "{action}")?,
@@ -79,6 +82,11 @@ impl fmt::Display for Fault {
                     "restart the controller with failing requests (seed {seed})"
                 )
             }
+            Self::PauseLeader => write!(
+                f,
+                "kill -STOP the leading controller, and wait until the other one leads"
+            ),
+            Self::ResumeController => write!(f, "kill -CONT the stopped controller"),
             Self::DriverDown => write!(f, "the driver goes down"),
             Self::DriverUp => write!(f, "the driver is right again"),
             Self::FailCalls(seed) => write!(f, "calls of the driver fail (seed {seed})"),

@@ -51,6 +51,9 @@ pub(super) enum Fault {
     KillController,
     /// Like [`Fault::KillController`]; about every third request of the new one fails.
     FailRequests(u64),
+    /// Of two controllers the leader is stopped until [`Fault::ResumeController`]; the other one leads.
+    PauseLeader,
+    ResumeController,
     DriverDown,
     DriverUp,
     /// About every third call fails, hangs, or is carried out without a response.

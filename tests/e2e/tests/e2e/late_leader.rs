@@ -1,10 +1,10 @@
 //! A leader that is paused for longer than its lease and then goes on.
 
-use crate::leader::{Candidate, leads, options};
+use crate::leader::{Candidate, options};
 use lbcf_controller::RunError;
 use lbcf_controller::api::{BackendGroup, BackendRecord};
 use lbcf_e2e::manifests::{GROUP, NAMESPACE};
-use lbcf_e2e::{PausableController, World, until};
+use lbcf_e2e::{PausableController, World, leads, until};
 
 const PODS: usize = 40;
 
@@ -14,7 +14,7 @@ const PODS: usize = 40;
 async fn a_leader_wakes_up_late(target: &'static str, in_flight: usize) {
     let world = World::bare().await;
     let (one, writes) =
-        PausableController::start(&world.cluster, "one", options("one"), target).await;
+        PausableController::start_holding(&world.cluster, "one", options("one"), target).await;
     until("it leads", async || leads(&one.health).then_some(())).await;
     let two = Candidate::start(&world, "two");
     two.until_ready().await;

@@ -8,7 +8,7 @@ use kube::api::{Patch, PatchParams};
 use lbcf_controller::api::{Conditions, LoadBalancer};
 use lbcf_controller::{Controller, Health, LeaderElection, Options, RunError};
 use lbcf_e2e::manifests::{self, LB, NAMESPACE, SYSTEM};
-use lbcf_e2e::{World, until};
+use lbcf_e2e::{World, leads, until};
 use serde_json::json;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -68,11 +68,6 @@ impl Candidate {
     pub(crate) async fn until_leader(&self) {
         until("the controller leads", async || self.leads().then_some(())).await;
     }
-}
-
-pub(crate) fn leads(health: &Health) -> bool {
-    let metrics = health.metrics().expect("metrics are available");
-    metrics.contains("lbcf_leader 1\n")
 }
 
 pub(crate) async fn lease(world: &World) -> LeaseSpec {
