@@ -2,15 +2,19 @@
 
 use crate::manifests::SYSTEM;
 use crate::pausable::{PausableController, Paused};
-use crate::{World, faulty, leads, until};
+use crate::wait::DEADLINE;
+use crate::{World, faulty, leads};
 use kube::Client;
 use lbcf_controller::{LeaderElection, Options, RunError};
 use std::time::Duration;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 /// The `User-Agent` of all controllers of a history.
 pub(super) const USER_AGENT: &str = "lbcf-controller";
 const REPLICAS: usize = 2;
+/// The pause between two looks at who leads.
+const POLL: Duration = Duration::from_millis(20);
 
 pub(super) enum Controllers {
     /// Without leader election.
@@ -20,6 +24,8 @@ pub(super) enum Controllers {
         replicas: Vec<Replica>,
         /// How many were started; each has an identity of its own.
         started: usize,
+        /// Why the first one ended that did not only lose its lease.
+        problem: Option<String>,
     },
 }
 
@@ -38,9 +44,9 @@ impl Controllers {
         let mut controllers = Self::Replicas {
             replicas: Vec::new(),
             started: 0,
+            problem: None,
         };
-        controllers.replace_ended(world).await;
-        controllers.until_led().await;
+        controllers.until_led(world).await;
         controllers
     }
 
@@ -90,7 +96,7 @@ impl Controllers {
         {
             let leader = &mut replicas[leader];
             leader.paused = Some(leader.controller.pause().await);
-            self.until_led().await;
+            self.until_led(world).await;
         }
     }
 
@@ -103,17 +109,20 @@ impl Controllers {
         }
     }
 
-    /// Replaces what ended because it lost its lease, as a kubelet does. Returns why the first of the
-    /// others ended.
+    /// Replaces what ended because it lost its lease, as a kubelet does. Returns why one ended that had no
+    /// reason to.
     pub(super) async fn replace_ended(&mut self, world: &World) -> Option<String> {
-        let Self::Replicas { replicas, started } = self else {
-            let Self::Single(controller) = self else {
-                return None;
-            };
-            let ended = controller.is_finished();
-            return ended.then(|| "the controller ended".to_owned());
+        let (replicas, started, problem) = match self {
+            Self::Single(controller) => {
+                let ended = controller.is_finished();
+                return ended.then(|| "the controller ended".to_owned());
+            }
+            Self::Replicas {
+                replicas,
+                started,
+                problem,
+            } => (replicas, started, problem),
         };
-        let mut problem = None;
         replicas.retain_mut(|replica| match replica.controller.try_ended() {
             None => true,
             Some(Err(RunError::LostLease(_))) => false,
@@ -129,12 +138,20 @@ impl Controllers {
                 paused: None,
             });
         }
-        problem
+        problem.clone()
     }
 
-    async fn until_led(&self) {
-        if let Self::Replicas { replicas, .. } = self {
-            until("one leads that is not paused", async || leader(replicas)).await;
+    /// Waits until one leads that is not paused.
+    async fn until_led(&mut self, world: &World) {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            self.replace_ended(world).await;
+            match self {
+                Self::Replicas { replicas, .. } if leader(replicas).is_none() => {}
+                _ => return,
+            }
+            assert!(Instant::now() < deadline, "no controller leads");
+            tokio::time::sleep(POLL).await;
         }
     }
 }

@@ -28,6 +28,9 @@ impl History {
             has_replicas: seed % 5 == 4,
         };
         let mut steps = setup(&mut random);
+        if random.has_replicas {
+            steps.extend(random.late_leader());
+        }
         for _ in 0..random.below(20) + 6 {
             steps.push(random.step());
         }
@@ -88,6 +91,37 @@ impl Random {
             4 => Fault::DriverUp,
             _ => Fault::FailCalls(self.below(1000)),
         }
+    }
+
+    /// The leader is paused while it registers pods, and goes on when they have been deregistered by the
+    /// other one.
+    fn late_leader(&mut self) -> Vec<HistoryStep> {
+        let group = self.one_of(&["pods", "canary"]);
+        let ready = |status| json!({"conditions": [{"type": "Ready", "status": status}]});
+        let mut steps = vec![
+            HistoryStep::User(UserAction::Create(Kind::Group, self.new_group(group))),
+            HistoryStep::Settle,
+        ];
+        let all = |status| {
+            let pods = PODS.iter().map(|pod| web(Kind::Pod, pod));
+            let patches = pods.map(move |pod| UserAction::PatchStatus(pod, ready(status)));
+            patches.map(HistoryStep::User).collect::<Vec<_>>()
+        };
+        for status in ["False", "True"] {
+            steps.extend(all(status));
+        }
+        steps.push(HistoryStep::Fault(Fault::PauseLeader));
+        match self.below(2) {
+            0 => steps.extend(all("False")),
+            _ => {
+                let group = web(Kind::Group, group);
+                let delete = UserAction::Delete(group, Cascade::Background);
+                steps.push(HistoryStep::User(delete));
+            }
+        }
+        steps.push(HistoryStep::Settle);
+        steps.push(HistoryStep::Fault(Fault::ResumeController));
+        steps
     }
 
     fn user_action(&mut self) -> UserAction {
