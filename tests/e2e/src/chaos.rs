@@ -16,6 +16,7 @@ mod run;
 mod script;
 mod shrink;
 mod step;
+mod waiting;
 
 pub use history::History;
 pub use run::{Finding, run};

@@ -184,10 +184,12 @@ fn start_controller(world: &World) -> JoinHandle<()> {
     world.start_controller_with(client, options())
 }
 
-/// Records without an owner wait for less time than everything has to be at rest.
+/// Records without an owner wait for less time than everything has to be at rest, and so does what is
+/// reported only if it lasts long.
 fn options() -> Options {
     Options {
         orphan_grace_period: Duration::from_millis(200),
+        long_wait: Duration::from_millis(200),
         ..World::quick()
     }
 }
