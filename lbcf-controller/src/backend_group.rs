@@ -4,6 +4,7 @@ mod decide;
 mod load_balancer_use;
 mod reconcile;
 mod records;
+mod waiting;
 
 pub(crate) use load_balancer_use::is_in_scope;
 pub(crate) use reconcile::reconcile;

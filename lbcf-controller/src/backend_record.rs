@@ -5,5 +5,6 @@ mod conflict;
 mod decide;
 mod ownerless;
 mod reconcile;
+mod waiting;
 
 pub(crate) use reconcile::reconcile;

@@ -7,8 +7,10 @@ mod eligibility;
 mod execute;
 mod plan;
 mod record;
+mod report;
 mod taken;
 mod verdict;
+mod waiting;
 
 pub(crate) use adoption::may_adopt;
 pub(crate) use batch::{UnitBatch, release_held};
@@ -16,4 +18,7 @@ pub(crate) use eligibility::{Eligibility, eligibility_of_pod};
 pub(crate) use execute::{PlanOutcome, execute};
 pub(crate) use plan::{DesiredRecords, RecordPlan, RecordSettings, compare};
 pub(crate) use record::{node_source, owner_reference, pod_source, ports, record, source_of};
+pub(crate) use report::{WaitReport, report_refusal, view};
+pub(crate) use taken::message as conflict_message;
 pub(crate) use verdict::{enqueue_verdict, reconcile_verdict};
+pub(crate) use waiting::{OwnerView, selection, some, unfinished};

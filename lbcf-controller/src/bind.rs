@@ -9,5 +9,6 @@ mod decide;
 pub(crate) mod load_balancer;
 mod reconcile;
 mod status;
+mod waiting;
 
 pub(crate) use reconcile::reconcile;

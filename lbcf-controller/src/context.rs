@@ -2,7 +2,7 @@
 //! state that is kept in memory.
 
 use crate::api::{LoadBalancerDriver, NamespacedKind};
-use crate::cluster::{EventWriter, Recorder, WriteError, WriteLocks, Writer};
+use crate::cluster::{EventWriter, Recorder, Regarding, WriteError, WriteLocks, Writer};
 use crate::drivers::{AddressLocks, CallCounts, DriverError, Drivers};
 use crate::index::{Index, Indexed, StoreEvent};
 use crate::key::{ObjectKey, Owner, RequestKey};
@@ -15,6 +15,7 @@ use crate::periodic::Periods;
 use crate::queue::{CallPermit, ConcurrencyKey, Queue};
 use crate::reconcile::Error;
 use crate::verdicts::Verdicts;
+use crate::waiting::Waits;
 use kube::ResourceExt;
 use kube::core::object::HasStatus;
 use lbcf_driver_sdk::webhook::Webhook;
@@ -42,9 +43,10 @@ pub(crate) struct Context {
     pub(crate) driver_locks: WriteLocks,
     pub(crate) verdicts: Verdicts,
     pub(crate) orphans: Orphans,
+    pub(crate) waits: Waits,
     index: Mutex<Index>,
-    /// When the status of a group or Bind was written last.
-    status_written: Mutex<HashMap<Owner, Instant>>,
+    /// When a status with counts was written last.
+    status_written: Mutex<HashMap<RequestKey, Instant>>,
     /// Objects whose state is uncertain: a write failed that may have been done all the same, or
     /// that was decided on an outdated state.
     uncertain: Mutex<UncertainWrites>,
@@ -62,7 +64,8 @@ impl Context {
         let guard = election.map_or_else(LeaseGuard::none, |election| {
             LeaseGuard::new(election.renew_deadline)
         });
-        let (recorder, events) = Recorder::new(client.clone(), dry_run, guard.clone());
+        let recorder = Recorder::new(client.clone(), dry_run, options.event_repeat, guard.clone());
+        let (recorder, events) = recorder;
         let metrics = Metrics::new();
         let context = Self {
             cluster: Writer::new(
@@ -84,6 +87,7 @@ impl Context {
             driver_locks: WriteLocks::default(),
             verdicts: Verdicts::default(),
             orphans: Orphans::default(),
+            waits: Waits::default(),
             index: Mutex::default(),
             status_written: Mutex::default(),
             uncertain: Mutex::default(),
@@ -227,6 +231,7 @@ impl Context {
             self.recorder.remove(key);
         }
         self.periods.remove(key);
+        self.waits.end(key);
         match key {
             RequestKey::Record(record) => self.orphans.remove(record),
             RequestKey::Driver(driver) => {
@@ -242,17 +247,24 @@ impl Context {
         }
     }
 
-    /// How long the counts of a group or Bind cannot be written yet.
-    pub(crate) fn status_wait(&self, owner: &Owner) -> Option<Duration> {
-        let next = *self.status_written.lock().get(owner)? + self.options.status_interval;
+    /// Ends an object's wait: the next one is reported by an event, also if it is for the same.
+    pub(crate) fn end_wait(&self, key: &RequestKey, regarding: &Regarding) {
+        if self.waits.end(key) {
+            self.recorder.end_wait(regarding);
+        }
+    }
+
+    /// How long a status with counts cannot be written yet.
+    pub(crate) fn status_wait(&self, key: &RequestKey) -> Option<Duration> {
+        let next = *self.status_written.lock().get(key)? + self.options.status_interval;
         next.checked_duration_since(Instant::now())
             .filter(|wait| !wait.is_zero())
     }
 
-    pub(crate) fn note_status_write(&self, owner: Owner) {
+    pub(crate) fn note_status_write(&self, key: RequestKey) {
         let now = Instant::now();
         let mut written = self.status_written.lock();
         written.retain(|_, at| now.duration_since(*at) < self.options.status_interval);
-        written.insert(owner, now);
+        written.insert(key, now);
     }
 }

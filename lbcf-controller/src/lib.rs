@@ -72,6 +72,7 @@ mod reconcile;
 mod request_rate;
 mod serving;
 mod verdicts;
+mod waiting;
 
 pub use controller::{Controller, RunError};
 pub use drivers::CallCounts;

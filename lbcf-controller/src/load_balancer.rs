@@ -27,6 +27,7 @@ impl ManagedLoadBalancer for LoadBalancer {
     type Object = Self;
 
     const SYNCED: &'static str = condition_types::ATTRIBUTES_SYNCED;
+    const DELETION: &'static str = condition_types::DELETED;
     const FAILED: [&'static str; 2] = [reasons::OPERATION_FAILED; 2];
     const IS_STATUS_DETAILED: bool = false;
 

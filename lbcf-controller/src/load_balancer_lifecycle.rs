@@ -6,6 +6,7 @@
 
 mod decide;
 mod reconcile;
+mod waiting;
 
 pub(crate) use decide::{Creation, LoadBalancerPhase, LoadBalancerState, Observations, has_failed};
 #[cfg(test)]
@@ -25,10 +26,11 @@ pub(crate) trait ManagedLoadBalancer: Sync {
 
     /// The type of the condition that is true if the driver has the attributes.
     const SYNCED: &'static str;
+    /// The type of the condition that explains why one that is being deleted still exists (d44).
+    const DELETION: &'static str;
     /// The conditions' reasons for `Fail` as a response to creating and ensuring (b39).
     const FAILED: [&'static str; 2];
-    /// Whether the status also reports running calls, failed deletions and when a failed call is
-    /// repeated (u29).
+    /// Whether the status also reports running calls and when a failed call is repeated (u29).
     const IS_STATUS_DETAILED: bool;
 
     /// The object that declares it.

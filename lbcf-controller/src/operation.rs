@@ -1,29 +1,40 @@
 //! Calls of the operations' webhooks, and what their results mean for an object and its events.
 
-use crate::api::{LoadBalancerDriver, reasons};
+use crate::api::{Condition, LoadBalancerDriver, reasons};
 use crate::cluster::EventType::{self, Normal, Warning};
 use crate::cluster::Regarding;
 use crate::context::Context;
 use crate::drivers::DriverError;
 use crate::error_text::in_full;
-use crate::key::ObjectKey;
+use crate::key::{ObjectKey, RequestKey};
 use crate::reconcile::{Action, Error, OperationFailure};
+use crate::waiting::{Wait, stored_since};
 use lbcf_driver_sdk::webhook::{OperationRequest, OperationResponse, Status, Webhook};
 
 /// An operation that did not succeed, or has not yet.
 #[derive(Debug)]
 pub(crate) enum Incomplete {
     Running(Action),
+    /// It has been running for long, which an event and the object's condition report (d46).
+    StillRunning(Action, Wait),
     Failed(OperationFailure),
 }
 
 impl Incomplete {
     pub(crate) fn into_result(self) -> Result<Action, Error> {
         match self {
-            Self::Running(action) => Ok(action),
+            Self::Running(action) | Self::StillRunning(action, _) => Ok(action),
             Self::Failed(failure) => Err(failure.into()),
         }
     }
+}
+
+/// The object that an operation is about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Operand<'a> {
+    pub key: &'a RequestKey,
+    pub regarding: &'a Regarding,
+    pub conditions: &'a [Condition],
 }
 
 /// Calls the webhook of an operation once. Each result but success is recorded as an event, whose
@@ -31,7 +42,7 @@ impl Incomplete {
 /// (b102 to b104, b120 to b123).
 pub(crate) async fn operate<W>(
     context: &Context,
-    regarding: &Regarding,
+    operand: Operand<'_>,
     driver: &LoadBalancerDriver,
     operation: &str,
     request: W::Request,
@@ -44,6 +55,9 @@ where
         return Err(Incomplete::Running(Action::AwaitChange));
     }
     let result = context.drivers.call::<W>(driver, &request).await;
+    if !is_running::<W>(&result) {
+        context.end_wait(operand.key, operand.regarding);
+    }
     let (event, message, incomplete) = match result {
         Ok(response) => {
             let (status, message) = (response.status(), response.message().to_owned());
@@ -56,8 +70,16 @@ where
                 Status::Running => {
                     // d22: a driver's own delay is kept exactly.
                     let delay = retry_delay.unwrap_or(context.options.poll_interval);
-                    let running = Incomplete::Running(Action::RequeueAfter(delay));
-                    ((Normal, "Running"), event_message, running)
+                    let action = Action::RequeueAfter(delay);
+                    if let Some(wait) = long_running(context, operand, W::INFO.name) {
+                        context.recorder.record_wait(operand.regarding, &wait);
+                        return Err(Incomplete::StillRunning(action, wait));
+                    }
+                    (
+                        (Normal, "Running"),
+                        event_message,
+                        Incomplete::Running(action),
+                    )
                 }
                 Status::Fail => {
                     tracing::warn!(webhook = W::INFO.name, driver = %key, message, "the driver failed; retrying");
@@ -87,8 +109,24 @@ where
     };
     let (event_type, outcome): (EventType, _) = event;
     let (recorder, reason) = (&context.recorder, format!("{outcome}{operation}"));
-    recorder.record_change(regarding, event_type, &reason, &message);
+    recorder.record_change(operand.regarding, event_type, &reason, &message);
     Err(incomplete)
+}
+
+fn is_running<W>(result: &Result<W::Response, DriverError>) -> bool
+where
+    W: Webhook<Response: OperationResponse>,
+{
+    let response = result.as_ref();
+    response.is_ok_and(|response| response.status() == Status::Running)
+}
+
+/// What to report of a webhook that responds `Running`, if it has done so for long.
+fn long_running(context: &Context, operand: Operand<'_>, webhook: &'static str) -> Option<Wait> {
+    let stored = stored_since(operand.conditions, webhook);
+    let since = context.waits.begin(operand.key, webhook, stored);
+    let is_long = since.lasted >= context.options.long_wait;
+    is_long.then(|| Wait::still_running(webhook, since.at))
 }
 
 /// In a dry run a driver is called only if it accepts that, and nothing follows from its response

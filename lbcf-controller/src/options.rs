@@ -35,8 +35,14 @@ pub struct Options {
     /// The client for all drivers: certificates, token, limits. By default the system's trust roots
     /// and no token.
     pub driver_client: Option<HttpClient>,
-    /// The minimum time between two writes of the counts of a group or Bind; default 1 s.
+    /// The minimum time between two writes of the counts of a group or Bind, and how long a wait
+    /// has to last before it is reported by a write of its own (d44); default 1 s.
     pub status_interval: Duration,
+    /// When a wait counts as long: a webhook that responds `Running`, pods that do not become Ready,
+    /// backends that are being registered (d46); default 10 min.
+    pub long_wait: Duration,
+    /// When an event is repeated about an object that still waits or fails (d45); default 1 h.
+    pub event_repeat: Duration,
     /// The timeout of a write to the API server; default 15 s.
     pub write_timeout: Duration,
     /// How long reconciles in progress may take to finish after a stop; default 15 s.
@@ -59,6 +65,8 @@ impl Default for Options {
             connect_to: BTreeMap::new(),
             driver_client: None,
             status_interval: Duration::from_secs(1),
+            long_wait: Duration::from_secs(600),
+            event_repeat: Duration::from_secs(3600),
             write_timeout: Duration::from_secs(15),
             stop_timeout: Duration::from_secs(15),
             leader_election: None,

@@ -53,6 +53,14 @@ pub(crate) enum Action {
 }
 
 impl Action {
+    /// The same, or sooner.
+    pub(crate) fn at_most(self, longest: Duration) -> Self {
+        match self.delay() {
+            Some(delay) if delay <= longest => self,
+            _ => Self::RequeueAfter(longest),
+        }
+    }
+
     pub(crate) const fn delay(self) -> Option<Duration> {
         match self {
             Self::RequeueNow => Some(Duration::ZERO),

@@ -1,6 +1,6 @@
 //! BackendGroup: backends and the load balancers that they are registered with (b20 to b31).
 
-use super::{EnsurePolicy, PortSelector, StringMap, null_as_default};
+use super::{Condition, EnsurePolicy, PortSelector, StringMap, null_as_default};
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,17 @@ use std::collections::BTreeMap;
         name = "Registered",
         type_ = "integer",
         json_path = ".status.registeredBackends"
+    ),
+    printcolumn(
+        name = "Message",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type==\"Ready\")].message"
+    ),
+    printcolumn(
+        name = "Reason",
+        type_ = "string",
+        priority = 1,
+        json_path = ".status.conditions[?(@.type==\"Ready\")].reason"
     ),
     printcolumn(
         name = "Age",
@@ -233,4 +244,12 @@ pub struct BackendGroupStatus {
     /// The `metadata.generation` that this status describes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
+    /// `Ready`: all backends are registered with all load balancers, and if not, why.
+    #[serde(
+        default,
+        deserialize_with = "null_as_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    #[schemars(with = "Option<Vec<Condition>>")]
+    pub conditions: Vec<Condition>,
 }

@@ -39,11 +39,16 @@ use serde::{Deserialize, Serialize};
         type_ = "integer",
         json_path = ".status.registeredBackends"
     ),
-    // The first of them: a column shows one value.
     printcolumn(
         name = "Message",
         type_ = "string",
-        json_path = ".status.loadBalancerStatuses[*].conditions[?(@.status==\"False\")].message"
+        json_path = ".status.conditions[?(@.type==\"Ready\")].message"
+    ),
+    printcolumn(
+        name = "Reason",
+        type_ = "string",
+        priority = 1,
+        json_path = ".status.conditions[?(@.type==\"Ready\")].reason"
     ),
     printcolumn(
         name = "Age",
@@ -131,6 +136,15 @@ pub struct BindStatus {
     /// `backends` when the Bind is done.
     #[serde(default)]
     pub registered_backends: i32,
+    /// `Ready`: all load balancers are ready and all backends are registered with them, and if not,
+    /// why.
+    #[serde(
+        default,
+        deserialize_with = "null_as_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    #[schemars(with = "Option<Vec<Condition>>")]
+    pub conditions: Vec<Condition>,
 }
 
 /// The observed state of one load balancer of a Bind.

@@ -17,8 +17,12 @@ pub mod condition_types {
     /// BackendRecord: a record of another owner registers the same address at the same load
     /// balancer with other parameters. Absent from a record to which that never happened (d41).
     pub const PARAMETERS_CONFLICT: &str = "ParametersConflict";
-    /// Bind: the load balancer exists and has the attributes of the spec.
+    /// BackendGroup and Bind: all backends are registered with all load balancers (d44). A load
+    /// balancer of a Bind: it exists and has the attributes of the spec.
     pub const READY: &str = "Ready";
+    /// LoadBalancer that is being deleted: always `False`, with the reason why it still exists
+    /// (d44). Absent as long as its deletion is not delayed.
+    pub const DELETED: &str = "Deleted";
 }
 
 /// Reasons of conditions (b39).
@@ -49,6 +53,59 @@ pub mod reasons {
     pub const DRIVER_DELETING: &str = "DriverDeleting";
     /// LoadBalancerDriver: it is being deleted, and waits until nothing uses it (d32).
     pub const DRIVER_IN_USE: &str = "DriverInUse";
+    /// The LoadBalancerDriver that the object refers to cannot be parsed.
+    pub const DRIVER_UNREADABLE: &str = "DriverUnreadable";
+    /// A webhook has responded `Running` for long (d46).
+    pub const STILL_RUNNING: &str = "StillRunning";
+    /// A load balancer that is being deleted waits until its BackendRecords are deregistered.
+    pub const RECORDS_REMAINING: &str = "RecordsRemaining";
+    /// A load balancer that is being deleted waits, because a BackendRecord that cannot be parsed
+    /// might be registered with it.
+    pub const UNREADABLE_RECORD: &str = "UnreadableBackendRecord";
+    /// BackendRecord: its pod is not Ready, its node or Service does not exist, or it is another
+    /// one than the record was created for.
+    pub const BACKEND_NOT_AVAILABLE: &str = "BackendNotAvailable";
+    /// BackendRecord: another record is deregistering the same address.
+    pub const DELAYED_ENSURE: &str = "DelayedEnsureBackend";
+    /// BackendRecord: it has no owner reference, and the owner that its labels name has neither
+    /// adopted nor deleted it yet.
+    pub const AWAITING_ADOPTION: &str = "AwaitingAdoption";
+    /// BackendGroup and Bind: all backends are registered.
+    pub const ALL_REGISTERED: &str = "AllRegistered";
+    /// BackendGroup and Bind: some BackendRecords are not registered; each says why.
+    pub const REGISTERING: &str = "Registering";
+    /// BackendGroup and Bind: some selected pods are not Ready, and so not registered.
+    pub const PODS_NOT_READY: &str = "PodsNotReady";
+    /// BackendGroup and Bind: no pod is selected.
+    pub const NO_PODS_SELECTED: &str = "NoPodsSelected";
+    /// BackendGroup and Bind: no valid port is given.
+    pub const NO_PORTS: &str = "NoPorts";
+    /// BackendGroup and Bind: another BackendRecord has the name of one that has to be created (d35).
+    pub const RECORD_CONFLICT: &str = "BackendRecordConflict";
+    /// BackendGroup and Bind: the API server refuses to store the BackendRecords.
+    pub const RECORDS_REFUSED: &str = "BackendRecordsRefused";
+    /// Bind: some of its load balancers are not ready.
+    pub const LOAD_BALANCERS_NOT_READY: &str = "LoadBalancersNotReady";
+    /// BackendGroup: no load balancer is named.
+    pub const NO_LOAD_BALANCERS: &str = "NoLoadBalancers";
+    /// BackendGroup: a LoadBalancer that it names does not exist.
+    pub const LOAD_BALANCER_NOT_FOUND: &str = "LoadBalancerNotFound";
+    /// BackendGroup: a LoadBalancer that it names is not created yet.
+    pub const LOAD_BALANCER_NOT_CREATED: &str = "LoadBalancerNotCreated";
+    /// BackendGroup: a LoadBalancer that it names is being deleted.
+    pub const LOAD_BALANCER_DELETING: &str = "LoadBalancerDeleting";
+    /// BackendGroup: the scope of a LoadBalancer that it names does not include its namespace.
+    pub const LOAD_BALANCER_OUT_OF_SCOPE: &str = "LoadBalancerOutOfScope";
+    /// BackendGroup: a LoadBalancer that it names cannot be parsed.
+    pub const LOAD_BALANCER_UNREADABLE: &str = "LoadBalancerUnreadable";
+    /// BackendGroup: its Service does not exist or is being deleted.
+    pub const SERVICE_NOT_FOUND: &str = "ServiceNotFound";
+    /// BackendGroup: its Service has no node port for the port, such as one of type ClusterIP.
+    pub const NO_NODE_PORT: &str = "NoNodePort";
+    /// BackendGroup: no node is selected for its Service.
+    pub const NO_NODES_SELECTED: &str = "NoNodesSelected";
+    /// BackendGroup: no static address is given.
+    pub const NO_ADDRESSES: &str = "NoAddresses";
 }
 
 /// Status of a condition.

@@ -136,7 +136,7 @@ pub(crate) struct GroupCounts {
     pub registered: usize,
 }
 
-/// The status of a group (d8). `registered_units` returns how many pods or addresses have at least
+/// The counts in the status of a group (d8). `registered_units` returns how many pods or addresses have at least
 /// so many registered records.
 pub(crate) fn decide_status(
     group: &BackendGroup,
@@ -176,6 +176,7 @@ pub(crate) fn decide_status(
         records: to_i32(records),
         registered_records: to_i32(counts.registered),
         observed_generation: group.metadata.generation,
+        conditions: group.status.clone().unwrap_or_default().conditions,
     }
 }
 

@@ -7,11 +7,19 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LoadBalancerUse {
     Usable(UsableLoadBalancer),
-    /// It is missing, being deleted, not created, or not for this namespace: the group's backends
-    /// are deregistered from it (b107).
-    Unusable,
+    /// The group's backends are deregistered from it (b107).
+    Unusable(UnusableLoadBalancer),
     /// It cannot be parsed: what is registered to it stays so (u9).
     Unknown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnusableLoadBalancer {
+    Missing,
+    Deleting,
+    /// Its scope does not include the group's namespace (b56).
+    OutOfScope,
+    NotCreated,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,14 +34,21 @@ impl LoadBalancerUse {
     pub(crate) fn of(lb: &Lookup<Arc<LoadBalancer>>, namespace: &str) -> Self {
         let lb = match lb {
             Lookup::Found(lb) => lb,
-            Lookup::Missing => return Self::Unusable,
+            Lookup::Missing => return Self::Unusable(UnusableLoadBalancer::Missing),
             Lookup::Unreadable => return Self::Unknown,
         };
         let status = lb.status.as_ref();
         let is_created =
             status.is_some_and(|status| status.conditions.is_true(condition_types::CREATED));
-        if lb.is_deleting() || !is_created || !is_in_scope(lb, namespace) {
-            return Self::Unusable;
+        let problem = if lb.is_deleting() {
+            Some(UnusableLoadBalancer::Deleting)
+        } else if !is_in_scope(lb, namespace) {
+            Some(UnusableLoadBalancer::OutOfScope)
+        } else {
+            (!is_created).then_some(UnusableLoadBalancer::NotCreated)
+        };
+        if let Some(problem) = problem {
+            return Self::Unusable(problem);
         }
         let lb_info = status.map(|status| status.lb_info.clone());
         Self::Usable(UsableLoadBalancer {

@@ -1,15 +1,22 @@
 use super::decide::{CandidateNode, Candidates, GroupCounts, GroupState, decide, decide_status};
 use super::load_balancer_use::LoadBalancerUse;
 use super::records::usable;
-use crate::api::BackendGroup;
-use crate::backends::{PlanOutcome, UnitBatch, enqueue_verdict, execute, may_adopt, release_held};
+use super::waiting::{GroupView, waiting};
+use crate::api::{BackendGroup, BackendGroupStatus, Conditions};
+use crate::backends::{
+    OwnerView, PlanOutcome, UnitBatch, WaitReport, enqueue_verdict, execute, may_adopt,
+    release_held, report_refusal, view,
+};
 use crate::cluster::EventType::Normal;
 use crate::cluster::Regarding;
 use crate::context::Context;
 use crate::index::{Index, NodeView, ServiceView};
 use crate::key::{ObjectKey, Owner};
 use crate::names;
+use crate::object::ObjectExt;
 use crate::reconcile::{Action, Error};
+use crate::waiting::{Wait, ready};
+use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reconciles a batch of a group's backends, or, after the last one, its status.
@@ -26,21 +33,25 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
     if !may_adopt(context, &*state.group, &plan).await? {
         return Ok(Action::RequeueNow);
     }
-    let mut outcome = execute(context, &Regarding::object(&*state.group), plan).await;
+    let regarding = Regarding::object(&*state.group);
+    let mut outcome = execute(context, &regarding, plan).await;
     batch.done(&mut outcome);
     enqueue_verdict(context, &owner, state.group.spec.deregister_policy);
     match outcome.error {
         None if is_full => Ok(Action::RequeueNow),
         None => {
-            let action = write_status(context, &owner).await?;
+            let action = write_status(context, &owner, None).await?;
             release_held(context, &owner)?;
             Ok(action)
         }
         // The counts are correct even if some records were not written.
-        Some(error) => match write_status(context, &owner).await {
-            Err(failure) if error.action().is_some() => Err(failure),
-            _ => Err(error),
-        },
+        Some(error) => {
+            report_refusal(context, &regarding, &error);
+            match write_status(context, &owner, Some(&error)).await {
+                Err(failure) if error.action().is_some() => Err(failure),
+                _ => Err(error),
+            }
+        }
     }
 }
 
@@ -94,43 +105,75 @@ fn load_balancers(
     uses.collect()
 }
 
-/// Writes the counts, at most once in [`Options::status_interval`](crate::Options).
-async fn write_status(context: &Context, owner: &Owner) -> Result<Action, Error> {
-    let key = owner.key();
-    let (group, status) = {
-        let index = context.index();
-        let Some(group) = index.find::<BackendGroup>(key) else {
-            return Ok(Action::AwaitChange);
-        };
-        let counts = GroupCounts {
-            load_balancers: usable(&load_balancers(&index, owner, &group)).count(),
-            pods: index.selections.count(owner),
-            records: index.records.count_kept(owner),
-            registered: index.records.tallies.records(owner),
-        };
-        let units = |at_least| index.records.tallies.units(owner, at_least);
-        let status = decide_status(&group, &counts, units);
-        (group, status)
-    };
-    if group.status.as_ref() == Some(&status) {
+/// Writes the counts and the condition, at most once in
+/// [`Options::status_interval`](crate::Options), and reports what the group waits for.
+async fn write_status(
+    context: &Context,
+    owner: &Owner,
+    error: Option<&Error>,
+) -> Result<Action, Error> {
+    let group = context.index().find::<BackendGroup>(owner.key());
+    let Some(group) = group.filter(|group| !group.is_deleting()) else {
         return Ok(Action::AwaitChange);
+    };
+    let (status, wait) = decide_whole_status(&context.index(), owner, &group, error);
+    let regarding = Regarding::object(&*group);
+    let key = owner.request_key();
+    let report = WaitReport::new(context, key.clone(), regarding, wait);
+    let old = group.status.clone().unwrap_or_default();
+    if group.status.as_ref() != Some(&status) {
+        let are_counts_equal = BackendGroupStatus {
+            conditions: old.conditions,
+            ..status.clone()
+        } == group.status.clone().unwrap_or_default();
+        if let Some(delay) = report.write_delay(are_counts_equal) {
+            return Ok(Action::RequeueAfter(delay));
+        }
+        context.note_status_write(key);
+        context.write_status(&*group, &status).await?;
     }
-    if let Some(wait) = context.status_wait(owner) {
-        return Ok(Action::RequeueAfter(wait));
-    }
-    context.note_status_write(owner.clone());
-    context.write_status(&*group, &status).await?;
     // The event is recorded when this state is reached, and not repeated (b115, u37).
     let is_complete = |backends, registered| backends > 0 && backends == registered;
-    let was_complete = group
-        .status
-        .as_ref()
-        .is_some_and(|old| is_complete(old.backends, old.registered_backends));
+    let was_complete = is_complete(old.backends, old.registered_backends);
     if is_complete(status.backends, status.registered_backends) && !was_complete {
         let message = format!("all {} backends are registered", status.backends);
         let regarding = Regarding::object(&*group);
         let recorder = &context.recorder;
-        recorder.record(&regarding, Normal, "SuccSyncedBackendGroup", message);
+        recorder.record(&regarding, Normal, "SuccSyncedBackendGroup", &message);
     }
-    Ok(Action::AwaitChange)
+    Ok(report.record())
+}
+
+fn decide_whole_status(
+    index: &Index,
+    owner: &Owner,
+    group: &BackendGroup,
+    error: Option<&Error>,
+) -> (BackendGroupStatus, Option<Wait>) {
+    let load_balancers = load_balancers(index, owner, group);
+    let counts = GroupCounts {
+        load_balancers: usable(&load_balancers).count(),
+        pods: index.selections.count(owner),
+        records: index.records.count_kept(owner),
+        registered: index.records.tallies.records(owner),
+    };
+    let units = |at_least| index.records.tallies.units(owner, at_least);
+    let mut status = decide_status(group, &counts, units);
+    let service = group.spec.service.as_ref().and_then(|service| {
+        let service = ObjectKey::new(owner.key().namespace.clone(), service.name.clone());
+        index.find::<ServiceView>(&service)
+    });
+    let view = GroupView {
+        load_balancers: &load_balancers,
+        service: service.as_deref(),
+        counts: &counts,
+        owner: OwnerView {
+            has_unready_pods: group.spec.pods.is_some() && index.has_unready_pods(owner),
+            ..view(index, owner, error)
+        },
+    };
+    let wait = waiting(group, &status, &view);
+    let condition = ready(wait.as_ref(), group.metadata.generation);
+    status.conditions = status.conditions.with(condition, Timestamp::now());
+    (status, wait)
 }

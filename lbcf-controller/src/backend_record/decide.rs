@@ -1,6 +1,7 @@
 //! What a record needs next. No I/O, no clock.
 
 use super::conflict::{self, effective_parameters, sharing};
+use super::waiting::RecordWait;
 use crate::api::{
     BackendRecord, BackendRecordStatus, Condition, ConditionStatus, Conditions, LoadBalancerDriver,
     condition_types,
@@ -35,10 +36,10 @@ pub(crate) struct RecordState {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RecordAction {
     AwaitChange,
+    /// Nothing can be done now, which is reported if it lasts (d44).
+    Wait(RecordWait),
     /// Without the finalizer the record could be deleted before its backend is deregistered (d30).
     AddFinalizer,
-    /// Wait until the owner that its labels name adopts or deletes it.
-    AwaitAdoption,
     /// Wait for an owner, as a BackendGroup may be created again. Its backend stays as it is.
     AwaitOwner(Duration),
     /// No owner came: delete it, which deregisters its backend.
@@ -54,8 +55,6 @@ pub(crate) enum RecordAction {
     Generate(Box<GenerateBackendAddrRequest>),
     /// Store that records disagree about the address; no call is needed (d41).
     ReportConflict(Condition),
-    /// Wait until the record of this name has deregistered the same address (b122, u19).
-    AwaitNeighbour(String),
     Ensure(EnsureBackendRequest),
     /// Call `deregisterBackend`, then remove the finalizer.
     Deregister(DeregisterBackendRequest),
@@ -81,7 +80,7 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
     }
     match state.ownership {
         Ownership::Owned => {}
-        Ownership::Adoptable => return RecordAction::AwaitAdoption,
+        Ownership::Adoptable => return RecordAction::Wait(RecordWait::Adoption),
         Ownership::Ownerless if state.owner_wait.is_zero() => return RecordAction::Delete,
         Ownership::Ownerless => return RecordAction::AwaitOwner(state.owner_wait),
     }
@@ -108,14 +107,14 @@ pub(crate) fn decide(state: &RecordState) -> RecordAction {
         return if state.backend_is_available {
             RecordAction::Generate(Box::new(generate_request(record)))
         } else {
-            RecordAction::AwaitChange
+            RecordAction::Wait(RecordWait::BackendUnavailable)
         };
     }
     let mut neighbours = state.neighbours.iter().map(|neighbour| &neighbour.record);
     if !status.conditions.is_true(condition_types::REGISTERED)
         && let Some(deleting) = neighbours.find(|other| other.is_deleting())
     {
-        return RecordAction::AwaitNeighbour(deleting.name_any());
+        return RecordAction::Wait(RecordWait::Neighbour(deleting.name_any()));
     }
     RecordAction::Ensure(EnsureBackendRequest {
         record_id: record_id("ensureBackend", record),
@@ -153,7 +152,7 @@ fn decide_deletion(state: &RecordState, status: &BackendRecordStatus) -> RecordA
 fn blocked(state: &RecordState) -> Option<RecordAction> {
     match state.driver {
         Lookup::Found(_) => None,
-        Lookup::Unreadable => Some(RecordAction::AwaitChange),
+        Lookup::Unreadable => Some(RecordAction::Wait(RecordWait::DriverUnreadable)),
         Lookup::Missing => Some(RecordAction::ReportDriverMissing),
     }
 }

@@ -2,8 +2,9 @@ use super::backend::fetch;
 use super::conflict::{self, Sharing, sharing};
 use super::decide::{RecordAction, RecordState, decide};
 use super::ownerless;
+use super::waiting::{RecordWait, backend_unavailable};
 use crate::api::{
-    BackendGroup, BackendRecord, BackendRecordStatus, Bind, Condition, Conditions,
+    BackendGroup, BackendRecord, BackendRecordStatus, Bind, Condition, ConditionStatus, Conditions,
     LoadBalancerDriver, condition_types, reasons,
 };
 use crate::cluster::EventType::{self, Normal, Warning};
@@ -14,9 +15,10 @@ use crate::key::{ObjectKey, Owner, RequestKey};
 use crate::load_balancer_driver::protect;
 use crate::names::{self, FINALIZER_BACKEND_RECORD, FINALIZER_DRIVER};
 use crate::object::ObjectExt;
-use crate::operation::{Incomplete, operate, retry_id};
+use crate::operation::{Incomplete, Operand, operate, retry_id};
 use crate::periodic::period;
 use crate::reconcile::{Action, Error, OperationFailure, Request};
+use crate::waiting::{Wait, WaitEvent};
 use jiff::Timestamp;
 use kube::Resource;
 use lbcf_driver_sdk::webhook::{
@@ -110,15 +112,16 @@ impl Reconciler<'_> {
     async fn perform(&self, state: &RecordState) -> Result<Action, Error> {
         let (context, record) = (self.context, self.record);
         match (decide(state), &state.driver) {
-            (RecordAction::AwaitChange, _) => Ok(state.due.action()),
+            (RecordAction::AwaitChange, _) => {
+                context.end_wait(&self.key, &self.regarding);
+                Ok(state.due.action())
+            }
+            (RecordAction::Wait(wait), _) => self.wait(&wait).await,
             (RecordAction::AddFinalizer, _) => {
                 context
                     .add_finalizer(record, FINALIZER_BACKEND_RECORD)
                     .await?;
                 Ok(Action::RequeueNow)
-            }
-            (RecordAction::AwaitAdoption, _) => {
-                Ok(Action::RequeueAfter(ownerless::ADOPTION_INTERVAL))
             }
             (RecordAction::AwaitOwner(wait), _) => {
                 ownerless::report(context, record);
@@ -140,13 +143,6 @@ impl Reconciler<'_> {
             (RecordAction::ReportDriverDeleting, _) => {
                 let problem = "is being deleted, and nothing new is registered with it";
                 self.report_driver(reasons::DRIVER_DELETING, problem).await
-            }
-            (RecordAction::AwaitNeighbour(other), _) => {
-                let message =
-                    format!("waiting: BackendRecord {other} is deregistering the same address");
-                self.event(Normal, "DelayedEnsureBackend", &message);
-                // The other record's removal enqueues this one.
-                Ok(Action::AwaitChange)
             }
             (RecordAction::StoreAddress(backend_addr), _) => self.store_address(backend_addr).await,
             (RecordAction::RemoveFinalizer, _) => self.remove_finalizer().await,
@@ -202,11 +198,17 @@ impl Reconciler<'_> {
         driver: &LoadBalancerDriver,
         mut request: GenerateBackendAddrRequest,
     ) -> Result<Action, Error> {
-        let (context, regarding) = (self.context, &self.regarding);
-        fetch(context, self.record, &mut request).await?;
+        let context = self.context;
+        if let Err(error) = fetch(context, self.record, &mut request).await {
+            if matches!(error, Error::BackendChanged(_)) {
+                self.report(&backend_unavailable(self.record)).await?;
+            }
+            return Err(error);
+        }
         request.retry_id = retry_id();
+        let operand = self.operand();
         let call =
-            operate::<GenerateBackendAddr>(context, regarding, driver, "GenerateAddr", request);
+            operate::<GenerateBackendAddr>(context, operand, driver, "GenerateAddr", request);
         match call.await {
             Ok(response) if response.backend_addr.is_empty() => {
                 let message = "the driver responded Succ without a backendAddr";
@@ -235,8 +237,8 @@ impl Reconciler<'_> {
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
         let (context, record) = (self.context, self.record);
-        let regarding = &self.regarding;
-        let call = operate::<EnsureBackend>(context, regarding, driver, "EnsureBackend", request);
+        let operand = self.operand();
+        let call = operate::<EnsureBackend>(context, operand, driver, "EnsureBackend", request);
         let response = match call.await {
             Ok(response) => response,
             Err(incomplete) => return self.conclude(incomplete).await,
@@ -268,11 +270,11 @@ impl Reconciler<'_> {
         mut request: DeregisterBackendRequest,
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
-        let (context, regarding) = (self.context, &self.regarding);
-        let call = operate::<DeregisterBackend>(context, regarding, driver, "Deregister", request);
+        let (context, operand) = (self.context, self.operand());
+        let call = operate::<DeregisterBackend>(context, operand, driver, "Deregister", request);
         match call.await {
             Ok(_) => self.remove_finalizer().await,
-            Err(incomplete) => incomplete.into_result(),
+            Err(incomplete) => self.conclude(incomplete).await,
         }
     }
 
@@ -297,28 +299,93 @@ impl Reconciler<'_> {
     }
 
     /// Reports why the record waits. The driver's removal, and a new one, enqueue it.
-    async fn report_driver(&self, reason: &str, problem: &str) -> Result<Action, Error> {
+    async fn report_driver(&self, reason: &'static str, problem: &str) -> Result<Action, Error> {
         let driver = self.driver_key();
         let message = format!("spec.lbDriver: LoadBalancerDriver {driver} {problem}");
-        self.event(Warning, reason, &message);
-        self.write_unregistered(reason, &message).await?;
-        Ok(Action::AwaitChange)
+        let wait = Wait::new(reason, message, WaitEvent::Problem);
+        self.context.waits.begin(&self.key, reason, None);
+        self.write_unregistered(wait.reason, &wait.message).await?;
+        Ok(self.wait_event(&wait))
     }
 
-    /// Stores why the record is not registered if a call failed.
+    /// Waits for an event that enqueues the record.
+    async fn wait(&self, wait: &RecordWait) -> Result<Action, Error> {
+        let action = self
+            .report(&wait.describe(self.record, &self.driver_key()))
+            .await?;
+        Ok(match wait {
+            // No event follows when an owner that cannot be parsed is deleted.
+            RecordWait::Adoption => action.at_most(ownerless::ADOPTION_INTERVAL),
+            _ => action,
+        })
+    }
+
+    /// Reports a wait that has lasted for a moment, as most do not.
+    async fn report(&self, wait: &Wait) -> Result<Action, Error> {
+        let context = self.context;
+        let lasted = context.waits.begin(&self.key, wait.reason, None).lasted;
+        let delay = context.options.status_interval;
+        if lasted < delay {
+            return Ok(Action::RequeueAfter(delay - lasted));
+        }
+        // Until its owner decides, its backend stays as it is.
+        let stays = wait.reason == reasons::AWAITING_ADOPTION
+            && self
+                .status()
+                .conditions
+                .is_true(condition_types::REGISTERED);
+        if !stays {
+            self.write_unregistered(wait.reason, &wait.message).await?;
+        }
+        Ok(self.wait_event(wait))
+    }
+
+    fn wait_event(&self, wait: &Wait) -> Action {
+        let repeat = self.context.recorder.record_wait(&self.regarding, wait);
+        repeat.map_or(Action::AwaitChange, Action::RequeueAfter)
+    }
+
+    /// Stores why the record is not registered, or not deregistered, if a call failed or takes long.
     async fn conclude(&self, incomplete: Incomplete) -> Result<Action, Error> {
-        if let Incomplete::Failed(failure) = &incomplete {
-            self.write_unregistered(failure.reason, &failure.message)
-                .await?;
+        match &incomplete {
+            Incomplete::Running(_) => {}
+            Incomplete::StillRunning(_, wait) => {
+                let status = self.status();
+                let registered = status.conditions.find(condition_types::REGISTERED);
+                match registered.filter(|it| it.status == ConditionStatus::True) {
+                    // It stays registered while the call runs.
+                    Some(registered) if !self.record.is_deleting() => {
+                        let condition = Condition {
+                            reason: wait.reason.to_owned(),
+                            message: wait.message.clone(),
+                            ..registered.clone()
+                        };
+                        self.write_condition(condition).await?;
+                    }
+                    _ => self.write_unregistered(wait.reason, &wait.message).await?,
+                }
+            }
+            Incomplete::Failed(failure) => {
+                self.write_unregistered(failure.reason, &failure.message)
+                    .await?;
+            }
         }
         incomplete.into_result()
     }
 
+    /// Of a record that is being deleted it is not known whether it is still registered.
     async fn write_unregistered(&self, reason: &str, message: &str) -> Result<(), Error> {
         let generation = self.record.metadata.generation;
-        let unmet = Condition::unmet(condition_types::REGISTERED, reason, message, generation);
+        let mut unmet = Condition::unmet(condition_types::REGISTERED, reason, message, generation);
+        if self.record.is_deleting() {
+            unmet.status = ConditionStatus::Unknown;
+        }
+        self.write_condition(unmet).await
+    }
+
+    async fn write_condition(&self, condition: Condition) -> Result<(), Error> {
         let mut status = self.status();
-        status.conditions = status.conditions.with(unmet, Timestamp::now());
+        status.conditions = status.conditions.with(condition, Timestamp::now());
         self.write_status(status, false).await
     }
 
@@ -386,6 +453,15 @@ impl Reconciler<'_> {
 
     fn status(&self) -> BackendRecordStatus {
         self.record.status.clone().unwrap_or_default()
+    }
+
+    fn operand(&self) -> Operand<'_> {
+        let status = self.record.status.as_ref();
+        Operand {
+            key: &self.key,
+            regarding: &self.regarding,
+            conditions: status.map_or(&[], |status| &status.conditions),
+        }
     }
 
     fn event(&self, event_type: EventType, reason: &str, message: &str) {

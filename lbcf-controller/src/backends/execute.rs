@@ -11,7 +11,7 @@ use crate::key::{ObjectKey, controller_of};
 use crate::reconcile::Error;
 use futures::stream::{self, StreamExt};
 use jiff::Timestamp;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many records of one owner are written at a time.
@@ -21,8 +21,8 @@ const CONCURRENT_WRITES: usize = 16;
 pub(crate) struct PlanOutcome {
     /// The units for which a write failed.
     pub failed: BTreeSet<String>,
-    /// The units of records that cannot be created until their names are free.
-    pub taken: BTreeSet<String>,
+    /// The units of records that cannot be created until their names are free, with what has them.
+    pub taken: BTreeMap<String, String>,
     /// One of the errors, a conflict only if there is no other.
     pub error: Option<Error>,
 }
@@ -53,7 +53,7 @@ pub(crate) async fn execute(
     if adopted > 0 {
         let message = format!("adopted {adopted} BackendRecords that had no owner");
         let recorder = &context.recorder;
-        recorder.record(owner, Normal, "AdoptedBackendRecords", message);
+        recorder.record(owner, Normal, "AdoptedBackendRecords", &message);
     }
     let creations = plan.create.into_iter().map(|record| async move {
         let created = context.cluster.create(&record).await;

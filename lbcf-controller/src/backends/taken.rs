@@ -5,14 +5,15 @@ use crate::api::BackendRecord;
 use crate::index::{Lookup, unit_of};
 use crate::key::controller_of;
 use kube::ResourceExt;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The creations that a plan does not contain because their names are taken.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct TakenNames {
-    pub(super) units: BTreeSet<String>,
-    messages: Vec<String>,
+    /// By unit: the record that has the name, and why it is not the one to create.
+    pub(super) units: BTreeMap<String, String>,
+    count: usize,
 }
 
 impl TakenNames {
@@ -26,11 +27,10 @@ impl TakenNames {
             let Some(reason) = conflict_with(&find(record)) else {
                 return true;
             };
-            taken.units.insert(unit_of(record).to_owned());
-            let name = record.name_any();
-            taken
-                .messages
-                .push(format!("BackendRecord {name} exists and {reason}"));
+            let message = format!("BackendRecord {} exists and {reason}", record.name_any());
+            let unit = unit_of(record).to_owned();
+            taken.units.entry(unit).or_insert(message);
+            taken.count += 1;
             false
         });
         taken
@@ -38,15 +38,18 @@ impl TakenNames {
 
     /// What to report; none if no name is taken.
     pub(super) fn message(&self) -> Option<String> {
-        let first = self.messages.first()?;
-        let others = match self.messages.len() - 1 {
-            0 => String::new(),
-            others => format!(", and {others} more"),
-        };
-        Some(format!(
-            "a backend is not registered until the record of its name is gone: {first}{others}"
-        ))
+        let first = self.units.values().next()?;
+        Some(message(first, self.count - 1))
     }
+}
+
+/// A message about backends that are not registered because the names of their records are taken.
+pub(crate) fn message(first: &str, others: usize) -> String {
+    let others = match others {
+        0 => String::new(),
+        others => format!(", and {others} more"),
+    };
+    format!("a backend is not registered until the record of its name is gone: {first}{others}")
 }
 
 fn conflict_with(holder: &Lookup<Arc<BackendRecord>>) -> Option<String> {
@@ -94,8 +97,8 @@ mod tests {
             _ => Lookup::Missing,
         });
         assert_eq!(plan.create, [record("free")]);
-        let units = ["addr-foreign", "addr-odd", "addr-orphan"].map(str::to_owned);
-        assert_eq!(taken.units, units.into());
+        let units: Vec<_> = taken.units.keys().collect();
+        assert_eq!(units, ["addr-foreign", "addr-odd", "addr-orphan"]);
         assert_eq!(
             taken.message().as_deref(),
             Some(

@@ -87,6 +87,7 @@ impl ManagedLoadBalancer for BindLoadBalancer {
     type Object = Bind;
 
     const SYNCED: &'static str = condition_types::READY;
+    const DELETION: &'static str = condition_types::READY;
     const FAILED: [&'static str; 2] = [reasons::CREATE_FAILED, reasons::ENSURE_FAILED];
     const IS_STATUS_DETAILED: bool = true;
 

@@ -2,7 +2,8 @@ use super::decide::{BindState, decide, renamed};
 use super::status;
 use crate::api::{BackendRecord, Bind};
 use crate::backends::{
-    PlanOutcome, UnitBatch, enqueue_verdict, execute, may_adopt, release_held, source_of,
+    PlanOutcome, UnitBatch, enqueue_verdict, execute, may_adopt, release_held, report_refusal,
+    source_of,
 };
 use crate::cluster::Regarding;
 use crate::context::Context;
@@ -53,15 +54,23 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
             record.metadata.name = Some(renamed(record, &key.name, &ip));
         }
     }
-    let mut outcome = execute(context, &Regarding::object(&*state.bind), plan).await;
+    let regarding = Regarding::object(&*state.bind);
+    let mut outcome = execute(context, &regarding, plan).await;
     batch.done(&mut outcome);
     enqueue_verdict(context, &owner, state.bind.spec.deregister_policy);
     match outcome.error {
-        Some(error) => Err(error),
+        Some(error) if bind.is_deleting() => Err(error),
+        Some(error) => {
+            report_refusal(context, &regarding, &error);
+            match status::write_counts(context, &owner, Some(&error)).await {
+                Err(failure) if error.action().is_some() => Err(failure),
+                _ => Err(error),
+            }
+        }
         None if is_full => Ok(Action::RequeueNow),
         None if bind.is_deleting() => finish_deletion(context, &owner).await,
         None => {
-            let action = status::write_counts(context, &owner).await?;
+            let action = status::write_counts(context, &owner, None).await?;
             release_held(context, &owner)?;
             Ok(action)
         }

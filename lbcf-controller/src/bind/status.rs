@@ -6,11 +6,16 @@
 //! they are written alone only where they changed without one.
 
 use super::counts::with_counts;
-use crate::api::{Bind, BindStatus, TargetLoadBalancerStatus};
-use crate::cluster::WriteError;
+use super::waiting::waiting;
+use crate::api::{Bind, BindStatus, Conditions, TargetLoadBalancerStatus, condition_types};
+use crate::backends::{WaitReport, view};
+use crate::cluster::{Regarding, WriteError};
 use crate::context::Context;
-use crate::key::{BindLoadBalancerKey, Owner};
-use crate::reconcile::{Action, Error};
+use crate::key::{BindLoadBalancerKey, Owner, RequestKey};
+use crate::object::ObjectExt;
+use crate::reconcile::{Action, Error, Request};
+use crate::waiting::{Wait, ready};
+use jiff::Timestamp;
 
 /// How often a write is repeated with the newest state before the object is reconciled again.
 const ATTEMPTS: usize = 5;
@@ -44,47 +49,81 @@ pub(super) async fn write(
             return Err(WriteError::Stale.into());
         }
         let owner = Owner::Bind(key.bind.clone());
-        let status = counted(
-            context,
-            &owner,
-            &current,
-            with_entry(&current, &key.name, new),
-        );
-        context.note_status_write(owner);
+        let status = with_entry(&current, &key.name, new);
+        let (status, _) = counted(context, &owner, &current, status, None);
+        context.note_status_write(owner.request_key());
         match context.write_status(&*current, &status).await {
             Err(Error::Write(WriteError::Stale)) if attempts < ATTEMPTS => attempts += 1,
+            Ok(()) => {
+                if reason_of(current.status.as_ref()) != reason_of(Some(&status)) {
+                    // The Bind reports by an event what it waits for now.
+                    let bind = RequestKey::Bind(key.bind.clone());
+                    context.queue.add([Request::batched(bind)]);
+                }
+                return Ok(());
+            }
             result => return result,
         }
         context.confirm::<Bind>(&key.bind).await?;
     }
 }
 
-/// Writes the counts if they changed, at most once in
-/// [`Options::status_interval`](crate::Options). Before the first entry there is nothing to write:
-/// that one carries them.
-pub(super) async fn write_counts(context: &Context, owner: &Owner) -> Result<Action, Error> {
+/// Writes the counts and the condition if they changed, at most once in
+/// [`Options::status_interval`](crate::Options), and reports what the Bind waits for. Before the
+/// first entry there is nothing to write: that one carries them.
+pub(super) async fn write_counts(
+    context: &Context,
+    owner: &Owner,
+    error: Option<&Error>,
+) -> Result<Action, Error> {
     let lock = context.status_locks.of(owner.key());
     let _locked = lock.lock().await;
     let bind = context.index().find::<Bind>(owner.key());
     let Some((bind, old)) = bind.and_then(|bind| Some((bind.clone(), bind.status.clone()?))) else {
         return Ok(Action::AwaitChange);
     };
-    let new = counted(context, owner, &bind, old.clone());
-    if new == old {
-        return Ok(Action::AwaitChange);
+    let (new, wait) = counted(context, owner, &bind, old.clone(), error);
+    let (key, regarding) = (owner.request_key(), Regarding::object(&*bind));
+    let report = WaitReport::new(context, key.clone(), regarding, wait);
+    if new != old {
+        let are_counts_equal = BindStatus {
+            conditions: old.conditions.clone(),
+            ..new.clone()
+        } == old;
+        if let Some(delay) = report.write_delay(are_counts_equal) {
+            return Ok(Action::RequeueAfter(delay));
+        }
+        context.note_status_write(key);
+        context.write_status(&*bind, &new).await?;
     }
-    if let Some(wait) = context.status_wait(owner) {
-        return Ok(Action::RequeueAfter(wait));
-    }
-    context.note_status_write(owner.clone());
-    context.write_status(&*bind, &new).await?;
-    Ok(Action::AwaitChange)
+    Ok(report.record())
 }
 
-fn counted(context: &Context, owner: &Owner, bind: &Bind, status: BindStatus) -> BindStatus {
+/// The reason of the Bind's own condition.
+fn reason_of(status: Option<&BindStatus>) -> Option<&str> {
+    let ready = status?.conditions.find(condition_types::READY)?;
+    Some(&ready.reason)
+}
+
+/// The status with current counts, and what the Bind waits for.
+fn counted(
+    context: &Context,
+    owner: &Owner,
+    bind: &Bind,
+    status: BindStatus,
+    error: Option<&Error>,
+) -> (BindStatus, Option<Wait>) {
     let index = context.index();
     let registered = |at_least| index.records.tallies.units(owner, at_least);
-    with_counts(bind, status, index.selections.count(owner), registered)
+    let mut status = with_counts(bind, status, index.selections.count(owner), registered);
+    if bind.is_deleting() {
+        // Its load balancers report what they wait for.
+        return (status, None);
+    }
+    let wait = waiting(bind, &status, &view(&index, owner, error));
+    let condition = ready(wait.as_ref(), bind.metadata.generation);
+    status.conditions = status.conditions.with(condition, Timestamp::now());
+    (status, wait)
 }
 
 /// The status with this entry. Entries are in the order in which they were added.

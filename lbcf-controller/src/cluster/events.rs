@@ -1,12 +1,17 @@
 //! Events of objects, as `kubectl describe` shows them.
 //!
 //! Recording an event never delays a reconciliation: it is put into a bounded channel and written
-//! by a task of its own. When the channel is full, the event is dropped and counted. An event that
-//! repeats an earlier one of the same object increments the earlier one's count.
+//! by a task of its own. When the channel is full, the event is dropped and counted.
+//!
+//! What lasts is reported once and again after [`Options::event_repeat`](crate::Options) (d45). An
+//! event that repeats an earlier one of the same object increments the earlier one's count, also if
+//! that one has expired.
 
 use crate::key::{ObjectKey, RequestKey};
 use crate::leader::LeaseGuard;
 use crate::lock::Mutex;
+use crate::waiting::{Wait, WaitEvent};
+use EventType::{Normal, Warning};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Event, EventSource, ObjectReference};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -23,13 +28,13 @@ use tokio::time::{Instant, timeout};
 const COMPONENT: &str = "lbcf-controller";
 /// How many events can wait to be written.
 const CAPACITY: usize = 1024;
-/// How long after its last occurrence an event's count is still incremented.
+/// How long after its last occurrence the count of an event that does not last is still incremented.
 const AGGREGATION_PERIOD: Duration = Duration::from_secs(600);
 const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest message that Kubernetes accepts, in bytes.
 const MESSAGE_MAX: usize = 1024;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EventType {
     Normal,
     Warning,
@@ -53,6 +58,15 @@ impl Regarding {
             part: part.to_owned(),
         }
     }
+
+    fn key(&self) -> (String, ObjectKey) {
+        let Self { object, .. } = self;
+        let key = ObjectKey::new(
+            object.namespace.clone().unwrap_or_default(),
+            object.name.clone().unwrap_or_default(),
+        );
+        (object.kind.clone().unwrap_or_default(), key)
+    }
 }
 
 #[derive(Debug)]
@@ -62,29 +76,58 @@ struct EventRecord {
     reason: String,
     message: String,
     at: Timestamp,
+    /// How often it happened since it was recorded last.
+    occurrences: i32,
+    /// How long its count can be incremented.
+    retention: Duration,
 }
 
-/// The last event of an object or part: the object's uid, the reason and the message.
-type LastEvent = (Option<String>, String, String);
+/// What was reported last about an object or part.
+#[derive(Debug)]
+struct LastEvent {
+    uid: Option<String>,
+    reason: String,
+    /// What has to be equal for an event to be a repetition.
+    subject: String,
+    at: Instant,
+    /// How often it happened since, without an event.
+    suppressed: i32,
+}
 
-type EventsByPart = HashMap<String, LastEvent>;
+/// Of an object's parts, and of what each reports: its waits or its operations.
+type EventsByPart = HashMap<(String, bool), LastEvent>;
+
+/// What an event is compared with.
+struct Slot<'a> {
+    is_wait: bool,
+    subject: &'a str,
+    /// When an equal event is recorded again.
+    repeat: Option<Duration>,
+}
 
 #[derive(Debug, Clone)]
 pub(crate) struct Recorder {
     queue: mpsc::Sender<EventRecord>,
     dropped: Arc<AtomicU64>,
     dry_run: bool,
+    repeat: Duration,
     last: Arc<Mutex<HashMap<(String, ObjectKey), EventsByPart>>>,
 }
 
 impl Recorder {
     /// A recorder, and the task that writes what it records.
-    pub(crate) fn new(client: Client, dry_run: bool, guard: LeaseGuard) -> (Self, EventWriter) {
+    pub(crate) fn new(
+        client: Client,
+        dry_run: bool,
+        repeat: Duration,
+        guard: LeaseGuard,
+    ) -> (Self, EventWriter) {
         let (sender, receiver) = mpsc::channel(CAPACITY);
         let recorder = Self {
             queue: sender,
             dropped: Arc::default(),
             dry_run,
+            repeat,
             last: Arc::default(),
         };
         let started = Timestamp::now().as_nanosecond();
@@ -100,7 +143,8 @@ impl Recorder {
         (recorder, writer)
     }
 
-    /// Records an event unless it repeats the last one of the object or part (u37).
+    /// Records an event of an operation unless it repeats the last one of the object or part (u37).
+    /// A Warning that repeats is recorded again from time to time, with the number of repetitions.
     pub(crate) fn record_change(
         &self,
         regarding: &Regarding,
@@ -108,26 +152,83 @@ impl Recorder {
         reason: &str,
         message: &str,
     ) {
-        let Regarding { object, part } = regarding;
-        let message = if part.is_empty() {
-            message.to_owned()
-        } else {
-            format!("{part}: {message}")
+        let repeat = (event_type == Warning).then_some(self.repeat);
+        let slot = Slot {
+            is_wait: false,
+            subject: message,
+            repeat,
         };
-        let event = (object.uid.clone(), reason.to_owned(), message.clone());
-        let key = ObjectKey::new(
-            object.namespace.clone().unwrap_or_default(),
-            object.name.clone().unwrap_or_default(),
+        let (occurrences, _) = self.occurrences(regarding, reason, &slot);
+        self.send(regarding, event_type, reason, message, occurrences, repeat);
+    }
+
+    /// Records why an object or part waits, unless that was recorded already; returns when to do so
+    /// again.
+    pub(crate) fn record_wait(&self, regarding: &Regarding, wait: &Wait) -> Option<Duration> {
+        let event_type = match wait.event {
+            WaitEvent::Elsewhere => return None,
+            WaitEvent::Progress => Normal,
+            WaitEvent::Problem | WaitEvent::IfLong => Warning,
+        };
+        let slot = Slot {
+            is_wait: true,
+            // A count in the message is no news.
+            subject: wait.subject(),
+            repeat: Some(self.repeat),
+        };
+        let (occurrences, next) = self.occurrences(regarding, wait.reason, &slot);
+        let occurrences = occurrences.min(1);
+        let (reason, message) = (wait.reason, &wait.message);
+        self.send(
+            regarding,
+            event_type,
+            reason,
+            message,
+            occurrences,
+            slot.repeat,
         );
-        let kind = object.kind.clone().unwrap_or_default();
-        let mut last = self.last.lock();
-        let parts = last.entry((kind, key)).or_default();
-        if parts.get(part) == Some(&event) {
-            return;
+        Some(next)
+    }
+
+    /// Lets the next wait of an object be recorded although it may be the same as the last one.
+    pub(crate) fn end_wait(&self, regarding: &Regarding) {
+        let key = regarding.key();
+        if let Some(parts) = self.last.lock().get_mut(&key) {
+            parts.remove(&(regarding.part.clone(), true));
         }
-        parts.insert(part.clone(), event);
-        drop(last);
-        self.record(regarding, event_type, reason, message);
+    }
+
+    /// How often an event has to be counted now, which is 0 if it is not recorded, and when it is
+    /// recorded again if it still repeats then.
+    fn occurrences(&self, regarding: &Regarding, reason: &str, slot: &Slot<'_>) -> (i32, Duration) {
+        let now = Instant::now();
+        let (uid, part) = (&regarding.object.uid, regarding.part.clone());
+        let mut last = self.last.lock();
+        let parts = last.entry(regarding.key()).or_default();
+        let mut occurrences = 1;
+        let known = parts.get_mut(&(part.clone(), slot.is_wait));
+        if let Some(known) = known.filter(|known| {
+            (&known.uid, known.reason.as_str(), known.subject.as_str())
+                == (uid, reason, slot.subject)
+        }) {
+            let wait = slot.repeat.map_or(Duration::MAX, |repeat| {
+                repeat.saturating_sub(now.duration_since(known.at))
+            });
+            if !wait.is_zero() {
+                known.suppressed = known.suppressed.saturating_add(1);
+                return (0, wait);
+            }
+            occurrences = known.suppressed.saturating_add(1);
+        }
+        let event = LastEvent {
+            uid: uid.clone(),
+            reason: reason.to_owned(),
+            subject: slot.subject.to_owned(),
+            at: now,
+            suppressed: 0,
+        };
+        parts.insert((part, slot.is_wait), event);
+        (occurrences, self.repeat)
     }
 
     /// Records an event, whatever was recorded before.
@@ -136,18 +237,42 @@ impl Recorder {
         regarding: &Regarding,
         event_type: EventType,
         reason: &str,
-        message: String,
+        message: &str,
     ) {
+        self.send(regarding, event_type, reason, message, 1, None);
+    }
+
+    fn send(
+        &self,
+        regarding: &Regarding,
+        event_type: EventType,
+        reason: &str,
+        message: &str,
+        occurrences: i32,
+        repeat: Option<Duration>,
+    ) {
+        if occurrences == 0 {
+            return;
+        }
+        let Regarding { object, part } = regarding;
+        let message = if part.is_empty() {
+            message.to_owned()
+        } else {
+            format!("{part}: {message}")
+        };
         if self.dry_run {
             tracing::info!(reason, message, "dry run: would record an event");
             return;
         }
         let event = EventRecord {
-            regarding: regarding.object.clone(),
+            regarding: object.clone(),
             event_type,
             reason: reason.to_owned(),
             message,
             at: Timestamp::now(),
+            occurrences,
+            // The next repetition may be late.
+            retention: repeat.map_or(AGGREGATION_PERIOD, |repeat| repeat.saturating_mul(2)),
         };
         if self.queue.try_send(event).is_err() {
             let dropped = self.dropped.fetch_add(1, Ordering::Relaxed) + 1;
@@ -175,7 +300,9 @@ pub(crate) struct EventWriter {
 struct WrittenEvent {
     name: String,
     count: i32,
-    at: Instant,
+    first: Timestamp,
+    /// Its count can be incremented until then.
+    until: Instant,
 }
 
 impl EventWriter {
@@ -197,32 +324,43 @@ impl EventWriter {
     async fn write(&mut self, record: EventRecord) -> kube::Result<()> {
         let now = Instant::now();
         if now.duration_since(self.cleaned_at) > AGGREGATION_PERIOD / 10 {
-            self.written
-                .retain(|_, event| now.duration_since(event.at) < AGGREGATION_PERIOD);
+            self.written.retain(|_, event| event.until > now);
             self.cleaned_at = now;
         }
         let namespace = record.regarding.namespace.clone().unwrap_or_default();
         let api: Api<Event> = Api::namespaced(self.client.clone(), &namespace);
         let uid = record.regarding.uid.clone().unwrap_or_default();
         let key = (uid, record.reason.clone(), record.message.clone());
+        let until = now + record.retention;
+        let (mut count, mut first) = (record.occurrences, record.at);
         if let Some(written) = self.written.get_mut(&key) {
-            written.count += 1;
-            written.at = now;
-            let patch =
-                serde_json::json!({ "count": written.count, "lastTimestamp": Time(record.at) });
+            written.count = written.count.saturating_add(record.occurrences);
+            written.until = until;
+            (count, first) = (written.count, written.first);
+            let patch = serde_json::json!({ "count": count, "lastTimestamp": Time(record.at) });
             let patched = api
                 .patch(&written.name, &PatchParams::default(), &Patch::Merge(patch))
                 .await;
+            // The API server deletes events after an hour by default.
             if !matches!(&patched, Err(kube::Error::Api(status)) if status.is_not_found()) {
                 return patched.map(drop);
             }
         }
         self.sequence += 1;
-        let event = event_of(record, namespace, self.sequence);
+        let event = Event {
+            count: Some(count),
+            first_timestamp: Some(Time(first)),
+            ..event_of(record, namespace, self.sequence)
+        };
         let name = event.metadata.name.clone().unwrap_or_default();
         api.create(&PostParams::default(), &event).await?;
-        let (count, at) = (1, now);
-        self.written.insert(key, WrittenEvent { name, count, at });
+        let written = WrittenEvent {
+            name,
+            count,
+            first,
+            until,
+        };
+        self.written.insert(key, written);
         Ok(())
     }
 }
@@ -243,9 +381,7 @@ fn event_of(record: EventRecord, namespace: String, sequence: u64) -> Event {
             component: Some(COMPONENT.to_owned()),
             host: None,
         }),
-        first_timestamp: Some(Time(record.at)),
         last_timestamp: Some(Time(record.at)),
-        count: Some(1),
         ..Event::default()
     }
 }

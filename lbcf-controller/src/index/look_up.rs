@@ -5,7 +5,7 @@ use super::{DriverUse, Index, Indexed, Lookup, PodView, binds};
 use crate::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, StringMap};
 use crate::key::{ObjectKey, Owner, RequestKey};
 use crate::names;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 impl Index {
@@ -134,11 +134,18 @@ impl Index {
         }
     }
 
-    /// Marks units that cannot be done now. They are not taken before [`Index::release_units`].
-    pub(crate) fn hold_units(&mut self, owner: &Owner, units: BTreeSet<String>) {
+    /// Marks units that cannot be done now, with the reasons. They are not taken before [`Index::release_units`].
+    pub(crate) fn hold_units(&mut self, owner: &Owner, units: BTreeMap<String, String>) {
         if self.contains_owner(owner) {
             self.pending.hold(owner, units);
         }
+    }
+
+    /// The reason why the first unit of an owner is held, and how many others are.
+    pub(crate) fn held(&self, owner: &Owner) -> Option<(&String, usize)> {
+        let mut held = self.pending.held(owner);
+        let first = held.next()?;
+        Some((first, held.count()))
     }
 
     /// Lets the held units of an owner be taken again; returns whether there were any.

@@ -5,7 +5,7 @@
 //! a batch of names at a time, beginning with those that may have to be deregistered.
 
 use crate::key::Owner;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 #[derive(Debug, Default)]
 pub(super) struct Pending(HashMap<Owner, PendingUnits>);
@@ -16,8 +16,8 @@ struct PendingUnits {
     all: bool,
     high: BTreeSet<String>,
     normal: BTreeSet<String>,
-    /// Those that cannot be done now and must not delay the others.
-    held: BTreeSet<String>,
+    /// Those that cannot be done now and must not delay the others, with the reasons.
+    held: BTreeMap<String, String>,
 }
 
 impl Pending {
@@ -53,18 +53,24 @@ impl Pending {
                 taken.insert(unit);
             }
         }
-        let marked = [&units.high, &units.normal, &units.held];
-        if !units.all && marked.iter().all(|units| units.is_empty()) {
+        let is_empty = units.high.is_empty() && units.normal.is_empty() && units.held.is_empty();
+        if !units.all && is_empty {
             self.0.remove(owner);
         }
         taken
     }
 
     /// Marks units that are not taken before [`Pending::release`].
-    pub(super) fn hold(&mut self, owner: &Owner, held: BTreeSet<String>) {
+    pub(super) fn hold(&mut self, owner: &Owner, held: BTreeMap<String, String>) {
         if !held.is_empty() {
             self.of(owner).held.extend(held);
         }
+    }
+
+    /// Why the units are held that are, in the order of their names.
+    pub(super) fn held(&self, owner: &Owner) -> impl Iterator<Item = &String> {
+        let units = self.0.get(owner).into_iter();
+        units.flat_map(|units| units.held.values())
     }
 
     /// Lets held units be taken again; returns whether there were any.
@@ -72,7 +78,7 @@ impl Pending {
         let units = self.0.get_mut(owner);
         let held = units.map(|units| std::mem::take(&mut units.held));
         let held = held.unwrap_or_default();
-        for unit in &held {
+        for unit in held.keys() {
             self.mark(owner, unit, false);
         }
         !held.is_empty()
@@ -116,15 +122,21 @@ mod tests {
     #[test]
     fn d35_units_that_are_held_delay_no_other() {
         let owner = Owner::Group(ObjectKey::new("ns", "web"));
-        let (held, other) = (BTreeSet::from(["a".into()]), BTreeSet::from(["b".into()]));
+        let (a, b) = (BTreeSet::from(["a".into()]), BTreeSet::from(["b".into()]));
+        let held = BTreeMap::from([("a".into(), "its name is taken".into())]);
         let mut pending = Pending::default();
         assert!(!pending.release(&owner));
         pending.mark(&owner, "b", false);
-        pending.hold(&owner, held.clone());
-        assert_eq!(pending.take(&owner, 1), other);
+        pending.hold(&owner, held);
+        assert_eq!(pending.take(&owner, 1), b);
         assert!(pending.take(&owner, 1).is_empty());
+        assert_eq!(
+            pending.held(&owner).collect::<Vec<_>>(),
+            ["its name is taken"]
+        );
         assert!(pending.release(&owner) && !pending.release(&owner));
-        assert_eq!(pending.take(&owner, 1), held);
+        assert_eq!(pending.held(&owner).count(), 0);
+        assert_eq!(pending.take(&owner, 1), a);
         assert!(pending.0.is_empty(), "nothing is left behind");
     }
 }

@@ -122,6 +122,11 @@ impl Records {
         self.by_load_balancer.count(lb)
     }
 
+    /// The first of these records.
+    pub(crate) fn first_of_load_balancer(&self, lb: &RequestKey) -> Option<&ObjectKey> {
+        self.by_load_balancer.get(lb).next()
+    }
+
     /// Records of a pod that have no address yet.
     pub(super) fn without_address(&self, pod: &ObjectKey) -> impl Iterator<Item = ObjectKey> {
         let records = self.by_pod.get(pod).filter(|key| {

@@ -48,6 +48,7 @@ impl Case {
         decide(&self.lb.state(Observations {
             driver: self.driver.clone(),
             records: self.records,
+            first_record: None,
             unreadable_records: self.unreadable_records,
             due: Due::Never,
             now: Timestamp::UNIX_EPOCH,
@@ -177,7 +178,7 @@ fn u34_a_missing_driver_is_reported_and_an_unreadable_one_awaited() {
     missing.driver = Lookup::Missing;
     assert_eq!(missing.decide(), LoadBalancerAction::ReportDriverMissing);
     missing.driver = Lookup::Unreadable;
-    assert_eq!(missing.decide(), LoadBalancerAction::AwaitChange);
+    assert_eq!(missing.decide(), LoadBalancerAction::AwaitDriver);
     let mut deleting = case().created().deleting();
     deleting.driver = Lookup::Missing;
     assert_eq!(deleting.decide(), LoadBalancerAction::ReportDriverMissing);
@@ -187,7 +188,7 @@ fn u34_a_missing_driver_is_reported_and_an_unreadable_one_awaited() {
 fn u18_b105_deleting_waits_for_its_records() {
     let mut case = case().created().deleting();
     case.records = 1;
-    assert_eq!(case.decide(), LoadBalancerAction::AwaitChange);
+    assert_eq!(case.decide(), LoadBalancerAction::AwaitRecords);
     case.records = 0;
     case.unreadable_records = true;
     assert_eq!(

@@ -4,6 +4,7 @@ use crate::api::{
     Condition, ConditionStatus, Conditions, LoadBalancerDriver, StringMap, condition_types,
 };
 use crate::index::Lookup;
+use crate::key::ObjectKey;
 use crate::load_balancer_driver::DriverProtection;
 use crate::periodic::Due;
 use jiff::Timestamp;
@@ -19,6 +20,7 @@ pub(crate) struct Observations {
     pub driver: Lookup<Arc<LoadBalancerDriver>>,
     /// How many records register something to it.
     pub records: usize,
+    pub first_record: Option<ObjectKey>,
     /// Whether there are records that cannot be parsed and might be this load balancer's.
     pub unreadable_records: bool,
     /// When it is ensured again although its attributes are synced.
@@ -94,6 +96,10 @@ pub(crate) enum LoadBalancerAction {
     /// Store that creating begins, and from what, so that any later process can finish it.
     MarkCreating,
     MarkDeleting,
+    /// Wait until its records are deregistered (b105, u18).
+    AwaitRecords,
+    /// Wait until its driver can be parsed.
+    AwaitDriver,
     /// Wait until it is known whether records that cannot be parsed are this load balancer's.
     AwaitUnreadable,
     ReportDriverMissing,
@@ -144,7 +150,7 @@ fn decide_kept(state: &LoadBalancerState) -> LoadBalancerAction {
 /// Creating begins once the driver is sure to outlive the load balancer (d32).
 fn decide_beginning(state: &LoadBalancerState) -> LoadBalancerAction {
     let Lookup::Found(driver) = &state.observations.driver else {
-        return LoadBalancerAction::AwaitChange;
+        return LoadBalancerAction::AwaitDriver;
     };
     match DriverProtection::of(driver) {
         DriverProtection::Stored => LoadBalancerAction::MarkCreating,
@@ -157,7 +163,7 @@ fn decide_beginning(state: &LoadBalancerState) -> LoadBalancerAction {
 /// u6, u18: its backends are deregistered first; the removal of their last record enqueues it.
 fn decide_deletion(state: &LoadBalancerState) -> LoadBalancerAction {
     if state.observations.records > 0 {
-        return LoadBalancerAction::AwaitChange;
+        return LoadBalancerAction::AwaitRecords;
     }
     if state.observations.unreadable_records {
         return LoadBalancerAction::AwaitUnreadable;
@@ -182,7 +188,7 @@ fn decide_deletion(state: &LoadBalancerState) -> LoadBalancerAction {
 fn blocked(state: &LoadBalancerState) -> Option<LoadBalancerAction> {
     match state.observations.driver {
         Lookup::Found(_) => state.retry_wait.map(LoadBalancerAction::Wait),
-        Lookup::Unreadable => Some(LoadBalancerAction::AwaitChange),
+        Lookup::Unreadable => Some(LoadBalancerAction::AwaitDriver),
         Lookup::Missing => Some(LoadBalancerAction::ReportDriverMissing),
     }
 }

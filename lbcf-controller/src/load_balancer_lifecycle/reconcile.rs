@@ -1,10 +1,13 @@
 use super::ManagedLoadBalancer;
-use super::decide::{Creation, LoadBalancerAction, LoadBalancerState, Observations, decide};
+use super::decide::{
+    Creation, LoadBalancerAction, LoadBalancerPhase, LoadBalancerState, Observations, decide,
+};
+use super::waiting;
 use crate::api::{
     Condition, ConditionStatus, Conditions, LoadBalancerDriver, StringMap,
     TargetLoadBalancerStatus, condition_types, reasons,
 };
-use crate::cluster::EventType::{self, Normal, Warning};
+use crate::cluster::EventType::{self, Normal};
 use crate::cluster::Regarding;
 use crate::context::Context;
 use crate::index::Lookup;
@@ -12,9 +15,10 @@ use crate::key::RequestKey;
 use crate::load_balancer_driver::protect;
 use crate::names::FINALIZER_LOAD_BALANCER;
 use crate::object::ObjectExt;
-use crate::operation::{Incomplete, operate, retry_id};
+use crate::operation::{Incomplete, Operand, operate, retry_id};
 use crate::periodic::period;
 use crate::reconcile::{Action, Error, OperationFailure};
+use crate::waiting::{Wait, WaitEvent};
 use jiff::Timestamp;
 use kube::Resource;
 use lbcf_driver_sdk::webhook::{
@@ -45,6 +49,7 @@ pub(crate) async fn reconcile<L: ManagedLoadBalancer>(
         Observations {
             driver: index.get(&lb.driver().1),
             records: index.records.count_of_load_balancer(&key),
+            first_record: index.records.first_of_load_balancer(&key).cloned(),
             unreadable_records: index.records.has_unreadable(),
             due: context.periods.due(&key, period),
             now: Timestamp::now(),
@@ -61,6 +66,7 @@ pub(crate) async fn reconcile<L: ManagedLoadBalancer>(
         context,
         lb,
         regarding: Regarding::part(lb.object(), lb.part()),
+        status: lb.status(),
         key,
         period,
         state,
@@ -72,6 +78,7 @@ struct Reconciler<'a, L> {
     context: &'a Context,
     lb: &'a L,
     regarding: Regarding,
+    status: TargetLoadBalancerStatus,
     key: RequestKey,
     period: Option<Duration>,
     state: LoadBalancerState,
@@ -81,10 +88,13 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     async fn perform(&self, action: LoadBalancerAction) -> Result<Action, Error> {
         let (context, lb) = (self.context, self.lb);
         match (action, &self.state.observations.driver) {
-            (LoadBalancerAction::AwaitChange, _) if lb.object().is_deleting() => {
-                Ok(Action::AwaitChange)
+            (LoadBalancerAction::AwaitChange, _) => {
+                context.end_wait(&self.key, &self.regarding);
+                if lb.object().is_deleting() {
+                    return Ok(Action::AwaitChange);
+                }
+                Ok(self.state.observations.due.action())
             }
-            (LoadBalancerAction::AwaitChange, _) => Ok(self.state.observations.due.action()),
             (LoadBalancerAction::Wait(wait), _) => Ok(Action::RequeueAfter(wait)),
             (LoadBalancerAction::AddFinalizer, _) => {
                 context
@@ -103,11 +113,23 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
                 lb.write_status(context, status).await?;
                 Ok(Action::RequeueNow)
             }
+            (LoadBalancerAction::AwaitRecords, _) => {
+                let Observations {
+                    records,
+                    first_record,
+                    ..
+                } = &self.state.observations;
+                let wait = waiting::records_remaining(*records, first_record.as_ref());
+                self.wait(&wait).await
+            }
+            (LoadBalancerAction::AwaitDriver, _) => {
+                let (field, driver) = lb.driver();
+                self.wait(&waiting::driver_unreadable(&field, &driver))
+                    .await
+            }
             (LoadBalancerAction::AwaitUnreadable, _) => {
-                let message =
-                    "waiting: a BackendRecord cannot be understood and might be registered here";
-                self.record(Warning, "UnreadableBackendRecord", message);
-                Ok(Action::RequeueAfter(UNREADABLE_INTERVAL))
+                let action = self.wait(&waiting::unreadable_record()).await?;
+                Ok(action.at_most(UNREADABLE_INTERVAL))
             }
             (LoadBalancerAction::ReportDriverMissing, _) => {
                 self.report_driver(reasons::DRIVER_NOT_FOUND, "not found")
@@ -143,26 +165,74 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     }
 
     /// Reports why the load balancer waits. The driver's removal, and a new one, enqueue it.
-    async fn report_driver(&self, reason: &str, problem: &str) -> Result<Action, Error> {
+    async fn report_driver(&self, reason: &'static str, problem: &str) -> Result<Action, Error> {
         let (field, driver) = self.lb.driver();
         let message = format!("{field}: LoadBalancerDriver {driver} {problem}");
-        self.record(Warning, reason, &message);
-        let status = self.lb.status();
-        // Created stays true, because the load balancer still has to be deleted.
-        if !self.lb.object().is_deleting() && status.deletion_timestamp.is_none() {
-            let (type_, is_met) = match self.state.creation {
-                Creation::Created => (L::SYNCED, ConditionStatus::False),
-                Creation::Begun => (condition_types::CREATED, ConditionStatus::False),
-                Creation::NotBegun => (condition_types::CREATED, ConditionStatus::Unknown),
-            };
-            let waiting = Condition {
-                status: is_met,
-                ..self.unmet(type_, reason, &message)
-            };
-            let status = with_condition(status, waiting);
-            self.lb.write_status(self.context, status).await?;
+        let wait = Wait::new(reason, message, WaitEvent::Problem);
+        self.context.waits.begin(&self.key, reason, None);
+        self.write_wait(&wait).await?;
+        Ok(self.wait_event(&wait))
+    }
+
+    /// Reports a wait that has lasted for a moment, as most do not. The condition is written again
+    /// at most once in the status interval, because the message may have a count.
+    async fn wait(&self, wait: &Wait) -> Result<Action, Error> {
+        let context = self.context;
+        let lasted = context.waits.begin(&self.key, wait.reason, None).lasted;
+        let delay = context.options.status_interval;
+        if lasted < delay {
+            return Ok(Action::RequeueAfter(delay - lasted));
         }
-        Ok(Action::AwaitChange)
+        let status = self.with_wait(wait);
+        if status != self.status {
+            if let Some(wait) = context.status_wait(&self.key) {
+                return Ok(Action::RequeueAfter(wait));
+            }
+            context.note_status_write(self.key.clone());
+            self.lb.write_status(context, status).await?;
+        }
+        Ok(self.wait_event(wait))
+    }
+
+    fn wait_event(&self, wait: &Wait) -> Action {
+        let repeat = self.context.recorder.record_wait(&self.regarding, wait);
+        repeat.map_or(Action::AwaitChange, Action::RequeueAfter)
+    }
+
+    /// The condition of a wait. That of one that is being deleted is not `Created`, which stays
+    /// true, because the load balancer still has to be deleted.
+    fn waiting(&self, wait: &Wait) -> Condition {
+        let (type_, is_met) = match (self.state.phase, self.state.creation) {
+            (LoadBalancerPhase::Deleting, _) => (L::DELETION, ConditionStatus::False),
+            (_, Creation::Created) => (L::SYNCED, ConditionStatus::False),
+            (_, Creation::Begun) => (condition_types::CREATED, ConditionStatus::False),
+            (_, Creation::NotBegun) => (condition_types::CREATED, ConditionStatus::Unknown),
+        };
+        Condition {
+            status: is_met,
+            ..wait.condition(type_, self.generation())
+        }
+    }
+
+    async fn write_wait(&self, wait: &Wait) -> Result<(), Error> {
+        let status = self.with_wait(wait);
+        self.lb.write_status(self.context, status).await
+    }
+
+    /// Nothing failed last, so that the next call need not wait for the time of a retry.
+    fn with_wait(&self, wait: &Wait) -> TargetLoadBalancerStatus {
+        TargetLoadBalancerStatus {
+            retry_after: None,
+            ..with_condition(self.lb.status(), self.waiting(wait))
+        }
+    }
+
+    fn operand(&self) -> Operand<'_> {
+        Operand {
+            key: &self.key,
+            regarding: &self.regarding,
+            conditions: &self.status.conditions,
+        }
     }
 
     async fn create(
@@ -171,8 +241,8 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         mut request: CreateLoadBalancerRequest,
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
-        let (context, regarding) = (self.context, &self.regarding);
-        match operate::<CreateLoadBalancer>(context, regarding, driver, CREATE, request).await {
+        let (context, operand) = (self.context, self.operand());
+        match operate::<CreateLoadBalancer>(context, operand, driver, CREATE, request).await {
             Ok(response) => {
                 let message = "Successfully created load balancer";
                 self.record(Normal, "SuccCreateLoadBalancer", message);
@@ -181,6 +251,10 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
             }
             Err(Incomplete::Running(action)) => {
                 self.write_running(self.creating()).await?;
+                Ok(action)
+            }
+            Err(Incomplete::StillRunning(action, wait)) => {
+                self.write_wait(&wait).await?;
                 Ok(action)
             }
             Err(Incomplete::Failed(failure)) => {
@@ -196,8 +270,8 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         mut request: EnsureLoadBalancerRequest,
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
-        let (context, regarding) = (self.context, &self.regarding);
-        match operate::<EnsureLoadBalancer>(context, regarding, driver, ENSURE, request).await {
+        let (context, operand) = (self.context, self.operand());
+        match operate::<EnsureLoadBalancer>(context, operand, driver, ENSURE, request).await {
             Ok(_) => {
                 let message = "Successfully ensured load balancer";
                 self.record(Normal, "SuccEnsureLoadBalancer", message);
@@ -212,6 +286,10 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
                     .await?;
                 Ok(action)
             }
+            Err(Incomplete::StillRunning(action, wait)) => {
+                self.write_wait(&wait).await?;
+                Ok(action)
+            }
             Err(Incomplete::Failed(failure)) => self.fail(L::SYNCED, L::FAILED[1], failure).await,
         }
     }
@@ -224,17 +302,26 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         mut request: CreateLoadBalancerRequest,
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
-        let (context, regarding) = (self.context, &self.regarding);
-        match operate::<CreateLoadBalancer>(context, regarding, driver, CREATE, request).await {
+        let (context, operand) = (self.context, self.operand());
+        match operate::<CreateLoadBalancer>(context, operand, driver, CREATE, request).await {
             Ok(response) => self.write_created(response.lb_info.into()).await,
             Err(Incomplete::Failed(failure)) if failure.reason == reasons::OPERATION_FAILED => {
                 let request = self.state.delete_request(&StringMap::default());
                 self.delete(driver, request).await
             }
             Err(Incomplete::Failed(failure)) => {
-                self.fail_deletion(condition_types::CREATED, failure).await
+                let type_ = if L::IS_STATUS_DETAILED {
+                    condition_types::CREATED
+                } else {
+                    L::DELETION
+                };
+                self.fail(type_, reasons::OPERATION_FAILED, failure).await
             }
             Err(Incomplete::Running(action)) => Ok(action),
+            Err(Incomplete::StillRunning(action, wait)) => {
+                self.write_wait(&wait).await?;
+                Ok(action)
+            }
         }
     }
 
@@ -244,16 +331,23 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         mut request: DeleteLoadBalancerRequest,
     ) -> Result<Action, Error> {
         request.retry_id = retry_id();
-        let (context, regarding) = (self.context, &self.regarding);
-        match operate::<DeleteLoadBalancer>(context, regarding, driver, DELETE, request).await {
+        let (context, operand) = (self.context, self.operand());
+        match operate::<DeleteLoadBalancer>(context, operand, driver, DELETE, request).await {
             Ok(_) => {
                 self.lb.remove(context).await?;
                 // A Bind may declare another one of the same name.
                 Ok(Action::RequeueNow)
             }
             // Created stays true, because the load balancer still has to be deleted.
-            Err(Incomplete::Failed(failure)) => self.fail_deletion(L::SYNCED, failure).await,
+            Err(Incomplete::Failed(failure)) => {
+                self.fail(L::DELETION, reasons::OPERATION_FAILED, failure)
+                    .await
+            }
             Err(Incomplete::Running(action)) => Ok(action),
+            Err(Incomplete::StillRunning(action, wait)) => {
+                self.write_wait(&wait).await?;
+                Ok(action)
+            }
         }
     }
 
@@ -289,14 +383,6 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
             self.lb.write_status(self.context, status).await?;
         }
         Ok(())
-    }
-
-    async fn fail_deletion(&self, type_: &str, failure: OperationFailure) -> Result<Action, Error> {
-        if L::IS_STATUS_DETAILED {
-            self.fail(type_, reasons::OPERATION_FAILED, failure).await
-        } else {
-            Err(failure.into())
-        }
     }
 
     /// Sets a condition to a failure, and stores when the call is repeated, which binds the next

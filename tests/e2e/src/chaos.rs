@@ -17,6 +17,7 @@ mod run;
 mod script;
 mod shrink;
 mod step;
+mod waiting;
 
 pub use history::History;
 pub use run::{Finding, run};

@@ -4,7 +4,7 @@ use crate::api::{
     LoadBalancerStatus, PodSelection, PortSelector, SelectPodByLabel, ServiceSelection, StringMap,
     condition_types,
 };
-use crate::backend_group::load_balancer_use::UsableLoadBalancer;
+use crate::backend_group::load_balancer_use::{UnusableLoadBalancer, UsableLoadBalancer};
 use crate::index::{Lookup, ServicePortView, unit_of};
 use crate::key::ObjectKey;
 use crate::verdicts::VerdictOutcome;
@@ -331,8 +331,10 @@ fn u36_changed_attributes_of_the_load_balancer_touch_no_record() {
 #[test]
 fn b105_b107_backends_of_an_unusable_load_balancer_are_deregistered() {
     let mut case = Case::new(&["p0"]).registered();
-    case.load_balancers
-        .insert("lb-a".into(), LoadBalancerUse::Unusable);
+    case.load_balancers.insert(
+        "lb-a".into(),
+        LoadBalancerUse::Unusable(UnusableLoadBalancer::Deleting),
+    );
     assert_eq!(counts(&case.plan()), (0, 0, 1));
 }
 

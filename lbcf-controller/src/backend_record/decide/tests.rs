@@ -169,7 +169,10 @@ fn d41_records_that_agree_or_have_the_same_owner_are_no_conflict() {
 fn d41_a_replacement_that_waits_for_the_old_address_reports_nothing() {
     // Its predecessor has other parameters, and is being deleted.
     let state = with_neighbour(with_address(record("a")), deleting(of_canary("b")), true);
-    assert_eq!(decide(&state), RecordAction::AwaitNeighbour("b".into()));
+    assert_eq!(
+        decide(&state),
+        RecordAction::Wait(RecordWait::Neighbour("b".into()))
+    );
 }
 
 #[test]
@@ -187,7 +190,10 @@ fn b120_a_pod_that_is_not_ready_gets_no_address() {
         backend_is_available: false,
         ..state(record("a"))
     };
-    assert_eq!(decide(&state), RecordAction::AwaitChange);
+    assert_eq!(
+        decide(&state),
+        RecordAction::Wait(RecordWait::BackendUnavailable)
+    );
 }
 
 #[test]
@@ -243,7 +249,10 @@ fn b122_u19_an_address_that_another_record_deregisters_is_awaited() {
         with_address(record("a")),
         deleting(registered(record("b"), Some(2))),
     );
-    assert_eq!(decide(&state), RecordAction::AwaitNeighbour("b".into()));
+    assert_eq!(
+        decide(&state),
+        RecordAction::Wait(RecordWait::Neighbour("b".into()))
+    );
 }
 
 #[test]
@@ -321,7 +330,8 @@ fn a_missing_driver_is_reported_and_an_unreadable_one_awaited() {
         state.driver = Lookup::Missing;
         assert_eq!(decide(&state), RecordAction::ReportDriverMissing);
         state.driver = Lookup::Unreadable;
-        assert_eq!(decide(&state), RecordAction::AwaitChange);
+        let wait = RecordWait::DriverUnreadable;
+        assert_eq!(decide(&state), RecordAction::Wait(wait));
     }
 }
 
@@ -343,7 +353,7 @@ fn d34_a_record_without_an_owner_waits_for_one_and_is_then_deleted() {
         let (ownerless, adoptable) = (Ownership::Ownerless, Ownership::Adoptable);
         assert_eq!(
             orphaned(record.clone(), adoptable, wait),
-            RecordAction::AwaitAdoption
+            RecordAction::Wait(RecordWait::Adoption)
         );
         assert_eq!(
             orphaned(record.clone(), ownerless, wait),

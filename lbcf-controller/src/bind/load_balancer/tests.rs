@@ -59,6 +59,7 @@ impl Case {
         decide(&self.lb.state(Observations {
             driver: self.driver.clone(),
             records: self.records,
+            first_record: None,
             unreadable_records: self.unreadable_records,
             due: self.due,
             now: self.now,
@@ -174,7 +175,7 @@ fn d15_u8_a_load_balancer_removed_from_the_spec_is_deleted_after_its_backends() 
         .with(deleting)
         .change(|bind| bind.spec.load_balancers.clear());
     deleting.records = 1;
-    assert_eq!(deleting.decide(), LoadBalancerAction::AwaitChange);
+    assert_eq!(deleting.decide(), LoadBalancerAction::AwaitRecords);
     deleting.records = 0;
     let LoadBalancerAction::Delete(request) = deleting.decide() else {
         panic!()
@@ -208,7 +209,7 @@ fn one_that_is_declared_again_while_it_is_deleted_is_deleted_first() {
 fn u6_a_deleted_bind_deletes_its_load_balancers_after_their_backends() {
     let mut case = case().with(created()).deleting();
     case.records = 2;
-    assert_eq!(case.decide(), LoadBalancerAction::AwaitChange);
+    assert_eq!(case.decide(), LoadBalancerAction::AwaitRecords);
     case.records = 0;
     case.unreadable_records = true;
     assert_eq!(case.decide(), LoadBalancerAction::AwaitUnreadable);
@@ -321,7 +322,7 @@ fn u34_a_missing_driver_is_reported_and_an_unreadable_one_awaited() {
     for case in cases() {
         assert_eq!(
             with(Lookup::Unreadable, case),
-            LoadBalancerAction::AwaitChange
+            LoadBalancerAction::AwaitDriver
         );
     }
 }

@@ -190,10 +190,12 @@ async fn start_replica(world: &World, number: usize) -> PausableController {
     PausableController::start(&world.cluster, USER_AGENT, options).await
 }
 
-/// Records without an owner wait for less time than everything has to be at rest.
+/// Records without an owner wait for less time than everything has to be at rest, and so does what is
+/// reported only if it lasts long.
 fn options() -> Options {
     Options {
         orphan_grace_period: Duration::from_millis(200),
+        long_wait: Duration::from_millis(200),
         ..World::quick()
     }
 }

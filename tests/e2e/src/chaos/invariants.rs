@@ -2,6 +2,7 @@
 
 use super::kind::Kind;
 use super::model::{Cluster, Expected};
+use super::waiting::waits_in_silence;
 use crate::World;
 use crate::proxy::{DriverProxy, ProxiedCall};
 use crate::view::ip_and_port;
@@ -10,10 +11,12 @@ use std::collections::BTreeSet;
 
 /// What does not hold; empty if everything does.
 pub(super) async fn violations(world: &World, proxy: &DriverProxy) -> Vec<String> {
-    let expected = Cluster::read(&world.client()).await.expected();
+    let cluster = Cluster::read(&world.client()).await;
+    let expected = cluster.expected();
     let mut violations = cloud_differs(world, &expected);
     violations.extend(objects_are_stuck(world).await);
     violations.extend(records_differ(world, &expected).await);
+    violations.extend(waits_in_silence(&world.client(), &cluster).await);
     violations.extend(called_after_deregistering(&proxy.calls()));
     violations
 }

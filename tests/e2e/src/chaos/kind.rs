@@ -4,7 +4,7 @@
 use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, GroupVersionKind};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Namespace,
     Node,
@@ -15,6 +15,7 @@ pub(super) enum Kind {
     Group,
     Bind,
     Record,
+    Event,
 }
 
 impl Kind {
@@ -38,6 +39,7 @@ impl Kind {
             Self::Group => ("BackendGroup", "backendgroups"),
             Self::Bind => ("Bind", "binds"),
             Self::Record => ("BackendRecord", "backendrecords"),
+            Self::Event => ("Event", "events"),
         }
     }
 
@@ -57,7 +59,7 @@ impl Kind {
     fn resource(self) -> ApiResource {
         let (kind, plural) = self.names();
         let (group, version) = match self {
-            Self::Namespace | Self::Node | Self::Pod | Self::Service => ("", "v1"),
+            Self::Namespace | Self::Node | Self::Pod | Self::Service | Self::Event => ("", "v1"),
             Self::Bind => ("lbcf.tkestack.io", "v1"),
             _ => ("lbcf.tkestack.io", "v1beta1"),
         };

@@ -3,7 +3,7 @@
 use super::kind::Kind;
 use crate::manifests::EXCLUDED_FROM_LOAD_BALANCERS;
 use kube::Client;
-use kube::api::ListParams;
+use kube::api::{ListParams, ObjectMeta};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,6 +29,26 @@ pub(super) struct ExpectedLoadBalancer {
     pub(super) backends: BTreeMap<String, BTreeSet<String>>,
     /// One for each group or Bind, and address.
     pub(super) records: usize,
+}
+
+/// An object that waits for something that does not exist: its kind, namespace and name.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Waiting(Kind, String, String);
+
+impl Waiting {
+    pub(super) fn of(kind: Kind, meta: &ObjectMeta) -> Self {
+        let namespace = meta.namespace.clone().unwrap_or_default();
+        Self(kind, namespace, meta.name.clone().unwrap_or_default())
+    }
+
+    fn of_json(kind: Kind, object: &Value) -> Self {
+        let meta = &object["metadata"];
+        Self(
+            kind,
+            text(&meta["namespace"]).to_owned(),
+            text(&meta["name"]).to_owned(),
+        )
+    }
 }
 
 impl Cluster {
@@ -80,6 +100,49 @@ impl Cluster {
         expected
     }
 
+    /// What cannot be as declared, because something that it needs is missing.
+    pub(super) fn waiting(&self) -> BTreeSet<Waiting> {
+        let mut waiting = BTreeSet::new();
+        for lb in &self.load_balancers {
+            if !self.has_driver(lb, text(&lb["spec"]["lbDriver"])) {
+                waiting.insert(Waiting::of_json(Kind::LoadBalancer, lb));
+            }
+        }
+        for group in &self.groups {
+            let mut lbs = list(&group["spec"]["loadBalancers"]).iter();
+            let has_all = lbs.all(|name| self.has_load_balancer(namespace(group), text(name)));
+            if !has_all || self.lacks_backends(group) {
+                waiting.insert(Waiting::of_json(Kind::Group, group));
+            }
+        }
+        for bind in &self.binds {
+            let mut lbs = list(&bind["spec"]["loadBalancers"]).iter();
+            let has_all = lbs.all(|lb| self.has_driver(bind, text(&lb["driver"])));
+            if !has_all || self.lacks_backends(bind) {
+                waiting.insert(Waiting::of_json(Kind::Bind, bind));
+            }
+        }
+        waiting
+    }
+
+    fn has_load_balancer(&self, home: &str, name: &str) -> bool {
+        let mut named = self.load_balancers.iter();
+        named.any(|lb| {
+            namespace(lb) == home
+                && lb["metadata"]["name"] == name
+                && self.has_driver(lb, text(&lb["spec"]["lbDriver"]))
+        })
+    }
+
+    /// Whether nothing is selected, or a pod that is selected cannot be registered.
+    fn lacks_backends(&self, owner: &Value) -> bool {
+        let selector = &owner["spec"]["pods"]["byLabel"]["selector"];
+        let mut selected = self.selected(owner, selector);
+        self.backends_of_group(owner).is_empty()
+            || selector.is_object()
+                && selected.any(|pod| !is_ready(pod) || text(&pod["status"]["podIP"]).is_empty())
+    }
+
     /// Drivers whose names begin with `lbcf-` are those of the system, for all namespaces.
     fn has_driver(&self, user: &Value, name: &str) -> bool {
         let home = match name.starts_with("lbcf-") {
@@ -107,13 +170,8 @@ impl Cluster {
     fn pods_of(&self, owner: &Value) -> BTreeSet<String> {
         let selector = &owner["spec"]["pods"]["byLabel"]["selector"];
         let ports = list(&owner["spec"]["pods"]["ports"]);
-        let selected = self.pods.iter().filter(|pod| {
-            let labels = &pod["metadata"]["labels"];
-            let mut selector = selector.as_object().into_iter().flatten();
-            namespace(pod) == namespace(owner)
-                && selector.all(|(label, value)| labels[label] == *value)
-                && is_ready(pod)
-        });
+        let selected = self.selected(owner, selector);
+        let selected = selected.filter(|pod| is_ready(pod));
         let addresses = selected.flat_map(|pod| {
             let ip = text(&pod["status"]["podIP"]);
             ports
@@ -123,6 +181,19 @@ impl Cluster {
         addresses
             .filter(|address| !address.starts_with(':'))
             .collect()
+    }
+
+    fn selected<'a>(
+        &'a self,
+        owner: &'a Value,
+        selector: &'a Value,
+    ) -> impl Iterator<Item = &'a Value> {
+        self.pods.iter().filter(move |pod| {
+            let labels = &pod["metadata"]["labels"];
+            let mut selector = selector.as_object().into_iter().flatten();
+            namespace(pod) == namespace(owner)
+                && selector.all(|(label, value)| labels[label] == *value)
+        })
     }
 
     /// As the controllers of clouds choose the nodes of a service: cordoned nodes and those that are not

@@ -80,22 +80,27 @@ async fn d8_the_columns_of_a_bind_count_load_balancers_and_backends() {
         .create(&manifests::bind(BIND, &["left", "right"]))
         .await;
     let path = format!("v1/namespaces/{NAMESPACE}/binds");
-    let columns = |ready: i32, registered: i32, message: Value| {
+    let columns = |ready: i32, registered: i32, reason: &str, message: &str| {
         json!({
             "Name": BIND, "LoadBalancers": 2, "Ready": ready, "Backends": 2,
-            "Registered": registered, "Message": message,
+            "Registered": registered, "Message": message, "Reason (wide)": reason,
         })
     };
     let shown = async || cells(&world, &path).await;
-    let failed = columns(1, 2, json!("the quota is used up"));
+    let failing = "right: the quota is used up";
+    let failed = columns(1, 2, "LoadBalancersNotReady", failing);
     until_is("the columns", failed, shown).await;
     proxy.forward_all();
-    until_is("the columns", columns(2, 2, json!(null)), shown).await;
+    let done = columns(2, 2, "AllRegistered", "");
+    until_is("the columns", done, shown).await;
     world.set_ready("web-1", false).await;
-    until_is("the columns", columns(2, 1, json!(null)), shown).await;
+    let unready = "some selected pods are not Ready, or have no address";
+    let unready = columns(2, 1, "PodsNotReady", unready);
+    until_is("the columns", unready, shown).await;
     let none = json!({"spec": {"pods": {"byLabel": {"selector": {"app": "none"}}}}});
     world.patch::<Bind>(NAMESPACE, BIND, none).await;
-    let mut expected = columns(2, 0, json!(null));
+    let nothing = "spec.pods.byLabel selects no pod in namespace web: app=none";
+    let mut expected = columns(2, 0, "NoPodsSelected", nothing);
     expected["Backends"] = json!(0);
     until_is("the columns", expected, shown).await;
 }

@@ -32,3 +32,4 @@ mod services;
 mod shared;
 mod start;
 mod takeover;
+mod waiting;

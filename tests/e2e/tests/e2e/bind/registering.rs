@@ -245,8 +245,14 @@ async fn d27_u35_at_rest_and_after_a_restart_nothing_is_written_and_no_webhook_c
             condition["observedGeneration"] = json!(null);
         }
     }
-    // It has no counts either, which cost a write; here they are already there.
+    // It has no counts and no condition of its own either, which cost a write; here they are already
+    // there.
     status["registeredBackends"] = json!(3);
+    status["conditions"] = json!([{
+        "type": "Ready", "status": "True", "reason": "AllRegistered", "message": "",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+        "observedGeneration": bind.metadata.generation,
+    }]);
     let params = PatchParams::default();
     let binds = world.api::<Bind>(NAMESPACE);
     let patch = Patch::Merge(json!({ "status": status }));

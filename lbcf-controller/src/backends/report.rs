@@ -1,0 +1,97 @@
+//! When the status of an owner of backends is written, and when an event reports that it waits (d44).
+
+use super::{OwnerView, conflict_message};
+use crate::api::reasons;
+use crate::cluster::Regarding;
+use crate::context::Context;
+use crate::error_text::in_full;
+use crate::index::Index;
+use crate::key::{Owner, RequestKey};
+use crate::reconcile::{Action, Error};
+use crate::waiting::{Wait, WaitEvent};
+use std::time::Duration;
+
+/// What the index has about an owner after its records were written, or could not be.
+pub(crate) fn view(index: &Index, owner: &Owner, error: Option<&Error>) -> OwnerView {
+    OwnerView {
+        has_unready_pods: index.has_unready_pods(owner),
+        conflict: index
+            .held(owner)
+            .map(|(first, others)| conflict_message(first, others)),
+        is_refused: error.is_some_and(is_refusal),
+    }
+}
+
+/// Others end by themselves, such as a conflict with another write.
+fn is_refusal(error: &Error) -> bool {
+    matches!(error, Error::Write(_)) && error.action().is_none()
+}
+
+/// Records an event about records that the API server refuses to store.
+pub(crate) fn report_refusal(context: &Context, owner: &Regarding, error: &Error) {
+    if is_refusal(error) {
+        let message = in_full(error);
+        let wait = Wait::new(reasons::RECORDS_REFUSED, message, WaitEvent::Problem);
+        context.recorder.record_wait(owner, &wait);
+    }
+}
+
+/// What an owner waits for, if it does.
+pub(crate) struct WaitReport<'a> {
+    context: &'a Context,
+    key: RequestKey,
+    regarding: Regarding,
+    wait: Option<Wait>,
+    lasted: Duration,
+}
+
+impl<'a> WaitReport<'a> {
+    pub(crate) fn new(
+        context: &'a Context,
+        key: RequestKey,
+        regarding: Regarding,
+        wait: Option<Wait>,
+    ) -> Self {
+        let lasted = if let Some(wait) = &wait {
+            context.waits.begin(&key, wait.reason, None).lasted
+        } else {
+            context.end_wait(&key, &regarding);
+            Duration::ZERO
+        };
+        Self {
+            context,
+            key,
+            regarding,
+            wait,
+            lasted,
+        }
+    }
+
+    /// How long the write of another status has to wait. One in which only the reason differs is
+    /// not worth a write before the wait has lasted for a moment: usually the counts follow.
+    pub(crate) fn write_delay(&self, are_counts_equal: bool) -> Option<Duration> {
+        let interval = self.context.options.status_interval;
+        if are_counts_equal && self.wait.is_some() && self.lasted < interval {
+            return Some(interval - self.lasted);
+        }
+        self.context.status_wait(&self.key)
+    }
+
+    /// Records an event if it is time to, and returns when to do so next.
+    pub(crate) fn record(&self) -> Action {
+        let Some(wait) = &self.wait else {
+            return Action::AwaitChange;
+        };
+        let options = &self.context.options;
+        let earliest = match wait.event {
+            WaitEvent::Elsewhere => return Action::AwaitChange,
+            WaitEvent::IfLong => options.long_wait,
+            WaitEvent::Problem | WaitEvent::Progress => options.status_interval,
+        };
+        if self.lasted < earliest {
+            return Action::RequeueAfter(earliest - self.lasted);
+        }
+        let repeat = self.context.recorder.record_wait(&self.regarding, wait);
+        repeat.map_or(Action::AwaitChange, Action::RequeueAfter)
+    }
+}

@@ -1,0 +1,188 @@
+//! What objects wait for, and since when (d44).
+//!
+//! A [`Wait`] is the reason and message of a condition and of an event. Since when an object waits is
+//! kept in memory only, because most waits end within a moment and are not worth a write.
+
+use crate::api::{Condition, condition_types, reasons};
+use crate::key::RequestKey;
+use crate::lock::Mutex;
+use jiff::Timestamp;
+use std::collections::HashMap;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Why an object waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wait {
+    pub reason: &'static str,
+    pub message: String,
+    pub event: WaitEvent,
+}
+
+/// The event about a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WaitEvent {
+    /// It needs a user: a Warning.
+    Problem,
+    /// It ends by itself: a Normal event.
+    Progress,
+    /// The usual way of things, which is reported by a Warning if it lasts long.
+    IfLong,
+    /// Another event reports it.
+    Elsewhere,
+}
+
+impl Wait {
+    pub(crate) fn new(reason: &'static str, message: impl Into<String>, event: WaitEvent) -> Self {
+        let message = message.into();
+        Self {
+            reason,
+            message,
+            event,
+        }
+    }
+
+    /// What tells its event from others about the same object, besides the reason.
+    pub(crate) fn subject(&self) -> &str {
+        // Their messages have a count, or name one of many records.
+        let varying = [reasons::RECORDS_REMAINING, reasons::RECORDS_REFUSED];
+        if varying.contains(&self.reason) {
+            ""
+        } else {
+            &self.message
+        }
+    }
+
+    /// A webhook that responds `Running` and began to at this time. The message has the time
+    /// instead of the duration, so that it does not change.
+    pub(crate) fn still_running(webhook: &str, since: Timestamp) -> Self {
+        let message = format!("{}{since:.0}", running_message(webhook));
+        Self::new(reasons::STILL_RUNNING, message, WaitEvent::Problem)
+    }
+
+    /// The condition of this type, with status `False`.
+    pub(crate) fn condition(&self, type_: &str, generation: Option<i64>) -> Condition {
+        Condition::unmet(type_, self.reason, self.message.clone(), generation)
+    }
+}
+
+/// The condition `Ready` of an owner of backends.
+pub(crate) fn ready(wait: Option<&Wait>, generation: Option<i64>) -> Condition {
+    let type_ = condition_types::READY;
+    match wait {
+        Some(wait) => wait.condition(type_, generation),
+        None => Condition {
+            reason: reasons::ALL_REGISTERED.to_owned(),
+            ..Condition::met(type_, generation)
+        },
+    }
+}
+
+fn running_message(webhook: &str) -> String {
+    format!("{webhook} responds Running since ")
+}
+
+/// Since when a webhook responds `Running`, as far as an earlier process stored it.
+pub(crate) fn stored_since(conditions: &[Condition], webhook: &str) -> Option<Timestamp> {
+    let start = running_message(webhook);
+    let mut stored = conditions
+        .iter()
+        .filter(|condition| condition.reason == reasons::STILL_RUNNING);
+    stored.find_map(|condition| condition.message.strip_prefix(&start)?.parse().ok())
+}
+
+/// Since when an object waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Since {
+    pub at: Timestamp,
+    pub lasted: Duration,
+}
+
+/// What objects wait for: a reason, or the webhook that responds `Running`.
+#[derive(Debug, Default)]
+pub(crate) struct Waits(Mutex<HashMap<RequestKey, (&'static str, Timestamp, Instant)>>);
+
+impl Waits {
+    /// Begins an object's wait, unless it waits for the same already, and returns since when it
+    /// does. `stored` is when it began according to an earlier process.
+    pub(crate) fn begin(
+        &self,
+        key: &RequestKey,
+        what: &'static str,
+        stored: Option<Timestamp>,
+    ) -> Since {
+        let now = Instant::now();
+        let mut waits = self.0.lock();
+        let known = waits.get(key).filter(|(known, ..)| *known == what).copied();
+        let (_, at, since) = known.unwrap_or_else(|| {
+            let at = Timestamp::now();
+            let earlier = stored.and_then(|stored| {
+                let lasted = Duration::try_from(at.duration_since(stored)).ok()?;
+                Some((what, stored, now.checked_sub(lasted)?))
+            });
+            let began = earlier.unwrap_or((what, at, now));
+            waits.insert(key.clone(), began);
+            began
+        });
+        let lasted = now.duration_since(since);
+        Since { at, lasted }
+    }
+
+    /// Ends an object's wait; returns whether it waited.
+    pub(crate) fn end(&self, key: &RequestKey) -> bool {
+        self.0.lock().remove(key).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::ConditionStatus;
+    use crate::key::ObjectKey;
+
+    fn key() -> RequestKey {
+        RequestKey::Record(ObjectKey::new("ns", "r"))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn d44_a_wait_lasts_until_it_ends_or_is_for_something_else() {
+        let (waits, second) = (Waits::default(), Duration::from_secs(1));
+        let begin = |what| waits.begin(&key(), what, None).lasted;
+        assert!(!waits.end(&key()));
+        assert_eq!(begin("A"), Duration::ZERO);
+        tokio::time::advance(second).await;
+        assert_eq!(begin("A"), second);
+        assert_eq!(begin("B"), Duration::ZERO);
+        tokio::time::advance(second).await;
+        assert!(waits.end(&key()));
+        assert_eq!(begin("B"), Duration::ZERO);
+    }
+
+    #[tokio::test]
+    async fn d46_the_next_process_knows_since_when_a_webhook_responds_running() {
+        let since: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+        let wait = Wait::still_running("ensureBackend", since);
+        assert_eq!(
+            wait.message,
+            "ensureBackend responds Running since 2026-01-01T00:00:00Z"
+        );
+        let conditions = [wait.condition("Registered", None)];
+        assert_eq!(stored_since(&conditions, "ensureBackend"), Some(since));
+        assert_eq!(stored_since(&conditions, "deregisterBackend"), None);
+        assert_eq!(stored_since(&[], "ensureBackend"), None);
+    }
+
+    #[test]
+    fn d44_an_owner_that_waits_for_nothing_is_ready() {
+        let condition = ready(None, Some(3));
+        assert_eq!(condition.status, ConditionStatus::True);
+        assert_eq!(
+            (condition.reason.as_str(), condition.message.as_str()),
+            ("AllRegistered", "")
+        );
+        let wait = Wait::new("NoPodsSelected", "none", WaitEvent::Problem);
+        let condition = ready(Some(&wait), Some(3));
+        assert_eq!(condition.status, ConditionStatus::False);
+        assert_eq!(condition.observed_generation, Some(3));
+    }
+}

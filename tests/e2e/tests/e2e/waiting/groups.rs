@@ -1,0 +1,178 @@
+//! What groups wait for.
+
+use super::{impatient, setup, until_condition, until_waits};
+use http::Request;
+use http::header::ACCEPT;
+use k8s_openapi::api::core::v1::{Namespace, Service};
+use kube::api::{Api, PostParams};
+use lbcf_controller::api::{BackendGroup, LoadBalancer};
+use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SERVICE, SYSTEM};
+use lbcf_e2e::{World, until_is};
+use serde_json::{Value, json};
+
+const READY: (&str, &str) = ("True", "AllRegistered");
+
+async fn until_group(world: &World, name: &str, reason: &str) -> String {
+    until_waits::<BackendGroup>(world, name, "Ready", "False", reason).await
+}
+
+async fn until_ready(world: &World, name: &str) {
+    let message = until_condition::<BackendGroup>(world, name, "Ready", READY).await;
+    assert_eq!(message, "");
+}
+
+async fn patch_group(world: &World, patch: Value) {
+    world.patch::<BackendGroup>(NAMESPACE, GROUP, patch).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d44_a_group_names_the_load_balancers_that_it_cannot_use() {
+    let (world, _proxy, _controller) = setup(impatient()).await;
+    world.create(&manifests::pod("web-0")).await;
+    // A load balancer of another namespace, and a shared one that is not for this namespace.
+    let other: Namespace = serde_json::from_value(json!({"metadata": {"name": "other"}})).unwrap();
+    let namespaces: Api<Namespace> = Api::all(world.client());
+    namespaces
+        .create(&PostParams::default(), &other)
+        .await
+        .unwrap();
+    let mut foreign = manifests::load_balancer("foreign");
+    foreign.metadata.namespace = Some("other".into());
+    world.create(&foreign).await;
+    let mut shared = manifests::load_balancer("lbcf-shared");
+    shared.metadata.namespace = Some(SYSTEM.into());
+    shared.spec.scope = vec!["other".into()];
+    world.create(&shared).await;
+    let mut without_driver = manifests::load_balancer("driverless");
+    without_driver.spec.lb_driver = "none".into();
+    world.create(&without_driver).await;
+    for (name, lb, reason, named) in [
+        (
+            "of-missing",
+            LB,
+            "LoadBalancerNotFound",
+            "LoadBalancer web/web-lb not found",
+        ),
+        (
+            "of-foreign",
+            "foreign",
+            "LoadBalancerNotFound",
+            "LoadBalancer web/foreign not found",
+        ),
+        (
+            "of-shared",
+            "lbcf-shared",
+            "LoadBalancerOutOfScope",
+            "does not include web",
+        ),
+        (
+            "of-driverless",
+            "driverless",
+            "LoadBalancerNotCreated",
+            "web/driverless is not created",
+        ),
+    ] {
+        world.create(&manifests::group(name, &[lb])).await;
+        let message = until_group(&world, name, reason).await;
+        assert!(message.contains(named), "{message}");
+    }
+    world.create(&manifests::load_balancer(LB)).await;
+    until_ready(&world, "of-missing").await;
+    let scope = json!({"spec": {"scope": ["web"]}});
+    world
+        .patch::<LoadBalancer>(SYSTEM, "lbcf-shared", scope)
+        .await;
+    until_ready(&world, "of-shared").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d44_a_group_names_what_its_service_lacks() {
+    let (world, _proxy, _controller) = setup(impatient()).await;
+    world.create(&manifests::load_balancer(LB)).await;
+    world
+        .create(&manifests::service_group(GROUP, SERVICE, &[LB]))
+        .await;
+    let message = until_group(&world, GROUP, "ServiceNotFound").await;
+    assert!(message.contains("Service web/web-service"), "{message}");
+    let mut service = manifests::service(SERVICE, 30080);
+    if let Some(spec) = &mut service.spec {
+        spec.type_ = Some("ClusterIP".into());
+        for port in spec.ports.iter_mut().flatten() {
+            port.node_port = None;
+        }
+    }
+    world.create(&service).await;
+    let message = until_group(&world, GROUP, "NoNodePort").await;
+    assert!(message.contains("NodePort or LoadBalancer"), "{message}");
+    let node_port = json!({"spec": {"type": "NodePort"}});
+    world.patch::<Service>(NAMESPACE, SERVICE, node_port).await;
+    until_ready(&world, GROUP).await;
+    let no_node = json!({"spec": {"service": {"nodeSelector": {"pool": "none"}}}});
+    patch_group(&world, no_node).await;
+    let message = until_group(&world, GROUP, "NoNodesSelected").await;
+    assert!(message.contains("pool=none"), "{message}");
+    let other_port = json!({"spec": {"service": {"port": {"port": 81, "protocol": "TCP"}}}});
+    patch_group(&world, other_port).await;
+    let message = until_group(&world, GROUP, "NoNodePort").await;
+    assert!(message.contains("81/TCP"), "{message}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d44_a_group_says_which_pods_it_selects_and_that_they_are_not_ready() {
+    let (world, proxy, _controller) = setup(impatient()).await;
+    world.create(&manifests::load_balancer(LB)).await;
+    world.create(&manifests::group(GROUP, &[LB])).await;
+    let message = until_group(&world, GROUP, "NoPodsSelected").await;
+    assert!(message.contains("app=web"), "{message}");
+    world.create(&manifests::pod("web-0")).await;
+    until_ready(&world, GROUP).await;
+    world.set_ready("web-0", false).await;
+    until_group(&world, GROUP, "PodsNotReady").await;
+    super::respond(&proxy, "ensureBackend", "Fail");
+    world.set_ready("web-0", true).await;
+    until_group(&world, GROUP, "Registering").await;
+    proxy.forward_all();
+    until_ready(&world, GROUP).await;
+}
+
+/// The columns of the only group.
+async fn cells(world: &World) -> Value {
+    let uri = format!("/apis/lbcf.tkestack.io/v1beta1/namespaces/{NAMESPACE}/backendgroups");
+    let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    let request = Request::get(uri).header(ACCEPT, table).body(Vec::new());
+    let table: Value = world.client().request(request.unwrap()).await.unwrap();
+    let columns = table["columnDefinitions"].as_array().unwrap().iter();
+    let cells = table["rows"][0]["cells"].as_array().unwrap();
+    let named = columns.zip(cells).map(|(column, cell)| {
+        let name = column["name"].as_str().unwrap();
+        let wide = if column["priority"] == 0 {
+            ""
+        } else {
+            " (wide)"
+        };
+        (format!("{name}{wide}"), cell.clone())
+    });
+    named.filter(|(name, _)| name != "Age").collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d44_the_message_of_a_group_is_a_column() {
+    let (world, _proxy, _controller) = setup(impatient()).await;
+    world.create(&manifests::pod("web-0")).await;
+    world.create(&manifests::group(GROUP, &[LB])).await;
+    let columns = |registered: i32, reason: &str, message: &str| {
+        json!({
+            "Name": GROUP, "LoadBalancers": "[\"web-lb\"]", "Backends": 1, "Registered": registered,
+            "Message": message, "Reason (wide)": reason,
+        })
+    };
+    let missing = columns(
+        0,
+        "LoadBalancerNotFound",
+        "LoadBalancer web/web-lb not found",
+    );
+    until_is("the columns", missing, async || cells(&world).await).await;
+    world.create(&manifests::load_balancer(LB)).await;
+    let done = columns(1, "AllRegistered", "");
+    until_is("the columns", done, async || cells(&world).await).await;
+}
