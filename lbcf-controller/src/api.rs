@@ -6,6 +6,7 @@
 // The derive repeats the type of each printer column.
 #![allow(clippy::duplicated_attributes)]
 
+pub(crate) mod allowed;
 mod backend_group;
 mod backend_record;
 mod bind;

@@ -55,6 +55,8 @@ impl ManagedLoadBalancer for LoadBalancer {
 
     fn state(&self, observations: Observations) -> LoadBalancerState {
         let has_finalizer = self.has_finalizer(FINALIZER_LOAD_BALANCER);
+        let stored = self.status.as_ref();
+        let has_attributes = stored.is_some_and(|status| status.has_synced(&self.spec.attributes));
         let status = ManagedLoadBalancer::status(self);
         LoadBalancerState {
             id: self.metadata.uid.clone().unwrap_or_default(),
@@ -67,8 +69,7 @@ impl ManagedLoadBalancer for LoadBalancer {
             creation: Creation::of(&status.conditions),
             // The attributes are compared with those that the driver got last (d6, u1). If giving
             // it others failed since, it is unknown which it has.
-            is_synced: !has_failed(&status.conditions, Self::SYNCED)
-                && status.last_synced_attributes.as_ref() == Some(&self.spec.attributes),
+            is_synced: !has_failed(&status.conditions, Self::SYNCED) && has_attributes,
             spec: self.spec.lb_spec.clone(),
             attributes: self.spec.attributes.clone(),
             lb_info: status.lb_info,
@@ -93,9 +94,15 @@ impl ManagedLoadBalancer for LoadBalancer {
         context: &Context,
         status: TargetLoadBalancerStatus,
     ) -> Result<(), Error> {
+        // The attributes themselves are in the spec, and there may be many of them (d47).
+        let synced = status.last_synced_attributes;
+        let synced = synced.map(|attributes| attributes.digest());
+        let stored = self.status.as_ref();
         let status = LoadBalancerStatus {
             lb_info: status.lb_info,
-            last_synced_attributes: status.last_synced_attributes,
+            last_synced_digest: synced
+                .or_else(|| stored.and_then(|status| status.last_synced_digest.clone())),
+            last_synced_attributes: None,
             conditions: status.conditions,
         };
         context.write_status(self, &status).await

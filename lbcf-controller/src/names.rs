@@ -5,6 +5,7 @@
 
 use crate::key::ObjectKey;
 use md5::{Digest, Md5};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Label of a BackendRecord: name of its driver (b49).
@@ -151,6 +152,17 @@ pub(crate) fn digest(text: &str) -> String {
     md5_hex(text)[..16].to_owned()
 }
 
+/// A digest of a map that is the same for equal maps only.
+#[must_use]
+pub(crate) fn digest_of(map: &BTreeMap<String, String>) -> String {
+    let mut text = String::new();
+    for (key, value) in map {
+        // Lengths keep entries apart, whatever they contain.
+        let _ = write!(text, "{}:{key}{}:{value}", key.len(), value.len());
+    }
+    md5_hex(&text)
+}
+
 fn md5_hex(text: &str) -> String {
     let digest = Md5::digest(text.as_bytes());
     digest
@@ -203,6 +215,25 @@ mod tests {
         let another = bind_record_names("a", "b-c", "p", "10.0.0.1", "TCP", 80);
         assert_eq!(one[0], another[0], "the original's is ambiguous");
         assert_ne!(one[1], another[1]);
+    }
+
+    #[test]
+    fn d47_only_equal_maps_have_the_same_digest() {
+        let map = |entries: &[(&str, &str)]| -> BTreeMap<String, String> {
+            let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+            entries.iter().map(owned).collect()
+        };
+        let maps = [
+            map(&[]),
+            map(&[("a", "")]),
+            map(&[("a", "b")]),
+            map(&[("ab", "")]),
+            map(&[("a", "1:b"), ("b", "")]),
+            map(&[("a", ""), ("b", "1:b")]),
+        ];
+        let digests: std::collections::BTreeSet<_> = maps.iter().map(digest_of).collect();
+        assert_eq!(digests.len(), maps.len());
+        assert_eq!(digest_of(&maps[1]), digest_of(&maps[1].clone()));
     }
 
     #[test]

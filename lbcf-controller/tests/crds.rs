@@ -6,6 +6,7 @@
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use lbcf_controller::api::{StringMap, crds};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Rewrites the files instead of comparing them.
@@ -173,7 +174,7 @@ fn rules(schema: &Value, at: &str, found: &mut Vec<(String, String)>) {
 }
 
 #[test]
-fn the_api_server_checks_what_needs_nothing_but_the_object() {
+fn d48_the_api_server_checks_what_needs_nothing_but_the_object() {
     let mut found = Vec::new();
     for kind in [
         "LoadBalancerDriver",
@@ -184,22 +185,53 @@ fn the_api_server_checks_what_needs_nothing_but_the_object() {
     ] {
         rules(&schema(kind), kind, &mut found);
     }
-    let places: Vec<_> = found.iter().map(|(at, _)| at.as_str()).collect();
-    let mut expected = vec!["LoadBalancerDriver.spec"; 2];
-    expected.extend(["LoadBalancer", "LoadBalancer.spec", "LoadBalancer.spec"]);
-    expected.extend(["BackendGroup.spec"; 5]);
-    expected.push("BackendGroup.spec.pods.byLabel");
-    expected.extend(["BackendRecord.spec"; 6]);
-    expected.extend(["Bind.spec", "Bind.spec.pods.byLabel"]);
-    assert_eq!(places, expected);
+    let places: BTreeSet<_> = found.iter().map(|(at, _)| at.as_str()).collect();
+    for place in [
+        "LoadBalancer",
+        "LoadBalancer.spec",
+        "LoadBalancer.spec.attributes",
+        "LoadBalancer.spec.ensurePolicy.minPeriod",
+        "LoadBalancer.spec.lbDriver",
+        "LoadBalancer.spec.lbSpec",
+        "LoadBalancer.spec.scope[]",
+        "LoadBalancerDriver.spec",
+        "LoadBalancerDriver.spec.webhooks[].name",
+        "LoadBalancerDriver.spec.webhooks[].timeout",
+        "BackendGroup.spec.loadBalancers[]",
+        "BackendGroup.spec.parameters",
+        "BackendGroup.spec.pods.byLabel.except[]",
+        "BackendGroup.spec.pods.byLabel.selector",
+        "BackendGroup.spec.pods.byName[]",
+        "BackendGroup.spec.pods.port.port",
+        "BackendGroup.spec.pods.ports[].protocol",
+        "BackendGroup.spec.service.nodeSelector",
+        "BackendGroup.spec.service.port.portNumber",
+        "BackendGroup.spec.static[]",
+        "Bind.spec.ensurePolicy.minPeriod",
+        "Bind.spec.ensurePolicy.resyncPeriodInSeconds",
+        "Bind.spec.loadBalancers[].attributes",
+        "Bind.spec.loadBalancers[].driver",
+        "Bind.spec.loadBalancers[].name",
+        "Bind.spec.loadBalancers[].spec",
+        "Bind.spec.pods.ports[].port",
+    ] {
+        assert!(places.contains(place), "{place}: {places:?}");
+    }
     for (at, rule) in found {
-        // A rule in a list, or one that runs through one, may cost more than the API server grants.
-        assert!(
-            !at.contains("[]") && !rule.contains(".all(") && !rule.contains(".exists("),
-            "{at}: {rule}"
-        );
         // To the API server a null is absent, and nothing of a type can be compared with one.
         assert!(!rule.contains("null"), "{at}: {rule}");
+        // Records of objects that were stored before the rules are written too (d48).
+        assert!(
+            !at.starts_with("BackendRecord") || rule.contains("oldSelf"),
+            "{at}: {rule}"
+        );
+        // What is larger than the schema allows may be stored, and takes too long to visit.
+        let visits = [".all(", ".exists(", ".map(", ".matches("];
+        let is_bounded = rule.contains("size(self");
+        assert!(
+            is_bounded || !visits.iter().any(|visit| rule.contains(visit)),
+            "{at}: {rule}"
+        );
     }
 }
 

@@ -82,7 +82,12 @@ fn b8_to_b44_d18_the_fields_are_the_documented_ones() {
         (
             "LoadBalancer",
             &["status"],
-            &["conditions", "lastSyncedAttributes", "lbInfo"],
+            &[
+                "conditions",
+                "lastSyncedAttributes",
+                "lastSyncedDigest",
+                "lbInfo",
+            ],
         ),
         (
             "BackendGroup",

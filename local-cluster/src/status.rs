@@ -324,6 +324,11 @@ impl ApiError {
         .with(json!({}))
     }
 
+    /// The object exceeds the limit of the storage. The API server passes etcd's error on.
+    pub(crate) fn too_large_to_store() -> Self {
+        Self::unexplained("etcdserver: request is too large")
+    }
+
     pub(crate) fn unauthorized() -> Self {
         Self::new(401, "Unauthorized", "Unauthorized")
     }

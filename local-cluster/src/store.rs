@@ -20,7 +20,7 @@ pub(crate) use database::Store;
 pub(crate) use disk::tests::TempDirectory;
 #[cfg(test)]
 pub(crate) use draft::count::serialised;
-pub(crate) use error::{DiskError, InsertError, OpenError, WriteError};
+pub(crate) use error::{DiskError, InsertError, OpenError, TooLarge, WriteError};
 pub(crate) use resource::Resource;
 pub(crate) use scan::{Found, Range, Scan};
 pub(crate) use stored::Stored;

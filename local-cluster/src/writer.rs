@@ -98,6 +98,7 @@ fn or_stale<T>(result: Result<T, WriteError>) -> Result<Option<T>, ApiError> {
     match result {
         Ok(written) => Ok(Some(written)),
         Err(WriteError::Stale) => Ok(None),
+        Err(WriteError::TooLarge) => Err(ApiError::too_large_to_store()),
         Err(WriteError::Disk(error)) => Err(error.into()),
     }
 }

@@ -215,7 +215,8 @@ async fn attributes(scenario: &mut Scenario<'_>) -> StepResult {
     until("the load balancer's status has the attribute", async || {
         let lb = scenario.kubectl.get::<LoadBalancer>(NAMESPACE, LB).await?;
         let is_stored = lb.is_some_and(|lb| {
-            lb.status.and_then(|status| status.last_synced_attributes) == Some(lb.spec.attributes)
+            lb.status
+                .is_some_and(|status| status.has_synced(&lb.spec.attributes))
         });
         Ok(is_stored.then_some(()))
     })

@@ -10,6 +10,7 @@ mod driver;
 mod ensure_policy;
 mod load_balancer;
 mod pods;
+mod sizes;
 pub(crate) mod syntax;
 
 pub(super) use backend_group::{backend_type, validate_backend_group};
@@ -19,7 +20,7 @@ pub(super) use load_balancer::validate_load_balancer;
 
 use super::denial::Denial;
 use super::field_error::FieldErrors;
-use crate::api::{DeregisterPolicy, DeregisterWebhook};
+use crate::api::{DeregisterPolicy, DeregisterWebhook, allowed};
 use crate::key::ObjectKey;
 use crate::names;
 use std::collections::BTreeMap;
@@ -59,7 +60,7 @@ fn has_prefix(key: &ObjectKey) -> bool {
 
 fn reference(name: &str, field: &str, errors: &mut FieldErrors) {
     if !syntax::is_object_name(name) {
-        errors.invalid(field, name, syntax::OBJECT_NAME);
+        errors.invalid(field, name, allowed::IS_OBJECT_NAME);
     }
 }
 

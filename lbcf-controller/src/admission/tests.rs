@@ -177,7 +177,8 @@ async fn d20_d21_every_sample_is_stored_or_refused_with_a_correction() {
         "byLabel: {selector: {app: my-web-server}}",
     ][..];
     let no_pods = &[
-        "spec.pods: byLabel or byName is required",
+        "spec.pods: ",
+        "byLabel or byName is required",
         "byLabel: {selector:",
         "byName: [",
     ][..];

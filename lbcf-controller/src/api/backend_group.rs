@@ -52,7 +52,7 @@ use std::collections::BTreeMap;
     )
 )]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-kubernetes-validations" = super::crd_rules::BACKEND_GROUP.to_json()))]
+#[schemars(transform = super::crd_rules::backend_group)]
 pub struct BackendGroupSpec {
     /// Names of LoadBalancers; backends are registered with each of them. A name that starts with
     /// `lbcf-` refers to a shared LoadBalancer in kube-system, any other to this namespace.
@@ -152,7 +152,7 @@ pub struct PodSelection {
 // Unknown fields are preserved for admission, which explains that labels belong into the selector.
 #[schemars(extend(
     "x-kubernetes-preserve-unknown-fields" = true,
-    "x-kubernetes-validations" = super::crd_rules::SELECT_BY_LABEL.to_json()
+    "x-kubernetes-validations" = super::crd_rules::select_by_label()
 ))]
 pub struct SelectPodByLabel {
     /// Labels that a pod must have, all of them. Example: `{app: web}`.

@@ -44,7 +44,7 @@ use serde::{Deserialize, Serialize};
     )
 )]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-kubernetes-validations" = super::crd_rules::BACKEND_RECORD.to_json()))]
+#[schemars(transform = super::crd_rules::backend_record)]
 pub struct BackendRecordSpec {
     /// Name of the LoadBalancerDriver.
     pub lb_driver: String,

@@ -57,7 +57,7 @@ use serde::{Deserialize, Serialize};
     )
 )]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-kubernetes-validations" = super::crd_rules::BIND.to_json()))]
+#[schemars(transform = super::crd_rules::bind)]
 pub struct BindSpec {
     /// Load balancers to create or use. Selected pods are registered with each of them.
     pub load_balancers: Vec<TargetLoadBalancer>,

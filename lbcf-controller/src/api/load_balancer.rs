@@ -47,7 +47,7 @@ use serde::{Deserialize, Serialize};
     )
 )]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-kubernetes-validations" = super::crd_rules::LOAD_BALANCER.to_json()))]
+#[schemars(transform = super::crd_rules::load_balancer)]
 pub struct LoadBalancerSpec {
     /// Name of a LoadBalancerDriver. A name that starts with `lbcf-` refers to kube-system, any
     /// other to this namespace. Immutable.
@@ -82,8 +82,12 @@ pub struct LoadBalancerStatus {
     /// driver returned none.
     #[serde(default, skip_serializing_if = "StringMap::is_empty")]
     pub lb_info: StringMap,
-    /// The attributes that the driver was called with last. `ensureLoadBalancer` is called when
-    /// they differ from the spec. Absent where the original controller wrote the status.
+    /// Digest of the attributes that the driver was called with last. `ensureLoadBalancer` is called
+    /// when it is not that of the spec's. Absent where the original controller wrote the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_synced_digest: Option<String>,
+    /// The attributes themselves, where an earlier controller wrote the status. The next write replaces
+    /// them by their digest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_synced_attributes: Option<StringMap>,
     /// `Created`: the load balancer exists. `AttributesSynced`: it has the attributes of the spec.
@@ -91,4 +95,15 @@ pub struct LoadBalancerStatus {
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,
+}
+
+impl LoadBalancerStatus {
+    /// Reports whether these attributes are those that the driver was called with last.
+    #[must_use]
+    pub fn has_synced(&self, attributes: &StringMap) -> bool {
+        match &self.last_synced_digest {
+            Some(digest) => *digest == attributes.digest(),
+            None => self.last_synced_attributes.as_ref() == Some(attributes),
+        }
+    }
 }

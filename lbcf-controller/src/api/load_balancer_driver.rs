@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
     )
 )]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-kubernetes-validations" = super::crd_rules::DRIVER.to_json()))]
+#[schemars(transform = super::crd_rules::load_balancer_driver)]
 pub struct LoadBalancerDriverSpec {
     /// Type of the driver. The only value is `Webhook`. Immutable.
     pub driver_type: String,

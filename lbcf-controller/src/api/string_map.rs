@@ -1,5 +1,6 @@
 //! A map of strings that accepts numbers as values (d20).
 
+use crate::names;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
@@ -20,6 +21,18 @@ impl StringMap {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The number of characters of all keys and values.
+    pub(crate) fn length(&self) -> usize {
+        let entries = self.0.iter();
+        let lengths = entries.map(|(key, value)| key.chars().count() + value.chars().count());
+        lengths.sum()
+    }
+
+    /// A digest that is the same for equal maps only.
+    pub(crate) fn digest(&self) -> String {
+        names::digest_of(&self.0)
     }
 
     /// A copy as the wire types have it.

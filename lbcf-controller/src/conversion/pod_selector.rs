@@ -1,6 +1,7 @@
 //! The labels for groups that select no pods.
 
 use crate::admission::syntax;
+use crate::api::allowed;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -40,10 +41,10 @@ impl FromStr for PodSelector {
                 return Err(invalid("each label needs a key, = and a value"));
             };
             if !syntax::is_label_key(key) {
-                return Err(invalid(&format!("{key:?}: {}", syntax::LABEL_KEY)));
+                return Err(invalid(&format!("{key:?}: {}", allowed::IS_LABEL_KEY)));
             }
             if !syntax::is_label_value(value) {
-                return Err(invalid(&format!("{value:?}: {}", syntax::LABEL_VALUE)));
+                return Err(invalid(&format!("{value:?}: {}", allowed::IS_LABEL_VALUE)));
             }
             if labels.insert(key.to_owned(), value.to_owned()).is_some() {
                 return Err(invalid(&format!("{key:?} is there twice")));

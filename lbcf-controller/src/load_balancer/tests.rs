@@ -70,7 +70,7 @@ impl Case {
     fn created(mut self) -> Self {
         self.lb.status = Some(LoadBalancerStatus {
             lb_info: StringMap::from([("lbID", "lb-1")]),
-            last_synced_attributes: Some(self.lb.spec.attributes.clone()),
+            last_synced_digest: Some(self.lb.spec.attributes.digest()),
             ..LoadBalancerStatus::default()
         });
         self.condition(Condition::met(condition_types::CREATED, None))
@@ -147,7 +147,7 @@ fn u1_d6_b16_b18_b103_changed_attributes_are_ensured_with_the_identity_d5() {
 #[test]
 fn u1_attributes_of_unknown_age_are_ensured_once_after_a_takeover() {
     let mut case = case().created();
-    case.lb.status.as_mut().unwrap().last_synced_attributes = None;
+    case.lb.status.as_mut().unwrap().last_synced_digest = None;
     assert!(matches!(case.decide(), LoadBalancerAction::Ensure(_)));
 }
 
@@ -259,4 +259,15 @@ fn d32_creating_begins_only_with_a_driver_that_outlives_it() {
         let deletion = with(driver, case().created().deleting());
         assert!(matches!(deletion, LoadBalancerAction::Delete(_)));
     }
+}
+
+#[test]
+fn d47_attributes_that_an_earlier_version_stored_are_compared() {
+    let mut case = case().created();
+    let status = case.lb.status.as_mut().unwrap();
+    status.last_synced_digest = None;
+    status.last_synced_attributes = Some(case.lb.spec.attributes.clone());
+    assert_eq!(case.decide(), LoadBalancerAction::AwaitChange);
+    case.lb.spec.attributes = StringMap::from([("chargeType", "MONTHLY")]);
+    assert!(matches!(case.decide(), LoadBalancerAction::Ensure(_)));
 }

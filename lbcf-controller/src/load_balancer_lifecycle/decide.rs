@@ -1,7 +1,7 @@
 //! What a load balancer needs next. No I/O; the time is an argument.
 
 use crate::api::{
-    Condition, ConditionStatus, Conditions, LoadBalancerDriver, StringMap, condition_types,
+    Condition, ConditionStatus, Conditions, LoadBalancerDriver, StringMap, allowed, condition_types,
 };
 use crate::index::Lookup;
 use crate::key::ObjectKey;
@@ -193,7 +193,25 @@ fn blocked(state: &LoadBalancerState) -> Option<LoadBalancerAction> {
     }
 }
 
+/// Why an identity cannot be stored: with the rest of its object it might exceed what the cluster
+/// stores (d47).
+pub(super) fn cannot_be_stored(identity: &StringMap) -> Option<String> {
+    let (length, most) = (identity.length(), allowed::MAP);
+    (length > most).then(|| {
+        format!("the load balancer's identity has {length} characters; at most {most} are allowed")
+    })
+}
+
 impl LoadBalancerState {
+    /// b19: if the driver returns no identity, the spec is the identity.
+    pub(super) fn identity(&self, lb_info: StringMap) -> StringMap {
+        if lb_info.is_empty() {
+            self.spec.clone()
+        } else {
+            lb_info
+        }
+    }
+
     fn create_request(&self) -> CreateLoadBalancerRequest {
         CreateLoadBalancerRequest {
             record_id: format!("createLoadBalancer({})", self.id),

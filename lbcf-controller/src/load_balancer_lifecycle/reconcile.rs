@@ -1,13 +1,14 @@
 use super::ManagedLoadBalancer;
 use super::decide::{
-    Creation, LoadBalancerAction, LoadBalancerPhase, LoadBalancerState, Observations, decide,
+    Creation, LoadBalancerAction, LoadBalancerPhase, LoadBalancerState, Observations,
+    cannot_be_stored, decide,
 };
 use super::waiting;
 use crate::api::{
     Condition, ConditionStatus, Conditions, LoadBalancerDriver, StringMap,
     TargetLoadBalancerStatus, condition_types, reasons,
 };
-use crate::cluster::EventType::{self, Normal};
+use crate::cluster::EventType::{self, Normal, Warning};
 use crate::cluster::Regarding;
 use crate::context::Context;
 use crate::index::Lookup;
@@ -244,10 +245,22 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         let (context, operand) = (self.context, self.operand());
         match operate::<CreateLoadBalancer>(context, operand, driver, CREATE, request).await {
             Ok(response) => {
+                let identity = self.state.identity(response.lb_info.into());
+                if let Some(message) = cannot_be_stored(&identity) {
+                    self.record(Warning, "InvalidCreateLoadBalancer", &message);
+                    let failure = OperationFailure {
+                        reason: reasons::INVALID_RESPONSE,
+                        message,
+                        retry_delay: None,
+                    };
+                    return self
+                        .fail(condition_types::CREATED, L::FAILED[0], failure)
+                        .await;
+                }
                 let message = "Successfully created load balancer";
                 self.record(Normal, "SuccCreateLoadBalancer", message);
                 context.periods.restart(&self.key, self.period);
-                self.write_created(response.lb_info.into()).await
+                self.write_created(identity).await
             }
             Err(Incomplete::Running(action)) => {
                 self.write_running(self.creating()).await?;
@@ -304,7 +317,14 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         request.retry_id = retry_id();
         let (context, operand) = (self.context, self.operand());
         match operate::<CreateLoadBalancer>(context, operand, driver, CREATE, request).await {
-            Ok(response) => self.write_created(response.lb_info.into()).await,
+            Ok(response) => {
+                let identity = self.state.identity(response.lb_info.into());
+                if cannot_be_stored(&identity).is_none() {
+                    return self.write_created(identity).await;
+                }
+                let request = self.state.delete_request(&identity);
+                self.delete(driver, request).await
+            }
             Err(Incomplete::Failed(failure)) if failure.reason == reasons::OPERATION_FAILED => {
                 let request = self.state.delete_request(&StringMap::default());
                 self.delete(driver, request).await
@@ -352,15 +372,10 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     }
 
     /// Creating also sets the attributes (b102).
-    async fn write_created(&self, lb_info: StringMap) -> Result<Action, Error> {
+    async fn write_created(&self, identity: StringMap) -> Result<Action, Error> {
         let created = Condition::met(condition_types::CREATED, self.generation());
         let mut status = self.synced(with_condition(self.lb.status(), created));
-        // b19: an empty identity means that the spec is the identity.
-        status.lb_info = if lb_info.is_empty() {
-            self.state.spec.clone()
-        } else {
-            lb_info
-        };
+        status.lb_info = identity;
         self.lb.write_status(self.context, status).await?;
         Ok(Action::RequeueNow)
     }

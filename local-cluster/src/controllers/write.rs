@@ -59,6 +59,9 @@ pub(super) fn create(
             Err(InsertError::NamespaceMissing | InsertError::NamespaceTerminating) => {
                 return Err(CreateError::NoNamespace);
             }
+            Err(InsertError::TooLarge) => {
+                return Err(CreateError::Rejected(ApiError::too_large_to_store()));
+            }
             Err(InsertError::Disk(error)) => return Err(CreateError::Rejected(error.into())),
         }
     }
@@ -119,7 +122,7 @@ pub(super) fn modify(
         } else {
             cluster.store.replace(resource, &current, next)
         };
-        // When the disk refuses the write, the controller starts over later.
+        // When the storage refuses the write, the controller starts over later.
         if !matches!(written, Err(WriteError::Stale)) {
             return;
         }

@@ -6,6 +6,7 @@ mod naming;
 mod parts;
 mod replicas;
 mod rule;
+mod rule_cost;
 mod schema;
 mod spec;
 mod structural;

@@ -1,9 +1,12 @@
 //! CEL rules of schemas (`x-kubernetes-validations`).
 //!
 //! A library provides the language and Kubernetes' functions; `repair` adjusts parsed rules where
-//! the library differs from Kubernetes. `check` type-checks rules, `run` evaluates them.
+//! the library differs from Kubernetes. `check` type-checks rules, `cost` estimates what they cost,
+//! `run` evaluates them.
 
+mod bounds;
 mod check;
+mod cost;
 mod field_path;
 mod functions;
 mod repair;

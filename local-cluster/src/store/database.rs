@@ -19,7 +19,7 @@ use super::key::Key;
 use super::state::State;
 use super::{
     DiskError, EventType, Expired, Found, InsertError, OpenError, Range, Resource, Scan,
-    StoreEvent, Stored, WriteError,
+    StoreEvent, Stored, TooLarge, WriteError,
 };
 use crate::object::{self, Object};
 
@@ -27,6 +27,10 @@ type Everything = (Vec<(Resource, Arc<Stored>)>, u64, watch::Receiver<u64>);
 
 /// To clients version 0 means "any" and 1 is often a default: the first write is above both.
 const FIRST: u64 = 1;
+
+/// The largest object, in bytes: the default limit of etcd. What a built-in kind takes there is less
+/// than the JSON that counts here.
+const MAX_OBJECT: usize = 3 << 19;
 
 #[derive(Debug)]
 pub(crate) struct Store {
@@ -180,7 +184,7 @@ impl Store {
     }
 
     /// Checks a write, persists it and makes it visible.
-    fn commit<E: From<DiskError>>(
+    fn commit<E: From<DiskError> + From<TooLarge>>(
         &self,
         (resource, key): (&Resource, Key),
         kind: EventType,
@@ -189,6 +193,9 @@ impl Store {
         persist: impl FnOnce(&mut Disk, &Stored) -> Result<(), DiskError>,
     ) -> Result<Arc<Stored>, E> {
         let draft = Draft::new(object);
+        if kind != EventType::Deleted && draft.size() > MAX_OBJECT {
+            return Err(TooLarge.into());
+        }
         let mut disk = self.disk();
         let revision = {
             let state = self.read();

@@ -34,6 +34,11 @@ impl Draft {
         Self { object, json, gap }
     }
 
+    /// The length of the JSON in bytes, without the revision.
+    pub(super) const fn size(&self) -> usize {
+        self.json.len()
+    }
+
     pub(super) fn at(mut self, revision: u64) -> Stored {
         let version = revision.to_string();
         let (before, after) = self.json.split_at(self.gap);

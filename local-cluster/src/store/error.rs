@@ -11,11 +11,16 @@ pub(crate) struct DiskError {
     pub(crate) why: String,
 }
 
+/// An object exceeds what the storage of a real cluster accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooLarge;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InsertError {
     Exists,
     NamespaceMissing,
     NamespaceTerminating,
+    TooLarge,
     Disk(DiskError),
 }
 
@@ -23,7 +28,20 @@ pub(crate) enum InsertError {
 pub(crate) enum WriteError {
     /// The object was written or removed since it was read.
     Stale,
+    TooLarge,
     Disk(DiskError),
+}
+
+impl From<TooLarge> for InsertError {
+    fn from(_: TooLarge) -> Self {
+        Self::TooLarge
+    }
+}
+
+impl From<TooLarge> for WriteError {
+    fn from(_: TooLarge) -> Self {
+        Self::TooLarge
+    }
 }
 
 impl From<DiskError> for InsertError {

@@ -118,6 +118,7 @@ impl Cluster {
     ) -> ApiError {
         match error {
             InsertError::Exists => ApiError::already_exists(kind, name),
+            InsertError::TooLarge => ApiError::too_large_to_store(),
             InsertError::Disk(error) => error.into(),
             InsertError::NamespaceTerminating => {
                 ApiError::namespace_terminating(kind, name, namespace)

@@ -97,3 +97,102 @@ async fn names_are_unique_within_a_group() {
     call(&cluster, "DELETE", &format!("{CRDS}/pets.x.io"), None).await;
     served(&cluster, &animals).await;
 }
+
+/// A definition with a list of names and this rule for it.
+fn listed(limits: Value, rules: Value) -> Value {
+    let mut names = json!({"type": "array", "items": {"type": "string", "maxLength": 63},
+        "x-kubernetes-validations": rules});
+    json_patch::merge(&mut names, &limits);
+    pets(
+        json!({"type": "object", "properties": {"spec": {"type": "object",
+        "properties": {"colour": {"type": "string"}, "names": names}}}}),
+    )
+}
+
+#[tokio::test]
+async fn a_rule_that_may_be_too_expensive_is_refused() {
+    let cluster = LocalCluster::start(quick()).await.unwrap();
+    let unique = json!([{"rule": "self.all(x, self.exists_one(y, x == y))"}]);
+    let (status, refused) = call(
+        &cluster,
+        "POST",
+        CRDS,
+        Some(listed(json!({}), unique.clone())),
+    )
+    .await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{refused}");
+    let names = "spec.validation.openAPIV3Schema.properties[spec].properties[names]";
+    let hint = "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)";
+    let cause = |field: String, what: &str| {
+        json!({"reason": "FieldValueForbidden", "field": field,
+            "message": format!("Forbidden: {what}")})
+    };
+    let rule = format!("{names}.x-kubernetes-validations[0].rule");
+    let whole = "spec.validation.openAPIV3Schema".to_owned();
+    assert_eq!(
+        refused["details"]["causes"],
+        json!([
+            cause(
+                rule.clone(),
+                &format!("estimated rule cost exceeds budget by factor of more than 100x {hint}")
+            ),
+            cause(
+                rule,
+                "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
+            ),
+            cause(
+                whole,
+                &format!(
+                    "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of more than 100x {hint}"
+                )
+            ),
+        ])
+    );
+    // With a limit the same rule is cheap.
+    let limited = listed(json!({"maxItems": 20}), unique);
+    let (status, made) = call(&cluster, "POST", CRDS, Some(limited)).await;
+    assert_eq!(status, StatusCode::CREATED, "{made}");
+}
+
+#[tokio::test]
+async fn a_rule_inside_a_list_counts_for_each_item() {
+    let cluster = LocalCluster::start(quick()).await.unwrap();
+    let inside = |limits: Value| {
+        let mut crd = listed(limits, json!([]));
+        crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+            ["names"]["items"]["x-kubernetes-validations"] =
+            json!([{"rule": "self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')"}]);
+        crd
+    };
+    let (status, refused) = call(&cluster, "POST", CRDS, Some(inside(json!({})))).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{refused}");
+    let message = refused["message"].as_str().unwrap();
+    assert!(
+        message.contains("items.x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of"),
+        "{message}"
+    );
+    let crd = inside(json!({"maxItems": 1000}));
+    let (status, made) = call(&cluster, "POST", CRDS, Some(crd)).await;
+    assert_eq!(status, StatusCode::CREATED, "{made}");
+}
+
+#[tokio::test]
+async fn an_object_that_exceeds_the_storage_is_refused() {
+    let cluster = LocalCluster::start(quick()).await.unwrap();
+    call(&cluster, "POST", CRDS, Some(named("pets", "Pet"))).await;
+    served(&cluster, PETS).await;
+    let pet = |length: usize| super::pet("a", json!({"colour": "x".repeat(length)}));
+    let (status, mut made) = call(&cluster, "POST", PETS, Some(pet(1 << 20))).await;
+    assert_eq!(status, StatusCode::CREATED);
+    made["spec"] = pet(1_600_000)["spec"].take();
+    let one = format!("{PETS}/a");
+    let (status, refused) = call(&cluster, "PUT", &one, Some(made)).await;
+    assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+    assert_eq!(refused["message"], "etcdserver: request is too large");
+    // What is stored can be changed and deleted.
+    let label = json!({"metadata": {"labels": {"a": "b"}}});
+    let (status, _) = call(&cluster, "PATCH", &one, Some(label)).await;
+    assert_eq!(status, StatusCode::OK);
+    let (status, _) = call(&cluster, "DELETE", &one, None).await;
+    assert_eq!(status, StatusCode::OK);
+}

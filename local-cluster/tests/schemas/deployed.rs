@@ -78,7 +78,7 @@ async fn check(cluster: &LocalCluster, case: Case) {
 #[tokio::test]
 async fn every_rule_refuses_invalid_objects() {
     let cluster = cluster().await;
-    let group = json!({"lbName": "a", "pods": {"byLabel": {"selector": {"app": "a"}}}});
+    let group = json!({"lbName": "a", "pods": {"byLabel": {"selector": {"app": "a"}}, "ports": [{"port": 80}]}});
     let service = json!({"name": "s", "port": {"port": 80}});
     let webhook = "spec: Invalid value: deregisterWebhook is required with deregisterPolicy Webhook; it names a LoadBalancerDriver";
     let label = "pods.byLabel: Invalid value: selector is required; labels belong into it, as in byLabel: {selector: {app: my-web-server}}";
@@ -174,24 +174,24 @@ async fn transition_rules_refuse_changes() {
         }
     };
     let service = json!({"name": "s", "port": {"port": 80}});
-    let pods = json!({"byName": ["p"]});
+    let pods = json!({"byName": ["p"], "ports": [{"port": 80}]});
     for (good, bad) in [
         (
-            json!({"pods": pods}),
+            json!({"lbName": "a", "pods": pods}),
             (
                 json!({"spec": {"pods": null, "service": service}}),
                 kind("pods"),
             ),
         ),
         (
-            json!({"service": service}),
+            json!({"lbName": "a", "service": service}),
             (
                 json!({"spec": {"service": null, "pods": pods}}),
                 kind("service"),
             ),
         ),
         (
-            json!({"static": ["1.2.3.4"]}),
+            json!({"lbName": "a", "static": ["1.2.3.4"]}),
             (
                 json!({"spec": {"static": null, "pods": pods}}),
                 kind("static"),

@@ -4,18 +4,18 @@ use crate::admission::AdmittingController;
 use crate::manifests::{self, SYSTEM};
 use crate::proxy::DriverProxy;
 use crate::stored::Storage;
-use crate::wait::DEADLINE;
+use crate::wait::{DEADLINE, until};
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Client;
 use kube::api::{Api, PostParams};
 use kube::runtime::wait::{await_condition, conditions};
-use lbcf_controller::api::crds;
+use lbcf_controller::api::{Bind, crds};
 use lbcf_controller::{Backoff, CallCounts, Controller, LeaderElection, Options};
 use local_cluster::{LocalCluster, LocalClusterOptions};
 use mock_driver::{ClbDriver, Cloud, MockOptions, MockServer};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Debug;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::LazyLock;
@@ -51,6 +51,9 @@ impl Debug for World {
     }
 }
 
+/// Generating them is a good part of a world's cost.
+static CRDS: LazyLock<Vec<CustomResourceDefinition>> = LazyLock::new(crds);
+
 impl World {
     /// A world in which pods become ready and load balancers are created without delay.
     pub async fn new() -> Self {
@@ -76,9 +79,46 @@ impl World {
         let storage = Storage::new();
         let cluster = storage.start(cluster_options()).await;
         let client = storage.client_as("test");
-        let mut world = Self::of_cluster(cluster, client, MockOptions::default()).await;
+        let mut world = Self::of_cluster(cluster, client, MockOptions::default(), &CRDS).await;
         world.storage = Some(storage);
         world
+    }
+
+    /// A world without admission webhooks, whose CRDs have neither limits nor rules, as those of
+    /// earlier versions: for tests that store what is refused now, and for periods that are too short
+    /// for real clusters.
+    pub async fn without_rules() -> Self {
+        let cluster = LocalCluster::start(cluster_options())
+            .await
+            .expect("the cluster starts");
+        let client = cluster.client_as("test");
+        let crds = crds_without_rules();
+        Self::of_cluster(cluster, client, MockOptions::default(), &crds).await
+    }
+
+    /// Replaces the CRDs of [`Self::without_rules`] by today's, and waits until they are in force.
+    pub async fn upgrade_crds(&self) {
+        let kinds: Api<CustomResourceDefinition> = Api::all(self.client());
+        for mut crd in crds() {
+            let name = crd.metadata.name.clone().expect("it has a name");
+            let stored = kinds.get(&name).await.expect("it is stored");
+            crd.metadata.resource_version = stored.metadata.resource_version;
+            kinds
+                .replace(&name, &PostParams::default(), &crd)
+                .await
+                .expect("the CRD is accepted");
+        }
+        // The last of them.
+        let binds: Api<Bind> = Api::namespaced(self.client(), manifests::NAMESPACE);
+        let dry_run = PostParams {
+            dry_run: true,
+            ..PostParams::default()
+        };
+        until("the rules are in force", async || {
+            let refused = binds.create(&dry_run, &manifests::bind("rules", &[])).await;
+            refused.is_err().then_some(())
+        })
+        .await;
     }
 
     async fn bare_with(mock_options: MockOptions) -> Self {
@@ -86,14 +126,17 @@ impl World {
             .await
             .expect("the cluster starts");
         let client = cluster.client_as("test");
-        Self::of_cluster(cluster, client, mock_options).await
+        Self::of_cluster(cluster, client, mock_options, &CRDS).await
     }
 
-    async fn of_cluster(cluster: LocalCluster, client: Client, mock_options: MockOptions) -> Self {
+    async fn of_cluster(
+        cluster: LocalCluster,
+        client: Client,
+        mock_options: MockOptions,
+        crds: &[CustomResourceDefinition],
+    ) -> Self {
         let kinds: Api<CustomResourceDefinition> = Api::all(client.clone());
-        // Generating them is a good part of a world's cost.
-        static CRDS: LazyLock<Vec<CustomResourceDefinition>> = LazyLock::new(crds);
-        for crd in &*CRDS {
+        for crd in crds {
             kinds
                 .create(&PostParams::default(), crd)
                 .await
@@ -290,6 +333,32 @@ impl Drop for World {
             standby.task.abort();
         }
     }
+}
+
+fn crds_without_rules() -> Vec<CustomResourceDefinition> {
+    fn strip(schema: &mut Value) {
+        match schema {
+            Value::Object(map) => {
+                for key in [
+                    "x-kubernetes-validations",
+                    "maxLength",
+                    "maxItems",
+                    "maxProperties",
+                ] {
+                    map.remove(key);
+                }
+                map.values_mut().for_each(strip);
+            }
+            Value::Array(list) => list.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    let stripped = CRDS.iter().map(|crd| {
+        let mut crd = serde_json::to_value(crd).expect("a CRD is JSON");
+        strip(&mut crd);
+        serde_json::from_value(crd).expect("it stays a CRD")
+    });
+    stripped.collect()
 }
 
 fn cluster_options() -> LocalClusterOptions {

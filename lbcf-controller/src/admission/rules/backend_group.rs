@@ -2,10 +2,10 @@
 
 use super::ensure_policy::ensure_policy;
 use super::pods::{ProtocolCase, labels, pods, port};
-use super::{deregister_webhook, reference};
+use super::{deregister_webhook, reference, sizes};
 use crate::admission::field_error::FieldErrors;
 use crate::admission::object::Spec;
-use crate::api::BackendGroupSpec;
+use crate::api::{BackendGroupSpec, allowed};
 use lbcf_driver_sdk::webhook::BackendType;
 
 /// The type of a group's backends; pods take precedence, then a service (b21).
@@ -28,7 +28,7 @@ pub(in crate::admission) fn validate_backend_group(
     let mut errors = format(new).introduced_since(old.map(format));
     match old {
         None if backend_type(&new.read).is_none() => {
-            errors.push("spec", "one of pods, service and static is required");
+            errors.push("spec", allowed::NEEDS_BACKENDS);
         }
         None => {}
         Some(old) => change(&new.read, &old.read, &mut errors),
@@ -95,13 +95,14 @@ fn format(Spec { raw, read: spec }: &Spec<BackendGroupSpec>) -> FieldErrors {
     }
     for (i, address) in spec.static_addresses.iter().enumerate() {
         if address.trim().is_empty() {
-            errors.invalid(
-                format!("spec.static[{i}]"),
-                address,
-                "must be an address that the driver understands, such as 1.1.1.1:8080",
-            );
+            errors.invalid(format!("spec.static[{i}]"), address, allowed::IS_ADDRESS);
         }
+        let field = format!("spec.static[{i}]");
+        sizes::length(address, allowed::ADDRESS, &field, &mut errors);
     }
+    let addresses = &spec.static_addresses;
+    sizes::texts(addresses, allowed::ADDRESSES, "spec.static", &mut errors);
+    sizes::driver_map(&spec.parameters, "spec.parameters", &mut errors);
     deregister_webhook(
         spec.deregister_policy,
         spec.deregister_webhook.as_ref(),
@@ -113,11 +114,14 @@ fn format(Spec { raw, read: spec }: &Spec<BackendGroupSpec>) -> FieldErrors {
 
 fn load_balancers(spec: &BackendGroupSpec, errors: &mut FieldErrors) {
     if spec.load_balancer_names().next().is_none() {
-        errors.push(
-            "spec.loadBalancers",
-            "at least one is required, as in loadBalancers: [my-load-balancer]",
-        );
+        errors.push("spec.loadBalancers", allowed::NEEDS_LOAD_BALANCER);
     }
+    sizes::count(
+        spec.load_balancers.len(),
+        allowed::LOAD_BALANCERS,
+        "spec.loadBalancers",
+        errors,
+    );
     for (i, name) in spec.load_balancers.iter().enumerate() {
         reference(name, &format!("spec.loadBalancers[{i}]"), errors);
     }
@@ -133,10 +137,6 @@ fn at_most_one_kind(spec: &BackendGroupSpec, errors: &mut FieldErrors) {
     .filter_map(|(kind, is_set)| is_set.then_some(kind))
     .collect();
     if kinds.len() > 1 {
-        errors.invalid(
-            "spec",
-            kinds,
-            "only one of pods, service and static can be set",
-        );
+        errors.invalid("spec", kinds, allowed::ONE_KIND);
     }
 }

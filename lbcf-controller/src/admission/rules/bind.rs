@@ -2,10 +2,10 @@
 
 use super::ensure_policy::bind_ensure_policy;
 use super::pods::{ProtocolCase, pods};
-use super::{deregister_webhook, reference, syntax};
+use super::{deregister_webhook, reference, sizes, syntax};
 use crate::admission::field_error::{FieldErrors, quoted};
 use crate::admission::object::Spec;
-use crate::api::{BindSpec, TargetLoadBalancer};
+use crate::api::{BindSpec, StringMap, TargetLoadBalancer, allowed};
 use std::collections::HashSet;
 
 pub(in crate::admission) fn validate_bind(
@@ -44,30 +44,25 @@ fn identity(
 fn format(Spec { raw, read: spec }: &Spec<BindSpec>) -> FieldErrors {
     let mut errors = FieldErrors::default();
     if spec.load_balancers.is_empty() {
-        errors.push(
-            "spec.loadBalancers",
-            "at least one is required, as in loadBalancers: [{name: my-lb, driver: my-driver, spec: {id: lb-1}}]");
+        errors.push("spec.loadBalancers", allowed::NEEDS_TARGET);
     }
     let mut seen = HashSet::new();
     for (i, lb) in spec.load_balancers.iter().enumerate() {
         let at = format!("spec.loadBalancers[{i}]");
         if !syntax::is_dns_label(&lb.name) {
-            errors.invalid(format!("{at}.name"), &lb.name, syntax::DNS_LABEL);
+            errors.invalid(format!("{at}.name"), &lb.name, allowed::IS_DNS_LABEL);
         } else if !seen.insert(lb.name.as_str()) {
-            errors.invalid(
-                format!("{at}.name"),
-                &lb.name,
-                "duplicate; names must be unique within a Bind",
-            );
+            errors.invalid(format!("{at}.name"), &lb.name, allowed::IS_UNIQUE_NAME);
         }
         reference(&lb.driver, &format!("{at}.driver"), &mut errors);
         if lb.spec.is_empty() {
-            errors.push(
-                format!("{at}.spec"),
-                "required; it identifies a load balancer or describes the one to create",
-            );
+            errors.push(format!("{at}.spec"), allowed::NEEDS_SPEC);
         }
+        sizes::driver_map(&lb.spec, &format!("{at}.spec"), &mut errors);
+        sizes::driver_map(&lb.attributes, &format!("{at}.attributes"), &mut errors);
     }
+    total_size(&spec.load_balancers, &mut errors);
+    sizes::driver_map(&spec.parameters, "spec.parameters", &mut errors);
     pods(&spec.pods, raw.get("pods"), ProtocolCase::Any, &mut errors);
     deregister_webhook(
         spec.deregister_policy,
@@ -76,4 +71,14 @@ fn format(Spec { raw, read: spec }: &Spec<BindSpec>) -> FieldErrors {
     );
     bind_ensure_policy(spec.ensure_policy.as_ref(), &mut errors);
     errors
+}
+
+/// The status has a copy of all of them.
+fn total_size(lbs: &[TargetLoadBalancer], errors: &mut FieldErrors) {
+    let field = "spec.loadBalancers";
+    sizes::count(lbs.len(), allowed::LOAD_BALANCERS, field, errors);
+    let maps = lbs.iter().flat_map(|lb| [&lb.spec, &lb.attributes]);
+    let length = maps.map(StringMap::length).sum();
+    let what = "the keys and values of spec and attributes";
+    sizes::total(length, allowed::BIND_MAPS, what, field, errors);
 }

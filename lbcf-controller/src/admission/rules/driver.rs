@@ -3,18 +3,14 @@
 use super::{Labels, has_prefix, is_draining, is_system};
 use crate::admission::denial::Denial;
 use crate::admission::field_error::{FieldErrors, quoted};
-use crate::api::{LoadBalancerDriverSpec, WebhookConfig};
+use crate::api::allowed::{DRIVER_TYPE, MAX_TIMEOUT};
+use crate::api::{LoadBalancerDriverSpec, WebhookConfig, allowed};
 use crate::key::ObjectKey;
 use crate::names::{LABEL_DRIVER_DRAINING, SYSTEM_NAMESPACE, SYSTEM_PREFIX};
 use lbcf_driver_sdk::client::DriverClient;
 use lbcf_driver_sdk::webhook::ALL;
 use lbcf_serving::duration;
 use std::collections::HashSet;
-use std::time::Duration;
-
-/// The only type of drivers.
-const DRIVER_TYPE: &str = "Webhook";
-const MAX_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How many users of a driver a message lists.
 const LISTED_USERS: usize = 5;
@@ -64,6 +60,12 @@ fn format(key: &ObjectKey, spec: &LoadBalancerDriverSpec) -> FieldErrors {
     if let Err(error) = DriverClient::check_url(&spec.url) {
         errors.push("spec.url", error.to_string());
     }
+    let length = spec.url.chars().count();
+    if length > allowed::URL {
+        let most = allowed::URL;
+        let problem = format!("has {length} characters; at most {most} are allowed");
+        errors.push("spec.url", problem);
+    }
     webhooks(&spec.webhooks, &mut errors);
     errors
 }
@@ -90,14 +92,14 @@ fn webhooks(webhooks: &[WebhookConfig], errors: &mut FieldErrors) {
             errors.invalid(
                 format!("{at}.name"),
                 &webhook.name,
-                "duplicate; each webhook may be listed once",
+                allowed::IS_UNIQUE_WEBHOOK,
             );
         }
         if let Some(text) = &webhook.timeout {
             let field = format!("{at}.timeout");
             match duration::parse(text) {
                 Ok(timeout) if !timeout.is_zero() && timeout <= MAX_TIMEOUT => {}
-                Ok(_) => errors.invalid(field, text, "must be more than 0 and at most 1m"),
+                Ok(_) => errors.invalid(field, text, allowed::IS_TIMEOUT),
                 Err(error) => errors.push(field, error.to_string()),
             }
         }

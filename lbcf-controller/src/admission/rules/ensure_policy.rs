@@ -1,12 +1,10 @@
 //! Ensure policies (b17, b73, b96, d14).
 
 use crate::admission::field_error::FieldErrors;
+use crate::api::allowed::{self, BIND_MIN_PERIOD, MIN_PERIOD};
 use crate::api::{BindEnsurePolicy, EnsurePolicy, EnsurePolicyType};
 use lbcf_serving::duration;
 use std::time::Duration;
-
-const MIN_PERIOD: Duration = Duration::from_secs(30);
-const BIND_MIN_PERIOD: Duration = Duration::from_secs(10);
 
 pub(super) fn ensure_policy(policy: Option<&EnsurePolicy>, errors: &mut FieldErrors) {
     if let Some(policy) = policy {
@@ -51,11 +49,7 @@ fn min_period(
     };
     let field = "spec.ensurePolicy.minPeriod";
     if policy == EnsurePolicyType::IfNotSucc {
-        errors.invalid(
-            field,
-            text,
-            "only allowed with spec.ensurePolicy.policy Always",
-        );
+        errors.invalid(field, text, allowed::ONLY_WITH_ALWAYS);
         return;
     }
     match duration::parse(text) {

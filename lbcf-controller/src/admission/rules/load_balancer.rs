@@ -1,9 +1,9 @@
 //! LoadBalancer (b55, b56, b58, b72 to b74, d10).
 
 use super::ensure_policy::ensure_policy;
-use super::{has_prefix, is_system, reference, syntax};
+use super::{has_prefix, is_system, reference, sizes, syntax};
 use crate::admission::field_error::FieldErrors;
-use crate::api::LoadBalancerSpec;
+use crate::api::{LoadBalancerSpec, allowed};
 use crate::key::ObjectKey;
 use crate::names::{SYSTEM_NAMESPACE, SYSTEM_PREFIX};
 
@@ -45,11 +45,14 @@ fn format(key: &ObjectKey, spec: &LoadBalancerSpec) -> FieldErrors {
                 namespace,
                 format!(
                     "must be * or the name of a namespace, which {}",
-                    syntax::DNS_LABEL
+                    allowed::IS_DNS_LABEL
                 ),
             );
         }
     }
+    sizes::texts(&spec.scope, allowed::NAMES, "spec.scope", &mut errors);
+    sizes::driver_map(&spec.lb_spec, "spec.lbSpec", &mut errors);
+    sizes::driver_map(&spec.attributes, "spec.attributes", &mut errors);
     ensure_policy(spec.ensure_policy.as_ref(), &mut errors);
     errors
 }

@@ -1,8 +1,8 @@
 //! The selection of pods and ports (b80, b94, d21).
 
-use super::{Labels, syntax};
+use super::{Labels, sizes, syntax};
 use crate::admission::field_error::FieldErrors;
-use crate::api::{PodSelection, PortSelector, SelectPodByLabel};
+use crate::api::{PodSelection, PortSelector, SelectPodByLabel, allowed};
 use serde_json::Value;
 
 /// The spelling of protocols.
@@ -22,28 +22,36 @@ pub(super) fn pods(
     errors: &mut FieldErrors,
 ) {
     if selection.ports.is_empty() {
-        errors.push(
-            "spec.pods.ports",
-            "at least one is required, as in ports: [{port: 80, protocol: TCP}]",
-        );
+        errors.push("spec.pods.ports", allowed::NEEDS_PORTS);
     }
+    sizes::count(
+        selection.ports.len(),
+        allowed::PORTS,
+        "spec.pods.ports",
+        errors,
+    );
     for (i, selector) in selection.ports.iter().enumerate() {
         port(selector, &format!("spec.pods.ports[{i}]"), case, errors);
     }
     match (&selection.by_label, selection.by_name.is_empty()) {
-        (None, true) => errors.push(
-            "spec.pods",
-            "byLabel or byName is required, as in byLabel: {selector: {app: my-web-server}} or byName: [my-pod-1]"),
+        (None, true) => errors.push("spec.pods", allowed::NEEDS_PODS),
         (Some(_), false) => errors.invalid(
             "spec.pods.byName",
             &selection.by_name,
-            "byLabel and byName cannot both be set"),
+            allowed::LABEL_OR_NAME,
+        ),
         _ => {}
     }
     if let Some(by_label) = &selection.by_label {
         let raw = raw.and_then(|raw| raw.get("byLabel"));
         self::by_label(by_label, raw, errors);
     }
+    sizes::texts(
+        &selection.by_name,
+        allowed::NAMES,
+        "spec.pods.byName",
+        errors,
+    );
     for (i, name) in selection.by_name.iter().enumerate() {
         super::reference(name, &format!("spec.pods.byName[{i}]"), errors);
     }
@@ -73,15 +81,18 @@ fn by_label(by_label: &SelectPodByLabel, raw: Option<&Value>, errors: &mut Field
         );
     }
     labels(&by_label.selector, "spec.pods.byLabel.selector", errors);
+    let except = "spec.pods.byLabel.except";
+    sizes::texts(&by_label.except, allowed::NAMES, except, errors);
 }
 
 pub(super) fn labels(selector: &Labels, field: &str, errors: &mut FieldErrors) {
+    sizes::count(selector.len(), allowed::SELECTOR, field, errors);
     for (key, value) in selector {
         if !syntax::is_label_key(key) {
-            errors.invalid(field, key, syntax::LABEL_KEY);
+            errors.invalid(field, key, allowed::IS_LABEL_KEY);
         }
         if !syntax::is_label_value(value) {
-            errors.invalid(format!("{field}[{key}]"), value, syntax::LABEL_VALUE);
+            errors.invalid(format!("{field}[{key}]"), value, allowed::IS_LABEL_VALUE);
         }
     }
 }
@@ -96,10 +107,9 @@ pub(super) fn port(
     if !(1..=65535).contains(&number) {
         let field = format!("{at}.port");
         let given = Some(number).filter(|number| *number != 0).or(selector.port);
-        let allowed = "must be a number from 1 to 65535";
         match given {
-            Some(given) => errors.invalid(field, given, allowed),
-            None => errors.push(field, format!("required; {allowed}")),
+            Some(given) => errors.invalid(field, given, allowed::IS_PORT),
+            None => errors.push(field, format!("required; {}", allowed::IS_PORT)),
         }
     }
     let protocol = selector.protocol.as_deref().unwrap_or_default();
@@ -108,6 +118,6 @@ pub(super) fn port(
         ProtocolCase::Any => known.eq_ignore_ascii_case(protocol),
     });
     if !is_known {
-        errors.invalid(format!("{at}.protocol"), protocol, "must be TCP or UDP");
+        errors.invalid(format!("{at}.protocol"), protocol, allowed::IS_PROTOCOL);
     }
 }

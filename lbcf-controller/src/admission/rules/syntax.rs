@@ -1,24 +1,15 @@
 //! The syntax of names and labels in Kubernetes.
 
-/// The maximum length of label values, and of label keys without their prefix.
-const LABEL_MAX: usize = 63;
-const DNS_NAME_MAX: usize = 253;
-
-// What the functions below accept.
-pub(in crate::admission) const OBJECT_NAME: &str = "must be an object's name: at most 253 of a-z, 0-9, '-' and '.', a letter or digit at both ends";
-pub(super) const DNS_LABEL: &str =
-    "must be at most 63 of a-z, 0-9 and '-', a letter or digit at both ends";
-pub(crate) const LABEL_KEY: &str = "not a label's key: [DOMAIN/]NAME, NAME at most 63 of A-Z, a-z, 0-9, '-', '_' and '.', a letter or digit at both ends";
-pub(crate) const LABEL_VALUE: &str = "not a label's value: at most 63 of A-Z, a-z, 0-9, '-', '_' and '.', a letter or digit at both ends";
+use crate::api::allowed;
 
 /// Whether this is a valid name of an object. Anything else must not become part of a URL's path.
 pub(in crate::admission) fn is_object_name(text: &str) -> bool {
-    text.len() <= DNS_NAME_MAX && !text.is_empty() && text.split('.').all(is_dns_word)
+    text.len() <= allowed::NAME && !text.is_empty() && text.split('.').all(is_dns_word)
 }
 
 /// Whether this is a valid name of a namespace or of a load balancer in a Bind.
 pub(super) fn is_dns_label(text: &str) -> bool {
-    text.len() <= LABEL_MAX && is_dns_word(text)
+    text.len() <= allowed::LABEL && is_dns_word(text)
 }
 
 pub(crate) fn is_label_key(text: &str) -> bool {
@@ -41,7 +32,7 @@ fn is_dns_word(text: &str) -> bool {
 }
 
 fn is_label_word(text: &str) -> bool {
-    text.len() <= LABEL_MAX
+    text.len() <= allowed::LABEL
         && is_word(
             text,
             |c| c.is_ascii_alphanumeric(),

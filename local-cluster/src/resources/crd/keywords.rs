@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::rule::rule_errors;
+use super::rule_cost::TotalCost;
 use super::word;
 use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
@@ -21,6 +22,9 @@ pub(super) struct SchemaContext<'a> {
     /// The path of the outermost list around it whose items cannot be correlated with their old
     /// values.
     uncorrelatable: Option<&'a str>,
+    /// How many values of this schema an object can have; `None` if no list or map around it limits
+    /// the number of its items.
+    cardinality: Option<u64>,
 }
 
 /// Errors of keywords, or else of rules; rules are checked only with a `node`.
@@ -28,12 +32,14 @@ pub(super) fn keyword_errors(schema: &Object, node: Option<&Node>, place: &str) 
     let mut walk = SchemaWalk::default();
     let around = SchemaContext {
         root: true,
+        cardinality: Some(1),
         ..SchemaContext::default()
     };
     walk.visit(schema, node, place, around);
     if walk.errors.is_empty() {
         walk.errors = walk.rule_errors;
     }
+    walk.errors.extend(walk.cost.errors(place));
     walk.errors
 }
 
@@ -41,6 +47,7 @@ pub(super) fn keyword_errors(schema: &Object, node: Option<&Node>, place: &str) 
 struct SchemaWalk {
     errors: Vec<FieldError>,
     rule_errors: Vec<FieldError>,
+    cost: TotalCost,
 }
 
 fn is_set(value: Option<&Value>) -> bool {
@@ -129,8 +136,13 @@ impl SchemaWalk {
         place: &str,
         here: SchemaContext<'_>,
     ) {
+        let children = node.map_or(Some(1), Node::max_children);
         let below = SchemaContext {
             root: false,
+            cardinality: here
+                .cardinality
+                .zip(children)
+                .map(|(here, children)| here.saturating_mul(children)),
             ..here
         };
         let properties = schema.get("properties").and_then(Value::as_object);
@@ -385,6 +397,12 @@ impl SchemaWalk {
             let (errors, compiled) =
                 rule_errors(schema, rule, compiled, &place, here.uncorrelatable);
             self.errors.extend(errors);
+            if let Some((node, rule)) = node.and_then(|node| Some((node, node.rules().get(index)?)))
+            {
+                let times = here.cardinality.unwrap_or_else(|| node.max_occurrences());
+                let errors = self.cost.add(rule, times, &place);
+                self.rule_errors.extend(errors);
+            }
             self.rule_errors.extend(compiled);
         }
     }

@@ -27,20 +27,7 @@ pub(super) fn check<'a>(
     source: &str,
     scope: &RuleScope<'a>,
 ) -> Result<Type<'a>, String> {
-    let this = Type::of(scope.node, scope.root).unwrap_or(Type::Dyn);
-    let correlated = if scope.optional_old_self {
-        Type::Optional(Box::new(this.clone()))
-    } else {
-        this.clone()
-    };
-    let mut checker = Checker {
-        source,
-        variables: vec![
-            ("self".to_owned(), this),
-            ("oldSelf".to_owned(), correlated),
-        ],
-        errors: Vec::new(),
-    };
+    let mut checker = Checker::new(source, scope);
     let found = checker.type_of(expr);
     if checker.errors.is_empty() {
         Ok(found)
@@ -62,14 +49,31 @@ pub(super) fn located(source: &str, offset: usize, why: &str) -> String {
     )
 }
 
-struct Checker<'a, 's> {
+pub(super) struct Checker<'a, 's> {
     source: &'s str,
     /// The innermost scope is last.
     variables: Vec<(String, Type<'a>)>,
     errors: Vec<String>,
 }
 
-impl<'a> Checker<'a, '_> {
+impl<'a, 's> Checker<'a, 's> {
+    pub(super) fn new(source: &'s str, scope: &RuleScope<'a>) -> Self {
+        let this = Type::of(scope.node, scope.root).unwrap_or(Type::Dyn);
+        let correlated = if scope.optional_old_self {
+            Type::Optional(Box::new(this.clone()))
+        } else {
+            this.clone()
+        };
+        Self {
+            source,
+            variables: vec![
+                ("self".to_owned(), this),
+                ("oldSelf".to_owned(), correlated),
+            ],
+            errors: Vec::new(),
+        }
+    }
+
     /// Reports an error at the first occurrence of `written` as a whole word.
     fn report(&mut self, written: &str, why: &str) -> Type<'a> {
         let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
@@ -96,7 +100,11 @@ impl<'a> Checker<'a, '_> {
         variables.find(|(n, _)| n == name).map(|(_, found)| found)
     }
 
-    fn type_of(&mut self, expr: &IdedExpr) -> Type<'a> {
+    pub(super) fn has_variable(&self, name: &str) -> bool {
+        self.variable(name).is_some()
+    }
+
+    pub(super) fn type_of(&mut self, expr: &IdedExpr) -> Type<'a> {
         match &expr.expr {
             Expr::Literal(literal) => match literal {
                 LiteralValue::Boolean(_) => Type::Bool,
@@ -157,6 +165,18 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn comprehension(&mut self, comprehension: &ComprehensionExpr) -> Type<'a> {
+        let depth = self.enter(comprehension);
+        self.type_of(&comprehension.loop_cond);
+        self.type_of(&comprehension.loop_step);
+        self.variables.truncate(depth + 1);
+        let result = self.type_of(&comprehension.result);
+        self.leave(depth);
+        result
+    }
+
+    /// Declares the variables of a loop: first that of its result, then that of its items. Returns
+    /// what [`Self::leave`] needs.
+    pub(super) fn enter(&mut self, comprehension: &ComprehensionExpr) -> usize {
         let range = self.type_of(&comprehension.iter_range);
         let item = match range {
             Type::List(items) => *items,
@@ -174,12 +194,11 @@ impl<'a> Checker<'a, '_> {
         let depth = self.variables.len();
         self.variables.push((comprehension.accu_var.clone(), start));
         self.variables.push((comprehension.iter_var.clone(), item));
-        self.type_of(&comprehension.loop_cond);
-        self.type_of(&comprehension.loop_step);
-        self.variables.truncate(depth + 1);
-        let result = self.type_of(&comprehension.result);
+        depth
+    }
+
+    pub(super) fn leave(&mut self, depth: usize) {
         self.variables.truncate(depth);
-        result
     }
 
     fn call(&mut self, call: &CallExpr) -> Type<'a> {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::check::{self, RuleScope};
 use super::types::Type;
-use super::{find_field, repair, stack};
+use super::{cost, find_field, repair, stack};
 use crate::schema::message::ErrorType;
 use crate::schema::node::Node;
 
@@ -33,6 +33,8 @@ pub(crate) struct Program {
     pub(super) expr: IdedExpr,
     pub(super) depth: usize,
     pub(crate) uses_old_self: bool,
+    /// The largest cost of one evaluation.
+    pub(crate) max_cost: u64,
 }
 
 impl ValidationRule {
@@ -118,6 +120,7 @@ fn compile<'a>(
         let found = check::check(&expr, source, scope)?;
         let program = Program {
             depth,
+            max_cost: cost::max_cost(&expr, scope),
             uses_old_self: repair::mentions(&expr, "oldSelf"),
             expr,
         };

@@ -36,7 +36,9 @@ pub(super) fn value_of(node: Option<&Node>, json: &Json) -> Value {
                 node.properties.is_empty()
                     && !matches!(node.additional, AdditionalProperties::Unspecified)
             });
-            let entries = map.iter().map(|(name, inner)| {
+            // To rules a field that is null is absent; an entry of a map is not.
+            let present = map.iter().filter(|(_, inner)| is_map || !inner.is_null());
+            let entries = present.map(|(name, inner)| {
                 let inner = value_of(node.and_then(|node| node.child(name)), inner);
                 let key = match escape(name) {
                     Some(escaped) if !is_map => escaped,
@@ -110,6 +112,21 @@ pub(super) fn escape(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_field_that_is_null_is_absent() {
+        let field = serde_json::json!({"type": "string", "nullable": true});
+        let object = serde_json::json!({"type": "object", "properties": {"a": field}});
+        let map = serde_json::json!({"type": "object", "additionalProperties": field});
+        for (schema, expected) in [(object, 0), (map, 1)] {
+            let node = Node::read_at(&schema, 0);
+            let value = value_of(Some(&node), &serde_json::json!({"a": null}));
+            let Value::Map(found) = value else {
+                panic!("{value:?}")
+            };
+            assert_eq!(found.map.len(), expected, "{schema}");
+        }
+    }
 
     #[test]
     fn names_are_escaped() {

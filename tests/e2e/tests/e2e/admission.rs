@@ -145,7 +145,11 @@ async fn b78_a_rejection_names_the_field_the_value_and_what_is_allowed() {
         {"name": "a", "driver": DRIVER, "spec": {"lbID": "x"}},
     ]}});
     let message = rejection::<Bind>(&world, bind(two_names)).await;
-    assert!(message.contains("spec.loadBalancers[1].name"), "{message}");
+    // The API server checks the CRD's rules before it calls admission (d48).
+    assert!(
+        message.contains("spec.loadBalancers: Invalid value: duplicate"),
+        "{message}"
+    );
     // Nothing that was rejected is stored.
     assert_eq!(world.all::<Bind>().await.len(), 0);
 }

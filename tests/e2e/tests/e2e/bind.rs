@@ -26,6 +26,11 @@ async fn bare_setup(pods: usize) -> (World, DriverProxy, JoinHandle<()>) {
     setup_in(World::bare().await, pods).await
 }
 
+/// Without the rules of the CRDs: for Binds that they refuse.
+async fn setup_without_rules(pods: usize) -> (World, DriverProxy, JoinHandle<()>) {
+    setup_in(World::without_rules().await, pods).await
+}
+
 async fn setup_in(mut world: World, pods: usize) -> (World, DriverProxy, JoinHandle<()>) {
     let proxy = world.start_proxy().await;
     let controller = start(&world);

@@ -84,9 +84,9 @@ impl Setup {
     }
 
     /// With webhooks that time out long after the deadline of [`until`]: what a test waits for does
-    /// not happen because a call has timed out. Admission limits timeouts, so it is not installed.
+    /// not happen because a call has timed out. The CRDs limit timeouts, so they have no rules.
     async fn with_long_timeout(owner: Owner, pods: usize) -> Self {
-        let mut world = World::bare().await;
+        let mut world = World::without_rules().await;
         world.webhook_timeout = Some(Duration::from_secs(3600));
         Self::on(world, owner, pods, webhook(None), World::quick()).await
     }

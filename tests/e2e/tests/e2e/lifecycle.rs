@@ -136,8 +136,8 @@ async fn u1_d6_each_change_of_attributes_is_one_ensure() {
         world.patch::<LoadBalancer>(NAMESPACE, LB, patch).await;
         until("the status has it", async || {
             let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.unwrap();
-            let synced = lb.status?.last_synced_attributes?;
-            (synced.get("max-bandwidth-out")? == value).then_some(())
+            let is_current = lb.spec.attributes.get("max-bandwidth-out")? == value;
+            (is_current && lb.status?.has_synced(&lb.spec.attributes)).then_some(())
         })
         .await;
         let observed = world.cloud.observe();

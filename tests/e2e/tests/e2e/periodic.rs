@@ -27,7 +27,7 @@ fn options() -> Options {
 }
 
 async fn setup() -> (World, DriverProxy, JoinHandle<()>) {
-    let mut world = World::bare().await;
+    let mut world = World::without_rules().await;
     let proxy = world.start_proxy().await;
     let client = world.cluster.client_as(CONTROLLER);
     let controller = world.start_controller_with(client, options());

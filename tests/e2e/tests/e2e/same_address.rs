@@ -20,7 +20,7 @@ const YOUNGER: &str = "a-canary";
 
 /// A world with a pod, and a controller.
 async fn setup(options: Options) -> (World, DriverProxy, JoinHandle<()>) {
-    let mut world = World::bare().await;
+    let mut world = World::without_rules().await;
     let proxy = world.start_proxy().await;
     let controller = start(&world, options);
     world.create_driver().await;

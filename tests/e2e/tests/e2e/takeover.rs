@@ -28,7 +28,7 @@ async fn as_the_original_left_it(world: &World) {
     }
     let lb: LoadBalancer = world.api(NAMESPACE).get(LB).await.unwrap();
     let mut status = serde_json::to_value(lb.status.unwrap()).unwrap();
-    status["lastSyncedAttributes"] = json!(null);
+    status["lastSyncedDigest"] = json!(null);
     world
         .patch_status::<LoadBalancer>(NAMESPACE, LB, status)
         .await;
@@ -50,7 +50,7 @@ async fn d27_b157_controllers_can_be_swapped_and_nothing_is_registered_again() {
     let _controller = world.start_controller();
     until("the load balancer was ensured", async || {
         let lb: LoadBalancer = world.api(NAMESPACE).get(LB).await.unwrap();
-        lb.status.unwrap().last_synced_attributes.map(drop)
+        lb.status.unwrap().last_synced_digest.map(drop)
     })
     .await;
     let called = world.cloud.calls().difference(&calls);

@@ -1,6 +1,9 @@
 //! Load balancers are removed from a Bind, and Binds are deleted.
 
-use super::{LEFT, RIGHT, bare_bound, bare_setup, bound, delete_all, setup, webhooks};
+use super::{
+    LEFT, RIGHT, bare_bound, bare_setup, bound, bound_on, delete_all, setup, setup_without_rules,
+    webhooks,
+};
 use lbcf_controller::api::{BackendRecord, Bind, LoadBalancerDriver};
 use lbcf_e2e::manifests::{self, BIND, DRIVER, NAMESPACE, SYSTEM};
 use lbcf_e2e::{Latch, ProxyAction, World, until, until_is};
@@ -103,8 +106,8 @@ async fn d15_a_load_balancer_added_again_during_its_deletion_is_created_again() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d13_another_driver_under_the_same_name_is_another_load_balancer() {
-    let (world, _proxy, _controller) = bare_bound(1).await;
-    // Admission rejects this; without admission nothing leaks.
+    // The CRDs reject this; where it was stored before, nothing leaks.
+    let (world, _proxy, _controller) = bound_on(setup_without_rules(1).await, 1).await;
     let mut other = manifests::driver(&world.driver_url());
     other.metadata.name = Some("lbcf-other".into());
     world.create(&other).await;

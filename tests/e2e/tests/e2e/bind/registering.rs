@@ -1,6 +1,8 @@
 //! Pods are registered, deregistered and changed.
 
-use super::{CONTROLLER, LEFT, RIGHT, bare_setup, bound, delete_all, setup, writes};
+use super::{
+    CONTROLLER, LEFT, RIGHT, bare_setup, bound, delete_all, setup, setup_without_rules, writes,
+};
 use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::api::{Patch, PatchParams};
 use lbcf_controller::Options;
@@ -316,7 +318,7 @@ async fn a_pod_of_the_same_name_and_another_address_is_another_backend() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn u22_d26_long_names_are_supported() {
-    let (world, _proxy, _controller) = bare_setup(0).await;
+    let (world, _proxy, _controller) = setup_without_rules(0).await;
     let long = |name: &str| format!("{name}-{}", "x".repeat(70));
     world.create(&manifests::pod(&long("pod"))).await;
     world

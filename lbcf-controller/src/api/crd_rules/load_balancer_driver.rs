@@ -1,0 +1,46 @@
+use super::constrained::{Constrained, Rule};
+use super::{immutable, parts};
+use crate::api::allowed;
+use lbcf_driver_sdk::webhook::ALL;
+use schemars::Schema;
+
+pub(in crate::api) fn load_balancer_driver(schema: &mut Schema) {
+    let mut spec = Constrained::of(schema);
+    spec.rules([
+        Rule::new(
+            format!("self.driverType == '{}'", allowed::DRIVER_TYPE),
+            format!("driverType must be {}", allowed::DRIVER_TYPE),
+        ),
+        immutable("url", "webhooks and acceptDryRunCall can be changed"),
+        // A rule of the field itself would show its value, which may contain a password.
+        Rule::new(
+            format!(
+                "size(self.url) > {} || self.url.matches('^(?i:https?)://[^/?# ]+[^ ]*$')",
+                allowed::URL
+            ),
+            "not a driver's URL, which is http://HOST[:PORT][/PATH] or the same with https",
+        )
+        .field(".url"),
+    ]);
+    spec.at("driverType").max_length(allowed::LABEL);
+    spec.at("url").max_length(allowed::URL);
+    let count = allowed::WEBHOOKS;
+    let unique = format!(
+        "size(self) > {count} || self.all(one, self.exists_one(other, other.name == one.name))"
+    );
+    spec.at("webhooks")
+        .max_items(count)
+        .rules([Rule::new(unique, allowed::IS_UNIQUE_WEBHOOK)]);
+    let known: Vec<&str> = ALL.iter().map(|webhook| webhook.name).collect();
+    let rule = format!("self in ['{}']", known.join("', '"));
+    let message = format!("must be one of {}", known.join(", "));
+    spec.at("webhooks[].name")
+        .max_length(allowed::LABEL)
+        .rules([Rule::new(rule, message)]);
+    let longest = allowed::MAX_TIMEOUT.as_secs();
+    parts::duration(
+        &mut spec.at("webhooks[].timeout"),
+        &format!("duration(self) > duration('0s') && duration(self) <= duration('{longest}s')"),
+        &format!("{}, as in 15s", allowed::IS_TIMEOUT),
+    );
+}

@@ -1,0 +1,216 @@
+//! Rules of values that several kinds have.
+//!
+//! A rule must not fail to compute, and must not exceed the cost that the API server grants at run
+//! time: both would block every write of a stored object, even the removal of its finalizer. What
+//! exceeds a size is reported by the schema, so rules let it pass.
+
+use super::constrained::{Constrained, Rule};
+use crate::api::allowed;
+use lbcf_serving::duration::display;
+use std::time::Duration;
+
+const OBJECT_NAME: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
+const LABEL_NAME: &str = "[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?";
+/// Durations whose sum Go can represent if they have the allowed length.
+const DURATION: &str = "^[+]?(([0-9]{1,6}([.][0-9]{0,9})?|[.][0-9]{1,9})(h|m|s)|([0-9]{1,12}([.][0-9]{0,9})?|[.][0-9]{1,9})(ms|us|ns))+$";
+
+/// A name of an object, to which another one refers.
+pub(super) fn object_name(schema: &mut Constrained<'_>) {
+    schema
+        .max_length(allowed::NAME)
+        .rules([Rule::new(is_object_name("self"), allowed::IS_OBJECT_NAME)]);
+}
+
+fn is_object_name(text: &str) -> String {
+    format!(
+        "(size({text}) > {} || {text}.matches('^{OBJECT_NAME}$'))",
+        allowed::NAME
+    )
+}
+
+/// A name of a load balancer in a Bind. The original controller accepted hyphens at its end.
+pub(super) fn bind_load_balancer_name(schema: &mut Constrained<'_>) {
+    let rule = format!(
+        "size(self) > {} || self.matches('^[a-z0-9][-a-z0-9]*$')",
+        allowed::LABEL
+    );
+    schema
+        .max_length(allowed::LABEL)
+        .rules([Rule::new(rule, allowed::IS_DNS_LABEL)]);
+}
+
+/// The name of a namespace, or `*`.
+pub(super) fn namespace_or_all(schema: &mut Constrained<'_>) {
+    let rule = format!(
+        "size(self) > {} || self.matches('^([*]|[a-z0-9]([-a-z0-9]*[a-z0-9])?)$')",
+        allowed::LABEL
+    );
+    let message = format!(
+        "must be * or the name of a namespace, which {}",
+        allowed::IS_DNS_LABEL
+    );
+    schema
+        .max_length(allowed::LABEL)
+        .rules([Rule::new(rule, message)]);
+}
+
+/// A list of names or addresses, of limited length together.
+pub(super) fn texts(schema: &mut Constrained<'_>, count: usize) {
+    let rule = format!(
+        "size(self) > {count} || self.map(text, size(text)).sum() <= {}",
+        allowed::LIST
+    );
+    let message = format!("at most {} characters in all", allowed::LIST);
+    schema.max_items(count).rules([Rule::new(rule, message)]);
+}
+
+/// A map whose keys and values the driver defines.
+pub(super) fn driver_map(schema: &mut Constrained<'_>) {
+    let (entries, key) = (allowed::ENTRIES, allowed::KEY);
+    schema
+        .max_properties(entries)
+        .max_value(allowed::VALUE)
+        .rules([
+            Rule::new(
+                format!("size(self) > {entries} || self.all(key, size(key) <= {key})"),
+                format!("keys have at most {key} characters"),
+            ),
+            Rule::new(
+                format!(
+                    "size(self) > {entries} || {} <= {}",
+                    length_of_map("self"),
+                    allowed::MAP
+                ),
+                format!(
+                    "keys and values have at most {} characters in all",
+                    allowed::MAP
+                ),
+            ),
+        ]);
+}
+
+/// The length of all keys and values of a map. Values are strings or numbers.
+pub(super) fn length_of_map(map: &str) -> String {
+    let number = allowed::NUMBER;
+    format!(
+        "{map}.map(key, size(key) + (type({map}[key]) == string ? size({map}[key]) : {number})).sum()"
+    )
+}
+
+/// A selector of labels.
+pub(super) fn labels(schema: &mut Constrained<'_>) {
+    let (count, key, value) = (allowed::SELECTOR, allowed::LABEL_KEY, allowed::LABEL);
+    let keys = format!(
+        "size(self) > {count} || self.all(key, size(key) <= {key} && key.matches('^({OBJECT_NAME}/)?{LABEL_NAME}$'))"
+    );
+    let values = format!(
+        "size(self) > {count} || self.all(key, size(self[key]) <= {value} && self[key].matches('^({LABEL_NAME})?$'))"
+    );
+    schema.max_properties(count).max_value(value).rules([
+        Rule::new(keys, allowed::IS_LABEL_KEY),
+        Rule::new(values, allowed::IS_LABEL_VALUE),
+    ]);
+}
+
+/// A port; `protocol` is a rule of its protocol.
+pub(super) fn port(schema: &mut Constrained<'_>, protocol: Rule) {
+    schema.rules([Rule::new(
+        "(has(self.port) && self.port > 0) || (has(self.portNumber) && self.portNumber > 0) || (has(self.port) && self.port < 0)",
+        format!("required; {}", allowed::IS_PORT),
+    )
+    .field(".port")]);
+    for number in ["port", "portNumber"] {
+        // 0 is what Go clients write for an absent number.
+        let rule = Rule::new("self >= 0 && self <= 65535", allowed::IS_PORT);
+        schema.at(number).rules([rule]);
+    }
+    schema
+        .at("protocol")
+        .max_length(allowed::LABEL)
+        .rules([protocol]);
+}
+
+/// An empty protocol is TCP, as an absent one is.
+pub(super) fn upper_case_protocol() -> Rule {
+    Rule::new("self in ['', 'TCP', 'UDP']", allowed::IS_PROTOCOL)
+}
+
+pub(super) fn any_case_protocol() -> Rule {
+    Rule::new(
+        "size(self) <= 3 && self.matches('^(|[Tt][Cc][Pp]|[Uu][Dd][Pp])$')",
+        allowed::IS_PROTOCOL,
+    )
+}
+
+/// The ports and pods of a selection; see [`port`].
+pub(super) fn pods(schema: &mut Constrained<'_>, protocol: &Rule) {
+    schema.rules([
+        Rule::new(
+            "(has(self.ports) && size(self.ports) > 0) || has(self.port)",
+            allowed::NEEDS_PORTS,
+        )
+        .field(".ports"),
+        // A selection by name may lose its last name.
+        Rule::new(
+            "has(self.byLabel) || (has(self.byName) && size(self.byName) > 0) || oldSelf.hasValue()",
+            allowed::NEEDS_PODS,
+        )
+        .with_old(),
+        // The original controller accepted Binds with both.
+        Rule::new(
+            "!(has(self.byLabel) && has(self.byName) && size(self.byName) > 0) || (oldSelf.hasValue() && has(oldSelf.value().byLabel) && has(oldSelf.value().byName) && size(oldSelf.value().byName) > 0)",
+            allowed::LABEL_OR_NAME,
+        )
+        .field(".byName")
+        .with_old(),
+    ]);
+    schema.at("ports").max_items(allowed::PORTS);
+    for at in ["port", "ports[]"] {
+        port(&mut schema.at(at), protocol.clone());
+    }
+    labels(&mut schema.at("byLabel.selector"));
+    for list in ["byName", "byLabel.except"] {
+        texts(&mut schema.at(list), allowed::NAMES);
+        object_name(&mut schema.at(&format!("{list}[]")));
+    }
+}
+
+/// The period of `Always`, and only of that.
+pub(super) fn ensure_policy(schema: &mut Constrained<'_>, minimum: Duration) {
+    schema.rules([Rule::new(
+        "!has(self.minPeriod) || (has(self.policy) && self.policy == 'Always')",
+        allowed::ONLY_WITH_ALWAYS,
+    )
+    .field(".minPeriod")]);
+    let minimum = display(minimum);
+    let rule = format!("duration(self) >= duration('{minimum}')");
+    let message = format!("must be at least {minimum}, as in 1m30s");
+    duration(&mut schema.at("minPeriod"), &rule, &message);
+}
+
+/// A duration as Go writes it, which fulfils another rule too.
+pub(super) fn duration(schema: &mut Constrained<'_>, rule: &str, message: &str) {
+    let length = allowed::DURATION;
+    let rule = format!("size(self) <= {length} && self.matches('{DURATION}') && {rule}");
+    schema.max_length(length).rules([Rule::new(rule, message)]);
+}
+
+pub(super) fn deregister_webhook(schema: &mut Constrained<'_>) {
+    let is_unused = "!has(self.deregisterPolicy) || self.deregisterPolicy != 'Webhook'";
+    schema.rules([
+        Rule::new(
+            format!("{is_unused} || has(self.deregisterWebhook)"),
+            "deregisterWebhook is required with deregisterPolicy Webhook; it names a LoadBalancerDriver",
+        ),
+        Rule::new(
+            format!(
+                "{is_unused} || !has(self.deregisterWebhook) || {}",
+                is_object_name("self.deregisterWebhook.driverName")
+            ),
+            allowed::IS_OBJECT_NAME,
+        )
+        .field(".deregisterWebhook.driverName"),
+    ]);
+    let mut name = schema.at("deregisterWebhook.driverName");
+    name.max_length(allowed::NAME);
+}
