@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 pub mod condition_types {
     /// LoadBalancerDriver: the controller has taken the driver into use.
     pub const ACCEPTED: &str = "Accepted";
+    /// LoadBalancerDriver: the driver's webhook `healthz` says that it is healthy. `Unknown` if the
+    /// driver does not serve it (d51).
+    pub const HEALTHY: &str = "Healthy";
     /// LoadBalancer and Bind: the load balancer exists.
     pub const CREATED: &str = "Created";
     /// LoadBalancer: the driver has the attributes of the spec.
@@ -49,6 +52,10 @@ pub mod reasons {
     pub const DRIVER_DELETING: &str = "DriverDeleting";
     /// LoadBalancerDriver: it is being deleted, and waits until nothing uses it (d32).
     pub const DRIVER_IN_USE: &str = "DriverInUse";
+    /// LoadBalancerDriver: it responded to `healthz` with `healthy: false` (d51).
+    pub const UNHEALTHY: &str = "Unhealthy";
+    /// LoadBalancerDriver: it does not serve the optional webhook `healthz` (d51).
+    pub const HEALTHZ_NOT_SERVED: &str = "HealthzNotServed";
 }
 
 /// Status of a condition.
