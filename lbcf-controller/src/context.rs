@@ -3,7 +3,7 @@
 
 use crate::api::{LoadBalancerDriver, NamespacedKind};
 use crate::cluster::{EventWriter, Recorder, Regarding, WriteError, WriteLocks, Writer};
-use crate::drivers::{AddressLocks, CallCounts, DriverError, Drivers};
+use crate::drivers::{AddressLocks, CallCounts, DriverError, Drivers, HealthResults};
 use crate::index::{Index, Indexed, StoreEvent};
 use crate::key::{ObjectKey, Owner, RequestKey};
 use crate::leader::LeaseGuard;
@@ -34,6 +34,7 @@ pub(crate) struct Context {
     pub(crate) guard: LeaseGuard,
     pub(crate) cluster: Writer,
     pub(crate) drivers: Drivers,
+    pub(crate) driver_health: HealthResults,
     pub(crate) recorder: Recorder,
     pub(crate) metrics: Metrics,
     pub(crate) queue: Arc<Queue>,
@@ -76,6 +77,7 @@ impl Context {
                 guard.clone(),
             ),
             drivers: Drivers::new(&options, counts, metrics.clone(), guard.clone()),
+            driver_health: HealthResults::default(),
             queue: Arc::new(Queue::new(options.backoff)),
             metrics,
             client,
@@ -238,6 +240,7 @@ impl Context {
                 self.drivers.retain(|other| other != driver);
                 self.driver_locks.remove(driver);
             }
+            RequestKey::DriverHealth(driver) => self.driver_health.remove(driver),
             RequestKey::Group(group) => self.verdicts.remove(&Owner::Group(group.clone())),
             RequestKey::Bind(bind) => {
                 self.verdicts.remove(&Owner::Bind(bind.clone()));

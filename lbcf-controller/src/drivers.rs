@@ -5,9 +5,11 @@
 
 mod addresses;
 mod calls;
+mod health;
 
 pub(crate) use addresses::AddressLocks;
 pub use calls::CallCounts;
+pub(crate) use health::{DriverHealth, HealthResults};
 
 use crate::api::{LoadBalancerDriver, reasons};
 use crate::key::ObjectKey;
@@ -22,6 +24,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 use tokio::time::Instant;
 use tracing::Instrument;
+
+/// The longest timeout of `healthz`, as a driver that responds later cannot be relied on either.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DriverError {

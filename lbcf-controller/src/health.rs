@@ -45,7 +45,7 @@ impl Health {
     }
 
     /// Reports whether the index is complete, so that the controller reconciles or could become the
-    /// leader.
+    /// leader, and whether API servers can call its admission webhooks, if it serves them (d49).
     ///
     /// # Errors
     /// What is missing.

@@ -44,6 +44,9 @@ impl fmt::Display for ObjectKey {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum RequestKey {
     Driver(ObjectKey),
+    /// Asking a driver whether it is healthy. It is separate from reconciling the driver, for which
+    /// objects wait that begin to use it.
+    DriverHealth(ObjectKey),
     LoadBalancer(ObjectKey),
     Group(ObjectKey),
     /// A Bind's records, finalizer and deletion.
@@ -124,7 +127,7 @@ impl RequestKey {
     /// The kind, as metrics and logs name it (b144).
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
-            Self::Driver(_) => "LoadBalancerDriver",
+            Self::Driver(_) | Self::DriverHealth(_) => "LoadBalancerDriver",
             Self::LoadBalancer(_) => "LoadBalancer",
             Self::Group(_) | Self::DeregisterVerdict(Owner::Group(_)) => "BackendGroup",
             Self::Record(_) => "BackendRecord",
@@ -139,6 +142,7 @@ impl RequestKey {
         match self {
             Self::BindLoadBalancer(key) => Some(&key.name),
             Self::DeregisterVerdict(_) => Some("deregister verdict"),
+            Self::DriverHealth(_) => Some("health"),
             _ => None,
         }
     }
@@ -146,6 +150,7 @@ impl RequestKey {
     pub(crate) const fn object(&self) -> &ObjectKey {
         match self {
             Self::Driver(key)
+            | Self::DriverHealth(key)
             | Self::LoadBalancer(key)
             | Self::Group(key)
             | Self::Record(key)

@@ -71,8 +71,25 @@ impl Metrics {
             .observe(latency.as_secs_f64());
     }
 
+    /// Records whether a driver is healthy; none if it does not say.
+    pub(crate) fn driver_health(&self, driver: &ObjectKey, is_healthy: Option<bool>) {
+        let driver = driver.to_string();
+        let labels = &[driver.as_str()];
+        match is_healthy {
+            Some(is_healthy) => {
+                let gauge = self.0.driver_healthy.with_label_values(labels);
+                gauge.set(i64::from(is_healthy));
+            }
+            None => {
+                // It has no series if it never said.
+                let _ = self.0.driver_healthy.remove_label_values(labels);
+            }
+        }
+    }
+
     /// Removes the series of a deleted driver.
     pub(crate) fn forget_driver(&self, driver: &ObjectKey) {
+        self.driver_health(driver, None);
         let driver = driver.to_string();
         for webhook in lbcf_driver_sdk::webhook::ALL {
             let labels = &[driver.as_str(), webhook.name];

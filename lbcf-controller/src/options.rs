@@ -29,6 +29,8 @@ pub struct Options {
     pub workers: usize,
     /// The maximum number of concurrent calls to one driver; default 64 (u38).
     pub calls_per_driver: usize,
+    /// How often each driver is asked whether it is healthy; default 30 s, `None` never (d50).
+    pub driver_health_period: Option<Duration>,
     /// Base URLs to use instead of a driver's, by the host in its URL: for a controller outside the
     /// cluster, where names of Services cannot be resolved.
     pub connect_to: BTreeMap<String, String>,
@@ -62,6 +64,7 @@ impl Default for Options {
             dry_run: false,
             workers: 256,
             calls_per_driver: 64,
+            driver_health_period: Some(Duration::from_secs(30)),
             connect_to: BTreeMap::new(),
             driver_client: None,
             status_interval: Duration::from_secs(1),

@@ -102,6 +102,27 @@ impl Queue {
         self.state.lock().retry_delay(key, jitter())
     }
 
+    /// The requests that failed and wait for their backoff to end.
+    pub(crate) fn backing_off(&self) -> Vec<RequestKey> {
+        self.state.lock().backing_off()
+    }
+
+    /// Makes requests due whose backoff has lost its reason, and returns how many. Those that wait for
+    /// a delay that a driver named go on waiting (d51).
+    pub(crate) fn end_backoff(&self, keys: &[RequestKey]) -> usize {
+        let mut state = self.state.lock();
+        let ended = keys.iter().filter(|key| state.end_backoff(key)).count();
+        drop(state);
+        self.changed.notify_one();
+        ended
+    }
+
+    /// Whether a request runs because its backoff was ended, so that a delay of it that was stored does
+    /// not apply any more.
+    pub(crate) fn is_backoff_ended(&self, key: &RequestKey) -> bool {
+        self.state.lock().is_backoff_ended(key)
+    }
+
     pub(crate) fn sizes(&self) -> Vec<(&'static str, usize, usize)> {
         self.state.lock().sizes()
     }

@@ -78,6 +78,9 @@ pub(crate) enum Error {
     Write(#[from] WriteError),
     #[error(transparent)]
     Operation(#[from] OperationFailure),
+    /// An operation failed, and the status says when it is repeated by the backoff.
+    #[error("{0}")]
+    BackingOff(OperationFailure, Duration),
     #[error("{0} is not, or not yet, the backend that the record was created for")]
     BackendChanged(String),
     #[error("the name of a BackendRecord that has to be created is taken; see the object's events")]
@@ -87,12 +90,18 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// The delay that the driver asked for, which is kept exactly (d22).
+    /// The delay that the driver asked for or the status announces, which is kept exactly (d22).
     pub(crate) const fn retry_delay(&self) -> Option<Duration> {
         match self {
             Self::Operation(failure) => failure.retry_delay,
+            Self::BackingOff(_, delay) => Some(*delay),
             _ => None,
         }
+    }
+
+    /// Whether the driver asked for the delay.
+    pub(crate) const fn has_delay_of_driver(&self) -> bool {
+        matches!(self, Self::Operation(failure) if failure.retry_delay.is_some())
     }
 
     /// Whether the object changed since it was read.

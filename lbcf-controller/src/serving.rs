@@ -7,6 +7,7 @@
 mod api_server;
 mod ca_bundle;
 mod certificates;
+mod configuration_watch;
 mod files;
 mod secret;
 mod self_signed_ca;
@@ -35,7 +36,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// How often the Secret and the webhook configurations are read.
+/// How often the Secret is read, and with it the webhook configurations: how long they have had a new CA
+/// decides when it may sign, which is not concluded from a watch that may be behind.
 const ROTATION_INTERVAL: Duration = Duration::from_secs(120);
 const FILES_INTERVAL: Duration = Duration::from_secs(30);
 /// How long the shutdown waits for requests.
@@ -92,8 +94,8 @@ impl Server {
     }
 
     /// Serves until `stop`, then finishes the requests. Until there is a certificate, connections
-    /// wait. Calls `on_ready` once the server has a certificate and the webhook configurations that
-    /// exist have its CA.
+    /// wait. Calls `report` with whether API servers can call the webhooks, or why they cannot: the
+    /// server has a certificate, and the webhook configurations that exist have its CA (d49).
     ///
     /// # Errors
     /// [`ServingError`], when it cannot start. Later failures are logged and tried again, and the
@@ -103,7 +105,7 @@ impl Server {
         listener: TcpListener,
         router: Router,
         stop: impl Future<Output = ()> + Send,
-        on_ready: impl FnOnce() + Send,
+        report: impl Fn(Result<(), String>) + Send + Sync,
     ) -> Result<(), ServingError> {
         let tls = Arc::new(ServerTls::new(None)?);
         let listener = Listener::try_from(listener)?.tls(Arc::clone(&tls));
@@ -112,7 +114,7 @@ impl Server {
                 let files = files::watched(cert, key, Timestamp::now);
                 let (first, files) = files.load().await?;
                 first.serve(&tls);
-                on_ready();
+                report(Ok(()));
                 let tls = Arc::clone(&tls);
                 Either::Left(files.watch(self.files_interval, move |new| new.serve(&tls)))
             }
@@ -123,13 +125,7 @@ impl Server {
             } => {
                 let api = ApiServer(self.client);
                 let ca = SelfSignedCa::new(api, secret, names, configurations, Arc::clone(&tls));
-                let mut on_ready = Some(on_ready);
-                let done = move || {
-                    if let Some(on_ready) = on_ready.take() {
-                        on_ready();
-                    }
-                };
-                Either::Right(ca.run(self.rotation_interval, Timestamp::now, done))
+                Either::Right(ca.run(self.rotation_interval, Timestamp::now, report))
             }
         };
         // One stop ends the wait for a certificate, or the serving.

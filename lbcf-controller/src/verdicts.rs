@@ -120,6 +120,23 @@ impl Verdicts {
         self.0.lock().insert(owner, verdict);
     }
 
+    /// Makes verdicts due whose last call to a driver failed, and forgets their failures. Returns their
+    /// owners (d51).
+    pub(crate) fn end_backoff(&self, driver_uid: Option<&str>) -> Vec<Owner> {
+        let mut verdicts = self.0.lock();
+        let mut owners = Vec::new();
+        for (owner, last) in verdicts.iter_mut() {
+            let driver = last.driver.as_ref();
+            let is_of_driver = driver.is_some_and(|(uid, _)| uid.as_deref() == driver_uid);
+            if last.failures > 0 && is_of_driver {
+                last.failures = 0;
+                last.due = Instant::now();
+                owners.push(owner.clone());
+            }
+        }
+        owners
+    }
+
     pub(crate) fn remove(&self, owner: &Owner) {
         self.0.lock().remove(owner);
     }
@@ -157,6 +174,33 @@ mod tests {
         let verdict = DeregisterVerdict::new(&asked, VerdictOutcome::of_response("ns", &response));
         let kept = asked.iter().map(|pod| verdict.keeps(pod));
         assert_eq!(kept.collect::<Vec<_>>(), [true, true, false, false]);
+    }
+
+    #[test]
+    fn d51_verdicts_whose_call_failed_are_due_when_their_driver_is_back() {
+        let verdicts = Verdicts::default();
+        let now = Instant::now();
+        let owner = |name: &str| Owner::Group(ObjectKey::new("ns", name));
+        for (name, driver, failures) in [
+            ("failed", Some("back"), 2),
+            ("succeeded", Some("back"), 0),
+            ("other", Some("other"), 2),
+            ("none", None, 2),
+        ] {
+            let last = LastVerdict {
+                verdict: Arc::default(),
+                at: now,
+                due: now + std::time::Duration::from_secs(100),
+                failures,
+                driver: driver.map(|uid| (Some(uid.to_owned()), Some(1))),
+            };
+            verdicts.insert(owner(name), last);
+        }
+        assert_eq!(verdicts.end_backoff(Some("back")), [owner("failed")]);
+        let last = verdicts.get(&owner("failed")).unwrap();
+        assert_eq!(last.failures, 0);
+        assert!(last.due <= Instant::now());
+        assert_eq!(verdicts.end_backoff(Some("back")), []);
     }
 
     #[test]

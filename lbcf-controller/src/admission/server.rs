@@ -100,16 +100,21 @@ impl AdmissionServer {
             tracing::warn!(
                 "dry run: admission is not served, because its certificates would have to be stored; set certificate files to serve it"
             );
-            health.admission_served();
+            health.admission(Ok(()));
             stop.await;
             return Ok(());
         }
-        let on_ready = move || {
-            tracing::info!("serving admission");
-            health.admission_served();
+        let report = move |served: Result<(), String>| {
+            let problem = served.clone().err();
+            if health.admission(served) {
+                match problem {
+                    None => tracing::info!("serving admission"),
+                    Some(problem) => tracing::warn!(problem, "admission is not ready"),
+                }
+            }
         };
         let server = Server::new(context.client.clone(), self.source);
-        let served = server.run(self.listener, http::routes(&context), stop, on_ready);
+        let served = server.run(self.listener, http::routes(&context), stop, report);
         Ok(served.await.map_err(Cause::Serving)?)
     }
 }

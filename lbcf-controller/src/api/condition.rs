@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 pub mod condition_types {
     /// LoadBalancerDriver: the controller has taken the driver into use.
     pub const ACCEPTED: &str = "Accepted";
+    /// LoadBalancerDriver: the driver's webhook `healthz` says that it is healthy. `Unknown` if the
+    /// driver does not serve it (d50).
+    pub const HEALTHY: &str = "Healthy";
     /// LoadBalancer and Bind: the load balancer exists.
     pub const CREATED: &str = "Created";
     /// LoadBalancer: the driver has the attributes of the spec.
@@ -106,6 +109,10 @@ pub mod reasons {
     pub const NO_NODES_SELECTED: &str = "NoNodesSelected";
     /// BackendGroup: no static address is given.
     pub const NO_ADDRESSES: &str = "NoAddresses";
+    /// LoadBalancerDriver: it responded to `healthz` with `healthy: false` (d50).
+    pub const UNHEALTHY: &str = "Unhealthy";
+    /// LoadBalancerDriver: it does not serve the optional webhook `healthz` (d50).
+    pub const HEALTHZ_NOT_SERVED: &str = "HealthzNotServed";
 }
 
 /// Status of a condition.

@@ -29,6 +29,11 @@ use serde::{Deserialize, Serialize};
         json_path = ".status.conditions[?(@.type==\"Accepted\")].status"
     ),
     printcolumn(
+        name = "Healthy",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type==\"Healthy\")].status"
+    ),
+    printcolumn(
         name = "Age",
         type_ = "date",
         json_path = ".metadata.creationTimestamp"
@@ -63,7 +68,7 @@ pub struct LoadBalancerDriverSpec {
 pub struct WebhookConfig {
     /// Name of the webhook, such as `ensureBackend`.
     pub name: String,
-    /// Timeout of a call, as a duration such as `15s`. Maximum 1m, default 10s.
+    /// Timeout of a call, as a duration such as `15s`. Maximum 1m, for `healthz` 5s; default 10s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
 }
@@ -72,7 +77,8 @@ pub struct WebhookConfig {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoadBalancerDriverStatus {
-    /// `Accepted`: the controller has taken the driver into use.
+    /// `Accepted`: the controller has taken the driver into use. `Healthy`: the driver responds to
+    /// `healthz` that it is healthy; `Unknown` if it does not serve that webhook.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,

@@ -84,6 +84,7 @@ fn what_is_wrong_is_named() {
     for (flags, told) in [
         ("--informer-resync-period 0s", "at least 1s"),
         ("--client-burst 0", "client-burst"),
+        ("--driver-health-period 1ms", "at least 1s, or 0 for never"),
         ("--client-qps many", "client-qps"),
         ("--health-address nowhere", "\"nowhere\""),
         ("--admission-address :x", "\":x\""),
@@ -101,6 +102,17 @@ fn what_is_wrong_is_named() {
             .unwrap_err()
             .to_string();
         assert!(error.contains(told), "{flags}: {error}");
+    }
+}
+
+#[test]
+fn d50_drivers_are_probed_every_30_s_unless_a_flag_says_otherwise() {
+    let period = |flags: &[&str]| parsed(flags).unwrap().work.options().driver_health_period;
+    assert_eq!(period(&[]), Some(Duration::from_secs(30)));
+    let minute = Duration::from_secs(60);
+    assert_eq!(period(&["--driver-health-period", "1m"]), Some(minute));
+    for off in ["0", "0s"] {
+        assert_eq!(period(&["--driver-health-period", off]), None);
     }
 }
 

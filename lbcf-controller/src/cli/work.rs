@@ -40,6 +40,10 @@ pub struct WorkArgs {
     #[arg(long, env = "LBCF_CALLS_PER_DRIVER", value_name = "N", default_value_t = Options::default().calls_per_driver)]
     pub calls_per_driver: usize,
 
+    /// How often each driver's webhook healthz is called, at least 1s, or 0 for never
+    #[arg(long, env = "LBCF_DRIVER_HEALTH_PERIOD", value_name = "DURATION", default_value = "30s", value_parser = health_period)]
+    pub driver_health_period: Duration,
+
     /// Call drivers at HOST under this base URL instead, for a controller outside the cluster; can
     /// be repeated
     #[arg(long, env = "LBCF_CONNECT_TO", value_name = "HOST=URL", value_delimiter = ',', value_parser = host_and_url)]
@@ -65,6 +69,8 @@ impl WorkArgs {
             orphan_grace_period: self.orphan_grace_period,
             workers: self.workers,
             calls_per_driver: self.calls_per_driver,
+            driver_health_period: Some(self.driver_health_period)
+                .filter(|period| !period.is_zero()),
             connect_to: self.connect_to.iter().cloned().collect(),
             dry_run: self.dry_run,
             ..Options::default()
@@ -79,6 +85,14 @@ fn resync_period(text: &str) -> Result<Duration, String> {
         Ok(period) if period >= minimum => Ok(period),
         Ok(_) => Err(format!("{text:?}: must be at least 1s")),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A minimum period keeps a driver from being called without pause; zero turns the calls off.
+fn health_period(text: &str) -> Result<Duration, String> {
+    match duration::parse(text) {
+        Ok(Duration::ZERO) => Ok(Duration::ZERO),
+        _ => resync_period(text).map_err(|error| format!("{error}, or 0 for never")),
     }
 }
 

@@ -95,7 +95,7 @@ async fn process(context: &Context, request: ActiveRequest) {
     context.metrics.processed(kind, began.elapsed());
     span.in_scope(|| match &result {
         // Logged where the webhook and the driver are known.
-        Err(Error::Operation(_)) => {}
+        Err(Error::Operation(_) | Error::BackingOff(..)) => {}
         Err(error) if error.action().is_none() => {
             tracing::warn!(error = in_full(error), "reconciling failed; retrying");
         }
@@ -113,6 +113,9 @@ async fn reconcile(context: &Context, key: &RequestKey) -> Result<Action, Error>
     loop {
         let action = match key {
             RequestKey::Driver(key) => load_balancer_driver::reconcile(context, key).await,
+            RequestKey::DriverHealth(key) => {
+                load_balancer_driver::reconcile_health(context, key).await
+            }
             RequestKey::LoadBalancer(key) => load_balancer::reconcile(context, key).await,
             RequestKey::Group(key) => backend_group::reconcile(context, key).await,
             RequestKey::Record(key) => backend_record::reconcile(context, key).await,

@@ -16,8 +16,8 @@ pub(crate) struct HealthState {
 struct State {
     /// The kinds whose first list is complete.
     listed: BTreeSet<&'static str>,
-    /// Admission is configured and not served yet.
-    awaits_admission: bool,
+    /// Why API servers cannot call the admission webhooks; none if they can, or admission is off.
+    admission_problem: Option<String>,
     is_stopping: bool,
     /// The required task that ended.
     broken: Option<String>,
@@ -35,11 +35,17 @@ impl HealthState {
     }
 
     pub(crate) fn expect_admission(&self) {
-        self.state.lock().awaits_admission = true;
+        self.state.lock().admission_problem = Some("it is not served yet".to_owned());
     }
 
-    pub(crate) fn admission_served(&self) {
-        self.state.lock().awaits_admission = false;
+    /// Whether API servers can call the admission webhooks, or why they cannot. Returns whether that
+    /// differs from the last report.
+    pub(crate) fn admission(&self, served: Result<(), String>) -> bool {
+        let mut state = self.state.lock();
+        let problem = served.err();
+        let is_new = state.admission_problem != problem;
+        state.admission_problem = problem;
+        is_new
     }
 
     pub(crate) fn stopping(&self) {
@@ -64,11 +70,8 @@ impl HealthState {
             return Err("the controller is stopping".into());
         }
         if state.listed.len() >= kinds {
-            return if state.awaits_admission {
-                Err("admission is not served yet".into())
-            } else {
-                Ok(())
-            };
+            let problem = state.admission_problem.as_ref();
+            return problem.map_or(Ok(()), |problem| Err(format!("admission: {problem}")));
         }
         let listed = if state.listed.is_empty() {
             "none".to_owned()

@@ -27,6 +27,7 @@ impl Indexed for LoadBalancerDriver {
         for (key, diff) in index.drivers.apply(event) {
             requests.push(Request::normal(RequestKey::Driver(key.clone())));
             if diff.is_change(|old, new| old.spec != new.spec) {
+                requests.push(Request::normal(RequestKey::DriverHealth(key.clone())));
                 // What waits to retry a call to this driver need not wait any longer.
                 requests.extend(index.by_driver.get(&key).cloned().map(Request::normal));
             }

@@ -25,7 +25,9 @@ impl Index {
     /// Whether the object of a request exists.
     pub(crate) fn contains_key(&self, key: &RequestKey) -> bool {
         match key {
-            RequestKey::Driver(key) => self.contains::<LoadBalancerDriver>(key),
+            RequestKey::Driver(key) | RequestKey::DriverHealth(key) => {
+                self.contains::<LoadBalancerDriver>(key)
+            }
             RequestKey::LoadBalancer(key) => self.contains::<LoadBalancer>(key),
             RequestKey::Group(key) => self.contains::<BackendGroup>(key),
             RequestKey::Record(key) => self.contains::<BackendRecord>(key),
@@ -50,7 +52,9 @@ impl Index {
     /// verdict](RequestKey::DeregisterVerdict).
     pub(crate) fn target_of(&self, key: &RequestKey) -> Option<(ObjectKey, StringMap)> {
         let (namespace, driver, lb_info) = match key {
+            // A probe takes no slot of its driver: it must not wait for calls that hang.
             RequestKey::Driver(_)
+            | RequestKey::DriverHealth(_)
             | RequestKey::Group(_)
             | RequestKey::Bind(_)
             | RequestKey::DeregisterVerdict(_) => return None,

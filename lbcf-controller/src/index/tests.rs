@@ -570,7 +570,8 @@ fn a_new_driver_enqueues_what_waited_for_it() {
         [
             "BackendRecord ns/r",
             "LoadBalancer ns/lb",
-            "LoadBalancerDriver ns/driver"
+            "LoadBalancerDriver ns/driver",
+            "LoadBalancerDriver ns/driver (health)"
         ]
     );
     let mut labelled = driver;

@@ -1,6 +1,9 @@
 //! What a driver needs next. No I/O; the time is an argument.
 
-use crate::api::{Condition, Conditions, LoadBalancerDriver, condition_types, reasons};
+use crate::api::{
+    Condition, ConditionStatus, Conditions, LoadBalancerDriver, condition_types, reasons,
+};
+use crate::drivers::DriverHealth;
 use crate::index::DriverUse;
 use crate::key::RequestKey;
 use crate::names::FINALIZER_DRIVER;
@@ -8,10 +11,21 @@ use crate::object::ObjectExt;
 use jiff::Timestamp;
 use std::sync::Arc;
 
+/// What is known of a driver's health.
+#[derive(Debug)]
+pub(super) enum KnownHealth {
+    /// Drivers are not asked: a condition of an earlier process would be outdated for ever.
+    NeverAsked,
+    /// This process has not asked yet, so that the condition stays as it is.
+    Pending,
+    Known(DriverHealth),
+}
+
 #[derive(Debug)]
 pub(super) struct DriverState {
     pub driver: Arc<LoadBalancerDriver>,
     pub driver_use: DriverUse,
+    pub health: KnownHealth,
     pub now: Timestamp,
 }
 
@@ -57,11 +71,43 @@ pub(super) fn decide(state: &DriverState) -> DriverAction {
     }
 }
 
-/// The action that sets a condition; none if it is set.
-fn set(state: &DriverState, condition: Condition) -> Option<DriverAction> {
+/// The action that sets the conditions; none if they are set.
+fn set(state: &DriverState, accepted: Condition) -> Option<DriverAction> {
     let old = state.driver.status.clone().unwrap_or_default().conditions;
-    let new = old.with(condition, state.now);
+    let mut new = old.with(accepted, state.now);
+    match &state.health {
+        KnownHealth::NeverAsked => {
+            new.retain(|condition| condition.type_ != condition_types::HEALTHY);
+        }
+        KnownHealth::Pending => {}
+        KnownHealth::Known(health) => {
+            let healthy = health.condition(state.driver.metadata.generation);
+            new = new.with(healthy, state.now);
+        }
+    }
     (new != old).then_some(DriverAction::SetConditions(new))
+}
+
+/// A change of a driver's health that an event reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum HealthChange {
+    Failed(String),
+    Recovered,
+}
+
+pub(super) fn health_change(old: &[Condition], new: &[Condition]) -> Option<HealthChange> {
+    let unhealthy = |conditions: &[Condition]| {
+        let healthy = conditions.find(condition_types::HEALTHY)?;
+        (healthy.status == ConditionStatus::False).then(|| healthy.message.clone())
+    };
+    match (unhealthy(old), unhealthy(new)) {
+        (None, Some(problem)) => Some(HealthChange::Failed(problem)),
+        // Turning the probes off is no recovery.
+        (Some(_), None) if new.find(condition_types::HEALTHY).is_some() => {
+            Some(HealthChange::Recovered)
+        }
+        _ => None,
+    }
 }
 
 fn waiting_for(users: &[RequestKey]) -> String {

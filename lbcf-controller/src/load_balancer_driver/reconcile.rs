@@ -1,6 +1,6 @@
-use super::decide::{DriverAction, DriverState, decide};
+use super::decide::{DriverAction, DriverState, HealthChange, KnownHealth, decide, health_change};
 use crate::api::{LoadBalancerDriver, LoadBalancerDriverStatus, reasons};
-use crate::cluster::EventType::Warning;
+use crate::cluster::EventType::{self, Normal, Warning};
 use crate::cluster::Regarding;
 use crate::context::Context;
 use crate::key::ObjectKey;
@@ -36,33 +36,59 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
         }
         DriverAction::AwaitReadable => {
             let message = "waiting: an object cannot be understood and might use this driver";
-            record(context, driver, "UnreadableObject", message);
+            record(context, driver, Warning, "UnreadableObject", message);
             Ok(Action::RequeueAfter(UNREADABLE_INTERVAL))
         }
         DriverAction::SetConditions(conditions) => {
+            let old = driver.status.as_ref();
+            let old = old.map_or(&[][..], |status| &status.conditions);
+            let change = health_change(old, &conditions);
             let status = LoadBalancerDriverStatus { conditions };
             context.write_status(driver, &status).await?;
+            match change {
+                Some(HealthChange::Failed(problem)) => {
+                    record(context, driver, Warning, "DriverUnhealthy", &problem);
+                }
+                Some(HealthChange::Recovered) => {
+                    let message = "the driver responds again; what failed is repeated";
+                    record(context, driver, Normal, "DriverRecovered", message);
+                }
+                None => {}
+            }
             Ok(Action::RequeueNow)
         }
         DriverAction::AwaitUsers(message) => {
-            record(context, driver, reasons::DRIVER_IN_USE, &message);
+            record(context, driver, Warning, reasons::DRIVER_IN_USE, &message);
             Ok(Action::RequeueAfter(IN_USE_INTERVAL))
         }
     }
 }
 
 fn observe(context: &Context, key: &ObjectKey) -> Option<DriverState> {
+    let health = match context.driver_health.get(key) {
+        Some(health) => KnownHealth::Known(health),
+        None if context.options.driver_health_period.is_some() || context.options.dry_run => {
+            KnownHealth::Pending
+        }
+        None => KnownHealth::NeverAsked,
+    };
     let index = context.index();
     Some(DriverState {
         driver: index.find::<LoadBalancerDriver>(key)?,
         driver_use: index.use_of_driver(key),
+        health,
         now: Timestamp::now(),
     })
 }
 
-fn record(context: &Context, driver: &LoadBalancerDriver, reason: &str, message: &str) {
+fn record(
+    context: &Context,
+    driver: &LoadBalancerDriver,
+    event_type: EventType,
+    reason: &str,
+    message: &str,
+) {
     let regarding = Regarding::object(driver);
-    context
-        .recorder
-        .record_change(&regarding, Warning, reason, message);
+    let recorder = &context.recorder;
+    recorder.record_change(&regarding, event_type, reason, message);
 }

@@ -58,6 +58,9 @@ pub(crate) async fn reconcile<L: ManagedLoadBalancer>(
         }
     };
     let mut state = lb.state(observations);
+    if context.queue.is_backoff_ended(&key) {
+        state.retry_wait = None;
+    }
     let mut action = decide(&state);
     if context.options.dry_run && action == LoadBalancerAction::MarkCreating {
         state.creation = Creation::Begun;
@@ -406,7 +409,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         &self,
         type_: &str,
         reason_of_fail: &'static str,
-        mut failure: OperationFailure,
+        failure: OperationFailure,
     ) -> Result<Action, Error> {
         let reason = match failure.reason {
             reasons::OPERATION_FAILED => reason_of_fail,
@@ -414,14 +417,20 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         };
         let failed = self.unmet(type_, reason, &failure.message);
         let mut status = with_condition(self.lb.status(), failed);
-        if L::IS_STATUS_DETAILED {
-            let delay = failure.retry_delay;
-            let delay = delay.unwrap_or_else(|| self.context.queue.retry_delay(&self.key));
-            failure.retry_delay = Some(delay);
-            status.retry_after = retry_time(delay);
-        }
+        let error: Error = match failure.retry_delay {
+            _ if !L::IS_STATUS_DETAILED => failure.into(),
+            Some(delay) => {
+                status.retry_after = retry_time(delay);
+                failure.into()
+            }
+            None => {
+                let delay = self.context.queue.retry_delay(&self.key);
+                status.retry_after = retry_time(delay);
+                Error::BackingOff(failure, delay)
+            }
+        };
         self.lb.write_status(self.context, status).await?;
-        Err(failure.into())
+        Err(error)
     }
 
     fn creating(&self) -> Condition {

@@ -32,6 +32,7 @@ pub(super) struct Definitions {
     pub(super) webhook_errors: IntCounterVec,
     pub(super) webhook_fails: IntCounterVec,
     pub(super) webhook_latency: HistogramVec,
+    pub(super) driver_healthy: IntGaugeVec,
     pub(super) k8s_operation_latency: HistogramVec,
     pub(super) key_process_latency: HistogramVec,
     pub(super) pending_key: IntGaugeVec,
@@ -70,6 +71,12 @@ impl Definitions {
                 WEBHOOK_SECONDS,
                 DRIVER_AND_WEBHOOK,
             ),
+            driver_healthy: {
+                let name = "lbcf_driver_healthy";
+                let help = "1 if the driver's webhook healthz says that it is healthy, 0 if it does not respond or says otherwise. Absent for drivers without healthz.";
+                let metric = IntGaugeVec::new(Opts::new(name, help), &["driver_name"]);
+                registered(&registry, metric)
+            },
             k8s_operation_latency: seconds(
                 "k8s_operation_latency",
                 "Duration of writes to the API server in seconds.",

@@ -122,12 +122,14 @@ fn a_driver_that_is_gone_leaves_no_series() {
                 metrics.webhook_called(&driver, webhook.name, Duration::ZERO, outcome);
             }
         }
+        metrics.driver_health(&driver(&number.to_string()), Some(true));
     }
     metrics.forget_driver(&driver("0"));
     metrics.forget_driver(&driver("2"));
     metrics.forget_driver(&driver("never there"));
     let text = scraped(&metrics);
     assert!(!text.contains("kube-system/0") && !text.contains("kube-system/2"));
+    assert_eq!(lines(&text, "lbcf_driver_healthy{").len(), 1, "{text}");
     let left = lines(&text, "webhook_calls{");
     assert_eq!(left.len(), lbcf_driver_sdk::webhook::ALL.len(), "{text}");
 }

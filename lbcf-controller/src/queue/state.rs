@@ -4,7 +4,7 @@ use super::Backoff;
 use super::concurrency::{Concurrency, ConcurrencyKey, ConcurrencyLimits};
 use crate::key::RequestKey;
 use crate::reconcile::{Action, Error, Priority, Request};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -29,10 +29,19 @@ pub(super) struct State {
     timers: BTreeMap<(Instant, u64), RequestKey>,
     timer_of: HashMap<RequestKey, (Instant, u64)>,
     timers_set: u64,
-    /// How often in a row a request failed.
-    failures: HashMap<RequestKey, u32>,
+    failures: HashMap<RequestKey, Failures>,
+    /// Requests whose backoff was ended, until they have been reconciled.
+    backoff_ended: HashSet<RequestKey>,
     /// How often in a row a request ended with a conflict.
     conflicts: HashMap<RequestKey, u32>,
+}
+
+/// The failures of a request in a row.
+#[derive(Debug, Clone, Copy, Default)]
+struct Failures {
+    count: u32,
+    /// Whether the delay after the last one was named by the driver, which is kept (d22).
+    has_delay_of_driver: bool,
 }
 
 impl State {
@@ -116,8 +125,32 @@ impl State {
     }
 
     pub(super) fn retry_delay(&self, key: &RequestKey, jitter: f64) -> Duration {
-        let failures = self.failures.get(key).copied().unwrap_or(0);
+        let failures = self.failures.get(key).map_or(0, |failures| failures.count);
         self.backoff.after(failures.saturating_add(1), jitter)
+    }
+
+    pub(super) fn backing_off(&self) -> Vec<RequestKey> {
+        let waiting = self.failures.keys();
+        let waiting = waiting.filter(|key| self.timer_of.contains_key(*key));
+        waiting.cloned().collect()
+    }
+
+    /// Makes a request due that waits for its backoff, and forgets its failures. Returns whether it
+    /// waited, and not for a delay that its driver named.
+    pub(super) fn end_backoff(&mut self, key: &RequestKey) -> bool {
+        let failures = self.failures.get(key);
+        let is_waiting = failures.is_some_and(|failures| !failures.has_delay_of_driver)
+            && self.timer_of.contains_key(key);
+        if is_waiting {
+            self.failures.remove(key);
+            self.backoff_ended.insert(key.clone());
+            self.push(key.clone(), Priority::Normal);
+        }
+        is_waiting
+    }
+
+    pub(super) fn is_backoff_ended(&self, key: &RequestKey) -> bool {
+        self.backoff_ended.contains(key)
     }
 
     pub(super) fn done(
@@ -130,6 +163,7 @@ impl State {
         for held in self.running.remove(&key).into_iter().flatten() {
             self.release(&held);
         }
+        self.backoff_ended.remove(&key);
         let action = match result {
             Ok(action) => Some(*action),
             Err(error) => error.action(),
@@ -142,9 +176,11 @@ impl State {
             delay.map(|delay| delay.max(delay.saturating_mul(factor).min(longest)))
         } else {
             let failures = self.failures.entry(key.clone()).or_default();
-            *failures = failures.saturating_add(1);
-            let asked = result.as_ref().err().and_then(Error::retry_delay);
-            Some(asked.unwrap_or_else(|| self.backoff.after(*failures, jitter)))
+            let error = result.as_ref().err();
+            failures.count = failures.count.saturating_add(1);
+            failures.has_delay_of_driver = error.is_some_and(Error::has_delay_of_driver);
+            let asked = error.and_then(Error::retry_delay);
+            Some(asked.unwrap_or_else(|| self.backoff.after(failures.count, jitter)))
         };
         if let Some(priority) = self.added_again.remove(&key) {
             let key = key.clone();
@@ -313,6 +349,50 @@ mod tests {
         let asked = Duration::from_secs(300);
         state.done(key("a"), &failed(Some(asked)), now, 1.0);
         assert_eq!(state.next_due(), Some(now + asked));
+    }
+
+    #[test]
+    fn d51_requests_that_back_off_become_due_and_those_with_a_drivers_delay_do_not() {
+        let (mut state, now) = (state(), Instant::now());
+        let asked = Duration::from_secs(300);
+        let stored = || {
+            let failure = OperationFailure {
+                reason: "CreateFailed",
+                message: String::new(),
+                retry_delay: None,
+            };
+            Err(Error::BackingOff(failure, Duration::from_secs(100)))
+        };
+        let polled = Ok(Action::RequeueAfter(asked));
+        for (name, result) in [
+            ("failed", failed(None)),
+            ("stored", stored()),
+            ("asked", failed(Some(asked))),
+            ("polled", polled),
+        ] {
+            state.add(Request::normal(key(name)), now);
+            assert_eq!(state.take(now, &unlimited), Some(key(name)));
+            state.done(key(name), &result, now, 0.0);
+        }
+        let mut waiting = state.backing_off();
+        waiting.sort();
+        assert_eq!(waiting, [key("asked"), key("failed"), key("stored")]);
+        waiting.push(key("polled"));
+        waiting.push(key("unknown"));
+        waiting.retain(|key| state.end_backoff(key));
+        assert_eq!(waiting, [key("failed"), key("stored")]);
+        for name in ["failed", "stored"] {
+            assert_eq!(state.take(now, &unlimited), Some(key(name)));
+            assert!(state.is_backoff_ended(&key(name)));
+            // The backoff begins again.
+            assert_eq!(state.retry_delay(&key(name), 0.0), Duration::from_secs(10));
+            state.done(key(name), &failed(None), now, 0.0);
+            assert!(!state.is_backoff_ended(&key(name)));
+        }
+        assert_eq!(state.next_due(), Some(now + Duration::from_secs(10)));
+        let later = now + Duration::from_secs(299);
+        let due: Vec<_> = std::iter::from_fn(|| state.take(later, &unlimited)).collect();
+        assert_eq!(due, [key("failed"), key("stored")]);
     }
 
     #[test]

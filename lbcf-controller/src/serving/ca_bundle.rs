@@ -6,25 +6,32 @@ use k8s_openapi::api::admissionregistration::v1::{
     MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
 };
 use kube::Resource as _;
+use kube::api::{ApiResource, DynamicObject};
 use serde_json::{Value, json};
+use std::fmt;
 
 /// How often a patch is tried where other writers change the configuration.
 const ATTEMPTS: usize = 5;
 
-/// The names of the webhook configurations that get the CA certificates. One that does not exist is
-/// read again by each rotation.
+/// The names of the webhook configurations that get the CA certificates, whenever they exist.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Configurations {
     pub(crate) validating: Vec<String>,
     pub(crate) mutating: Vec<String>,
 }
 
+/// One webhook configuration.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ConfigurationName {
+    Validating(String),
+    Mutating(String),
+}
+
 /// A configuration that cannot get the CA certificates.
 #[derive(Debug, thiserror::Error)]
-#[error("{kind} {name}: {source}")]
+#[error("{configuration}: {source}")]
 pub(crate) struct PublishError {
-    kind: &'static str,
-    name: String,
+    configuration: ConfigurationName,
     #[source]
     source: ApiError,
 }
@@ -38,17 +45,16 @@ pub(super) async fn publish(
 ) -> Result<usize, PublishError> {
     let mut changed = 0;
     let mut failed = None;
-    for (kind, resource, name) in configurations.each() {
-        match publish_in(api, &resource, name, ca_bundle).await {
+    for configuration in configurations.each() {
+        match publish_in(api, &configuration, ca_bundle).await {
             Ok(true) => {
-                tracing::info!(kind, name, "published the CA certificates");
+                tracing::info!(%configuration, "published the CA certificates");
                 changed += 1;
             }
             Ok(false) => {}
             Err(source) => {
                 let error = PublishError {
-                    kind,
-                    name: name.into(),
+                    configuration,
                     source,
                 };
                 failed.get_or_insert(error);
@@ -59,26 +65,44 @@ pub(super) async fn publish(
 }
 
 impl Configurations {
-    fn each(&self) -> impl Iterator<Item = (&'static str, String, &str)> {
-        let validating = self.validating.iter().map(|name| {
-            let resource = ValidatingWebhookConfiguration::url_path(&(), None);
-            ("ValidatingWebhookConfiguration", resource, name.as_str())
-        });
-        let mutating = self.mutating.iter().map(|name| {
-            let resource = MutatingWebhookConfiguration::url_path(&(), None);
-            ("MutatingWebhookConfiguration", resource, name.as_str())
-        });
-        validating.chain(mutating)
+    pub(super) fn each(&self) -> impl Iterator<Item = ConfigurationName> {
+        let validating = self.validating.iter().cloned();
+        let mutating = self.mutating.iter().cloned();
+        validating
+            .map(ConfigurationName::Validating)
+            .chain(mutating.map(ConfigurationName::Mutating))
+    }
+}
+
+impl ConfigurationName {
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Validating(name) | Self::Mutating(name) => name,
+        }
+    }
+
+    pub(super) fn resource(&self) -> ApiResource {
+        match self {
+            Self::Validating(_) => ApiResource::erase::<ValidatingWebhookConfiguration>(&()),
+            Self::Mutating(_) => ApiResource::erase::<MutatingWebhookConfiguration>(&()),
+        }
+    }
+}
+
+impl fmt::Display for ConfigurationName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.resource().kind, self.name())
     }
 }
 
 /// Whether the configuration was changed.
 async fn publish_in(
     api: &ApiServer,
-    resource: &str,
-    name: &str,
+    configuration: &ConfigurationName,
     ca_bundle: &str,
 ) -> Result<bool, ApiError> {
+    let resource = DynamicObject::url_path(&configuration.resource(), None);
+    let (resource, name) = (resource.as_str(), configuration.name());
     let mut left = ATTEMPTS;
     loop {
         // Untyped, so that fields of newer clusters stay: a patch replaces the list as a whole.
@@ -101,8 +125,22 @@ async fn publish_in(
     }
 }
 
+/// Whether clients that trust the CA certificates of any of the webhooks trust these: all of them have
+/// at least these.
+pub(super) fn has_ca_bundle(webhooks: &Value, ca_bundle: &str) -> bool {
+    let mut webhooks = webhooks.as_array().into_iter().flatten();
+    webhooks.all(|webhook| {
+        let published = webhook["clientConfig"]["caBundle"].clone();
+        let published = serde_json::from_value::<ByteString>(published);
+        published.is_ok_and(|published| {
+            let published = String::from_utf8(published.0);
+            published.is_ok_and(|published| published.contains(ca_bundle))
+        })
+    })
+}
+
 /// The webhooks with the CA certificates; `None` where they have them already.
-fn with_ca_bundle(webhooks: &Value, ca_bundle: &str) -> Option<Value> {
+pub(super) fn with_ca_bundle(webhooks: &Value, ca_bundle: &str) -> Option<Value> {
     let ca_bundle = serde_json::to_value(ByteString(ca_bundle.as_bytes().to_vec())).ok()?;
     let mut changed = webhooks.clone();
     for webhook in changed.as_array_mut()? {

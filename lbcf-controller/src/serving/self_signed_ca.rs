@@ -1,13 +1,16 @@
 //! A CA of the controller's own, and the server's certificate that it signs. Both are kept in a
 //! Secret, and the CA is published in the webhook configurations.
 //!
-//! A *rotation* runs every two minutes. It reads the Secret, writes what has to change, publishes, and
-//! serves; in this order, so that nothing is served that is not stored, and another replica finds
-//! everything that was published. Where nothing has to change, it only reads.
+//! A *rotation* runs every two minutes, and when a webhook configuration comes without the CA or loses
+//! it (d49). It reads the Secret, writes what has to change, publishes, and serves; in this order, so
+//! that nothing is served that is not stored, and another replica finds everything that was published.
+//! Where nothing has to change, it only reads. What is published is what the Secret has, never what this
+//! replica knows: a replica that continues after a pause may know an old CA.
 
 use super::api_server::{ApiError, ApiServer};
 use super::ca_bundle::{Configurations, PublishError, publish};
 use super::certificates::{Bundle, Found, MakeError, Names, carry_out, decide};
+use super::configuration_watch::ConfigurationWatch;
 use super::secret::{SecretStore, bundle_of};
 use crate::key::ObjectKey;
 use crate::queue::{Backoff, jitter};
@@ -27,6 +30,14 @@ const RETRY: Backoff = Backoff {
     min: Duration::from_secs(1),
     step: Duration::from_secs(1),
     max: Duration::from_secs(60),
+};
+
+/// The delay before each further rotation for a webhook configuration since the last regular one, as a
+/// client that keeps removing the CA must not keep the controller busy.
+const REPUBLISH: Backoff = Backoff {
+    min: Duration::from_millis(100),
+    step: Duration::from_millis(100),
+    max: Duration::from_secs(5),
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +66,10 @@ pub(super) struct SelfSignedCa {
     /// The bundle whose certificate is served.
     held: Option<Bundle>,
     published: Option<Published>,
+    /// The CA certificates of the Secret; empty before it was read.
+    ca_bundle: String,
+    /// Whether a rotation has succeeded.
+    has_rotated: bool,
 }
 
 /// The CA certificates that every rotation of this replica since then found published.
@@ -79,44 +94,97 @@ impl SelfSignedCa {
             tls,
             held: None,
             published: None,
+            ca_bundle: String::new(),
+            has_rotated: false,
         }
     }
 
-    /// Rotates without end, and calls `done` after each rotation that succeeded.
+    /// Rotates without end. Calls `report` with whether API servers trust the certificate that is
+    /// served, whenever that may have changed.
     pub(super) async fn run(
         mut self,
         interval: Duration,
         clock: fn() -> Timestamp,
-        mut done: impl FnMut() + Send,
+        report: impl Fn(Result<(), String>) + Send + Sync,
     ) {
-        let mut failures = 0;
+        let mut watch = ConfigurationWatch::start(&self.api.0, &self.configurations);
+        let (mut failures, mut republished) = (0, 0);
         loop {
+            watch.mark_seen();
             let rotation = tokio::time::timeout(ROTATION_TIMEOUT, self.rotate(clock()));
-            let wait = match rotation.await.unwrap_or(Err(RotationError::Timeout)) {
+            let rotated = rotation.await.unwrap_or(Err(RotationError::Timeout));
+            let (wait, error) = match rotated {
                 Ok(()) => {
                     failures = 0;
-                    done();
-                    interval.mul_f64(1.0 - 0.2 * jitter())
+                    self.has_rotated = true;
+                    (interval.mul_f64(1.0 - 0.2 * jitter()), None)
                 }
                 Err(error) => {
                     failures += 1;
                     let wait = RETRY.after(failures, jitter());
-                    tracing::warn!(
-                        error = crate::error_text::in_full(&error),
-                        again_in = ?wait,
-                        "cannot rotate the certificates"
-                    );
-                    wait
+                    let error = crate::error_text::in_full(&error);
+                    tracing::warn!(error, again_in = ?wait, "cannot rotate the certificates");
+                    (wait, Some(error))
                 }
             };
-            tokio::time::sleep(wait).await;
+            // A rotation that succeeded has read all configurations since the last change of the watch, which
+            // may be behind.
+            let is_read_live = error.is_none() && !watch.has_changed();
+            if is_read_live {
+                report(Ok(()));
+            } else {
+                report(self.readiness(&watch, error.as_deref()));
+            }
+            let next = tokio::time::sleep(wait);
+            tokio::select! {
+                () = next => republished = 0,
+                () = self.until_republished(&mut watch, error.as_deref(), &report) => {
+                    if republished > 0 {
+                        tokio::time::sleep(REPUBLISH.after(republished, jitter())).await;
+                    }
+                    republished += 1;
+                }
+            }
         }
+    }
+
+    /// Waits until a webhook configuration has to get the CA certificates.
+    async fn until_republished(
+        &self,
+        watch: &mut ConfigurationWatch,
+        error: Option<&str>,
+        report: &(impl Fn(Result<(), String>) + Sync),
+    ) {
+        loop {
+            watch.changed().await;
+            report(self.readiness(watch, error));
+            if watch.known().differ_from(&self.ca_bundle) {
+                return;
+            }
+        }
+    }
+
+    /// Whether API servers trust the certificate that is served, or why they do not. `error` is that of
+    /// the last rotation.
+    fn readiness(&self, watch: &ConfigurationWatch, error: Option<&str>) -> Result<(), String> {
+        let trusted = if self.has_rotated {
+            watch.known().trust(&self.ca_bundle)
+        } else {
+            Err("the certificates are not stored and published yet".to_owned())
+        };
+        trusted.map_err(|problem| match error {
+            Some(error) => format!(
+                "{problem}; the controller tries again: {error} (the permissions that it needs are in deploy/controller/rbac.yaml)"
+            ),
+            None => format!("{problem}; the controller is about to change that"),
+        })
     }
 
     /// One rotation. The stored certificate is served even where publishing fails: it was stored only
     /// after its CA was published.
     pub(super) async fn rotate(&mut self, now: Timestamp) -> Result<(), RotationError> {
         let (bundle, found) = self.settle(now).await?;
+        self.ca_bundle = found.ca_bundle();
         let published = publish(&self.api, &self.configurations, &found.ca_bundle()).await;
         self.note_published(found.ca_bundle(), &published, now);
         if self.held.as_ref() != Some(&bundle) {

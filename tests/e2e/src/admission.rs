@@ -1,11 +1,17 @@
 //! Controllers that serve the admission webhooks, as on a cluster where everything is installed.
 
 use crate::{World, until};
+use k8s_openapi::api::admissionregistration::v1::{
+    MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
+};
 use kube::Client;
-use kube::api::{Api, PostParams};
-use lbcf_controller::admission::{AdmissionServer, Certificates, Endpoint, configurations};
+use kube::api::{Api, DeleteParams, PostParams};
+use lbcf_controller::admission::{
+    AdmissionServer, Certificates, Endpoint, MUTATING_CONFIGURATION, VALIDATING_CONFIGURATION,
+    configurations,
+};
 use lbcf_controller::{Controller, Health, ObjectKey, Options, RunError};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -18,6 +24,8 @@ const NAMESPACE: &str = "kube-system";
 pub struct AdmittingController {
     /// Its health endpoint and metrics.
     pub health: Health,
+    /// The address of its admission webhooks.
+    pub addr: SocketAddr,
     /// The controller. Aborting the task kills it.
     pub task: JoinHandle<Result<(), RunError>>,
 }
@@ -26,7 +34,12 @@ impl World {
     /// Installs the webhook configurations: from now on the API server stores objects of LBCF's
     /// kinds only while a controller serves admission.
     pub async fn install_admission(&self) {
-        let both = configurations(&Endpoint::default(), None);
+        self.install_admission_at(&Endpoint::default()).await;
+    }
+
+    /// Like [`Self::install_admission`], for webhooks at an endpoint.
+    pub async fn install_admission_at(&self, endpoint: &Endpoint) {
+        let both = configurations(endpoint, None);
         let client = self.cluster.client_as("test");
         Api::all(client.clone())
             .create(&PostParams::default(), &both.mutating)
@@ -36,6 +49,19 @@ impl World {
             .create(&PostParams::default(), &both.validating)
             .await
             .expect("the configuration is accepted");
+    }
+
+    /// Deletes the webhook configurations.
+    pub async fn uninstall_admission(&self) {
+        let (client, params) = (self.cluster.client_as("test"), DeleteParams::default());
+        Api::<MutatingWebhookConfiguration>::all(client.clone())
+            .delete(MUTATING_CONFIGURATION, &params)
+            .await
+            .expect("the configuration exists");
+        Api::<ValidatingWebhookConfiguration>::all(client)
+            .delete(VALIDATING_CONFIGURATION, &params)
+            .await
+            .expect("the configuration exists");
     }
 
     /// Starts a controller that serves admission at the cluster's Service with self-signed
@@ -51,26 +77,45 @@ impl World {
         client: Client,
         options: Options,
     ) -> AdmittingController {
+        let controller = self.launch_admitting(client, options, Vec::new()).await;
+        controller.until_ready().await;
+        controller
+    }
+
+    /// Like [`Self::start_admitting_with`], without waiting until it is ready. Its certificate has
+    /// these names in addition.
+    pub async fn launch_admitting(
+        &self,
+        client: Client,
+        options: Options,
+        names: Vec<String>,
+    ) -> AdmittingController {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .await
             .expect("a free port");
         let certificates = Certificates::SelfSignedCa {
             service: ObjectKey::new(NAMESPACE, CONTROLLER),
             secret: ObjectKey::new(NAMESPACE, "lbcf-controller-admission"),
-            names: Vec::new(),
+            names,
         };
         let server = AdmissionServer::new(listener, certificates).expect("the names are names");
-        let addr = server.addr().expect("it has an address").to_string();
+        let addr = server.addr().expect("it has an address");
         self.cluster
-            .set_service_address(format!("{CONTROLLER}.{NAMESPACE}.svc"), &addr);
+            .set_service_address(format!("{CONTROLLER}.{NAMESPACE}.svc"), addr.to_string());
         let controller = Controller::new(client, options).with_admission(server);
         let health = controller.health();
         let task = tokio::spawn(controller.run(std::future::pending()));
+        AdmittingController { health, addr, task }
+    }
+}
+
+impl AdmittingController {
+    /// Waits until it is ready.
+    pub async fn until_ready(&self) {
         until("admission is served", async || {
-            assert!(!task.is_finished(), "the controller ended");
-            health.ready().ok()
+            assert!(!self.task.is_finished(), "the controller ended");
+            self.health.ready().ok()
         })
         .await;
-        AdmittingController { health, task }
     }
 }

@@ -150,7 +150,7 @@ impl FaultyService {
 
 /// Whether a path is that of all objects of a kind rather than of one.
 fn is_collection(path: &str) -> bool {
-    const COLLECTIONS: [&str; 8] = [
+    const COLLECTIONS: [&str; 10] = [
         "/loadbalancerdrivers",
         "/loadbalancers",
         "/backendgroups",
@@ -159,6 +159,8 @@ fn is_collection(path: &str) -> bool {
         "/pods",
         "/services",
         "/nodes",
+        "/mutatingwebhookconfigurations",
+        "/validatingwebhookconfigurations",
     ];
     COLLECTIONS.iter().any(|name| path.ends_with(name))
 }

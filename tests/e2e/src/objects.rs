@@ -100,10 +100,14 @@ impl World {
     /// Creates an object in its own namespace.
     pub async fn create<K: Kind>(&self, object: &K) -> K {
         let namespace = object.meta().namespace.clone().unwrap_or_default();
-        self.api::<K>(&namespace)
-            .create(&PostParams::default(), object)
-            .await
-            .expect("the object is accepted")
+        let api = self.api::<K>(&namespace);
+        loop {
+            match api.create(&PostParams::default(), object).await {
+                // Admission asks for that where a request of the controller failed.
+                Err(kube::Error::Api(status)) if status.message.contains("try again") => {}
+                created => return created.expect("the object is accepted"),
+            }
+        }
     }
 
     /// Changes an object by a merge patch.

@@ -241,7 +241,8 @@ impl World {
         self.client.clone()
     }
 
-    /// The defaults of a controller, with short delays.
+    /// The defaults of a controller, with short delays. Drivers are not asked whether they are healthy,
+    /// so that the calls and writes of a test follow from what it does.
     #[must_use]
     pub fn options() -> Options {
         let wait = Duration::from_millis(20);
@@ -252,6 +253,7 @@ impl World {
                 max: Duration::from_millis(200),
             },
             poll_interval: wait,
+            driver_health_period: None,
             ..Options::default()
         }
     }

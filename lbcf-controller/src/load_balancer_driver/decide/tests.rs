@@ -9,6 +9,7 @@ fn state(driver_use: DriverUse) -> DriverState {
     DriverState {
         driver: Arc::new(driver),
         driver_use,
+        health: KnownHealth::Pending,
         now: Timestamp::UNIX_EPOCH,
     }
 }
@@ -35,12 +36,17 @@ impl DriverState {
 
     /// Sets the conditions that it decides to set; returns the `Accepted` one.
     fn accept(&mut self) -> Condition {
+        self.set().find("Accepted").unwrap().clone()
+    }
+
+    fn set(&mut self) -> Vec<Condition> {
         let DriverAction::SetConditions(conditions) = decide(self) else {
             panic!("{:?}", decide(self))
         };
-        let accepted = conditions.find("Accepted").unwrap().clone();
-        self.driver().status = Some(LoadBalancerDriverStatus { conditions });
-        accepted
+        self.driver().status = Some(LoadBalancerDriverStatus {
+            conditions: conditions.clone(),
+        });
+        conditions
     }
 }
 
@@ -85,4 +91,64 @@ fn d32_u9_a_driver_that_something_unreadable_might_use_is_kept() {
     // Neither with nor without it is the finalizer touched.
     assert_eq!(unknown().accept().status, ConditionStatus::True);
     assert_eq!(unknown().protected().accept().status, ConditionStatus::True);
+}
+
+#[test]
+fn d50_the_condition_is_written_when_the_health_differs() {
+    let mut state = state(used()).protected();
+    state.accept();
+    assert_eq!(decide(&state), DriverAction::AwaitChange, "not asked yet");
+    let mut last = Vec::new();
+    for (health, expected) in [
+        (DriverHealth::healthy(), ConditionStatus::True),
+        (DriverHealth::unreachable(), ConditionStatus::False),
+        (DriverHealth::healthy(), ConditionStatus::True),
+    ] {
+        state.health = KnownHealth::Known(health);
+        last = state.set();
+        let healthy = last.find("Healthy").unwrap();
+        assert_eq!(healthy.status, expected);
+        assert_eq!(healthy.observed_generation, Some(1));
+        assert!(last.is_true("Accepted"));
+        assert_eq!(decide(&state), DriverAction::AwaitChange);
+    }
+    // The next process leaves it as it is until it has asked.
+    state.health = KnownHealth::Pending;
+    assert_eq!(decide(&state), DriverAction::AwaitChange);
+    assert!(last.find("Healthy").is_some());
+    state.health = KnownHealth::NeverAsked;
+    assert_eq!(state.set().find("Healthy"), None);
+    assert_eq!(decide(&state), DriverAction::AwaitChange);
+}
+
+#[test]
+fn d50_a_driver_that_is_being_deleted_and_in_use_has_the_condition() {
+    let mut state = state(used()).protected().deleting();
+    state.health = KnownHealth::Known(DriverHealth::unreachable());
+    let conditions = state.set();
+    assert!(!conditions.is_true("Accepted") && !conditions.is_true("Healthy"));
+    assert!(matches!(decide(&state), DriverAction::AwaitUsers(_)));
+}
+
+#[test]
+fn d50_events_report_a_driver_that_fails_and_one_that_recovers() {
+    let conditions = |health: Option<DriverHealth>| {
+        let healthy = health.map(|health| health.condition(None));
+        healthy.into_iter().collect::<Vec<_>>()
+    };
+    let healthy = || Some(DriverHealth::healthy());
+    let unreachable = || Some(DriverHealth::unreachable());
+    let failed = || Some(HealthChange::Failed("unreachable".to_owned()));
+    for (old, new, expected) in [
+        (None, healthy(), None),
+        (None, unreachable(), failed()),
+        (healthy(), unreachable(), failed()),
+        (unreachable(), unreachable(), None),
+        (unreachable(), healthy(), Some(HealthChange::Recovered)),
+        (unreachable(), None, None),
+        (healthy(), healthy(), None),
+    ] {
+        let (old, new) = (conditions(old), conditions(new));
+        assert_eq!(health_change(&old, &new), expected, "{old:?} {new:?}");
+    }
 }

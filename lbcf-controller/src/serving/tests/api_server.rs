@@ -36,7 +36,7 @@ where
     Replica::new(kube::Client::new(service, "default"))
 }
 
-fn status(code: StatusCode) -> Response<Body> {
+pub(super) fn status(code: StatusCode) -> Response<Body> {
     let status = json!({
         "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code.as_u16(),
         "message": "not you", "reason": "Forbidden",

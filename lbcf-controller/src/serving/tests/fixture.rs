@@ -11,7 +11,7 @@ use k8s_openapi::api::admissionregistration::v1::{
 };
 use k8s_openapi::api::core::v1::Secret;
 use kube::Client;
-use kube::api::{Api, Patch, PatchParams, PostParams};
+use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use lbcf_serving::tls::ServerTls;
 use local_cluster::{LocalCluster, LocalClusterOptions};
 use rustls::client::Resumption;
@@ -33,6 +33,9 @@ use tracing::subscriber::DefaultGuard;
 
 /// Nothing in these tests takes longer, so what does is a failure.
 pub(super) const DEADLINE: Duration = Duration::from_secs(60);
+
+/// The name of the webhook in both configurations.
+pub(super) const WEBHOOK: &str = "x.lbcf.tkestack.io";
 
 /// What API servers call the server.
 pub(super) const NAME: &str = "lbcf.kube-system.svc";
@@ -151,22 +154,55 @@ impl Cluster {
     /// A cluster with a webhook configuration of each kind, both called `lbcf`.
     pub(super) async fn new() -> Self {
         let cluster = Self::empty().await;
+        cluster.install().await;
+        cluster
+    }
+
+    /// Creates a webhook configuration of each kind, both called `lbcf`.
+    pub(super) async fn install(&self) {
         let webhook = json!([{
-            "name": "x.lbcf.tkestack.io", "sideEffects": "None",
+            "name": WEBHOOK, "sideEffects": "None",
             "admissionReviewVersions": ["v1"],
             "clientConfig": {"service": {"name": "lbcf", "namespace": "kube-system"}},
         }]);
         let body = json!({"metadata": {"name": "lbcf"}, "webhooks": webhook});
         let validating = serde_json::from_value(body.clone()).unwrap();
         let params = PostParams::default();
-        cluster
-            .validating()
-            .create(&params, &validating)
-            .await
-            .unwrap();
+        let created = self.validating().create(&params, &validating).await;
+        created.unwrap();
         let mutating = serde_json::from_value(body).unwrap();
-        cluster.mutating().create(&params, &mutating).await.unwrap();
-        cluster
+        self.mutating().create(&params, &mutating).await.unwrap();
+    }
+
+    /// Deletes both webhook configurations.
+    pub(super) async fn uninstall(&self) {
+        let params = DeleteParams::default();
+        self.validating().delete("lbcf", &params).await.unwrap();
+        self.mutating().delete("lbcf", &params).await.unwrap();
+    }
+
+    /// Changes both webhook configurations.
+    pub(super) async fn change(&self, patch: Value) {
+        let (params, patch) = (PatchParams::default(), Patch::Strategic(patch));
+        let changed = self.validating().patch("lbcf", &params, &patch).await;
+        changed.unwrap();
+        let changed = self.mutating().patch("lbcf", &params, &patch).await;
+        changed.unwrap();
+    }
+
+    /// The CA certificates of the Secret, if both webhook configurations have them.
+    pub(super) async fn trusted_by_all(&self) -> Option<Vec<u8>> {
+        let validating = self.validating().get("lbcf").await.unwrap();
+        let mutating = self.mutating().get("lbcf").await.unwrap();
+        let secret = self.secrets().get_opt("certs").await.unwrap();
+        let published = [
+            &validating.webhooks?[0].client_config.ca_bundle,
+            &mutating.webhooks?[0].client_config.ca_bundle,
+        ]
+        .map(Clone::clone);
+        let stored = secret?.data?.remove("ca.crt")?;
+        let is_published = published.iter().all(|one| one.as_ref() == Some(&stored));
+        is_published.then_some(stored.0)
     }
 
     pub(super) fn validating(&self) -> Api<ValidatingWebhookConfiguration> {

@@ -1,7 +1,8 @@
 //! The server as a whole.
 
+use super::api_server::status;
 use super::files::Directory;
-use super::fixture::{Cluster, DEADLINE, call, configurations, eventually, secret_key};
+use super::fixture::{Cluster, DEADLINE, WEBHOOK, call, configurations, eventually, secret_key};
 use crate::serving::certificates::tests::{days, first, names};
 use crate::serving::{CertificateSource, Server, ServingError};
 use axum::Router;
@@ -15,7 +16,7 @@ use serde_json::json;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
@@ -24,26 +25,30 @@ use tower::ServiceExt as _;
 
 struct Running {
     addr: SocketAddr,
-    ready: watch::Receiver<bool>,
+    ready: watch::Receiver<Result<(), String>>,
     stop: oneshot::Sender<()>,
     task: JoinHandle<Result<(), ServingError>>,
 }
 
 impl Running {
     async fn start(client: Client, source: CertificateSource) -> Self {
+        Self::start_rotating(client, source, Duration::from_millis(20)).await
+    }
+
+    async fn start_rotating(client: Client, source: CertificateSource, interval: Duration) -> Self {
         let mut server = Server::new(client, source);
-        server.rotation_interval = Duration::from_millis(20);
+        server.rotation_interval = interval;
         server.files_interval = Duration::from_millis(20);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
-        let (sender, ready) = watch::channel(false);
-        let on_ready = move || {
-            sender.send_replace(true);
+        let (sender, ready) = watch::channel(Err("not reported yet".to_owned()));
+        let report = move |state| {
+            let _ = sender.send_replace(state);
         };
         let router = Router::new().route("/", get(|| async { "answer" }));
         let (stop, stopped) = oneshot::channel();
         let stopped = async { drop(stopped.await) };
-        let task = tokio::spawn(server.run(listener, router, stopped, on_ready));
+        let task = tokio::spawn(server.run(listener, router, stopped, report));
         Self {
             addr,
             ready,
@@ -53,9 +58,13 @@ impl Running {
     }
 
     async fn wait_until_ready(&mut self) {
-        let ready = self.ready.wait_for(|ready| *ready);
+        self.wait_until(Result::is_ok).await;
+    }
+
+    async fn wait_until(&mut self, is_met: impl Fn(&Result<(), String>) -> bool) {
+        let ready = self.ready.wait_for(|ready| is_met(ready));
         let ready = tokio::time::timeout(DEADLINE, ready).await;
-        ready.unwrap().unwrap();
+        drop(ready.unwrap().unwrap());
     }
 
     async fn stop(self) {
@@ -181,9 +190,110 @@ async fn u47_a_server_is_not_ready_before_the_ca_is_published_and_tries_until_it
         (left.load(Ordering::Relaxed) == 0).then_some(())
     })
     .await;
-    assert!(!*server.ready.borrow());
+    assert!(server.ready.borrow().is_err());
     server.wait_until_ready().await;
     call(server.addr, &cluster.trusted().await).await.unwrap();
+    server.stop().await;
+}
+
+/// Longer than a test may take: what happens is not due to a regular rotation.
+const RARELY: Duration = Duration::from_secs(24 * 3600);
+
+#[tokio::test]
+async fn d49_a_configuration_that_comes_late_loses_the_ca_or_is_replaced_gets_it_at_once() {
+    let cluster = Cluster::empty().await;
+    let client = cluster.0.client_as("replica");
+    let mut server = Running::start_rotating(client, self_signed(), RARELY).await;
+    // Without a configuration nothing is refused.
+    server.wait_until_ready().await;
+    cluster.install().await;
+    eventually("a late one has it", || cluster.trusted_by_all()).await;
+    let lost = json!({"webhooks": [{"name": WEBHOOK, "clientConfig": {"caBundle": ""}}]});
+    cluster.change(lost).await;
+    eventually("one that lost it has it", || cluster.trusted_by_all()).await;
+    cluster.uninstall().await;
+    cluster.install().await;
+    let trusted = eventually("a new one has it", || cluster.trusted_by_all()).await;
+    call(server.addr, &trusted).await.unwrap();
+    server.wait_until_ready().await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn d49_of_two_replicas_either_publishes_and_both_are_ready() {
+    let cluster = Cluster::empty().await;
+    let start = || {
+        let client = cluster.0.client_as("replica");
+        Running::start_rotating(client, self_signed(), RARELY)
+    };
+    let (mut one, mut other) = (start().await, start().await);
+    one.wait_until_ready().await;
+    other.wait_until_ready().await;
+    cluster.install().await;
+    eventually("it is published", || cluster.trusted_by_all()).await;
+    one.stop().await;
+    cluster.uninstall().await;
+    cluster.install().await;
+    let trusted = eventually("it is published again", || cluster.trusted_by_all()).await;
+    other.wait_until_ready().await;
+    call(other.addr, &trusted).await.unwrap();
+    other.stop().await;
+}
+
+#[tokio::test]
+async fn d49_a_server_is_not_ready_while_a_configuration_lacks_the_ca_and_names_it() {
+    let cluster = Cluster::empty().await;
+    let is_forbidden = Arc::new(AtomicBool::new(true));
+    let service = cluster.0.service().named("replica");
+    let forbidden = Arc::clone(&is_forbidden);
+    let service = tower::service_fn(move |request: Request<kube::client::Body>| {
+        let is_patch = request.method() == "PATCH" && request.uri().path().contains("/mutating");
+        let is_forbidden = is_patch && forbidden.load(Ordering::Relaxed);
+        let service = service.clone();
+        async move {
+            if is_forbidden {
+                return Ok::<_, Infallible>(status(StatusCode::FORBIDDEN));
+            }
+            service.oneshot(request).await
+        }
+    });
+    let client = Client::new(service, "default");
+    let mut server = Running::start_rotating(client, self_signed(), RARELY).await;
+    server.wait_until_ready().await;
+    cluster.install().await;
+    let names_it = |ready: &Result<(), String>| {
+        let problem = ready.clone().err().unwrap_or_default();
+        problem.contains("MutatingWebhookConfiguration lbcf lacks")
+            && problem.contains("not you")
+            && problem.contains("deploy/controller/rbac.yaml")
+    };
+    server.wait_until(names_it).await;
+    // The next attempt after the failure succeeds.
+    is_forbidden.store(false, Ordering::Relaxed);
+    eventually("it is published", || cluster.trusted_by_all()).await;
+    server.wait_until_ready().await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn d49_a_replica_that_may_not_watch_reads_the_configurations_with_each_rotation() {
+    let cluster = Cluster::empty().await;
+    let service = cluster.0.service().named("replica");
+    let service = tower::service_fn(move |request: Request<kube::client::Body>| {
+        let path = request.uri().path();
+        let is_list = request.method() == "GET" && path.ends_with("webhookconfigurations");
+        let service = service.clone();
+        async move {
+            if is_list {
+                return Ok::<_, Infallible>(status(StatusCode::FORBIDDEN));
+            }
+            service.oneshot(request).await
+        }
+    });
+    let mut server = Running::start(Client::new(service, "default"), self_signed()).await;
+    server.wait_until_ready().await;
+    cluster.install().await;
+    eventually("it is published", || cluster.trusted_by_all()).await;
     server.stop().await;
 }
 
@@ -194,7 +304,7 @@ async fn a_server_that_waits_for_its_certificate_can_be_stopped() {
         std::future::pending::<Result<Response<Body>, Infallible>>().await
     });
     let server = Running::start(Client::new(service, "default"), self_signed()).await;
-    assert!(!*server.ready.borrow());
+    assert!(server.ready.borrow().is_err());
     server.stop().await;
     drop(cluster);
 }

@@ -156,7 +156,8 @@ async fn b114_a_groups_status_is_written_at_most_once_a_second_while_it_changes(
     );
 }
 
-/// On a paused clock. Meanwhile watches time out and restart, as they do in less than five minutes.
+/// On a paused clock, on which calls over a socket would time out, so that drivers are not asked whether
+/// they are healthy; see `driver_health`. Meanwhile watches time out and restart, as they do in less than five minutes.
 #[tokio::test]
 async fn exhaustive_b141_u35_u37_u41_five_minutes_at_rest_cost_nothing_and_neither_does_a_restart()
 {

@@ -1,0 +1,181 @@
+//! Asking a driver whether it is healthy (d50).
+
+use super::{DriverError, Drivers, PROBE_TIMEOUT, timeout_of};
+use crate::api::{Condition, ConditionStatus, LoadBalancerDriver, condition_types, reasons};
+use crate::error_text::in_full;
+use crate::key::ObjectKey;
+use crate::leader::NotLeading;
+use crate::lock::Mutex;
+use crate::metrics::Outcome;
+use lbcf_driver_sdk::client::CallError;
+use lbcf_driver_sdk::webhook::{Healthz, HealthzRequest, HealthzResponse, Webhook};
+use std::collections::HashMap;
+use tokio::time::Instant;
+use tracing::Instrument;
+
+/// What the last probe of a driver found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DriverHealth {
+    /// `Unknown` if the driver responds, but not as `healthz` does.
+    status: ConditionStatus,
+    reason: &'static str,
+    /// The same for every probe that finds the same, as each difference is written to the API server.
+    message: String,
+}
+
+impl DriverHealth {
+    fn of(response: &Result<HealthzResponse, DriverError>) -> Self {
+        use ConditionStatus::{False, True, Unknown};
+        let new = |status, reason, message: &str| Self {
+            status,
+            reason,
+            message: message.to_owned(),
+        };
+        let error = match response {
+            Ok(response) if response.healthy => return new(True, "", ""),
+            Ok(_) => {
+                let message = "the driver responded to healthz with healthy: false";
+                return new(False, reasons::UNHEALTHY, message);
+            }
+            Err(error) => error,
+        };
+        match error {
+            DriverError::Call { source, .. } => match source {
+                // The body may differ each time.
+                CallError::Status { status, .. } => {
+                    let message =
+                        format!("the driver responded to healthz with HTTP status {status}");
+                    match status {
+                        404 | 405 | 501 => new(Unknown, reasons::HEALTHZ_NOT_SERVED, &message),
+                        500..600 => new(False, reasons::WEBHOOK_ERROR, &message),
+                        _ => new(Unknown, reasons::INVALID_RESPONSE, &message),
+                    }
+                }
+                CallError::Malformed(_) | CallError::TooLarge { .. } => {
+                    new(Unknown, reasons::INVALID_RESPONSE, &in_full(source))
+                }
+                _ => new(False, reasons::WEBHOOK_ERROR, &in_full(source)),
+            },
+            _ => new(False, reasons::WEBHOOK_ERROR, &in_full(error)),
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn healthy() -> Self {
+        Self {
+            status: ConditionStatus::True,
+            reason: "",
+            message: String::new(),
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn unreachable() -> Self {
+        Self {
+            status: ConditionStatus::False,
+            reason: reasons::WEBHOOK_ERROR,
+            message: "unreachable".to_owned(),
+        }
+    }
+
+    /// Whether the driver cannot be expected to handle calls.
+    pub(crate) fn is_unhealthy(&self) -> bool {
+        self.status == ConditionStatus::False
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Whether the driver is healthy; none if it does not say.
+    fn is_healthy(&self) -> Option<bool> {
+        match self.status {
+            ConditionStatus::True => Some(true),
+            ConditionStatus::False => Some(false),
+            ConditionStatus::Unknown => None,
+        }
+    }
+
+    pub(crate) fn condition(&self, observed_generation: Option<i64>) -> Condition {
+        Condition {
+            status: self.status,
+            ..Condition::unmet(
+                condition_types::HEALTHY,
+                self.reason,
+                &self.message,
+                observed_generation,
+            )
+        }
+    }
+}
+
+impl Drivers {
+    /// Asks a driver once whether it is healthy, as the leader. The call is not one of those that
+    /// [`CallCounts`](super::CallCounts) counts, because objects do not cause it. Its metrics are those
+    /// of the webhook `healthz`, without the errors of drivers that do not serve it.
+    pub(crate) async fn probe(
+        &self,
+        driver: &LoadBalancerDriver,
+    ) -> Result<DriverHealth, NotLeading> {
+        let (key, webhook) = (ObjectKey::of(driver), Healthz::INFO.name);
+        self.called.lock().insert(key.clone());
+        let began = Instant::now();
+        let response = self.guard.run(self.call_healthz(driver)).await?;
+        let health = DriverHealth::of(&response);
+        let outcome = match &response {
+            Ok(response) if !response.healthy => Some(Outcome::Fail),
+            Ok(_) => Some(Outcome::Ok),
+            Err(_) => health.is_unhealthy().then_some(Outcome::Error),
+        };
+        if let Some(outcome) = outcome {
+            self.measure(&key, webhook, began.elapsed(), outcome);
+        }
+        // A driver that was deleted meanwhile must not leave a series behind.
+        let called = self.called.lock();
+        if called.contains(&key) {
+            self.metrics.driver_health(&key, health.is_healthy());
+        }
+        Ok(health)
+    }
+
+    async fn call_healthz(
+        &self,
+        driver: &LoadBalancerDriver,
+    ) -> Result<HealthzResponse, DriverError> {
+        let (key, webhook) = (ObjectKey::of(driver), Healthz::INFO.name);
+        let guard = self.guard.clone();
+        let client = self.client_of(driver)?.send_while(move || guard.permits());
+        let timeout = timeout_of(driver, webhook).min(PROBE_TIMEOUT);
+        let span = tracing::info_span!("call", webhook, driver = %key);
+        let call = client.call_within::<Healthz>(&HealthzRequest {}, timeout);
+        call.instrument(span)
+            .await
+            .map_err(|source| DriverError::Call {
+                driver: key,
+                webhook,
+                source,
+            })
+    }
+}
+
+/// The results of the last probes of all drivers.
+#[derive(Debug, Default)]
+pub(crate) struct HealthResults(Mutex<HashMap<ObjectKey, DriverHealth>>);
+
+impl HealthResults {
+    pub(crate) fn get(&self, driver: &ObjectKey) -> Option<DriverHealth> {
+        self.0.lock().get(driver).cloned()
+    }
+
+    /// Replaces a driver's last result, which is returned.
+    pub(crate) fn insert(&self, driver: &ObjectKey, health: DriverHealth) -> Option<DriverHealth> {
+        self.0.lock().insert(driver.clone(), health)
+    }
+
+    pub(crate) fn remove(&self, driver: &ObjectKey) {
+        self.0.lock().remove(driver);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! Drivers that are healthy, unhealthy, or do not serve `healthz`.
+
+use super::*;
+use crate::api::LoadBalancerDriverSpec;
+use crate::drivers::CallCounts;
+use crate::leader::LeaseGuard;
+use crate::metrics::{Metrics, Snapshot};
+use crate::options::Options;
+use axum::Router;
+use axum::http::StatusCode;
+use axum::routing::{get, post};
+use tokio::net::TcpListener;
+
+struct Probe {
+    drivers: Drivers,
+    driver: LoadBalancerDriver,
+    counts: CallCounts,
+    metrics: Metrics,
+}
+
+impl Probe {
+    fn of(url: &str) -> Self {
+        let (counts, metrics) = (CallCounts::default(), Metrics::new());
+        let guard = LeaseGuard::none();
+        let options = Options::default();
+        let drivers = Drivers::new(&options, counts.clone(), metrics.clone(), guard);
+        let mut driver = LoadBalancerDriver::new("d", LoadBalancerDriverSpec::default());
+        driver.metadata.namespace = Some("ns".to_owned());
+        driver.spec.url = url.to_owned();
+        Self {
+            drivers,
+            driver,
+            counts,
+            metrics,
+        }
+    }
+
+    async fn of_server(router: Router) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self::of(&url)
+    }
+
+    /// The condition's status, reason and message.
+    async fn found(&self) -> (ConditionStatus, String, String) {
+        let health = self.drivers.probe(&self.driver).await.unwrap();
+        let condition = health.condition(Some(3));
+        assert_eq!(condition.type_, "Healthy");
+        assert_eq!(condition.observed_generation, Some(3));
+        assert_eq!(
+            health.is_unhealthy(),
+            condition.status == ConditionStatus::False
+        );
+        (condition.status, condition.reason, condition.message)
+    }
+
+    fn metric(&self, begin: &str) -> Vec<String> {
+        let nothing = Snapshot {
+            queue: Vec::new(),
+            unregistered: 0,
+            leads: true,
+        };
+        let text = self.metrics.render(&nothing).unwrap();
+        let lines = text.lines().filter(|line| line.starts_with(begin));
+        lines.map(str::to_owned).collect()
+    }
+}
+
+fn responding(status: u16, body: &'static str) -> Router {
+    let status = StatusCode::from_u16(status).unwrap();
+    Router::new().route("/healthz", post(move || async move { (status, body) }))
+}
+
+#[tokio::test]
+async fn d50_b156_a_driver_says_whether_it_is_healthy() {
+    let healthy = Probe::of_server(responding(200, r#"{"healthy":true}"#)).await;
+    let expected = (ConditionStatus::True, String::new(), String::new());
+    assert_eq!(healthy.found().await, expected);
+    assert_eq!(
+        healthy.metric("lbcf_driver_healthy{"),
+        [r#"lbcf_driver_healthy{driver_name="ns/d"} 1"#]
+    );
+    let unhealthy = Probe::of_server(responding(200, r#"{"healthy":false}"#)).await;
+    let (status, reason, _) = unhealthy.found().await;
+    assert_eq!(
+        (status, reason.as_str()),
+        (ConditionStatus::False, "Unhealthy")
+    );
+    assert_eq!(
+        unhealthy.metric("lbcf_driver_healthy{"),
+        [r#"lbcf_driver_healthy{driver_name="ns/d"} 0"#]
+    );
+    // b145
+    assert_eq!(
+        unhealthy.metric("webhook_fails{"),
+        [r#"webhook_fails{driver_name="ns/d",webhook_name="healthz"} 1"#]
+    );
+    // No object caused the calls.
+    assert!(healthy.counts.snapshot().is_empty());
+}
+
+#[tokio::test]
+async fn d50_d24_a_driver_without_healthz_is_neither_healthy_nor_unhealthy() {
+    let only_get = Router::new().route("/healthz", get(|| async { "ok" }));
+    for (router, reason) in [
+        (Router::new(), "HealthzNotServed"),
+        (only_get, "HealthzNotServed"),
+        (responding(501, ""), "HealthzNotServed"),
+        (responding(200, "ok"), "InvalidResponse"),
+        (responding(200, r#"{"healthy":"yes"}"#), "InvalidResponse"),
+        (responding(400, "what?"), "InvalidResponse"),
+        (responding(302, ""), "InvalidResponse"),
+    ] {
+        let probe = Probe::of_server(router).await;
+        let found = probe.found().await;
+        assert_eq!(found.0, ConditionStatus::Unknown, "{found:?}");
+        assert_eq!(found.1, reason, "{found:?}");
+        assert!(!found.2.is_empty());
+        assert_eq!(probe.found().await, found, "it finds the same again");
+        for metric in ["lbcf_driver_healthy{", "webhook_errors{", "webhook_calls{"] {
+            assert_eq!(probe.metric(metric), Vec::<String>::new());
+        }
+    }
+}
+
+#[tokio::test]
+async fn d50_a_driver_that_does_not_respond_or_responds_with_a_servers_error_is_unhealthy() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let free = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let unreachable = Probe::of(&free);
+    let not_a_url = Probe::of("no url");
+    let failing = Probe::of_server(responding(500, "a different text each time")).await;
+    let down = Probe::of_server(responding(503, "")).await;
+    for (probe, told) in [
+        (unreachable, "cannot reach the driver"),
+        (not_a_url, "spec.url"),
+        (failing, "HTTP status 500"),
+        (down, "HTTP status 503"),
+    ] {
+        let found = probe.found().await;
+        assert_eq!(found.0, ConditionStatus::False, "{found:?}");
+        assert_eq!(found.1, "WebhookError", "{found:?}");
+        assert!(found.2.contains(told), "{found:?}");
+        assert!(!found.2.contains("each time"), "{found:?}");
+        assert_eq!(probe.metric("webhook_errors{").len(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn d50_b10_a_driver_that_hangs_is_waited_for_only_briefly() {
+    let hangs = Router::new().route("/healthz", post(std::future::pending::<String>));
+    let mut probe = Probe::of_server(hangs).await;
+    let began = Instant::now();
+    let found = probe.found().await;
+    assert_eq!(found.0, ConditionStatus::False, "{found:?}");
+    assert!(found.2.contains("within 5s"), "{found:?}");
+    // A shorter timeout of its own applies.
+    probe.driver.spec.webhooks = vec![crate::api::WebhookConfig {
+        name: "healthz".to_owned(),
+        timeout: Some("1s".to_owned()),
+    }];
+    assert!(probe.found().await.2.contains("within 1s"));
+    assert!(began.elapsed() >= PROBE_TIMEOUT);
+}
