@@ -3,6 +3,7 @@
 
 use crate::api::{LoadBalancerDriver, NamespacedKind};
 use crate::cluster::{EventWriter, Recorder, Regarding, WriteError, WriteLocks, Writer};
+use crate::driver_delays::DriverDelays;
 use crate::drivers::{AddressLocks, CallCounts, DriverError, Drivers, HealthResults};
 use crate::index::{Index, Indexed, StoreEvent};
 use crate::key::{ObjectKey, Owner, RequestKey};
@@ -34,6 +35,7 @@ pub(crate) struct Context {
     pub(crate) guard: LeaseGuard,
     pub(crate) cluster: Writer,
     pub(crate) drivers: Drivers,
+    pub(crate) driver_delays: DriverDelays,
     pub(crate) driver_health: HealthResults,
     pub(crate) recorder: Recorder,
     pub(crate) metrics: Metrics,
@@ -77,6 +79,7 @@ impl Context {
                 guard.clone(),
             ),
             drivers: Drivers::new(&options, counts, metrics.clone(), guard.clone()),
+            driver_delays: DriverDelays::default(),
             driver_health: HealthResults::default(),
             queue: Arc::new(Queue::new(options.backoff)),
             metrics,
@@ -234,6 +237,7 @@ impl Context {
         }
         self.periods.remove(key);
         self.waits.end(key);
+        self.driver_delays.remove(key);
         match key {
             RequestKey::Record(record) => self.orphans.remove(record),
             RequestKey::Driver(driver) => {

@@ -49,6 +49,7 @@ mod cluster;
 mod context;
 mod controller;
 pub mod conversion;
+mod driver_delays;
 mod drivers;
 mod earlier_fields;
 mod error_text;

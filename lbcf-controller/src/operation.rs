@@ -4,6 +4,7 @@ use crate::api::{Condition, LoadBalancerDriver, reasons};
 use crate::cluster::EventType::{self, Normal, Warning};
 use crate::cluster::Regarding;
 use crate::context::Context;
+use crate::driver_delays::CallDigest;
 use crate::drivers::DriverError;
 use crate::error_text::in_full;
 use crate::key::{ObjectKey, RequestKey};
@@ -54,7 +55,18 @@ where
         dry_run::<W>(context, driver, request).await;
         return Err(Incomplete::Running(Action::AwaitChange));
     }
+    let delays = &context.driver_delays;
+    let digest = || CallDigest::of::<W>(driver, &request);
+    if let Some(remaining) = delays.remaining(operand.key, digest) {
+        return Err(Incomplete::Running(Action::RequeueAfter(remaining)));
+    }
     let result = context.drivers.call::<W>(driver, &request).await;
+    if let Ok(response) = &result
+        && let Some(delay) = response.min_retry_delay()
+        && response.status() != Status::Succ
+    {
+        delays.insert(operand.key, digest(), delay);
+    }
     if !is_running::<W>(&result) {
         context.end_wait(operand.key, operand.regarding);
     }
