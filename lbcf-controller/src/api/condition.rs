@@ -17,6 +17,9 @@ pub mod condition_types {
     /// BackendRecord: a record of another owner registers the same address at the same load
     /// balancer with other parameters. Absent from a record to which that never happened (d41).
     pub const PARAMETERS_CONFLICT: &str = "ParametersConflict";
+    /// LoadBalancer and Bind: backends are registered that no BackendRecord accounts for. Absent from a
+    /// load balancer that never had any (d54).
+    pub const DRIFT: &str = "Drift";
     /// Bind: the load balancer exists and has the attributes of the spec.
     pub const READY: &str = "Ready";
 }
@@ -43,7 +46,9 @@ pub mod reasons {
     pub const PARAMETERS_APPLY: &str = "ParametersApply";
     /// Another record's parameters apply, because its owner is older (d41).
     pub const PARAMETERS_OVERRIDDEN: &str = "ParametersOverridden";
-    /// No other record disagrees any more.
+    /// The load balancer has backends that no BackendRecord accounts for (d54).
+    pub const ORPHANED_BACKENDS: &str = "OrphanedBackends";
+    /// What the condition reported is over.
     pub const RESOLVED: &str = "Resolved";
     /// The LoadBalancerDriver is being deleted, so that nothing new is created with it (d32).
     pub const DRIVER_DELETING: &str = "DriverDeleting";

@@ -87,6 +87,7 @@ pub struct LoadBalancerStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_synced_attributes: Option<StringMap>,
     /// `Created`: the load balancer exists. `AttributesSynced`: it has the attributes of the spec.
+    /// `Drift`: backends are registered that no BackendRecord accounts for.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,
