@@ -1,7 +1,7 @@
 //! What reconciling needs: the index, the clients of the API server and of drivers, and the little
 //! state that is kept in memory.
 
-use crate::api::{LoadBalancerDriver, NamespacedKind};
+use crate::api::{LoadBalancerDriver, NamespacedKind, StringMap};
 use crate::cluster::{EventWriter, Recorder, Regarding, WriteError, WriteLocks, Writer};
 use crate::driver_delays::DriverDelays;
 use crate::drivers::{AddressLocks, CallCounts, DriverError, Drivers, HealthResults};
@@ -10,10 +10,11 @@ use crate::key::{ObjectKey, Owner, RequestKey};
 use crate::leader::LeaseGuard;
 use crate::lock::Mutex;
 use crate::metrics::Metrics;
+use crate::names::ANNOTATION_ONE_CALL;
 use crate::options::Options;
 use crate::orphans::Orphans;
 use crate::periodic::Periods;
-use crate::queue::{CallPermit, ConcurrencyKey, Queue};
+use crate::queue::{CallPermit, ConcurrencyKey, ConcurrencyLimits, Queue};
 use crate::reconcile::Error;
 use crate::verdicts::Verdicts;
 use crate::waiting::Waits;
@@ -225,6 +226,38 @@ impl Context {
     async fn call_permit(&self, driver: &LoadBalancerDriver) -> CallPermit<'_> {
         let key = ConcurrencyKey::Driver(ObjectKey::of(driver));
         self.queue.permit(key, self.options.calls_per_driver).await
+    }
+
+    /// The slots of a call about a load balancer (u38, b159). A driver that does not exist may be
+    /// created before the call.
+    pub(crate) fn call_limits(
+        &self,
+        key: ObjectKey,
+        driver: Option<&LoadBalancerDriver>,
+        load_balancer: StringMap,
+    ) -> ConcurrencyLimits {
+        let mut limits = Vec::new();
+        let one_call = driver.and_then(|driver| driver.annotations().get(ANNOTATION_ONE_CALL));
+        if one_call.is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+            let key = ConcurrencyKey::LoadBalancer(key.clone(), load_balancer);
+            limits.push((key, 1));
+        }
+        limits.push((ConcurrencyKey::Driver(key), self.options.calls_per_driver));
+        limits
+    }
+
+    /// Waits for the slots of a call about a load balancer that is not a request's.
+    pub(crate) async fn call_permits(
+        &self,
+        driver: &LoadBalancerDriver,
+        load_balancer: &StringMap,
+    ) -> Vec<CallPermit<'_>> {
+        let key = ObjectKey::of(driver);
+        let mut permits = Vec::new();
+        for (key, limit) in self.call_limits(key, Some(driver), load_balancer.clone()) {
+            permits.push(self.queue.permit(key, limit).await);
+        }
+        permits
     }
 
     /// Removes what is kept in memory of an object that no longer exists.

@@ -6,6 +6,7 @@ mod background;
 mod workers;
 
 use crate::admission::{AdmissionError, AdmissionServer};
+use crate::audit;
 use crate::cluster::EventWriter;
 use crate::context::Context;
 use crate::drivers::CallCounts;
@@ -161,6 +162,7 @@ impl Controller {
             error = admission.until_failed() => Err(error),
             lost = election.until_lost() => return Err(lost.into()),
             never = workers.run() => match never {},
+            never = audit::run(&context) => match never {},
         };
         health.stopping();
         tokio::select! {

@@ -8,6 +8,7 @@
 mod apply;
 mod binds;
 mod driver_users;
+mod listed;
 mod look_up;
 mod multi_map;
 mod neighbours;
@@ -16,6 +17,7 @@ mod ownership;
 mod pending;
 mod pods;
 mod record_events;
+mod record_uids;
 mod records;
 mod selections;
 mod service_groups;
@@ -28,6 +30,7 @@ pub(crate) use neighbours::Neighbour;
 pub(crate) use nodes::NodeView;
 pub(crate) use ownership::Ownership;
 pub(crate) use pods::PodView;
+pub(crate) use record_uids::{DepartureMark, LeftAddresses};
 pub(crate) use records::{AddressKey, counts_as_registered, unit_of};
 pub(crate) use service_groups::takes_node;
 #[cfg(test)]

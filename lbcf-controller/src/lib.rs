@@ -40,6 +40,7 @@
 
 pub mod admission;
 pub mod api;
+mod audit;
 mod backend_group;
 mod backend_record;
 mod backends;

@@ -90,6 +90,7 @@ impl Metrics {
     /// Removes the series of a deleted driver.
     pub(crate) fn forget_driver(&self, driver: &ObjectKey) {
         self.driver_health(driver, None);
+        self.not_audited(driver);
         let driver = driver.to_string();
         for webhook in lbcf_driver_sdk::webhook::ALL {
             let labels = &[driver.as_str(), webhook.name];
@@ -99,6 +100,26 @@ impl Metrics {
             let _ = self.0.webhook_fails.remove_label_values(labels);
             let _ = self.0.webhook_latency.remove_label_values(labels);
         }
+    }
+
+    /// Sets how many backends of a driver's load balancers no record accounts for.
+    pub(crate) fn orphaned(&self, driver: &ObjectKey, backends: usize) {
+        let backends = i64::try_from(backends).unwrap_or(i64::MAX);
+        let driver = driver.to_string();
+        self.0
+            .orphaned_backends
+            .with_label_values(&[driver.as_str()])
+            .set(backends);
+    }
+
+    /// Ends the series of a driver whose load balancers are not audited any more.
+    pub(crate) fn not_audited(&self, driver: &ObjectKey) {
+        let driver = driver.to_string();
+        // It may have been removed with the driver.
+        let _ = self
+            .0
+            .orphaned_backends
+            .remove_label_values(&[driver.as_str()]);
     }
 
     /// Records a finished write to the API server, successful or not.

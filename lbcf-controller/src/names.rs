@@ -42,6 +42,9 @@ pub const ANNOTATION_VALIDATION_POLICY: &str = "lbcf.tkestack.io/validation-poli
 /// Annotation of a LoadBalancerDriver: with `true`, calls about one load balancer are made one at a time
 /// (b159).
 pub const ANNOTATION_ONE_CALL: &str = "lbcf.tkestack.io/one-call-per-load-balancer";
+/// Annotation of a LoadBalancer or Bind: with `true`, the audit also removes backends whose `recordID`
+/// belongs to no BackendRecord that the controller knows, such as those of another cluster (d53).
+pub const ANNOTATION_REMOVE_ORPHANS: &str = "lbcf.tkestack.io/remove-orphans";
 /// Annotation of a BackendRecord: the pod or node address that `backendAddr` was generated from, so that
 /// a change is noticed (u13).
 pub const ANNOTATION_SOURCE: &str = "lbcf.tkestack.io/backend-source";

@@ -11,6 +11,7 @@ use crate::key::{ObjectKey, RequestKey};
 use crate::reconcile::{Action, Error, OperationFailure};
 use crate::waiting::{Wait, stored_since};
 use lbcf_driver_sdk::webhook::{OperationRequest, OperationResponse, Status, Webhook};
+use std::time::Duration;
 
 /// An operation that did not succeed, or has not yet.
 #[derive(Debug)]
@@ -19,6 +20,17 @@ pub(crate) enum Incomplete {
     /// It has been running for long, which an event and the object's condition report (d46).
     StillRunning(Action, Wait),
     Failed(OperationFailure),
+}
+
+impl<'a> Operand<'a> {
+    /// An object that a call is about which no request repeats.
+    pub(crate) const fn once(regarding: &'a Regarding) -> Self {
+        Self {
+            key: None,
+            regarding,
+            conditions: &[],
+        }
+    }
 }
 
 impl Incomplete {
@@ -33,7 +45,9 @@ impl Incomplete {
 /// The object that an operation is about.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Operand<'a> {
-    pub key: &'a RequestKey,
+    /// The request that repeats the call until it succeeds, if there is one: a driver's delay and how
+    /// long it responds `Running` belong to that.
+    pub key: Option<&'a RequestKey>,
     pub regarding: &'a Regarding,
     pub conditions: &'a [Condition],
 }
@@ -55,20 +69,21 @@ where
         dry_run::<W>(context, driver, request).await;
         return Err(Incomplete::Running(Action::AwaitChange));
     }
-    let delays = &context.driver_delays;
-    let digest = || CallDigest::of::<W>(driver, &request);
-    if let Some(remaining) = delays.remaining(operand.key, digest) {
+    let (delays, digest) = (&context.driver_delays, || {
+        CallDigest::of::<W>(driver, &request)
+    });
+    let remaining = operand.key.and_then(|key| delays.remaining(key, digest));
+    if let Some(remaining) = remaining {
         return Err(Incomplete::Running(Action::RequeueAfter(remaining)));
     }
     let result = context.drivers.call::<W>(driver, &request).await;
-    if let Ok(response) = &result
-        && let Some(delay) = response.min_retry_delay()
-        && response.status() != Status::Succ
-    {
-        delays.insert(operand.key, digest(), delay);
-    }
-    if !is_running::<W>(&result) {
-        context.end_wait(operand.key, operand.regarding);
+    if let Some(key) = operand.key {
+        if let Some(delay) = delay_of::<W>(&result) {
+            delays.insert(key, digest(), delay);
+        }
+        if !is_running::<W>(&result) {
+            context.end_wait(key, operand.regarding);
+        }
     }
     let (event, message, incomplete) = match result {
         Ok(response) => {
@@ -125,6 +140,17 @@ where
     Err(incomplete)
 }
 
+/// The delay that a driver asked for that did not succeed.
+fn delay_of<W>(result: &Result<W::Response, DriverError>) -> Option<Duration>
+where
+    W: Webhook<Response: OperationResponse>,
+{
+    let response = result.as_ref().ok()?;
+    response
+        .min_retry_delay()
+        .filter(|_| response.status() != Status::Succ)
+}
+
 fn is_running<W>(result: &Result<W::Response, DriverError>) -> bool
 where
     W: Webhook<Response: OperationResponse>,
@@ -136,7 +162,7 @@ where
 /// What to report of a webhook that responds `Running`, if it has done so for long.
 fn long_running(context: &Context, operand: Operand<'_>, webhook: &'static str) -> Option<Wait> {
     let stored = stored_since(operand.conditions, webhook);
-    let since = context.waits.begin(operand.key, webhook, stored);
+    let since = context.waits.begin(operand.key?, webhook, stored);
     let is_long = since.lasted >= context.options.long_wait;
     is_long.then(|| Wait::still_running(webhook, since.at))
 }

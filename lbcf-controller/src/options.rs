@@ -22,6 +22,9 @@ pub struct Options {
     /// How long a BackendRecord without an owner waits for one before its backend is deregistered;
     /// default 1 min (d34).
     pub orphan_grace_period: Duration,
+    /// How often the backends that are registered with load balancers are compared with the
+    /// BackendRecords; default 10 min, 0 for never (d53).
+    pub audit_period: Duration,
     /// Log what would be done instead of writing, and call only drivers that accept `dryRun: true`
     /// (d23).
     pub dry_run: bool,
@@ -61,6 +64,7 @@ impl Default for Options {
             resync_period: Duration::from_secs(60),
             min_ensure_period: Duration::from_secs(10),
             orphan_grace_period: Duration::from_secs(60),
+            audit_period: Duration::from_secs(600),
             dry_run: false,
             workers: 256,
             calls_per_driver: 64,

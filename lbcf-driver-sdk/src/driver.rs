@@ -1,9 +1,11 @@
 //! The trait that a driver implements, with types of its own or with the wire's maps.
 
+mod listed;
 mod raw;
 pub mod request;
 mod typed_as_raw;
 
+pub use listed::ListedBackend;
 pub use raw::RawDriver;
 
 use crate::fields::{Address, DriverSchemas, Fields};
@@ -12,7 +14,7 @@ use crate::{HookError, Rejection};
 use k8s_openapi::api::core::v1::Pod;
 use request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
-    GenerateBackendAddr, ValidateBackend, ValidateLoadBalancer,
+    GenerateBackendAddr, ListBackends, ValidateBackend, ValidateLoadBalancer,
 };
 use std::future::Future;
 
@@ -110,6 +112,17 @@ pub trait Driver: Send + Sync + 'static {
         _request: JudgePodDeregisterRequest,
     ) -> impl Future<Output = Result<Vec<Pod>, Rejection>> + Send {
         async { Err(Rejection::not_judged()) }
+    }
+
+    /// Returns all backends that are registered with the load balancer, also those that were
+    /// registered by hand, and changes nothing. The default refuses. The controller calls it only if
+    /// the driver's `LoadBalancerDriver` lists `listBackends` in `spec.webhooks`, and reports the
+    /// backends that no BackendRecord accounts for.
+    fn list_backends(
+        &self,
+        _request: ListBackends<Self>,
+    ) -> impl Future<Output = Result<Vec<ListedBackend<Self>>, HookError>> + Send {
+        async { Err(HookError::not_listed()) }
     }
 
     /// Whether the driver is healthy. The default is.

@@ -2,7 +2,7 @@
 //!
 //! LBCF (Load Balancer Controlling Framework) splits load-balancer control in Kubernetes in two:
 //! a controller that handles pods, services and retries, and a *driver*, a small HTTP server that
-//! calls one load balancer's API. The controller calls the driver's ten JSON webhooks. To write a
+//! calls one load balancer's API. The controller calls the driver's eleven JSON webhooks. To write a
 //! driver, define five types and five methods:
 //!
 //! ```no_run
@@ -105,7 +105,7 @@ pub mod testing;
 pub mod webhook;
 pub mod wire;
 
-pub use driver::{Driver, RawDriver, request};
+pub use driver::{Driver, ListedBackend, RawDriver, request};
 pub use outcome::{HookError, OrOutcome, Rejection, RetryAfter};
 
 /// The README's examples compile.

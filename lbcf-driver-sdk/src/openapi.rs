@@ -151,6 +151,11 @@ fn description(webhook: WebhookInfo) -> String {
         Class::Verdict => {
             "Called once, before the user's object is stored or a pod is deregistered. "
         }
+        // It changes nothing, so it is not repeated when something else changed.
+        Class::Operation if webhook.obligation == Obligation::Listed => {
+            "Called until it succeeds, with the same recordID and with a new retryID. Each listing \
+             has another recordID. "
+        }
         Class::Operation => {
             "Called until it succeeds, and whenever its parameters change, always with the same \
              recordID and with a new retryID. "
@@ -159,6 +164,9 @@ fn description(webhook: WebhookInfo) -> String {
     let obligation = match webhook.obligation {
         Obligation::Mandatory => "Every driver serves it.",
         Obligation::OnRequest => "Served by drivers that a deregisterWebhook names.",
+        Obligation::Listed => {
+            "Served by drivers whose LoadBalancerDriver lists it in spec.webhooks."
+        }
         Obligation::Optional => "Serving it is optional.",
     };
     format!("{repeated}{obligation}")

@@ -44,6 +44,10 @@ impl HookError {
         }
     }
 
+    pub(crate) fn not_listed() -> Self {
+        Self::fail("this driver does not list backends (listBackends)")
+    }
+
     /// Sets the least time until the next call, for failures and for running operations. Rounded up
     /// to whole seconds.
     #[must_use]

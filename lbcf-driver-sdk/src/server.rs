@@ -34,7 +34,7 @@ pub use serve::{BoundServer, Ending, Server};
 
 use crate::RawDriver;
 
-/// The ten webhooks of `driver`, each at `POST /<name>`, with the default settings of
+/// The eleven webhooks of `driver`, each at `POST /<name>`, with the default settings of
 /// [`DriverRouter`]. Mount it under a prefix with [`axum::Router::nest`].
 pub fn router<D: RawDriver>(driver: D) -> axum::Router {
     DriverRouter::new(driver).build()

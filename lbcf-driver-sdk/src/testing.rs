@@ -17,6 +17,6 @@ pub use reply::{DriverReply, HttpReply};
 pub use rules::{Broken, Findings, Sample, check_idempotency};
 pub use webhook_call::{
     WebhookCall, create_load_balancer, delete_load_balancer, deregister_backend, ensure_backend,
-    ensure_load_balancer, generate_backend_addr, healthz, judge_pod_deregister, validate_backend,
-    validate_load_balancer,
+    ensure_load_balancer, generate_backend_addr, healthz, judge_pod_deregister, list_backends,
+    validate_backend, validate_load_balancer,
 };

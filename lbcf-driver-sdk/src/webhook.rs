@@ -1,4 +1,4 @@
-//! The specification's ten webhooks as types, from one table.
+//! The specification's eleven webhooks as types, from one table.
 //!
 //! [`Webhook`] ties a webhook's name to its request, its response and its class; [`ALL`] lists
 //! them. Routes, client calls, OpenAPI paths and timeouts are derived from that table, so a new
@@ -7,6 +7,7 @@
 mod backend;
 mod health;
 mod judge;
+mod list;
 mod load_balancer;
 mod operation;
 mod table;
@@ -20,6 +21,7 @@ pub use backend::{
 };
 pub use health::{HealthzRequest, HealthzResponse};
 pub use judge::{JudgePodDeregisterRequest, JudgePodDeregisterResponse};
+pub use list::{ListBackendsRequest, ListBackendsResponse, ListedBackend};
 pub use load_balancer::{
     CreateLoadBalancerRequest, CreateLoadBalancerResponse, DeleteLoadBalancerRequest,
     DeleteLoadBalancerResponse, EnsureLoadBalancerRequest, EnsureLoadBalancerResponse,
@@ -30,8 +32,8 @@ pub use operation::{LoadBalancer, OperationRequest, OperationResponse, Status};
 pub(crate) use table::for_each_webhook;
 pub use table::{
     ALL, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
-    EnsureLoadBalancer, GenerateBackendAddr, Healthz, JudgePodDeregister, ValidateBackend,
-    ValidateLoadBalancer,
+    EnsureLoadBalancer, GenerateBackendAddr, Healthz, JudgePodDeregister, ListBackends,
+    ValidateBackend, ValidateLoadBalancer,
 };
 pub use verdict::{Operation, VerdictRequest, VerdictResponse};
 
@@ -85,6 +87,8 @@ pub enum Obligation {
     Mandatory,
     /// Drivers that a `deregisterWebhook` names have to.
     OnRequest,
+    /// Drivers whose LoadBalancerDriver lists it in `spec.webhooks` have to (d52).
+    Listed,
     /// No driver has to; 404 counts as healthy.
     Optional,
 }

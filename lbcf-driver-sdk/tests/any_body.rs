@@ -45,6 +45,21 @@ impl RawDriver for Yes {
         Ok(request.not_ready_pods)
     }
 
+    async fn list_backends(
+        &self,
+        request: ListBackendsRequest,
+    ) -> Result<Vec<ListedBackend>, HookError> {
+        let listed = request
+            .lb_info
+            .into_iter()
+            .map(|(key, value)| ListedBackend {
+                backend_addr: key,
+                record_id: value,
+                ..ListedBackend::default()
+            });
+        Ok(listed.collect())
+    }
+
     fn accepts_dry_run(&self) -> bool {
         true
     }
@@ -65,6 +80,7 @@ fn is_response_of(webhook: &str, answer: Value) -> bool {
         "ensureBackend" => is(EnsureBackend, answer),
         "deregisterBackend" => is(DeregisterBackend, answer),
         "judgePodDeregister" => is(JudgePodDeregister, answer),
+        "listBackends" => is(ListBackends, answer),
         _ => false,
     }
 }

@@ -6,7 +6,8 @@ use lbcf_driver_sdk::server::router;
 use lbcf_driver_sdk::webhook::{
     ALL, Class, CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
     EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest,
-    JudgePodDeregisterRequest, StringMap, ValidateBackendRequest, ValidateLoadBalancerRequest,
+    JudgePodDeregisterRequest, ListBackendsRequest, ListedBackend, StringMap,
+    ValidateBackendRequest, ValidateLoadBalancerRequest,
 };
 use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
 use serde_json::{Value, json};
@@ -61,6 +62,9 @@ impl RawDriver for Asked {
         request: JudgePodDeregisterRequest,
     ) -> Result<Vec<k8s_openapi::api::core::v1::Pod>, Rejection> {
         self.note("judgePodDeregister", Ok(request.not_ready_pods))
+    }
+    async fn list_backends(&self, _: ListBackendsRequest) -> Result<Vec<ListedBackend>, HookError> {
+        self.note("listBackends", Ok(Vec::new()))
     }
 }
 

@@ -385,6 +385,7 @@ pub(crate) fn request_of(webhook: &str) -> Value {
             "injectedInfo": map(),
         })),
         "judgePodDeregister" => json!({"dryRun": false, "notReadyPods": [pod(), {"spec": {}}]}),
+        "listBackends" => call(json!({"lbInfo": map()})),
         _ => json!({}),
     }
 }
@@ -398,6 +399,13 @@ pub(crate) fn response_of(webhook: &str) -> Value {
         "judgePodDeregister" => json!({"succ": true, "msg": "", "doNotDeregister": [pod()]}),
         "createLoadBalancer" => ended("lbInfo", json!({"id": "1"})),
         "generateBackendAddr" => ended("backendAddr", json!("10.0.0.1:80")),
+        "listBackends" => {
+            let by_hand = json!({"backendAddr": "10.0.0.2:80", "parameters": null});
+            let own = json!({
+                "backendAddr": "10.0.0.1:80", "parameters": {"weight": "1"}, "recordID": "r",
+            });
+            ended("backends", json!([own, by_hand]))
+        }
         _ => ended("injectedInfo", json!({"id": "1"})),
     }
 }

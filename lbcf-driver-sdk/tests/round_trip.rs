@@ -91,6 +91,14 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn listed_backend()(
+        backend_addr in text(), parameters in map(), record_id in text(),
+    ) -> ListedBackend {
+        ListedBackend { backend_addr, parameters, record_id }
+    }
+}
+
 /// The fields `recordID`, `retryID` and `dryRun`.
 fn call() -> impl Strategy<Value = (String, String, bool)> {
     (text(), text(), any::<bool>())
@@ -143,6 +151,10 @@ proptest! {
             record_id: record_id.clone(), retry_id: retry_id.clone(), dry_run,
             lb_info: identity.clone(), attributes: attributes.clone(),
         })?;
+        round_trips(&ListBackendsRequest {
+            record_id: record_id.clone(), retry_id: retry_id.clone(), dry_run,
+            lb_info: identity.clone(),
+        })?;
         round_trips(&DeleteLoadBalancerRequest {
             record_id, retry_id, dry_run, lb_info: identity, attributes,
         })?;
@@ -191,6 +203,7 @@ proptest! {
     fn responses(
         yes in any::<bool>(), (status, msg, min_retry_delay_in_seconds) in end(), map in map(),
         backend_addr in text(), do_not_deregister in prop::collection::vec(a_pod(), 0..3),
+        backends in prop::collection::vec(listed_backend(), 0..3),
     ) {
         let (succ, text) = (yes, || msg.clone());
         round_trips(&HealthzResponse { healthy: yes })?;
@@ -207,6 +220,9 @@ proptest! {
         })?;
         round_trips(&EnsureBackendResponse {
             status, msg: text(), min_retry_delay_in_seconds, injected_info: map,
+        })?;
+        round_trips(&ListBackendsResponse {
+            status, msg: text(), min_retry_delay_in_seconds, backends,
         })?;
         round_trips(&DeregisterBackendResponse { status, msg, min_retry_delay_in_seconds })?;
     }

@@ -10,7 +10,7 @@ use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::testing::{
     Clock, TestDriver, WebhookCall, create_load_balancer, delete_load_balancer, deregister_backend,
     ensure_backend, ensure_load_balancer, generate_backend_addr, healthz, judge_pod_deregister,
-    pod, validate_backend, validate_load_balancer,
+    list_backends, pod, validate_backend, validate_load_balancer,
 };
 use lbcf_driver_sdk::webhook::{EnsureBackend, EnsureBackendRequest, StringMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -167,6 +167,11 @@ async fn every_webhook_is_called_by_its_name() {
         .ensure_backend(ensure_backend().info(id.0, id.1).addr(&addr))
         .await
         .assert_succ();
+    // Its author did not implement it (d52).
+    driver
+        .list_backends(list_backends().info(id.0, id.1))
+        .await
+        .assert_fail("this driver does not list backends");
     driver
         .deregister_backend(deregister_backend().info(id.0, id.1).addr(&addr))
         .await

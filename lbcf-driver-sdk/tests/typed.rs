@@ -6,11 +6,11 @@ use axum::Router;
 use lbcf_driver_sdk::fields::{DriverSchemas, Kind};
 use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
-    GenerateBackendAddr, ValidateBackend, ValidateLoadBalancer,
+    GenerateBackendAddr, ListBackends, ValidateBackend, ValidateLoadBalancer,
 };
 use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::webhook::{LoadBalancer, StringMap};
-use lbcf_driver_sdk::{Driver, HookError, RawDriver, Rejection};
+use lbcf_driver_sdk::{Driver, HookError, ListedBackend, RawDriver, Rejection};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Debug;
@@ -105,6 +105,19 @@ impl Driver for Typed {
         let weight = r.parameters.map(|parameters| parameters.weight);
         self.note("deregister", (r.backend_addr, weight));
         Ok(())
+    }
+
+    async fn list_backends(
+        &self,
+        r: ListBackends<Self>,
+    ) -> Result<Vec<ListedBackend<Self>>, HookError> {
+        self.note("list", r.lb_info.id);
+        Ok(vec![
+            ListedBackend::new("10.0.0.1:80".parse()?)
+                .with_parameters(Parameters { weight: 5 })
+                .with_record_id("ensureBackend(1)"),
+            ListedBackend::new("10.0.0.2:80".parse()?),
+        ])
     }
 
     async fn validate_load_balancer(&self, r: ValidateLoadBalancer<Self>) -> Result<(), Rejection> {
@@ -434,6 +447,26 @@ async fn b26_a_backend_is_deregistered_with_invalid_parameters_or_an_invalid_add
             (nowhere, fail("lbInfo.id: is missing"), &[]),
             // Without lbInfo the load balancer was never created.
             (json!({"backendAddr": "10.0.0.1:80"}), succ(), &[]),
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn d52_listed_backends_have_the_drivers_types() {
+    let listed = json!({"status": "Succ", "msg": "", "backends": [
+        {"backendAddr": "10.0.0.1:80", "parameters": {"weight": "5"}, "recordID": "ensureBackend(1)"},
+        {"backendAddr": "10.0.0.2:80", "parameters": null},
+    ]});
+    check(
+        "/listBackends",
+        &[
+            (json!({"lbInfo": {"id": "1"}}), listed, &["list \"1\""]),
+            (
+                json!({"lbInfo": {"port": "80"}}),
+                fail("lbInfo.id: is missing"),
+                &[],
+            ),
         ],
     )
     .await;

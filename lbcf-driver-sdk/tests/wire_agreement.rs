@@ -46,6 +46,7 @@ fn check_both(webhook: &str, body: &[u8]) -> Result<(), TestCaseError> {
         "ensureBackend" => both(EnsureBackend, body),
         "deregisterBackend" => both(DeregisterBackend, body),
         "judgePodDeregister" => both(JudgePodDeregister, body),
+        "listBackends" => both(ListBackends, body),
         _ => Err(TestCaseError::fail(format!(
             "{webhook}: no types are named"
         ))),

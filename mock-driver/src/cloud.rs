@@ -27,6 +27,7 @@ use crate::WebhookCalls;
 use crate::journal::CallLog;
 use lbcf_driver_sdk::webhook::StringMap;
 use model::Model;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -247,6 +248,17 @@ impl Cloud {
         target: Target,
     ) -> Result<(), CloudError<NotFound>> {
         self.call(|model, _| model.bind(endpoint, address, target))
+    }
+
+    /// The targets of an endpoint by address, whoever bound them.
+    ///
+    /// # Errors
+    /// [`NotFound`], when the endpoint does not exist.
+    pub fn targets(
+        &self,
+        endpoint: &Endpoint,
+    ) -> Result<BTreeMap<String, Target>, CloudError<NotFound>> {
+        self.call(|model, _| model.targets(endpoint))
     }
 
     /// Unbinds a target, and returns whether it was bound. Other targets do not change.

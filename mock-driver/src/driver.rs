@@ -14,10 +14,10 @@ use crate::not_ready_pods::{reference, stays_registered};
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_driver_sdk::request::{
     Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
-    EnsureLoadBalancer, GenerateBackendAddr, ValidateLoadBalancer,
+    EnsureLoadBalancer, GenerateBackendAddr, ListBackends, ValidateLoadBalancer,
 };
 use lbcf_driver_sdk::webhook::{JudgePodDeregisterRequest, LoadBalancer, StringMap};
-use lbcf_driver_sdk::{Driver, HookError, Rejection, fields};
+use lbcf_driver_sdk::{Driver, HookError, ListedBackend, Rejection, fields};
 use std::time::Duration;
 
 /// The reference driver, for the cloud in memory.
@@ -130,6 +130,7 @@ impl Driver for ClbDriver {
         let target = Target {
             weight: request.parameters.weight(),
             parameters: fields::write("parameters", &request.parameters)?,
+            record_id: Some(request.record_id),
         };
         let cloud = self.cloud_for(request.dry_run);
         cloud.bind(&request.lb_info.into(), &request.backend_addr, target)?;
@@ -149,6 +150,14 @@ impl Driver for ClbDriver {
     ) -> Result<Vec<Pod>, Rejection> {
         let pods = request.not_ready_pods.into_iter();
         Ok(pods.filter(stays_registered).map(reference).collect())
+    }
+
+    async fn list_backends(
+        &self,
+        request: ListBackends<Self>,
+    ) -> Result<Vec<ListedBackend<Self>>, HookError> {
+        let targets = self.cloud.targets(&request.lb_info.into())?;
+        Ok(targets.into_iter().map(listed).collect())
     }
 
     /// Serialises the operations on one CLB instance: this cloud would not need it, but most clouds
@@ -190,6 +199,16 @@ impl ClbDriver {
             self.cloud.clone()
         }
     }
+}
+
+fn listed((address, target): (String, Target)) -> ListedBackend<ClbDriver> {
+    let mut listed = ListedBackend::new(address);
+    listed.record_id = target.record_id;
+    // A target that a user bound by hand has none.
+    if !target.parameters.is_empty() {
+        listed.parameters = fields::read("parameters", &target.parameters).ok();
+    }
+    listed
 }
 
 /// The client token of the creation that a `deleteLoadBalancer` undoes, if its recordID has the form

@@ -37,6 +37,9 @@
 //! Pods that are not ready stay registered under the `Webhook` deregister policy when they have
 //! the annotation or label [`KEEP_REGISTERED`] with the value `true`.
 //!
+//! `listBackends` returns all targets of a load balancer. Those that `ensureBackend` bound have its
+//! `recordID`, which the cloud stores as a tag; those that were bound by hand have none.
+//!
 //! `deleteLoadBalancer` deletes a load balancer that `createLoadBalancer` has created, with its
 //! listener and targets, and leaves one that existed before as it is. `lbInfo` always has `lbID` and
 //! `lblID`, however `lbSpec` spells them.

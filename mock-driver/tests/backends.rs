@@ -128,6 +128,7 @@ async fn ens_07_foreign_targets_stay_as_they_are() {
     let by_hand = mock_driver::Target {
         weight: 3,
         parameters: [("owner".to_owned(), "somebody".to_owned())].into(),
+        record_id: None,
     };
     mock.cloud.bind(&sample_endpoint, "vm", by_hand).unwrap();
     let before = mock.cloud.state();
@@ -155,6 +156,41 @@ async fn drg_02_03_b124_what_is_not_registered_is_deregistered() {
                 .await;
         }
     }
+}
+
+#[tokio::test]
+async fn d52_targets_are_listed_with_the_record_id_that_bound_them() {
+    let mock = Mock::new();
+    let list = |lb_info: Value| json!({"recordID": "l", "lbInfo": lb_info});
+    let reply = mock.succ("listBackends", list(sample())).await;
+    assert_eq!(reply, json!({"status": "Succ", "msg": ""}));
+    let mut bound = backend(&sample(), "b", json!({"weight": "1"}));
+    bound["recordID"] = "ensureBackend(1)".into();
+    mock.succ("ensureBackend", bound.clone()).await;
+    bound["parameters"] = json!({"weight": "2"});
+    mock.succ("ensureBackend", bound).await;
+    mock.post("observe/foreign", json!({"lbInfo": sample(), "addr": "a"}))
+        .await;
+    let before = mock.cloud.state();
+    let reply = mock.succ("listBackends", list(sample())).await;
+    assert_eq!(
+        reply["backends"],
+        json!([
+            {"backendAddr": "a", "parameters": null},
+            {"backendAddr": "b", "parameters": {"weight": "2"}, "recordID": "ensureBackend(1)"},
+        ])
+    );
+    assert_eq!(mock.cloud.state(), before);
+    mock.succ("deregisterBackend", backend(&sample(), "b", Value::Null))
+        .await;
+    let reply = mock.succ("listBackends", list(sample())).await;
+    assert_eq!(
+        reply["backends"],
+        json!([{"backendAddr": "a", "parameters": null}])
+    );
+    let unknown = json!({"lbID": "lb-x", "lblID": "l"});
+    let why = mock.rejected("listBackends", list(unknown)).await;
+    assert!(why.contains("lb-x"), "{why}");
 }
 
 #[tokio::test]

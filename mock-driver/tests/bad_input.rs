@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-const WEBHOOKS: [&str; 9] = [
+const WEBHOOKS: [&str; 10] = [
     "validateLoadBalancer",
     "createLoadBalancer",
     "ensureLoadBalancer",
@@ -15,6 +15,7 @@ const WEBHOOKS: [&str; 9] = [
     "ensureBackend",
     "deregisterBackend",
     "judgePodDeregister",
+    "listBackends",
 ];
 
 #[tokio::test]

@@ -24,7 +24,7 @@ async fn the_state_has_the_whole_cloud() {
     );
     assert_eq!(
         state["loadBalancers"][1]["listeners"][0]["targets"],
-        json!([{"addr": "a", "weight": 7, "parameters": {"weight": "7"}}])
+        json!([{"addr": "a", "weight": 7, "parameters": {"weight": "7"}, "recordID": "ensureBackend(a)"}])
     );
 }
 

@@ -173,7 +173,8 @@ pub struct TargetLoadBalancerStatus {
     #[serde(default)]
     #[schemars(schema_with = "super::condition::date_time")]
     pub retry_after: Option<String>,
-    /// `Created`: the load balancer exists. `Ready`: it has the attributes of the spec.
+    /// `Created`: the load balancer exists. `Ready`: it has the attributes of the spec. `Drift`:
+    /// backends are registered that no BackendRecord accounts for.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,

@@ -20,6 +20,9 @@ pub mod condition_types {
     /// BackendRecord: a record of another owner registers the same address at the same load
     /// balancer with other parameters. Absent from a record to which that never happened (d41).
     pub const PARAMETERS_CONFLICT: &str = "ParametersConflict";
+    /// LoadBalancer and Bind: backends are registered that no BackendRecord accounts for. Absent from a
+    /// load balancer that never had any (d53).
+    pub const DRIFT: &str = "Drift";
     /// BackendGroup and Bind: all backends are registered with all load balancers (d44). A load
     /// balancer of a Bind: it exists and has the attributes of the spec.
     pub const READY: &str = "Ready";
@@ -50,7 +53,9 @@ pub mod reasons {
     pub const PARAMETERS_APPLY: &str = "ParametersApply";
     /// Another record's parameters apply, because its owner is older (d41).
     pub const PARAMETERS_OVERRIDDEN: &str = "ParametersOverridden";
-    /// No other record disagrees any more.
+    /// The load balancer has backends that no BackendRecord accounts for (d53).
+    pub const ORPHANED_BACKENDS: &str = "OrphanedBackends";
+    /// What the condition reported is over.
     pub const RESOLVED: &str = "Resolved";
     /// The LoadBalancerDriver is being deleted, so that nothing new is created with it (d32).
     pub const DRIVER_DELETING: &str = "DriverDeleting";

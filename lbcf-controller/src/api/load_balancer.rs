@@ -92,6 +92,7 @@ pub struct LoadBalancerStatus {
     pub last_synced_attributes: Option<StringMap>,
     /// `Created`: the load balancer exists. `AttributesSynced`: it has the attributes of the spec.
     /// `Deleted`: why it still exists although it is being deleted.
+    /// `Drift`: backends are registered that no BackendRecord accounts for.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,

@@ -47,7 +47,9 @@ pub struct LoadBalancerDriverSpec {
     /// Base URL of the driver. The name of a webhook is appended to its path. Immutable. Example:
     /// `http://my-driver.my-namespace.svc:8080`.
     pub url: String,
-    /// Timeouts of individual webhooks. Admission adds the webhooks that are not listed.
+    /// Timeouts of individual webhooks. Admission adds the webhooks that are not listed, except for
+    /// `listBackends`: listing it declares that the driver serves it, and the controller looks for
+    /// backends that are left over.
     #[serde(
         default,
         deserialize_with = "null_as_default",

@@ -458,7 +458,7 @@ impl Reconciler<'_> {
     fn operand(&self) -> Operand<'_> {
         let status = self.record.status.as_ref();
         Operand {
-            key: &self.key,
+            key: Some(&self.key),
             regarding: &self.regarding,
             conditions: status.map_or(&[], |status| &status.conditions),
         }

@@ -33,12 +33,16 @@ pub(crate) async fn reconcile(
 }
 
 #[derive(Debug)]
-struct BindLoadBalancer {
+pub(crate) struct BindLoadBalancer {
     bind: Arc<Bind>,
     key: BindLoadBalancerKey,
 }
 
 impl BindLoadBalancer {
+    pub(crate) const fn new(bind: Arc<Bind>, key: BindLoadBalancerKey) -> Self {
+        Self { bind, key }
+    }
+
     fn entry(&self) -> Option<&TargetLoadBalancerStatus> {
         status::entry(&self.bind, &self.key.name)
     }

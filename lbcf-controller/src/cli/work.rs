@@ -32,6 +32,11 @@ pub struct WorkArgs {
     #[arg(long, env = "LBCF_ORPHAN_GRACE_PERIOD", value_name = "DURATION", default_value = "1m", value_parser = duration::parse)]
     pub orphan_grace_period: Duration,
 
+    /// How often drivers that list listBackends in spec.webhooks are asked for their backends, to
+    /// find those without a BackendRecord; 0 turns it off
+    #[arg(long, env = "LBCF_AUDIT_PERIOD", value_name = "DURATION", default_value = "10m", value_parser = audit_period)]
+    pub audit_period: Duration,
+
     /// Number of objects that are reconciled concurrently
     #[arg(long, env = "LBCF_WORKERS", value_name = "N", default_value_t = Options::default().workers)]
     pub workers: usize,
@@ -67,6 +72,7 @@ impl WorkArgs {
             poll_interval: self.poll_interval,
             resync_period: self.informer_resync_period,
             orphan_grace_period: self.orphan_grace_period,
+            audit_period: self.audit_period,
             workers: self.workers,
             calls_per_driver: self.calls_per_driver,
             driver_health_period: Some(self.driver_health_period)
@@ -93,6 +99,16 @@ fn health_period(text: &str) -> Result<Duration, String> {
     match duration::parse(text) {
         Ok(Duration::ZERO) => Ok(Duration::ZERO),
         _ => resync_period(text).map_err(|error| format!("{error}, or 0 for never")),
+    }
+}
+
+/// 0, or a period that keeps a driver from being called without pause.
+fn audit_period(text: &str) -> Result<Duration, String> {
+    let minimum = Duration::from_secs(10);
+    match duration::parse(text) {
+        Ok(period) if period >= minimum || period.is_zero() => Ok(period),
+        Ok(_) => Err(format!("{text:?}: must be at least 10s, or 0")),
+        Err(error) => Err(error.to_string()),
     }
 }
 

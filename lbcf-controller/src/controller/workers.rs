@@ -1,13 +1,11 @@
+use crate::api::LoadBalancerDriver;
 use crate::backends::reconcile_verdict;
 use crate::context::Context;
 use crate::error_text::in_full;
-use crate::index::Index;
 use crate::key::RequestKey;
-use crate::names::ANNOTATION_ONE_CALL;
-use crate::queue::{ActiveRequest, ConcurrencyKey, ConcurrencyLimits};
+use crate::queue::{ActiveRequest, ConcurrencyLimits};
 use crate::reconcile::{Action, Error};
 use crate::{backend_group, backend_record, bind, load_balancer, load_balancer_driver};
-use kube::ResourceExt;
 use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -64,26 +62,11 @@ impl Workers {
 /// The slots that a request needs before it is reconciled.
 fn concurrency_limits(context: &Context, key: &RequestKey) -> ConcurrencyLimits {
     let index = context.index();
-    let Some((driver, load_balancer)) = index.target_of(key) else {
+    let Some((key, load_balancer)) = index.target_of(key) else {
         return Vec::new();
     };
-    let mut limits = Vec::new();
-    if is_serial(&index, &driver) {
-        let key = ConcurrencyKey::LoadBalancer(driver.clone(), load_balancer);
-        limits.push((key, 1));
-    }
-    let key = ConcurrencyKey::Driver(driver);
-    limits.push((key, context.options.calls_per_driver));
-    limits
-}
-
-/// Whether a driver asks for one call at a time for each load balancer.
-fn is_serial(index: &Index, driver: &crate::ObjectKey) -> bool {
-    let driver = index.find::<crate::api::LoadBalancerDriver>(driver);
-    driver.is_some_and(|driver| {
-        let value = driver.annotations().get(ANNOTATION_ONE_CALL);
-        value.is_some_and(|value| value.eq_ignore_ascii_case("true"))
-    })
+    let driver = index.find::<LoadBalancerDriver>(&key);
+    context.call_limits(key, driver.as_deref(), load_balancer)
 }
 
 async fn process(context: &Context, request: ActiveRequest) {

@@ -15,6 +15,20 @@ use std::sync::Arc;
 pub(crate) struct AddressLocks(Arc<Mutex<HashMap<AddressKey, BTreeSet<ObjectKey>>>>);
 
 impl AddressLocks {
+    /// Locks an address that is not locked, for work that need not wait for it.
+    pub(crate) fn lock_if_free(&self, address: AddressKey) -> Option<AddressLock> {
+        match self.0.lock().entry(address.clone()) {
+            Entry::Occupied(_) => None,
+            Entry::Vacant(free) => {
+                free.insert(BTreeSet::new());
+                Some(AddressLock {
+                    locks: self.clone(),
+                    address: Some(address),
+                })
+            }
+        }
+    }
+
     /// Locks an address for a record. If it is locked, the record is returned when it is
     /// [released](AddressLock::release).
     pub(crate) fn try_lock(&self, address: AddressKey, record: &ObjectKey) -> Option<AddressLock> {

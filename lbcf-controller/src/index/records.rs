@@ -1,6 +1,7 @@
 //! Backend records by owner and unit, load balancer, pod and address.
 
 use super::multi_map::MultiMap;
+use super::record_uids::RecordUids;
 use super::store::{Diff, Store};
 use super::tallies::Tallies;
 use crate::api::{BackendRecord, Conditions, StringMap, condition_types};
@@ -18,6 +19,19 @@ pub(crate) struct AddressKey {
 }
 
 impl AddressKey {
+    /// The address of a backend that a driver lists.
+    pub(crate) const fn new(driver: ObjectKey, lb_info: StringMap, addr: String) -> Self {
+        Self {
+            driver,
+            lb_info,
+            addr,
+        }
+    }
+
+    pub(crate) fn addr(&self) -> &str {
+        &self.addr
+    }
+
     /// None while the record has no address.
     pub(crate) fn of(record: &BackendRecord) -> Option<Self> {
         let addr = &record.status.as_ref()?.backend_addr;
@@ -41,11 +55,13 @@ pub(crate) struct Records {
     by_pod: MultiMap<ObjectKey, ObjectKey>,
     by_address: MultiMap<AddressKey, ObjectKey>,
     pub(crate) unregistered: usize,
+    pub(crate) uids: RecordUids,
 }
 
 impl Records {
     /// Updates the indexes with a change of a record.
     pub(super) fn update(&mut self, key: &ObjectKey, diff: &Diff<BackendRecord>) {
+        self.uids.update(key, diff);
         if let Some(old) = &diff.old {
             self.unregistered -= usize::from(!is_registered(old));
             self.set(key, old, false);
@@ -134,6 +150,11 @@ impl Records {
             record.is_some_and(|record| AddressKey::of(record).is_none())
         });
         records.cloned()
+    }
+
+    /// Whether a record has an address, in whatever namespace.
+    pub(crate) fn has_address(&self, address: &AddressKey) -> bool {
+        self.by_address.count(address) > 0
     }
 
     /// The other records with a record's address on the same load balancer.

@@ -233,7 +233,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
 
     fn operand(&self) -> Operand<'_> {
         Operand {
-            key: &self.key,
+            key: Some(&self.key),
             regarding: &self.regarding,
             conditions: &self.status.conditions,
         }

@@ -39,6 +39,7 @@ pub(super) struct Definitions {
     pub(super) working_key: IntGaugeVec,
     pub(super) time_to_registered: Histogram,
     pub(super) unregistered: IntGauge,
+    pub(super) orphaned_backends: IntGaugeVec,
     pub(super) leader: IntGauge,
 }
 
@@ -102,6 +103,12 @@ impl Definitions {
                 "lbcf_unregistered_backends",
                 "BackendRecords that are not registered.",
             ),
+            orphaned_backends: {
+                let name = "lbcf_orphaned_backends";
+                let help = "Registered backends that no BackendRecord accounts for, as of the last audit of each load balancer.";
+                let metric = IntGaugeVec::new(Opts::new(name, help), &["driver_name"]);
+                registered(&registry, metric)
+            },
             leader: gauge("lbcf_leader", "1 if this process is the leader, else 0."),
             registry,
         }

@@ -135,6 +135,20 @@ fn a_driver_that_is_gone_leaves_no_series() {
 }
 
 #[test]
+fn d53_orphaned_backends_are_counted_by_driver_until_it_is_gone() {
+    let metrics = Metrics::new();
+    metrics.orphaned(&driver("d"), 3);
+    metrics.orphaned(&driver("other"), 0);
+    let orphans = |text: &str| lines(text, "lbcf_orphaned_backends{").join(" ");
+    let expected = r#"lbcf_orphaned_backends{driver_name="kube-system/d"} 3 lbcf_orphaned_backends{driver_name="kube-system/other"} 0"#;
+    assert_eq!(orphans(&scraped(&metrics)), expected);
+    metrics.forget_driver(&driver("d"));
+    metrics.not_audited(&driver("other"));
+    metrics.not_audited(&driver("never audited"));
+    assert_eq!(orphans(&scraped(&metrics)), "");
+}
+
+#[test]
 fn each_controllers_metrics_are_its_own() {
     let (one, other) = (Metrics::new(), Metrics::new());
     one.processed("BackendGroup", Duration::ZERO);

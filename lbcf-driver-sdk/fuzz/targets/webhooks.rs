@@ -1,4 +1,4 @@
-//! Bodies for the ten webhooks of a driver that accepts everything: the first byte selects the webhook, the
+//! Bodies for the eleven webhooks of a driver that accepts everything: the first byte selects the webhook, the
 //! rest is the body. The response is that of the webhook, or a 4xx with a reason, and decoding the
 //! bytes has the same result as decoding the JSON value that they represent.
 #![no_main]
@@ -60,7 +60,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Some((choice, body)) = data.split_first() else {
         return;
     };
-    // '0' to '9' in the seeds.
+    // '0' to ':' in the seeds.
     let choice = usize::from(choice.wrapping_sub(b'0')) % ALL.len();
     match choice {
         0 => check(Healthz, body),
@@ -73,6 +73,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
         7 => check(EnsureBackend, body),
         8 => check(DeregisterBackend, body),
         9 => check(JudgePodDeregister, body),
+        10 => check(ListBackends, body),
         _ => panic!("{choice}: a webhook without types"),
     }
 });

@@ -4,8 +4,8 @@ use crate::fields::DriverSchemas;
 use crate::webhook::{
     CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
     EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest, HealthzRequest,
-    HealthzResponse, JudgePodDeregisterRequest, LoadBalancer, StringMap, ValidateBackendRequest,
-    ValidateLoadBalancerRequest,
+    HealthzResponse, JudgePodDeregisterRequest, ListBackendsRequest, ListedBackend, LoadBalancer,
+    StringMap, ValidateBackendRequest, ValidateLoadBalancerRequest,
 };
 use crate::{HookError, Rejection};
 use k8s_openapi::api::core::v1::Pod;
@@ -100,6 +100,16 @@ pub trait RawDriver: Send + Sync + 'static {
         _request: JudgePodDeregisterRequest,
     ) -> impl Future<Output = Result<Vec<Pod>, Rejection>> + Send {
         async { Err(Rejection::not_judged()) }
+    }
+
+    /// Returns all backends that are registered with the load balancer, also those that were
+    /// registered by hand, and changes nothing. The default refuses. See
+    /// [`Driver::list_backends`](crate::Driver::list_backends).
+    fn list_backends(
+        &self,
+        _request: ListBackendsRequest,
+    ) -> impl Future<Output = Result<Vec<ListedBackend>, HookError>> + Send {
+        async { Err(HookError::not_listed()) }
     }
 
     /// Operations with equal keys run one after the other. See

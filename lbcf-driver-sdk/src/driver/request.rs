@@ -171,3 +171,12 @@ request! { operation
         pub injected_info: StringMap,
     }
 }
+
+request! { operation
+    /// Lists the backends that are registered with a load balancer. Each listing has another
+    /// `record_id`, which is the same until the listing is done.
+    ListBackends {
+        /// The load balancer's identity.
+        pub lb_info: D::LbInfo,
+    }
+}

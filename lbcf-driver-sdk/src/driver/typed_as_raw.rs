@@ -1,14 +1,14 @@
 //! Every [`Driver`] is a [`RawDriver`]: the wire's maps are converted to its types before a method is
 //! called, and its result back to maps.
 
-use crate::fields::{self, DriverSchemas};
+use crate::fields::{self, DriverSchemas, FieldError};
 use crate::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
-    GenerateBackendAddr, ValidateBackend, ValidateLoadBalancer, ValidationInput,
+    GenerateBackendAddr, ListBackends, ValidateBackend, ValidateLoadBalancer, ValidationInput,
 };
 use crate::webhook as wire;
 use crate::webhook::{LoadBalancer, StringMap};
-use crate::{Driver, HookError, RawDriver, Rejection};
+use crate::{Driver, HookError, ListedBackend, RawDriver, Rejection};
 use k8s_openapi::api::core::v1::Pod;
 
 impl<D: Driver> RawDriver for D {
@@ -111,6 +111,15 @@ impl<D: Driver> RawDriver for D {
         Driver::judge_pod_deregister(self, request).await
     }
 
+    async fn list_backends(
+        &self,
+        request: wire::ListBackendsRequest,
+    ) -> Result<Vec<wire::ListedBackend>, HookError> {
+        let listed = Driver::list_backends(self, ListBackends::read(request)?).await?;
+        let written = listed.into_iter().map(write_listed::<D>);
+        Ok(written.collect::<Result<_, _>>()?)
+    }
+
     fn serial_key(&self, load_balancer: LoadBalancer<&StringMap, &StringMap>) -> Option<String> {
         // A value that does not fit is refused when the hook runs.
         match load_balancer {
@@ -132,4 +141,14 @@ impl<D: Driver> RawDriver for D {
     fn schemas(&self) -> DriverSchemas {
         Driver::schemas(self)
     }
+}
+
+fn write_listed<D: Driver>(listed: ListedBackend<D>) -> Result<wire::ListedBackend, FieldError> {
+    let parameters = listed.parameters.as_ref();
+    let parameters = parameters.map(|parameters| fields::write("parameters", parameters));
+    Ok(wire::ListedBackend {
+        backend_addr: fields::write_address("backendAddr", &listed.backend_addr)?,
+        parameters: parameters.transpose()?.unwrap_or_default(),
+        record_id: listed.record_id.unwrap_or_default(),
+    })
 }

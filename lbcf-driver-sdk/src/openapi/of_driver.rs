@@ -306,7 +306,7 @@ mod tests {
                 assert!(is, "{name}: {property}");
             }
         }
-        assert_eq!(seen, 21);
+        assert_eq!(seen, 23);
     }
 
     #[test]

@@ -172,7 +172,7 @@ impl<D: RawDriver> DriverRouter<D> {
         ))
     }
 
-    /// The router: the ten webhooks, each at `POST /<name>`.
+    /// The router: the eleven webhooks, each at `POST /<name>`.
     pub fn build(self) -> axum::Router {
         let permits = HookPermits::new(
             self.settings.max_running_hooks,

@@ -43,7 +43,7 @@ const SHORTEST_RELOAD: Duration = Duration::from_millis(10);
 ///
 /// What it serves, all below the [path prefix](Self::path_prefix):
 ///
-/// * the ten webhooks, as [`DriverRouter`] does;
+/// * the eleven webhooks, as [`DriverRouter`] does;
 /// * `/livez` and `/readyz`, for the probes of a pod: the process responds, and is not shutting
 ///   down. `/healthz` is a webhook that calls the driver, by POST or GET. The three are at the root
 ///   too, and need no token;

@@ -167,6 +167,9 @@ maps! {
         injected, injected_info: injected_info = "injectedInfo";
     }
     JudgePodDeregister {}
+    ListBackends {
+        info, lb_info: lb_info = "lbInfo";
+    }
 }
 
 #[track_caller]

@@ -27,6 +27,8 @@ macro_rules! for_each_webhook {
             DeregisterBackend("deregisterBackend", deregister_backend, Operation, Mandatory, DeregisterBackendRequest, DeregisterBackendResponse);
             /// Returns the pods that stay registered although they are not ready.
             JudgePodDeregister("judgePodDeregister", judge_pod_deregister, Verdict, OnRequest, JudgePodDeregisterRequest, JudgePodDeregisterResponse);
+            /// Returns the backends that are registered with a load balancer.
+            ListBackends("listBackends", list_backends, Operation, Listed, ListBackendsRequest, ListBackendsResponse);
         }
     };
 }

@@ -344,6 +344,10 @@ fn b151_requests_about_backends() {
         &JudgePodDeregisterRequest::default(),
         &json!({"dryRun": false, "notReadyPods": []}),
     );
+    is_on_the_wire(
+        &ListBackendsRequest::default(),
+        &json!({"recordID": "", "retryID": "", "dryRun": false, "lbInfo": null}),
+    );
 }
 
 #[test]
@@ -375,6 +379,14 @@ fn b151_responses() {
     is_on_the_wire(
         &EnsureBackendResponse::from(Ok(StringMap::new())),
         &json!({"status": "Succ", "msg": ""}),
+    );
+    let by_hand = ListedBackend {
+        backend_addr: "a".into(),
+        ..ListedBackend::default()
+    };
+    is_on_the_wire(
+        &ListBackendsResponse::from(Ok(vec![by_hand])),
+        &json!({"status": "Succ", "msg": "", "backends": [{"backendAddr": "a", "parameters": null}]}),
     );
     let running = crate::HookError::running("wait").retry_after(Duration::from_millis(2500));
     is_on_the_wire(

@@ -20,6 +20,7 @@ async fn each_webhook_is_a_method_that_calls_it() {
     d.ensure_backend(&Default::default()).await.unwrap();
     d.deregister_backend(&Default::default()).await.unwrap();
     d.judge_pod_deregister(&Default::default()).await.unwrap();
+    d.list_backends(&Default::default()).await.unwrap();
     let lines = log.all().into_iter().map(|seen| {
         let line = seen.head.split("\r\n").next().unwrap_or_default();
         line.to_owned()

@@ -18,6 +18,7 @@ impl Cloud {
         let foreign = Target {
             weight: 100,
             parameters: StringMap::new(),
+            record_id: None,
         };
         self.with(|model, _| {
             if model.group_mut(endpoint)?.targets.contains_key(address) {

@@ -58,6 +58,9 @@ pub struct Target {
     pub weight: u8,
     /// The parameters of the backend, as the driver gave them.
     pub parameters: StringMap,
+    /// A tag that the driver gives a target and the cloud does not interpret: the `recordID` of the
+    /// `ensureBackend` that bound it. A target that a user bound by hand has none.
+    pub record_id: Option<String>,
 }
 
 impl LoadBalancer {
@@ -320,6 +323,14 @@ impl Model {
     pub(super) fn unbind(&mut self, endpoint: &Endpoint, address: &str) -> Result<bool, NotFound> {
         let group = self.group_mut(endpoint)?;
         Ok(group.targets.remove(address).is_some())
+    }
+
+    /// The targets of an endpoint, by address.
+    pub(super) fn targets(
+        &mut self,
+        endpoint: &Endpoint,
+    ) -> Result<BTreeMap<String, Target>, NotFound> {
+        Ok(self.group_mut(endpoint)?.targets.clone())
     }
 
     fn created_with(&self, token: &str) -> Option<String> {

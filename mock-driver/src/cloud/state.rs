@@ -90,6 +90,9 @@ pub struct TargetState {
     pub weight: u8,
     /// The parameters, as the driver last set them.
     pub parameters: StringMap,
+    /// The `recordID` of the `ensureBackend` that bound it; none if a user bound it by hand.
+    #[serde(rename = "recordID", default, skip_serializing_if = "Option::is_none")]
+    pub record_id: Option<String>,
 }
 
 impl CloudState {
@@ -149,6 +152,7 @@ fn group_state(endpoint: &Endpoint, group: &TargetGroup) -> TargetGroupState {
                 addr: addr.clone(),
                 weight: target.weight,
                 parameters: target.parameters.clone(),
+                record_id: target.record_id.clone(),
             })
             .collect(),
     }

@@ -52,6 +52,7 @@ fn target(weight: u8) -> Target {
     Target {
         weight,
         parameters: map([("weight", &weight.to_string())]),
+        record_id: Some("ensureBackend(1)".into()),
     }
 }
 

@@ -12,8 +12,9 @@ use lbcf_driver_sdk::webhook::{
     DeregisterBackend, DeregisterBackendRequest, EnsureBackend, EnsureBackendRequest,
     EnsureLoadBalancer, EnsureLoadBalancerRequest, GenerateBackendAddr, GenerateBackendAddrRequest,
     Healthz, HealthzRequest, HealthzResponse, JudgePodDeregister, JudgePodDeregisterRequest,
-    LoadBalancer, OperationRequest, StringMap, ValidateBackend, ValidateBackendRequest,
-    ValidateLoadBalancer, ValidateLoadBalancerRequest, Webhook,
+    ListBackends, ListBackendsRequest, ListedBackend, LoadBalancer, OperationRequest, StringMap,
+    ValidateBackend, ValidateBackendRequest, ValidateLoadBalancer, ValidateLoadBalancerRequest,
+    Webhook,
 };
 use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
 
@@ -123,6 +124,7 @@ impl<D: RawDriver> RawDriver for ProcessDriver<D> {
         generate_backend_addr: GenerateBackendAddr, GenerateBackendAddrRequest => String;
         ensure_backend: EnsureBackend, EnsureBackendRequest => StringMap;
         deregister_backend: DeregisterBackend, DeregisterBackendRequest => ();
+        list_backends: ListBackends, ListBackendsRequest => Vec<ListedBackend>;
     }
 
     verdicts! {

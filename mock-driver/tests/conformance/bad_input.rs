@@ -66,6 +66,7 @@ async fn bad_02_wrong_types_never_succeed() {
             &["lbInfo", "parameters"],
         ),
         ("judgePodDeregister", json!({}), &["notReadyPods"]),
+        ("listBackends", json!({"recordID": "l"}), &["lbInfo"]),
     ] {
         for field in fields {
             calls.extend(

@@ -31,6 +31,10 @@ fn valid(lb_info: &Value) -> Vec<(&'static str, Value)> {
         ("generateBackendAddr", pod_address("10.0.0.1", 80)),
         ("ensureBackend", backend(lb_info, "a", weight)),
         ("judgePodDeregister", json!({"notReadyPods": []})),
+        (
+            "listBackends",
+            json!({"recordID": "l", "retryID": "r", "lbInfo": lb_info}),
+        ),
         ("deregisterBackend", backend(lb_info, "a", Value::Null)),
         ("deleteLoadBalancer", delete("2", lb_info.clone())),
     ]
@@ -49,6 +53,7 @@ fn rejected() -> Vec<(&'static str, Value)> {
         ("validateBackend", json!({"parameters": {"weight": "x"}})),
         ("generateBackendAddr", pod_address("", 80)),
         ("ensureBackend", backend(&nowhere, "a", Value::Null)),
+        ("listBackends", json!({"recordID": "l", "lbInfo": nowhere})),
     ]
 }
 
@@ -82,7 +87,7 @@ async fn has_the_form(mock: &Mock, webhook: &str, body: &Value) -> Value {
                 assert!(map.values().all(Value::is_string), "{reply}");
             }
             "succ" | "healthy" => assert!(value.is_boolean()),
-            "doNotDeregister" => assert!(value.is_array()),
+            "doNotDeregister" | "backends" => assert!(value.is_array()),
             "status" | "msg" | "backendAddr" => assert!(value.is_string(), "{reply}"),
             other => assert_eq!(other, "", "{webhook}: no field of an answer"),
         }

@@ -54,6 +54,7 @@ pub enum Group {
     Ens,
     Drg,
     Jpd,
+    Lst,
     Asyn,
     Rtry,
     Dry,
@@ -65,7 +66,7 @@ pub enum Group {
 
 impl Group {
     /// All groups in the order of reports.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Wire,
         Self::Hlth,
         Self::Vlb,
@@ -77,6 +78,7 @@ impl Group {
         Self::Ens,
         Self::Drg,
         Self::Jpd,
+        Self::Lst,
         Self::Asyn,
         Self::Rtry,
         Self::Dry,
@@ -101,6 +103,7 @@ impl Group {
             Self::Ens => "ENS",
             Self::Drg => "DRG",
             Self::Jpd => "JPD",
+            Self::Lst => "LST",
             Self::Asyn => "ASYN",
             Self::Rtry => "RTRY",
             Self::Dry => "DRY",
@@ -126,6 +129,7 @@ impl Group {
             Self::Ens => "ensureBackend",
             Self::Drg => "deregisterBackend",
             Self::Jpd => "judgePodDeregister",
+            Self::Lst => "listBackends",
             Self::Asyn => "Running and polling",
             Self::Rtry => "repeated calls",
             Self::Dry => "dry runs",
@@ -211,6 +215,9 @@ pub enum Feature {
     /// The optional webhook `judgePodDeregister`, which keeps pods registered that are not ready.
     #[serde(rename = "judgePodDeregister")]
     JudgePodDeregister,
+    /// The optional webhook `listBackends`, which lists what is registered.
+    #[serde(rename = "listBackends")]
+    ListBackends,
     /// Pods as backends, whose addresses `generateBackendAddr` returns.
     #[serde(rename = "backend.pod")]
     PodBackends,
@@ -230,10 +237,11 @@ pub enum Feature {
 
 impl Feature {
     /// All features in the order of the documentation.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Async,
         Self::DryRun,
         Self::JudgePodDeregister,
+        Self::ListBackends,
         Self::PodBackends,
         Self::ServiceBackends,
         Self::StaticBackends,
@@ -248,6 +256,7 @@ impl Feature {
             Self::Async => "async",
             Self::DryRun => "dryRun",
             Self::JudgePodDeregister => "judgePodDeregister",
+            Self::ListBackends => "listBackends",
             Self::PodBackends => "backend.pod",
             Self::ServiceBackends => "backend.service",
             Self::StaticBackends => "backend.static",

@@ -15,6 +15,7 @@ mod hlth;
 mod jpd;
 mod lat;
 mod life;
+mod lst;
 mod rtry;
 mod tour;
 mod vbe;
@@ -25,7 +26,7 @@ use crate::check::Check;
 
 /// Every check, in the order of reports.
 pub fn all() -> impl Iterator<Item = &'static Check> + Clone {
-    const GROUPS: [&[&Check]; 18] = [
+    const GROUPS: [&[&Check]; 19] = [
         wire::CHECKS,
         hlth::CHECKS,
         vlb::CHECKS,
@@ -37,6 +38,7 @@ pub fn all() -> impl Iterator<Item = &'static Check> + Clone {
         ens::CHECKS,
         drg::CHECKS,
         jpd::CHECKS,
+        lst::CHECKS,
         asyn::CHECKS,
         rtry::CHECKS,
         dry::CHECKS,

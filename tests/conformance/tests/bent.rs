@@ -154,6 +154,7 @@ pub(crate) fn fixture() -> Fixture {
             Feature::UpdateAttributes,
             Feature::UpdateParameters,
             Feature::JudgePodDeregister,
+            Feature::ListBackends,
         ])),
         ..Fixture::default()
     };

@@ -8,6 +8,7 @@ mod bent;
 mod checks_generate;
 mod checks_hlth;
 mod checks_jpd;
+mod checks_lst;
 mod checks_vbe;
 mod checks_vlb;
 mod command;

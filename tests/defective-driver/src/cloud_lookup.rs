@@ -28,9 +28,15 @@ pub(crate) fn group(cloud: &Cloud, endpoint: &Endpoint) -> Option<TargetGroupSta
 pub(crate) fn targets(cloud: &Cloud, endpoint: &Endpoint) -> BTreeMap<String, Target> {
     let group = group(cloud, endpoint);
     let targets = group.into_iter().flat_map(|group| group.targets);
-    let target = |weight, parameters| Target { weight, parameters };
     targets
-        .map(|it| (it.addr, target(it.weight, it.parameters)))
+        .map(|it| {
+            let target = Target {
+                weight: it.weight,
+                parameters: it.parameters,
+                record_id: it.record_id,
+            };
+            (it.addr, target)
+        })
         .collect()
 }
 
@@ -39,6 +45,7 @@ pub(crate) const fn stray(parameters: StringMap) -> Target {
     Target {
         weight: 100,
         parameters,
+        record_id: None,
     }
 }
 

@@ -326,6 +326,20 @@ defects! {
     JudgeNotASubset("judge-not-a-subset",
         "doNotDeregister has a pod that is not in the request", "JPD-02");
     JudgeEmptyFails("judge-empty-fails", "judgePodDeregister refuses an empty list", "JPD-03");
+    // listBackends
+    ListEmpty("list-empty", "listBackends lists nothing", "LST-01");
+    ListKeepsDeregistered("list-keeps-deregistered",
+        "listBackends still lists backends that were deregistered", "LST-02");
+    ListRemovesForeign("list-removes-foreign",
+        "listBackends removes backends that ensureBackend has not bound", "LST-03");
+    ListOwnRecordId("list-own-record-id",
+        "listBackends gives the backends that ensureBackend has bound the recordID of its own call",
+        "LST-04");
+    ListMarksForeign("list-marks-foreign",
+        "listBackends gives backends that were bound by hand a recordID", "LST-05");
+    ListUnknownLb("list-unknown-lb",
+        "listBackends lists the backends of all load balancers for one that does not exist",
+        "LST-06");
     // Running
     CreateRunsForever("create-runs-forever",
         "createLoadBalancer never completes", "CLB-01" "ASYN-01" "BAD-02" "BAD-04");

@@ -6,7 +6,7 @@ use crate::overlay::ObservationOverlay;
 use crate::reply::Reply;
 use crate::{
     Defect, DefectPace, address, concurrency, create, deregister, dry_run, ensure_backend, judge,
-    load_balancer, malformed, reply_form, request_form, retry, running, validate_backend,
+    list, load_balancer, malformed, reply_form, request_form, retry, running, validate_backend,
     validate_load_balancer,
 };
 use axum::Router;
@@ -98,6 +98,7 @@ pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, repl
     ensure_backend::after(defect, driver, request, reply);
     deregister::after(defect, driver, request, reply);
     judge::after(defect, request, reply);
+    list::after(defect, driver, request, reply);
     retry::after(defect, driver, request, reply);
     dry_run::after(defect, driver, request, reply);
     malformed::after(defect, driver, request, reply);

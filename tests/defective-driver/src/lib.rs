@@ -41,6 +41,7 @@ mod hook_request;
 mod judge;
 mod last_reply;
 mod latency;
+mod list;
 mod load_balancer;
 mod malformed;
 mod memory;

@@ -10,6 +10,7 @@ const VALIDATE: &str = "validateBackend";
 const BIND: &str = "ensureBackend";
 const UNBIND: &str = "deregisterBackend";
 const JUDGE: &str = "judgePodDeregister";
+const LIST: &str = "listBackends";
 
 pub(crate) async fn misbehaves(defect: Defect, defects: &[Defect]) -> Option<bool> {
     // They are in the order of the table.
@@ -21,6 +22,8 @@ pub(crate) async fn misbehaves(defect: Defect, defects: &[Defect]) -> Option<boo
         unbinding(defect, defects).await
     } else if (Defect::JudgeSuccAsString..=Defect::JudgeEmptyFails).contains(&defect) {
         judging(defect, defects).await
+    } else if (Defect::ListEmpty..=Defect::ListUnknownLb).contains(&defect) {
+        listing(defect, defects).await
     } else {
         None
     }
@@ -309,6 +312,35 @@ async fn judging(defect: Defect, defects: &[Defect]) -> Option<bool> {
         Defect::JudgeEmptyFails => {
             assert_eq!(reply.body["succ"], true);
             none.body["succ"] == false
+        }
+        _ => return None,
+    })
+}
+
+async fn listing(defect: Defect, defects: &[Defect]) -> Option<bool> {
+    let trial = Trial::new(defects);
+    let lb_info = trial.with_backends(&["a", "b"]).await;
+    trial.bind_foreign(&lb_info);
+    let unbind = backend(UNBIND, &lb_info, "b", "50");
+    assert!(trial.succ(UNBIND, unbind).await);
+    let list = async |lb_info: &Value| {
+        let request = json!({"recordID": "listBackends(1)", "retryID": "1", "lbInfo": lb_info});
+        trial.call(LIST, request).await
+    };
+    let backends = list(&lb_info).await.body["backends"].take();
+    let count = backends.as_array().map_or(0, Vec::len);
+    if defect != Defect::ListEmpty && defect != Defect::ListKeepsDeregistered {
+        assert_eq!(count, 2, "{backends}");
+    }
+    Some(match defect {
+        Defect::ListEmpty => backends.is_null(),
+        Defect::ListKeepsDeregistered => count == 3,
+        Defect::ListRemovesForeign => trial.targets(&lb_info).await.len() == 1,
+        Defect::ListOwnRecordId => backends[0]["recordID"] == "listBackends(1)",
+        Defect::ListMarksForeign => backends[1]["recordID"] == "ensureBackend(0)",
+        Defect::ListUnknownLb => {
+            let of_unknown = list(&unknown()).await.body["backends"].take();
+            of_unknown.as_array().map_or(0, Vec::len) == 2
         }
         _ => return None,
     })

@@ -156,6 +156,7 @@ impl Trial {
         let target = Target {
             weight: 1,
             parameters: [("owner".to_owned(), "somebody".to_owned())].into(),
+            record_id: None,
         };
         let bound = self.mock.cloud.bind(&endpoint(lb_info), "foreign", target);
         assert!(bound.is_ok());

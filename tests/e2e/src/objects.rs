@@ -9,7 +9,7 @@ use lbcf_controller::api::{
     WebhookConfig,
 };
 use lbcf_controller::names;
-use lbcf_driver_sdk::webhook::{ALL, WebhookInfo};
+use lbcf_driver_sdk::webhook::{ALL, Obligation, WebhookInfo};
 use serde_json::{Value, json};
 
 impl World {
@@ -25,7 +25,9 @@ impl World {
                 name: webhook.name.to_owned(),
                 timeout: Some(format!("{}ms", timeout.as_millis())),
             };
-            driver.spec.webhooks = ALL.iter().map(config).collect();
+            // Listing one of the others would offer it.
+            let offered = |webhook: &&WebhookInfo| webhook.obligation != Obligation::Listed;
+            driver.spec.webhooks = ALL.iter().filter(offered).map(config).collect();
         }
         driver
     }

@@ -60,6 +60,8 @@ pub enum ProxyAction {
     Hold(Latch),
     /// Responds in place of the driver.
     Reply(StatusCode, String),
+    /// Forwards it, and returns the driver's response when the latch opens.
+    ForwardThenHold(Latch),
     /// Forwards it, and replaces the driver's response.
     ForwardThenReply(StatusCode, String),
     /// Forwards it, and never responds.
@@ -111,6 +113,7 @@ struct ProxyState {
     on_response: ResponseHook,
     in_flight: usize,
     max_in_flight: usize,
+    held_responses: usize,
 }
 
 impl fmt::Debug for DriverProxy {
@@ -127,6 +130,7 @@ impl Default for DriverProxy {
             on_response: Arc::new(|_| {}),
             in_flight: 0,
             max_in_flight: 0,
+            held_responses: 0,
         })))
     }
 }
@@ -172,6 +176,12 @@ impl DriverProxy {
         self.lock().max_in_flight
     }
 
+    /// How many responses of the driver were held so far.
+    #[must_use]
+    pub fn held_responses(&self) -> usize {
+        self.lock().held_responses
+    }
+
     /// The driver's router behind this proxy.
     pub(crate) fn wrap(&self, driver: Router) -> Router {
         let proxy = self.clone();
@@ -205,6 +215,12 @@ impl DriverProxy {
             ProxyAction::Hold(latch) => {
                 latch.opened().await;
                 forward().await
+            }
+            ProxyAction::ForwardThenHold(latch) => {
+                let response = forward().await;
+                self.lock().held_responses += 1;
+                latch.opened().await;
+                response
             }
             ProxyAction::Reply(status, body) => (status, body).into_response(),
             ProxyAction::ForwardThenReply(status, body) => {

@@ -120,8 +120,8 @@ impl Driver for MyDriver {
         ignore_not_found(self.cloud.deregister(lb_id, request.backend_addr).await)
     }
 
-    // The following have defaults, as have `validate_load_balancer`, `judge_pod_deregister`, `healthz`,
-    // `serial_key` and `accepts_dry_run`: see the documentation of `Driver`.
+    // The following have defaults, as have `validate_load_balancer`, `judge_pod_deregister`,
+    // `list_backends`, `healthz`, `serial_key` and `accepts_dry_run`: see the documentation of `Driver`.
 
     /// Updates the attributes of a load balancer.
     async fn ensure_load_balancer(

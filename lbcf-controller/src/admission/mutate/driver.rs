@@ -1,14 +1,14 @@
 //! LoadBalancerDriver: every webhook gets a timeout (b71).
 
-use lbcf_driver_sdk::webhook::{ALL, Obligation};
+use lbcf_driver_sdk::webhook::{ALL, Obligation, WebhookInfo};
 use serde_json::{Map, Value, json};
 
 /// The timeout of a webhook that has none (b10).
 const DEFAULT_TIMEOUT: &str = "10s";
 
 /// Adds the webhooks that the controller may call without being configured to. `judgePodDeregister`
-/// is not among them: the original refuses drivers that list it, and the controllers have to stay
-/// exchangeable (d27).
+/// and `listBackends` are not among them: a driver offers the latter by listing it (d52), and the
+/// original refuses drivers that list either, and the controllers have to stay exchangeable (d27).
 pub(super) fn add_webhooks(spec: &mut Map<String, Value>) {
     let Some(webhooks) = super::list_at(spec, "webhooks") else {
         return;
@@ -19,10 +19,11 @@ pub(super) fn add_webhooks(spec: &mut Map<String, Value>) {
             *timeout = json!(DEFAULT_TIMEOUT);
         }
     }
-    for known in ALL
-        .iter()
-        .filter(|webhook| webhook.obligation != Obligation::OnRequest)
-    {
+    let is_added = |webhook: &&WebhookInfo| match webhook.obligation {
+        Obligation::Mandatory | Obligation::Optional => true,
+        Obligation::OnRequest | Obligation::Listed => false,
+    };
+    for known in ALL.iter().filter(is_added) {
         let is_named =
             |webhook: &Value| webhook.get("name").and_then(Value::as_str) == Some(known.name);
         if !webhooks.iter().any(is_named) {

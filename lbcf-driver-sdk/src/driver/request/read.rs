@@ -6,7 +6,7 @@
 
 use super::{
     Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
-    EnsureLoadBalancer, GenerateBackendAddr, ValidateBackend, ValidateLoadBalancer,
+    EnsureLoadBalancer, GenerateBackendAddr, ListBackends, ValidateBackend, ValidateLoadBalancer,
 };
 use crate::fields::{self, FieldError, Fields};
 use crate::webhook::{self as wire, PodBackend, ServiceBackend, StringMap};
@@ -234,5 +234,16 @@ impl<D: Driver + ?Sized> DeregisterBackend<D> {
             retry_id: request.retry_id,
             dry_run: request.dry_run,
         }))
+    }
+}
+
+impl<D: Driver + ?Sized> ListBackends<D> {
+    pub(crate) fn read(request: wire::ListBackendsRequest) -> Result<Self, FieldError> {
+        Ok(Self {
+            lb_info: fields::read_whole("lbInfo", request.lb_info)?,
+            record_id: request.record_id,
+            retry_id: request.retry_id,
+            dry_run: request.dry_run,
+        })
     }
 }

@@ -25,6 +25,14 @@ class NotFound(CloudError):
 
 
 @dataclass
+class Backend:
+    """A backend of a load balancer."""
+
+    parameters: StringMap
+    tag: str = ""  # any text of whoever registered it; the cloud does not interpret it
+
+
+@dataclass
 class LoadBalancer:
     """A load balancer in the cloud."""
 
@@ -32,7 +40,7 @@ class LoadBalancer:
     client_token: str
     spec: StringMap
     attributes: StringMap = field(default_factory=dict)
-    backends: dict[str, StringMap] = field(default_factory=dict)  # parameters by address
+    backends: dict[str, Backend] = field(default_factory=dict)  # by address
 
     def changed_to(self, attributes: StringMap) -> StringMap:
         """The new attributes: these, and charging, which cannot be changed once it is set."""
@@ -90,14 +98,14 @@ class Cloud:
             if not dry_run:
                 del self._load_balancers[lb.id]
 
-    def bind(self, lb_id: str, addr: str, parameters: StringMap, *, dry_run: bool) -> None:
+    def bind(self, lb_id: str, addr: str, backend: Backend, *, dry_run: bool) -> None:
         """Registers one backend, or updates its parameters; all others stay unchanged."""
         with self._lock:
             backends = self._get(lb_id).backends
             if addr not in backends and len(backends) >= MAX_BACKENDS:
                 raise CloudError(f"quota: {lb_id} has {MAX_BACKENDS} backends already")
             if not dry_run:
-                backends[addr] = parameters
+                backends[addr] = backend
 
     def unbind(self, lb_id: str, addr: str, *, dry_run: bool) -> None:
         """Deregisters one backend, if it is registered."""
@@ -105,6 +113,11 @@ class Cloud:
             backends = self._get(lb_id).backends
             if not dry_run:
                 backends.pop(addr, None)
+
+    def backends(self, lb_id: str) -> dict[str, Backend]:
+        """A copy of a load balancer's backends, by address."""
+        with self._lock:
+            return copy.deepcopy(self._get(lb_id).backends)
 
     def load_balancers(self) -> list[LoadBalancer]:
         """A copy of all load balancers."""

@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 import address
 import wire
 from body_limit import BodyLimit
-from cloud import Cloud, CloudError, NotFound, StringMap
+from cloud import Backend, Cloud, CloudError, NotFound, StringMap
 from observer import observer
 
 Answer = dict[str, Any]
@@ -180,7 +180,7 @@ def ensure_backend(call: wire.BackendOperation) -> Answer:
         return fail("backendAddr: missing")
     if problem := problem_with_parameters(call.parameters):
         return fail(problem)
-    cloud.bind(lb_id, call.backendAddr, call.parameters, dry_run=call.dryRun)
+    cloud.bind(lb_id, call.backendAddr, Backend(call.parameters, tag=call.recordID), dry_run=call.dryRun)
     return succ(injectedInfo={})  # the address identifies the backend, so nothing else has to be stored
 
 
@@ -197,6 +197,16 @@ def judge_pod_deregister(call: wire.JudgePodDeregister) -> Answer:
     stay = [pod for pod in pods if pod.annotations.get(KEEP_REGISTERED) == "true"]
     references = [{"metadata": pod.model_dump(include={"name", "namespace", "uid"})} for pod in stay]
     return {"succ": True, "msg": "", "doNotDeregister": references}
+
+
+@app.post("/listBackends")
+def list_backends(call: wire.ListBackends) -> Answer:
+    # All of them: the controller compares the list with its records. What was registered by hand has no tag.
+    listed = []
+    for addr, backend in cloud.backends(identity(call.lbInfo)).items():
+        record_id = {"recordID": backend.tag} if backend.tag else {}
+        listed.append({"backendAddr": addr, "parameters": backend.parameters, **record_id})
+    return succ(backends=listed)
 
 
 def identity(lb_info: StringMap) -> str:

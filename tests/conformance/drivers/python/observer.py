@@ -5,7 +5,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from cloud import Cloud
+from cloud import Backend, Cloud
 from wire import Map, Text, Wire
 
 
@@ -28,7 +28,7 @@ def observer(cloud: Cloud) -> APIRouter:
                     "lbInfo": {"lbID": lb.id},
                     "attributes": lb.attributes,
                     "backends": [
-                        {"addr": addr, "parameters": parameters} for addr, parameters in lb.backends.items()
+                        {"addr": addr, "parameters": backend.parameters} for addr, backend in lb.backends.items()
                     ],
                 }
                 for lb in cloud.load_balancers()
@@ -37,7 +37,7 @@ def observer(cloud: Cloud) -> APIRouter:
 
     @router.post("/foreign")
     def plant(foreign: Foreign) -> dict[str, Any]:
-        cloud.bind(foreign.lbInfo.get("lbID", ""), foreign.addr, {}, dry_run=False)
+        cloud.bind(foreign.lbInfo.get("lbID", ""), foreign.addr, Backend({}), dry_run=False)
         return {}
 
     return router

@@ -168,6 +168,10 @@ class BackendOperation(Operation):
     injectedInfo: Map = {}
 
 
+class ListBackends(Operation):
+    lbInfo: Map = {}
+
+
 class JudgePodDeregister(Wire):
     notReadyPods: list[Pod] | None = None
     dryRun: bool = False

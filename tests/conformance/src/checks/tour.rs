@@ -2,14 +2,18 @@
 
 use crate::exchange::{Exchange, RequestKind};
 use crate::lab::{Lab, Source, healthz, validate_backend};
-use lbcf_driver_sdk::webhook::WebhookInfo;
+use lbcf_driver_sdk::webhook::{Obligation, WebhookInfo};
 use std::sync::Arc;
 
 /// The nine webhooks that every driver has.
 pub(in crate::checks) fn webhooks() -> impl Iterator<Item = &'static WebhookInfo> {
+    let is_of_every_driver = |webhook: &&WebhookInfo| match webhook.obligation {
+        Obligation::Mandatory | Obligation::Optional => true,
+        Obligation::OnRequest | Obligation::Listed => false,
+    };
     lbcf_driver_sdk::webhook::ALL
         .iter()
-        .filter(|webhook| webhook.name != "judgePodDeregister")
+        .filter(is_of_every_driver)
 }
 
 /// The webhooks that controllers call for a driver with these features: the address of a static

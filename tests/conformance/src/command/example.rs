@@ -69,6 +69,11 @@ pub(super) const fn of(group: Group) -> Option<Example> {
             r#"{"dryRun":false,"notReadyPods":[{"metadata":{"name":"web-0","namespace":"shop"}}]}"#,
             r#"{"succ":true,"msg":"","doNotDeregister":[{"metadata":{"name":"web-0","namespace":"shop"}}]}"#,
         ),
+        Group::Lst => (
+            "listBackends",
+            r#"{"recordID":"listBackends(90fe)","retryID":"b7a3","lbInfo":{"lbID":"lb-17"},"dryRun":false}"#,
+            r#"{"status":"Succ","msg":"","backends":[{"backendAddr":"10.0.0.7:8080","parameters":{"weight":"50"},"recordID":"ensureBackend(77aa)"}]}"#,
+        ),
         Group::Bad | Group::Life | Group::Lat => return None,
     };
     Some(Example {
@@ -136,6 +141,7 @@ mod tests {
             "judgePodDeregister" => {
                 serde_json::from_value::<JudgePodDeregisterRequest>(request).err()
             }
+            "listBackends" => serde_json::from_value::<ListBackendsRequest>(request).err(),
             other => panic!("{other}"),
         };
         assert!(wrong.is_none(), "{webhook}: {wrong:?}");

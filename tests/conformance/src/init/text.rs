@@ -53,8 +53,9 @@ features:
   #- async
   # Requests with dryRun: true change nothing (acceptDryRunCall of the LoadBalancerDriver).
   #- dryRun
-  # The driver has the webhook judgePodDeregister.
+  # The driver has the webhook judgePodDeregister; listBackends.
   #- judgePodDeregister
+  #- listBackends
   # The driver registers pods; services by their nodes and node ports; static addresses.
   #- backend.pod
   #- backend.service

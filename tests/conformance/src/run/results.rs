@@ -213,7 +213,7 @@ fn hints(run: &Run, results: &[CheckResult]) -> Vec<String> {
             .count();
         if optional > 0 {
             hints.push(format!(
-                "`features` in the fixture (async, dryRun, judgePodDeregister, backend.service, …) would add up to {optional} checks"
+                "`features` in the fixture (async, dryRun, judgePodDeregister, listBackends, backend.service, …) would add up to {optional} checks"
             ));
         }
     }

@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod admission;
+mod audit;
 mod bind;
 mod columns;
 mod concurrently;

@@ -1,0 +1,65 @@
+//! Asking a driver for the backends of a load balancer.
+
+use crate::api::{LoadBalancerDriver, StringMap};
+use crate::cluster::Regarding;
+use crate::context::Context;
+use crate::operation::{Incomplete, Operand, operate, retry_id};
+use lbcf_driver_sdk::webhook::{ListBackends, ListBackendsRequest, ListedBackend, Webhook};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long a driver may respond with `Running` before the other load balancers are audited. The next
+/// audit lists this one again.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Whether a driver offers to list backends. Drivers of any language do not know the webhook, so the
+/// controller calls it only where the LoadBalancerDriver names it (d52).
+pub(super) fn is_offered_by(driver: &LoadBalancerDriver) -> bool {
+    let mut webhooks = driver.spec.webhooks.iter();
+    webhooks.any(|webhook| webhook.name == ListBackends::INFO.name)
+}
+
+/// Lists the backends; none if the driver did not succeed, which an event reports.
+pub(super) async fn list(
+    context: &Context,
+    regarding: &Regarding,
+    driver: &LoadBalancerDriver,
+    lb_info: &StringMap,
+) -> Option<Vec<ListedBackend>> {
+    let deadline = Instant::now() + PATIENCE;
+    // Not the load balancer's uid: a call for an earlier listing may still be running, and the SDK
+    // would return its result, which is older than what it is compared with.
+    let record_id = format!("listBackends({})", uuid::Uuid::new_v4());
+    while Instant::now() < deadline {
+        let request = ListBackendsRequest {
+            record_id: record_id.clone(),
+            retry_id: retry_id(),
+            lb_info: lb_info.to_wire(),
+            ..ListBackendsRequest::default()
+        };
+        let operand = Operand::once(regarding);
+        let permits = context.call_permits(driver, lb_info).await;
+        let call = operate::<ListBackends>(context, operand, driver, "ListBackends", request).await;
+        drop(permits);
+        match call {
+            Ok(response) => return Some(with_addresses(response.backends)),
+            Err(Incomplete::Running(action) | Incomplete::StillRunning(action, _)) => {
+                tokio::time::sleep(action.delay()?).await
+            }
+            Err(Incomplete::Failed(_)) => return None,
+        }
+    }
+    None
+}
+
+/// Without those that have no address, which would be a mistake of the driver and cannot be
+/// deregistered.
+fn with_addresses(mut backends: Vec<ListedBackend>) -> Vec<ListedBackend> {
+    let count = backends.len();
+    backends.retain(|backend| !backend.backend_addr.is_empty());
+    if backends.len() < count {
+        let without = count - backends.len();
+        tracing::warn!(without, "the driver listed backends without backendAddr");
+    }
+    backends
+}
