@@ -44,7 +44,7 @@ pub(super) async fn list(
         match call {
             Ok(response) => return Some(with_addresses(response.backends)),
             Err(Incomplete::Running(action) | Incomplete::StillRunning(action, _)) => {
-                tokio::time::sleep(action.delay()?).await
+                tokio::time::sleep(action.delay()?).await;
             }
             Err(Incomplete::Failed(_)) => return None,
         }
