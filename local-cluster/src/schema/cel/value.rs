@@ -40,10 +40,8 @@ pub(super) fn value_of(node: Option<&Node>, json: &Json) -> Value {
             let present = map.iter().filter(|(_, inner)| is_map || !inner.is_null());
             let entries = present.map(|(name, inner)| {
                 let inner = value_of(node.and_then(|node| node.child(name)), inner);
-                let key = match escape(name) {
-                    Some(escaped) if !is_map => escaped,
-                    _ => name.clone(),
-                };
+                let field = if is_map { None } else { escape(name) };
+                let key = field.unwrap_or_else(|| name.clone());
                 (Key::String(Arc::new(key)), inner)
             });
             Value::from(entries.collect::<HashMap<Key, Value>>())
@@ -76,13 +74,33 @@ fn text_value(node: Option<&Node>, text: &str) -> Value {
 }
 
 /// Words that CEL reserves.
-const RESERVED: &str = "\
-    true false null in as break const continue else for function if import let loop package \
-    namespace return var void while";
+const RESERVED: [&str; 21] = [
+    "true",
+    "false",
+    "null",
+    "in",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+];
 
 /// The escaped name of a field; `None` if rules cannot refer to it.
 pub(super) fn escape(name: &str) -> Option<String> {
-    if RESERVED.split(' ').any(|word| word == name) {
+    if RESERVED.contains(&name) {
         return Some(format!("__{name}__"));
     }
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
