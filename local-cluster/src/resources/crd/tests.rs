@@ -303,7 +303,7 @@ fn rules_must_compile() {
             "{rule}"
         );
     }
-    let uncorrelatable = json!({"type": "array", "items": {"type": "string", "x-kubernetes-validations": [{"rule": "self == oldSelf"}]}});
+    let uncorrelatable = json!({"type": "array", "maxItems": 9, "items": {"type": "string", "maxLength": 9, "x-kubernetes-validations": [{"rule": "self == oldSelf"}]}});
     assert_eq!(
         changed(SPEC, uncorrelatable),
         [
