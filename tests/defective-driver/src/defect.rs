@@ -260,7 +260,8 @@ defects! {
         "ensureBackend sets parameters only of what is bound already", "ENS-01" "BAD-02" "LIFE-01");
     EnsureAlreadyBoundFails("ensure-already-bound-fails",
         "ensureBackend fails when the backend is bound as it should be",
-        "WIRE-08" "ENS-02" "ENS-04" "ENS-05" "RTRY-02" "RTRY-04" "CONC-02" "LIFE-02" "LIFE-03");
+        "WIRE-08" "ENS-02" "ENS-04" "ENS-05" "LST-04" "RTRY-02" "RTRY-04" "CONC-02" "LIFE-02"
+        "LIFE-03");
     EnsureFailsOnRepeat("ensure-fails-on-repeat",
         "ensureBackend fails from the seventh time on", "ENS-02" "CONC-02");
     EnsureDuplicatesBinding("ensure-duplicates-binding",
@@ -276,14 +277,15 @@ defects! {
         "WIRE-08" "ENS-04" "ENS-05" "RTRY-02" "RTRY-04" "CONC-02" "LIFE-02" "LIFE-03");
     EchoedInjectedInfoFails("echoed-injected-info-fails",
         "ensureBackend fails on the injectedInfo that it gave",
-        "ENS-02" "ENS-03" "ENS-04" "ENS-06" "ENS-09" "DRG-08" "LIFE-01");
+        "ENS-02" "ENS-03" "ENS-04" "ENS-06" "ENS-09" "DRG-08" "LST-04" "LIFE-01");
     EmptyInjectedInfoFails("empty-injected-info-fails",
         "ensureBackend fails on an injectedInfo that is empty and not null", "ENS-04");
     EnsureReplacesOthers("ensure-replaces-others",
         "ensureBackend leaves no backend but its own",
-        "ENS-06" "ENS-07" "CONC-01" "CONC-04" "LIFE-04");
+        "ENS-06" "ENS-07" "LST-01" "CONC-01" "CONC-04" "LIFE-04");
     EnsureResetsOthers("ensure-resets-others",
-        "ensureBackend clears the parameters of the other backends", "ENS-06");
+        "ensureBackend clears the parameters of the other backends",
+        "ENS-06" "LST-01");
     PruneForeign("prune-foreign", "ensureBackend unbinds what it has not bound itself", "ENS-07");
     BindsToUnknownLb("binds-to-unknown-lb",
         "ensureBackend succeeds on a load balancer that does not exist", "ENS-08");
