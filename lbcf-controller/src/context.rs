@@ -2,8 +2,8 @@
 //! state that is kept in memory.
 
 use crate::api::{LoadBalancerDriver, NamespacedKind, StringMap};
+use crate::call_delays::CallDelays;
 use crate::cluster::{EventWriter, Recorder, Regarding, WriteError, WriteLocks, Writer};
-use crate::driver_delays::DriverDelays;
 use crate::drivers::{AddressLocks, CallCounts, DriverError, Drivers, HealthResults};
 use crate::index::{Index, Indexed, StoreEvent};
 use crate::key::{ObjectKey, Owner, RequestKey};
@@ -36,7 +36,7 @@ pub(crate) struct Context {
     pub(crate) guard: LeaseGuard,
     pub(crate) cluster: Writer,
     pub(crate) drivers: Drivers,
-    pub(crate) driver_delays: DriverDelays,
+    pub(crate) call_delays: CallDelays,
     pub(crate) driver_health: HealthResults,
     pub(crate) recorder: Recorder,
     pub(crate) metrics: Metrics,
@@ -80,7 +80,7 @@ impl Context {
                 guard.clone(),
             ),
             drivers: Drivers::new(&options, counts, metrics.clone(), guard.clone()),
-            driver_delays: DriverDelays::default(),
+            call_delays: CallDelays::default(),
             driver_health: HealthResults::default(),
             queue: Arc::new(Queue::new(options.backoff)),
             metrics,
@@ -270,7 +270,7 @@ impl Context {
         }
         self.periods.remove(key);
         self.waits.end(key);
-        self.driver_delays.remove(key);
+        self.call_delays.remove(key);
         match key {
             RequestKey::Record(record) => self.orphans.remove(record),
             RequestKey::Driver(driver) => {

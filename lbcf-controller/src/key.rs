@@ -44,8 +44,8 @@ impl fmt::Display for ObjectKey {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum RequestKey {
     Driver(ObjectKey),
-    /// Asking a driver whether it is healthy. It is separate from reconciling the driver, for which
-    /// objects wait that begin to use it.
+    /// A probe of a driver. It is separate from reconciling the driver, for which objects wait that
+    /// begin to use it.
     DriverHealth(ObjectKey),
     LoadBalancer(ObjectKey),
     Group(ObjectKey),

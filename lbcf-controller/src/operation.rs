@@ -1,10 +1,10 @@
 //! Calls of the operations' webhooks, and what their results mean for an object and its events.
 
 use crate::api::{Condition, LoadBalancerDriver, reasons};
+use crate::call_delays::CallDigest;
 use crate::cluster::EventType::{self, Normal, Warning};
 use crate::cluster::Regarding;
 use crate::context::Context;
-use crate::driver_delays::CallDigest;
 use crate::drivers::DriverError;
 use crate::error_text::in_full;
 use crate::key::{ObjectKey, RequestKey};
@@ -16,6 +16,8 @@ use std::time::Duration;
 /// An operation that did not succeed, or has not yet.
 #[derive(Debug)]
 pub(crate) enum Incomplete {
+    /// The driver was not called, so that there is nothing to report.
+    NotCalled(Action),
     Running(Action),
     /// It has been running for long, which an event and the object's condition report (d46).
     StillRunning(Action, Wait),
@@ -36,7 +38,9 @@ impl<'a> Operand<'a> {
 impl Incomplete {
     pub(crate) fn into_result(self) -> Result<Action, Error> {
         match self {
-            Self::Running(action) | Self::StillRunning(action, _) => Ok(action),
+            Self::NotCalled(action) | Self::Running(action) | Self::StillRunning(action, _) => {
+                Ok(action)
+            }
             Self::Failed(failure) => Err(failure.into()),
         }
     }
@@ -69,16 +73,15 @@ where
         dry_run::<W>(context, driver, request).await;
         return Err(Incomplete::Running(Action::AwaitChange));
     }
-    let (delays, digest) = (&context.driver_delays, || {
-        CallDigest::of::<W>(driver, &request)
-    });
+    let delays = &context.call_delays;
+    let digest = || CallDigest::of::<W>(driver, &request);
     let remaining = operand.key.and_then(|key| delays.remaining(key, digest));
     if let Some(remaining) = remaining {
-        return Err(Incomplete::Running(Action::RequeueAfter(remaining)));
+        return Err(Incomplete::NotCalled(Action::RequeueAfter(remaining)));
     }
     let result = context.drivers.call::<W>(driver, &request).await;
     if let Some(key) = operand.key {
-        if let Some(delay) = delay_of::<W>(&result) {
+        if let Some(delay) = delay_after::<W>(&result, context.options.poll_interval) {
             delays.insert(key, digest(), delay);
         }
         if !is_running::<W>(&result) {
@@ -121,7 +124,9 @@ where
         }
         // The process ends, and the next leader repeats the call. Nothing follows from this one, as
         // its result is not known.
-        Err(DriverError::NotLeading(_)) => return Err(Incomplete::Running(Action::AwaitChange)),
+        Err(DriverError::NotLeading(_)) => {
+            return Err(Incomplete::NotCalled(Action::AwaitChange));
+        }
         Err(error) => {
             let message = in_full(&error);
             let key = ObjectKey::of(driver);
@@ -140,15 +145,22 @@ where
     Err(incomplete)
 }
 
-/// The delay that a driver asked for that did not succeed.
-fn delay_of<W>(result: &Result<W::Response, DriverError>) -> Option<Duration>
+/// How long the same call has to wait: the driver's delay is kept exactly (d22), and what runs is not
+/// polled more often because of an event. A failure without a delay may be repeated earlier than by the
+/// backoff.
+fn delay_after<W>(
+    result: &Result<W::Response, DriverError>,
+    poll_interval: Duration,
+) -> Option<Duration>
 where
     W: Webhook<Response: OperationResponse>,
 {
     let response = result.as_ref().ok()?;
-    response
-        .min_retry_delay()
-        .filter(|_| response.status() != Status::Succ)
+    match response.status() {
+        Status::Succ => None,
+        Status::Fail => response.min_retry_delay(),
+        Status::Running => Some(response.min_retry_delay().unwrap_or(poll_interval)),
+    }
 }
 
 fn is_running<W>(result: &Result<W::Response, DriverError>) -> bool

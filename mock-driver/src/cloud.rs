@@ -250,7 +250,7 @@ impl Cloud {
         self.call(|model, _| model.bind(endpoint, address, target))
     }
 
-    /// The targets of an endpoint by address, whoever bound them.
+    /// The targets of an endpoint by address, also those that were bound by hand.
     ///
     /// # Errors
     /// [`NotFound`], when the endpoint does not exist.

@@ -1,9 +1,9 @@
-//! Asking a driver for the backends of a load balancer.
+//! Calls `listBackends`.
 
 use crate::api::{LoadBalancerDriver, StringMap};
 use crate::cluster::Regarding;
 use crate::context::Context;
-use crate::operation::{Incomplete, Operand, operate, retry_id};
+use crate::operation::{Operand, operate, retry_id};
 use lbcf_driver_sdk::webhook::{ListBackends, ListBackendsRequest, ListedBackend, Webhook};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -43,10 +43,10 @@ pub(super) async fn list(
         drop(permits);
         match call {
             Ok(response) => return Some(with_addresses(response.backends)),
-            Err(Incomplete::Running(action) | Incomplete::StillRunning(action, _)) => {
-                tokio::time::sleep(action.delay()?).await;
-            }
-            Err(Incomplete::Failed(_)) => return None,
+            Err(incomplete) => match incomplete.into_result() {
+                Ok(action) => tokio::time::sleep(action.delay()?).await,
+                Err(_) => return None,
+            },
         }
     }
     None

@@ -348,7 +348,7 @@ impl Reconciler<'_> {
     /// Stores why the record is not registered, or not deregistered, if a call failed or takes long.
     async fn conclude(&self, incomplete: Incomplete) -> Result<Action, Error> {
         match &incomplete {
-            Incomplete::Running(_) => {}
+            Incomplete::NotCalled(_) | Incomplete::Running(_) => {}
             Incomplete::StillRunning(_, wait) => {
                 let status = self.status();
                 let registered = status.conditions.find(condition_types::REGISTERED);

@@ -1,4 +1,4 @@
-//! Asking a driver whether it is healthy (d50).
+//! Probes drivers: calls `healthz` and evaluates the response (d50).
 
 use super::{DriverError, Drivers, PROBE_TIMEOUT, timeout_of};
 use crate::api::{Condition, ConditionStatus, LoadBalancerDriver, condition_types, reasons};

@@ -12,7 +12,6 @@ use crate::key::{BindLoadBalancerKey, ObjectKey, Owner, RequestKey};
 use crate::names;
 use crate::object::ObjectExt;
 use crate::reconcile::Request;
-use kube::ResourceExt;
 use std::collections::BTreeSet;
 
 impl Indexed for LoadBalancerDriver {
@@ -67,16 +66,13 @@ impl Indexed for LoadBalancer {
     }
 }
 
-/// Status writes do not enqueue a load balancer, because that would end its backoff. Neither does a new
-/// finalizer: the watch may report the controller's own before the response to that write, and then the
-/// driver would be called before the time that it asked for (d22).
+/// Status writes do not enqueue a load balancer, because that would end its backoff.
 fn is_load_balancer_changed(diff: &Diff<LoadBalancer>) -> bool {
     diff.is_change(|old, new| {
-        let has_lost_finalizer = old.finalizers().iter().any(|name| !new.has_finalizer(name));
         let (old, new) = (&old.metadata, &new.metadata);
         old.generation != new.generation
             || old.deletion_timestamp != new.deletion_timestamp
-            || has_lost_finalizer
+            || old.finalizers != new.finalizers
             || old.uid != new.uid
     })
 }

@@ -874,29 +874,6 @@ fn a_binds_records_are_not_those_of_a_load_balancer_of_that_name() {
     assert_eq!(index.records.count_of_load_balancer(&lb), 1);
 }
 
-#[test]
-fn d22_a_load_balancers_new_finalizer_does_not_end_its_wait_and_a_lost_one_does() {
-    let mut index = Index::default();
-    let lb = |version, finalizers: &[&str]| {
-        let mut lb = placed(
-            LoadBalancer::new("lb", LoadBalancerSpec::default()),
-            version,
-        );
-        let finalizers = finalizers.iter().map(|&name| name.to_owned());
-        lb.metadata.finalizers = Some(finalizers.collect());
-        lb
-    };
-    assert_eq!(
-        Indexed::apply(&mut index, StoreEvent::Apply(lb(1, &[]))).len(),
-        1
-    );
-    assert!(Indexed::apply(&mut index, StoreEvent::Apply(lb(2, &["f"]))).is_empty());
-    assert_eq!(
-        Indexed::apply(&mut index, StoreEvent::Apply(lb(3, &[]))).len(),
-        1
-    );
-}
-
 fn orphan(version: u64, labels: &[(&str, &str)]) -> BackendRecord {
     let mut record = record("r", version);
     record.metadata.owner_references = None;

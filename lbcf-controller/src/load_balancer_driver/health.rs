@@ -1,5 +1,4 @@
-//! Asking a driver regularly whether it is healthy (d50), and repeating what failed when it is again
-//! (d51).
+//! Probes a driver regularly (d50), and repeats what failed when it is healthy again (d51).
 
 use crate::api::LoadBalancerDriver;
 use crate::context::Context;

@@ -265,16 +265,9 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
                 context.periods.restart(&self.key, self.period);
                 self.write_created(identity).await
             }
-            Err(Incomplete::Running(action)) => {
-                self.write_running(self.creating()).await?;
-                Ok(action)
-            }
-            Err(Incomplete::StillRunning(action, wait)) => {
-                self.write_wait(&wait).await?;
-                Ok(action)
-            }
-            Err(Incomplete::Failed(failure)) => {
-                self.fail(condition_types::CREATED, L::FAILED[0], failure)
+            Err(incomplete) => {
+                let (type_, running) = (condition_types::CREATED, self.creating());
+                self.conclude(incomplete, type_, L::FAILED[0], Some(running))
                     .await
             }
         }
@@ -296,17 +289,12 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
                 self.lb.write_status(context, status).await?;
                 Ok(Action::RequeueNow)
             }
-            Err(Incomplete::Running(action)) => {
+            Err(incomplete) => {
                 let message = "the load balancer's attributes are being changed";
-                self.write_running(self.unmet(L::SYNCED, reasons::ENSURING, message))
-                    .await?;
-                Ok(action)
+                let running = self.unmet(L::SYNCED, reasons::ENSURING, message);
+                self.conclude(incomplete, L::SYNCED, L::FAILED[1], Some(running))
+                    .await
             }
-            Err(Incomplete::StillRunning(action, wait)) => {
-                self.write_wait(&wait).await?;
-                Ok(action)
-            }
-            Err(Incomplete::Failed(failure)) => self.fail(L::SYNCED, L::FAILED[1], failure).await,
         }
     }
 
@@ -332,18 +320,14 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
                 let request = self.state.delete_request(&StringMap::default());
                 self.delete(driver, request).await
             }
-            Err(Incomplete::Failed(failure)) => {
+            Err(incomplete) => {
                 let type_ = if L::IS_STATUS_DETAILED {
                     condition_types::CREATED
                 } else {
                     L::DELETION
                 };
-                self.fail(type_, reasons::OPERATION_FAILED, failure).await
-            }
-            Err(Incomplete::Running(action)) => Ok(action),
-            Err(Incomplete::StillRunning(action, wait)) => {
-                self.write_wait(&wait).await?;
-                Ok(action)
+                self.conclude(incomplete, type_, reasons::OPERATION_FAILED, None)
+                    .await
             }
         }
     }
@@ -362,15 +346,35 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
                 Ok(Action::RequeueNow)
             }
             // Created stays true, because the load balancer still has to be deleted.
-            Err(Incomplete::Failed(failure)) => {
-                self.fail(L::DELETION, reasons::OPERATION_FAILED, failure)
-                    .await
+            Err(incomplete) => {
+                let reason = reasons::OPERATION_FAILED;
+                self.conclude(incomplete, L::DELETION, reason, None).await
             }
-            Err(Incomplete::Running(action)) => Ok(action),
-            Err(Incomplete::StillRunning(action, wait)) => {
+        }
+    }
+
+    /// Stores why an operation has not succeeded. `running` is the condition while it runs, if that is
+    /// reported from the beginning.
+    async fn conclude(
+        &self,
+        incomplete: Incomplete,
+        type_: &str,
+        reason_of_fail: &'static str,
+        running: Option<Condition>,
+    ) -> Result<Action, Error> {
+        match incomplete {
+            Incomplete::NotCalled(action) => Ok(action),
+            Incomplete::Running(action) => {
+                if let Some(running) = running {
+                    self.write_running(running).await?;
+                }
+                Ok(action)
+            }
+            Incomplete::StillRunning(action, wait) => {
                 self.write_wait(&wait).await?;
                 Ok(action)
             }
+            Incomplete::Failed(failure) => self.fail(type_, reason_of_fail, failure).await,
         }
     }
 

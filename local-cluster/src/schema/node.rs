@@ -105,13 +105,22 @@ impl AdditionalProperties {
 
 impl Node {
     pub(crate) fn read(schema: &Value) -> Self {
-        let mut node = Self::read_at(schema, 0);
+        Self::of_root(schema, true)
+    }
+
+    /// Without the rules, whose compilation takes most of the time.
+    pub(crate) fn structure(schema: &Value) -> Self {
+        Self::of_root(schema, false)
+    }
+
+    fn of_root(schema: &Value, has_rules: bool) -> Self {
+        let mut node = Self::read_at(schema, 0, has_rules);
         // The root is always a resource.
         node.embedded = true;
         node
     }
 
-    pub(super) fn read_at(schema: &Value, depth: usize) -> Self {
+    pub(super) fn read_at(schema: &Value, depth: usize, has_rules: bool) -> Self {
         let Some(schema) = schema.as_object().filter(|_| depth <= MAX_DEPTH) else {
             return Self::default();
         };
@@ -123,7 +132,7 @@ impl Node {
             most: schema.get(most).and_then(Value::as_i64),
         };
         let texts = |key: &str| texts(schema.get(key));
-        let below = |schema: &Value| Self::read_at(schema, depth + 1);
+        let below = |schema: &Value| Self::read_at(schema, depth + 1, has_rules);
         let boxed = |key: &str| schema.get(key).map(|s| Box::new(below(s)));
         let list = |key: &str| -> Vec<Self> {
             let list = schema.get(key).and_then(Value::as_array);
@@ -195,7 +204,9 @@ impl Node {
             rules: Vec::new(),
             rule_depth: None,
         };
-        node.rules = ValidationRule::read_all(schema, &node, depth == 0);
+        if has_rules {
+            node.rules = ValidationRule::read_all(schema, &node, depth == 0);
+        }
         let own = node.rules.iter().map(|rule| Some(rule.depth()));
         let items = node.items.iter().map(|items| items.rule_depth);
         let other = node.additional.node().map(|other| other.rule_depth);

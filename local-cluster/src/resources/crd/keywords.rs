@@ -395,7 +395,7 @@ impl SchemaWalk {
             let place = format!("{place}.x-kubernetes-validations[{index}]");
             let compiled = node.and_then(|node| node.rules().get(index));
             let (errors, compiled) =
-                rule_errors(schema, rule, compiled, &place, here.uncorrelatable);
+                rule_errors(schema, rule, (node, compiled), &place, here.uncorrelatable);
             self.errors.extend(errors);
             if let Some((node, rule)) = node.and_then(|node| Some((node, node.rules().get(index)?)))
             {

@@ -156,7 +156,7 @@ pub(super) fn selectable_errors(
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut seen = HashSet::new();
-    let node = schema.map(Node::read).unwrap_or_default();
+    let node = schema.map(Node::structure).unwrap_or_default();
     for (index, given) in fields.as_array().into_iter().flatten().enumerate() {
         let path = word(given, "jsonPath");
         let field = format!("{place}[{index}].jsonPath");

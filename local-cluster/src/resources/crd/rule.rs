@@ -17,7 +17,7 @@ const REASONS: &[&str] = &[
 pub(super) fn rule_errors(
     schema: &Map<String, Value>,
     rule: &Value,
-    compiled: Option<&ValidationRule>,
+    (node, compiled): (Option<&Node>, Option<&ValidationRule>),
     place: &str,
     uncorrelatable: Option<&str>,
 ) -> (Vec<FieldError>, Vec<FieldError>) {
@@ -54,11 +54,14 @@ pub(super) fn rule_errors(
         if field_path.contains(['\n', '\r']) {
             errors.push(invalid("fieldPath", "must not contain line breaks"));
         }
-        // The path depends on the structure only, so no rules need to be compiled.
-        let mut structure = schema.clone();
-        structure.remove("x-kubernetes-validations");
-        let node = Node::read(&Value::Object(structure));
-        if find_field(field_path, &node, true).is_err() {
+        let found = match node {
+            Some(node) => find_field(field_path, node, true).is_ok(),
+            None => {
+                let node = Node::structure(&Value::Object(schema.clone()));
+                find_field(field_path, &node, true).is_ok()
+            }
+        };
+        if !found {
             errors.push(invalid("fieldPath", "must be a valid path"));
         }
     }

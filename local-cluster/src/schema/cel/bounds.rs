@@ -21,7 +21,7 @@ const MAX_CHARACTER: u64 = 4;
 
 /// The schema of a part of an object.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place<'a> {
+pub(super) enum SchemaLocation<'a> {
     Schema {
         node: &'a Node,
         /// Whether `node` is the root of a resource.
@@ -34,7 +34,7 @@ pub(super) enum Place<'a> {
     Key,
 }
 
-impl<'a> Place<'a> {
+impl<'a> SchemaLocation<'a> {
     pub(super) fn field(self, name: &str) -> Option<Self> {
         match self {
             Self::Schema { root: true, .. } if matches!(name, "apiVersion" | "kind") => {
@@ -176,11 +176,11 @@ mod tests {
     fn size(schema: &Value) -> u64 {
         let schema = json!({"type": "object", "properties": {"it": schema}});
         let node = Node::read(&schema);
-        let root = Place::Schema {
+        let root = SchemaLocation::Schema {
             node: &node,
             root: true,
         };
-        root.field("it").map_or(0, Place::max_size)
+        root.field("it").map_or(0, SchemaLocation::max_size)
     }
 
     #[test]

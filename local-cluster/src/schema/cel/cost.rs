@@ -10,7 +10,7 @@ use kube_cel::cel::common::ast::{
     CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValue, operators,
 };
 
-use super::bounds::Place;
+use super::bounds::SchemaLocation;
 use super::check::{Checker, RuleScope};
 use super::repair::TICK;
 use super::types::Type;
@@ -25,7 +25,7 @@ const NAMED_FORMAT: u64 = 128;
 
 /// The largest cost of one evaluation.
 pub(super) fn max_cost(expr: &IdedExpr, scope: &RuleScope<'_>) -> u64 {
-    let root = Place::Schema {
+    let root = SchemaLocation::Schema {
         node: scope.node,
         root: scope.root,
     };
@@ -43,12 +43,12 @@ struct Estimate<'a> {
     /// The largest number of characters, items or entries; 1 for values without a length.
     size: u64,
     /// The schema, if the value is a part of the object.
-    place: Option<Place<'a>>,
+    place: Option<SchemaLocation<'a>>,
 }
 
 struct Local<'a> {
     name: String,
-    place: Option<Place<'a>>,
+    place: Option<SchemaLocation<'a>>,
     size: u64,
 }
 
@@ -57,7 +57,7 @@ struct Estimator<'a> {
     checker: Checker<'a, 'static>,
     /// Variables of loops; the innermost is last.
     locals: Vec<Local<'a>>,
-    root: Place<'a>,
+    root: SchemaLocation<'a>,
 }
 
 impl<'a> Estimator<'a> {
@@ -125,7 +125,12 @@ impl<'a> Estimator<'a> {
     }
 
     /// An estimate with the size that the schema or the type allows.
-    fn sized(&mut self, expr: &IdedExpr, cost: u64, place: Option<Place<'a>>) -> Estimate<'a> {
+    fn sized(
+        &mut self,
+        expr: &IdedExpr,
+        cost: u64,
+        place: Option<SchemaLocation<'a>>,
+    ) -> Estimate<'a> {
         let size = match place {
             Some(place) => place.max_size(),
             None if is_scalar(&self.checker.type_of(expr)) => 1,
@@ -145,7 +150,7 @@ impl<'a> Estimator<'a> {
         });
         self.locals.push(Local {
             name: loops.iter_var.clone(),
-            place: range.place.and_then(Place::iterated),
+            place: range.place.and_then(SchemaLocation::iterated),
             size: UNKNOWN,
         });
         let condition = self.visit(&loops.loop_cond).cost;
@@ -194,7 +199,7 @@ impl<'a> Estimator<'a> {
                 place: None,
             },
             (operators::INDEX, [(container, _), _]) => {
-                let place = container.place.and_then(Place::element);
+                let place = container.place.and_then(SchemaLocation::element);
                 self.sized(expr, operands.saturating_add(1), place)
             }
             ("isSorted" | "max" | "min" | "indexOf" | "lastIndexOf" | "includes", _) => {
@@ -233,7 +238,7 @@ fn is_scalar(of: &Type<'_>) -> bool {
 
 /// The largest size of a list's items, which a function compares.
 fn compared(list: &Estimate<'_>, kind: &Type<'_>) -> u64 {
-    match (list.place.and_then(Place::element), kind) {
+    match (list.place.and_then(SchemaLocation::element), kind) {
         (Some(item), _) => item.max_size(),
         (None, Type::List(item)) if is_scalar(item) => 1,
         (None, _) => UNKNOWN,

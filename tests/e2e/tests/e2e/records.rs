@@ -1,5 +1,7 @@
-//! Records without an owner, records that are not wanted, and records that are edited by hand.
+//! Records without an owner, records that are not wanted, records that are edited by hand, and drivers
+//! that ask for delays.
 
+mod delays;
 mod edited;
 mod orphans;
 mod taken;

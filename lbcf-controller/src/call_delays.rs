@@ -1,4 +1,5 @@
-//! The delays that drivers ask for in their responses, which are kept exactly (d22).
+//! How long a call waits before it is repeated: the delay of the driver's response, which is kept
+//! exactly (d22), or the poll interval.
 //!
 //! An event may enqueue an object again although the call in flight has what the event reports. So the
 //! delay does not hold for the object, but for a call: one with another request, or to a driver that was
@@ -13,10 +14,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What the last call about an object was, if its driver asked for a delay, and until when the same
-/// call has to wait.
+/// The last call about an object that has to wait, and until when.
 #[derive(Debug, Default)]
-pub(crate) struct DriverDelays(Mutex<HashMap<RequestKey, (CallDigest, Instant)>>);
+pub(crate) struct CallDelays(Mutex<HashMap<RequestKey, (CallDigest, Instant)>>);
 
 /// A call without what differs between its repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl CallDigest {
     }
 }
 
-impl DriverDelays {
+impl CallDelays {
     pub(crate) fn insert(&self, key: &RequestKey, call: CallDigest, delay: Duration) {
         if let Some(until) = Instant::now().checked_add(delay) {
             self.0.lock().insert(key.clone(), (call, until));
@@ -93,7 +93,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn b138_d22_the_same_call_waits_and_another_one_does_not() {
-        let delays = DriverDelays::default();
+        let delays = CallDelays::default();
         let key = RequestKey::Record(ObjectKey::new("ns", "r"));
         let second = Duration::from_secs(1);
         assert_eq!(delays.remaining(&key, || unreachable!()), None);
