@@ -18,7 +18,6 @@ use serde_json::{Value, json};
 
 use super::{Conversion, Custom, Kind};
 use crate::object::{Object, at, child, text};
-use crate::schema::Schema;
 use crate::store::Resource;
 
 pub(crate) use naming::{Names, accept_names, is_established};
@@ -125,8 +124,7 @@ fn kind_of(crd: &Object, version: &Object) -> Option<Kind> {
         schema: None,
         custom: Some(Custom {
             schema: at(version, &["schema", "openAPIV3Schema"]).cloned(),
-            prepared: at(version, &["schema", "openAPIV3Schema"])
-                .map(|schema| Arc::new(Schema::read(schema))),
+            compiled: Arc::default(),
             columns: parts::columns_of(version),
             storage_version: storage_version(crd),
             scale: parts::scale_of(version),

@@ -1,6 +1,6 @@
 //! A kind in one served version.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -55,12 +55,21 @@ pub(crate) enum Conversion {
 pub(crate) struct Custom {
     /// The schema as the definition has it.
     pub(crate) schema: Option<Value>,
-    pub(crate) prepared: Option<Arc<Schema>>,
+    /// The compiled schema, once an object was validated: most definitions are read several times
+    /// before.
+    pub(crate) compiled: Arc<OnceLock<Schema>>,
     pub(crate) columns: Vec<PrinterColumn>,
     pub(crate) storage_version: String,
     pub(crate) scale: Option<Scale>,
     /// Selectable fields besides name and namespace, such as `spec.colour`.
     pub(crate) selectable: Vec<String>,
+}
+
+impl Custom {
+    pub(crate) fn compiled(&self) -> Option<&Schema> {
+        let schema = self.schema.as_ref()?;
+        Some(self.compiled.get_or_init(|| Schema::read(schema)))
+    }
 }
 
 /// An additional printer column.

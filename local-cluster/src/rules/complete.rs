@@ -57,7 +57,7 @@ pub(crate) fn decode(
             check_types(kind, object).map_err(|why| ApiError::cannot_handle(kind, &why))?;
             unknown_fields(kind, object)
         }
-        Some(custom) => match &custom.prepared {
+        Some(custom) => match custom.compiled() {
             None => Vec::new(),
             Some(schema) => {
                 let mut value = Value::Object(std::mem::take(object));
@@ -90,7 +90,7 @@ fn validate(
 ) -> (Vec<FieldError>, Vec<String>) {
     let mut errors = super::metadata::metadata_errors(object);
     if let Some(custom) = &kind.custom {
-        let Some(schema) = &custom.prepared else {
+        let Some(schema) = custom.compiled() else {
             return (errors, Vec::new());
         };
         let new = Value::Object(object.clone());

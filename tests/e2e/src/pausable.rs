@@ -87,8 +87,8 @@ impl PausableController {
         (controller, HeldWrites { count, release })
     }
 
-    /// Pauses all of the controller's tasks.
-    pub async fn pause(&self) -> Paused {
+    /// Pauses all of the controller's tasks; `None` if it has ended.
+    pub async fn pause(&self) -> Option<Paused> {
         let (resume, resumed) = mpsc::channel();
         let (pause, paused) = oneshot::channel();
         self.runtime.spawn(async move {
@@ -96,8 +96,8 @@ impl PausableController {
             // Blocks the only thread until the sender is dropped.
             let _ = resumed.recv();
         });
-        paused.await.expect("the controller runs");
-        Paused(resume)
+        paused.await.ok()?;
+        Some(Paused(resume))
     }
 
     /// Waits until the controller ends, and returns why.

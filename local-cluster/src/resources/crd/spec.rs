@@ -26,6 +26,21 @@ pub(crate) fn crd_errors(crd: &Object, before: Option<&Object>) -> Vec<FieldErro
             "must be spec.names.plural+\".\"+spec.group",
         );
     }
+    // As in Kubernetes, what is stored is not validated again when only the status changes.
+    if before.is_none_or(|before| before.get("spec") != crd.get("spec")) {
+        errors.extend(spec_errors(crd, group));
+    }
+    if let Some(before) = before {
+        errors.extend(change_errors(crd, before));
+    }
+    errors.extend(name_errors(crd, &["status", "acceptedNames"]));
+    errors.extend(stored_errors(crd));
+    errors
+}
+
+fn spec_errors(crd: &Object, group: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let word = |path: &[&str]| text(crd, path).unwrap_or_default();
     if group.is_empty() {
         errors.required("spec.group", "");
     } else if !is_subdomain(group) {
@@ -47,11 +62,6 @@ pub(crate) fn crd_errors(crd: &Object, before: Option<&Object>) -> Vec<FieldErro
     if at(crd, &["spec", "preserveUnknownFields"]) == Some(&Value::Bool(true)) {
         errors.invalid("spec.preserveUnknownFields", true, "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead");
     }
-    if let Some(before) = before {
-        errors.extend(change_errors(crd, before));
-    }
-    errors.extend(name_errors(crd, &["status", "acceptedNames"]));
-    errors.extend(stored_errors(crd));
     errors
 }
 

@@ -90,13 +90,20 @@ impl Controllers {
     /// Pauses the leader until [`Self::resume`], and waits until the other one leads.
     pub(super) async fn pause_leader(&mut self, world: &World) {
         self.resume();
-        self.replace_ended(world).await;
-        if let Self::Replicas { replicas, .. } = self
-            && let Some(leader) = leader(replicas)
-        {
-            let leader = &mut replicas[leader];
-            leader.paused = Some(leader.controller.pause().await);
+        loop {
             self.until_led(world).await;
+            let Self::Replicas { replicas, .. } = self else {
+                return;
+            };
+            if let Some(leader) = leader(replicas) {
+                let leader = &mut replicas[leader];
+                leader.paused = leader.controller.pause().await;
+                if leader.paused.is_some() {
+                    return self.until_led(world).await;
+                }
+            }
+            // On a busy machine it lost its lease at this moment, and ended.
+            tokio::time::sleep(POLL).await;
         }
     }
 

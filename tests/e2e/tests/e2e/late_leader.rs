@@ -24,7 +24,7 @@ async fn a_leader_wakes_up_late(target: &'static str, in_flight: usize) {
     })
     .await;
 
-    let paused = one.pause().await;
+    let paused = one.pause().await.expect("it runs");
     two.until_leader().await;
     world.until_settled().await;
     world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
