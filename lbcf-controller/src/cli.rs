@@ -18,7 +18,8 @@ pub use listen::{Listen, NoAddress};
 pub use log::{LogArgs, LogError, LogFormat};
 pub use work::WorkArgs;
 
-use crate::{Controller, HealthServer, InvalidLeaderElection};
+use crate::metrics::Metrics;
+use crate::{CallCounts, Controller, HealthServer, InvalidLeaderElection};
 use clap::Parser;
 use lbcf_driver_sdk::client::HttpClientError;
 use std::io::Write;
@@ -119,7 +120,9 @@ pub async fn run(args: ControllerArgs) -> Result<(), CommandError> {
     options.driver_client = args.drivers.client()?;
     options.leader_election = args.leader.election(&args)?;
     let config = args.cluster.config().await?;
-    let controller = Controller::new(args.cluster.client(config.clone())?, options)
+    let metrics = Metrics::new();
+    let client = args.cluster.client(config.clone(), &metrics)?;
+    let controller = Controller::with_metrics(client, options, CallCounts::default(), metrics)
         .with_election_client(cluster::election_client(config)?);
     // Aborted when the controller has ended.
     let mut servers = JoinSet::new();

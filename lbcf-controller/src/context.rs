@@ -62,6 +62,7 @@ impl Context {
         client: kube::Client,
         options: Options,
         counts: CallCounts,
+        metrics: Metrics,
     ) -> (Self, EventWriter) {
         let (timeout, dry_run) = (options.write_timeout, options.dry_run);
         let election = options.leader_election.as_ref();
@@ -70,7 +71,6 @@ impl Context {
         });
         let recorder = Recorder::new(client.clone(), dry_run, options.event_repeat, guard.clone());
         let (recorder, events) = recorder;
-        let metrics = Metrics::new();
         let context = Self {
             cluster: Writer::new(
                 client.clone(),

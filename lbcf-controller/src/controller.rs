@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::drivers::CallCounts;
 use crate::health::{Health, HealthState};
 use crate::leader::{ElectionTask, InvalidLeaderElection, LostLease};
+use crate::metrics::Metrics;
 use crate::options::Options;
 use admission_task::AdmissionTask;
 use background::Background;
@@ -67,7 +68,17 @@ impl Controller {
     /// A controller that adds its calls to `counts`, which may be those of an earlier one.
     #[must_use]
     pub fn with_counts(client: Client, options: Options, counts: CallCounts) -> Self {
-        let (context, events) = Context::new(client.clone(), options, counts.clone());
+        Self::with_metrics(client, options, counts, Metrics::new())
+    }
+
+    /// A controller that adds to the metrics of its client.
+    pub(crate) fn with_metrics(
+        client: Client,
+        options: Options,
+        counts: CallCounts,
+        metrics: Metrics,
+    ) -> Self {
+        let (context, events) = Context::new(client.clone(), options, counts.clone(), metrics);
         Self {
             context: Arc::new(context),
             events,

@@ -40,6 +40,7 @@
 
 pub mod admission;
 pub mod api;
+mod api_client;
 mod audit;
 mod backend_group;
 mod backend_record;
@@ -71,7 +72,6 @@ mod orphans;
 mod periodic;
 mod queue;
 mod reconcile;
-mod request_rate;
 mod serving;
 mod verdicts;
 mod waiting;

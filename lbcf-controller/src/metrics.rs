@@ -11,6 +11,7 @@ mod definitions;
 
 use crate::key::ObjectKey;
 use definitions::Definitions;
+use http::{Method, StatusCode};
 use prometheus::TextEncoder;
 use std::sync::Arc;
 use std::time::Duration;
@@ -128,6 +129,15 @@ impl Metrics {
             .k8s_operation_latency
             .with_label_values(&[kind, operation])
             .observe(latency.as_secs_f64());
+    }
+
+    /// Records a finished request to the API server; without a status if there was no response.
+    pub(crate) fn requested(&self, method: &Method, status: Option<StatusCode>) {
+        let code = status.as_ref().map_or("<error>", StatusCode::as_str);
+        self.0
+            .requests
+            .with_label_values(&[code, method.as_str()])
+            .inc();
     }
 
     /// Records a finished reconcile.

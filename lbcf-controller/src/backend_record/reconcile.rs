@@ -475,6 +475,7 @@ mod tests {
     use super::*;
     use crate::drivers::CallCounts;
     use crate::index::StoreEvent;
+    use crate::metrics::Metrics;
     use crate::options::Options;
     use local_cluster::{LocalCluster, LocalClusterOptions};
 
@@ -486,7 +487,8 @@ mod tests {
             dry_run: true,
             ..Options::default()
         };
-        let (context, _events) = Context::new(client, options, CallCounts::default());
+        let (context, _events) =
+            Context::new(client, options, CallCounts::default(), Metrics::new());
         let mut record = BackendRecord::default();
         record.metadata.namespace = Some("ns".into());
         record.metadata.name = Some("record".into());

@@ -1,6 +1,6 @@
 use super::CommandError;
-use crate::request_rate::RequestRate;
-use kube::client::ClientBuilder;
+use crate::api_client::{self, ClientLimits, RequestRate};
+use crate::metrics::Metrics;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use std::path::{Path, PathBuf};
@@ -15,13 +15,18 @@ pub struct ClusterArgs {
     #[arg(long, env = "LBCF_KUBECONFIG", value_name = "PATH")]
     pub kubeconfig: Option<PathBuf>,
 
-    /// Maximum requests per second to the API server; 0 for no limit
-    #[arg(long, env = "LBCF_CLIENT_QPS", value_name = "N", default_value_t = 200)]
+    /// Maximum requests per second to the API server; 0 for no limit, as the API server itself shares
+    /// its capacity among its clients
+    #[arg(long, env = "LBCF_CLIENT_QPS", value_name = "N", default_value_t = 0)]
     pub client_qps: u32,
 
-    /// Number of requests that may exceed that rate in a burst
+    /// Number of requests that may exceed --client-qps in a burst
     #[arg(long, env = "LBCF_CLIENT_BURST", value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..))]
     pub client_burst: u32,
+
+    /// Maximum number of requests to the API server that wait for a response at a time
+    #[arg(long, env = "LBCF_CLIENT_MAX_IN_FLIGHT", value_name = "N", default_value_t = 100, value_parser = at_least_one)]
+    pub client_max_in_flight: usize,
 }
 
 impl ClusterArgs {
@@ -39,16 +44,16 @@ impl ClusterArgs {
             .map_err(wrong)
     }
 
-    pub(super) fn client(&self, config: Config) -> Result<Client, CommandError> {
-        let builder = ClientBuilder::try_from(config).map_err(CommandError::Client)?;
-        if self.client_qps == 0 {
-            return Ok(builder.build());
-        }
+    pub(super) fn client(&self, config: Config, metrics: &Metrics) -> Result<Client, CommandError> {
         let rate = RequestRate {
             per_second: self.client_qps,
             burst: self.client_burst,
         };
-        Ok(builder.with_layer(&rate).build())
+        let limits = ClientLimits {
+            in_flight: self.client_max_in_flight,
+            rate: (self.client_qps > 0).then_some(rate),
+        };
+        api_client::build(config, limits, metrics).map_err(CommandError::Client)
     }
 
     /// The namespace of the pod that this process runs in.
@@ -65,6 +70,13 @@ impl ClusterArgs {
 pub(super) fn election_client(mut config: Config) -> Result<Client, CommandError> {
     config.default_retry = false;
     Client::try_from(config).map_err(CommandError::Client)
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err(format!("{text:?}: must be a number of at least 1")),
+    }
 }
 
 fn namespace_in(path: &Path) -> Option<String> {

@@ -61,8 +61,10 @@ fn b147_the_originals_flags_are_taken_with_their_defaults() {
     assert!(!options.dry_run);
     assert_eq!(
         (args.cluster.client_qps, args.cluster.client_burst),
-        (200, 400)
+        (0, 400),
+        "d54"
     );
+    assert_eq!(args.cluster.client_max_in_flight, 100);
     assert_eq!(
         options,
         crate::Options::default(),
@@ -84,6 +86,7 @@ fn what_is_wrong_is_named() {
     for (flags, told) in [
         ("--informer-resync-period 0s", "at least 1s"),
         ("--client-burst 0", "client-burst"),
+        ("--client-max-in-flight 0", "at least 1"),
         ("--driver-health-period 1ms", "at least 1s, or 0 for never"),
         ("--client-qps many", "client-qps"),
         ("--health-address nowhere", "\"nowhere\""),

@@ -34,6 +34,7 @@ pub(super) struct Definitions {
     pub(super) webhook_latency: HistogramVec,
     pub(super) driver_healthy: IntGaugeVec,
     pub(super) k8s_operation_latency: HistogramVec,
+    pub(super) requests: IntCounterVec,
     pub(super) key_process_latency: HistogramVec,
     pub(super) pending_key: IntGaugeVec,
     pub(super) working_key: IntGaugeVec,
@@ -84,6 +85,13 @@ impl Definitions {
                 WRITE_SECONDS,
                 &["k8s_op_obj", "k8s_op_type"],
             ),
+            requests: {
+                // As in Kubernetes' own clients.
+                let name = "rest_client_requests_total";
+                let help = "Requests to the API server by status code and method. Retries after 429, 503 and 504 are not counted.";
+                let metric = IntCounterVec::new(Opts::new(name, help), &["code", "method"]);
+                registered(&registry, metric)
+            },
             key_process_latency: seconds(
                 "key_process_latency",
                 "Duration of reconciles in seconds.",

@@ -2,6 +2,7 @@ use super::*;
 use crate::admission::tests::fixture::{driver, load_balancer, object, with};
 use crate::drivers::CallCounts;
 use crate::index::StoreEvent;
+use crate::metrics::Metrics;
 use crate::options::Options;
 use http_body_util::Full;
 use kube::api::PostParams;
@@ -11,7 +12,13 @@ use serde_json::json;
 use tokio::time::Instant;
 
 fn context(client: Client) -> Context {
-    Context::new(client, Options::default(), CallCounts::default()).0
+    Context::new(
+        client,
+        Options::default(),
+        CallCounts::default(),
+        Metrics::new(),
+    )
+    .0
 }
 
 fn lb() -> LoadBalancer {

@@ -1,37 +1,21 @@
-//! Measures how fast a group of many pods is registered, and how the time grows with the group.
-//!
-//! `cargo run --release -p lbcf-e2e --example scale -- 500 1000 2000`
-//!
-//! Cluster, cloud, driver and controller share this process and the machine's cores; the driver is
-//! called over HTTP. Memory is that of the whole process. The last column is its growth since before
-//! the controller started, which includes the records that the cluster stores.
+//! Cluster, cloud, driver and controller in this process; the driver is called over HTTP. Memory is that
+//! of the whole process. The last column is its growth since before the controller started, which
+//! includes the records that the cluster stores.
 
-// A measurement that fails ends the program.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
-
+use crate::TIMEOUT;
+use crate::process::resident;
 use lbcf_controller::Options;
 use lbcf_controller::api::BackendGroup;
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
 use lbcf_e2e::{World, until_within};
 use std::time::{Duration, Instant};
 
-/// The longest time that one measurement may take.
-const TIMEOUT: Duration = Duration::from_secs(600);
-
-#[tokio::main]
-async fn main() {
-    let mut sizes: Vec<usize> = std::env::args()
-        .skip(1)
-        .map(|size| size.parse().expect("the sizes are numbers of pods"))
-        .collect();
-    if sizes.is_empty() {
-        sizes = vec![500, 1000, 2000];
-    }
+pub(super) async fn measure_all(sizes: &[usize]) {
     println!(
         "  pods  registered  backends/s  deregistered  backends/s  writes/pod  webhooks/pod  memory  grown by"
     );
     let mut first: Option<(usize, f64)> = None;
-    for pods in sizes {
+    for &pods in sizes {
         let took = measure(pods).await;
         match first {
             None => first = Some((pods, took.as_secs_f64())),
@@ -53,7 +37,7 @@ async fn measure(pods: usize) -> Duration {
             .create(&manifests::pod(&format!("web-{number}")))
             .await;
     }
-    let memory = resident_mib();
+    let memory = resident(std::process::id()) >> 20;
     let writes = world.cluster.requests();
     let controller = world.start_controller_with(
         world.cluster.client_as("lbcf-controller"),
@@ -71,7 +55,7 @@ async fn measure(pods: usize) -> Duration {
     })
     .await;
     let registered = began.elapsed();
-    let grown = resident_mib();
+    let grown = resident(std::process::id()) >> 20;
     until_within(TIMEOUT, "the group counts them", async || {
         let group: BackendGroup = world.api(NAMESPACE).get(GROUP).await.ok()?;
         let count = group.status?.registered_backends;
@@ -106,12 +90,4 @@ async fn measure(pods: usize) -> Duration {
     );
     controller.abort();
     registered
-}
-
-/// The resident memory of the process in MiB; 0 on systems without `/proc`.
-fn resident_mib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
-    let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
-    kib.unwrap_or(0) / 1024
 }

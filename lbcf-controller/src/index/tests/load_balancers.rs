@@ -1,0 +1,57 @@
+use super::*;
+
+#[test]
+fn b118_u35_a_load_balancers_status_enqueues_its_groups_if_it_matters_to_them() {
+    let mut index = Index::default();
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(group("web", &[("app", "web")], 1)),
+    );
+    let lb = |version: u64| {
+        placed(
+            LoadBalancer::new("lb", LoadBalancerSpec::default()),
+            version,
+        )
+    };
+    let requests = Indexed::apply(&mut index, StoreEvent::Apply(lb(2)));
+    assert_eq!(
+        keys(requests),
+        ["BackendGroup ns/web", "LoadBalancer ns/lb"]
+    );
+    let mut creating = lb(3);
+    creating.status.get_or_insert_default().conditions = vec![Condition::unmet(
+        condition_types::CREATED,
+        "Creating",
+        "",
+        None,
+    )];
+    assert_eq!(
+        keys(Indexed::apply(&mut index, StoreEvent::Written(creating))),
+        Vec::<String>::new()
+    );
+    let mut created = lb(4);
+    created.status.get_or_insert_default().conditions =
+        vec![Condition::met(condition_types::CREATED, None)];
+    assert_eq!(
+        keys(Indexed::apply(&mut index, StoreEvent::Written(created))),
+        ["BackendGroup ns/web"]
+    );
+}
+
+#[test]
+fn u17_a_shared_load_balancer_enqueues_groups_in_every_namespace() {
+    let mut index = Index::default();
+    let mut shared = group("web", &[("app", "web")], 1);
+    shared.spec.load_balancers = vec!["lbcf-shared".into()];
+    Indexed::apply(&mut index, StoreEvent::Apply(shared));
+    let mut lb = placed(
+        LoadBalancer::new("lbcf-shared", LoadBalancerSpec::default()),
+        2,
+    );
+    lb.metadata.namespace = Some("kube-system".into());
+    let requests = keys(Indexed::apply(&mut index, StoreEvent::Apply(lb)));
+    assert!(
+        requests.contains(&"BackendGroup ns/web".to_owned()),
+        "{requests:?}"
+    );
+}

@@ -1,0 +1,163 @@
+use super::*;
+
+#[test]
+fn b118_b125_a_records_status_enqueues_only_its_group() {
+    let mut index = Index::default();
+    Indexed::apply(&mut index, StoreEvent::Apply(with_address(record("r", 1))));
+    let mut registered = with_address(record("r", 2));
+    registered.status.as_mut().unwrap().conditions =
+        vec![Condition::met(condition_types::REGISTERED, Some(1))];
+    let requests = Indexed::apply(&mut index, StoreEvent::Written(registered));
+    assert_eq!(requests, [Request::batched(RequestKey::Group(key("web")))]);
+    let requests = Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(deleting(with_address(record("r", 3)))),
+    );
+    assert!(requests.contains(&Request::high(RequestKey::Record(key("r")))));
+}
+
+#[test]
+fn u18_u19_the_removal_of_a_record_enqueues_what_waited_for_it() {
+    let mut index = Index::default();
+    let mut lb = placed(LoadBalancer::new("lb", LoadBalancerSpec::default()), 1);
+    lb.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
+    Indexed::apply(&mut index, StoreEvent::Apply(lb));
+    Indexed::apply(&mut index, StoreEvent::Apply(with_address(record("r", 2))));
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(with_address(record("neighbour", 3))),
+    );
+    assert_eq!(
+        index
+            .records
+            .neighbours(&with_address(record("r", 2)))
+            .len(),
+        1
+    );
+    assert_eq!(
+        index
+            .records
+            .count_of_load_balancer(&RequestKey::LoadBalancer(key("lb"))),
+        2
+    );
+    let requests = keys(Indexed::apply(
+        &mut index,
+        StoreEvent::Delete(with_address(record("r", 4))),
+    ));
+    assert_eq!(
+        requests,
+        [
+            "BackendGroup ns/web",
+            "BackendRecord ns/neighbour",
+            "BackendRecord ns/r",
+            "LoadBalancer ns/lb"
+        ]
+    );
+    assert_eq!(
+        index
+            .records
+            .count_of_load_balancer(&RequestKey::LoadBalancer(key("lb"))),
+        1
+    );
+}
+
+/// A record of a group, with an address that others have too.
+fn record_of(name: &str, group: &str, version: u64) -> BackendRecord {
+    let mut record = with_address(record(name, version));
+    record.metadata.owner_references.as_mut().unwrap()[0].name = group.into();
+    record
+}
+
+#[test]
+fn d41_the_record_of_the_oldest_owner_takes_precedence() {
+    let created = |seconds| Some(Time(Timestamp::from_second(seconds).unwrap()));
+    let mut index = Index::default();
+    for (name, age, version) in [("young", 30, 1), ("old", 10, 2), ("also-old", 10, 3)] {
+        let mut group = group(name, &[("app", "web")], version);
+        group.metadata.creation_timestamp = created(age);
+        Indexed::apply(&mut index, StoreEvent::Apply(group));
+    }
+    // The age of a record counts only where its owner does not exist.
+    let owners = ["young", "old", "also-old", "deleted"];
+    for (version, owner) in (4..).zip(owners) {
+        let mut record = record_of(&format!("of-{owner}"), owner, version);
+        record.metadata.creation_timestamp = created(20 - i64::try_from(version).unwrap());
+        Indexed::apply(&mut index, StoreEvent::Apply(record));
+    }
+    let neighbours = |name| {
+        let record = index.find::<BackendRecord>(&key(name)).unwrap();
+        let neighbours = index.neighbours(&record).into_iter();
+        let name = |it: Neighbour| {
+            (
+                it.record.metadata.name.clone().unwrap(),
+                it.takes_precedence,
+            )
+        };
+        neighbours.map(name).collect::<Vec<_>>()
+    };
+    let expected = |names: [(&str, bool); 3]| names.map(|(name, it)| (name.to_owned(), it));
+    assert_eq!(
+        neighbours("of-deleted"),
+        expected([("of-also-old", true), ("of-old", true), ("of-young", false)])
+    );
+    assert_eq!(
+        neighbours("of-also-old"),
+        expected([
+            ("of-old", false),
+            ("of-deleted", false),
+            ("of-young", false)
+        ])
+    );
+}
+
+#[test]
+fn d41_a_record_enqueues_its_neighbours_when_they_depend_on_the_change() {
+    let mut index = Index::default();
+    Indexed::apply(&mut index, StoreEvent::Apply(record_of("a", "web", 1)));
+    let mut change = |record: BackendRecord| {
+        let requests = keys(Indexed::apply(&mut index, StoreEvent::Apply(record)));
+        requests.contains(&"BackendRecord ns/a".to_owned())
+    };
+    let mut other = record_of("b", "other", 2);
+    other.status = None;
+    assert!(!change(other.clone()), "it has no address");
+    let mut step = |version: u64, change_to: &dyn Fn(&mut BackendRecord)| {
+        other.metadata.resource_version = Some(version.to_string());
+        change_to(&mut other);
+        change(other.clone())
+    };
+    assert!(step(3, &|it| it.status = record_of("b", "other", 0).status));
+    assert!(!step(4, &|it| it.metadata.labels = Some(BTreeMap::new())));
+    assert!(step(5, &|it| it.spec.parameters = [("weight", "1")].into()));
+    let met = Condition::met(condition_types::REGISTERED, Some(1));
+    let status =
+        |it: &mut BackendRecord| it.status.get_or_insert_default().conditions = vec![met.clone()];
+    assert!(step(6, &status));
+    assert!(step(7, &|it| it.metadata.deletion_timestamp =
+        Some(Time(Timestamp::UNIX_EPOCH))));
+    assert!(step(8, &|it| it
+        .status
+        .get_or_insert_default()
+        .backend_addr = "10.0.0.2".into()));
+    assert!(
+        !step(9, &|it| it.spec.parameters = [("weight", "2")].into()),
+        "elsewhere"
+    );
+}
+
+#[test]
+fn b120_a_pod_enqueues_its_records_without_an_address() {
+    let mut index = Index::default();
+    Indexed::apply(&mut index, StoreEvent::Apply(record("r", 1)));
+    assert_eq!(
+        keys(Indexed::apply(
+            &mut index,
+            StoreEvent::Apply(pod("p0", &[], 2))
+        )),
+        ["BackendRecord ns/r"]
+    );
+    Indexed::apply(&mut index, StoreEvent::Apply(with_address(record("r", 3))));
+    let mut not_ready = pod("p0", &[], 4);
+    not_ready.ready = false;
+    assert!(Indexed::apply(&mut index, StoreEvent::Apply(not_ready)).is_empty());
+}

@@ -1,0 +1,49 @@
+//! Measures how fast a group of many pods is registered, and how the figures grow with the group.
+//!
+//! * `cargo run --release -p lbcf-e2e --example scale -- 500 1000 2000` runs everything in one process.
+//! * `cargo build --release -p lbcf-cli`, then
+//!   `cargo run --release -p lbcf-e2e --example scale -- --processes 1000 2000 10000` runs what users run:
+//!   `lbcf local-cluster`, `lbcf mock-driver` and `lbcf controller` with their default flags.
+
+// A measurement that fails ends the program.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout
+)]
+
+mod in_process;
+mod process;
+mod processes;
+mod table;
+
+use clap::Parser;
+use std::time::Duration;
+
+/// The longest time that one measurement may take.
+const TIMEOUT: Duration = Duration::from_secs(600);
+
+/// Measures how fast a group of many pods is registered.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Numbers of pods; each is a measurement of its own
+    #[arg(default_values_t = [500, 1000, 2000])]
+    pods: Vec<usize>,
+    /// Measures the processes of a release build instead of one process for everything
+    #[arg(long)]
+    processes: bool,
+    /// Flags of the measured controller, such as "--client-qps 100"
+    #[arg(long, default_value = "", allow_hyphen_values = true)]
+    controller_flags: String,
+}
+
+#[tokio::main]
+async fn main() {
+    let arguments = Arguments::parse();
+    if arguments.processes {
+        processes::measure_all(&arguments.pods, &arguments.controller_flags).await;
+    } else {
+        in_process::measure_all(&arguments.pods).await;
+    }
+}

@@ -1,0 +1,378 @@
+//! What users run: cluster, driver and controller as processes of their own with default flags, over
+//! sockets.
+//!
+//! This process creates the pods, asks the mock which webhooks it received, and reads memory and processor
+//! time of the others.
+
+use crate::TIMEOUT;
+use crate::process::LbcfProcess;
+use crate::table::{self, Figures};
+use futures::StreamExt;
+use http::Request;
+use k8s_openapi::api::core::v1::{Namespace, Pod};
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use lbcf_controller::api::{
+    BackendGroup, BackendRecord, Conditions, LoadBalancer, LoadBalancerDriver, condition_types,
+};
+use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SYSTEM};
+use lbcf_e2e::until_within;
+use mock_driver::JournalEntry;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use tokio::time::sleep;
+
+/// Pods of which the readiness changes while latencies are measured.
+const CHANGED_PODS: usize = 500;
+const CHANGES_PER_SECOND: u32 = 50;
+/// How many pods are NotReady at a time: each for 2 s.
+const NOT_READY_PODS: usize = 50;
+/// How long a process has for what it does when everything is done, such as events and freeing memory.
+const REST: Duration = Duration::from_secs(3);
+/// The pause between two looks at the driver's calls.
+const POLL: Duration = Duration::from_millis(5);
+
+pub(super) async fn measure_all(sizes: &[usize], controller_flags: &str) {
+    let mut columns = Vec::new();
+    for &pods in sizes {
+        let mut system = System::start(controller_flags).await;
+        columns.push((pods, system.measure(pods).await));
+    }
+    table::print(&columns);
+}
+
+struct System {
+    cluster: LbcfProcess,
+    driver: LbcfProcess,
+    controller: LbcfProcess,
+    client: Client,
+    /// Of the driver's server.
+    mock: Client,
+    /// Of the controller's metrics.
+    health: Client,
+    folder: PathBuf,
+}
+
+impl System {
+    async fn start(controller_flags: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("lbcf-scale-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a temporary folder");
+        let kubeconfig = folder.join("kubeconfig");
+        let path = kubeconfig.to_str().expect("its path is text");
+        let any_port = "127.0.0.1:0";
+        let serving = ["local-cluster", "--listen", any_port, "--with-crds"];
+        let (cluster, _) = LbcfProcess::serve(&[&serving[..], &["--kubeconfig", path]].concat());
+        let (driver, driver_url) = LbcfProcess::serve(&["mock-driver", "--listen", any_port]);
+        let health_address = free_address();
+        let arguments = ["controller", "--kubeconfig", path];
+        let health_flag = ["--health-address", health_address.as_str()];
+        let flags: Vec<&str> = controller_flags.split_whitespace().collect();
+        let controller =
+            LbcfProcess::start(&[&arguments[..], &health_flag[..], &flags[..]].concat());
+        let config = Kubeconfig::read_from(&kubeconfig).expect("a kubeconfig");
+        let config = Config::from_custom_kubeconfig(config, &KubeConfigOptions::default()).await;
+        let client = Client::try_from(config.expect("a kubeconfig")).expect("a client");
+        let system = Self {
+            cluster,
+            driver,
+            controller,
+            client,
+            mock: client_of(&driver_url),
+            health: client_of(&format!("http://{health_address}")),
+            folder,
+        };
+        system.prepare(&driver_url).await;
+        system
+    }
+
+    /// Creates the load balancer, and waits until it exists in the cloud.
+    async fn prepare(&self, driver_url: &str) {
+        let params = PostParams::default();
+        let namespaces: Api<Namespace> = Api::all(self.client.clone());
+        let created = namespaces.create(&params, &manifests::namespace()).await;
+        created.expect("the namespace is accepted");
+        let drivers: Api<LoadBalancerDriver> = Api::namespaced(self.client.clone(), SYSTEM);
+        let created = drivers
+            .create(&params, &manifests::driver(driver_url))
+            .await;
+        created.expect("the driver is accepted");
+        let lbs: Api<LoadBalancer> = Api::namespaced(self.client.clone(), NAMESPACE);
+        let created = lbs.create(&params, &manifests::load_balancer(LB)).await;
+        created.expect("the load balancer is accepted");
+        until_within(TIMEOUT, "the load balancer is created", async || {
+            let lb = lbs.get(LB).await.expect("it exists");
+            let is_created = lb.status?.conditions.is_true(condition_types::CREATED);
+            is_created.then_some(())
+        })
+        .await;
+    }
+
+    async fn measure(&mut self, pods: usize) -> Figures {
+        let mut figures = Figures::default();
+        sleep(REST).await;
+        let idle = self.controller.resident();
+        figures.add("controller, idle", mb(idle), "MB");
+        self.create_pods(pods).await;
+        sleep(REST).await;
+        let known = self.controller.resident();
+        let per_pod = |from: u64, to: u64| to.saturating_sub(from) as f64 / pods as f64 / 1e3;
+        figures.add("controller, a pod known", per_pod(idle, known), "kB");
+        self.register(pods, &mut figures).await;
+        let registered = self.controller.resident();
+        let per_backend = per_pod(known, registered);
+        figures.add("controller, a backend registered", per_backend, "kB");
+        self.change_weight(pods, &mut figures).await;
+        self.change_pods(pods.min(CHANGED_PODS), &mut figures).await;
+        self.deregister(pods, &mut figures).await;
+        figures.add(
+            "controller, after deregistering, of before",
+            self.controller.resident() as f64 / known as f64,
+            "x",
+        );
+        figures
+    }
+
+    async fn create_pods(&self, pods: usize) {
+        let api: Api<Pod> = Api::namespaced(self.client.clone(), NAMESPACE);
+        let create = |number| {
+            let api = api.clone();
+            async move {
+                let pod = manifests::pod(&format!("web-{number}"));
+                let created = api.create(&PostParams::default(), &pod).await;
+                created.expect("the pod is accepted");
+            }
+        };
+        let creating = futures::stream::iter(0..pods).map(create);
+        creating.buffer_unordered(16).collect::<Vec<()>>().await;
+        until_within(TIMEOUT, "all pods are ready", async || {
+            let list = api.list(&ListParams::default()).await.expect("pods");
+            list.items.iter().all(is_ready).then_some(())
+        })
+        .await;
+    }
+
+    async fn register(&self, pods: usize, figures: &mut Figures) {
+        let groups: Api<BackendGroup> = Api::namespaced(self.client.clone(), NAMESPACE);
+        let before = self.activity().await;
+        let began = Instant::now();
+        let group = manifests::group(GROUP, &[LB]);
+        let created = groups.create(&PostParams::default(), &group).await;
+        created.expect("the group is accepted");
+        self.until_calls("ensureBackend", &before, pods).await;
+        let took = began.elapsed();
+        until_within(TIMEOUT, "the group counts them", async || {
+            let status = groups.get(GROUP).await.expect("it exists").status?;
+            (usize::try_from(status.registered_backends) == Ok(pods)).then_some(())
+        })
+        .await;
+        sleep(REST).await;
+        let after = self.activity().await;
+        figures.add("registering", took.as_secs_f64(), "s");
+        let rate = pods as f64 / took.as_secs_f64();
+        figures.add("registered", rate, "backends/s");
+        let per_pod = |count: f64| count / pods as f64;
+        for (name, at) in [
+            ("controller, processor time of registering", 0),
+            ("local-cluster, processor time of registering", 1),
+            ("mock-driver, processor time of registering", 2),
+        ] {
+            let took = after.cpu[at] - before.cpu[at];
+            figures.add(name, per_pod(took.as_secs_f64() * 1e3), "ms a backend");
+        }
+        let requests = after.requests - before.requests;
+        figures.add("requests to the API server", per_pod(requests), "a backend");
+    }
+
+    async fn change_weight(&self, pods: usize, figures: &mut Figures) {
+        let groups: Api<BackendGroup> = Api::namespaced(self.client.clone(), NAMESPACE);
+        let before = self.activity().await;
+        let began = Instant::now();
+        let weight = Patch::Merge(json!({"spec": {"parameters": {"weight": "60"}}}));
+        let patched = groups.patch(GROUP, &PatchParams::default(), &weight).await;
+        patched.expect("the change is accepted");
+        self.until_calls("ensureBackend", &before, pods).await;
+        figures.add("changing all weights", began.elapsed().as_secs_f64(), "s");
+        sleep(REST).await;
+    }
+
+    /// Changes the readiness of pods at a fixed rate: each becomes NotReady and, 2 s later, Ready again.
+    /// The latency is that from the API server's response to the end of the call of ensureBackend.
+    async fn change_pods(&self, pods: usize, figures: &mut Figures) {
+        let api: Api<Pod> = Api::namespaced(self.client.clone(), NAMESPACE);
+        let mut since = 0;
+        new_calls(&self.mock, &mut since).await;
+        let calls = tokio::spawn(watch_ensured(self.mock.clone(), since, pods));
+        let mut ready_at = HashMap::new();
+        let mut ticks = tokio::time::interval(Duration::from_secs(1) / CHANGES_PER_SECOND);
+        for number in 0..pods + NOT_READY_PODS {
+            if number < pods {
+                ticks.tick().await;
+                set_ready(&api, &format!("web-{number}"), false).await;
+            }
+            if let Some(earlier) = number.checked_sub(NOT_READY_PODS) {
+                ticks.tick().await;
+                let name = format!("web-{earlier}");
+                set_ready(&api, &name, true).await;
+                ready_at.insert(name, Instant::now());
+            }
+        }
+        let ensured = tokio::time::timeout(TIMEOUT, calls).await;
+        let ensured = ensured
+            .expect("all are registered in time")
+            .expect("no panic");
+        let records: Api<BackendRecord> = Api::namespaced(self.client.clone(), NAMESPACE);
+        let records = records.list(&ListParams::default()).await.expect("records");
+        let mut latencies: Vec<Duration> = records
+            .items
+            .iter()
+            .filter_map(|record| {
+                let ready_at = ready_at.get(&record.spec.pod_backend.as_ref()?.name)?;
+                let ensured_at = ensured.get(record.metadata.uid.as_ref()?)?;
+                Some(ensured_at.saturating_duration_since(*ready_at))
+            })
+            .collect();
+        assert_eq!(latencies.len(), pods, "each pod was registered again");
+        latencies.sort();
+        for (name, percent) in [
+            ("from Ready to registered, 50 changes a second, p50", 50),
+            ("from Ready to registered, 50 changes a second, p99", 99),
+        ] {
+            let latency = latencies[(pods * percent / 100).min(pods - 1)];
+            figures.add(name, latency.as_secs_f64() * 1e3, "ms");
+        }
+    }
+
+    async fn deregister(&self, pods: usize, figures: &mut Figures) {
+        let groups: Api<BackendGroup> = Api::namespaced(self.client.clone(), NAMESPACE);
+        sleep(REST).await;
+        let before = self.activity().await;
+        let began = Instant::now();
+        let deleted = groups.delete(GROUP, &DeleteParams::default()).await;
+        deleted.expect("the group is deleted");
+        self.until_calls("deregisterBackend", &before, pods).await;
+        figures.add("deregistering", began.elapsed().as_secs_f64(), "s");
+        sleep(REST).await;
+        let after = self.activity().await;
+        let requests = (after.requests - before.requests) / pods as f64;
+        figures.add("requests of deregistering", requests, "a backend");
+    }
+
+    async fn activity(&self) -> Activity {
+        Activity {
+            cpu: [&self.controller, &self.cluster, &self.driver].map(LbcfProcess::cpu_time),
+            requests: self.requests().await,
+            calls: calls(&self.mock).await,
+        }
+    }
+
+    /// Waits until the driver has received so many more calls of a webhook.
+    async fn until_calls(&self, webhook: &str, before: &Activity, count: usize) {
+        let of = |calls: &Value| calls["counts"][webhook].as_u64().unwrap_or_default();
+        let target = of(&before.calls) + count as u64;
+        let began = Instant::now();
+        while of(&calls(&self.mock).await) < target {
+            assert!(
+                began.elapsed() < TIMEOUT,
+                "{webhook}: not within {TIMEOUT:?}"
+            );
+            sleep(POLL).await;
+        }
+    }
+
+    /// The controller's requests to the API server so far, watches and events included.
+    async fn requests(&self) -> f64 {
+        let metrics = text(&self.health, "/metrics").await;
+        let lines = metrics.lines();
+        let counts = lines.filter(|line| line.starts_with("rest_client_requests_total{"));
+        counts
+            .filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok())
+            .sum()
+    }
+}
+
+impl Drop for System {
+    fn drop(&mut self) {
+        // What remains is in the folder for temporary files.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+struct Activity {
+    /// Of controller, cluster and driver.
+    cpu: [Duration; 3],
+    requests: f64,
+    calls: Value,
+}
+
+/// When each record's call of ensureBackend after the call `since` was first seen, for so many of them.
+async fn watch_ensured(mock: Client, mut since: u64, count: usize) -> HashMap<String, Instant> {
+    let mut ensured = HashMap::new();
+    while ensured.len() < count {
+        sleep(POLL).await;
+        let records = new_calls(&mock, &mut since).await;
+        let now = Instant::now();
+        for record in records {
+            ensured.entry(record).or_insert(now);
+        }
+    }
+    ensured
+}
+
+/// The recordIDs of the calls of ensureBackend after `since`, which becomes the last of them.
+async fn new_calls(mock: &Client, since: &mut u64) -> Vec<String> {
+    let path = format!("/_mock/requests?webhook=ensureBackend&since={since}");
+    let mut calls: Value = parsed(&text(mock, &path).await);
+    let entries = calls["requests"].take();
+    let entries: Vec<JournalEntry> = serde_json::from_value(entries).expect("a journal");
+    *since = entries.last().map_or(*since, |entry| entry.sequence);
+    entries.into_iter().map(|entry| entry.record_id).collect()
+}
+
+async fn set_ready(api: &Api<Pod>, name: &str, ready: bool) {
+    let status = if ready { "True" } else { "False" };
+    let patch = json!({"status": {"conditions": [{"type": "Ready", "status": status}]}});
+    let patch = Patch::Strategic(patch);
+    let patched = api
+        .patch_status(name, &PatchParams::default(), &patch)
+        .await;
+    patched.expect("the pod's status is accepted");
+}
+
+fn is_ready(pod: &Pod) -> bool {
+    let status = pod.status.iter();
+    let mut conditions = status.flat_map(|status| status.conditions.iter().flatten());
+    conditions.any(|condition| condition.type_ == "Ready" && condition.status == "True")
+}
+
+/// The webhook calls that the mock received, without those one by one.
+async fn calls(mock: &Client) -> Value {
+    parsed(&text(mock, "/_mock/requests?recordID=none").await)
+}
+
+async fn text(client: &Client, path: &str) -> String {
+    let request = Request::get(path).body(Vec::new()).expect("a request");
+    client.request_text(request).await.expect("a response")
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+fn client_of(url: &str) -> Client {
+    let config = Config::new(url.parse().expect("a URL"));
+    Client::try_from(config).expect("a client")
+}
+
+/// An address that was free a moment ago.
+fn free_address() -> String {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+    listener.local_addr().expect("an address").to_string()
+}
+
+fn mb(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
+}
