@@ -69,8 +69,13 @@ impl Context {
         let guard = election.map_or_else(LeaseGuard::none, |election| {
             LeaseGuard::new(election.renew_deadline)
         });
-        let recorder = Recorder::new(client.clone(), dry_run, options.event_repeat, guard.clone());
-        let (recorder, events) = recorder;
+        let (recorder, events) = Recorder::new(
+            client.clone(),
+            dry_run,
+            options.event_repeat,
+            guard.clone(),
+            metrics.clone(),
+        );
         let context = Self {
             cluster: Writer::new(
                 client.clone(),

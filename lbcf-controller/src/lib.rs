@@ -73,6 +73,7 @@ mod periodic;
 mod queue;
 mod reconcile;
 mod serving;
+mod token_bucket;
 mod verdicts;
 mod waiting;
 

@@ -140,6 +140,11 @@ impl Metrics {
             .inc();
     }
 
+    /// Counts an event that was dropped.
+    pub(crate) fn event_dropped(&self) {
+        self.0.events_dropped.inc();
+    }
+
     /// Records a finished reconcile.
     pub(crate) fn processed(&self, kind: &'static str, took: Duration) {
         self.0

@@ -2,7 +2,8 @@
 
 use prometheus::core::Collector;
 use prometheus::{
-    Histogram, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
+    Registry,
 };
 
 /// Seconds, as in the original.
@@ -41,6 +42,7 @@ pub(super) struct Definitions {
     pub(super) time_to_registered: Histogram,
     pub(super) unregistered: IntGauge,
     pub(super) orphaned_backends: IntGaugeVec,
+    pub(super) events_dropped: IntCounter,
     pub(super) leader: IntGauge,
 }
 
@@ -116,6 +118,12 @@ impl Definitions {
                 let help = "Registered backends that no BackendRecord accounts for, as of the last audit of each load balancer.";
                 let metric = IntGaugeVec::new(Opts::new(name, help), &["driver_name"]);
                 registered(&registry, metric)
+            },
+            events_dropped: {
+                let name = "lbcf_events_dropped_total";
+                let help =
+                    "Events about success that were not written because there were too many.";
+                registered(&registry, IntCounter::new(name, help))
             },
             leader: gauge("lbcf_leader", "1 if this process is the leader, else 0."),
             registry,

@@ -1,0 +1,233 @@
+//! Which events are recorded: what lasts is recorded once and from time to time.
+
+use super::queue::{EventQueue, Importance};
+use super::writer::EventWriter;
+use super::{AGGREGATION_PERIOD, EventRecord, EventType, Regarding};
+use crate::key::{ObjectKey, RequestKey};
+use crate::leader::LeaseGuard;
+use crate::lock::Mutex;
+use crate::metrics::Metrics;
+use crate::waiting::{Wait, WaitEvent};
+use EventType::{Normal, Warning};
+use jiff::Timestamp;
+use kube::Client;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// What was reported last about an object or part.
+#[derive(Debug)]
+struct LastEvent {
+    uid: Option<String>,
+    reason: String,
+    /// What has to be equal for an event to be a repetition.
+    subject: String,
+    at: Instant,
+    /// How often it happened since, without an event.
+    suppressed: i32,
+}
+
+/// Of an object's parts, and of what each reports: its waits or its operations.
+type EventsByPart = HashMap<(String, bool), LastEvent>;
+
+/// What an event is compared with.
+struct Slot<'a> {
+    is_wait: bool,
+    subject: &'a str,
+    /// When an equal event is recorded again.
+    repeat: Option<Duration>,
+}
+
+struct NewEvent<'a> {
+    event_type: EventType,
+    reason: &'a str,
+    message: &'a str,
+    /// 0 if it is not recorded.
+    occurrences: i32,
+    repeat: Option<Duration>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Recorder {
+    queue: Arc<EventQueue>,
+    metrics: Metrics,
+    dry_run: bool,
+    repeat: Duration,
+    last: Arc<Mutex<HashMap<(String, ObjectKey), EventsByPart>>>,
+}
+
+impl Recorder {
+    /// A recorder, and the task that writes what it records.
+    pub(crate) fn new(
+        client: Client,
+        dry_run: bool,
+        repeat: Duration,
+        guard: LeaseGuard,
+        metrics: Metrics,
+    ) -> (Self, EventWriter) {
+        let (queue, waiting) = EventQueue::new();
+        let recorder = Self {
+            queue: Arc::new(queue),
+            metrics,
+            dry_run,
+            repeat,
+            last: Arc::default(),
+        };
+        let writer = EventWriter::new(client, guard, waiting);
+        (recorder, writer)
+    }
+
+    /// Records an event of an operation unless it repeats the last one of the object or part (u37).
+    /// A Warning that repeats is recorded again from time to time, with the number of repetitions.
+    pub(crate) fn record_change(
+        &self,
+        regarding: &Regarding,
+        event_type: EventType,
+        reason: &str,
+        message: &str,
+    ) {
+        let repeat = (event_type == Warning).then_some(self.repeat);
+        let slot = Slot {
+            is_wait: false,
+            subject: message,
+            repeat,
+        };
+        let (occurrences, _) = self.occurrences(regarding, reason, &slot);
+        let importance = match event_type {
+            Normal => Importance::Success,
+            Warning => Importance::Kept,
+        };
+        let event = NewEvent {
+            event_type,
+            reason,
+            message,
+            occurrences,
+            repeat,
+        };
+        self.send(regarding, &event, importance);
+    }
+
+    /// Records why an object or part waits, unless that was recorded already; returns when to do so
+    /// again.
+    pub(crate) fn record_wait(&self, regarding: &Regarding, wait: &Wait) -> Option<Duration> {
+        let event_type = match wait.event {
+            WaitEvent::Elsewhere => return None,
+            WaitEvent::Progress => Normal,
+            WaitEvent::Problem | WaitEvent::IfLong => Warning,
+        };
+        let slot = Slot {
+            is_wait: true,
+            // A count in the message is no news.
+            subject: wait.subject(),
+            repeat: Some(self.repeat),
+        };
+        let (occurrences, next) = self.occurrences(regarding, wait.reason, &slot);
+        let event = NewEvent {
+            event_type,
+            reason: wait.reason,
+            message: &wait.message,
+            occurrences: occurrences.min(1),
+            repeat: slot.repeat,
+        };
+        self.send(regarding, &event, Importance::Kept);
+        Some(next)
+    }
+
+    /// Lets the next wait of an object be recorded although it may be the same as the last one.
+    pub(crate) fn end_wait(&self, regarding: &Regarding) {
+        let key = regarding.key();
+        if let Some(parts) = self.last.lock().get_mut(&key) {
+            parts.remove(&(regarding.part.clone(), true));
+        }
+    }
+
+    /// How often an event has to be counted now, which is 0 if it is not recorded, and when it is
+    /// recorded again if it still repeats then.
+    fn occurrences(&self, regarding: &Regarding, reason: &str, slot: &Slot<'_>) -> (i32, Duration) {
+        let now = Instant::now();
+        let (uid, part) = (&regarding.object.uid, regarding.part.clone());
+        let mut last = self.last.lock();
+        let parts = last.entry(regarding.key()).or_default();
+        let mut occurrences = 1;
+        let known = parts.get_mut(&(part.clone(), slot.is_wait));
+        if let Some(known) = known.filter(|known| {
+            (&known.uid, known.reason.as_str(), known.subject.as_str())
+                == (uid, reason, slot.subject)
+        }) {
+            let wait = slot.repeat.map_or(Duration::MAX, |repeat| {
+                repeat.saturating_sub(now.duration_since(known.at))
+            });
+            if !wait.is_zero() {
+                known.suppressed = known.suppressed.saturating_add(1);
+                return (0, wait);
+            }
+            occurrences = known.suppressed.saturating_add(1);
+        }
+        let event = LastEvent {
+            uid: uid.clone(),
+            reason: reason.to_owned(),
+            subject: slot.subject.to_owned(),
+            at: now,
+            suppressed: 0,
+        };
+        parts.insert((part, slot.is_wait), event);
+        (occurrences, self.repeat)
+    }
+
+    /// Records an event, whatever was recorded before.
+    pub(crate) fn record(
+        &self,
+        regarding: &Regarding,
+        event_type: EventType,
+        reason: &str,
+        message: &str,
+    ) {
+        let event = NewEvent {
+            event_type,
+            reason,
+            message,
+            occurrences: 1,
+            repeat: None,
+        };
+        self.send(regarding, &event, Importance::Kept);
+    }
+
+    fn send(&self, regarding: &Regarding, event: &NewEvent<'_>, importance: Importance) {
+        if event.occurrences == 0 {
+            return;
+        }
+        let Regarding { object, part } = regarding;
+        let (reason, message) = (event.reason, event.message);
+        let message = if part.is_empty() {
+            message.to_owned()
+        } else {
+            format!("{part}: {message}")
+        };
+        if self.dry_run {
+            tracing::info!(reason, message, "dry run: would record an event");
+            return;
+        }
+        let repeat = event.repeat;
+        let event = EventRecord {
+            regarding: object.clone(),
+            part: part.clone(),
+            event_type: event.event_type,
+            reason: reason.to_owned(),
+            message,
+            at: Timestamp::now(),
+            occurrences: event.occurrences,
+            // The next repetition may be late.
+            retention: repeat.map_or(AGGREGATION_PERIOD, |repeat| repeat.saturating_mul(2)),
+        };
+        if !self.queue.add(event, importance) {
+            self.metrics.event_dropped();
+        }
+    }
+
+    /// Removes what is kept of an object that no longer exists.
+    pub(crate) fn remove(&self, key: &RequestKey) {
+        let key = (key.kind().to_owned(), key.object().clone());
+        self.last.lock().remove(&key);
+    }
+}

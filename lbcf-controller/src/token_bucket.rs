@@ -1,0 +1,68 @@
+//! A token bucket: a rate with a burst. The time is an argument.
+
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A limited number of tokens, of which new ones come at a rate.
+#[derive(Debug)]
+pub(crate) struct TokenBucket {
+    interval: Duration,
+    /// There is a token if `full_at` is at most this far ahead.
+    tolerance: Duration,
+    /// Stored instead of the number of tokens, which changes with time.
+    full_at: Instant,
+}
+
+impl TokenBucket {
+    /// A full bucket of `burst` tokens, which gets `per_second` new ones a second.
+    pub(crate) fn new(per_second: u32, burst: u32, now: Instant) -> Self {
+        let interval = Duration::from_secs(1) / per_second.max(1);
+        Self {
+            interval,
+            tolerance: interval.saturating_mul(burst.saturating_sub(1)),
+            full_at: now,
+        }
+    }
+
+    /// Takes a token, or returns when there will be one.
+    pub(crate) fn take(&mut self, now: Instant) -> Result<(), Instant> {
+        let ahead = self.full_at.saturating_duration_since(now);
+        if ahead > self.tolerance {
+            return Err(now + (ahead - self.tolerance));
+        }
+        self.full_at = self.full_at.max(now) + self.interval;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b147_a_burst_passes_and_then_so_many_requests_a_second() {
+        let began = Instant::now();
+        let at = |millis| began + Duration::from_millis(millis);
+        let mut bucket = TokenBucket::new(4, 3, began);
+        for _ in 0..3 {
+            assert_eq!(bucket.take(at(0)), Ok(()));
+        }
+        assert_eq!(bucket.take(at(0)), Err(at(250)));
+        assert_eq!(bucket.take(at(100)), Err(at(250)), "waiting takes no token");
+        assert_eq!(bucket.take(at(250)), Ok(()));
+        assert_eq!(bucket.take(at(250)), Err(at(500)));
+        for _ in 0..3 {
+            assert_eq!(bucket.take(at(60_000)), Ok(()), "it never holds more");
+        }
+        assert_eq!(bucket.take(at(60_000)), Err(at(60_250)));
+    }
+
+    #[test]
+    fn numbers_at_the_edge_do_not_overflow() {
+        let now = Instant::now();
+        for (per_second, burst) in [(0, 0), (1, u32::MAX), (u32::MAX, u32::MAX), (u32::MAX, 0)] {
+            let mut bucket = TokenBucket::new(per_second, burst, now);
+            assert_eq!(bucket.take(now), Ok(()));
+        }
+    }
+}
