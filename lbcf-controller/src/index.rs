@@ -5,6 +5,7 @@
 //! Applying an event returns the reconcile requests that follow from it. There is no I/O and no
 //! clock, so tests only have to apply events.
 
+mod address;
 mod apply;
 mod binds;
 mod driver_users;
@@ -22,16 +23,18 @@ mod records;
 mod selections;
 mod service_groups;
 mod services;
+mod shared_maps;
 mod store;
 mod tallies;
 
+pub(crate) use address::AddressKey;
 pub(crate) use driver_users::DriverUse;
 pub(crate) use neighbours::Neighbour;
 pub(crate) use nodes::NodeView;
 pub(crate) use ownership::Ownership;
 pub(crate) use pods::PodView;
 pub(crate) use record_uids::{DepartureMark, LeftAddresses};
-pub(crate) use records::{AddressKey, counts_as_registered, unit_of};
+pub(crate) use records::{counts_as_registered, unit_of};
 pub(crate) use service_groups::takes_node;
 #[cfg(test)]
 pub(crate) use services::ServicePortView;
@@ -70,6 +73,19 @@ pub(crate) enum StoreEvent<T> {
     /// The API server responded that the object does not exist, of which this version was known
     /// when it was read. A watch that had to list again may never report the deletion.
     NotFound(ObjectKey, u64),
+}
+
+impl<T> StoreEvent<T> {
+    /// The object that the event adds or changes.
+    fn object_mut(&mut self) -> Option<&mut T> {
+        match self {
+            Self::InitApply(object)
+            | Self::Apply(object)
+            | Self::Written(object)
+            | Self::Read(object) => Some(object),
+            _ => None,
+        }
+    }
 }
 
 /// A kind of objects that the index holds.

@@ -5,19 +5,20 @@ use crate::names::{LABEL_BACKEND_GROUP, LABEL_BIND};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::ResourceExt;
 use std::fmt;
+use std::sync::Arc;
 
-/// An object's namespace and name.
+/// An object's namespace and name. A copy shares the texts, because each object is in many indexes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectKey {
     /// Empty for objects of the cluster.
-    pub namespace: String,
+    pub namespace: Arc<str>,
     /// Unique within the namespace and kind.
-    pub name: String,
+    pub name: Arc<str>,
 }
 
 impl ObjectKey {
     /// The key of `namespace/name`.
-    pub fn new(namespace: impl Into<String>, name: impl Into<String>) -> Self {
+    pub fn new(namespace: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
         Self {
             namespace: namespace.into(),
             name: name.into(),
@@ -28,8 +29,8 @@ impl ObjectKey {
     pub fn of<K: kube::Resource>(object: &K) -> Self {
         let meta = object.meta();
         Self::new(
-            meta.namespace.clone().unwrap_or_default(),
-            meta.name.clone().unwrap_or_default(),
+            meta.namespace.as_deref().unwrap_or_default(),
+            meta.name.as_deref().unwrap_or_default(),
         )
     }
 }
@@ -59,6 +60,9 @@ pub(crate) enum RequestKey {
     /// reconciling the owner, so that a slow driver does not delay its other backends.
     DeregisterVerdict(Owner),
 }
+
+/// The name of a pod or node, or an address: what an owner's backends are reconciled by.
+pub(crate) type Unit = Arc<str>;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct BindLoadBalancerKey {

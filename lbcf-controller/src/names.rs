@@ -68,12 +68,16 @@ pub const SYSTEM_NAMESPACE: &str = "kube-system";
 /// prefix decides, for admission and reconciling alike (b54, b57).
 #[must_use]
 pub fn resolve(namespace: &str, name: &str) -> ObjectKey {
-    let namespace = if name.starts_with(SYSTEM_PREFIX) {
+    ObjectKey::new(namespace_of(namespace, name), name)
+}
+
+/// The namespace of [`resolve`].
+pub(crate) fn namespace_of<'a>(namespace: &'a str, name: &str) -> &'a str {
+    if name.starts_with(SYSTEM_PREFIX) {
         SYSTEM_NAMESPACE
     } else {
         namespace
-    };
-    ObjectKey::new(namespace, name)
+    }
 }
 
 /// The name of the record for a port of a pod (b45).

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct DeregisterVerdict {
     /// The names and uids of the pods.
-    asked: BTreeMap<String, String>,
+    asked: BTreeMap<Arc<str>, String>,
     outcome: VerdictOutcome,
 }
 
@@ -52,7 +52,7 @@ impl DeregisterVerdict {
     ) -> Self {
         let asked = asked
             .into_iter()
-            .map(|pod| (pod.key.name.clone(), pod.uid.clone()))
+            .map(|pod| (Arc::clone(&pod.key.name), pod.uid.clone()))
             .collect();
         Self { asked, outcome }
     }
@@ -69,7 +69,7 @@ impl DeregisterVerdict {
             return true;
         }
         match &self.outcome {
-            VerdictOutcome::Kept(names) => names.contains(&pod.key.name),
+            VerdictOutcome::Kept(names) => names.contains(&*pod.key.name),
             VerdictOutcome::Failed(FailurePolicy::DoNothing) => true,
             VerdictOutcome::Failed(FailurePolicy::IfNotReady) => false,
             VerdictOutcome::Failed(FailurePolicy::IfNotRunning) => pod.is_running(),

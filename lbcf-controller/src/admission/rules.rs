@@ -51,7 +51,7 @@ pub(super) fn is_draining(labels: Option<&Labels>) -> bool {
 
 /// b53, b55: the system namespace and the prefix of names belong together.
 fn is_system(key: &ObjectKey) -> bool {
-    key.namespace == names::SYSTEM_NAMESPACE
+    *key.namespace == *names::SYSTEM_NAMESPACE
 }
 
 fn has_prefix(key: &ObjectKey) -> bool {

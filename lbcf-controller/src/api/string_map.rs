@@ -2,19 +2,21 @@
 
 use crate::names;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 
 /// A map whose keys and values only the driver interprets: `lbSpec`, `lbInfo`, `attributes`,
 /// `parameters`, `injectedInfo`.
 ///
 /// Published samples have numbers as values, such as `weight: 50`; they are read as strings (d20).
-/// `null` is read as an empty map (b5).
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct StringMap(BTreeMap<String, String>);
+/// `null` is read as an empty map (b5). A copy shares the entries.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StringMap(Arc<BTreeMap<String, String>>);
 
 impl StringMap {
     /// Whether it has no entries.
@@ -30,6 +32,11 @@ impl StringMap {
         lengths.sum()
     }
 
+    /// Whether there are other copies that share the entries.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
     /// A digest that is the same for equal maps only.
     pub(crate) fn digest(&self) -> String {
         names::digest_of(&self.0)
@@ -38,7 +45,7 @@ impl StringMap {
     /// A copy as the wire types have it.
     #[must_use]
     pub fn to_wire(&self) -> BTreeMap<String, String> {
-        self.0.clone()
+        BTreeMap::clone(&self.0)
     }
 }
 
@@ -52,48 +59,72 @@ impl Deref for StringMap {
 
 impl From<BTreeMap<String, String>> for StringMap {
     fn from(map: BTreeMap<String, String>) -> Self {
-        Self(map)
+        Self(Arc::new(map))
     }
 }
 
 impl<const N: usize> From<[(&str, &str); N]> for StringMap {
     fn from(entries: [(&str, &str); N]) -> Self {
-        Self(
-            entries
-                .into_iter()
-                .map(|(key, value)| (key.to_owned(), value.to_owned()))
-                .collect(),
-        )
+        let entries = entries.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        BTreeMap::from(entries).into()
     }
 }
 
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "a string or a number")]
-enum StringOrNumber {
-    String(String),
-    Integer(i64),
-    Number(f64),
-    Bool(bool),
+impl Serialize for StringMap {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
 }
 
 impl<'de> Deserialize<'de> for StringMap {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let values: BTreeMap<String, StringOrNumber> =
-            Option::deserialize(deserializer)?.unwrap_or_default();
-        Ok(Self(
-            values
-                .into_iter()
-                .map(|(key, value)| {
-                    let text = match value {
-                        StringOrNumber::String(text) => text,
-                        StringOrNumber::Integer(number) => number.to_string(),
-                        StringOrNumber::Number(number) => number.to_string(),
-                        StringOrNumber::Bool(flag) => flag.to_string(),
-                    };
-                    (key, text)
-                })
-                .collect(),
-        ))
+        let values: Option<BTreeMap<String, Text>> = Option::deserialize(deserializer)?;
+        let entries = values.into_iter().flatten();
+        let entries: BTreeMap<_, _> = entries.map(|(key, Text(text))| (key, text)).collect();
+        Ok(entries.into())
+    }
+}
+
+/// A string, or another scalar as its text.
+struct Text(String);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextVisitor).map(Self)
+    }
+}
+
+struct TextVisitor;
+
+impl Visitor<'_> for TextVisitor {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string or a number")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<String, E> {
+        Ok(text.to_owned())
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<String, E> {
+        Ok(text)
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<String, E> {
+        Ok(number.to_string())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<String, E> {
+        Ok(number.to_string())
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<String, E> {
+        Ok(number.to_string())
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<String, E> {
+        Ok(flag.to_string())
     }
 }
 

@@ -11,7 +11,7 @@ use crate::cluster::EventType::Normal;
 use crate::cluster::Regarding;
 use crate::context::Context;
 use crate::index::{Index, NodeView, ServiceView};
-use crate::key::{ObjectKey, Owner};
+use crate::key::{ObjectKey, Owner, Unit};
 use crate::names;
 use crate::object::ObjectExt;
 use crate::reconcile::{Action, Error};
@@ -55,7 +55,7 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
     }
 }
 
-fn observe(context: &Context, owner: &Owner, units: &BTreeSet<String>) -> Option<GroupState> {
+fn observe(context: &Context, owner: &Owner, units: &BTreeSet<Unit>) -> Option<GroupState> {
     let index = context.index();
     let group = index.find::<BackendGroup>(owner.key())?;
     let candidates = match (&group.spec.pods, &group.spec.service) {
@@ -69,7 +69,7 @@ fn observe(context: &Context, owner: &Owner, units: &BTreeSet<String>) -> Option
             let nodes = units.iter().filter_map(|name| {
                 Some(CandidateNode {
                     has_pods: index.selections.has_available_on(owner, name),
-                    node: index.find::<NodeView>(&ObjectKey::new("", name.clone()))?,
+                    node: index.find::<NodeView>(&ObjectKey::new("", Unit::clone(name)))?,
                 })
             });
             Candidates::Nodes {
@@ -79,7 +79,7 @@ fn observe(context: &Context, owner: &Owner, units: &BTreeSet<String>) -> Option
         }
         (None, None) => {
             let addresses = group.spec.static_addresses.iter();
-            let addresses = addresses.filter(|addr| units.contains(*addr));
+            let addresses = addresses.filter(|addr| units.contains(addr.as_str()));
             Candidates::Addresses(addresses.cloned().collect())
         }
     };

@@ -75,7 +75,7 @@ pub(super) fn record(
     let (label, value, source) = match backend {
         GroupBackend::Pod { pod, port } => {
             spec.pod_backend = Some(PodBackendRecord {
-                name: pod.key.name.clone(),
+                name: pod.key.name.to_string(),
                 port: PortSelector::new(port.0, port.1),
             });
             let value = names::label_value(&pod.key.name);
@@ -92,7 +92,7 @@ pub(super) fn record(
                 name: service.to_owned(),
                 port: PortSelector::new(port.0, port.1),
                 node_port,
-                node_name: node.key.name.clone(),
+                node_name: node.key.name.to_string(),
             });
             let value = names::label_value(service);
             let source = backends::node_source(node);

@@ -1,6 +1,6 @@
 use super::execute::PlanOutcome;
 use crate::context::Context;
-use crate::key::Owner;
+use crate::key::{Owner, Unit};
 use crate::reconcile::Error;
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ const BATCH: usize = 256;
 pub(crate) struct UnitBatch<'a> {
     context: &'a Context,
     owner: &'a Owner,
-    pub(crate) units: BTreeSet<String>,
+    pub(crate) units: BTreeSet<Unit>,
 }
 
 impl<'a> UnitBatch<'a> {

@@ -7,7 +7,7 @@ use crate::cluster::EventType::{Normal, Warning};
 use crate::cluster::{Regarding, WriteError};
 use crate::context::Context;
 use crate::index::{StoreEvent, unit_of};
-use crate::key::{ObjectKey, controller_of};
+use crate::key::{ObjectKey, Unit, controller_of};
 use crate::reconcile::Error;
 use futures::stream::{self, StreamExt};
 use jiff::Timestamp;
@@ -20,9 +20,9 @@ const CONCURRENT_WRITES: usize = 16;
 #[derive(Debug, Default)]
 pub(crate) struct PlanOutcome {
     /// The units for which a write failed.
-    pub failed: BTreeSet<String>,
+    pub failed: BTreeSet<Unit>,
     /// The units of records that cannot be created until their names are free, with what has them.
-    pub taken: BTreeMap<String, String>,
+    pub taken: BTreeMap<Unit, String>,
     /// One of the errors, a conflict only if there is no other.
     pub error: Option<Error>,
 }
@@ -37,7 +37,7 @@ pub(crate) async fn execute(
     outcome.take_taken_names(context, owner, &mut plan);
     let deletions = plan.delete.into_iter().map(|record| async move {
         let result = delete(context, &record).await;
-        (unit_of(&record).to_owned(), result)
+        (unit_of(&record).into(), result)
     });
     outcome.collect(deletions).await;
     let adopted = &AtomicUsize::new(0);
@@ -46,7 +46,7 @@ pub(crate) async fn execute(
         if result.is_ok() && controller_of(&old).is_none() {
             adopted.fetch_add(1, Ordering::Relaxed);
         }
-        (unit_of(&old).to_owned(), result)
+        (unit_of(&old).into(), result)
     });
     outcome.collect(updates).await;
     let adopted = adopted.load(Ordering::Relaxed);
@@ -58,7 +58,7 @@ pub(crate) async fn execute(
     let creations = plan.create.into_iter().map(|record| async move {
         let created = context.cluster.create(&record).await;
         let result = apply_written(context, &record, created).await;
-        (unit_of(&record).to_owned(), result.map(drop))
+        (unit_of(&record).into(), result.map(drop))
     });
     outcome.collect(creations).await;
     outcome
@@ -80,7 +80,7 @@ impl PlanOutcome {
 
     async fn collect<F>(&mut self, writes: impl Iterator<Item = F> + Send)
     where
-        F: Future<Output = (String, Result<(), WriteError>)> + Send,
+        F: Future<Output = (Unit, Result<(), WriteError>)> + Send,
     {
         let mut results = stream::iter(writes).buffer_unordered(CONCURRENT_WRITES);
         while let Some((unit, result)) = results.next().await {

@@ -3,7 +3,7 @@
 use super::RecordPlan;
 use crate::api::BackendRecord;
 use crate::index::{Lookup, unit_of};
-use crate::key::controller_of;
+use crate::key::{Unit, controller_of};
 use kube::ResourceExt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct TakenNames {
     /// By unit: the record that has the name, and why it is not the one to create.
-    pub(super) units: BTreeMap<String, String>,
+    pub(super) units: BTreeMap<Unit, String>,
     count: usize,
 }
 
@@ -28,7 +28,7 @@ impl TakenNames {
                 return true;
             };
             let message = format!("BackendRecord {} exists and {reason}", record.name_any());
-            let unit = unit_of(record).to_owned();
+            let unit = Unit::from(unit_of(record));
             taken.units.entry(unit).or_insert(message);
             taken.count += 1;
             false
@@ -97,7 +97,7 @@ mod tests {
             _ => Lookup::Missing,
         });
         assert_eq!(plan.create, [record("free")]);
-        let units: Vec<_> = taken.units.keys().collect();
+        let units: Vec<_> = taken.units.keys().map(|unit| &**unit).collect();
         assert_eq!(units, ["addr-foreign", "addr-odd", "addr-orphan"]);
         assert_eq!(
             taken.message().as_deref(),

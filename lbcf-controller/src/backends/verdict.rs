@@ -8,7 +8,7 @@ use crate::cluster::{Regarding, WriteError};
 use crate::context::Context;
 use crate::error_text::in_full;
 use crate::index::PodView;
-use crate::key::{ObjectKey, Owner, RequestKey};
+use crate::key::{ObjectKey, Owner, RequestKey, Unit};
 use crate::names;
 use crate::object::ObjectExt;
 use crate::queue::{jitter, spread};
@@ -84,7 +84,7 @@ pub(crate) async fn reconcile_verdict(context: &Context, owner: &Owner) -> Resul
             // The verdict is not about a pod that was still starting: if it is registered and
             // unready by now, the driver judges it again.
             let names = registered.iter().map(|pod| &pod.key.name);
-            let names: BTreeSet<&String> = names.collect();
+            let names: BTreeSet<&Unit> = names.collect();
             let about = pods.iter().filter(|pod| names.contains(&pod.key.name));
             (DeregisterVerdict::new(about, outcome), 0)
         }
@@ -154,7 +154,7 @@ impl VerdictRequest {
             }
         };
         (policy == Some(DeregisterPolicy::Webhook)).then(|| Self {
-            namespace: owner.key().namespace.clone(),
+            namespace: owner.key().namespace.to_string(),
             regarding,
             selection,
             webhook,

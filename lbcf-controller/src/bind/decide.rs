@@ -104,7 +104,7 @@ fn desire(
                 lb_info: lb.lb_info.clone(),
                 lb_attributes: lb.last_synced_attributes.clone().unwrap_or_default(),
                 pod_backend: Some(PodBackendRecord {
-                    name: pod.key.name.clone(),
+                    name: pod.key.name.to_string(),
                     port: PortSelector {
                         port: Some(port),
                         port_number: None,

@@ -8,7 +8,7 @@ use crate::backends::{
 use crate::cluster::Regarding;
 use crate::context::Context;
 use crate::index::Lookup;
-use crate::key::{BindLoadBalancerKey, ObjectKey, Owner, RequestKey};
+use crate::key::{BindLoadBalancerKey, ObjectKey, Owner, RequestKey, Unit};
 use crate::names::FINALIZER_LOAD_BALANCER;
 use crate::object::ObjectExt;
 use crate::reconcile::{Action, Error, Request};
@@ -77,7 +77,7 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
     }
 }
 
-fn observe(context: &Context, owner: &Owner, units: &BTreeSet<String>) -> Option<BindState> {
+fn observe(context: &Context, owner: &Owner, units: &BTreeSet<Unit>) -> Option<BindState> {
     let index = context.index();
     let pods = index.pods_of(owner, units);
     Some(BindState {

@@ -8,7 +8,7 @@ use crate::api::{
     BackendGroup, Bind, Conditions, LoadBalancer, LoadBalancerDriver, PodSelection,
     SelectPodByLabel, condition_types,
 };
-use crate::key::{BindLoadBalancerKey, ObjectKey, Owner, RequestKey};
+use crate::key::{BindLoadBalancerKey, ObjectKey, Owner, RequestKey, Unit};
 use crate::names;
 use crate::object::ObjectExt;
 use crate::reconcile::Request;
@@ -191,10 +191,12 @@ impl Indexed for PodView {
             for owner in index.selections.pod_changed(&key, old, new) {
                 if index.is_of_service(&owner) {
                     for node in [old, new].into_iter().flatten().map(|pod| &pod.node) {
-                        index.pending.mark(&owner, node, may_deregister);
+                        index.pending.mark(&owner, node.as_str(), may_deregister);
                     }
                 } else {
-                    index.pending.mark(&owner, &key.name, may_deregister);
+                    index
+                        .pending
+                        .mark(&owner, Unit::clone(&key.name), may_deregister);
                 }
                 requests.push(owner_request(&owner, may_deregister));
             }
@@ -250,7 +252,9 @@ impl Indexed for NodeView {
                 .flat_map(|node| index.service_groups.of_node(&node.labels))
                 .collect();
             for owner in groups.into_iter().map(Owner::Group) {
-                index.pending.mark(&owner, &key.name, may_deregister);
+                index
+                    .pending
+                    .mark(&owner, Unit::clone(&key.name), may_deregister);
                 requests.push(owner_request(&owner, may_deregister));
             }
         }

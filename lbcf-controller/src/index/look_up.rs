@@ -3,7 +3,7 @@
 use super::service_groups::service_of;
 use super::{DriverUse, Index, Indexed, Lookup, PodView, binds};
 use crate::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, StringMap};
-use crate::key::{ObjectKey, Owner, RequestKey};
+use crate::key::{ObjectKey, Owner, RequestKey, Unit};
 use crate::names;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -100,7 +100,7 @@ impl Index {
             return DriverUse::Used(examples);
         }
         let is_near = |key: &ObjectKey| {
-            driver.namespace == names::SYSTEM_NAMESPACE || driver.namespace == key.namespace
+            *driver.namespace == *names::SYSTEM_NAMESPACE || driver.namespace == key.namespace
         };
         let is_unknown = self.load_balancers.unreadable().any(is_near)
             || self.groups.unreadable().any(is_near)
@@ -114,12 +114,12 @@ impl Index {
     }
 
     /// Takes the next units of an owner that have to be reconciled, at most `limit`.
-    pub(crate) fn take_units(&mut self, owner: &Owner, limit: usize) -> BTreeSet<String> {
+    pub(crate) fn take_units(&mut self, owner: &Owner, limit: usize) -> BTreeSet<Unit> {
         if self.pending.take_all(owner) {
-            let mut units: BTreeSet<String> = self.records.units(owner).cloned().collect();
+            let mut units: BTreeSet<Unit> = self.records.units(owner).cloned().collect();
             units.extend(self.candidates(owner));
             for unit in units {
-                self.pending.mark(owner, &unit, false);
+                self.pending.mark(owner, unit, false);
             }
         }
         self.pending.take(owner, limit)
@@ -129,17 +129,17 @@ impl Index {
     pub(crate) fn mark_units<'a>(
         &mut self,
         owner: &Owner,
-        units: impl IntoIterator<Item = &'a String>,
+        units: impl IntoIterator<Item = &'a Unit>,
     ) {
         if self.contains_owner(owner) {
             for unit in units {
-                self.pending.mark(owner, unit, false);
+                self.pending.mark(owner, Unit::clone(unit), false);
             }
         }
     }
 
     /// Marks units that cannot be done now, with the reasons. They are not taken before [`Index::release_units`].
-    pub(crate) fn hold_units(&mut self, owner: &Owner, units: BTreeMap<String, String>) {
+    pub(crate) fn hold_units(&mut self, owner: &Owner, units: BTreeMap<Unit, String>) {
         if self.contains_owner(owner) {
             self.pending.hold(owner, units);
         }
@@ -158,7 +158,7 @@ impl Index {
     }
 
     /// The units that an owner's backends may consist of.
-    fn candidates(&self, owner: &Owner) -> Vec<String> {
+    fn candidates(&self, owner: &Owner) -> Vec<Unit> {
         let group = match owner {
             Owner::Group(key) => self.groups.find(key),
             Owner::Bind(_) => None,
@@ -167,23 +167,26 @@ impl Index {
             Some(group) if service_of(group).is_some() => {
                 self.nodes.keys().map(|node| node.name.clone()).collect()
             }
-            Some(group) if group.spec.pods.is_none() => group.spec.static_addresses.clone(),
+            Some(group) if group.spec.pods.is_none() => {
+                let addresses = group.spec.static_addresses.iter();
+                addresses.map(|addr| addr.as_str().into()).collect()
+            }
             _ => self.selections.members.get(owner).cloned().collect(),
         }
     }
 
     /// The units that are pods which the owner selects.
-    pub(crate) fn pods_of(&self, owner: &Owner, units: &BTreeSet<String>) -> Vec<Arc<PodView>> {
+    pub(crate) fn pods_of(&self, owner: &Owner, units: &BTreeSet<Unit>) -> Vec<Arc<PodView>> {
         let selected = units
             .iter()
-            .filter(|name| self.selections.members.contains(owner, name.as_str()));
+            .filter(|name| self.selections.members.contains(owner, &**name));
         self.pods_named(owner, selected)
     }
 
     fn pods_named<'a>(
         &self,
         owner: &Owner,
-        names: impl Iterator<Item = &'a String>,
+        names: impl Iterator<Item = &'a Unit>,
     ) -> Vec<Arc<PodView>> {
         let namespace = &owner.key().namespace;
         let keys = names.map(|name| ObjectKey::new(namespace.clone(), name.clone()));
@@ -199,7 +202,7 @@ impl Index {
     /// with records, then those without.
     pub(crate) fn unready_pods_of(&self, owner: &Owner) -> [Vec<Arc<PodView>>; 2] {
         let unready = self.selections.unready.get(owner);
-        let has_records = |pod: &&String| self.records.of_unit(owner, pod).next().is_some();
+        let has_records = |pod: &&Unit| self.records.of_unit(owner, pod).next().is_some();
         let (with, without): (Vec<_>, Vec<_>) = unready.partition(has_records);
         [with, without].map(|names| self.pods_named(owner, names.into_iter()))
     }
@@ -207,7 +210,7 @@ impl Index {
     pub(crate) fn records_of(
         &self,
         owner: &Owner,
-        units: &BTreeSet<String>,
+        units: &BTreeSet<Unit>,
     ) -> Vec<Arc<BackendRecord>> {
         units
             .iter()

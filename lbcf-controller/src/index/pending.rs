@@ -4,7 +4,7 @@
 //! names of changed *units* (a pod, a node or an address) are collected here, and reconciling takes
 //! a batch of names at a time, beginning with those that may have to be deregistered.
 
-use crate::key::Owner;
+use crate::key::{Owner, Unit};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 #[derive(Debug, Default)]
@@ -14,10 +14,10 @@ pub(super) struct Pending(HashMap<Owner, PendingUnits>);
 struct PendingUnits {
     /// The owner itself changed, or one of its load balancers.
     all: bool,
-    high: BTreeSet<String>,
-    normal: BTreeSet<String>,
+    high: BTreeSet<Unit>,
+    normal: BTreeSet<Unit>,
     /// Those that cannot be done now and must not delay the others, with the reasons.
-    held: BTreeMap<String, String>,
+    held: BTreeMap<Unit, String>,
 }
 
 impl Pending {
@@ -25,13 +25,13 @@ impl Pending {
         self.of(owner).all = true;
     }
 
-    pub(super) fn mark(&mut self, owner: &Owner, unit: &str, may_deregister: bool) {
-        let units = self.of(owner);
+    pub(super) fn mark(&mut self, owner: &Owner, unit: impl Into<Unit>, may_deregister: bool) {
+        let (units, unit) = (self.of(owner), unit.into());
         if may_deregister {
-            units.normal.remove(unit);
-            units.high.insert(unit.to_owned());
-        } else if !units.high.contains(unit) {
-            units.normal.insert(unit.to_owned());
+            units.normal.remove(&unit);
+            units.high.insert(unit);
+        } else if !units.high.contains(&unit) {
+            units.normal.insert(unit);
         }
     }
 
@@ -41,7 +41,7 @@ impl Pending {
         units.is_some_and(|units| std::mem::take(&mut units.all))
     }
 
-    pub(super) fn take(&mut self, owner: &Owner, limit: usize) -> BTreeSet<String> {
+    pub(super) fn take(&mut self, owner: &Owner, limit: usize) -> BTreeSet<Unit> {
         let mut taken = BTreeSet::new();
         let Some(units) = self.0.get_mut(owner) else {
             return taken;
@@ -61,7 +61,7 @@ impl Pending {
     }
 
     /// Marks units that are not taken before [`Pending::release`].
-    pub(super) fn hold(&mut self, owner: &Owner, held: BTreeMap<String, String>) {
+    pub(super) fn hold(&mut self, owner: &Owner, held: BTreeMap<Unit, String>) {
         if !held.is_empty() {
             self.of(owner).held.extend(held);
         }
@@ -78,10 +78,11 @@ impl Pending {
         let units = self.0.get_mut(owner);
         let held = units.map(|units| std::mem::take(&mut units.held));
         let held = held.unwrap_or_default();
-        for unit in held.keys() {
+        let is_any = !held.is_empty();
+        for unit in held.into_keys() {
             self.mark(owner, unit, false);
         }
-        !held.is_empty()
+        is_any
     }
 
     pub(super) fn remove(&mut self, owner: &Owner) {

@@ -111,7 +111,7 @@ impl Pods {
     ) -> impl Iterator<Item = &'a Arc<PodView>> {
         self.names
             .range(ObjectKey::new(namespace, "")..)
-            .take_while(move |key| key.namespace == namespace)
+            .take_while(move |key| *key.namespace == *namespace)
             .filter_map(|key| self.store.find(key))
     }
 }

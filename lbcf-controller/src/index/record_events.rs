@@ -17,16 +17,21 @@ impl Indexed for BackendRecord {
         &index.records.store
     }
 
-    fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request> {
+    fn apply(index: &mut Index, mut event: StoreEvent<Self>) -> Vec<Request> {
         let mut requests = Vec::new();
+        if let Some(record) = event.object_mut() {
+            index.records.shared_maps.share(record);
+        }
         // Comparing a record with what was written just now would find nothing.
         let is_own = matches!(event, StoreEvent::Written(_));
         for (key, diff) in index.records.store.apply(event) {
             index.records.update(&key, &diff);
-            requests.extend(index.update_driver_users(&diff, |record| {
-                let driver = names::resolve(&key.namespace, &record.spec.lb_driver);
-                [(driver, RequestKey::Record(key.clone()))]
-            }));
+            if diff.is_change(|old, new| old.spec.lb_driver != new.spec.lb_driver) {
+                requests.extend(index.update_driver_users(&diff, |record| {
+                    let driver = names::resolve(&key.namespace, &record.spec.lb_driver);
+                    [(driver, RequestKey::Record(key.clone()))]
+                }));
+            }
             if !is_own {
                 requests.extend(index.owners_to_compare(&diff));
             }

@@ -1,12 +1,11 @@
 //! Records by uid, and the addresses that records left lately: what the backends of a load balancer
 //! are compared with that no record accounts for (d53).
 
-use super::records::AddressKey;
+use super::address::{Address, AddressHasher, AddressKey};
 use super::store::Diff;
 use crate::api::BackendRecord;
 use crate::key::ObjectKey;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::hash::{BuildHasher, RandomState};
 use uuid::Uuid;
 
 /// How many departures are remembered, in less than a megabyte.
@@ -33,7 +32,7 @@ pub(crate) struct RecordUids {
     count: u64,
     /// By uid: the position of its last departure that is remembered.
     departed: HashMap<Uuid, u64>,
-    hasher: RandomState,
+    hasher: AddressHasher,
 }
 
 impl RecordUids {
@@ -47,7 +46,7 @@ impl RecordUids {
                 self.present.remove(&uid);
             }
             if is_removed || new.map(place_of) != Some(place_of(old)) {
-                self.depart(uid, AddressKey::of(old).as_ref());
+                self.depart(uid, Address::of(old));
             }
         }
         if let Some(uid) = diff.new.as_deref().and_then(uid_of) {
@@ -55,8 +54,8 @@ impl RecordUids {
         }
     }
 
-    fn depart(&mut self, uid: Uuid, address: Option<&AddressKey>) {
-        let address = address.map(|address| self.hasher.hash_one(address));
+    fn depart(&mut self, uid: Uuid, address: Option<Address<'_>>) {
+        let address = address.map(|address| self.hasher.hash(address));
         self.departed.insert(uid, self.count);
         self.departures.push_back(Departure { uid, address });
         self.count += 1;
@@ -106,12 +105,12 @@ impl RecordUids {
 #[derive(Debug)]
 pub(crate) struct LeftAddresses {
     hashes: HashSet<u64>,
-    hasher: RandomState,
+    hasher: AddressHasher,
 }
 
 impl LeftAddresses {
     pub(crate) fn contains(&self, address: &AddressKey) -> bool {
-        self.hashes.contains(&self.hasher.hash_one(address))
+        self.hashes.contains(&self.hasher.hash(address.as_ref()))
     }
 }
 

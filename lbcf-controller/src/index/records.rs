@@ -1,102 +1,93 @@
 //! Backend records by owner and unit, load balancer, pod and address.
 
+use super::address::{Address, AddressHasher, AddressKey};
 use super::multi_map::MultiMap;
 use super::record_uids::RecordUids;
+use super::shared_maps::SharedMaps;
 use super::store::{Diff, Store};
 use super::tallies::Tallies;
-use crate::api::{BackendRecord, Conditions, StringMap, condition_types};
-use crate::key::{BindLoadBalancerKey, ObjectKey, Owner, RequestKey};
+use crate::api::{BackendRecord, Conditions, condition_types};
+use crate::key::{BindLoadBalancerKey, ObjectKey, Owner, RequestKey, Unit};
 use crate::names;
 use crate::object::ObjectExt;
 use std::sync::Arc;
 
-/// One address of one load balancer, which identifies a backend in a cloud (d31).
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct AddressKey {
-    driver: ObjectKey,
-    lb_info: StringMap,
-    addr: String,
-}
-
-impl AddressKey {
-    /// The address of a backend that a driver lists.
-    pub(crate) const fn new(driver: ObjectKey, lb_info: StringMap, addr: String) -> Self {
-        Self {
-            driver,
-            lb_info,
-            addr,
-        }
-    }
-
-    pub(crate) fn addr(&self) -> &str {
-        &self.addr
-    }
-
-    /// None while the record has no address.
-    pub(crate) fn of(record: &BackendRecord) -> Option<Self> {
-        let addr = &record.status.as_ref()?.backend_addr;
-        (!addr.is_empty()).then(|| Self {
-            driver: names::resolve(namespace_of(record), &record.spec.lb_driver),
-            lb_info: record.spec.lb_info.clone(),
-            addr: addr.clone(),
-        })
-    }
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct Records {
     pub(super) store: Store<BackendRecord>,
-    by_unit: MultiMap<(Owner, String), ObjectKey>,
-    units: MultiMap<Owner, String>,
+    by_unit: MultiMap<(Owner, Unit), ObjectKey>,
+    units: MultiMap<Owner, Unit>,
     pub(crate) tallies: Tallies,
     /// Those that are not being deleted.
     kept: MultiMap<Owner, ObjectKey>,
     by_load_balancer: MultiMap<RequestKey, ObjectKey>,
     by_pod: MultiMap<ObjectKey, ObjectKey>,
-    by_address: MultiMap<AddressKey, ObjectKey>,
+    /// By the hash of the address, which may be that of another one too.
+    by_address: MultiMap<u64, ObjectKey>,
+    hasher: AddressHasher,
     pub(crate) unregistered: usize,
     pub(crate) uids: RecordUids,
+    pub(super) shared_maps: SharedMaps,
 }
 
 impl Records {
-    /// Updates the indexes with a change of a record.
+    /// Updates the indexes with a change of a record. Most changes are of its status only.
     pub(super) fn update(&mut self, key: &ObjectKey, diff: &Diff<BackendRecord>) {
         self.uids.update(key, diff);
-        if let Some(old) = &diff.old {
-            self.unregistered -= usize::from(!is_registered(old));
-            self.set(key, old, false);
-        }
-        if let Some(new) = &diff.new {
-            self.unregistered += usize::from(!is_registered(new));
-            self.set(key, new, true);
+        let is_moved = diff.is_change(|old, new| place_of(old) != place_of(new));
+        let is_tallied = is_moved
+            || diff.is_change(|old, new| counts_as_registered(old) != counts_as_registered(new));
+        let has_address = diff.is_change(|old, new| Address::of(old) != Address::of(new));
+        for (record, is_present) in [(&diff.old, false), (&diff.new, true)] {
+            let Some(record) = record else { continue };
+            if !is_registered(record) {
+                match is_present {
+                    true => self.unregistered += 1,
+                    false => self.unregistered -= 1,
+                }
+            }
+            if is_moved {
+                self.set_place(key, record, is_present);
+            }
+            if is_tallied {
+                self.set_tally(record, is_present);
+            }
+            if has_address && let Some(address) = Address::of(record) {
+                let hash = self.hasher.hash(address);
+                self.by_address.set(hash, key.clone(), is_present);
+            }
         }
     }
 
-    fn set(&mut self, key: &ObjectKey, record: &BackendRecord, is_present: bool) {
+    fn set_place(&mut self, key: &ObjectKey, record: &BackendRecord, is_present: bool) {
         if let Some(owner) = Owner::of(record) {
-            let unit = unit_of(record);
-            match (counts_as_registered(record), is_present) {
-                (true, true) => self.tallies.add(&owner, unit),
-                (true, false) => self.tallies.remove(&owner, unit),
-                (false, _) => {}
-            }
+            let unit = Unit::from(unit_of(record));
             if !record.is_deleting() {
                 self.kept.set(owner.clone(), key.clone(), is_present);
             }
-            let of_unit = (owner.clone(), unit.to_owned());
+            let of_unit = (owner.clone(), Arc::clone(&unit));
             self.by_unit.set(of_unit.clone(), key.clone(), is_present);
             let has_records = self.by_unit.count(&of_unit) > 0;
-            self.units.set(owner, unit.to_owned(), has_records);
+            self.units.set(owner, unit, has_records);
         }
         if let Some(pod) = &record.spec.pod_backend {
-            let pod = ObjectKey::new(namespace_of(record), pod.name.clone());
+            let pod = ObjectKey::new(namespace_of(record), pod.name.as_str());
             self.by_pod.set(pod, key.clone(), is_present);
-        }
-        if let Some(address) = AddressKey::of(record) {
-            self.by_address.set(address, key.clone(), is_present);
         }
         let lb = load_balancer_of(record);
         self.by_load_balancer.set(lb, key.clone(), is_present);
+    }
+
+    fn set_tally(&mut self, record: &BackendRecord, is_present: bool) {
+        if let Some(owner) = Owner::of(record)
+            && counts_as_registered(record)
+        {
+            let unit = Unit::from(unit_of(record));
+            match is_present {
+                true => self.tallies.add(&owner, &unit),
+                false => self.tallies.remove(&owner, &unit),
+            }
+        }
     }
 
     pub(super) fn of_unit(
@@ -105,12 +96,12 @@ impl Records {
         unit: &str,
     ) -> impl Iterator<Item = &Arc<BackendRecord>> {
         self.by_unit
-            .get(&(owner.clone(), unit.to_owned()))
+            .get(&(owner.clone(), unit.into()))
             .filter_map(|key| self.store.find(key))
     }
 
     /// The units that an owner has records of.
-    pub(super) fn units(&self, owner: &Owner) -> impl Iterator<Item = &String> {
+    pub(super) fn units(&self, owner: &Owner) -> impl Iterator<Item = &Unit> {
         self.units.get(owner)
     }
 
@@ -147,25 +138,29 @@ impl Records {
     pub(super) fn without_address(&self, pod: &ObjectKey) -> impl Iterator<Item = ObjectKey> {
         let records = self.by_pod.get(pod).filter(|key| {
             let record = self.store.find(key);
-            record.is_some_and(|record| AddressKey::of(record).is_none())
+            record.is_some_and(|record| Address::of(record).is_none())
         });
         records.cloned()
     }
 
     /// Whether a record has an address, in whatever namespace.
     pub(crate) fn has_address(&self, address: &AddressKey) -> bool {
-        self.by_address.count(address) > 0
+        self.at(address.as_ref()).next().is_some()
     }
 
     /// The other records with a record's address on the same load balancer.
     pub(super) fn neighbours(&self, record: &BackendRecord) -> Vec<Arc<BackendRecord>> {
         let key = ObjectKey::of(record);
-        AddressKey::of(record)
-            .iter()
-            .flat_map(|address| self.by_address.get(address))
-            .filter(|other| **other != key)
-            .filter_map(|other| self.store.find(other).cloned())
-            .collect()
+        let address = Address::of(record).into_iter();
+        let records = address.flat_map(|address| self.at(address));
+        let others = records.filter(|other| ObjectKey::of(&***other) != key);
+        others.cloned().collect()
+    }
+
+    fn at<'a>(&'a self, address: Address<'a>) -> impl Iterator<Item = &'a Arc<BackendRecord>> {
+        let keys = self.by_address.get(&self.hasher.hash(address));
+        let records = keys.filter_map(|key| self.store.find(key));
+        records.filter(move |record| Address::of(record) == Some(address))
     }
 }
 
@@ -187,6 +182,17 @@ pub(crate) fn unit_of(record: &BackendRecord) -> &str {
     pod.or_else(|| service.map(|service| &service.node_name))
         .or(spec.static_addr.as_ref())
         .map_or("", String::as_str)
+}
+
+/// What decides to which owner, unit, pod and load balancer a record belongs.
+fn place_of(record: &BackendRecord) -> impl PartialEq + use<'_> {
+    let metadata = &record.metadata;
+    (
+        &metadata.owner_references,
+        &metadata.labels,
+        &record.spec,
+        record.is_deleting(),
+    )
 }
 
 fn namespace_of(record: &BackendRecord) -> &str {

@@ -5,23 +5,24 @@
 use super::multi_map::MultiMap;
 use super::pods::{PodView, Pods};
 use crate::api::PodSelection;
-use crate::key::{ObjectKey, Owner};
+use crate::key::{ObjectKey, Owner, Unit};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 #[derive(Debug, Default)]
 pub(crate) struct Selections {
     rules: HashMap<Owner, PodSelection>,
     /// Owners by one of the labels that they select.
-    by_label: MultiMap<(String, String, String), Owner>,
+    by_label: MultiMap<(Arc<str>, String, String), Owner>,
     by_name: MultiMap<ObjectKey, Owner>,
     /// The names of the pods that an owner selects.
-    pub(super) members: MultiMap<Owner, String>,
+    pub(super) members: MultiMap<Owner, Unit>,
     /// Those of them that are being deleted.
-    deleting: MultiMap<Owner, String>,
+    deleting: MultiMap<Owner, Unit>,
     /// Those of them that are neither available nor being deleted.
-    pub(super) unready: MultiMap<Owner, String>,
+    pub(super) unready: MultiMap<Owner, Unit>,
     /// Those of them that are available, by node.
-    available_on: MultiMap<(Owner, String), String>,
+    available_on: MultiMap<(Owner, String), Unit>,
     of_pod: MultiMap<ObjectKey, Owner>,
 }
 
@@ -48,7 +49,7 @@ impl Selections {
             for name in &rule.by_name {
                 if let Some(pod) = pods
                     .store
-                    .find(&ObjectKey::new(namespace.clone(), name.clone()))
+                    .find(&ObjectKey::new(Arc::clone(namespace), name.as_str()))
                 {
                     self.add_member(owner, pod);
                 }
@@ -61,7 +62,7 @@ impl Selections {
             return;
         };
         self.set_postings(owner, &rule, false);
-        let members: Vec<String> = self.members.get(owner).cloned().collect();
+        let members: Vec<Unit> = self.members.get(owner).cloned().collect();
         for name in members {
             let pod = ObjectKey::new(owner.key().namespace.clone(), name);
             let node = pods.store.find(&pod).map(|pod| pod.node.as_str());
@@ -82,7 +83,7 @@ impl Selections {
             }
             None => {
                 for name in &rule.by_name {
-                    let pod = ObjectKey::new(namespace.clone(), name.clone());
+                    let pod = ObjectKey::new(Arc::clone(namespace), name.as_str());
                     self.by_name.set(pod, owner.clone(), is_present);
                 }
             }
@@ -172,8 +173,8 @@ fn selects(rule: &PodSelection, name: &str, labels: &BTreeMap<String, String>) -
                     .selector
                     .iter()
                     .all(|(label, value)| labels.get(label) == Some(value))
-                && !by_label.except.iter().any(|except| except == name)
+                && !by_label.except.iter().any(|except| **except == *name)
         }
-        None => rule.by_name.iter().any(|selected| selected == name),
+        None => rule.by_name.iter().any(|selected| **selected == *name),
     }
 }

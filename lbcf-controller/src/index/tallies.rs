@@ -4,7 +4,7 @@
 //! owner's load balancers, so units are counted by their number of registered records: for any
 //! number, the result is a sum of a few counts instead of an iteration over all records.
 
-use crate::key::Owner;
+use crate::key::{Owner, Unit};
 use std::collections::{BTreeMap, HashMap};
 
 #[derive(Debug, Default)]
@@ -13,16 +13,16 @@ pub(crate) struct Tallies(HashMap<Owner, Tally>);
 #[derive(Debug, Default)]
 struct Tally {
     /// By unit: its number of registered records.
-    of_unit: HashMap<String, usize>,
+    of_unit: HashMap<Unit, usize>,
     /// By number of registered records: how many units have it.
     by_count: BTreeMap<usize, usize>,
     total: usize,
 }
 
 impl Tallies {
-    pub(super) fn add(&mut self, owner: &Owner, unit: &str) {
+    pub(super) fn add(&mut self, owner: &Owner, unit: &Unit) {
         let tally = self.0.entry(owner.clone()).or_default();
-        let count = tally.of_unit.entry(unit.to_owned()).or_default();
+        let count = tally.of_unit.entry(Unit::clone(unit)).or_default();
         let before = *count;
         *count += 1;
         move_one(&mut tally.by_count, before, before + 1);
@@ -83,7 +83,7 @@ mod tests {
         let owner = Owner::Group(ObjectKey::new("ns", "web"));
         let mut tallies = Tallies::default();
         for unit in ["a", "a", "b", "c", "c", "c"] {
-            tallies.add(&owner, unit);
+            tallies.add(&owner, &unit.into());
         }
         let units = |tallies: &Tallies| [1, 2, 3, 4].map(|n| tallies.units(&owner, n));
         assert_eq!(units(&tallies), [3, 2, 1, 0]);

@@ -122,11 +122,11 @@ fn selected(index: &mut Index, group: &str) -> Vec<String> {
     index.pending.mark_all(&owner);
     let units = index.take_units(&owner, 100);
     let pods = index.pods_of(&owner, &units);
-    pods.iter().map(|pod| pod.key.name.clone()).collect()
+    pods.iter().map(|pod| pod.key.name.to_string()).collect()
 }
 
 /// The units of the group that are to be reconciled.
 fn pending(index: &mut Index) -> Vec<String> {
     let units = index.take_units(&of_group("web"), 100);
-    units.into_iter().collect()
+    units.iter().map(ToString::to_string).collect()
 }

@@ -576,7 +576,7 @@ mod tests {
         state.done(key("a"), &Ok(Action::AwaitChange), now, 0.0);
         let moved = |request: &RequestKey| {
             let mut limits = both(request);
-            limits.retain(|_| request.object().name != "b");
+            limits.retain(|_| &*request.object().name != "b");
             limits
         };
         assert_eq!(state.take(now, &moved), Some(key("b")));

@@ -51,8 +51,8 @@ impl SecretStore {
             None => {
                 let secret = Secret {
                     metadata: ObjectMeta {
-                        namespace: Some(self.key.namespace.clone()),
-                        name: Some(self.key.name.clone()),
+                        namespace: Some(self.key.namespace.to_string()),
+                        name: Some(self.key.name.to_string()),
                         ..ObjectMeta::default()
                     },
                     type_: Some(TYPE.into()),

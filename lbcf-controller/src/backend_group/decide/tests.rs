@@ -191,7 +191,7 @@ impl Case {
     fn pod_mut(&mut self, name: &str) -> &mut PodView {
         self.pods
             .iter_mut()
-            .find(|pod| pod.key.name == name)
+            .find(|pod| *pod.key.name == *name)
             .unwrap()
     }
 }

@@ -190,7 +190,7 @@ fn d13_with_another_driver_it_is_another_load_balancer() {
         .with(created())
         .change(|bind| bind.spec.load_balancers[0].driver = "another".into());
     assert_eq!(case.decide(), LoadBalancerAction::MarkDeleting);
-    assert_eq!(case.lb.driver().1.name, "driver", "it still has it");
+    assert_eq!(&*case.lb.driver().1.name, "driver", "it still has it");
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn list(store: &mut Store<PodView>, pods: impl IntoIterator<Item = PodView>) -> 
     let events = [StoreEvent::Init].into_iter().chain(events);
     let events = events.chain([StoreEvent::InitDone]);
     let changed = events.flat_map(|event| store.apply(event));
-    changed.map(|(key, _)| key.name).collect()
+    changed.map(|(key, _)| key.name.to_string()).collect()
 }
 
 fn written(store: &mut Store<PodView>, pod: PodView) {

@@ -122,7 +122,7 @@ fn b110_d42_unready_pods_are_neither_available_nor_being_deleted() {
         let pods = index.unready_pods_of(&owner);
         pods.map(|pods| {
             pods.iter()
-                .map(|it| it.key.name.clone())
+                .map(|it| it.key.name.to_string())
                 .collect::<Vec<_>>()
         })
     };
