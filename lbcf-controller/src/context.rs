@@ -3,7 +3,9 @@
 
 use crate::api::{LoadBalancerDriver, NamespacedKind, StringMap};
 use crate::call_delays::CallDelays;
-use crate::cluster::{EventWriter, Recorder, Regarding, WriteError, WriteLocks, Writer};
+use crate::cluster::{
+    EventWriter, FromWatched, Recorder, Regarding, WriteError, WriteLocks, Writer,
+};
 use crate::drivers::{AddressLocks, CallCounts, DriverError, Drivers, HealthResults};
 use crate::index::{Index, Indexed, StoreEvent};
 use crate::key::{ObjectKey, Owner, RequestKey};
@@ -121,7 +123,7 @@ impl Context {
     /// Writes an object's status unless it is so already.
     pub(crate) async fn write_status<K>(&self, object: &K, new: &K::Status) -> Result<(), Error>
     where
-        K: Indexed + NamespacedKind + HasStatus<Status: Serialize + PartialEq + Sync>,
+        K: Indexed + NamespacedKind + FromWatched + HasStatus<Status: Serialize + PartialEq + Sync>,
     {
         if object.status() == Some(new) {
             return Ok(());
@@ -131,7 +133,7 @@ impl Context {
         Ok(())
     }
 
-    pub(crate) async fn add_finalizer<K: Indexed + NamespacedKind>(
+    pub(crate) async fn add_finalizer<K: Indexed + NamespacedKind + FromWatched>(
         &self,
         object: &K,
         finalizer: &str,
@@ -142,7 +144,7 @@ impl Context {
         Ok(self.apply_written(object, written)?)
     }
 
-    pub(crate) async fn remove_finalizer<K: Indexed + NamespacedKind>(
+    pub(crate) async fn remove_finalizer<K: Indexed + NamespacedKind + FromWatched>(
         &self,
         object: &K,
         finalizer: &str,

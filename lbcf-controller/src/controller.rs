@@ -16,9 +16,9 @@ use crate::metrics::Metrics;
 use crate::options::Options;
 use admission_task::AdmissionTask;
 use background::Background;
+use futures::future::BoxFuture;
 use kube::Client;
 use std::future::Future;
-use std::pin::pin;
 use std::sync::Arc;
 use workers::Workers;
 
@@ -128,10 +128,19 @@ impl Controller {
     /// [`RunError`] if it ends before `stop`. If it lost the lease, running reconciliations are
     /// aborted, because another controller may have taken over.
     pub async fn run(self, stop: impl Future<Output = ()> + Send) -> Result<(), RunError> {
+        self.run_boxed(Box::pin(stop)).await
+    }
+
+    /// Boxed, so that it is compiled with this crate: the machine code of an `async fn` is generated in the
+    /// crates that await it.
+    fn run_boxed<'a>(self, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, Result<(), RunError>> {
+        Box::pin(self.run_until(stop))
+    }
+
+    async fn run_until(self, mut stop: BoxFuture<'_, ()>) -> Result<(), RunError> {
         let Self {
             context, health, ..
         } = self;
-        let mut stop = pin!(stop);
         let mut background = Background::start(&context, &health, self.events);
         // Nothing is decided on a part of the cluster's state (u9).
         tokio::select! {

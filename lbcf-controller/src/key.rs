@@ -4,6 +4,7 @@ use crate::api::BackendRecord;
 use crate::names::{LABEL_BACKEND_GROUP, LABEL_BIND};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::ResourceExt;
+use kube::api::ObjectMeta;
 use std::fmt;
 use std::sync::Arc;
 
@@ -27,12 +28,16 @@ impl ObjectKey {
 
     /// The key of a namespaced object as the API server gave it.
     pub fn of<K: kube::Resource>(object: &K) -> Self {
-        let meta = object.meta();
-        Self::new(
-            meta.namespace.as_deref().unwrap_or_default(),
-            meta.name.as_deref().unwrap_or_default(),
-        )
+        key_of(object.meta())
     }
+}
+
+/// The key of the object with this metadata.
+pub(crate) fn key_of(metadata: &ObjectMeta) -> ObjectKey {
+    ObjectKey::new(
+        metadata.namespace.as_deref().unwrap_or_default(),
+        metadata.name.as_deref().unwrap_or_default(),
+    )
 }
 
 impl fmt::Display for ObjectKey {

@@ -14,6 +14,7 @@ pub(crate) use decide::{LoadBalancerAction, decide};
 pub(crate) use reconcile::reconcile;
 
 use crate::api::{EnsurePolicy, NamespacedKind, TargetLoadBalancerStatus};
+use crate::cluster::FromWatched;
 use crate::context::Context;
 use crate::index::Indexed;
 use crate::key::{ObjectKey, RequestKey};
@@ -22,7 +23,7 @@ use crate::reconcile::Error;
 /// A load balancer as its life cycle sees it. Its status is that of a Bind's load balancer, of
 /// which a LoadBalancer's is a part.
 pub(crate) trait ManagedLoadBalancer: Sync {
-    type Object: Indexed + NamespacedKind;
+    type Object: Indexed + NamespacedKind + FromWatched;
 
     /// The type of the condition that is true if the driver has the attributes.
     const SYNCED: &'static str;

@@ -1,21 +1,17 @@
 //! One watch for each kind, whose events are applied to the index.
 
+use super::watched::{FromWatched, Watched};
 use crate::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver};
 use crate::error_text::in_full;
 use crate::index::{Index, Indexed, NodeView, PodView, ServiceView, StoreEvent};
-use crate::key::ObjectKey;
 use crate::reconcile::Request;
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt};
 use k8s_openapi::api::core::v1::{Node, Pod, Service};
-use kube::api::Api;
-use kube::core::DeserializeGuard;
-use kube::core::error_boundary::InvalidObject;
+use kube::api::{Api, ApiResource};
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Client, Resource};
-use serde::de::DeserializeOwned;
-use std::fmt::Debug;
 
 type ApplyEvent = Box<dyn FnOnce(&mut Index) -> Vec<Request> + Send>;
 
@@ -43,67 +39,66 @@ pub(crate) const WATCHED_KINDS: usize = 8;
 /// The events of all watches. The stream does not end: a watch that fails is restarted.
 pub(crate) fn watch(client: &Client) -> impl Stream<Item = WatchEvent> + Send + use<> {
     futures::stream::select_all([
-        watch_kind::<LoadBalancerDriver>(client),
-        watch_kind::<LoadBalancer>(client),
-        watch_kind::<BackendGroup>(client),
-        watch_kind::<BackendRecord>(client),
-        watch_kind::<Bind>(client),
-        watch_view(client, PodView::of as fn(&Pod) -> _),
-        watch_view(client, ServiceView::of as fn(&Service) -> _),
-        watch_view(client, NodeView::of as fn(&Node) -> _),
+        watch_kind::<LoadBalancerDriver, LoadBalancerDriver>(client),
+        watch_kind::<LoadBalancer, LoadBalancer>(client),
+        watch_kind::<BackendGroup, BackendGroup>(client),
+        watch_kind::<BackendRecord, BackendRecord>(client),
+        watch_kind::<Bind, Bind>(client),
+        watch_kind::<Pod, PodView>(client),
+        watch_kind::<Service, ServiceView>(client),
+        watch_kind::<Node, NodeView>(client),
     ])
 }
 
-fn watch_kind<K>(client: &Client) -> BoxStream<'static, WatchEvent>
+/// Watches the objects of a kind `K`, of which the index holds `V`.
+fn watch_kind<K, V>(client: &Client) -> BoxStream<'static, WatchEvent>
 where
-    K: Indexed + Resource<DynamicType = ()> + Clone + DeserializeOwned,
+    K: Resource<DynamicType = ()>,
+    V: Indexed + FromWatched,
 {
-    // An object that cannot be parsed must not stop the watch of all others.
-    let api: Api<DeserializeGuard<K>> = Api::all(client.clone());
-    let events = events(api, K::KIND).map(|event| {
+    let events = objects(client, ApiResource::erase::<K>(&()), V::KIND);
+    let events = events.map(|event| {
         WatchEvent::new(match event {
             Event::Init => StoreEvent::Init,
             Event::InitDone => StoreEvent::InitDone,
-            Event::InitApply(DeserializeGuard(Ok(object))) => StoreEvent::InitApply(pruned(object)),
-            Event::Apply(DeserializeGuard(Ok(object))) => StoreEvent::Apply(pruned(object)),
-            Event::InitApply(DeserializeGuard(Err(error)))
-            | Event::Apply(DeserializeGuard(Err(error))) => unreadable(K::KIND, &error),
-            Event::Delete(DeserializeGuard(Ok(object))) => StoreEvent::Delete(object),
-            Event::Delete(DeserializeGuard(Err(error))) => {
-                StoreEvent::UnreadableDelete(key_of(&error))
+            Event::InitApply(object) => applied(object, StoreEvent::<V>::InitApply),
+            Event::Apply(object) => applied(object, StoreEvent::Apply),
+            Event::Delete(object) => {
+                let key = object.key();
+                let deleted = V::from_watched(object).map(StoreEvent::Delete);
+                deleted.unwrap_or(StoreEvent::UnreadableDelete(key))
             }
         })
     });
     events.boxed()
 }
 
-/// Watches a kind of Kubernetes, of which the index holds only what reconciling needs.
-fn watch_view<K, V>(client: &Client, view: fn(&K) -> V) -> BoxStream<'static, WatchEvent>
-where
-    K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
-    V: Indexed,
-{
-    let events = events(Api::<K>::all(client.clone()), V::KIND).map(move |event| {
-        WatchEvent::new(match event {
-            Event::Init => StoreEvent::Init,
-            Event::InitDone => StoreEvent::InitDone,
-            Event::InitApply(object) => StoreEvent::InitApply(view(&object)),
-            Event::Apply(object) => StoreEvent::Apply(view(&object)),
-            Event::Delete(object) => StoreEvent::Delete(view(&object)),
-        })
-    });
-    events.boxed()
+fn applied<V: Indexed + FromWatched>(
+    object: Watched,
+    event: fn(V) -> StoreEvent<V>,
+) -> StoreEvent<V> {
+    let key = object.key();
+    V::from_watched(object).map_or_else(
+        |error| {
+            tracing::error!(kind = V::KIND, object = %key, %error, "cannot parse the object; ignoring it");
+            StoreEvent::Unreadable(key)
+        },
+        event,
+    )
 }
 
 /// The events of a watch, which is restarted with backoff after errors.
-fn events<T>(api: Api<T>, kind: &'static str) -> impl Stream<Item = Event<T>> + Send
-where
-    T: Resource + Clone + Debug + DeserializeOwned + Send + 'static,
-{
+fn objects(
+    client: &Client,
+    resource: ApiResource,
+    kind: &'static str,
+) -> BoxStream<'static, Event<Watched>> {
+    let api = Api::<Watched>::all_with(client.clone(), &resource);
     let events = watcher(api, watcher::Config::default()).default_backoff();
-    events.filter_map(move |event| {
+    let events = events.filter_map(move |event| {
         std::future::ready(event.inspect_err(|error| log_error(kind, error)).ok())
-    })
+    });
+    events.boxed()
 }
 
 fn log_error(kind: &str, error: &watcher::Error) {
@@ -119,24 +114,4 @@ fn log_error(kind: &str, error: &watcher::Error) {
     } else {
         tracing::warn!(kind, error = in_full(error), "watching failed; retrying");
     }
-}
-
-fn unreadable<K>(kind: &str, error: &InvalidObject) -> StoreEvent<K> {
-    let key = key_of(error);
-    tracing::error!(kind, object = %key, error = %error.error, "cannot parse the object; ignoring it");
-    StoreEvent::Unreadable(key)
-}
-
-fn key_of(object: &InvalidObject) -> ObjectKey {
-    let metadata = object.metadata.clone();
-    ObjectKey::new(
-        metadata.namespace.unwrap_or_default(),
-        metadata.name.unwrap_or_default(),
-    )
-}
-
-/// Without `managedFields`, which nothing reads and which are most of an object's size.
-fn pruned<K: Resource>(mut object: K) -> K {
-    object.meta_mut().managed_fields = None;
-    object
 }

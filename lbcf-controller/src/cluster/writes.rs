@@ -5,6 +5,7 @@
 //! and the object is reconciled again. Each write has a timeout, as the client alone would retry
 //! for minutes. Only the leader writes, until its renew deadline (d38).
 
+use super::watched::FromWatched;
 use crate::api::{BackendRecord, NamespacedKind};
 use crate::key::ObjectKey;
 use crate::leader::{LeaseGuard, NotLeading};
@@ -16,7 +17,7 @@ use kube::api::{
 use kube::core::object::HasStatus;
 use kube::core::{Request, Status};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::Error as _;
 use serde_json::{Map, Value, json};
 use std::future::Future;
 use std::time::Duration;
@@ -117,9 +118,11 @@ impl Writer {
         };
         let target = Target::of(record);
         self.check_dry_run("create", &target, &json!({}))?;
-        let api = Api::namespaced(self.client.clone(), &target.key.namespace);
-        self.measured(&target, "Create", api.create(&params, record))
-            .await
+        let body = serde_json::to_vec(record).map_err(invalid)?;
+        let request = Request::new(&target.url_path).create(&params, body);
+        let request = request.map_err(unsendable)?;
+        let created = self.measured(&target, "Create", self.client.request_text(request));
+        parsed(&created.await?)
     }
 
     /// Requests the deletion of just this record; returns its state if finalizers keep it.
@@ -162,7 +165,7 @@ impl Writer {
     /// Changes the status of an object, which has the previous status, to `new`.
     pub(crate) async fn status<K>(&self, object: &K, new: &K::Status) -> Result<K, WriteError>
     where
-        K: NamespacedKind + HasStatus<Status: Serialize>,
+        K: NamespacedKind + FromWatched + HasStatus<Status: Serialize>,
     {
         let (old, new) = (to_value(&object.status())?, to_value(new)?);
         let patch = json!({ "status": merge_patch(&old, &new) });
@@ -183,7 +186,7 @@ impl Writer {
         parsed(&text)
     }
 
-    pub(crate) async fn finalizers<K: NamespacedKind>(
+    pub(crate) async fn finalizers<K: NamespacedKind + FromWatched>(
         &self,
         object: &K,
         finalizers: &[String],
@@ -216,8 +219,7 @@ impl Writer {
         } else {
             ("Update", request.patch(name, &params, &patch))
         };
-        let request =
-            request.map_err(|error| WriteError::Refused(kube::Error::BuildRequest(error)))?;
+        let request = request.map_err(unsendable)?;
         self.measured(&target, operation, self.client.request_text(request))
             .await
     }
@@ -278,8 +280,13 @@ fn to_value<S: Serialize>(object: &S) -> Result<Value, WriteError> {
     serde_json::to_value(object).map_err(invalid)
 }
 
-fn parsed<K: DeserializeOwned>(text: &str) -> Result<K, WriteError> {
-    serde_json::from_str(text).map_err(invalid)
+fn parsed<K: FromWatched>(text: &str) -> Result<K, WriteError> {
+    let object = serde_json::from_str(text).map_err(invalid)?;
+    K::from_watched(object).map_err(|error| invalid(serde_json::Error::custom(error)))
+}
+
+const fn unsendable(error: kube::core::request::Error) -> WriteError {
+    WriteError::Refused(kube::Error::BuildRequest(error))
 }
 
 const fn invalid(error: serde_json::Error) -> WriteError {

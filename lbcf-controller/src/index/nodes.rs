@@ -1,8 +1,9 @@
 //! Nodes, reduced to what reconciling needs.
 
-use super::store::Versioned;
-use crate::key::ObjectKey;
-use k8s_openapi::api::core::v1::{Node, NodeAddress};
+use super::store::{Versioned, version_of};
+use crate::key::{ObjectKey, key_of};
+use k8s_openapi::api::core::v1::{NodeAddress, NodeSpec, NodeStatus};
+use kube::api::ObjectMeta;
 use std::collections::BTreeMap;
 
 /// Kubernetes' label of nodes that external load balancers must not use, whatever its value.
@@ -24,24 +25,27 @@ pub(crate) struct NodeView {
 }
 
 impl NodeView {
-    pub(crate) fn of(node: &Node) -> Self {
-        let labels = node.metadata.labels.clone().unwrap_or_default();
-        let status = node.status.as_ref();
+    pub(crate) fn new(
+        metadata: &ObjectMeta,
+        spec: Option<&NodeSpec>,
+        status: Option<&NodeStatus>,
+    ) -> Self {
+        let labels = metadata.labels.clone().unwrap_or_default();
         let addresses = status.and_then(|status| status.addresses.clone());
         let addresses = addresses.unwrap_or_default();
-        let taints = node.spec.as_ref().and_then(|spec| spec.taints.as_ref());
+        let taints = spec.and_then(|spec| spec.taints.as_ref());
         let is_removing = taints.is_some_and(|taints| {
             let mut taints = taints.iter();
             taints.any(|taint| taint.key == TAINT_REMOVING)
         });
         Self {
-            key: ObjectKey::new("", node.metadata.name.clone().unwrap_or_default()),
-            version: Versioned::version(node),
+            key: key_of(metadata),
+            version: version_of(metadata),
             // A node without addresses has not been initialized by its cloud.
             usable: !addresses.is_empty()
                 && !is_removing
                 && !labels.contains_key(LABEL_EXCLUDED)
-                && node.metadata.deletion_timestamp.is_none(),
+                && metadata.deletion_timestamp.is_none(),
             labels,
             addresses,
         }
@@ -67,6 +71,7 @@ impl Versioned for NodeView {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use k8s_openapi::api::core::v1::Node;
     use serde_json::{Value, json};
 
     fn is_usable(changes: &Value) -> bool {
@@ -75,7 +80,8 @@ mod tests {
             "status": {"addresses": [{"type": "InternalIP", "address": "10.0.0.1"}]},
         });
         json_patch(&mut node, changes);
-        NodeView::of(&serde_json::from_value(node).unwrap()).usable
+        let node: Node = serde_json::from_value(node).unwrap();
+        NodeView::new(&node.metadata, node.spec.as_ref(), node.status.as_ref()).usable
     }
 
     /// Replaces the fields of an object by those of another one.

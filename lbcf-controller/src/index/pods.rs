@@ -1,9 +1,10 @@
 //! Pods, reduced to what reconciling needs (u40): a whole pod is read only when a driver gets it.
 
 use super::StoreEvent;
-use super::store::{Diff, Store, Versioned};
-use crate::key::ObjectKey;
+use super::store::{Diff, Store, Versioned, version_of};
+use crate::key::{ObjectKey, key_of};
 use k8s_openapi::api::core::v1::Pod;
+use kube::api::ObjectMeta;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -27,29 +28,36 @@ pub(crate) struct PodView {
 impl PodView {
     pub(crate) fn of(pod: &Pod) -> Self {
         let status = pod.status.as_ref();
-        let ready = status
+        let mut conditions = status
             .and_then(|status| status.conditions.as_ref())
-            .is_some_and(|conditions| {
-                conditions
-                    .iter()
-                    .any(|condition| condition.type_ == "Ready" && condition.status == "True")
-            });
+            .into_iter()
+            .flatten();
+        Self::new(
+            &pod.metadata,
+            pod.spec.as_ref().and_then(|spec| spec.node_name.clone()),
+            status.and_then(|status| status.pod_ip.clone()),
+            status.and_then(|status| status.phase.as_deref()),
+            conditions.any(|condition| condition.type_ == "Ready" && condition.status == "True"),
+        )
+    }
+
+    pub(crate) fn new(
+        metadata: &ObjectMeta,
+        node: Option<String>,
+        ip: Option<String>,
+        phase: Option<&str>,
+        ready: bool,
+    ) -> Self {
         Self {
-            key: ObjectKey::of(pod),
-            uid: pod.metadata.uid.clone().unwrap_or_default(),
-            version: Versioned::version(pod),
-            labels: pod.metadata.labels.clone().unwrap_or_default(),
-            ip: status
-                .and_then(|status| status.pod_ip.clone())
-                .unwrap_or_default(),
-            node: pod
-                .spec
-                .as_ref()
-                .and_then(|spec| spec.node_name.clone())
-                .unwrap_or_default(),
+            key: key_of(metadata),
+            uid: metadata.uid.clone().unwrap_or_default(),
+            version: version_of(metadata),
+            labels: metadata.labels.clone().unwrap_or_default(),
+            ip: ip.unwrap_or_default(),
+            node: node.unwrap_or_default(),
             ready,
-            running: status.and_then(|status| status.phase.as_deref()) == Some("Running"),
-            deleting: pod.metadata.deletion_timestamp.is_some(),
+            running: phase == Some("Running"),
+            deleting: metadata.deletion_timestamp.is_some(),
         }
     }
 

@@ -1,8 +1,9 @@
 //! Services, reduced to what reconciling needs.
 
-use super::store::Versioned;
-use crate::key::ObjectKey;
-use k8s_openapi::api::core::v1::Service;
+use super::store::{Versioned, version_of};
+use crate::key::{ObjectKey, key_of};
+use k8s_openapi::api::core::v1::{Service, ServiceSpec};
+use kube::api::ObjectMeta;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,12 +29,15 @@ pub(crate) struct ServicePortView {
 
 impl ServiceView {
     pub(crate) fn of(service: &Service) -> Self {
-        let spec = service.spec.as_ref();
+        Self::new(&service.metadata, service.spec.as_ref())
+    }
+
+    pub(crate) fn new(metadata: &ObjectMeta, spec: Option<&ServiceSpec>) -> Self {
         let type_ = spec.and_then(|spec| spec.type_.as_deref());
         let ports = spec.and_then(|spec| spec.ports.as_ref());
         Self {
-            key: ObjectKey::of(service),
-            version: Versioned::version(service),
+            key: key_of(metadata),
+            version: version_of(metadata),
             has_node_ports: matches!(type_, Some("NodePort" | "LoadBalancer")),
             ports: ports
                 .into_iter()
@@ -49,7 +53,7 @@ impl ServiceView {
                 .unwrap_or_default(),
             is_local: spec.and_then(|spec| spec.external_traffic_policy.as_deref())
                 == Some("Local"),
-            deleting: service.metadata.deletion_timestamp.is_some(),
+            deleting: metadata.deletion_timestamp.is_some(),
         }
     }
 

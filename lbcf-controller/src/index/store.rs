@@ -12,6 +12,7 @@
 use super::{Lookup, StoreEvent};
 use crate::key::ObjectKey;
 use kube::Resource;
+use kube::api::ObjectMeta;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -31,17 +32,18 @@ impl<K: Resource> Versioned for K {
     }
 
     fn version(&self) -> u64 {
-        self.meta()
-            .resource_version
-            .as_deref()
-            .and_then(|version| version.parse().ok())
-            .unwrap_or(0)
+        version_of(self.meta())
     }
 
     fn is_removed(&self) -> bool {
         let meta = self.meta();
         meta.deletion_timestamp.is_some() && meta.finalizers.as_ref().is_none_or(Vec::is_empty)
     }
+}
+
+pub(super) fn version_of(metadata: &ObjectMeta) -> u64 {
+    let version = metadata.resource_version.as_deref();
+    version.and_then(|it| it.parse().ok()).unwrap_or(0)
 }
 
 /// An object before and after an event.
