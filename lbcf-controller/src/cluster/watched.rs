@@ -236,15 +236,16 @@ mod tests {
 
     #[test]
     fn u9_what_cannot_be_parsed_has_a_key_and_an_error_that_names_the_field() {
+        let spec = json!({"lbDriver": "d"});
         for (part, expected) in [
             (json!({}), "spec: missing"),
             (
-                json!({"spec": {"lbSpec": 7}}),
+                json!({"spec": {"lbDriver": 7}}),
                 "spec: invalid type: integer `7`",
             ),
             (
-                json!({"spec": {}, "status": []}),
-                "status: invalid length 0",
+                json!({"spec": spec, "status": "on"}),
+                "status: invalid type: string",
             ),
         ] {
             let mut object = json!({"metadata": {"namespace": "ns", "name": "lb"}});

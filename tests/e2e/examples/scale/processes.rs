@@ -46,9 +46,10 @@ pub(super) async fn measure_all(sizes: &[usize], controller_flags: &str) {
 }
 
 struct System {
-    cluster: LbcfProcess,
-    driver: LbcfProcess,
+    // Ended in this order.
     controller: LbcfProcess,
+    driver: LbcfProcess,
+    cluster: LbcfProcess,
     client: Client,
     /// Of the driver's server.
     mock: Client,
@@ -231,7 +232,8 @@ impl System {
             .iter()
             .filter_map(|record| {
                 let ready_at = ready_at.get(&record.spec.pod_backend.as_ref()?.name)?;
-                let ensured_at = ensured.get(record.metadata.uid.as_ref()?)?;
+                let uid = record.metadata.uid.as_ref()?;
+                let ensured_at = ensured.get(&format!("ensureBackend({uid})"))?;
                 Some(ensured_at.saturating_duration_since(*ready_at))
             })
             .collect();
