@@ -20,6 +20,21 @@ pub struct RequestKey {
 }
 
 impl RequestKey {
+    /// A key for counts that a client makes itself.
+    pub fn new(
+        user_agent: impl Into<String>,
+        verb: &'static str,
+        resource: impl Into<String>,
+        subresource: impl Into<String>,
+    ) -> Self {
+        Self {
+            user_agent: user_agent.into(),
+            verb,
+            resource: resource.into(),
+            subresource: subresource.into(),
+        }
+    }
+
     /// Whether the verb is one of create, update, patch, delete and deletecollection.
     pub fn is_write(&self) -> bool {
         matches!(
@@ -86,6 +101,17 @@ impl RequestCounts {
     }
 }
 
+/// Counts that a client made itself; those of equal keys are added.
+impl FromIterator<(RequestKey, u64)> for RequestCounts {
+    fn from_iter<I: IntoIterator<Item = (RequestKey, u64)>>(counted: I) -> Self {
+        let mut counts = BTreeMap::new();
+        for (key, count) in counted {
+            *counts.entry(key).or_default() += count;
+        }
+        Self { counts }
+    }
+}
+
 impl std::ops::Sub for &RequestCounts {
     type Output = RequestCounts;
 
@@ -136,6 +162,14 @@ impl Counters {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clients_own_counts_are_added_up() {
+        let key = |verb| RequestKey::new("agent", verb, "pods", "");
+        let counted = [(key("create"), 2), (key("get"), 5), (key("create"), 1)];
+        let counts: RequestCounts = counted.into_iter().collect();
+        assert_eq!((counts.writes_by("agent"), counts.count(|_| true)), (3, 8));
+    }
 
     #[test]
     fn counts_are_distinguished_and_subtracted() {

@@ -34,7 +34,8 @@ impl World {
     /// Installs the webhook configurations: from now on the API server stores objects of LBCF's
     /// kinds only while a controller serves admission.
     pub async fn install_admission(&self) {
-        self.install_admission_at(&Endpoint::default()).await;
+        self.install_admission_at(&self.cluster.admission_endpoint())
+            .await;
     }
 
     /// Like [`Self::install_admission`], for webhooks at an endpoint.
@@ -88,8 +89,9 @@ impl World {
         &self,
         client: Client,
         options: Options,
-        names: Vec<String>,
+        mut names: Vec<String>,
     ) -> AdmittingController {
+        names.extend(self.cluster.admission_names());
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .await
             .expect("a free port");
@@ -101,7 +103,7 @@ impl World {
         let server = AdmissionServer::new(listener, certificates).expect("the names are names");
         let addr = server.addr().expect("it has an address");
         self.cluster
-            .set_service_address(format!("{CONTROLLER}.{NAMESPACE}.svc"), addr.to_string());
+            .set_admission_address(&format!("{CONTROLLER}.{NAMESPACE}.svc"), addr);
         let controller = Controller::new(client, options).with_admission(server);
         let health = controller.health();
         let task = tokio::spawn(controller.run(std::future::pending()));

@@ -2,12 +2,13 @@
 
 mod truncated;
 
+use crate::cluster::Cluster;
 use crate::seed::scrambled;
 use axum::body::Body as ResponseBody;
 use http::{Method, Request, Response, StatusCode};
 use kube::Client;
 use kube::client::Body;
-use local_cluster::{InProcess, LocalCluster};
+use local_cluster::InProcess;
 use serde_json::json;
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -44,7 +45,7 @@ impl Faults {
 /// conflict or an error, or carried out and answered with an error, or answered late; and the first
 /// watches break or expire. What fails depends only on the seed and the request's number.
 #[must_use]
-pub fn faulty(cluster: &LocalCluster, seed: u64) -> (Client, Faults) {
+pub fn faulty(cluster: &Cluster, seed: u64) -> (Client, Faults) {
     let faults = Faults::default();
     let service = FaultyService {
         inner: cluster.service().named("lbcf-controller"),

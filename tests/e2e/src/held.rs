@@ -1,9 +1,10 @@
 //! A client whose list of one resource is delayed until the test releases it.
 
+use crate::cluster::Cluster;
 use http::Request;
 use kube::Client;
 use kube::client::Body;
-use local_cluster::{InProcess, LocalCluster};
+use local_cluster::InProcess;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -28,7 +29,7 @@ impl Release {
 /// A client of the controller's name whose lists of `resource` (its plural) do not complete until
 /// they are released.
 #[must_use]
-pub fn hold_list(cluster: &LocalCluster, resource: &'static str) -> (Client, Release) {
+pub fn hold_list(cluster: &Cluster, resource: &'static str) -> (Client, Release) {
     let (release, released) = watch::channel(false);
     let service = DelayingService {
         inner: cluster.service().named("lbcf-controller"),

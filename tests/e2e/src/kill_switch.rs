@@ -1,9 +1,10 @@
 //! A client whose process is killed at a chosen write, or by the test.
 
+use crate::cluster::Cluster;
 use http::{Method, Request};
 use kube::Client;
 use kube::client::Body;
-use local_cluster::{InProcess, LocalCluster};
+use local_cluster::InProcess;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -79,7 +80,7 @@ impl KillSwitch {
 /// A client of the controller's name that is killed at a write: it never gets the response to that
 /// write nor to any later request. Without a point it lives until [`KillSwitch::kill`].
 #[must_use]
-pub fn client_killed_at(cluster: &LocalCluster, at: Option<WritePoint>) -> (Client, KillSwitch) {
+pub fn client_killed_at(cluster: &Cluster, at: Option<WritePoint>) -> (Client, KillSwitch) {
     let switch = KillSwitch::default();
     let service = KillableService {
         inner: cluster.service().named("lbcf-controller"),

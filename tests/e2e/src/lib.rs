@@ -1,6 +1,8 @@
 //! The test environment of the whole-system tests: a cluster, a cloud with its driver, and
 //! controllers, all in one process.
 //!
+//! With `LBCF_E2E_KUBECONFIG` the cluster is any other one (see README.md).
+//!
 //! Tests wait for conditions with a deadline, never for a time, and assert on the state of the
 //! cloud rather than on what the controller reports.
 //!
@@ -25,6 +27,7 @@
 
 mod admission;
 pub mod chaos;
+mod cluster;
 mod faulty;
 mod held;
 mod kill_switch;
@@ -36,6 +39,7 @@ mod objects;
 mod outages;
 mod pausable;
 mod proxy;
+mod remote;
 mod sample;
 mod seed;
 mod stored;
@@ -45,6 +49,7 @@ mod wait;
 mod world;
 
 pub use admission::AdmittingController;
+pub use cluster::{Cluster, KUBECONFIG, is_remote, needs_embedded};
 pub use faulty::{Faults, faulty};
 pub use held::{Release, hold_list};
 pub use kill_switch::{KillSwitch, WriteMoment, WritePoint, client_killed_at};
@@ -53,6 +58,7 @@ pub use lost_response::lose_response;
 pub use outages::Outages;
 pub use pausable::{HeldWrites, PausableController, Paused};
 pub use proxy::{DriverProxy, Latch, ProxiedCall, ProxyAction};
+pub use remote::{RemoteCluster, Session, inventory};
 pub use sample::{is_exhaustive, sample};
 pub use seed::scrambled;
 pub use tampered::tampered;

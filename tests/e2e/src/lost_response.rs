@@ -1,11 +1,12 @@
 //! A client that loses the response to one write, and whose watch does not report the change.
 
+use crate::cluster::Cluster;
 use crate::held::Release;
 use axum::body::Body as ResponseBody;
 use http::{Method, Request, Response, StatusCode};
 use kube::Client;
 use kube::client::Body;
-use local_cluster::{InProcess, LocalCluster};
+use local_cluster::InProcess;
 use serde_json::json;
 use std::convert::Infallible;
 use std::future::Future;
@@ -21,7 +22,7 @@ use tower::Service;
 /// until it is released.
 #[must_use]
 pub fn lose_response(
-    cluster: &LocalCluster,
+    cluster: &Cluster,
     resource: &'static str,
     number: usize,
 ) -> (Client, Release) {

@@ -19,23 +19,28 @@ use serde_json::json;
 use std::collections::BTreeMap;
 
 /// The namespace of all objects except the driver.
-pub const NAMESPACE: &str = "web";
+pub const NAMESPACE: &str = "lbcf-e2e-web";
 /// The namespace of the driver, which all namespaces may use.
 pub const SYSTEM: &str = "kube-system";
 /// The name of the driver.
 pub const DRIVER: &str = "lbcf-clb";
 /// The name of a driver in [`NAMESPACE`], for that namespace only.
 pub const OWN_DRIVER: &str = "clb";
+/// The names and addresses of the nodes that every world has.
+pub const NODES: [(&str, &str); 2] = [
+    ("lbcf-e2e-1", "192.168.100.11"),
+    ("lbcf-e2e-2", "192.168.100.12"),
+];
 /// The name of the load balancer of [`load_balancer`].
 pub const LB: &str = "web-lb";
 /// The name of the group of [`group`].
 pub const GROUP: &str = "web-group";
 
-/// A Namespace object named [`NAMESPACE`].
+/// A Namespace object of this name.
 #[must_use]
-pub fn namespace() -> Namespace {
+pub fn namespace(name: &str) -> Namespace {
     Namespace {
-        metadata: named(NAMESPACE, None),
+        metadata: named(name, None),
         ..Namespace::default()
     }
 }

@@ -25,8 +25,11 @@ impl World {
 
     /// Creates a node without addresses and conditions.
     pub async fn create_node_bare(&self, name: &str) {
+        let mut node = serde_json::to_value(manifests::node(name)).expect("JSON");
+        self.cluster.adapt("Node", &mut node);
+        let node = serde_json::from_value(node).expect("it stays a node");
         self.nodes()
-            .create(&PostParams::default(), &manifests::node(name))
+            .create(&PostParams::default(), &node)
             .await
             .expect("the node is accepted");
     }

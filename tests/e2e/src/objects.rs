@@ -103,8 +103,11 @@ impl World {
     pub async fn create<K: Kind>(&self, object: &K) -> K {
         let namespace = object.meta().namespace.clone().unwrap_or_default();
         let api = self.api::<K>(&namespace);
+        let mut adapted = serde_json::to_value(object).expect("JSON");
+        self.cluster.adapt(&K::kind(&()), &mut adapted);
+        let object: K = serde_json::from_value(adapted).expect("it stays of this kind");
         loop {
-            match api.create(&PostParams::default(), object).await {
+            match api.create(&PostParams::default(), &object).await {
                 // Admission asks for that where a request of the controller failed.
                 Err(kube::Error::Api(status)) if status.message.contains("try again") => {}
                 created => return created.expect("the object is accepted"),

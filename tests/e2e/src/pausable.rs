@@ -1,11 +1,12 @@
 //! A controller that can be paused, as SIGSTOP or a suspended machine pauses a process.
 
+use crate::cluster::Cluster;
 use crate::kill_switch::write_target;
 use http::Request;
 use kube::Client;
 use kube::client::Body;
 use lbcf_controller::{Controller, Health, Options, RunError};
-use local_cluster::{InProcess, LocalCluster};
+use local_cluster::InProcess;
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
@@ -36,14 +37,14 @@ pub struct Paused(#[expect(dead_code, reason = "dropping it is its use")] mpsc::
 
 impl PausableController {
     /// Starts a controller of this name.
-    pub async fn start(cluster: &LocalCluster, name: &str, options: Options) -> Self {
+    pub async fn start(cluster: &Cluster, name: &str, options: Options) -> Self {
         Self::start_holding(cluster, name, options, "").await.0
     }
 
     /// Starts a controller of this name. Responses to its writes to a target, such as `POST
     /// backendrecords`, are delayed.
     pub async fn start_holding(
-        cluster: &LocalCluster,
+        cluster: &Cluster,
         name: &str,
         options: Options,
         target: &'static str,

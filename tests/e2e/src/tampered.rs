@@ -1,11 +1,12 @@
 //! A client that reads one object with changes made by the test, a few times.
 
+use crate::cluster::Cluster;
 use axum::body::Body as ResponseBody;
 use http::{Method, Request, Response};
 use http_body_util::BodyExt;
 use kube::Client;
 use kube::client::Body;
-use local_cluster::{InProcess, LocalCluster};
+use local_cluster::InProcess;
 use serde_json::Value;
 use std::convert::Infallible;
 use std::future::Future;
@@ -20,7 +21,7 @@ use tower::Service;
 /// object and changes it back.
 #[must_use]
 pub fn tampered(
-    cluster: &LocalCluster,
+    cluster: &Cluster,
     path: &'static str,
     times: usize,
     tamper: fn(&mut Value),

@@ -1,8 +1,10 @@
 //! The test environment: a cluster, a cloud with its driver, and controllers.
 
 use crate::admission::AdmittingController;
+use crate::cluster::Cluster;
 use crate::manifests::{self, SYSTEM};
 use crate::proxy::DriverProxy;
+use crate::remote::{PREFIX, RemoteCluster, STANDBY, create_namespace};
 use crate::stored::Storage;
 use crate::wait::{DEADLINE, until};
 use k8s_openapi::api::coordination::v1::Lease;
@@ -25,8 +27,8 @@ use tokio::task::{JoinHandle, JoinSet};
 
 /// A cluster with LBCF's kinds and admission webhooks, a cloud, and the cloud's driver.
 pub struct World {
-    /// The cluster; it counts requests by their `User-Agent`.
-    pub cluster: LocalCluster,
+    /// The cluster, with counts of requests by their `User-Agent`.
+    pub cluster: Cluster,
     /// The cloud, whose state tests assert on.
     pub cloud: Cloud,
     /// The cloud's driver; `None` while it is down.
@@ -77,7 +79,7 @@ impl World {
     /// A world without admission webhooks, whose cluster can be backed up and restored.
     pub async fn stored() -> Self {
         let storage = Storage::new();
-        let cluster = storage.start(cluster_options()).await;
+        let cluster = Cluster::Embedded(storage.start(Cluster::options()).await);
         let client = storage.client_as("test");
         let mut world = Self::of_cluster(cluster, client, MockOptions::default(), &CRDS).await;
         world.storage = Some(storage);
@@ -88,9 +90,7 @@ impl World {
     /// earlier versions: for tests that store what is refused now, and for periods that are too short
     /// for real clusters.
     pub async fn without_rules() -> Self {
-        let cluster = LocalCluster::start(cluster_options())
-            .await
-            .expect("the cluster starts");
+        let cluster = Cluster::start_embedded(Cluster::options()).await;
         let client = cluster.client_as("test");
         let crds = crds_without_rules();
         Self::of_cluster(cluster, client, MockOptions::default(), &crds).await
@@ -121,39 +121,37 @@ impl World {
         .await;
     }
 
+    /// Like [`Self::bare`], on a cluster outside this process.
+    pub async fn on(cluster: &RemoteCluster) -> Self {
+        let cluster = Cluster::Remote(Box::new(cluster.begin().await));
+        let client = cluster.client_as("test");
+        Self::of_cluster(cluster, client, MockOptions::default(), &CRDS).await
+    }
+
     async fn bare_with(mock_options: MockOptions) -> Self {
-        let cluster = LocalCluster::start(cluster_options())
-            .await
-            .expect("the cluster starts");
+        let cluster = Cluster::start().await;
         let client = cluster.client_as("test");
         Self::of_cluster(cluster, client, mock_options, &CRDS).await
     }
 
     async fn of_cluster(
-        cluster: LocalCluster,
+        cluster: Cluster,
         client: Client,
         mock_options: MockOptions,
         crds: &[CustomResourceDefinition],
     ) -> Self {
-        let kinds: Api<CustomResourceDefinition> = Api::all(client.clone());
-        for crd in crds {
-            kinds
-                .create(&PostParams::default(), crd)
+        // All worlds of a remote cluster share them.
+        if let Cluster::Embedded(_) = &cluster {
+            create_crds(&client, crds).await;
+            let namespaces: Api<Namespace> = Api::all(client.clone());
+            namespaces
+                .create(
+                    &PostParams::default(),
+                    &manifests::namespace(manifests::NAMESPACE),
+                )
                 .await
-                .expect("the CRD is accepted");
-            let name = crd.metadata.name.clone().expect("it has a name");
-            let established =
-                await_condition(kinds.clone(), &name, conditions::is_crd_established());
-            tokio::time::timeout(DEADLINE, established)
-                .await
-                .expect("the CRD is established in time")
-                .expect("the CRD is established");
+                .expect("the namespace is accepted");
         }
-        let namespaces: Api<Namespace> = Api::all(client.clone());
-        namespaces
-            .create(&PostParams::default(), &manifests::namespace())
-            .await
-            .expect("the namespace is accepted");
         let cloud = Cloud::with_samples();
         let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let mock = start_mock(&cloud, addr, mock_options).await;
@@ -194,10 +192,11 @@ impl World {
             ..LocalClusterOptions::default()
         });
         let placeholder = placeholder.await.expect("the cluster starts");
+        let placeholder = Cluster::Embedded(placeholder);
         let cluster = std::mem::replace(&mut self.cluster, placeholder);
-        storage.stop(cluster).await;
+        storage.stop(cluster.into_embedded()).await;
         while_down(storage);
-        self.cluster = storage.start(cluster_options()).await;
+        self.cluster = Cluster::Embedded(storage.start(Cluster::options()).await);
     }
 
     /// A client whose requests are counted by this name. That of a stored cluster outlives restarts.
@@ -207,6 +206,12 @@ impl World {
             Some(storage) => storage.client_as(user_agent),
             None => self.cluster.client_as(user_agent),
         }
+    }
+
+    /// Creates a namespace, whose name has to begin as [`manifests::NAMESPACE`] does.
+    pub async fn create_namespace(&self, name: &str) {
+        assert!(name.starts_with(PREFIX), "{name} would not be deleted");
+        create_namespace(&self.client(), name).await;
     }
 
     /// The URL of the driver or of its proxy.
@@ -272,11 +277,11 @@ impl World {
     async fn start_standby(&self) -> AdmittingController {
         const LONG: Duration = Duration::from_secs(3600);
         let election = LeaderElection {
-            name: "standby".to_owned(),
+            name: STANDBY.to_owned(),
             lease_duration: LONG,
             renew_deadline: LONG / 2,
             retry_period: LONG / 4,
-            ..LeaderElection::new(SYSTEM, "standby")
+            ..LeaderElection::new(SYSTEM, STANDBY)
         };
         let lease = json!({
             "metadata": {"name": election.name, "namespace": SYSTEM},
@@ -295,7 +300,7 @@ impl World {
             leader_election: Some(election),
             ..Self::options()
         };
-        self.start_admitting("standby", options).await
+        self.start_admitting(STANDBY, options).await
     }
 
     /// Starts a controller. Aborting the task kills it; dropping the handle leaves it running.
@@ -363,11 +368,19 @@ fn crds_without_rules() -> Vec<CustomResourceDefinition> {
     stripped.collect()
 }
 
-fn cluster_options() -> LocalClusterOptions {
-    LocalClusterOptions {
-        pod_ready_delay: Duration::from_millis(1),
-        pod_termination_delay: Duration::from_millis(1),
-        ..LocalClusterOptions::default()
+async fn create_crds(client: &Client, crds: &[CustomResourceDefinition]) {
+    let kinds: Api<CustomResourceDefinition> = Api::all(client.clone());
+    for crd in crds {
+        kinds
+            .create(&PostParams::default(), crd)
+            .await
+            .expect("the CRD is accepted");
+        let name = crd.metadata.name.clone().expect("it has a name");
+        let established = await_condition(kinds.clone(), &name, conditions::is_crd_established());
+        tokio::time::timeout(DEADLINE, established)
+            .await
+            .expect("the CRD is established in time")
+            .expect("the CRD is established");
     }
 }
 

@@ -5,10 +5,12 @@
 use clap::Parser;
 use futures::StreamExt;
 use lbcf_e2e::chaos::{History, run, shrink};
+use lbcf_e2e::is_remote;
 use std::process::ExitCode;
 use tokio::task::LocalSet;
 
-/// Runs random histories of user actions and faults against controller, mock and cluster in this process.
+/// Runs random histories of user actions and faults against controller, mock and cluster in this process; with
+/// LBCF_E2E_KUBECONFIG histories of user actions against that cluster, one after another.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {
@@ -32,10 +34,18 @@ async fn main() -> ExitCode {
     LocalSet::new().run_until(run_all(Arguments::parse())).await
 }
 
+fn history(seed: u64) -> History {
+    let history = History::of(seed);
+    if is_remote() {
+        return history.without_faults();
+    }
+    history
+}
+
 async fn run_all(arguments: Arguments) -> ExitCode {
     let seeds = arguments.first..arguments.first.saturating_add(arguments.seeds);
     let mut results = futures::stream::iter(seeds)
-        .map(|seed| tokio::task::spawn_local(async move { (seed, run(&History::of(seed)).await) }))
+        .map(|seed| tokio::task::spawn_local(async move { (seed, run(&history(seed)).await) }))
         .buffer_unordered(arguments.jobs.max(1));
     let (mut done, mut failed) = (0_u64, Vec::new());
     while let Some(result) = results.next().await {
@@ -59,7 +69,7 @@ async fn run_all(arguments: Arguments) -> ExitCode {
     println!("{done} histories, {} findings", failed.len());
     if !arguments.no_shrink {
         for (seed, finding) in &failed {
-            let (history, finding) = shrink(&History::of(*seed), finding.clone()).await;
+            let (history, finding) = shrink(&history(*seed), finding.clone()).await;
             println!("\n{history}\n{finding}");
         }
     }

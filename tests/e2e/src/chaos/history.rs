@@ -41,6 +41,15 @@ impl History {
         }
     }
 
+    /// The same history without faults, and with a single controller: what can happen on any cluster.
+    #[must_use]
+    pub fn without_faults(mut self) -> Self {
+        self.has_replicas = false;
+        self.steps
+            .retain(|step| !matches!(step, HistoryStep::Fault(_)));
+        self
+    }
+
     /// The number of steps.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -5,6 +5,7 @@ use super::model::{Cluster, Expected};
 use super::waiting::waits_in_silence;
 use crate::World;
 use crate::proxy::{DriverProxy, ProxiedCall};
+use crate::remote::PREFIX;
 use crate::view::ip_and_port;
 use kube::api::ListParams;
 use std::collections::BTreeSet;
@@ -71,8 +72,10 @@ async fn objects_are_stuck(world: &World) -> Vec<String> {
         let api = kind.api(&world.client(), "");
         let objects = api.list(&ListParams::default()).await;
         for object in objects.into_iter().flat_map(|list| list.items) {
-            if object.metadata.deletion_timestamp.is_some() {
-                let name = object.metadata.name.unwrap_or_default();
+            let name = object.metadata.name.unwrap_or_default();
+            // Namespaces of others are not of interest.
+            let is_own = kind != Kind::Namespace || name.starts_with(PREFIX);
+            if is_own && object.metadata.deletion_timestamp.is_some() {
                 let finalizers = object.metadata.finalizers.unwrap_or_default();
                 let plural = kind.plural();
                 stuck.push(format!("{plural} {name} is being deleted: {finalizers:?}"));

@@ -1,15 +1,15 @@
 //! The objects that histories create.
 
-use crate::manifests::NAMESPACE;
+use crate::manifests::{self, NAMESPACE};
 use serde_json::{Value, json};
 
 /// A namespace with a driver, a load balancer, a group and a pod of its own.
-pub(super) const SHOP: &str = "shop";
+pub(super) const SHOP: &str = "lbcf-e2e-shop";
 
 pub(super) const LOAD_BALANCERS: [&str; 2] = ["lb-a", "lb-b"];
 pub(super) const PODS: [&str; 4] = ["pod-0", "pod-1", "pod-2", "pod-3"];
 /// The nodes that every cluster has.
-pub(super) const NODES: [&str; 2] = ["node-1", "node-2"];
+pub(super) const NODES: [&str; 2] = [manifests::NODES[0].0, manifests::NODES[1].0];
 pub(super) const SERVICE: &str = "service";
 pub(super) const WEIGHTS: [&str; 3] = ["10", "50", "90"];
 

@@ -151,6 +151,7 @@ impl Environment {
         if object["spec"]["url"] == URL {
             object["spec"]["url"] = self.world.driver_url().into();
         }
+        self.world.cluster.adapt(kind.name(), &mut object);
         object["kind"] = kind.name().into();
         object["apiVersion"] = kind.api_version().into();
         let namespace = object["metadata"]["namespace"].as_str().unwrap_or_default();

@@ -6,6 +6,7 @@ use super::invariants::violations;
 use super::kind::Kind;
 use super::perform::Environment;
 use super::step::HistoryStep;
+use crate::cluster::is_remote;
 use crate::manifests::NAMESPACE;
 use kube::api::{DeleteParams, ListParams};
 use std::fmt;
@@ -14,14 +15,18 @@ use tokio::time::Instant;
 
 /// So long nothing is written and no driver called before what is wrong counts as wrong for good. It is
 /// several times as long as every back-off of the test's controllers and the driver's timeout, because a busy
-/// machine is slow.
-const REST: Duration = Duration::from_secs(8);
+/// machine is slow. Other clusters have controllers of their own that wait: that of namespaces for a minute.
+fn rest() -> Duration {
+    Duration::from_secs(if is_remote() { 90 } else { 8 })
+}
 /// So long nothing may be written or called when all is right.
 const QUIET: Duration = Duration::from_millis(300);
 /// The longest that a step waits for everything that was started; what fails is repeated for ever.
 const SETTLE: Duration = Duration::from_secs(3);
 /// The longest that coming to rest may take, on a machine that is busy with other things.
-const DEADLINE: Duration = Duration::from_secs(120);
+fn longest() -> Duration {
+    Duration::from_secs(if is_remote() { 300 } else { 120 })
+}
 
 /// What was found wrong after a history.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +65,7 @@ pub async fn run(history: &History) -> Result<(), Finding> {
 
 /// Waits until the violations are gone and everything is at rest.
 async fn until_right(environment: &mut Environment, when: &str) -> Result<(), Finding> {
-    let deadline = Instant::now() + DEADLINE;
+    let deadline = Instant::now() + longest();
     let finding = |mut violations: Vec<String>, what: &str| {
         violations.push(format!("({what} {when})"));
         Err(Finding { violations })
@@ -68,7 +73,7 @@ async fn until_right(environment: &mut Environment, when: &str) -> Result<(), Fi
     loop {
         let (before, began) = (activity(environment), Instant::now());
         let mut seen = violations(&environment.world, &environment.proxy).await;
-        while !seen.is_empty() && began.elapsed() < REST {
+        while !seen.is_empty() && began.elapsed() < rest() {
             tokio::time::sleep(QUIET / 6).await;
             seen = violations(&environment.world, &environment.proxy).await;
         }

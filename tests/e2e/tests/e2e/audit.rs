@@ -15,9 +15,9 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 const LIST: &str = "listBackends";
-const BY_HAND: &str = "192.0.2.7:80";
+const BY_HAND: &str = "203.0.113.7:80";
 /// It has the recordID of another cluster.
-const FOREIGN: &str = "192.0.2.8:80";
+const FOREIGN: &str = "203.0.113.8:80";
 
 /// A world with a driver that lists backends, behind a proxy.
 async fn setup() -> (World, DriverProxy) {

@@ -99,7 +99,7 @@ async fn d8_the_columns_of_a_bind_count_load_balancers_and_backends() {
     until_is("the columns", unready, shown).await;
     let none = json!({"spec": {"pods": {"byLabel": {"selector": {"app": "none"}}}}});
     world.patch::<Bind>(NAMESPACE, BIND, none).await;
-    let nothing = "spec.pods.byLabel selects no pod in namespace web: app=none";
+    let nothing = "spec.pods.byLabel selects no pod in namespace lbcf-e2e-web: app=none";
     let mut expected = columns(2, 0, "NoPodsSelected", nothing);
     expected["Backends"] = json!(0);
     until_is("the columns", expected, shown).await;

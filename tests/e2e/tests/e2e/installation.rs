@@ -94,6 +94,9 @@ fn elected(identity: &str) -> Options {
 async fn d49_in_the_order_of_the_readme_nothing_is_refused_once_the_controller_is_ready() {
     /// The number of writes after the controller is ready.
     const WRITES: usize = 50;
+    if lbcf_e2e::needs_embedded("deploy/controller without an image") {
+        return;
+    }
     let world = World::bare().await;
     let health: OnceLock<Health> = OnceLock::new();
     let is_ready = || health.get().is_some_and(|health| health.ready().is_ok());
@@ -184,6 +187,9 @@ async fn d49_webhook_configurations_that_come_after_the_controller_get_its_ca_at
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d49_readyz_names_the_configuration_that_lacks_the_ca_and_what_to_do() {
+    if lbcf_e2e::needs_embedded("failing requests") {
+        return;
+    }
     let world = World::bare().await;
     let controller = world.start_admitting(CONTROLLER, World::options()).await;
     let patches = RequestFilter::default()
@@ -217,6 +223,9 @@ async fn d49_readyz_names_the_configuration_that_lacks_the_ca_and_what_to_do() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d49_a_controller_outside_the_cluster_serves_admission_at_a_url() {
+    if lbcf_e2e::needs_embedded("an API server on this machine; elsewhere all worlds use a URL") {
+        return;
+    }
     let world = World::bare().await;
     let client = world.cluster.client_as(CONTROLLER);
     let names = vec!["127.0.0.1".to_owned()];

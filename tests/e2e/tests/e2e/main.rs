@@ -28,6 +28,7 @@ mod order;
 mod periodic;
 mod permissions;
 mod records;
+mod remote;
 mod restore;
 mod same_address;
 mod scale;

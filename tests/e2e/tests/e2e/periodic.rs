@@ -113,6 +113,9 @@ fn writes(world: &World, before: &RequestCounts) -> u64 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b18_u35_a_load_balancer_is_ensured_each_period_and_nothing_is_written() {
+    if lbcf_e2e::needs_embedded("CRDs without rules") {
+        return;
+    }
     let (world, proxy, controller) = setup().await;
     apply(&world, 1, always(PERIOD), None).await;
     until_ensured(&proxy, "ensureLoadBalancer", 1, 2, PERIOD).await;
@@ -156,6 +159,9 @@ async fn b18_u35_a_load_balancer_is_ensured_each_period_and_nothing_is_written()
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b121_u35_backends_are_ensured_each_period_and_nothing_is_written() {
+    if lbcf_e2e::needs_embedded("CRDs without rules") {
+        return;
+    }
     let (world, proxy, _controller) = setup().await;
     apply(&world, 3, None, always(PERIOD)).await;
     world.until_records(3).await;
@@ -208,6 +214,9 @@ async fn b121_u35_backends_are_ensured_each_period_and_nothing_is_written() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b139_u39_calls_that_began_together_spread_out() {
     const PODS: usize = 20;
+    if lbcf_e2e::needs_embedded("CRDs without rules") {
+        return;
+    }
     let (world, proxy, _controller) = setup().await;
     let period = Duration::from_millis(1500);
     apply(&world, PODS, None, always(period)).await;
@@ -222,6 +231,9 @@ async fn b139_u39_calls_that_began_together_spread_out() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d14_u35_a_binds_load_balancers_and_backends_are_ensured_each_period() {
+    if lbcf_e2e::needs_embedded("CRDs without rules") {
+        return;
+    }
     let second = Duration::from_secs(1);
     let cases = [
         (json!({"policy": "Always", "minPeriod": "300ms"}), PERIOD),
@@ -263,6 +275,9 @@ async fn d14_u35_a_binds_load_balancers_and_backends_are_ensured_each_period() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b18_d6_without_the_policy_nothing_is_ensured_twice_until_the_policy_changes() {
+    if lbcf_e2e::needs_embedded("CRDs without rules") {
+        return;
+    }
     let (world, proxy, _controller) = setup().await;
     let if_not_succ = Some(EnsurePolicy {
         policy: EnsurePolicyType::IfNotSucc,
@@ -302,6 +317,9 @@ async fn b18_d6_without_the_policy_nothing_is_ensured_twice_until_the_policy_cha
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b121_a_later_failure_is_reported_and_the_backend_stays_registered() {
+    if lbcf_e2e::needs_embedded("CRDs without rules") {
+        return;
+    }
     let (world, proxy, _controller) = setup().await;
     apply(&world, 1, None, always(PERIOD)).await;
     world.create(&manifests::bind(BIND, &["left"])).await;

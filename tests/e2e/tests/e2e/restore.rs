@@ -24,6 +24,9 @@ fn start(world: &World, name: &str) -> Candidate {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d39_a_standby_that_takes_over_after_a_restore_knows_only_what_exists() {
+    if lbcf_e2e::needs_embedded("a restored backup") {
+        return;
+    }
     let mut world = World::stored().await;
     let first = world.start_controller();
     world.apply_basics(1).await;
@@ -69,6 +72,9 @@ async fn d39_a_standby_that_takes_over_after_a_restore_knows_only_what_exists() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d39_a_leader_whose_cluster_is_restored_ends() {
+    if lbcf_e2e::needs_embedded("a restored backup") {
+        return;
+    }
     let mut world = World::stored().await;
     let one = start(&world, "one");
     one.until_leader().await;

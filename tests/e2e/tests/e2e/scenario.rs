@@ -104,11 +104,11 @@ async fn run_with_a_service(world: &World) {
     world
         .until_bound(&[&format!("{one}:30081"), &format!("{two}:30081")])
         .await;
-    world.label_node_excluded("node-2", Some("")).await;
+    world.label_node_excluded("lbcf-e2e-2", Some("")).await;
     world.until_bound(&[&format!("{one}:30081")]).await;
     world.until_counts(GROUP, [1, 1, 1, 1]).await;
-    world.set_node("node-2", "192.168.100.99", true).await;
-    world.label_node_excluded("node-2", None).await;
+    world.set_node("lbcf-e2e-2", "192.168.100.99", true).await;
+    world.label_node_excluded("lbcf-e2e-2", None).await;
     world
         .until_bound(&[&format!("{one}:30081"), "192.168.100.99:30081"])
         .await;

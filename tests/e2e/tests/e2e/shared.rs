@@ -1,14 +1,12 @@
 //! A load balancer shared by several namespaces.
 
-use k8s_openapi::api::core::v1::Namespace;
-use kube::api::{Api, ObjectMeta, PostParams};
 use lbcf_controller::api::{BackendGroup, LoadBalancer};
 use lbcf_e2e::manifests::{self, GROUP, NAMESPACE, SYSTEM};
 use lbcf_e2e::{World, until_is};
 use serde_json::json;
 
 const SHARED: &str = "lbcf-shared";
-const OTHER: &str = "other";
+const OTHER: &str = "lbcf-e2e-other";
 
 fn scope(namespaces: &[&str]) -> serde_json::Value {
     json!({"spec": {"scope": namespaces}})
@@ -19,17 +17,7 @@ async fn u17_b56_changes_of_a_shared_load_balancer_reach_every_namespace() {
     let world = World::bare().await;
     let client = world.cluster.client_as("lbcf-controller");
     let _controller = world.start_controller_with(client, World::quick());
-    let other = Namespace {
-        metadata: ObjectMeta {
-            name: Some(OTHER.into()),
-            ..ObjectMeta::default()
-        },
-        ..Namespace::default()
-    };
-    Api::<Namespace>::all(world.client())
-        .create(&PostParams::default(), &other)
-        .await
-        .unwrap();
+    world.create_namespace(OTHER).await;
     world.create_driver().await;
     for namespace in [NAMESPACE, OTHER] {
         let mut pod = manifests::pod("web-0");

@@ -108,6 +108,9 @@ async fn d47_what_is_too_large_is_refused_by_the_crds() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d47_what_is_too_large_is_refused_by_admission() {
+    if lbcf_e2e::needs_embedded("CRDs without rules") {
+        return;
+    }
     let world = World::without_rules().await;
     world.install_admission().await;
     let _controller = world
@@ -119,6 +122,9 @@ async fn d47_what_is_too_large_is_refused_by_admission() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d47_a_load_balancer_with_large_attributes_from_before_is_finished_and_deleted() {
+    if lbcf_e2e::needs_embedded("CRDs without rules") {
+        return;
+    }
     let world = World::without_rules().await;
     let _controller = world.start_controller();
     world.create(&manifests::driver(&world.driver_url())).await;

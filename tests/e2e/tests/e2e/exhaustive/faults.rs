@@ -25,6 +25,9 @@ fn cases(test: &str, seeds: u64) -> Vec<(Scenario, u64)> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn failing_api_requests_lose_and_leave_nothing() {
+    if lbcf_e2e::needs_embedded("failing requests") {
+        return;
+    }
     run_concurrently(
         cases("API requests", SEEDS),
         |(scenario, seed)| async move {
@@ -41,6 +44,9 @@ async fn failing_api_requests_lose_and_leave_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn failing_api_requests_with_admission_lose_and_leave_nothing() {
+    if lbcf_e2e::needs_embedded("failing requests") {
+        return;
+    }
     run_concurrently(
         cases("API requests with admission", 2),
         |(scenario, seed)| async move {
@@ -95,6 +101,9 @@ fn faulty_action(seed: u64, number: u64) -> ProxyAction {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn failing_webhook_calls_lose_and_leave_nothing() {
+    if lbcf_e2e::needs_embedded("failures that are injected") {
+        return;
+    }
     run_concurrently(
         cases("webhook calls", SEEDS),
         |(scenario, seed)| async move {
@@ -124,6 +133,9 @@ async fn failing_webhook_calls_lose_and_leave_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn repeated_outages_of_the_driver_lose_and_leave_nothing() {
+    if lbcf_e2e::needs_embedded("failures that are injected") {
+        return;
+    }
     let outages = run_concurrently(cases("outages", SEEDS), |(scenario, seed)| async move {
         let mut world = World::bare().await;
         let (controller, calls) = world.start_counting_controller(World::quick());
@@ -141,6 +153,9 @@ async fn repeated_outages_of_the_driver_lose_and_leave_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn u39_a_driver_whose_operations_take_long_loses_and_leaves_nothing() {
+    if lbcf_e2e::needs_embedded("failures that are injected") {
+        return;
+    }
     run_concurrently(Scenario::ALL, |scenario| async move {
         let mut world = World::new().await;
         let proxy = world.start_proxy().await;
@@ -169,6 +184,9 @@ async fn u39_a_driver_whose_operations_take_long_loses_and_leaves_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn failing_api_requests_and_webhook_calls_lose_and_leave_nothing() {
+    if lbcf_e2e::needs_embedded("failing requests") {
+        return;
+    }
     run_concurrently(
         cases("API requests and webhook calls", SEEDS),
         |(scenario, seed)| async move {

@@ -208,30 +208,48 @@ async fn kill_everywhere(scenario: Scenario, least_writes: usize, least_webhooks
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_controller_killed_anywhere_with_a_group_of_pods_loses_and_leaves_nothing() {
+    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
+        return;
+    }
     kill_everywhere(Scenario::Pods, 20, 10).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_controller_killed_anywhere_with_a_group_of_a_service_loses_and_leaves_nothing() {
+    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
+        return;
+    }
     kill_everywhere(Scenario::Service, 30, 20).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_controller_killed_anywhere_with_a_group_of_addresses_loses_and_leaves_nothing() {
+    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
+        return;
+    }
     kill_everywhere(Scenario::Static, 18, 8).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_controller_killed_anywhere_with_a_bind_loses_and_leaves_nothing() {
+    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
+        return;
+    }
     kill_everywhere(Scenario::Bind, 50, 30).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_controller_killed_anywhere_with_a_deregister_webhook_loses_and_leaves_nothing() {
+    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
+        return;
+    }
     kill_everywhere(Scenario::Verdicts, 20, 12).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d32_a_controller_killed_anywhere_with_a_namespace_loses_and_leaves_nothing() {
+    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
+        return;
+    }
     kill_everywhere(Scenario::Namespace, 20, 12).await;
 }

@@ -4,6 +4,7 @@ use super::{JUDGE, Owner, Setup, webhook};
 use crate::concurrently::run_concurrently;
 use http::StatusCode;
 use lbcf_controller::api::FailurePolicy;
+use lbcf_e2e::manifests::NAMESPACE;
 use lbcf_e2e::{ProxyAction, World, until};
 use serde_json::json;
 use std::time::Duration;
@@ -100,13 +101,16 @@ async fn b111_the_failure_policy_decides_for_a_missing_driver() {
         setup.fail_pod("web-1").await;
         setup.world.until_targets(expected, "50").await;
         let text = setup.world.until_event(owner.kind(), "WebhookFailed").await;
-        assert!(text.contains("web/later-driver not found"), "{text}");
+        assert!(
+            text.contains("lbcf-e2e-web/later-driver not found"),
+            "{text}"
+        );
         assert_eq!(setup.judged_pods().len(), 0);
         // As soon as the driver exists, it is called.
         setup.keep(&["web-0"]);
         let mut driver = lbcf_e2e::manifests::driver(&setup.world.driver_url());
         driver.metadata.name = Some("later-driver".into());
-        driver.metadata.namespace = Some("web".into());
+        driver.metadata.namespace = Some(NAMESPACE.into());
         setup.world.create(&driver).await;
         let stays: &[&str] = if expected.contains(&"web-0") {
             &["web-0", "web-2"]
@@ -116,7 +120,7 @@ async fn b111_the_failure_policy_decides_for_a_missing_driver() {
         setup.world.until_targets(stays, "50").await;
         setup
             .world
-            .delete::<lbcf_controller::api::LoadBalancerDriver>("web", "later-driver")
+            .delete::<lbcf_controller::api::LoadBalancerDriver>(NAMESPACE, "later-driver")
             .await;
         setup.end().await;
     })

@@ -64,6 +64,9 @@ async fn u25_a_response_with_only_names_keeps_these_pods() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b109_other_changes_do_not_wait_for_a_slow_verdict() {
+    if lbcf_e2e::needs_embedded("CRDs without rules") {
+        return;
+    }
     run_concurrently(Owner::ALL, |owner| async move {
         let setup = Setup::with_long_timeout(owner, 3).await;
         let (world, latch) = (&setup.world, Latch::default());
@@ -99,6 +102,9 @@ async fn b109_other_changes_do_not_wait_for_a_slow_verdict() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b109_a_slow_verdict_delays_no_deletion() {
+    if lbcf_e2e::needs_embedded("CRDs without rules") {
+        return;
+    }
     run_concurrently(Owner::ALL, |owner| async move {
         let setup = Setup::with_long_timeout(owner, 2).await;
         let latch = Latch::default();

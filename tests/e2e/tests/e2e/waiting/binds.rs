@@ -52,7 +52,7 @@ async fn d44_a_bind_without_its_driver_says_so() {
     let waiting = ("False", "LoadBalancersNotReady");
     let message = until_condition::<Bind>(&world, BIND, "Ready", waiting).await;
     assert!(
-        message.contains("LoadBalancerDriver web/none not found"),
+        message.contains("LoadBalancerDriver lbcf-e2e-web/none not found"),
         "{message}"
     );
     until_event(&world, "Bind", BIND, "DriverNotFound").await;

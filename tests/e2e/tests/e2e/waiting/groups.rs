@@ -3,13 +3,13 @@
 use super::{impatient, setup, until_condition, until_waits};
 use http::Request;
 use http::header::ACCEPT;
-use k8s_openapi::api::core::v1::{Namespace, Service};
-use kube::api::{Api, PostParams};
+use k8s_openapi::api::core::v1::Service;
 use lbcf_controller::api::{BackendGroup, LoadBalancer};
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SERVICE, SYSTEM};
 use lbcf_e2e::{World, until_is};
 use serde_json::{Value, json};
 
+const OTHER: &str = "lbcf-e2e-other";
 const READY: (&str, &str) = ("True", "AllRegistered");
 
 async fn until_group(world: &World, name: &str, reason: &str) -> String {
@@ -30,18 +30,13 @@ async fn d44_a_group_names_the_load_balancers_that_it_cannot_use() {
     let (world, _proxy, _controller) = setup(impatient()).await;
     world.create(&manifests::pod("web-0")).await;
     // A load balancer of another namespace, and a shared one that is not for this namespace.
-    let other: Namespace = serde_json::from_value(json!({"metadata": {"name": "other"}})).unwrap();
-    let namespaces: Api<Namespace> = Api::all(world.client());
-    namespaces
-        .create(&PostParams::default(), &other)
-        .await
-        .unwrap();
+    world.create_namespace(OTHER).await;
     let mut foreign = manifests::load_balancer("foreign");
-    foreign.metadata.namespace = Some("other".into());
+    foreign.metadata.namespace = Some(OTHER.into());
     world.create(&foreign).await;
     let mut shared = manifests::load_balancer("lbcf-shared");
     shared.metadata.namespace = Some(SYSTEM.into());
-    shared.spec.scope = vec!["other".into()];
+    shared.spec.scope = vec![OTHER.into()];
     world.create(&shared).await;
     let mut without_driver = manifests::load_balancer("driverless");
     without_driver.spec.lb_driver = "none".into();
@@ -51,25 +46,25 @@ async fn d44_a_group_names_the_load_balancers_that_it_cannot_use() {
             "of-missing",
             LB,
             "LoadBalancerNotFound",
-            "LoadBalancer web/web-lb not found",
+            "LoadBalancer lbcf-e2e-web/web-lb not found",
         ),
         (
             "of-foreign",
             "foreign",
             "LoadBalancerNotFound",
-            "LoadBalancer web/foreign not found",
+            "LoadBalancer lbcf-e2e-web/foreign not found",
         ),
         (
             "of-shared",
             "lbcf-shared",
             "LoadBalancerOutOfScope",
-            "does not include web",
+            "does not include lbcf-e2e-web",
         ),
         (
             "of-driverless",
             "driverless",
             "LoadBalancerNotCreated",
-            "web/driverless is not created",
+            "lbcf-e2e-web/driverless is not created",
         ),
     ] {
         world.create(&manifests::group(name, &[lb])).await;
@@ -78,7 +73,7 @@ async fn d44_a_group_names_the_load_balancers_that_it_cannot_use() {
     }
     world.create(&manifests::load_balancer(LB)).await;
     until_ready(&world, "of-missing").await;
-    let scope = json!({"spec": {"scope": ["web"]}});
+    let scope = json!({"spec": {"scope": [NAMESPACE]}});
     world
         .patch::<LoadBalancer>(SYSTEM, "lbcf-shared", scope)
         .await;
@@ -93,7 +88,10 @@ async fn d44_a_group_names_what_its_service_lacks() {
         .create(&manifests::service_group(GROUP, SERVICE, &[LB]))
         .await;
     let message = until_group(&world, GROUP, "ServiceNotFound").await;
-    assert!(message.contains("Service web/web-service"), "{message}");
+    assert!(
+        message.contains("Service lbcf-e2e-web/web-service"),
+        "{message}"
+    );
     let mut service = manifests::service(SERVICE, 30080);
     if let Some(spec) = &mut service.spec {
         spec.type_ = Some("ClusterIP".into());
@@ -169,7 +167,7 @@ async fn d44_the_message_of_a_group_is_a_column() {
     let missing = columns(
         0,
         "LoadBalancerNotFound",
-        "LoadBalancer web/web-lb not found",
+        "LoadBalancer lbcf-e2e-web/web-lb not found",
     );
     until_is("the columns", missing, async || cells(&world).await).await;
     world.create(&manifests::load_balancer(LB)).await;

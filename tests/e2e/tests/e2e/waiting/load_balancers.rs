@@ -27,7 +27,7 @@ async fn d44_a_load_balancer_that_waits_for_records_says_how_many_and_which_firs
     world.delete::<LoadBalancer>(NAMESPACE, LB).await;
     let message = until_deletion_waits(&world, "RecordsRemaining").await;
     assert!(
-        message.contains("remain: 40, the first is web/"),
+        message.contains("remain: 40, the first is lbcf-e2e-web/"),
         "{message}"
     );
     // Its writes do not grow with the number of records that are deregistered meanwhile.
