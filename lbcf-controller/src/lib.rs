@@ -72,9 +72,11 @@ mod periodic;
 mod queue;
 mod reconcile;
 mod request_rate;
+mod retry_times;
 mod serving;
 mod verdicts;
 mod waiting;
+mod wall_clock;
 
 pub use controller::{Controller, RunError};
 pub use drivers::CallCounts;
@@ -83,3 +85,4 @@ pub use key::ObjectKey;
 pub use leader::{Election, InvalidLeaderElection, LeaderElection, Leadership, LostLease};
 pub use options::Options;
 pub use queue::Backoff;
+pub use wall_clock::WallClock;

@@ -54,6 +54,7 @@ pub mod reasons {
     /// Another record's parameters apply, because its owner is older (d41).
     pub const PARAMETERS_OVERRIDDEN: &str = "ParametersOverridden";
     /// The load balancer has backends that no BackendRecord accounts for (d53).
+    pub const NOT_AUDITED: &str = "NotAudited";
     pub const ORPHANED_BACKENDS: &str = "OrphanedBackends";
     /// What the condition reported is over.
     pub const RESOLVED: &str = "Resolved";

@@ -16,7 +16,6 @@ use crate::names;
 use crate::object::ObjectExt;
 use crate::reconcile::{Action, Error};
 use crate::waiting::{Wait, ready};
-use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reconciles a batch of a group's backends, or, after the last one, its status.
@@ -174,6 +173,6 @@ fn decide_whole_status(
     };
     let wait = waiting(group, &status, &view);
     let condition = ready(wait.as_ref(), group.metadata.generation);
-    status.conditions = status.conditions.with(condition, Timestamp::now());
+    status.conditions = status.conditions.with(condition, context.now());
     (status, wait)
 }

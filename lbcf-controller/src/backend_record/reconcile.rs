@@ -19,7 +19,6 @@ use crate::operation::{Incomplete, Operand, operate, retry_id};
 use crate::periodic::period;
 use crate::reconcile::{Action, Error, OperationFailure, Request};
 use crate::waiting::{Wait, WaitEvent};
-use jiff::Timestamp;
 use kube::Resource;
 use lbcf_driver_sdk::webhook::{
     DeregisterBackend, DeregisterBackendRequest, EnsureBackend, EnsureBackendRequest,
@@ -249,7 +248,7 @@ impl Reconciler<'_> {
             self.event(Normal, "SuccEnsureBackend", "Successfully ensured backend");
         }
         let registered = Condition::met(condition_types::REGISTERED, record.metadata.generation);
-        status.conditions = status.conditions.with(registered, Timestamp::now());
+        status.conditions = status.conditions.with(registered, context.now());
         // b121: an empty map leaves the present one.
         if !response.injected_info.is_empty() {
             status.injected_info = response.injected_info.into();
@@ -286,7 +285,7 @@ impl Reconciler<'_> {
         if let Some(created) = &metadata.creation_timestamp
             && is_first
         {
-            let since = Timestamp::now().duration_since(created.0);
+            let since = self.context.now().duration_since(created.0);
             // The API server's clock may be ahead.
             let since = Duration::try_from(since).unwrap_or_default();
             self.context.metrics.registered(since);
@@ -385,7 +384,7 @@ impl Reconciler<'_> {
 
     async fn write_condition(&self, condition: Condition) -> Result<(), Error> {
         let mut status = self.status();
-        status.conditions = status.conditions.with(condition, Timestamp::now());
+        status.conditions = status.conditions.with(condition, self.context.now());
         self.write_status(status, false).await
     }
 
@@ -399,7 +398,7 @@ impl Reconciler<'_> {
         let known = self.status().conditions;
         let news = conflict::condition(record, &known, sharing, is_ensured);
         if let Some(condition) = &news {
-            status.conditions = status.conditions.with(condition.clone(), Timestamp::now());
+            status.conditions = status.conditions.with(condition.clone(), context.now());
         }
         context.write_status(record, &status).await?;
         if let Some(condition) = news.filter(|news| conflict::is_news(&known, news)) {

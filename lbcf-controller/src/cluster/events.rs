@@ -10,7 +10,9 @@
 use crate::key::{ObjectKey, RequestKey};
 use crate::leader::LeaseGuard;
 use crate::lock::Mutex;
+use crate::options::Options;
 use crate::waiting::{Wait, WaitEvent};
+use crate::wall_clock::WallClock;
 use EventType::{Normal, Warning};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Event, EventSource, ObjectReference};
@@ -111,6 +113,7 @@ pub(crate) struct Recorder {
     dropped: Arc<AtomicU64>,
     dry_run: bool,
     repeat: Duration,
+    wall_clock: WallClock,
     last: Arc<Mutex<HashMap<(String, ObjectKey), EventsByPart>>>,
 }
 
@@ -118,16 +121,16 @@ impl Recorder {
     /// A recorder, and the task that writes what it records.
     pub(crate) fn new(
         client: Client,
-        dry_run: bool,
-        repeat: Duration,
+        options: &Options,
         guard: LeaseGuard,
     ) -> (Self, EventWriter) {
         let (sender, receiver) = mpsc::channel(CAPACITY);
         let recorder = Self {
             queue: sender,
             dropped: Arc::default(),
-            dry_run,
-            repeat,
+            dry_run: options.dry_run,
+            repeat: options.event_repeat,
+            wall_clock: options.wall_clock.clone(),
             last: Arc::default(),
         };
         let started = Timestamp::now().as_nanosecond();
@@ -269,7 +272,7 @@ impl Recorder {
             event_type,
             reason: reason.to_owned(),
             message,
-            at: Timestamp::now(),
+            at: self.wall_clock.now(),
             occurrences,
             // The next repetition may be late.
             retention: repeat.map_or(AGGREGATION_PERIOD, |repeat| repeat.saturating_mul(2)),

@@ -21,6 +21,8 @@ pub(crate) struct PodView {
     pub ready: bool,
     /// The phase is Running.
     pub running: bool,
+    /// The phase is Succeeded or Failed: its containers have ended and do not start again.
+    pub finished: bool,
     pub deleting: bool,
 }
 
@@ -34,6 +36,7 @@ impl PodView {
                     .iter()
                     .any(|condition| condition.type_ == "Ready" && condition.status == "True")
             });
+        let phase = status.and_then(|status| status.phase.as_deref());
         Self {
             key: ObjectKey::of(pod),
             uid: pod.metadata.uid.clone().unwrap_or_default(),
@@ -48,14 +51,20 @@ impl PodView {
                 .and_then(|spec| spec.node_name.clone())
                 .unwrap_or_default(),
             ready,
-            running: status.and_then(|status| status.phase.as_deref()) == Some("Running"),
+            running: phase == Some("Running"),
+            finished: matches!(phase, Some("Succeeded" | "Failed")),
             deleting: pod.metadata.deletion_timestamp.is_some(),
         }
     }
 
     /// Whether it can be registered (b108).
     pub(crate) fn is_available(&self) -> bool {
-        !self.ip.is_empty() && self.ready && !self.deleting
+        !self.ip.is_empty() && self.ready && !self.is_ending()
+    }
+
+    /// Whether it is being deleted or has finished, so that it will not be ready again (d58).
+    pub(crate) const fn is_ending(&self) -> bool {
+        self.deleting || self.finished
     }
 
     /// Whether it has an address and its phase is Running, ready or not.
@@ -70,6 +79,7 @@ impl PodView {
             && self.node == other.node
             && self.ready == other.ready
             && self.running == other.running
+            && self.finished == other.finished
             && self.deleting == other.deleting
     }
 }

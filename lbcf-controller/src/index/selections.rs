@@ -16,9 +16,9 @@ pub(crate) struct Selections {
     by_name: MultiMap<ObjectKey, Owner>,
     /// The names of the pods that an owner selects.
     pub(super) members: MultiMap<Owner, String>,
-    /// Those of them that are being deleted.
-    deleting: MultiMap<Owner, String>,
-    /// Those of them that are neither available nor being deleted.
+    /// Those of them that are being deleted or have finished.
+    ending: MultiMap<Owner, String>,
+    /// Those of them that are neither available nor ending.
     pub(super) unready: MultiMap<Owner, String>,
     /// Those of them that are available, by node.
     available_on: MultiMap<(Owner, String), String>,
@@ -114,8 +114,8 @@ impl Selections {
         let name = &pod.key.name;
         self.members.insert(owner.clone(), name.clone());
         self.of_pod.insert(pod.key.clone(), owner.clone());
-        if pod.deleting {
-            self.deleting.insert(owner.clone(), name.clone());
+        if pod.is_ending() {
+            self.ending.insert(owner.clone(), name.clone());
         } else if pod.is_available() {
             self.available_on
                 .insert((owner.clone(), pod.node.clone()), name.clone());
@@ -126,7 +126,7 @@ impl Selections {
 
     fn remove_member(&mut self, owner: &Owner, pod: &ObjectKey, node: Option<&str>) {
         self.members.remove(owner, &pod.name);
-        self.deleting.remove(owner, &pod.name);
+        self.ending.remove(owner, &pod.name);
         self.unready.remove(owner, &pod.name);
         self.of_pod.remove(pod, owner);
         if let Some(node) = node {
@@ -135,9 +135,9 @@ impl Selections {
         }
     }
 
-    /// How many pods an owner selects that are not being deleted.
+    /// How many pods an owner selects that are neither being deleted nor finished (d58).
     pub(crate) fn count(&self, owner: &Owner) -> usize {
-        self.members.count(owner) - self.deleting.count(owner)
+        self.members.count(owner) - self.ending.count(owner)
     }
 
     /// Whether an available pod that an owner selects runs on a node.

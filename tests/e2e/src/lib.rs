@@ -55,6 +55,7 @@ pub use pausable::{HeldWrites, PausableController, Paused};
 pub use proxy::{DriverProxy, Latch, ProxiedCall, ProxyAction};
 pub use sample::{is_exhaustive, sample};
 pub use seed::scrambled;
+pub use stored::ClusterService;
 pub use tampered::tampered;
 pub use wait::{until, until_is, until_within};
 pub use world::World;

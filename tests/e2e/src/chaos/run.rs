@@ -4,9 +4,10 @@ use super::controllers::USER_AGENT;
 use super::history::History;
 use super::invariants::violations;
 use super::kind::Kind;
+use super::objects::{LIST_BACKENDS, SHOP};
 use super::perform::Environment;
 use super::step::HistoryStep;
-use crate::manifests::NAMESPACE;
+use crate::manifests::{NAMESPACE, SYSTEM};
 use kube::api::{DeleteParams, ListParams};
 use std::fmt;
 use std::time::Duration;
@@ -16,6 +17,8 @@ use tokio::time::Instant;
 /// several times as long as every back-off of the test's controllers and the driver's timeout, because a busy
 /// machine is slow.
 const REST: Duration = Duration::from_secs(8);
+/// Replicas go on after faults of the API server, and watch it again later the more often it failed.
+const REST_OF_REPLICAS: Duration = Duration::from_secs(40);
 /// So long nothing may be written or called when all is right.
 const QUIET: Duration = Duration::from_millis(300);
 /// The longest that a step waits for everything that was started; what fails is repeated for ever.
@@ -61,16 +64,21 @@ pub async fn run(history: &History) -> Result<(), Finding> {
 /// Waits until the violations are gone and everything is at rest.
 async fn until_right(environment: &mut Environment, when: &str) -> Result<(), Finding> {
     let deadline = Instant::now() + DEADLINE;
+    let rest = if environment.has_replicas {
+        REST_OF_REPLICAS
+    } else {
+        REST
+    };
     let finding = |mut violations: Vec<String>, what: &str| {
         violations.push(format!("({what} {when})"));
         Err(Finding { violations })
     };
     loop {
         let (before, began) = (activity(environment), Instant::now());
-        let mut seen = violations(&environment.world, &environment.proxy).await;
-        while !seen.is_empty() && began.elapsed() < REST {
+        let mut seen = violations(environment).await;
+        while !seen.is_empty() && began.elapsed() < rest {
             tokio::time::sleep(QUIET / 6).await;
-            seen = violations(&environment.world, &environment.proxy).await;
+            seen = violations(environment).await;
         }
         if let Some(problem) = environment.replace_ended().await {
             return finding(seen, &problem);
@@ -104,21 +112,21 @@ async fn settle(environment: &Environment) {
     }
 }
 
-/// The writes and calls of the controllers so far. Events and renewed leases do not count.
+/// The writes and calls of the controllers so far. Events, renewed leases and audits do not count.
 fn activity(environment: &Environment) -> (u64, usize) {
     let requests = environment.world.cluster.requests();
     let writes = requests.count(|key| {
         let is_renewal = key.resource == "coordination.k8s.io/leases";
         key.user_agent == USER_AGENT && key.is_write() && !key.is_event() && !is_renewal
     });
-    (writes, environment.proxy.count())
+    (writes, environment.proxy.count_without(LIST_BACKENDS))
 }
 
 /// As a user does who deletes groups before load balancers, and everything in the background.
 async fn delete_everything(environment: &Environment) {
     let client = environment.world.client();
     for kind in [Kind::Bind, Kind::Group, Kind::LoadBalancer, Kind::Pod] {
-        let namespaces = [NAMESPACE, super::objects::SHOP];
+        let namespaces = [NAMESPACE, SHOP, SYSTEM];
         for namespace in namespaces {
             let api = kind.api(&client, namespace);
             let objects = api.list(&ListParams::default()).await;
@@ -130,6 +138,6 @@ async fn delete_everything(environment: &Environment) {
     }
     let _ = Kind::Namespace
         .api(&client, "")
-        .delete(super::objects::SHOP, &DeleteParams::default())
+        .delete(SHOP, &DeleteParams::default())
         .await;
 }
