@@ -54,8 +54,9 @@ pub mod reasons {
     /// Another record's parameters apply, because its owner is older (d41).
     pub const PARAMETERS_OVERRIDDEN: &str = "ParametersOverridden";
     /// The load balancer has backends that no BackendRecord accounts for (d53).
-    pub const NOT_AUDITED: &str = "NotAudited";
     pub const ORPHANED_BACKENDS: &str = "OrphanedBackends";
+    /// The load balancer is not audited any more, so that what was found before may be outdated.
+    pub const NOT_AUDITED: &str = "NotAudited";
     /// What the condition reported is over.
     pub const RESOLVED: &str = "Resolved";
     /// The LoadBalancerDriver is being deleted, so that nothing new is created with it (d32).

@@ -45,12 +45,7 @@ pub(super) fn not_audited(stored: &[Condition]) -> Option<Condition> {
     let message = "audits are off, or the LoadBalancerDriver does not list listBackends any more";
     let unknown = Condition {
         status: ConditionStatus::Unknown,
-        ..Condition::unmet(
-            condition_types::DRIFT,
-            reasons::NOT_AUDITED,
-            message,
-            None,
-        )
+        ..Condition::unmet(condition_types::DRIFT, reasons::NOT_AUDITED, message, None)
     };
     (stored.status != unknown.status).then_some(unknown)
 }

@@ -115,7 +115,7 @@ async fn write_status(
     let Some(group) = group.filter(|group| !group.is_deleting()) else {
         return Ok(Action::AwaitChange);
     };
-    let (status, wait) = decide_whole_status(&context.index(), owner, &group, error);
+    let (status, wait) = decide_whole_status(context, owner, &group, error);
     let regarding = Regarding::object(&*group);
     let key = owner.request_key();
     let report = WaitReport::new(context, key.clone(), regarding, wait);
@@ -144,11 +144,12 @@ async fn write_status(
 }
 
 fn decide_whole_status(
-    index: &Index,
+    context: &Context,
     owner: &Owner,
     group: &BackendGroup,
     error: Option<&Error>,
 ) -> (BackendGroupStatus, Option<Wait>) {
+    let index = &context.index();
     let load_balancers = load_balancers(index, owner, group);
     let counts = GroupCounts {
         load_balancers: usable(&load_balancers).count(),

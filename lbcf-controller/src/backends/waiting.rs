@@ -44,7 +44,8 @@ pub(crate) fn selection(
         }
         None => {
             let names = some(selection.by_name.iter());
-            let message = format!("spec.pods.byName: no such pod in namespace {namespace}: {names}");
+            let message =
+                format!("spec.pods.byName: no such pod in namespace {namespace}: {names}");
             (message, WaitEvent::Problem)
         }
     };

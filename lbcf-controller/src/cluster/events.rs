@@ -119,11 +119,7 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// A recorder, and the task that writes what it records.
-    pub(crate) fn new(
-        client: Client,
-        options: &Options,
-        guard: LeaseGuard,
-    ) -> (Self, EventWriter) {
+    pub(crate) fn new(client: Client, options: &Options, guard: LeaseGuard) -> (Self, EventWriter) {
         let (sender, receiver) = mpsc::channel(CAPACITY);
         let recorder = Self {
             queue: sender,
