@@ -200,6 +200,23 @@ impl Controllers {
         problem.clone()
     }
 
+    /// Which replicas lead, are paused or are not ready.
+    pub(super) fn describe(&self) -> String {
+        let Running::Replicas { replicas, .. } = &self.running else {
+            return "a single controller".to_owned();
+        };
+        let describe = |replica: &Replica| {
+            let health = &replica.controller.health;
+            let (leads, ready) = (leads(health), health.ready());
+            format!(
+                "leads: {leads}, paused: {}, {ready:?}",
+                replica.paused.is_some()
+            )
+        };
+        let replicas: Vec<String> = replicas.iter().map(describe).collect();
+        replicas.join("; ")
+    }
+
     /// Waits until one leads that is not paused.
     async fn until_led(&mut self, world: &World) {
         let deadline = Instant::now() + DEADLINE;

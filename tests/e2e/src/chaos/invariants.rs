@@ -8,7 +8,7 @@ use super::waiting::waits_in_silence;
 use crate::World;
 use crate::proxy::ProxiedCall;
 use crate::view::ip_and_port;
-use kube::api::ListParams;
+use kube::api::{DynamicObject, ListParams};
 use std::collections::BTreeSet;
 
 /// What does not hold; empty if everything does.
@@ -81,15 +81,27 @@ fn cloud_differs(world: &World, history: &CloudHistory, expected: &Expected) -> 
 /// Nothing waits for its deletion for ever.
 async fn objects_are_stuck(world: &World) -> Vec<String> {
     let mut stuck = Vec::new();
+    let pods = Kind::Pod.api(&world.client(), "");
+    let pods = pods.list(&ListParams::default()).await;
+    let pods: Vec<_> = pods.into_iter().flat_map(|list| list.items).collect();
     for kind in [&Kind::LBCF[..], &[Kind::Namespace]].concat() {
         let api = kind.api(&world.client(), "");
         let objects = api.list(&ListParams::default()).await;
         for object in objects.into_iter().flat_map(|list| list.items) {
             if object.metadata.deletion_timestamp.is_some() {
                 let name = object.metadata.name.unwrap_or_default();
+                // The pods of a node that is not Ready stay, and their namespace with them.
+                let is_here =
+                    |pod: &DynamicObject| pod.metadata.namespace.as_deref() == Some(&*name);
+                if kind == Kind::Namespace && pods.iter().any(is_here) {
+                    continue;
+                }
                 let finalizers = object.metadata.finalizers.unwrap_or_default();
                 let plural = kind.plural();
-                stuck.push(format!("{plural} {name} is being deleted: {finalizers:?}"));
+                let conditions = &object.data["status"]["conditions"];
+                stuck.push(format!(
+                    "{plural} {name} is being deleted: {finalizers:?} {conditions}"
+                ));
             }
         }
     }

@@ -56,6 +56,11 @@ impl Environment {
         self.proxy.calls().split_off(self.calls_before_restore)
     }
 
+    /// What the controllers do, for a finding.
+    pub(super) fn describe(&self) -> String {
+        self.controllers.describe()
+    }
+
     /// Replaces controllers that lost their lease. Returns why another one ended by itself.
     pub(super) async fn replace_ended(&mut self) -> Option<String> {
         self.controllers.replace_ended(&self.world).await

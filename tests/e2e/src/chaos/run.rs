@@ -4,11 +4,12 @@ use super::controllers::USER_AGENT;
 use super::history::History;
 use super::invariants::violations;
 use super::kind::Kind;
-use super::objects::{LIST_BACKENDS, SHOP};
+use super::objects::{LIST_BACKENDS, NODES, SHOP};
 use super::perform::Environment;
 use super::step::HistoryStep;
 use crate::manifests::{NAMESPACE, SYSTEM};
-use kube::api::{DeleteParams, ListParams};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
+use serde_json::json;
 use std::fmt;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -69,8 +70,9 @@ async fn until_right(environment: &mut Environment, when: &str) -> Result<(), Fi
     } else {
         REST
     };
-    let finding = |mut violations: Vec<String>, what: &str| {
-        violations.push(format!("({what} {when})"));
+    let finding = |environment: &Environment, mut violations: Vec<String>, what: &str| {
+        let controllers = environment.describe();
+        violations.push(format!("({what} {when}; {controllers})"));
         Err(Finding { violations })
     };
     loop {
@@ -78,10 +80,13 @@ async fn until_right(environment: &mut Environment, when: &str) -> Result<(), Fi
         let mut seen = violations(environment).await;
         while !seen.is_empty() && began.elapsed() < rest {
             tokio::time::sleep(QUIET / 6).await;
+            if let Some(problem) = environment.replace_ended().await {
+                return finding(environment, seen, &problem);
+            }
             seen = violations(environment).await;
         }
         if let Some(problem) = environment.replace_ended().await {
-            return finding(seen, &problem);
+            return finding(environment, seen, &problem);
         }
         if seen.is_empty() {
             // Right, but it has to stay so without any work.
@@ -91,10 +96,10 @@ async fn until_right(environment: &mut Environment, when: &str) -> Result<(), Fi
                 return Ok(());
             }
         } else if activity(environment) == before {
-            return finding(seen, "at rest");
+            return finding(environment, seen, "at rest");
         }
         if Instant::now() > deadline {
-            return finding(seen, "never at rest");
+            return finding(environment, seen, "never at rest");
         }
     }
 }
@@ -125,6 +130,14 @@ fn activity(environment: &Environment) -> (u64, usize) {
 /// As a user does who deletes groups before load balancers, and everything in the background.
 async fn delete_everything(environment: &Environment) {
     let client = environment.world.client();
+    // On other nodes pods are not stopped.
+    for node in NODES {
+        let ready = json!({"status": {"conditions": [{"type": "Ready", "status": "True"}]}});
+        let (api, params) = (Kind::Node.api(&client, ""), PatchParams::default());
+        let _ = api
+            .patch_status(node, &params, &Patch::Strategic(ready))
+            .await;
+    }
     for kind in [Kind::Bind, Kind::Group, Kind::LoadBalancer, Kind::Pod] {
         let namespaces = [NAMESPACE, SHOP, SYSTEM];
         for namespace in namespaces {
