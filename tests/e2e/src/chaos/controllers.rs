@@ -19,7 +19,7 @@ const REPLICAS: usize = 2;
 /// The pause between two looks at who leads.
 const POLL: Duration = Duration::from_millis(20);
 /// A backend that is left over is removed by the second audit that finds it.
-const AUDIT_PERIOD: Duration = Duration::from_millis(100);
+const AUDIT_PERIOD: Duration = Duration::from_millis(500);
 
 pub(super) struct Controllers {
     options: Options,

@@ -28,7 +28,7 @@ pub(super) fn driver(namespace: &str, name: &str, url: &str, has_audits: bool) -
         &WEBHOOKS[1..]
     };
     // What hangs is called again soon.
-    let with_timeout = |name| json!({"name": name, "timeout": "1s"});
+    let with_timeout = |name| json!({"name": name, "timeout": "2s"});
     let webhooks: Vec<Value> = webhooks.iter().map(with_timeout).collect();
     json!({
         "metadata": {"name": name, "namespace": namespace},

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 /// So long nothing is written and no driver called before what is wrong counts as wrong for good. It is
 /// several times as long as every back-off of the test's controllers and the driver's timeout, because a busy
 /// machine is slow.
-const REST: Duration = Duration::from_secs(8);
+const REST: Duration = Duration::from_secs(20);
 /// Replicas go on after faults of the API server, and watch it again later the more often it failed.
 const REST_OF_REPLICAS: Duration = Duration::from_secs(40);
 /// So long nothing may be written or called when all is right.

@@ -11,7 +11,7 @@ impl fmt::Display for History {
             writeln!(f, "# two controllers with leader election")?;
         }
         if self.has_audits {
-            writeln!(f, "# --audit-period 100ms")?;
+            writeln!(f, "# --audit-period 500ms")?;
         }
         for step in &self.steps {
             match step {
