@@ -26,6 +26,8 @@ pub(super) struct Controllers {
     /// How far the wall clock of the controllers is from the system's, in seconds.
     shift: Arc<AtomicI64>,
     running: Running,
+    /// Whether requests of a single one fail as long as it runs.
+    has_failing_requests: bool,
 }
 
 enum Running {
@@ -74,6 +76,7 @@ impl Controllers {
             options,
             shift,
             running,
+            has_failing_requests: false,
         };
         controllers.until_led(world).await;
         controllers
@@ -97,12 +100,14 @@ impl Controllers {
     pub(super) fn start_single_ensuring(&mut self, world: &World) {
         if matches!(self.running, Running::Single(_)) {
             self.options.ensure_at_start = true;
+            self.has_failing_requests = false;
             self.running = Running::Single(start(world, &self.options));
         }
     }
 
     /// Kills the single one or the leader, and starts another one.
     pub(super) async fn kill(&mut self, world: &World) {
+        self.has_failing_requests = false;
         match &mut self.running {
             Running::Single(controller) => {
                 controller.abort();
@@ -125,18 +130,19 @@ impl Controllers {
                 let (client, _) = faulty(&world.cluster, seed);
                 let controller = world.start_controller_with(client, self.options.clone());
                 self.running = Running::Single(controller);
+                self.has_failing_requests = true;
             }
             Running::Replicas { .. } => self.kill(world).await,
         }
     }
 
-    /// Ends all faults of controllers.
+    /// Ends all faults of controllers. They go on: another process would know what they have missed.
     pub(super) async fn heal(&mut self, world: &World) {
-        match &mut self.running {
-            Running::Single(_) => self.kill(world).await,
-            // One that was paused now finds out by itself that it leads no more.
-            Running::Replicas { .. } => self.resume(),
+        if self.has_failing_requests {
+            self.kill(world).await;
         }
+        // One that was paused now finds out by itself that it leads no more.
+        self.resume();
     }
 
     /// Pauses the leader until [`Self::resume`], and waits until the other one leads.

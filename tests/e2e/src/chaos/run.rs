@@ -15,11 +15,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// So long nothing is written and no driver called before what is wrong counts as wrong for good. It is
-/// several times as long as every back-off of the test's controllers and the driver's timeout, because a busy
-/// machine is slow.
-const REST: Duration = Duration::from_secs(20);
-/// Replicas go on after faults of the API server, and watch it again later the more often it failed.
-const REST_OF_REPLICAS: Duration = Duration::from_secs(40);
+/// longer than the back-offs of the test's controllers, the driver's timeout, and the pause before a watch is
+/// repeated, which is the longer the more often it failed.
+const REST: Duration = Duration::from_secs(40);
 /// So long nothing may be written or called when all is right.
 const QUIET: Duration = Duration::from_millis(300);
 /// The longest that a step waits for everything that was started; what fails is repeated for ever.
@@ -65,11 +63,6 @@ pub async fn run(history: &History) -> Result<(), Finding> {
 /// Waits until the violations are gone and everything is at rest.
 async fn until_right(environment: &mut Environment, when: &str) -> Result<(), Finding> {
     let deadline = Instant::now() + DEADLINE;
-    let rest = if environment.has_replicas {
-        REST_OF_REPLICAS
-    } else {
-        REST
-    };
     let finding = |environment: &Environment, mut violations: Vec<String>, what: &str| {
         let controllers = environment.describe();
         violations.push(format!("({what} {when}; {controllers})"));
@@ -78,7 +71,7 @@ async fn until_right(environment: &mut Environment, when: &str) -> Result<(), Fi
     loop {
         let (before, began) = (activity(environment), Instant::now());
         let mut seen = violations(environment).await;
-        while !seen.is_empty() && began.elapsed() < rest {
+        while !seen.is_empty() && began.elapsed() < REST {
             tokio::time::sleep(QUIET / 6).await;
             if let Some(problem) = environment.replace_ended().await {
                 return finding(environment, seen, &problem);
