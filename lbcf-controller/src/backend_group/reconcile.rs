@@ -168,7 +168,7 @@ fn decide_whole_status(
         service: service.as_deref(),
         counts: &counts,
         owner: OwnerView {
-            has_unready_pods: group.spec.pods.is_some() && index.has_unready_pods(owner),
+            has_unready_pods: group.spec.pods.is_some() && index.awaits_pods(owner),
             ..view(index, owner, error)
         },
     };

@@ -11,8 +11,8 @@ pub(crate) enum Eligibility {
     Deregistered,
 }
 
-/// A pod that is ready is registered under every policy (b108), one that is being deleted or has finished
-/// is deregistered under every policy (d58). The policy decides about the others (b109, b110).
+/// A pod that is ready is registered under every policy (b108), one that is being deleted is
+/// deregistered under every policy. The policy decides about the others (b109, b110).
 pub(crate) fn eligibility_of_pod(
     pod: &PodView,
     policy: Option<DeregisterPolicy>,
@@ -21,7 +21,7 @@ pub(crate) fn eligibility_of_pod(
     if pod.is_available() {
         return Eligibility::Registered;
     }
-    let is_kept = !pod.is_ending()
+    let is_kept = !pod.deleting
         && match policy.unwrap_or_default() {
             DeregisterPolicy::IfNotReady => false,
             DeregisterPolicy::IfNotRunning => pod.is_running(),

@@ -243,7 +243,7 @@ impl VerdictRequest {
         pods.retain(|pod| {
             let view = PodView::of(pod);
             let is_same = uids.get(&view.key) == Some(&view.uid.as_str());
-            is_same && !view.is_available() && !view.is_ending()
+            is_same && !view.is_available() && !view.deleting
         });
         Ok(pods)
     }

@@ -59,12 +59,7 @@ impl PodView {
 
     /// Whether it can be registered (b108).
     pub(crate) fn is_available(&self) -> bool {
-        !self.ip.is_empty() && self.ready && !self.is_ending()
-    }
-
-    /// Whether it is being deleted or has finished, so that it will not be ready again (d58).
-    pub(crate) const fn is_ending(&self) -> bool {
-        self.deleting || self.finished
+        !self.ip.is_empty() && self.ready && !self.deleting
     }
 
     /// Whether it has an address and its phase is Running, ready or not.

@@ -16,10 +16,12 @@ pub(crate) struct Selections {
     by_name: MultiMap<ObjectKey, Owner>,
     /// The names of the pods that an owner selects.
     pub(super) members: MultiMap<Owner, String>,
-    /// Those of them that are being deleted or have finished.
-    ending: MultiMap<Owner, String>,
-    /// Those of them that are neither available nor ending.
+    /// Those of them that are being deleted.
+    deleting: MultiMap<Owner, String>,
+    /// Those of them that are neither available nor being deleted.
     pub(super) unready: MultiMap<Owner, String>,
+    /// Those of the unready ones that have finished.
+    finished: MultiMap<Owner, String>,
     /// Those of them that are available, by node.
     available_on: MultiMap<(Owner, String), String>,
     of_pod: MultiMap<ObjectKey, Owner>,
@@ -114,19 +116,23 @@ impl Selections {
         let name = &pod.key.name;
         self.members.insert(owner.clone(), name.clone());
         self.of_pod.insert(pod.key.clone(), owner.clone());
-        if pod.is_ending() {
-            self.ending.insert(owner.clone(), name.clone());
+        if pod.deleting {
+            self.deleting.insert(owner.clone(), name.clone());
         } else if pod.is_available() {
             self.available_on
                 .insert((owner.clone(), pod.node.clone()), name.clone());
         } else {
             self.unready.insert(owner.clone(), name.clone());
+            if pod.finished {
+                self.finished.insert(owner.clone(), name.clone());
+            }
         }
     }
 
     fn remove_member(&mut self, owner: &Owner, pod: &ObjectKey, node: Option<&str>) {
         self.members.remove(owner, &pod.name);
-        self.ending.remove(owner, &pod.name);
+        self.deleting.remove(owner, &pod.name);
+        self.finished.remove(owner, &pod.name);
         self.unready.remove(owner, &pod.name);
         self.of_pod.remove(pod, owner);
         if let Some(node) = node {
@@ -135,9 +141,15 @@ impl Selections {
         }
     }
 
-    /// How many pods an owner selects that are neither being deleted nor finished (d58).
+    /// How many pods an owner selects that are neither being deleted nor finished (d58): one that the
+    /// deregister policy keeps is registered all the same.
     pub(crate) fn count(&self, owner: &Owner) -> usize {
-        self.members.count(owner) - self.ending.count(owner)
+        self.members.count(owner) - self.deleting.count(owner) - self.finished.count(owner)
+    }
+
+    /// Whether an owner selects a pod that is not available and may become so.
+    pub(super) fn awaits_pods(&self, owner: &Owner) -> bool {
+        self.unready.count(owner) > self.finished.count(owner)
     }
 
     /// Whether an available pod that an owner selects runs on a node.
