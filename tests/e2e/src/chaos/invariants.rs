@@ -19,7 +19,7 @@ pub(super) async fn violations(environment: &Environment) -> Vec<String> {
     let mut violations = cloud_differs(world, &environment.cloud, &expected);
     violations.extend(objects_are_stuck(world).await);
     violations.extend(records_differ(world, &expected).await);
-    violations.extend(waits_in_silence(&world.client(), &cluster).await);
+    violations.extend(waits_in_silence(environment, &cluster).await);
     violations.extend(called_after_deregistering(&environment.calls()));
     violations
 }

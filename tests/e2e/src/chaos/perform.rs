@@ -25,6 +25,8 @@ pub(super) struct Environment {
     backup: Backup,
     /// Whether the cluster can be restored.
     is_backed_up: bool,
+    /// Whether events may be lost: controllers write them once, and again after an hour.
+    pub(super) may_lose_events: bool,
     /// How many calls there were when the cluster was restored last.
     calls_before_restore: usize,
 }
@@ -45,6 +47,7 @@ impl Environment {
             api_faults: ApiFaults::default(),
             backup: Backup::default(),
             is_backed_up: false,
+            may_lose_events: false,
             calls_before_restore: 0,
         }
     }
@@ -84,6 +87,10 @@ impl Environment {
     }
 
     async fn fault(&mut self, fault: Fault) {
+        self.may_lose_events |= matches!(
+            fault,
+            Fault::RestartApiServer | Fault::OverloadApiServer(_) | Fault::BackUp | Fault::Restore
+        );
         let (controllers, world) = (&mut self.controllers, &self.world);
         match fault {
             Fault::RestartApiServer => self.api_faults.restart(world),
