@@ -25,6 +25,19 @@ impl Random {
         }
     }
 
+    /// What a restore undoes: a group registers addresses, and pods are deregistered.
+    pub(super) fn since_backup(&mut self) -> Vec<HistoryStep> {
+        let group = self.new_group("addresses");
+        let mut actions = vec![UserAction::Create(Kind::Group, group)];
+        if !self.has_replicas {
+            let not_ready = json!({"conditions": [{"type": "Ready", "status": "False"}]});
+            let pods = PODS.iter().map(|pod| web(Kind::Pod, pod));
+            actions.extend(pods.map(|pod| UserAction::PatchStatus(pod, not_ready.clone())));
+        }
+        let actions = actions.into_iter().map(HistoryStep::User);
+        actions.chain([HistoryStep::Settle]).collect()
+    }
+
     /// The leader is paused while it registers pods, and goes on when they have been deregistered by the
     /// other one.
     pub(super) fn late_leader(&mut self) -> Vec<HistoryStep> {

@@ -44,8 +44,10 @@ impl History {
         let restore = backup + random.below(8) + 1;
         for number in 0..count {
             if is_stored && number == backup {
+                steps.push(HistoryStep::Settle);
                 steps.push(HistoryStep::Fault(Fault::BackUp));
                 random.is_backed_up = true;
+                steps.extend(random.since_backup());
             }
             if random.is_backed_up && number == restore {
                 steps.push(HistoryStep::Fault(Fault::Restore));
