@@ -18,8 +18,10 @@ use crate::orphans::Orphans;
 use crate::periodic::Periods;
 use crate::queue::{CallPermit, ConcurrencyKey, ConcurrencyLimits, Queue};
 use crate::reconcile::Error;
+use crate::retry_times::RetryTimes;
 use crate::verdicts::Verdicts;
 use crate::waiting::Waits;
+use jiff::Timestamp;
 use kube::ResourceExt;
 use kube::core::object::HasStatus;
 use lbcf_driver_sdk::webhook::Webhook;
@@ -39,6 +41,7 @@ pub(crate) struct Context {
     pub(crate) cluster: Writer,
     pub(crate) drivers: Drivers,
     pub(crate) call_delays: CallDelays,
+    pub(crate) retry_times: RetryTimes,
     pub(crate) driver_health: HealthResults,
     pub(crate) recorder: Recorder,
     pub(crate) metrics: Metrics,
@@ -71,13 +74,8 @@ impl Context {
         let guard = election.map_or_else(LeaseGuard::none, |election| {
             LeaseGuard::new(election.renew_deadline)
         });
-        let (recorder, events) = Recorder::new(
-            client.clone(),
-            dry_run,
-            options.event_repeat,
-            guard.clone(),
-            metrics.clone(),
-        );
+        let (recorder, events) =
+            Recorder::new(client.clone(), &options, guard.clone(), metrics.clone());
         let context = Self {
             cluster: Writer::new(
                 client.clone(),
@@ -88,6 +86,7 @@ impl Context {
             ),
             drivers: Drivers::new(&options, counts, metrics.clone(), guard.clone()),
             call_delays: CallDelays::default(),
+            retry_times: RetryTimes::default(),
             driver_health: HealthResults::default(),
             queue: Arc::new(Queue::new(options.backoff)),
             metrics,
@@ -95,18 +94,23 @@ impl Context {
             guard,
             recorder,
             addresses: AddressLocks::default(),
-            periods: Periods::default(),
+            periods: Periods::new(options.ensure_at_start),
             status_locks: WriteLocks::default(),
             driver_locks: WriteLocks::default(),
             verdicts: Verdicts::default(),
             orphans: Orphans::default(),
-            waits: Waits::default(),
+            waits: Waits::new(options.wall_clock.clone()),
             index: Mutex::default(),
             status_written: Mutex::default(),
             uncertain: Mutex::default(),
             options,
         };
         (context, events)
+    }
+
+    /// Wall-clock time, for conditions.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.options.wall_clock.now()
     }
 
     /// Locks the index. Nothing may be awaited meanwhile.
@@ -278,6 +282,7 @@ impl Context {
         self.periods.remove(key);
         self.waits.end(key);
         self.call_delays.remove(key);
+        self.retry_times.remove(key);
         match key {
             RequestKey::Record(record) => self.orphans.remove(record),
             RequestKey::Driver(driver) => {

@@ -72,10 +72,12 @@ mod orphans;
 mod periodic;
 mod queue;
 mod reconcile;
+mod retry_times;
 mod serving;
 mod token_bucket;
 mod verdicts;
 mod waiting;
+mod wall_clock;
 
 pub use controller::{Controller, RunError};
 pub use drivers::CallCounts;
@@ -84,3 +86,4 @@ pub use key::ObjectKey;
 pub use leader::{Election, InvalidLeaderElection, LeaderElection, Leadership, LostLease};
 pub use options::Options;
 pub use queue::Backoff;
+pub use wall_clock::WallClock;

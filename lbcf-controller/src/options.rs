@@ -2,6 +2,7 @@
 
 use crate::leader::LeaderElection;
 use crate::queue::Backoff;
+use crate::wall_clock::WallClock;
 use lbcf_driver_sdk::client::HttpClient;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -54,6 +55,11 @@ pub struct Options {
     pub stop_timeout: Duration,
     /// Leader election; `None`, the default, for a cluster with a single controller.
     pub leader_election: Option<LeaderElection>,
+    /// Ensure every load balancer and every registered backend once, as after a change: for the first
+    /// start after the cluster was restored from a backup (d56).
+    pub ensure_at_start: bool,
+    /// The clock of conditions and events; default the system's (d57).
+    pub wall_clock: WallClock,
 }
 
 impl Default for Options {
@@ -77,6 +83,8 @@ impl Default for Options {
             write_timeout: Duration::from_secs(15),
             stop_timeout: Duration::from_secs(15),
             leader_election: None,
+            ensure_at_start: false,
+            wall_clock: WallClock::default(),
         }
     }
 }

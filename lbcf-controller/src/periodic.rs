@@ -6,7 +6,7 @@ use crate::lock::Mutex;
 use crate::queue::{jitter, spread};
 use crate::reconcile::Action;
 use lbcf_serving::duration;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -45,15 +45,31 @@ impl Due {
 /// When objects are due to be ensured. This is not stored: after a start they become due one by
 /// one within a period, not all at once.
 #[derive(Debug, Default)]
-pub(crate) struct Periods(Mutex<HashMap<RequestKey, Instant>>);
+pub(crate) struct Periods {
+    due: Mutex<HashMap<RequestKey, Instant>>,
+    /// What was ensured since a start at which everything is to be ensured; `None` after another start.
+    ensured: Option<Mutex<HashSet<RequestKey>>>,
+}
 
 impl Periods {
+    /// `ensure_at_start` makes everything due once, also what has no period (d56).
+    pub(crate) fn new(ensure_at_start: bool) -> Self {
+        Self {
+            due: Mutex::default(),
+            ensured: ensure_at_start.then(Mutex::default),
+        }
+    }
+
     pub(crate) fn due(&self, key: &RequestKey, period: Option<Duration>) -> Due {
+        let ensured = self.ensured.as_ref();
+        if ensured.is_some_and(|ensured| !ensured.lock().contains(key)) {
+            return Due::Now;
+        }
         let Some(period) = period else {
             return Due::Never;
         };
         let now = Instant::now();
-        let mut due = self.0.lock();
+        let mut due = self.due.lock();
         let due = due
             .entry(key.clone())
             .or_insert_with(|| now + period.mul_f64(jitter()));
@@ -67,15 +83,21 @@ impl Periods {
 
     /// Starts an object's next period, if it has one.
     pub(crate) fn restart(&self, key: &RequestKey, period: Option<Duration>) -> Due {
+        if let Some(ensured) = &self.ensured {
+            ensured.lock().insert(key.clone());
+        }
         let Some(wait) = period.map(spread) else {
             return Due::Never;
         };
-        self.0.lock().insert(key.clone(), Instant::now() + wait);
+        self.due.lock().insert(key.clone(), Instant::now() + wait);
         Due::In(wait)
     }
 
     pub(crate) fn remove(&self, key: &RequestKey) {
-        self.0.lock().remove(key);
+        self.due.lock().remove(key);
+        if let Some(ensured) = &self.ensured {
+            ensured.lock().remove(key);
+        }
     }
 }
 
@@ -128,6 +150,19 @@ mod tests {
             matches!(shorter, Due::In(wait) if wait <= Duration::from_secs(11)),
             "{shorter:?}"
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn d56_everything_is_due_once_after_a_start_that_ensures() {
+        let periods = Periods::new(true);
+        let minute = Some(Duration::from_secs(60));
+        for period in [None, minute] {
+            assert_eq!(periods.due(&key("a"), period), Due::Now);
+        }
+        periods.restart(&key("a"), None);
+        assert_eq!(periods.due(&key("a"), None), Due::Never);
+        assert!(matches!(periods.due(&key("a"), minute), Due::In(_)));
+        assert_eq!(periods.due(&key("b"), None), Due::Now);
     }
 
     #[tokio::test(start_paused = true)]

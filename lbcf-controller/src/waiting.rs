@@ -6,6 +6,7 @@
 use crate::api::{Condition, condition_types, reasons};
 use crate::key::RequestKey;
 use crate::lock::Mutex;
+use crate::wall_clock::WallClock;
 use jiff::Timestamp;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -24,7 +25,7 @@ pub(crate) struct Wait {
 pub(crate) enum WaitEvent {
     /// It needs a user: a Warning.
     Problem,
-    /// It ends by itself: a Normal event.
+    /// It ends by itself, or is no mistake: a Normal event.
     Progress,
     /// The usual way of things, which is reported by a Warning if it lasts long.
     IfLong,
@@ -100,9 +101,19 @@ pub(crate) struct Since {
 
 /// What objects wait for: a reason, or the webhook that responds `Running`.
 #[derive(Debug, Default)]
-pub(crate) struct Waits(Mutex<HashMap<RequestKey, (&'static str, Timestamp, Instant)>>);
+pub(crate) struct Waits {
+    began: Mutex<HashMap<RequestKey, (&'static str, Timestamp, Instant)>>,
+    wall_clock: WallClock,
+}
 
 impl Waits {
+    pub(crate) fn new(wall_clock: WallClock) -> Self {
+        Self {
+            began: Mutex::default(),
+            wall_clock,
+        }
+    }
+
     /// Begins an object's wait, unless it waits for the same already, and returns since when it
     /// does. `stored` is when it began according to an earlier process.
     pub(crate) fn begin(
@@ -112,10 +123,10 @@ impl Waits {
         stored: Option<Timestamp>,
     ) -> Since {
         let now = Instant::now();
-        let mut waits = self.0.lock();
+        let mut waits = self.began.lock();
         let known = waits.get(key).filter(|(known, ..)| *known == what).copied();
         let (_, at, since) = known.unwrap_or_else(|| {
-            let at = Timestamp::now();
+            let at = self.wall_clock.now();
             let earlier = stored.and_then(|stored| {
                 let lasted = Duration::try_from(at.duration_since(stored)).ok()?;
                 Some((what, stored, now.checked_sub(lasted)?))
@@ -130,7 +141,7 @@ impl Waits {
 
     /// Ends an object's wait; returns whether it waited.
     pub(crate) fn end(&self, key: &RequestKey) -> bool {
-        self.0.lock().remove(key).is_some()
+        self.began.lock().remove(key).is_some()
     }
 }
 

@@ -55,6 +55,8 @@ pub mod reasons {
     pub const PARAMETERS_OVERRIDDEN: &str = "ParametersOverridden";
     /// The load balancer has backends that no BackendRecord accounts for (d53).
     pub const ORPHANED_BACKENDS: &str = "OrphanedBackends";
+    /// The load balancer is not audited any more, so that what was found before may be outdated.
+    pub const NOT_AUDITED: &str = "NotAudited";
     /// What the condition reported is over.
     pub const RESOLVED: &str = "Resolved";
     /// The LoadBalancerDriver is being deleted, so that nothing new is created with it (d32).

@@ -6,7 +6,7 @@ use super::findings::{AllFindings, Findings};
 use super::listing::{is_offered_by, list};
 use super::removal::remove;
 use super::report;
-use crate::api::{ConditionStatus, Conditions, LoadBalancerDriver, condition_types};
+use crate::api::{Condition, ConditionStatus, Conditions, LoadBalancerDriver, condition_types};
 use crate::cluster::EventType::{Normal, Warning};
 use crate::cluster::Regarding;
 use crate::context::Context;
@@ -16,7 +16,6 @@ use crate::key::RequestKey;
 use crate::load_balancer_lifecycle::ManagedLoadBalancer;
 use crate::names::ANNOTATION_REMOVE_ORPHANS;
 use crate::object::ObjectExt;
-use jiff::Timestamp;
 use kube::{Resource, ResourceExt};
 use std::collections::BTreeMap;
 
@@ -94,6 +93,16 @@ fn removes_marked<K: Resource>(object: &K) -> bool {
     value.is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }
 
+/// Lets a load balancer that is not audited not claim what an earlier audit found.
+pub(super) async fn end_audits<L: ManagedLoadBalancer + Send>(context: &Context, lb: &L) {
+    if !is_in_use(lb) {
+        return;
+    }
+    if let Some(condition) = report::not_audited(&lb.status().conditions) {
+        store(context, lb, condition).await;
+    }
+}
+
 /// Stores the condition if it changed, with an event.
 async fn publish<L: ManagedLoadBalancer>(
     context: &Context,
@@ -101,15 +110,11 @@ async fn publish<L: ManagedLoadBalancer>(
     regarding: &Regarding,
     orphans: &BTreeMap<String, String>,
 ) {
-    let mut status = lb.status();
-    let Some(condition) = report::news(&status.conditions, orphans.keys()) else {
+    let Some(condition) = report::news(&lb.status().conditions, orphans.keys()) else {
         return;
     };
-    status.conditions = status.conditions.with(condition.clone(), Timestamp::now());
-    if let Err(error) = lb.write_status(context, status).await {
-        // The next audit tries it again, and the event would only be repeated then.
-        let error = in_full(&error);
-        tracing::debug!(load_balancer = %lb.key(), error, "could not store the condition Drift");
+    if !store(context, lb, condition.clone()).await {
+        // The event would only be repeated then.
         return;
     }
     let (event_type, reason, message) = match condition.status {
@@ -121,4 +126,16 @@ async fn publish<L: ManagedLoadBalancer>(
     };
     let recorder = &context.recorder;
     recorder.record_change(regarding, event_type, &reason, &message);
+}
+
+/// Returns whether the condition is stored; if not, the next audit tries it again.
+async fn store<L: ManagedLoadBalancer>(context: &Context, lb: &L, condition: Condition) -> bool {
+    let mut status = lb.status();
+    status.conditions = status.conditions.with(condition, context.now());
+    let stored = lb.write_status(context, status).await;
+    if let Err(error) = &stored {
+        let error = in_full(error);
+        tracing::debug!(load_balancer = %lb.key(), error, "could not store the condition Drift");
+    }
+    stored.is_ok()
 }

@@ -38,6 +38,18 @@ pub(super) fn news<'a>(
     is_news.then_some(new)
 }
 
+/// The condition of a load balancer that is not audited any more, if it still has what an audit found: that
+/// may be outdated.
+pub(super) fn not_audited(stored: &[Condition]) -> Option<Condition> {
+    let stored = stored.find(condition_types::DRIFT)?;
+    let message = "audits are off, or the LoadBalancerDriver does not list listBackends any more";
+    let unknown = Condition {
+        status: ConditionStatus::Unknown,
+        ..Condition::unmet(condition_types::DRIFT, reasons::NOT_AUDITED, message, None)
+    };
+    (stored.status != unknown.status).then_some(unknown)
+}
+
 /// The number of backends, and the first addresses.
 pub(super) fn backends<'a>(
     noun: &str,
@@ -92,6 +104,20 @@ mod tests {
         assert_eq!((&*resolved.reason, &*resolved.message), ("Resolved", ""));
         let stored = stored.with(resolved, Timestamp::UNIX_EPOCH);
         assert_eq!(news(&stored, addresses(0).iter()), None);
+    }
+
+    #[test]
+    fn d53_what_an_audit_found_is_unknown_without_audits() {
+        let none: [Condition; 0] = [];
+        assert_eq!(not_audited(&none), None);
+        let drift = news(&none, addresses(1).iter()).unwrap();
+        let stored = none.with(drift, Timestamp::UNIX_EPOCH);
+        let unknown = not_audited(&stored).unwrap();
+        assert_eq!(unknown.status, ConditionStatus::Unknown);
+        let stored = stored.with(unknown, Timestamp::UNIX_EPOCH);
+        assert_eq!(not_audited(&stored), None);
+        let resolved = news(&stored, addresses(0).iter()).unwrap();
+        assert_eq!(resolved.status, ConditionStatus::False);
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use super::findings::AllFindings;
 use super::listing::is_offered_by;
-use super::load_balancer::audit;
-use crate::api::{Bind, LoadBalancer};
+use super::load_balancer::{audit, end_audits};
+use crate::api::{Bind, LoadBalancer, LoadBalancerDriver};
 use crate::bind::load_balancer::BindLoadBalancer;
 use crate::context::Context;
 use crate::index::Index;
-use crate::key::RequestKey;
+use crate::key::{BindLoadBalancerKey, ObjectKey, RequestKey};
 use crate::queue::spread;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -15,36 +15,67 @@ use std::sync::Arc;
 /// Audits until this future is dropped. What is in progress then is continued by the next audit.
 pub(crate) async fn run(context: &Context) -> Infallible {
     // In a dry run nothing would follow from it (d23).
-    if context.options.audit_period.is_zero() || context.options.dry_run {
+    if context.options.dry_run {
         return std::future::pending().await;
     }
+    let is_on = !context.options.audit_period.is_zero();
     let mut findings = AllFindings::new(context.metrics.clone());
     loop {
-        let audited = context.index().load_balancers_of(is_offered_by);
+        let is_audited = |driver: &LoadBalancerDriver| is_on && is_offered_by(driver);
+        let (audited, others) = {
+            let index = context.index();
+            let others = index.load_balancers_of(|driver| !is_audited(driver));
+            (index.load_balancers_of(is_audited), others)
+        };
         findings.retain(&audited);
+        for key in &others {
+            end_audits_of(context, key).await;
+        }
         for key in &audited {
             audit_one(context, key, &mut findings).await;
         }
+        if !is_on {
+            return std::future::pending().await;
+        }
         tokio::time::sleep(spread(context.options.audit_period)).await;
+    }
+}
+
+async fn end_audits_of(context: &Context, key: &RequestKey) {
+    match key {
+        RequestKey::LoadBalancer(lb) => {
+            let lb = find(&context.index(), lb);
+            if let Some(lb) = lb {
+                end_audits(context, &lb).await;
+            }
+        }
+        RequestKey::BindLoadBalancer(lb) => {
+            let lb = find_of_bind(&context.index(), lb);
+            if let Some(lb) = lb {
+                end_audits(context, &lb).await;
+            }
+        }
+        _ => {}
     }
 }
 
 async fn audit_one(context: &Context, key: &RequestKey, findings: &mut AllFindings) {
     match key {
         RequestKey::LoadBalancer(lb) => {
-            let find = |index: &Index| {
-                let lb = index.find::<LoadBalancer>(lb)?;
-                Some(Arc::unwrap_or_clone(lb))
-            };
-            audit(context, key, find, findings).await;
+            audit(context, key, |index| find(index, lb), findings).await;
         }
         RequestKey::BindLoadBalancer(lb) => {
-            let find = |index: &Index| {
-                let bind = index.find::<Bind>(&lb.bind)?;
-                Some(BindLoadBalancer::new(bind, lb.clone()))
-            };
-            audit(context, key, find, findings).await;
+            audit(context, key, |index| find_of_bind(index, lb), findings).await;
         }
         _ => {}
     }
+}
+
+fn find(index: &Index, lb: &ObjectKey) -> Option<LoadBalancer> {
+    index.find::<LoadBalancer>(lb).map(Arc::unwrap_or_clone)
+}
+
+fn find_of_bind(index: &Index, lb: &BindLoadBalancerKey) -> Option<BindLoadBalancer> {
+    let bind = index.find::<Bind>(&lb.bind)?;
+    Some(BindLoadBalancer::new(bind, lb.clone()))
 }

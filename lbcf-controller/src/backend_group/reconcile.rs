@@ -16,7 +16,6 @@ use crate::names;
 use crate::object::ObjectExt;
 use crate::reconcile::{Action, Error};
 use crate::waiting::{Wait, ready};
-use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reconciles a batch of a group's backends, or, after the last one, its status.
@@ -116,7 +115,7 @@ async fn write_status(
     let Some(group) = group.filter(|group| !group.is_deleting()) else {
         return Ok(Action::AwaitChange);
     };
-    let (status, wait) = decide_whole_status(&context.index(), owner, &group, error);
+    let (status, wait) = decide_whole_status(context, owner, &group, error);
     let regarding = Regarding::object(&*group);
     let key = owner.request_key();
     let report = WaitReport::new(context, key.clone(), regarding, wait);
@@ -145,11 +144,12 @@ async fn write_status(
 }
 
 fn decide_whole_status(
-    index: &Index,
+    context: &Context,
     owner: &Owner,
     group: &BackendGroup,
     error: Option<&Error>,
 ) -> (BackendGroupStatus, Option<Wait>) {
+    let index = &context.index();
     let load_balancers = load_balancers(index, owner, group);
     let counts = GroupCounts {
         load_balancers: usable(&load_balancers).count(),
@@ -168,12 +168,12 @@ fn decide_whole_status(
         service: service.as_deref(),
         counts: &counts,
         owner: OwnerView {
-            has_unready_pods: group.spec.pods.is_some() && index.has_unready_pods(owner),
+            has_unready_pods: group.spec.pods.is_some() && index.awaits_pods(owner),
             ..view(index, owner, error)
         },
     };
     let wait = waiting(group, &status, &view);
     let condition = ready(wait.as_ref(), group.metadata.generation);
-    status.conditions = status.conditions.with(condition, Timestamp::now());
+    status.conditions = status.conditions.with(condition, context.now());
     (status, wait)
 }

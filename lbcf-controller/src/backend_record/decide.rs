@@ -4,7 +4,7 @@ use super::conflict::{self, effective_parameters, sharing};
 use super::waiting::RecordWait;
 use crate::api::{
     BackendRecord, BackendRecordStatus, Condition, ConditionStatus, Conditions, LoadBalancerDriver,
-    condition_types,
+    StringMap, allowed, condition_types,
 };
 use crate::index::{Lookup, Neighbour, Ownership, counts_as_registered};
 use crate::load_balancer_driver::DriverProtection;
@@ -138,14 +138,29 @@ fn decide_deletion(state: &RecordState, status: &BackendRecordStatus) -> RecordA
     if let Some(action) = blocked(state) {
         return action;
     }
-    RecordAction::Deregister(DeregisterBackendRequest {
+    RecordAction::Deregister(deregister_request(record, status))
+}
+
+pub(super) fn deregister_request(
+    record: &BackendRecord,
+    status: &BackendRecordStatus,
+) -> DeregisterBackendRequest {
+    DeregisterBackendRequest {
         record_id: record_id("deregisterBackend", record),
         lb_info: record.spec.lb_info.to_wire(),
         backend_addr: status.backend_addr.clone(),
         parameters: record.spec.parameters.to_wire(),
         injected_info: status.injected_info.to_wire(),
         ..DeregisterBackendRequest::default()
-    })
+    }
+}
+
+/// Why what a driver returned cannot be stored: with the rest of the record it might exceed what the
+/// cluster stores (d47).
+pub(super) fn cannot_be_stored(injected_info: &StringMap) -> Option<String> {
+    let (length, most) = (injected_info.length(), allowed::MAP);
+    (length > most)
+        .then(|| format!("injectedInfo has {length} characters; at most {most} are allowed"))
 }
 
 /// What to do instead of a call that is not possible now.

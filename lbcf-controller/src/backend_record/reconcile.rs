@@ -1,11 +1,11 @@
 use super::backend::fetch;
 use super::conflict::{self, Sharing, sharing};
-use super::decide::{RecordAction, RecordState, decide};
+use super::decide::{RecordAction, RecordState, cannot_be_stored, decide, deregister_request};
 use super::ownerless;
 use super::waiting::{RecordWait, backend_unavailable};
 use crate::api::{
     BackendGroup, BackendRecord, BackendRecordStatus, Bind, Condition, ConditionStatus, Conditions,
-    LoadBalancerDriver, condition_types, reasons,
+    LoadBalancerDriver, StringMap, condition_types, reasons,
 };
 use crate::cluster::EventType::{self, Normal, Warning};
 use crate::cluster::Regarding;
@@ -19,7 +19,6 @@ use crate::operation::{Incomplete, Operand, operate, retry_id};
 use crate::periodic::period;
 use crate::reconcile::{Action, Error, OperationFailure, Request};
 use crate::waiting::{Wait, WaitEvent};
-use jiff::Timestamp;
 use kube::Resource;
 use lbcf_driver_sdk::webhook::{
     DeregisterBackend, DeregisterBackendRequest, EnsureBackend, EnsureBackendRequest,
@@ -245,14 +244,27 @@ impl Reconciler<'_> {
         };
         let mut status = self.status();
         let is_new = !status.conditions.is_true(condition_types::REGISTERED);
+        let injected_info = StringMap::from(response.injected_info);
+        if let Some(message) = cannot_be_stored(&injected_info) {
+            self.event(Warning, "InvalidEnsureBackend", &message);
+            if is_new {
+                self.undo(driver, injected_info).await;
+            }
+            let failure = OperationFailure {
+                reason: reasons::INVALID_RESPONSE,
+                message,
+                retry_delay: None,
+            };
+            return self.conclude(Incomplete::Failed(failure)).await;
+        }
         if is_new {
             self.event(Normal, "SuccEnsureBackend", "Successfully ensured backend");
         }
         let registered = Condition::met(condition_types::REGISTERED, record.metadata.generation);
-        status.conditions = status.conditions.with(registered, Timestamp::now());
+        status.conditions = status.conditions.with(registered, context.now());
         // b121: an empty map leaves the present one.
-        if !response.injected_info.is_empty() {
-            status.injected_info = response.injected_info.into();
+        if !injected_info.is_empty() {
+            status.injected_info = injected_info;
         }
         let due = context
             .periods
@@ -262,6 +274,24 @@ impl Reconciler<'_> {
             self.measure();
         }
         Ok(due.action())
+    }
+
+    /// Deregisters a backend at once whose `injectedInfo` cannot be stored, as no later call could
+    /// send it (d47). If that fails, or the process ends before, the next ensureBackend returns it again.
+    async fn undo(&self, driver: &LoadBalancerDriver, injected_info: StringMap) {
+        let status = BackendRecordStatus {
+            injected_info,
+            ..self.status()
+        };
+        let request = DeregisterBackendRequest {
+            retry_id: retry_id(),
+            ..deregister_request(self.record, &status)
+        };
+        let operand = Operand::once(&self.regarding);
+        let call =
+            operate::<DeregisterBackend>(self.context, operand, driver, "Deregister", request);
+        // An event reports what failed.
+        let _ = call.await;
     }
 
     async fn deregister(
@@ -286,7 +316,7 @@ impl Reconciler<'_> {
         if let Some(created) = &metadata.creation_timestamp
             && is_first
         {
-            let since = Timestamp::now().duration_since(created.0);
+            let since = self.context.now().duration_since(created.0);
             // The API server's clock may be ahead.
             let since = Duration::try_from(since).unwrap_or_default();
             self.context.metrics.registered(since);
@@ -385,7 +415,7 @@ impl Reconciler<'_> {
 
     async fn write_condition(&self, condition: Condition) -> Result<(), Error> {
         let mut status = self.status();
-        status.conditions = status.conditions.with(condition, Timestamp::now());
+        status.conditions = status.conditions.with(condition, self.context.now());
         self.write_status(status, false).await
     }
 
@@ -399,7 +429,7 @@ impl Reconciler<'_> {
         let known = self.status().conditions;
         let news = conflict::condition(record, &known, sharing, is_ensured);
         if let Some(condition) = &news {
-            status.conditions = status.conditions.with(condition.clone(), Timestamp::now());
+            status.conditions = status.conditions.with(condition.clone(), context.now());
         }
         context.write_status(record, &status).await?;
         if let Some(condition) = news.filter(|news| conflict::is_news(&known, news)) {

@@ -132,7 +132,7 @@ async fn update(
 ) -> Result<(), WriteError> {
     // Conditions of the original controller have no generation. They get one before the spec
     // changes: afterwards it would be unknown that the change was never ensured (d27).
-    let status = status_with_generation(old).filter(|_| old.spec != new.spec);
+    let status = status_with_generation(old, context.now()).filter(|_| old.spec != new.spec);
     let versioned = match status {
         Some(status) => {
             let versioned = context.cluster.status(old, &status).await;
@@ -145,7 +145,7 @@ async fn update(
     apply_written(context, old, updated).await.map(drop)
 }
 
-fn status_with_generation(record: &BackendRecord) -> Option<BackendRecordStatus> {
+fn status_with_generation(record: &BackendRecord, now: Timestamp) -> Option<BackendRecordStatus> {
     let status = record.status.clone()?;
     let registered = status.conditions.find(condition_types::REGISTERED)?;
     if registered.observed_generation.is_some() {
@@ -155,7 +155,7 @@ fn status_with_generation(record: &BackendRecord) -> Option<BackendRecordStatus>
         observed_generation: record.metadata.generation,
         ..registered.clone()
     };
-    let conditions = status.conditions.with(versioned, Timestamp::now());
+    let conditions = status.conditions.with(versioned, now);
     Some(BackendRecordStatus {
         conditions,
         ..status

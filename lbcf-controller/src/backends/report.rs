@@ -14,7 +14,7 @@ use std::time::Duration;
 /// What the index has about an owner after its records were written, or could not be.
 pub(crate) fn view(index: &Index, owner: &Owner, error: Option<&Error>) -> OwnerView {
     OwnerView {
-        has_unready_pods: index.has_unready_pods(owner),
+        has_unready_pods: index.awaits_pods(owner),
         conflict: index
             .held(owner)
             .map(|(first, others)| conflict_message(first, others)),

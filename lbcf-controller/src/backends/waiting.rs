@@ -32,23 +32,24 @@ pub(crate) fn selection(
     if pods > 0 {
         return None;
     }
-    let message = match &selection.by_label {
+    let (message, event) = match &selection.by_label {
         Some(by_label) => {
             let labels = by_label.selector.iter();
             let labels = labels.map(|(label, value)| format!("{label}={value}"));
             let selector = some(labels);
-            format!("spec.pods.byLabel selects no pod in namespace {namespace}: {selector}")
+            let message =
+                format!("spec.pods.byLabel selects no pod in namespace {namespace}: {selector}");
+            // A workload that is scaled to 0 is no mistake (d58).
+            (message, WaitEvent::Progress)
         }
         None => {
             let names = some(selection.by_name.iter());
-            format!("spec.pods.byName: no such pod in namespace {namespace}: {names}")
+            let message =
+                format!("spec.pods.byName: no such pod in namespace {namespace}: {names}");
+            (message, WaitEvent::Problem)
         }
     };
-    Some(Wait::new(
-        reasons::NO_PODS_SELECTED,
-        message,
-        WaitEvent::Problem,
-    ))
+    Some(Wait::new(reasons::NO_PODS_SELECTED, message, event))
 }
 
 /// What an owner waits for whose backends exist.

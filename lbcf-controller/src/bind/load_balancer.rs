@@ -15,9 +15,7 @@ use crate::load_balancer_lifecycle::{
 use crate::names::{self, FINALIZER_LOAD_BALANCER};
 use crate::object::ObjectExt;
 use crate::reconcile::{Action, Error};
-use jiff::Timestamp;
 use std::sync::Arc;
-use std::time::Duration;
 
 pub(crate) async fn reconcile(
     context: &Context,
@@ -142,7 +140,9 @@ impl ManagedLoadBalancer for BindLoadBalancer {
                 && synced_attributes.unwrap_or_default() == attributes,
             spec: spec.clone(),
             attributes,
-            retry_wait: retry_wait(&status, self.bind.metadata.generation, observations.now),
+            retry_wait: observations
+                .retry_in
+                .filter(|_| has_failed_since(&status, self.bind.metadata.generation)),
             lb_info: status.lb_info,
             deletes_uncreated: false,
             observations,
@@ -186,23 +186,14 @@ impl ManagedLoadBalancer for BindLoadBalancer {
     }
 }
 
-/// How long a load balancer that failed still waits (u29). A change of the Bind, or its deletion,
-/// ends the wait: the condition of the failure is then of an earlier generation.
-fn retry_wait(
-    status: &TargetLoadBalancerStatus,
-    generation: Option<i64>,
-    now: Timestamp,
-) -> Option<Duration> {
-    let retry_after: Timestamp = status.retry_after.as_ref()?.parse().ok()?;
+/// Whether a load balancer's failure is of this generation, so that it waits for its retry (u29): a change
+/// of the Bind, or its deletion, ends the wait.
+fn has_failed_since(status: &TargetLoadBalancerStatus, generation: Option<i64>) -> bool {
     let mut failed = status
         .conditions
         .iter()
         .filter(|condition| condition.status == ConditionStatus::False);
-    if !failed.any(|condition| condition.observed_generation == generation) {
-        return None;
-    }
-    let wait = Duration::try_from(retry_after.duration_since(now)).ok()?;
-    (!wait.is_zero()).then_some(wait)
+    failed.any(|condition| condition.observed_generation == generation)
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ use crate::key::{BindLoadBalancerKey, Owner, RequestKey};
 use crate::object::ObjectExt;
 use crate::reconcile::{Action, Error, Request};
 use crate::waiting::{Wait, ready};
-use jiff::Timestamp;
 
 /// How often a write is repeated with the newest state before the object is reconciled again.
 const ATTEMPTS: usize = 5;
@@ -122,7 +121,7 @@ fn counted(
     }
     let wait = waiting(bind, &status, &view(&index, owner, error));
     let condition = ready(wait.as_ref(), bind.metadata.generation);
-    status.conditions = status.conditions.with(condition, Timestamp::now());
+    status.conditions = status.conditions.with(condition, context.now());
     (status, wait)
 }
 

@@ -37,6 +37,11 @@ pub struct WorkArgs {
     #[arg(long, env = "LBCF_AUDIT_PERIOD", value_name = "DURATION", default_value = "10m", value_parser = audit_period)]
     pub audit_period: Duration,
 
+    /// Ensure every load balancer and every registered backend once, for the first start after the
+    /// cluster was restored from a backup
+    #[arg(long, env = "LBCF_ENSURE_AT_START")]
+    pub ensure_at_start: bool,
+
     /// Number of objects that are reconciled concurrently
     #[arg(long, env = "LBCF_WORKERS", value_name = "N", default_value_t = Options::default().workers)]
     pub workers: usize,
@@ -73,6 +78,7 @@ impl WorkArgs {
             resync_period: self.informer_resync_period,
             orphan_grace_period: self.orphan_grace_period,
             audit_period: self.audit_period,
+            ensure_at_start: self.ensure_at_start,
             workers: self.workers,
             calls_per_driver: self.calls_per_driver,
             driver_health_period: Some(self.driver_health_period)

@@ -198,6 +198,11 @@ impl Index {
         self.selections.unready.get(owner).next().is_some()
     }
 
+    /// Whether an owner selects a pod that is not available and may become so (d58).
+    pub(crate) fn awaits_pods(&self, owner: &Owner) -> bool {
+        self.selections.awaits_pods(owner)
+    }
+
     /// The pods that an owner selects and that are neither available nor being deleted: first those
     /// with records, then those without.
     pub(crate) fn unready_pods_of(&self, owner: &Owner) -> [Vec<Arc<PodView>>; 2] {

@@ -22,6 +22,8 @@ pub(crate) struct PodView {
     pub ready: bool,
     /// The phase is Running.
     pub running: bool,
+    /// The phase is Succeeded or Failed: its containers have ended and do not start again.
+    pub finished: bool,
     pub deleting: bool,
 }
 
@@ -57,6 +59,7 @@ impl PodView {
             node: node.unwrap_or_default(),
             ready,
             running: phase == Some("Running"),
+            finished: matches!(phase, Some("Succeeded" | "Failed")),
             deleting: metadata.deletion_timestamp.is_some(),
         }
     }
@@ -78,6 +81,7 @@ impl PodView {
             && self.node == other.node
             && self.ready == other.ready
             && self.running == other.running
+            && self.finished == other.finished
             && self.deleting == other.deleting
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct Selections {
     deleting: MultiMap<Owner, Unit>,
     /// Those of them that are neither available nor being deleted.
     pub(super) unready: MultiMap<Owner, Unit>,
+    /// Those of the unready ones that have finished.
+    finished: MultiMap<Owner, Unit>,
     /// Those of them that are available, by node.
     available_on: MultiMap<(Owner, String), Unit>,
     of_pod: MultiMap<ObjectKey, Owner>,
@@ -122,12 +124,16 @@ impl Selections {
                 .insert((owner.clone(), pod.node.clone()), name.clone());
         } else {
             self.unready.insert(owner.clone(), name.clone());
+            if pod.finished {
+                self.finished.insert(owner.clone(), name.clone());
+            }
         }
     }
 
     fn remove_member(&mut self, owner: &Owner, pod: &ObjectKey, node: Option<&str>) {
         self.members.remove(owner, &pod.name);
         self.deleting.remove(owner, &pod.name);
+        self.finished.remove(owner, &pod.name);
         self.unready.remove(owner, &pod.name);
         self.of_pod.remove(pod, owner);
         if let Some(node) = node {
@@ -136,9 +142,15 @@ impl Selections {
         }
     }
 
-    /// How many pods an owner selects that are not being deleted.
+    /// How many pods an owner selects that are neither being deleted nor finished (d58): one that the
+    /// deregister policy keeps is registered all the same.
     pub(crate) fn count(&self, owner: &Owner) -> usize {
-        self.members.count(owner) - self.deleting.count(owner)
+        self.members.count(owner) - self.deleting.count(owner) - self.finished.count(owner)
+    }
+
+    /// Whether an owner selects a pod that is not available and may become so.
+    pub(super) fn awaits_pods(&self, owner: &Owner) -> bool {
+        self.unready.count(owner) > self.finished.count(owner)
     }
 
     /// Whether an available pod that an owner selects runs on a node.

@@ -45,6 +45,7 @@ fn pod(name: &str, labels: &[(&str, &str)], version: u64) -> PodView {
         node: "n0".into(),
         ready: true,
         running: true,
+        finished: false,
         deleting: false,
     }
 }

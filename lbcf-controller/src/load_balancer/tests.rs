@@ -51,6 +51,7 @@ impl Case {
             first_record: None,
             unreadable_records: self.unreadable_records,
             due: Due::Never,
+            retry_in: None,
             now: Timestamp::UNIX_EPOCH,
             dry_run: false,
         }))

@@ -6,7 +6,6 @@ use crate::context::Context;
 use crate::key::ObjectKey;
 use crate::names::FINALIZER_DRIVER;
 use crate::reconcile::{Action, Error};
-use jiff::Timestamp;
 use std::time::Duration;
 
 /// How often a driver that waits until nothing uses it is reconciled, besides when its last user is
@@ -77,7 +76,7 @@ fn observe(context: &Context, key: &ObjectKey) -> Option<DriverState> {
         driver: index.find::<LoadBalancerDriver>(key)?,
         driver_use: index.use_of_driver(key),
         health,
-        now: Timestamp::now(),
+        now: context.now(),
     })
 }
 

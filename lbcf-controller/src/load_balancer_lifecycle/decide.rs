@@ -25,6 +25,8 @@ pub(crate) struct Observations {
     pub unreadable_records: bool,
     /// When it is ensured again although its attributes are synced.
     pub due: Due,
+    /// How long is left until the time at which what failed is tried again.
+    pub retry_in: Option<Duration>,
     pub now: Timestamp,
     /// A dry run proceeds as if what it cannot store were stored.
     pub dry_run: bool,

@@ -45,6 +45,11 @@ pub(crate) async fn reconcile<L: ManagedLoadBalancer>(
         lb.ensure_policy().as_ref(),
         context.options.min_ensure_period,
     );
+    let (now, status) = (context.now(), lb.status());
+    let retry_in = status.retry_after.as_deref().and_then(|stored| {
+        let (times, conditions) = (&context.retry_times, &status.conditions);
+        times.remaining(&key, stored, conditions, now)
+    });
     let observations = {
         let index = context.index();
         Observations {
@@ -53,7 +58,8 @@ pub(crate) async fn reconcile<L: ManagedLoadBalancer>(
             first_record: index.records.first_of_load_balancer(&key).cloned(),
             unreadable_records: index.records.has_unreadable(),
             due: context.periods.due(&key, period),
-            now: Timestamp::now(),
+            retry_in,
+            now,
             dry_run: context.options.dry_run,
         }
     };
@@ -70,7 +76,7 @@ pub(crate) async fn reconcile<L: ManagedLoadBalancer>(
         context,
         lb,
         regarding: Regarding::part(lb.object(), lb.part()),
-        status: lb.status(),
+        status,
         key,
         period,
         state,
@@ -107,7 +113,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
                 Ok(Action::RequeueNow)
             }
             (LoadBalancerAction::MarkCreating, _) => {
-                let status = with_condition(lb.initial_status(), self.creating());
+                let status = self.with_condition(lb.initial_status(), self.creating());
                 lb.write_status(context, status).await?;
                 Ok(Action::RequeueNow)
             }
@@ -227,7 +233,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     fn with_wait(&self, wait: &Wait) -> TargetLoadBalancerStatus {
         TargetLoadBalancerStatus {
             retry_after: None,
-            ..with_condition(self.lb.status(), self.waiting(wait))
+            ..self.with_condition(self.lb.status(), self.waiting(wait))
         }
     }
 
@@ -381,7 +387,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     /// Creating also sets the attributes (b102).
     async fn write_created(&self, identity: StringMap) -> Result<Action, Error> {
         let created = Condition::met(condition_types::CREATED, self.generation());
-        let mut status = self.synced(with_condition(self.lb.status(), created));
+        let mut status = self.synced(self.with_condition(self.lb.status(), created));
         status.lb_info = identity;
         self.lb.write_status(self.context, status).await?;
         Ok(Action::RequeueNow)
@@ -393,7 +399,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         TargetLoadBalancerStatus {
             last_synced_attributes: Some(self.state.attributes.clone()),
             retry_after: None,
-            ..with_condition(status, synced)
+            ..self.with_condition(status, synced)
         }
     }
 
@@ -401,7 +407,7 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
     async fn write_running(&self, running: Condition) -> Result<(), Error> {
         let status = self.lb.status();
         if L::IS_STATUS_DETAILED && !status.conditions.is_true(&running.type_) {
-            let status = with_condition(status, running);
+            let status = self.with_condition(status, running);
             self.lb.write_status(self.context, status).await?;
         }
         Ok(())
@@ -420,16 +426,16 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
             reason => reason,
         };
         let failed = self.unmet(type_, reason, &failure.message);
-        let mut status = with_condition(self.lb.status(), failed);
+        let mut status = self.with_condition(self.lb.status(), failed);
         let error: Error = match failure.retry_delay {
             _ if !L::IS_STATUS_DETAILED => failure.into(),
             Some(delay) => {
-                status.retry_after = retry_time(delay);
+                status.retry_after = self.retry_time(delay);
                 failure.into()
             }
             None => {
                 let delay = self.context.queue.retry_delay(&self.key);
-                status.retry_after = retry_time(delay);
+                status.retry_after = self.retry_time(delay);
                 Error::BackingOff(failure, delay)
             }
         };
@@ -454,23 +460,29 @@ impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
         let recorder = &self.context.recorder;
         recorder.record_change(&self.regarding, event_type, reason, message);
     }
-}
 
-/// To the millisecond and rounded up, as the delay could not be kept exactly in whole seconds.
-fn retry_time(delay: Duration) -> Option<String> {
-    let millis = i64::try_from(delay.as_millis()).unwrap_or(i64::MAX);
-    let at = Timestamp::now().as_millisecond().saturating_add(millis);
-    let at = Timestamp::from_millisecond(at.saturating_add(1)).ok()?;
-    Some(format!("{at:.3}"))
-}
+    /// When a call that failed is repeated: to the millisecond and rounded up, as the delay could not be
+    /// kept exactly in whole seconds.
+    fn retry_time(&self, delay: Duration) -> Option<String> {
+        let millis = i64::try_from(delay.as_millis()).unwrap_or(i64::MAX);
+        let now = self.context.now().as_millisecond();
+        let at = now.saturating_add(millis).saturating_add(1);
+        let at = Timestamp::from_millisecond(at).ok()?;
+        let stored = format!("{at:.3}");
+        // The wall clock may jump before then (d57).
+        self.context.retry_times.insert(&self.key, &stored, delay);
+        Some(stored)
+    }
 
-fn with_condition(
-    status: TargetLoadBalancerStatus,
-    condition: Condition,
-) -> TargetLoadBalancerStatus {
-    let conditions = status.conditions.with(condition, Timestamp::now());
-    TargetLoadBalancerStatus {
-        conditions,
-        ..status
+    fn with_condition(
+        &self,
+        status: TargetLoadBalancerStatus,
+        condition: Condition,
+    ) -> TargetLoadBalancerStatus {
+        let conditions = status.conditions.with(condition, self.context.now());
+        TargetLoadBalancerStatus {
+            conditions,
+            ..status
+        }
     }
 }

@@ -68,8 +68,14 @@ impl World {
     /// Starts a controller that serves admission at the cluster's Service with self-signed
     /// certificates, and waits until it is ready.
     pub async fn start_admitting(&self, name: &str, options: Options) -> AdmittingController {
-        let client = self.cluster.client_as(name);
+        let client = self.client_as(name);
         self.start_admitting_with(client, options).await
+    }
+
+    /// Lets the API server send admission reviews to this address.
+    pub(crate) fn send_admission_to(&self, addr: SocketAddr) {
+        self.cluster
+            .set_admission_address(&format!("{CONTROLLER}.{NAMESPACE}.svc"), addr);
     }
 
     /// Like [`Self::start_admitting`], with a client of its own.
@@ -102,8 +108,7 @@ impl World {
         };
         let server = AdmissionServer::new(listener, certificates).expect("the names are names");
         let addr = server.addr().expect("it has an address");
-        self.cluster
-            .set_admission_address(&format!("{CONTROLLER}.{NAMESPACE}.svc"), addr);
+        self.send_admission_to(addr);
         let controller = Controller::new(client, options).with_admission(server);
         let health = controller.health();
         let task = tokio::spawn(controller.run(std::future::pending()));

@@ -61,6 +61,7 @@ pub use proxy::{DriverProxy, Latch, ProxiedCall, ProxyAction};
 pub use remote::{RemoteCluster, Session, inventory};
 pub use sample::{is_exhaustive, sample};
 pub use seed::scrambled;
+pub use stored::ClusterService;
 pub use tampered::tampered;
 pub use wait::{until, until_is, until_within};
 pub use world::World;

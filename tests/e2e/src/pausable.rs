@@ -2,11 +2,11 @@
 
 use crate::cluster::Cluster;
 use crate::kill_switch::write_target;
+use crate::stored::ClusterService;
 use http::Request;
 use kube::Client;
 use kube::client::Body;
 use lbcf_controller::{Controller, Health, Options, RunError};
-use local_cluster::InProcess;
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
@@ -41,6 +41,11 @@ impl PausableController {
         Self::start_holding(cluster, name, options, "").await.0
     }
 
+    /// Starts a controller of a cluster that may be restarted.
+    pub async fn start_with(service: ClusterService, options: Options) -> Self {
+        Self::hold(service, options, "").await.0
+    }
+
     /// Starts a controller of this name. Responses to its writes to a target, such as `POST
     /// backendrecords`, are delayed.
     pub async fn start_holding(
@@ -49,10 +54,18 @@ impl PausableController {
         options: Options,
         target: &'static str,
     ) -> (Self, HeldWrites) {
+        Self::hold(ClusterService::of(cluster, name), options, target).await
+    }
+
+    async fn hold(
+        inner: ClusterService,
+        options: Options,
+        target: &'static str,
+    ) -> (Self, HeldWrites) {
         let (release, released) = watch::channel(false);
         let count = Arc::new(AtomicUsize::new(0));
         let service = HoldingService {
-            inner: cluster.service().named(name),
+            inner,
             server: Handle::current(),
             target,
             count: Arc::clone(&count),
@@ -148,14 +161,14 @@ impl HeldWrites {
 
 #[derive(Clone)]
 struct HoldingService {
-    inner: InProcess,
+    inner: ClusterService,
     server: Handle,
     target: &'static str,
     count: Arc<AtomicUsize>,
     released: watch::Receiver<bool>,
 }
 
-type Response = <InProcess as Service<Request<Body>>>::Response;
+type Response = <ClusterService as Service<Request<Body>>>::Response;
 
 impl Service<Request<Body>> for HoldingService {
     type Response = Response;

@@ -170,6 +170,14 @@ impl DriverProxy {
         self.lock().calls.len()
     }
 
+    /// The number of calls so far of other webhooks than this.
+    #[must_use]
+    pub fn count_without(&self, webhook: &str) -> usize {
+        let state = self.lock();
+        let calls = state.calls.iter();
+        calls.filter(|call| call.webhook != webhook).count()
+    }
+
     /// The largest number of calls that were in flight at the same time.
     #[must_use]
     pub fn max_in_flight(&self) -> usize {

@@ -1,5 +1,6 @@
 //! A cluster that can be restored from a backup while its clients stay connected.
 
+use crate::cluster::Cluster;
 use http::{Request, Response, StatusCode};
 use kube::Client;
 use kube::client::Body;
@@ -72,11 +73,14 @@ impl Storage {
     }
 
     pub(crate) fn client_as(&self, user_agent: &str) -> Client {
-        let service = CurrentService {
+        Client::new(self.service_as(user_agent), "default")
+    }
+
+    pub(crate) fn service_as(&self, user_agent: &str) -> ClusterService {
+        ClusterService {
             current: Arc::clone(&self.current),
             user_agent: user_agent.to_owned(),
-        };
-        Client::new(service, "default")
+        }
     }
 
     fn set(&self, service: Option<InProcess>) {
@@ -100,15 +104,26 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-#[derive(Clone)]
-struct CurrentService {
+/// The way of a client to a cluster, which may be restarted meanwhile.
+#[derive(Debug, Clone)]
+pub struct ClusterService {
     current: Current,
     user_agent: String,
 }
 
+impl ClusterService {
+    /// The way to a cluster that is not restarted.
+    pub(crate) fn of(cluster: &Cluster, user_agent: &str) -> Self {
+        Self {
+            current: Arc::new(Mutex::new(Some(cluster.service()))),
+            user_agent: user_agent.to_owned(),
+        }
+    }
+}
+
 type ClusterResponse = <InProcess as Service<Request<Body>>>::Response;
 
-impl Service<Request<Body>> for CurrentService {
+impl Service<Request<Body>> for ClusterService {
     type Response = ClusterResponse;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<ClusterResponse, Infallible>> + Send>>;

@@ -5,7 +5,7 @@ use crate::cluster::Cluster;
 use crate::manifests::{self, SYSTEM};
 use crate::proxy::DriverProxy;
 use crate::remote::{PREFIX, RemoteCluster, STANDBY, create_namespace};
-use crate::stored::Storage;
+use crate::stored::{ClusterService, Storage};
 use crate::wait::{DEADLINE, until};
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Namespace;
@@ -83,6 +83,14 @@ impl World {
         let client = storage.client_as("test");
         let mut world = Self::of_cluster(cluster, client, MockOptions::default(), &CRDS).await;
         world.storage = Some(storage);
+        world
+    }
+
+    /// Like [`Self::new`], with a cluster that can be backed up and restored.
+    pub async fn stored_with_admission() -> Self {
+        let mut world = Self::stored().await;
+        world.install_admission().await;
+        world.standby = Some(world.start_standby().await);
         world
     }
 
@@ -197,6 +205,26 @@ impl World {
         storage.stop(cluster.into_embedded()).await;
         while_down(storage);
         self.cluster = Cluster::Embedded(storage.start(Cluster::options()).await);
+        if let Some(standby) = &self.standby {
+            self.send_admission_to(standby.addr);
+        }
+    }
+
+    /// Replaces the replica that serves admission, which does not notice that the cluster was restored.
+    pub async fn restart_standby(&mut self) {
+        if let Some(standby) = self.standby.take() {
+            standby.task.abort();
+            self.standby = Some(self.start_standby().await);
+        }
+    }
+
+    /// The way of a client of this name to the cluster; that to a stored one outlives restarts.
+    #[must_use]
+    pub fn service_as(&self, user_agent: &str) -> ClusterService {
+        match &self.storage {
+            Some(storage) => storage.service_as(user_agent),
+            None => ClusterService::of(&self.cluster, user_agent),
+        }
     }
 
     /// A client whose requests are counted by this name. That of a stored cluster outlives restarts.
@@ -292,10 +320,12 @@ impl World {
         });
         let leases: Api<Lease> = Api::namespaced(self.client(), SYSTEM);
         let lease = serde_json::from_value(lease).expect("it is a lease");
-        leases
-            .create(&PostParams::default(), &lease)
-            .await
-            .expect("the lease is accepted");
+        match leases.create(&PostParams::default(), &lease).await {
+            Ok(_) => {}
+            // It is started again.
+            Err(kube::Error::Api(status)) if status.code == 409 => {}
+            Err(error) => panic!("the lease is not accepted: {error}"),
+        }
         let options = Options {
             leader_election: Some(election),
             ..Self::options()

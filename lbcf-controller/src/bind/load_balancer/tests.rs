@@ -3,7 +3,9 @@ use crate::api::{BindSpec, BindStatus, Condition, LoadBalancerDriver, StringMap}
 use crate::index::Lookup;
 use crate::load_balancer_lifecycle::{LoadBalancerAction, decide};
 use crate::periodic::Due;
+use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use std::time::Duration;
 
 const NOW: &str = "2026-01-01T00:00:00Z";
 
@@ -17,6 +19,7 @@ struct Case {
     records: usize,
     unreadable_records: bool,
     due: Due,
+    retry_in: Option<Duration>,
     now: Timestamp,
 }
 
@@ -50,6 +53,7 @@ fn case() -> Case {
         records: 0,
         unreadable_records: false,
         due: Due::Never,
+        retry_in: None,
         now: at(NOW),
     }
 }
@@ -62,6 +66,7 @@ impl Case {
             first_record: None,
             unreadable_records: self.unreadable_records,
             due: self.due,
+            retry_in: self.retry_in,
             now: self.now,
             dry_run: false,
         }))
@@ -256,50 +261,26 @@ fn u7_one_that_was_never_begun_is_removed_and_one_that_was_begun_is_finished_fir
 
 #[test]
 fn u29_a_stored_wait_applies_until_it_is_over_or_the_bind_changes() {
-    let failed = TargetLoadBalancerStatus {
-        retry_after: Some("2026-01-01T00:05:00Z".into()),
-        ..begun()
+    let wait = Duration::from_secs(300);
+    let with = |entry, retry_in, generation| {
+        let case = Case { retry_in, ..case() }.with(entry);
+        case.change(|bind| bind.metadata.generation = Some(generation))
+            .decide()
     };
-    let waiting = case().with(failed);
-    assert_eq!(
-        waiting.decide(),
-        LoadBalancerAction::Wait(Duration::from_secs(300))
-    );
-    let later = Case {
-        now: at("2026-01-01T00:05:00Z"),
-        ..waiting
-    };
-    assert!(matches!(later.decide(), LoadBalancerAction::Create(_)));
-    let changed = Case {
-        now: at(NOW),
-        ..later
+    assert_eq!(with(begun(), Some(wait), 1), LoadBalancerAction::Wait(wait));
+    for (retry_in, generation) in [(None, 1), (Some(wait), 2)] {
+        let action = with(begun(), retry_in, generation);
+        assert!(matches!(action, LoadBalancerAction::Create(_)));
     }
-    .change(|bind| bind.metadata.generation = Some(2));
-    assert!(matches!(changed.decide(), LoadBalancerAction::Create(_)));
     // Only the failure is of the present generation.
     let mut half = created();
-    half.retry_after = Some("2026-01-01T00:05:00Z".into());
     half.conditions.push(Condition::unmet(
         condition_types::READY,
         "EnsureFailed",
         "",
         Some(2),
     ));
-    let half = case()
-        .with(half)
-        .change(|bind| bind.metadata.generation = Some(2));
-    assert_eq!(
-        half.decide(),
-        LoadBalancerAction::Wait(Duration::from_secs(300))
-    );
-    let nonsense = TargetLoadBalancerStatus {
-        retry_after: Some("soon".into()),
-        ..begun()
-    };
-    assert!(matches!(
-        case().with(nonsense).decide(),
-        LoadBalancerAction::Create(_)
-    ));
+    assert_eq!(with(half, Some(wait), 2), LoadBalancerAction::Wait(wait));
 }
 
 #[test]

@@ -7,9 +7,10 @@ use crate::key::{ObjectKey, RequestKey};
 use crate::leader::LeaseGuard;
 use crate::lock::Mutex;
 use crate::metrics::Metrics;
+use crate::options::Options;
 use crate::waiting::{Wait, WaitEvent};
+use crate::wall_clock::WallClock;
 use EventType::{Normal, Warning};
-use jiff::Timestamp;
 use kube::Client;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -54,6 +55,7 @@ pub(crate) struct Recorder {
     metrics: Metrics,
     dry_run: bool,
     repeat: Duration,
+    wall_clock: WallClock,
     last: Arc<Mutex<HashMap<(String, ObjectKey), EventsByPart>>>,
 }
 
@@ -61,8 +63,7 @@ impl Recorder {
     /// A recorder, and the task that writes what it records.
     pub(crate) fn new(
         client: Client,
-        dry_run: bool,
-        repeat: Duration,
+        options: &Options,
         guard: LeaseGuard,
         metrics: Metrics,
     ) -> (Self, EventWriter) {
@@ -70,8 +71,9 @@ impl Recorder {
         let recorder = Self {
             queue: Arc::new(queue),
             metrics,
-            dry_run,
-            repeat,
+            dry_run: options.dry_run,
+            repeat: options.event_repeat,
+            wall_clock: options.wall_clock.clone(),
             last: Arc::default(),
         };
         let writer = EventWriter::new(client, guard, waiting);
@@ -215,7 +217,7 @@ impl Recorder {
             event_type: event.event_type,
             reason: reason.to_owned(),
             message,
-            at: Timestamp::now(),
+            at: self.wall_clock.now(),
             occurrences: event.occurrences,
             // The next repetition may be late.
             retention: repeat.map_or(AGGREGATION_PERIOD, |repeat| repeat.saturating_mul(2)),

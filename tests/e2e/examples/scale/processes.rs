@@ -94,7 +94,9 @@ impl System {
     async fn prepare(&self, driver_url: &str) {
         let params = PostParams::default();
         let namespaces: Api<Namespace> = Api::all(self.client.clone());
-        let created = namespaces.create(&params, &manifests::namespace()).await;
+        let created = namespaces
+            .create(&params, &manifests::namespace(NAMESPACE))
+            .await;
         created.expect("the namespace is accepted");
         let drivers: Api<LoadBalancerDriver> = Api::namespaced(self.client.clone(), SYSTEM);
         let created = drivers

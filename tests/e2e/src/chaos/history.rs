@@ -1,10 +1,11 @@
 //! Histories by seed.
 
 use super::kind::Kind;
-use super::objects::{self, LOAD_BALANCERS, NODES, PODS, SERVICE, SHOP, WEIGHTS};
+use super::objects::{self, LOAD_BALANCERS, NODES, PODS, SERVICE, SHARED_LB, WEIGHTS};
+use super::random::{Random, of, web};
+use super::shop::URL;
 use super::step::{Cascade, Fault, HistoryStep, Name, Target, UserAction};
 use crate::manifests::{DRIVER, EXCLUDED_FROM_LOAD_BALANCERS, NAMESPACE, SYSTEM};
-use crate::seed::scrambled;
 use serde_json::{Value, json};
 
 /// What happens, in order. Its [`Display`](std::fmt::Display) is a script of kubectl commands.
@@ -14,6 +15,10 @@ pub struct History {
     pub seed: u64,
     /// Whether there are two controllers, of which one leads.
     pub(super) has_replicas: bool,
+    /// Whether the drivers list backends, and the controllers audit them.
+    pub(super) has_audits: bool,
+    /// Whether the cluster is stored, so that it can be restored.
+    pub(super) is_stored: bool,
     pub(super) steps: Vec<HistoryStep>,
 }
 
@@ -21,22 +26,43 @@ impl History {
     /// The history of a seed.
     #[must_use]
     pub fn of(seed: u64) -> Self {
-        let mut random = Random {
-            seed,
-            number: 0,
-            // Each change of the leader takes seconds.
-            has_replicas: seed % 5 == 4,
-        };
+        // Each change of the leader takes seconds, and so does each backup.
+        let has_replicas = seed % 5 == 4;
+        let is_stored = seed % 10 == 3 || seed % 20 == 9;
+        // What is left over after a restore is found only by audits.
+        let has_audits = is_stored || seed % 3 == 1;
+        let mut random = Random::new(seed, has_replicas, has_audits);
         let mut steps = setup(&mut random);
-        if random.has_replicas {
+        if random.below(3) == 0 {
+            steps.extend(random.set_up_shop());
+        }
+        if has_replicas {
             steps.extend(random.late_leader());
         }
-        for _ in 0..random.below(20) + 6 {
+        let count = random.below(20) + 6;
+        let backup = random.below(count / 2);
+        let restore = backup + random.below(8) + 1;
+        for number in 0..count {
+            if is_stored && number == backup {
+                steps.push(HistoryStep::Settle);
+                steps.push(HistoryStep::Fault(Fault::BackUp));
+                random.is_backed_up = true;
+                steps.extend(random.since_backup());
+            }
+            if random.is_backed_up && number == restore {
+                steps.push(HistoryStep::Fault(Fault::Restore));
+                random.is_backed_up = false;
+            }
             steps.push(random.step());
+        }
+        if random.is_backed_up {
+            steps.push(HistoryStep::Fault(Fault::Restore));
         }
         Self {
             seed,
-            has_replicas: random.has_replicas,
+            has_replicas,
+            has_audits,
+            is_stored,
             steps,
         }
     }
@@ -45,6 +71,7 @@ impl History {
     #[must_use]
     pub fn without_faults(mut self) -> Self {
         self.has_replicas = false;
+        self.is_stored = false;
         self.steps
             .retain(|step| !matches!(step, HistoryStep::Fault(_)));
         self
@@ -63,85 +90,16 @@ impl History {
     }
 }
 
-struct Random {
-    seed: u64,
-    number: u64,
-    has_replicas: bool,
-}
-
 impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.number += 1;
-        // The low bits of a small seed's first numbers are as random as the others.
-        scrambled(self.seed, self.number) % limit
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        let index = self.below(choices.len() as u64);
-        choices[usize::try_from(index).unwrap_or_default()]
-    }
-
-    fn step(&mut self) -> HistoryStep {
-        match self.below(40) {
-            0..5 => HistoryStep::Settle,
-            5..8 => HistoryStep::Fault(self.fault()),
-            _ => HistoryStep::User(self.user_action()),
-        }
-    }
-
-    fn fault(&mut self) -> Fault {
-        if self.has_replicas && self.below(2) == 0 {
-            return self.one_of(&[Fault::PauseLeader, Fault::ResumeController]);
-        }
-        match self.below(6) {
-            0 | 1 => Fault::KillController,
-            2 => Fault::FailRequests(self.below(1000)),
-            3 => Fault::DriverDown,
-            4 => Fault::DriverUp,
-            _ => Fault::FailCalls(self.below(1000)),
-        }
-    }
-
-    /// The leader is paused while it registers pods, and goes on when they have been deregistered by the
-    /// other one.
-    fn late_leader(&mut self) -> Vec<HistoryStep> {
-        let group = self.one_of(&["pods", "canary"]);
-        let ready = |status| json!({"conditions": [{"type": "Ready", "status": status}]});
-        let mut steps = vec![
-            HistoryStep::User(UserAction::Create(Kind::Group, self.new_group(group))),
-            HistoryStep::Settle,
-        ];
-        let all = |status| {
-            let pods = PODS.iter().map(|pod| web(Kind::Pod, pod));
-            let patches = pods.map(move |pod| UserAction::PatchStatus(pod, ready(status)));
-            patches.map(HistoryStep::User).collect::<Vec<_>>()
-        };
-        for status in ["False", "True"] {
-            steps.extend(all(status));
-        }
-        steps.push(HistoryStep::Fault(Fault::PauseLeader));
-        match self.below(2) {
-            0 => steps.extend(all("False")),
-            _ => {
-                let group = web(Kind::Group, group);
-                let delete = UserAction::Delete(group, Cascade::Background);
-                steps.push(HistoryStep::User(delete));
-            }
-        }
-        steps.push(HistoryStep::Settle);
-        steps.push(HistoryStep::Fault(Fault::ResumeController));
-        steps
-    }
-
-    fn user_action(&mut self) -> UserAction {
-        match self.below(20) {
+    pub(super) fn user_action(&mut self) -> UserAction {
+        match self.below(24) {
             0..5 => self.pod(),
             5..9 => self.group(),
             9..11 => self.load_balancer(),
             11..13 => self.bind(),
             13 => self.service(),
             14 => self.node(),
-            15 => self.shop(),
+            15..20 => self.shop(),
             _ => self.record(),
         }
     }
@@ -149,8 +107,13 @@ impl Random {
     fn pod(&mut self) -> UserAction {
         let name = self.one_of(&PODS);
         let pod = web(Kind::Pod, name);
-        match self.below(6) {
+        match self.below(7) {
             0 | 1 => UserAction::Create(Kind::Pod, objects::pod(NAMESPACE, name)),
+            6 => {
+                let phase = self.one_of(&["Succeeded", "Failed"]);
+                let ready = json!([{"type": "Ready", "status": "False"}]);
+                UserAction::PatchStatus(pod, json!({"phase": phase, "conditions": ready}))
+            }
             2 => UserAction::Delete(pod, Cascade::Background),
             3 => {
                 let app = self.one_of(&["web", "other"]);
@@ -181,7 +144,7 @@ impl Random {
         }
     }
 
-    fn new_group(&mut self, name: &str) -> Value {
+    pub(super) fn new_group(&mut self, name: &str) -> Value {
         let (lbs, weight) = (self.load_balancers(), self.one_of(&WEIGHTS));
         let mut group = objects::group(NAMESPACE, name, &lbs, weight);
         let (field, selection) = match name {
@@ -194,13 +157,14 @@ impl Random {
     }
 
     fn load_balancers(&mut self) -> Vec<&'static str> {
-        match self.below(3) {
-            0 => LOAD_BALANCERS.to_vec(),
+        match self.below(8) {
+            0 | 1 => LOAD_BALANCERS.to_vec(),
+            2 => vec![self.one_of(&LOAD_BALANCERS), SHARED_LB],
             _ => vec![self.one_of(&LOAD_BALANCERS)],
         }
     }
 
-    fn cascade(&mut self) -> Cascade {
+    pub(super) fn cascade(&mut self) -> Cascade {
         self.one_of(&[Cascade::Background, Cascade::Foreground, Cascade::Orphan])
     }
 
@@ -222,9 +186,10 @@ impl Random {
     }
 
     fn bind(&mut self) -> UserAction {
-        let lbs: &[&str] = self.one_of(&[&["left"][..], &["right"], &["left", "right"]]);
+        let both = [("left", DRIVER), ("right", DRIVER)];
+        let lbs = self.one_of(&[&both[..1], &both[1..], &both]);
         let weight = self.one_of(&WEIGHTS);
-        let new = objects::bind("bind", lbs, weight);
+        let new = objects::bind(NAMESPACE, "bind", lbs, weight);
         match self.below(4) {
             0 | 1 => UserAction::Create(Kind::Bind, new),
             2 => UserAction::Patch(web(Kind::Bind, "bind"), json!({"spec": new["spec"]})),
@@ -246,11 +211,7 @@ impl Random {
     }
 
     fn node(&mut self) -> UserAction {
-        let node = Target {
-            kind: Kind::Node,
-            namespace: String::new(),
-            name: Name::Known(self.one_of(&NODES)),
-        };
+        let node = of("", Kind::Node, self.one_of(&NODES));
         match self.below(3) {
             0 => {
                 let cordoned = self.one_of(&[true, false]);
@@ -269,33 +230,6 @@ impl Random {
         }
     }
 
-    /// Everything of the shop is in one namespace, which is deleted as a whole.
-    fn shop(&mut self) -> UserAction {
-        let (lb, group) = ("shop-lb", "shop-group");
-        match self.below(6) {
-            0 => UserAction::Create(Kind::Namespace, json!({"metadata": {"name": SHOP}})),
-            1 => UserAction::Create(
-                Kind::LoadBalancer,
-                objects::load_balancer(SHOP, lb, "shop-driver"),
-            ),
-            2 => UserAction::Create(Kind::Pod, objects::pod(SHOP, "shop-pod")),
-            3 => {
-                let mut group = objects::group(SHOP, group, &[lb], "50");
-                group["spec"]["pods"] = objects::pods();
-                UserAction::Create(Kind::Group, group)
-            }
-            4 => UserAction::Create(Kind::Driver, objects::driver(SHOP, "shop-driver", URL)),
-            _ => UserAction::Delete(
-                Target {
-                    kind: Kind::Namespace,
-                    namespace: String::new(),
-                    name: Name::Known(SHOP),
-                },
-                Cascade::Background,
-            ),
-        }
-    }
-
     fn record(&mut self) -> UserAction {
         let number = usize::try_from(self.below(8)).unwrap_or_default();
         let record = Target {
@@ -303,25 +237,17 @@ impl Random {
             namespace: NAMESPACE.to_owned(),
             name: Name::Record(number),
         };
-        match self.below(6) {
+        // Without its finalizer a record goes at once, and only audits find the backend that it leaves.
+        let actions = if self.has_audits { 7 } else { 6 };
+        match self.below(actions) {
             0 => UserAction::Delete(record, Cascade::Background),
             1 => UserAction::RestoreRecord(number),
             2 => UserAction::Patch(record, json!({"spec": {"parameters": {"weight": "99"}}})),
             3 => UserAction::Patch(record, json!({"spec": {"lbInfo": {"lbID": "lb-edited"}}})),
             4 => UserAction::Patch(record, json!({"metadata": {"labels": null}})),
-            _ => UserAction::Patch(record, json!({"spec": {"staticAddr": "192.0.2.99:80"}})),
+            5 => UserAction::Patch(record, json!({"spec": {"staticAddr": "192.0.2.99:80"}})),
+            _ => UserAction::Patch(record, json!({"metadata": {"finalizers": null}})),
         }
-    }
-}
-
-/// Stands for the driver's URL, which is another one in each run.
-pub(super) const URL: &str = "http://DRIVER";
-
-fn web(kind: Kind, name: &'static str) -> Target {
-    Target {
-        kind,
-        namespace: NAMESPACE.to_owned(),
-        name: Name::Known(name),
     }
 }
 
@@ -329,7 +255,7 @@ fn web(kind: Kind, name: &'static str) -> Target {
 fn setup(random: &mut Random) -> Vec<HistoryStep> {
     let mut steps = vec![UserAction::Create(
         Kind::Driver,
-        objects::driver(SYSTEM, DRIVER, URL),
+        objects::driver(SYSTEM, DRIVER, URL, random.has_audits),
     )];
     for lb in LOAD_BALANCERS {
         let lb = objects::load_balancer(NAMESPACE, lb, DRIVER);

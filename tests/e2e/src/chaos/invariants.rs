@@ -1,31 +1,39 @@
 //! What holds when everything has come to rest.
 
+use super::cloud::CloudHistory;
 use super::kind::Kind;
 use super::model::{Cluster, Expected};
+use super::perform::Environment;
 use super::waiting::waits_in_silence;
 use crate::World;
-use crate::proxy::{DriverProxy, ProxiedCall};
+use crate::proxy::ProxiedCall;
 use crate::remote::PREFIX;
 use crate::view::ip_and_port;
-use kube::api::ListParams;
+use kube::api::{DynamicObject, ListParams};
 use std::collections::BTreeSet;
 
 /// What does not hold; empty if everything does.
-pub(super) async fn violations(world: &World, proxy: &DriverProxy) -> Vec<String> {
+pub(super) async fn violations(environment: &Environment) -> Vec<String> {
+    let world = &environment.world;
     let cluster = Cluster::read(&world.client()).await;
     let expected = cluster.expected();
-    let mut violations = cloud_differs(world, &expected);
+    let mut violations = cloud_differs(world, &environment.cloud, &expected);
     violations.extend(objects_are_stuck(world).await);
     violations.extend(records_differ(world, &expected).await);
-    violations.extend(waits_in_silence(&world.client(), &cluster).await);
-    violations.extend(called_after_deregistering(&proxy.calls()));
+    violations.extend(waits_in_silence(environment, &cluster).await);
+    violations.extend(called_after_deregistering(&environment.calls()));
     violations
 }
 
-fn cloud_differs(world: &World, expected: &Expected) -> Vec<String> {
+fn cloud_differs(world: &World, history: &CloudHistory, expected: &Expected) -> Vec<String> {
     let mut violations = Vec::new();
+    let left_over = history.left_over(world);
     let mut found = BTreeSet::new();
     for lb in world.cloud.observe().load_balancers {
+        let id = lb.lb_info.get("lbID");
+        if id.is_some_and(|id| left_over.contains(id)) {
+            continue;
+        }
         let name = lb.attributes.get("name").cloned().unwrap_or_default();
         let Some(wanted) = expected.get(&name) else {
             violations.push(format!(
@@ -42,7 +50,11 @@ fn cloud_differs(world: &World, expected: &Expected) -> Vec<String> {
             }
         }
         let mut addresses = BTreeSet::new();
+        let mut by_hand = history.by_hand(&lb);
         for backend in &lb.backends {
+            if by_hand.remove(&*backend.addr) {
+                continue;
+            }
             let address = ip_and_port(&backend.addr);
             let weight = backend.parameters.get("weight").cloned();
             match wanted.backends.get(&address) {
@@ -56,6 +68,8 @@ fn cloud_differs(world: &World, expected: &Expected) -> Vec<String> {
             }
             addresses.insert(address);
         }
+        let removed = by_hand.into_iter();
+        violations.extend(removed.map(|address| format!("{name} lost {address} of a user")));
         let missing = wanted.backends.keys();
         let missing = missing.filter(|address| !addresses.contains(*address));
         violations.extend(missing.map(|address| format!("{name} has not {address}")));
@@ -68,6 +82,9 @@ fn cloud_differs(world: &World, expected: &Expected) -> Vec<String> {
 /// Nothing waits for its deletion for ever.
 async fn objects_are_stuck(world: &World) -> Vec<String> {
     let mut stuck = Vec::new();
+    let pods = Kind::Pod.api(&world.client(), "");
+    let pods = pods.list(&ListParams::default()).await;
+    let pods: Vec<_> = pods.into_iter().flat_map(|list| list.items).collect();
     for kind in [&Kind::LBCF[..], &[Kind::Namespace]].concat() {
         let api = kind.api(&world.client(), "");
         let objects = api.list(&ListParams::default()).await;
@@ -76,9 +93,18 @@ async fn objects_are_stuck(world: &World) -> Vec<String> {
             // Namespaces of others are not of interest.
             let is_own = kind != Kind::Namespace || name.starts_with(PREFIX);
             if is_own && object.metadata.deletion_timestamp.is_some() {
+                // The pods of a node that is not Ready stay, and their namespace with them.
+                let is_here =
+                    |pod: &DynamicObject| pod.metadata.namespace.as_deref() == Some(&*name);
+                if kind == Kind::Namespace && pods.iter().any(is_here) {
+                    continue;
+                }
                 let finalizers = object.metadata.finalizers.unwrap_or_default();
                 let plural = kind.plural();
-                stuck.push(format!("{plural} {name} is being deleted: {finalizers:?}"));
+                let conditions = &object.data["status"]["conditions"];
+                stuck.push(format!(
+                    "{plural} {name} is being deleted: {finalizers:?} {conditions}"
+                ));
             }
         }
     }

@@ -83,8 +83,9 @@ impl Cluster {
         for group in &self.groups {
             let backends = self.backends_of_group(group);
             for name in list(&group["spec"]["loadBalancers"]) {
-                let key = format!("{}-{}", namespace(group), text(name));
-                add(&mut expected, &key, &backends, &group["spec"]);
+                if let Some(lb) = self.load_balancer(namespace(group), text(name)) {
+                    add(&mut expected, &key(lb), &backends, &group["spec"]);
+                }
             }
         }
         for bind in &self.binds {
@@ -126,13 +127,21 @@ impl Cluster {
         waiting
     }
 
-    fn has_load_balancer(&self, home: &str, name: &str) -> bool {
-        let mut named = self.load_balancers.iter();
-        named.any(|lb| {
-            namespace(lb) == home
-                && lb["metadata"]["name"] == name
-                && self.has_driver(lb, text(&lb["spec"]["lbDriver"]))
-        })
+    fn has_load_balancer(&self, user: &str, name: &str) -> bool {
+        let lb = self.load_balancer(user, name);
+        lb.is_some_and(|lb| self.has_driver(lb, text(&lb["spec"]["lbDriver"])))
+    }
+
+    /// The load balancer that a namespace means by a name and may use. Those whose names begin with
+    /// `lbcf-` are those of the system.
+    fn load_balancer(&self, user: &str, name: &str) -> Option<&Value> {
+        let is_shared = name.starts_with("lbcf-");
+        let home = if is_shared { "kube-system" } else { user };
+        let mut all = self.load_balancers.iter();
+        let lb = all.find(|lb| namespace(lb) == home && lb["metadata"]["name"] == name)?;
+        let mut scope = list(&lb["spec"]["scope"]).iter();
+        let may_use = !is_shared || scope.any(|allowed| allowed == "*" || allowed == user);
+        may_use.then_some(lb)
     }
 
     /// Whether nothing is selected, or a pod that is selected cannot be registered.
@@ -192,7 +201,10 @@ impl Cluster {
         self.pods.iter().filter(move |pod| {
             let labels = &pod["metadata"]["labels"];
             let mut selector = selector.as_object().into_iter().flatten();
+            let has_finished =
+                !is_ready(pod) && ["Succeeded", "Failed"].contains(&text(&pod["status"]["phase"]));
             namespace(pod) == namespace(owner)
+                && !has_finished
                 && selector.all(|(label, value)| labels[label] == *value)
         })
     }

@@ -1,10 +1,17 @@
 //! The objects that histories create.
 
-use crate::manifests::{self, NAMESPACE};
+use crate::manifests::{self, DRIVER, NAMESPACE};
 use serde_json::{Value, json};
 
-/// A namespace with a driver, a load balancer, a group and a pod of its own.
+/// A namespace with a driver, load balancers, groups, a Bind and pods of its own.
 pub(super) const SHOP: &str = "lbcf-e2e-shop";
+pub(super) const SHOP_DRIVER: &str = "shop-driver";
+/// With their drivers.
+pub(super) const SHOP_LBS: [(&str, &str); 2] =
+    [("shop-lb", SHOP_DRIVER), ("shop-lb-of-system", DRIVER)];
+pub(super) const SHOP_PODS: [&str; 2] = ["shop-pod-0", "shop-pod-1"];
+/// A load balancer of the system for the namespaces in its scope.
+pub(super) const SHARED_LB: &str = "lbcf-shared";
 
 pub(super) const LOAD_BALANCERS: [&str; 2] = ["lb-a", "lb-b"];
 pub(super) const PODS: [&str; 4] = ["pod-0", "pod-1", "pod-2", "pod-3"];
@@ -13,19 +20,26 @@ pub(super) const NODES: [&str; 2] = [manifests::NODES[0].0, manifests::NODES[1].
 pub(super) const SERVICE: &str = "service";
 pub(super) const WEIGHTS: [&str; 3] = ["10", "50", "90"];
 
-/// The driver of the test's own namespace.
-pub(super) fn driver(namespace: &str, name: &str, url: &str) -> Value {
+/// A driver, which lists backends where they are audited.
+pub(super) fn driver(namespace: &str, name: &str, url: &str, has_audits: bool) -> Value {
+    let webhooks = if has_audits {
+        &WEBHOOKS[..]
+    } else {
+        &WEBHOOKS[1..]
+    };
+    // What hangs is called again soon.
+    let with_timeout = |name| json!({"name": name, "timeout": "2s"});
+    let webhooks: Vec<Value> = webhooks.iter().map(with_timeout).collect();
     json!({
         "metadata": {"name": name, "namespace": namespace},
         "spec": {
-            "driverType": "Webhook", "url": url,
-            // What hangs is called again soon.
-            "webhooks": WEBHOOKS.map(|name| json!({"name": name, "timeout": "1s"})),
+            "driverType": "Webhook", "url": url, "webhooks": webhooks,
         },
     })
 }
 
-const WEBHOOKS: [&str; 6] = [
+const WEBHOOKS: [&str; 7] = [
+    LIST_BACKENDS,
     "createLoadBalancer",
     "ensureLoadBalancer",
     "deleteLoadBalancer",
@@ -33,6 +47,11 @@ const WEBHOOKS: [&str; 6] = [
     "ensureBackend",
     "deregisterBackend",
 ];
+
+/// The calls of audits, which never end.
+pub(super) const LIST_BACKENDS: &str = "listBackends";
+/// Audits remove whatever LBCF registered, also before the cluster was restored.
+const REMOVE_ORPHANS: &str = "lbcf.tkestack.io/remove-orphans";
 
 /// The cloud's name of a load balancer, which its attribute `name` is.
 pub(super) fn cloud_name(namespace: &str, name: &str) -> String {
@@ -45,7 +64,9 @@ pub(super) fn lb_spec() -> Value {
 
 pub(super) fn load_balancer(namespace: &str, name: &str, driver: &str) -> Value {
     json!({
-        "metadata": {"name": name, "namespace": namespace},
+        "metadata": {
+            "name": name, "namespace": namespace, "annotations": {REMOVE_ORPHANS: "true"},
+        },
         "spec": {
             "lbDriver": driver, "lbSpec": lb_spec(),
             "attributes": {"name": cloud_name(namespace, name)},
@@ -76,15 +97,23 @@ pub(super) fn nodes() -> Value {
     json!({"name": SERVICE, "port": {"port": 80, "protocol": "TCP"}})
 }
 
-pub(super) fn bind(name: &str, load_balancers: &[&str], weight: &str) -> Value {
-    let entry = |lb: &&str| {
+/// A Bind of load balancers with these names and drivers.
+pub(super) fn bind(
+    namespace: &str,
+    name: &str,
+    load_balancers: &[(&str, &str)],
+    weight: &str,
+) -> Value {
+    let entry = |(lb, driver): &(&str, &str)| {
         json!({
-            "name": lb, "driver": crate::manifests::DRIVER, "spec": lb_spec(),
+            "name": lb, "driver": driver, "spec": lb_spec(),
             "attributes": {"name": cloud_name(name, lb)},
         })
     };
     json!({
-        "metadata": {"name": name, "namespace": NAMESPACE},
+        "metadata": {
+            "name": name, "namespace": namespace, "annotations": {REMOVE_ORPHANS: "true"},
+        },
         "spec": {
             "loadBalancers": load_balancers.iter().map(entry).collect::<Vec<_>>(),
             "pods": pods(), "parameters": {"weight": weight},

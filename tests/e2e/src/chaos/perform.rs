@@ -1,12 +1,15 @@
 //! Performing a step.
 
+use super::api_faults::ApiFaults;
+use super::cloud::{CloudHistory, declaring};
 use super::controllers::Controllers;
-use super::history::{History, URL};
+use super::history::History;
 use super::kind::Kind;
 use super::records::{self, Backup};
+use super::shop::URL;
 use super::step::{Cascade, Fault, HistoryStep, Name, Target, UserAction};
 use crate::World;
-use crate::proxy::{DriverProxy, ProxyAction};
+use crate::proxy::{DriverProxy, ProxiedCall, ProxyAction};
 use crate::seed::scrambled;
 use http::StatusCode;
 use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, PostParams, PropagationPolicy};
@@ -16,25 +19,47 @@ use serde_json::Value;
 pub(super) struct Environment {
     pub(super) world: World,
     pub(super) proxy: DriverProxy,
+    pub(super) cloud: CloudHistory,
     controllers: Controllers,
+    api_faults: ApiFaults,
     backup: Backup,
+    /// Whether the cluster can be restored.
+    is_backed_up: bool,
+    /// Whether events may be lost: controllers write them once, and again after an hour.
+    pub(super) may_lose_events: bool,
+    /// How many calls there were when the cluster was restored last.
+    calls_before_restore: usize,
 }
 
 impl Environment {
     pub(super) async fn new(history: &History) -> Self {
-        let mut world = World::new().await;
-        let proxy = world.start_proxy().await;
-        let controllers = match history.has_replicas {
-            true => Controllers::replicas(&world).await,
-            false => Controllers::single(&world),
+        let mut world = match history.is_stored {
+            true => World::stored_with_admission().await,
+            false => World::new().await,
         };
-        let backup = Backup::default();
+        let proxy = world.start_proxy().await;
+        let controllers = Controllers::start(&world, history).await;
         Self {
             world,
             proxy,
+            cloud: CloudHistory::default(),
             controllers,
-            backup,
+            api_faults: ApiFaults::default(),
+            backup: Backup::default(),
+            is_backed_up: false,
+            may_lose_events: false,
+            calls_before_restore: 0,
         }
+    }
+
+    /// The calls since the cluster was restored: what was deregistered before may exist again.
+    pub(super) fn calls(&self) -> Vec<ProxiedCall> {
+        self.proxy.calls().split_off(self.calls_before_restore)
+    }
+
+    /// What the controllers do, for a finding.
+    pub(super) fn describe(&self) -> String {
+        self.controllers.describe()
     }
 
     /// Replaces controllers that lost their lease. Returns why another one ended by itself.
@@ -57,12 +82,29 @@ impl Environment {
     /// Ends all faults; what they did remains.
     pub(super) async fn heal(&mut self) {
         self.proxy.forward_all();
+        self.api_faults.end().await;
         self.controllers.heal(&self.world).await;
     }
 
     async fn fault(&mut self, fault: Fault) {
+        self.may_lose_events |= matches!(
+            fault,
+            Fault::RestartApiServer | Fault::OverloadApiServer(_) | Fault::BackUp | Fault::Restore
+        );
         let (controllers, world) = (&mut self.controllers, &self.world);
         match fault {
+            Fault::RestartApiServer => self.api_faults.restart(world),
+            Fault::ExpireWatches(seed) => self.api_faults.expire_watches(world, seed),
+            Fault::OverloadApiServer(seed) => self.api_faults.overload(world, seed),
+            Fault::BackUp => {
+                self.world.back_up().await;
+                self.is_backed_up = true;
+            }
+            Fault::Restore if self.is_backed_up => self.restore().await,
+            // The step that backs up was left out.
+            Fault::Restore => {}
+            Fault::ClockJump(hours) => controllers.shift_wall_clock(hours),
+            Fault::BindByHand(number) => self.cloud.bind_by_hand(world, number),
             Fault::KillController => controllers.kill(world).await,
             Fault::FailRequests(seed) => {
                 controllers.restart_with_failing_requests(world, seed).await;
@@ -90,6 +132,25 @@ impl Environment {
                     });
             }
         }
+    }
+
+    /// Restores the cluster as its operators do: a controller without leader election, and what serves
+    /// admission, is started again; replicas go on.
+    ///
+    /// Of what the cluster has forgotten, load balancers stay in the cloud ([`CloudHistory::left_over`]).
+    /// Their backends and those of forgotten records have recordIDs, so that audits remove them, because
+    /// the load balancers are annotated for that (d53): without the annotation only a process that knew
+    /// the records could prove that they are this cluster's. What was deregistered since is registered
+    /// again by the new controller, which ensures everything once (d56).
+    async fn restore(&mut self) {
+        let before = declaring(&self.world.client()).await;
+        self.controllers.stop_single().await;
+        self.world.restore(|| {}).await;
+        self.world.restart_standby().await;
+        let after = declaring(&self.world.client()).await;
+        self.cloud.forget(before, &after);
+        self.calls_before_restore = self.proxy.count();
+        self.controllers.start_single_ensuring(&self.world);
     }
 
     async fn user(&self, action: &UserAction) {

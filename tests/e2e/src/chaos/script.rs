@@ -10,6 +10,9 @@ impl fmt::Display for History {
         if self.has_replicas {
             writeln!(f, "# two controllers with leader election")?;
         }
+        if self.has_audits {
+            writeln!(f, "# --audit-period 500ms")?;
+        }
         for step in &self.steps {
             match step {
                 HistoryStep::User(action) => writeln!(f, "{action}")?,
@@ -90,6 +93,19 @@ impl fmt::Display for Fault {
             Self::DriverDown => write!(f, "the driver goes down"),
             Self::DriverUp => write!(f, "the driver is right again"),
             Self::FailCalls(seed) => write!(f, "calls of the driver fail (seed {seed})"),
+            Self::RestartApiServer => write!(f, "the API server restarts"),
+            Self::ExpireWatches(seed) => write!(f, "watches end with 410 (seed {seed})"),
+            Self::OverloadApiServer(seed) => write!(
+                f,
+                "requests of the controller get 409, 429, 500 or no response (seed {seed})"
+            ),
+            Self::BackUp => write!(f, "back up etcd"),
+            Self::Restore => write!(f, "restore etcd from the backup"),
+            Self::ClockJump(hours) => write!(f, "the controller's clock jumps by {hours} h"),
+            Self::BindByHand(number) => write!(
+                f,
+                "register 198.51.100.{number}:80 at a load balancer of the cloud"
+            ),
         }
     }
 }

@@ -58,4 +58,19 @@ pub(super) enum Fault {
     DriverUp,
     /// About every third call fails, hangs, or is carried out without a response.
     FailCalls(u64),
+    /// All watches of controllers end, and their requests fail for a moment.
+    RestartApiServer,
+    /// All watches of controllers end with 410, and so do some that start later.
+    ExpireWatches(u64),
+    /// Some requests of controllers conflict, are to be sent again later (429), fail, or are carried out
+    /// without a response.
+    OverloadApiServer(u64),
+    /// Of a stored cluster.
+    BackUp,
+    /// What was stored since [`Fault::BackUp`] has never been.
+    Restore,
+    /// The controllers' wall clock, by this many hours.
+    ClockJump(i64),
+    /// A user registers a backend at a load balancer of the cloud; the number chooses one.
+    BindByHand(u64),
 }

@@ -2,6 +2,7 @@
 
 use super::kind::Kind;
 use super::model::{Cluster, Waiting};
+use super::perform::Environment;
 use kube::Client;
 use kube::api::{DynamicObject, ListParams};
 use serde_json::Value;
@@ -18,7 +19,8 @@ const FINAL: [(Kind, &str); 5] = [
 
 /// The objects that wait without a reason and message in a condition that is not met, or without an event of
 /// this reason; and those that have nothing to wait for and are not done.
-pub(super) async fn waits_in_silence(client: &Client, cluster: &Cluster) -> Vec<String> {
+pub(super) async fn waits_in_silence(environment: &Environment, cluster: &Cluster) -> Vec<String> {
+    let client = &environment.world.client();
     let mut violations = Vec::new();
     let waiting = cluster.waiting();
     let reported = reported(client).await;
@@ -45,7 +47,8 @@ pub(super) async fn waits_in_silence(client: &Client, cluster: &Cluster) -> Vec<
             }
             let uid = object.metadata.uid.unwrap_or_default();
             let events = reported.get(&uid);
-            if events.is_none_or(|events| events.is_disjoint(&reasons)) {
+            let is_silent = events.is_none_or(|events| events.is_disjoint(&reasons));
+            if is_silent && !environment.may_lose_events {
                 violations.push(format!(
                     "{plural} {name} waits without an event: {reasons:?}"
                 ));

@@ -2,7 +2,8 @@
 
 use k8s_openapi::api::core::v1::{Event, Pod};
 use lbcf_controller::api::{
-    BackendRecord, Bind, Condition, ConditionStatus, Conditions, LoadBalancer, WebhookConfig,
+    BackendRecord, Bind, Condition, ConditionStatus, Conditions, LoadBalancer, LoadBalancerDriver,
+    WebhookConfig,
 };
 use lbcf_controller::{Controller, Health, Options};
 use lbcf_driver_sdk::client::DriverClient;
@@ -333,5 +334,43 @@ async fn d53_a_driver_that_cannot_list_is_asked_again_and_nothing_is_concluded()
     let last = &calls[calls.len() - 1];
     assert_ne!(last.record_id(), calls[begun + 1].record_id());
     until_drift(&world, &message).await;
+    controller.abort();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d53_a_load_balancer_that_is_not_audited_any_more_claims_nothing() {
+    let (world, _proxy) = setup().await;
+    let (controller, _) = start(&world);
+    register_a_pod(&world).await;
+    bind(&world, BY_HAND, None);
+    let message = format!("no BackendRecord accounts for 1 registered backend: {BY_HAND}");
+    let until_not_audited = async || {
+        let expected = (ConditionStatus::Unknown, "NotAudited".to_owned());
+        until_is("Drift", Some(expected), async || {
+            let drift = drift(&world).await?;
+            Some((drift.status, drift.reason))
+        })
+        .await;
+    };
+    let list = async |webhooks: serde_json::Value| {
+        let spec = json!({"spec": {"webhooks": webhooks}});
+        world
+            .patch::<LoadBalancerDriver>(manifests::SYSTEM, DRIVER, spec)
+            .await;
+    };
+    until_drift(&world, &message).await;
+    // The driver does not offer it any more.
+    list(json!([])).await;
+    until_not_audited().await;
+    list(json!([{"name": LIST}])).await;
+    until_drift(&world, &message).await;
+    // Audits are turned off.
+    controller.abort();
+    let options = Options {
+        audit_period: Duration::ZERO,
+        ..World::quick()
+    };
+    let controller = world.start_controller_with(world.client_as("lbcf-controller"), options);
+    until_not_audited().await;
     controller.abort();
 }

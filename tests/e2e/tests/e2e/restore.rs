@@ -1,11 +1,13 @@
 //! A cluster whose storage is restored from a backup, so that its versions go back.
 
 use crate::leader::{Candidate, lease, options};
-use lbcf_controller::api::BackendRecord;
+use k8s_openapi::api::core::v1::Pod;
+use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer};
 use lbcf_controller::{LeaderElection, Options, RunError};
-use lbcf_e2e::manifests::{self, GROUP, SYSTEM};
-use lbcf_e2e::{World, until};
+use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SYSTEM};
+use lbcf_e2e::{World, until, until_is};
 use local_cluster::RequestKey;
+use serde_json::json;
 use std::time::Duration;
 
 /// A candidate whose lease lasts longer than the test.
@@ -92,4 +94,57 @@ async fn d39_a_leader_whose_cluster_is_restored_ends() {
         error.to_string().contains("the cluster was restored"),
         "{error}"
     );
+}
+
+/// Sets an attribute of the load balancer, and waits until the cloud has it.
+async fn set_bandwidth(world: &World, bandwidth: &str) {
+    let spec = json!({"spec": {"attributes": {"max-bandwidth-out": bandwidth}}});
+    world.patch::<LoadBalancer>(NAMESPACE, LB, spec).await;
+    until_bandwidth(world, bandwidth).await;
+}
+
+async fn until_bandwidth(world: &World, expected: &str) {
+    until_is("bandwidth", Some(expected.to_owned()), async || {
+        let lbs = world.cloud.observe().load_balancers;
+        lbs[0].attributes.get("max-bandwidth-out").cloned()
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d56_a_controller_started_after_a_restore_ensures_what_exists_again() {
+    if lbcf_e2e::needs_embedded("a restored backup") {
+        return;
+    }
+    let mut world = World::stored().await;
+    let first = world.start_controller();
+    world.apply_basics(2).await;
+    set_bandwidth(&world, "1").await;
+    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_settled().await;
+    world.back_up().await;
+
+    // What is deregistered and changed now will be as it was.
+    world.delete::<Pod>(NAMESPACE, "web-0").await;
+    world.until_targets(&["web-1"], "50").await;
+    let heavier = json!({"spec": {"parameters": {"weight": "90"}}});
+    world.patch::<BackendGroup>(NAMESPACE, GROUP, heavier).await;
+    world.until_targets(&["web-1"], "90").await;
+    set_bandwidth(&world, "7").await;
+    first.abort();
+    let _ = first.await;
+    world.restore(|| {}).await;
+
+    let options = Options {
+        ensure_at_start: true,
+        ..World::options()
+    };
+    let (second, calls) = world.start_counting_controller(options);
+    world.until_targets(&["web-0", "web-1"], "50").await;
+    until_bandwidth(&world, "1").await;
+    world.until_settled().await;
+    let calls = calls.snapshot();
+    assert_eq!(calls["ensureLoadBalancer"], 1, "{calls:?}");
+    assert_eq!(calls["ensureBackend"], 2, "{calls:?}");
+    second.abort();
 }

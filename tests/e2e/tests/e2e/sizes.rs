@@ -3,7 +3,7 @@
 use http::StatusCode;
 use kube::api::PostParams;
 use lbcf_controller::api::{
-    BackendGroup, Bind, Conditions, LoadBalancer, NamespacedKind as Kind, StringMap,
+    BackendGroup, BackendRecord, Bind, Conditions, LoadBalancer, NamespacedKind as Kind, StringMap,
 };
 use lbcf_e2e::manifests::{self, BIND, GROUP, LB, NAMESPACE};
 use lbcf_e2e::{ProxyAction, World, until};
@@ -195,6 +195,42 @@ async fn d47_an_identity_that_cannot_be_stored_is_reported_and_deleted() {
     for call in deleted {
         assert_eq!(call.body["lbInfo"], identity);
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d47_an_injected_info_that_cannot_be_stored_is_reported_and_undone() {
+    let mut world = World::bare().await;
+    let proxy = world.start_proxy().await;
+    let injected = json!({"token": "x".repeat(2 * LARGE)});
+    let ensured = json!({"status": "Succ", "msg": "", "injectedInfo": injected}).to_string();
+    proxy.rule(move |call| match call.webhook.as_str() {
+        "ensureBackend" => ProxyAction::ForwardThenReply(StatusCode::OK, ensured.clone()),
+        _ => ProxyAction::Forward,
+    });
+    let _controller = world.start_controller();
+    world.create(&manifests::driver(&world.driver_url())).await;
+    world.create(&manifests::load_balancer(LB)).await;
+    world.create(&manifests::pod("web-0")).await;
+    world.create(&manifests::group(GROUP, &[LB])).await;
+    let expected = "injectedInfo has 2000005 characters; at most 65536 are allowed";
+    until("the condition says so", async || {
+        let records: Vec<BackendRecord> = world.all().await;
+        let status = records.first()?.status.clone()?;
+        let registered = status.conditions.find("Registered")?;
+        let is_reported = registered.reason == "InvalidResponse" && registered.message == expected;
+        is_reported.then_some(())
+    })
+    .await;
+    // What is registered nevertheless is deregistered with what the driver needs for that.
+    let undone = until("it is undone", async || {
+        proxy.calls_of("deregisterBackend").into_iter().next()
+    })
+    .await;
+    assert_eq!(undone.body["injectedInfo"], injected);
+    proxy.forward_all();
+    world.until_records(1).await;
+    world.until_targets(&["web-0"], "50").await;
+    world.delete_basics().await;
 }
 
 /// The status as an earlier version wrote it.

@@ -2,13 +2,15 @@
 
 use super::{LEFT, RIGHT, bare_setup, bound, delete_all, setup, start};
 use k8s_openapi::api::core::v1::Pod;
-use k8s_openapi::jiff::Timestamp;
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use lbcf_controller::api::{BackendGroup, Bind, LoadBalancer};
+use lbcf_controller::{Options, WallClock};
 use lbcf_e2e::manifests::{self, BIND, GROUP, LB, NAMESPACE};
 use lbcf_e2e::{DriverProxy, ProxiedCall, ProxyAction, World, until};
 use serde_json::json;
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -223,4 +225,58 @@ async fn b138_d22_a_running_operation_is_polled_after_the_drivers_delay() {
             assert!(pause >= Duration::from_secs(1), "{task} after {pause:?}");
         }
     }
+}
+
+/// A wall clock that the test shifts, by seconds.
+fn shifted_clock() -> (Arc<AtomicI64>, WallClock) {
+    let shift = Arc::new(AtomicI64::new(0));
+    let by = Arc::clone(&shift);
+    let clock = WallClock::new(move || {
+        let by = SignedDuration::from_secs(by.load(Ordering::SeqCst));
+        Timestamp::now().checked_add(by).unwrap()
+    });
+    (shift, clock)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d57_a_wall_clock_that_is_set_back_delays_no_retry() {
+    let mut world = World::bare().await;
+    let proxy = world.start_proxy().await;
+    let (shift, wall_clock) = shifted_clock();
+    let options = Options {
+        wall_clock,
+        ..World::options()
+    };
+    let start = || world.start_controller_with(world.client_as("lbcf-controller"), options.clone());
+    let fail = || proxy.rule(fails_with_delay("createLoadBalancer", DELAY));
+    let stored = async || {
+        until("the retry time is stored", async || {
+            world.entry(BIND, LEFT).await?.retry_after
+        })
+        .await;
+    };
+    let day = 24 * 3600;
+    let controller = start();
+    fail();
+    world.create(&manifests::driver(&world.driver_url())).await;
+    world.create(&manifests::pod("web-0")).await;
+    world.create(&manifests::bind(BIND, &[LEFT])).await;
+    stored().await;
+    // The process that stored the time goes on.
+    shift.fetch_sub(day, Ordering::SeqCst);
+    proxy.forward_all();
+    world.until_records(1).await;
+    // The next process reads what an earlier one stored.
+    world.delete::<Bind>(NAMESPACE, BIND).await;
+    world.until_deleted::<Bind>(NAMESPACE, BIND).await;
+    fail();
+    world.create(&manifests::bind(BIND, &[LEFT])).await;
+    stored().await;
+    controller.abort();
+    let _ = controller.await;
+    shift.fetch_sub(day, Ordering::SeqCst);
+    proxy.forward_all();
+    let _controller = start();
+    world.until_records(1).await;
+    delete_all(&world).await;
 }

@@ -3,7 +3,8 @@
 use super::{impatient, setup, until_condition, until_waits};
 use http::Request;
 use http::header::ACCEPT;
-use k8s_openapi::api::core::v1::Service;
+use k8s_openapi::api::core::v1::{Pod, Service};
+use kube::api::{Patch, PatchParams};
 use lbcf_controller::api::{BackendGroup, LoadBalancer};
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SERVICE, SYSTEM};
 use lbcf_e2e::{World, until_is};
@@ -173,4 +174,40 @@ async fn d44_the_message_of_a_group_is_a_column() {
     world.create(&manifests::load_balancer(LB)).await;
     let done = columns(1, "AllRegistered", "");
     until_is("the columns", done, async || cells(&world).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d58_a_pod_that_has_finished_does_not_count() {
+    let (world, _proxy, _controller) = setup(impatient()).await;
+    world.create(&manifests::load_balancer(LB)).await;
+    for pod in ["web-0", "web-1", "web-2"] {
+        world.create(&manifests::pod(pod)).await;
+    }
+    world.create(&manifests::group(GROUP, &[LB])).await;
+    world.until_counts(GROUP, [3, 3, 3, 3]).await;
+    for (pod, phase) in [("web-1", "Succeeded"), ("web-2", "Failed")] {
+        let not_ready = json!([{"type": "Ready", "status": "False", "reason": "PodCompleted"}]);
+        let status = json!({"status": {"phase": phase, "conditions": not_ready}});
+        let (pods, params) = (world.api::<Pod>(NAMESPACE), PatchParams::default());
+        let patch = Patch::Strategic(status);
+        pods.patch_status(pod, &params, &patch).await.unwrap();
+    }
+    world.until_counts(GROUP, [1, 1, 1, 1]).await;
+    until_ready(&world, GROUP).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d58_a_selector_without_pods_is_no_warning() {
+    let (world, _proxy, _controller) = setup(impatient()).await;
+    world.create(&manifests::load_balancer(LB)).await;
+    world.create(&manifests::group(GROUP, &[LB])).await;
+    let reason = "NoPodsSelected";
+    let by_label = super::until_event(&world, "BackendGroup", GROUP, reason).await;
+    assert_eq!(by_label.type_.as_deref(), Some("Normal"));
+    let mut named = manifests::group("named", &[LB]);
+    named.spec.pods.as_mut().unwrap().by_label = None;
+    named.spec.pods.as_mut().unwrap().by_name = vec!["web-7".to_owned()];
+    world.create(&named).await;
+    let by_name = super::until_event(&world, "BackendGroup", "named", reason).await;
+    assert_eq!(by_name.type_.as_deref(), Some("Warning"));
 }
