@@ -1,4 +1,4 @@
-//! A cluster outside this process, which belongs to somebody else: the tests create what they need in
+//! A cluster outside this process, which has another owner: the tests create what they need in
 //! namespaces of their own and as few objects elsewhere as they can, and remove all of it.
 //!
 //! One world uses the cluster at a time, because the controllers of each watch all namespaces. What is

@@ -16,7 +16,7 @@ pub(super) struct ApiFaults {
 }
 
 impl ApiFaults {
-    /// Breaks all watches, and disconnects whoever sends a request within a moment.
+    /// Breaks all watches, and disconnects clients that send a request within a moment.
     pub(super) fn restart(&mut self, world: &World) {
         let faults = world.cluster.faults();
         let down = faults.inject(Fault::disconnect().of(controllers()));
