@@ -24,11 +24,11 @@ impl Write for Log {
     }
 }
 
-pub(crate) fn log() -> (Log, tracing::subscriber::DefaultGuard) {
+pub(crate) fn log() -> (Log, impl Sized) {
     log_from(tracing::Level::INFO)
 }
 
-fn log_from(level: tracing::Level) -> (Log, tracing::subscriber::DefaultGuard) {
+fn log_from(level: tracing::Level) -> (Log, impl Sized) {
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt()
@@ -36,7 +36,11 @@ fn log_from(level: tracing::Level) -> (Log, tracing::subscriber::DefaultGuard) {
         .with_max_level(level)
         .with_writer(move || writer.clone())
         .finish();
-    (log, tracing::subscriber::set_default(subscriber))
+    // With one subscriber in the process, tracing asks the thread that first meets a log line whether it is
+    // wanted, and remembers that thread's answer. With two it asks both.
+    let other = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
+    let guard = tracing::subscriber::set_default(subscriber);
+    (log, (other, guard))
 }
 
 #[tokio::test]

@@ -318,6 +318,9 @@ pub(super) fn configurations() -> Configurations {
 /// All that is logged by this thread, while it lives.
 pub(super) struct Log {
     text: Arc<Mutex<Vec<u8>>>,
+    /// With one subscriber in the process, tracing asks the thread that first meets a log line whether it is
+    /// wanted, and remembers that thread's answer. With two it asks both.
+    _other: tracing::Dispatch,
     _guard: DefaultGuard,
 }
 
@@ -345,6 +348,7 @@ impl Log {
             .finish();
         Self {
             text,
+            _other: tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default()),
             _guard: tracing::subscriber::set_default(subscriber),
         }
     }

@@ -30,13 +30,17 @@ impl Lines {
     }
 }
 
-fn log() -> (Lines, tracing::subscriber::DefaultGuard) {
+fn log() -> (Lines, impl Sized) {
     let lines = Lines::default();
     let subscriber = tracing_subscriber::fmt()
         .with_ansi(false)
         .with_writer(lines.clone())
         .finish();
-    (lines, tracing::subscriber::set_default(subscriber))
+    // With one subscriber in the process, tracing asks the thread that first meets a log line whether it is
+    // wanted, and remembers that thread's answer. With two it asks both.
+    let other = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
+    let guard = tracing::subscriber::set_default(subscriber);
+    (lines, (other, guard))
 }
 
 #[tokio::test(start_paused = true)]
