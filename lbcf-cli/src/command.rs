@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use lbcf_controller::cli::LogArgs;
 use std::error::Error;
 use std::io::Write;
+use std::pin::Pin;
 use std::process::ExitCode;
 
 /// LBCF: load balancers for Kubernetes, with a driver for each cloud
@@ -65,7 +66,9 @@ pub fn main() -> ExitCode {
         .map_err(Into::into)
         .and_then(|()| {
             let runtime = tokio::runtime::Runtime::new()?;
-            let outcome = runtime.block_on(run(lbcf.command));
+            // tokio compiles what it runs once for each kind of runtime, unless it sees a trait object.
+            let run: Pin<Box<dyn Future<Output = _>>> = Box::pin(run(lbcf.command));
+            let outcome = runtime.block_on(run);
             // Does not wait for a blocking DNS lookup that is still running.
             runtime.shutdown_background();
             outcome

@@ -21,11 +21,13 @@ mod port;
 mod string_map;
 
 pub use backend_group::{
-    BackendGroup, BackendGroupSpec, BackendGroupStatus, DeregisterPolicy, DeregisterWebhook,
-    FailurePolicy, PodSelection, SelectPodByLabel, ServiceSelection,
+    AddressFamily, BackendGroup, BackendGroupSpec, BackendGroupStatus, DeregisterPolicy,
+    DeregisterWebhook, FailurePolicy, PodSelection, SelectPodByLabel, ServiceMode,
+    ServiceSelection,
 };
 pub use backend_record::{
-    BackendRecord, BackendRecordSpec, BackendRecordStatus, PodBackendRecord, ServiceBackendRecord,
+    BackendRecord, BackendRecordSpec, BackendRecordStatus, EndpointBackendRecord, PodBackendRecord,
+    ServiceBackendRecord,
 };
 pub use bind::{
     Bind, BindEnsurePolicy, BindSpec, BindStatus, TargetLoadBalancer, TargetLoadBalancerStatus,
@@ -38,7 +40,7 @@ pub use load_balancer::{LoadBalancer, LoadBalancerSpec, LoadBalancerStatus};
 pub use load_balancer_driver::{
     LoadBalancerDriver, LoadBalancerDriverSpec, LoadBalancerDriverStatus, WebhookConfig,
 };
-pub use port::PortSelector;
+pub use port::{PortSelector, ServicePortSelector};
 pub use string_map::StringMap;
 
 use serde::{Deserialize, Deserializer};

@@ -37,5 +37,14 @@ pub(crate) fn build(
     })
 }
 
+/// Whether the same request may succeed a moment later.
+pub(crate) fn is_transient(error: &kube::Error) -> bool {
+    match error {
+        kube::Error::Api(status) => status.code == 429 || status.code >= 500,
+        kube::Error::HyperError(_) | kube::Error::Service(_) => true,
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,14 @@
 //! BackendGroup: the records of its backends, and its counts (b106 to b118).
 
 mod decide;
+mod endpoints;
 mod load_balancer_use;
+mod observe;
 mod reconcile;
 mod records;
 mod waiting;
+mod waiting_for_endpoints;
 
-pub(crate) use load_balancer_use::is_in_scope;
+pub(crate) use endpoints::{EndpointState, port_of_slice, the_one};
+pub(crate) use load_balancer_use::{LoadBalancerUse, UnusableLoadBalancer, is_in_scope};
 pub(crate) use reconcile::reconcile;

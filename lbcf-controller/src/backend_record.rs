@@ -3,6 +3,7 @@
 mod backend;
 mod conflict;
 mod decide;
+mod endpoint;
 mod ownerless;
 mod reconcile;
 mod waiting;

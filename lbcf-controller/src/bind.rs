@@ -11,4 +11,5 @@ mod reconcile;
 mod status;
 mod waiting;
 
+pub(crate) use decide::ports;
 pub(crate) use reconcile::reconcile;

@@ -21,6 +21,7 @@ pub use work::WorkArgs;
 use crate::metrics::Metrics;
 use crate::{CallCounts, Controller, HealthServer, InvalidLeaderElection};
 use clap::Parser;
+use futures::future::BoxFuture;
 use lbcf_driver_sdk::client::HttpClientError;
 use std::io::Write;
 use std::net::SocketAddr;
@@ -114,7 +115,12 @@ impl CommandError {
 ///
 /// # Errors
 /// [`CommandError`], if it cannot start or ends unexpectedly.
-pub async fn run(args: ControllerArgs) -> Result<(), CommandError> {
+pub fn run(args: ControllerArgs) -> BoxFuture<'static, Result<(), CommandError>> {
+    // Boxed, so that it is compiled with this crate.
+    Box::pin(run_until_stopped(args))
+}
+
+async fn run_until_stopped(args: ControllerArgs) -> Result<(), CommandError> {
     let stop = lbcf_serving::signals::shutdown().map_err(CommandError::Signals)?;
     let mut options = args.work.options();
     options.driver_client = args.drivers.client()?;

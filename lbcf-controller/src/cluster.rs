@@ -10,4 +10,4 @@ pub(crate) use events::{EventType, EventWriter, Recorder, Regarding};
 pub(crate) use watched::FromWatched;
 pub(crate) use watches::{WATCHED_KINDS, watch};
 pub(crate) use write_locks::WriteLocks;
-pub(crate) use writes::{WriteError, Writer};
+pub(crate) use writes::{GateCondition, WriteError, Writer};

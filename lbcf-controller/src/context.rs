@@ -1,6 +1,7 @@
 //! What reconciling needs: the index, the clients of the API server and of drivers, and the little
 //! state that is kept in memory.
 
+use crate::absences::Absences;
 use crate::api::{LoadBalancerDriver, NamespacedKind, StringMap};
 use crate::call_delays::CallDelays;
 use crate::cluster::{
@@ -52,6 +53,7 @@ pub(crate) struct Context {
     pub(crate) driver_locks: WriteLocks,
     pub(crate) verdicts: Verdicts,
     pub(crate) orphans: Orphans,
+    pub(crate) absences: Absences,
     pub(crate) waits: Waits,
     index: Mutex<Index>,
     /// When a status with counts was written last.
@@ -99,6 +101,7 @@ impl Context {
             driver_locks: WriteLocks::default(),
             verdicts: Verdicts::default(),
             orphans: Orphans::default(),
+            absences: Absences::default(),
             waits: Waits::new(options.wall_clock.clone()),
             index: Mutex::default(),
             status_written: Mutex::default(),
@@ -290,7 +293,11 @@ impl Context {
                 self.driver_locks.remove(driver);
             }
             RequestKey::DriverHealth(driver) => self.driver_health.remove(driver),
-            RequestKey::Group(group) => self.verdicts.remove(&Owner::Group(group.clone())),
+            RequestKey::Group(group) => {
+                let owner = Owner::Group(group.clone());
+                self.verdicts.remove(&owner);
+                self.absences.remove(&owner);
+            }
             RequestKey::Bind(bind) => {
                 self.verdicts.remove(&Owner::Bind(bind.clone()));
                 self.status_locks.remove(bind);

@@ -9,6 +9,8 @@ mod address;
 mod apply;
 mod binds;
 mod driver_users;
+mod endpoints;
+mod gates;
 mod listed;
 mod look_up;
 mod multi_map;
@@ -17,6 +19,7 @@ mod nodes;
 mod ownership;
 mod pending;
 mod pods;
+mod readiness;
 mod record_events;
 mod record_uids;
 mod records;
@@ -24,22 +27,28 @@ mod selections;
 mod service_groups;
 mod services;
 mod shared_maps;
+mod slices;
 mod store;
 mod tallies;
+mod unit_tallies;
 
 pub(crate) use address::AddressKey;
 pub(crate) use driver_users::DriverUse;
+pub(crate) use endpoints::{SliceEndpoint, endpoints_at};
 pub(crate) use neighbours::Neighbour;
 pub(crate) use nodes::NodeView;
 pub(crate) use ownership::Ownership;
 pub(crate) use pods::PodView;
+pub(crate) use readiness::{GateStatus, PodCondition, PodReadiness};
 pub(crate) use record_uids::{DepartureMark, LeftAddresses};
 pub(crate) use records::{counts_as_registered, unit_of};
-pub(crate) use service_groups::takes_node;
+pub(crate) use service_groups::{endpoints_of, takes_node};
+pub(crate) use services::{ServicePortView, ServiceView};
 #[cfg(test)]
-pub(crate) use services::ServicePortView;
-pub(crate) use services::ServiceView;
+pub(crate) use slices::{Endpoint, EndpointConditions, PodTarget, SlicePort};
+pub(crate) use slices::{SliceParts, SliceView};
 pub(crate) use store::{Store, Versioned};
+pub(crate) use unit_tallies::{EndpointCounts, UnitTally};
 
 use crate::api::{BackendGroup, Bind, LoadBalancer, LoadBalancerDriver};
 use crate::key::ObjectKey;
@@ -51,7 +60,9 @@ use pods::Pods;
 use records::Records;
 use selections::Selections;
 use service_groups::ServiceGroups;
+use slices::Slices;
 use std::fmt::Debug;
+use unit_tallies::UnitTallies;
 
 /// A change of a store. The first five are those of kube's watcher.
 #[derive(Debug)]
@@ -117,10 +128,12 @@ pub(crate) struct Index {
     pods: Pods,
     services: Store<ServiceView>,
     nodes: Store<NodeView>,
+    slices: Slices,
     by_driver: DriverUsers,
     groups_by_load_balancer: MultiMap<ObjectKey, ObjectKey>,
     service_groups: ServiceGroups,
     pub(crate) selections: Selections,
+    pub(crate) unit_tallies: UnitTallies,
     pending: Pending,
 }
 
@@ -136,6 +149,7 @@ impl Index {
         self.pods.store.forget_versions();
         self.services.forget_versions();
         self.nodes.forget_versions();
+        self.slices.store.forget_versions();
     }
 }
 

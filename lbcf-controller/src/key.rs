@@ -61,6 +61,8 @@ pub(crate) enum RequestKey {
     /// other (u5).
     BindLoadBalancer(BindLoadBalancerKey),
     Record(ObjectKey),
+    /// The readiness gate of a pod that has it.
+    Pod(ObjectKey),
     /// Calling `judgePodDeregister` for an owner's pods that are not ready. It is separate from
     /// reconciling the owner, so that a slow driver does not delay its other backends.
     DeregisterVerdict(Owner),
@@ -125,12 +127,13 @@ impl Owner {
 }
 
 impl RequestKey {
-    pub(crate) const KINDS: [&str; 5] = [
+    pub(crate) const KINDS: [&str; 6] = [
         "LoadBalancerDriver",
         "LoadBalancer",
         "BackendGroup",
         "BackendRecord",
         "Bind",
+        "Pod",
     ];
 
     /// The kind, as metrics and logs name it (b144).
@@ -140,6 +143,7 @@ impl RequestKey {
             Self::LoadBalancer(_) => "LoadBalancer",
             Self::Group(_) | Self::DeregisterVerdict(Owner::Group(_)) => "BackendGroup",
             Self::Record(_) => "BackendRecord",
+            Self::Pod(_) => "Pod",
             Self::Bind(_) | Self::BindLoadBalancer(_) | Self::DeregisterVerdict(Owner::Bind(_)) => {
                 "Bind"
             }
@@ -163,6 +167,7 @@ impl RequestKey {
             | Self::LoadBalancer(key)
             | Self::Group(key)
             | Self::Record(key)
+            | Self::Pod(key)
             | Self::Bind(key) => key,
             Self::BindLoadBalancer(key) => &key.bind,
             Self::DeregisterVerdict(owner) => owner.key(),

@@ -38,6 +38,7 @@
 //!
 //! Numbers such as (b120) in comments refer to the lists in `docs/`.
 
+mod absences;
 pub mod admission;
 pub mod api;
 mod api_client;
@@ -71,6 +72,7 @@ mod options;
 mod orphans;
 mod periodic;
 mod queue;
+mod readiness_gate;
 mod reconcile;
 mod retry_times;
 mod serving;

@@ -49,6 +49,13 @@ pub const ANNOTATION_REMOVE_ORPHANS: &str = "lbcf.tkestack.io/remove-orphans";
 /// a change is noticed (u13).
 pub const ANNOTATION_SOURCE: &str = "lbcf.tkestack.io/backend-source";
 
+/// Readiness gate of a pod, whose condition is True when all backends of the pod are registered (d67).
+pub const READINESS_GATE: &str = "lbcf.tkestack.io/registered";
+/// Label of a namespace: with [`INJECT_READINESS_GATE`], its new pods get the readiness gate (d70).
+pub const LABEL_INJECT_READINESS_GATE: &str = "lbcf.tkestack.io/pod-readiness-gate-inject";
+/// The value of [`LABEL_INJECT_READINESS_GATE`].
+pub const INJECT_READINESS_GATE: &str = "enabled";
+
 /// Finalizer of a LoadBalancer or Bind, removed after `deleteLoadBalancer` (b60). The repeated "load" is
 /// the original's.
 pub const FINALIZER_LOAD_BALANCER: &str = "lbcf.tkestack.io/delete-load-loadbalancer";
@@ -98,6 +105,24 @@ pub fn service_record_name(
     node: &str,
 ) -> String {
     md5_hex(&format!("{lb}_{group}_{service}_{port}_{protocol}_{node}"))
+}
+
+/// The name of the record for an endpoint of a Service. `target` is the uid of its pod, so that a pod that
+/// takes over the address of another one gets a record of its own (d60).
+#[must_use]
+pub fn endpoint_record_name(
+    lb: &str,
+    group: &str,
+    service: &str,
+    target: &str,
+    address: &str,
+    port: i32,
+    protocol: &str,
+) -> String {
+    // Names of objects contain no slash, so these cannot collide.
+    md5_hex(&format!(
+        "{lb}/{group}/{service}/{target}/{address}/{port}/{protocol}"
+    ))
 }
 
 /// The two possible names of a Bind's record for a port of a pod: the original's (b48), and one for the

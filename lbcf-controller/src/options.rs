@@ -23,6 +23,10 @@ pub struct Options {
     /// How long a BackendRecord without an owner waits for one before its backend is deregistered;
     /// default 1 min (d34).
     pub orphan_grace_period: Duration,
+    /// How long a registered endpoint may be in none of its Service's EndpointSlices, as while it moves
+    /// from one to another, before it is deregistered; default 3 s (d61). One that is terminating
+    /// is deregistered at once.
+    pub endpoint_grace_period: Duration,
     /// How often the backends that are registered with load balancers are compared with the
     /// BackendRecords; default 10 min, 0 for never (d53).
     pub audit_period: Duration,
@@ -70,6 +74,7 @@ impl Default for Options {
             resync_period: Duration::from_secs(60),
             min_ensure_period: Duration::from_secs(10),
             orphan_grace_period: Duration::from_secs(60),
+            endpoint_grace_period: Duration::from_secs(3),
             audit_period: Duration::from_secs(600),
             dry_run: false,
             workers: 256,

@@ -4,7 +4,8 @@
 #![allow(clippy::unwrap_used)]
 
 use k8s_openapi::api::admissionregistration::v1::{
-    MutatingWebhookConfiguration, RuleWithOperations, ValidatingWebhookConfiguration,
+    MutatingWebhook, MutatingWebhookConfiguration, RuleWithOperations,
+    ValidatingWebhookConfiguration,
 };
 use lbcf_controller::admission::{
     Endpoint, MUTATING_CONFIGURATION, VALIDATING_CONFIGURATION, configurations, configurations_yaml,
@@ -96,6 +97,7 @@ fn b63_b64_what_is_asked_about_where() {
             "lb.lbcf.tkestack.io /mutate-load-balancer lbcf.tkestack.io/v1beta1/loadbalancers CREATE,UPDATE",
             "backendgroup.lbcf.tkestack.io /mutate-backend-broup lbcf.tkestack.io/v1beta1/backendgroups CREATE,UPDATE",
             "bind.lbcf.tkestack.io /mutate-bind lbcf.tkestack.io/v1/binds CREATE,UPDATE",
+            "pod.lbcf.tkestack.io /mutate-pod /v1/pods CREATE",
         ]
     );
     let validating: Vec<String> = both
@@ -122,9 +124,27 @@ fn b63_b64_what_is_asked_about_where() {
 #[test]
 fn d25_b64_how_the_api_server_is_to_ask() {
     let both = configurations(&Endpoint::default(), Some(b"pem"));
-    for hook in both.mutating.webhooks.unwrap() {
+    let is_of_pods = |hook: &MutatingWebhook| hook.name.starts_with("pod.");
+    let (pods, own): (Vec<_>, Vec<_>) = both
+        .mutating
+        .webhooks
+        .unwrap()
+        .into_iter()
+        .partition(is_of_pods);
+    // d70: pods are created without the controller, too.
+    assert_eq!(pods.len(), 1);
+    assert_eq!(pods[0].failure_policy.as_deref(), Some("Ignore"));
+    assert_eq!(pods[0].timeout_seconds, Some(3));
+    let selector = pods[0].namespace_selector.clone().unwrap();
+    let label = ("lbcf.tkestack.io/pod-readiness-gate-inject", "enabled");
+    assert_eq!(
+        selector.match_labels,
+        Some([(label.0.to_owned(), label.1.to_owned())].into())
+    );
+    for hook in own {
         assert_eq!(hook.admission_review_versions, ["v1"]);
         assert_eq!(hook.failure_policy.as_deref(), Some("Fail"));
+        assert_eq!(hook.namespace_selector, None);
         assert_eq!(hook.match_policy.as_deref(), Some("Equivalent"));
         assert_eq!(hook.side_effects, "None");
         assert_eq!(hook.timeout_seconds, Some(10));

@@ -118,7 +118,19 @@ fn b8_to_b44_d18_the_fields_are_the_documented_ones() {
         (
             "BackendGroup",
             &["spec", "service"],
-            &["name", "nodeSelector", "port"],
+            &[
+                "addressFamilies",
+                "mode",
+                "name",
+                "nodeSelector",
+                "port",
+                "zones",
+            ],
+        ),
+        (
+            "BackendGroup",
+            &["spec", "service", "port"],
+            &["name", "port", "portNumber", "protocol"],
         ),
         (
             "BackendGroup",
@@ -129,6 +141,7 @@ fn b8_to_b44_d18_the_fields_are_the_documented_ones() {
             "BackendRecord",
             &["spec"],
             &[
+                "endpointBackend",
                 "ensurePolicy",
                 "lbAttributes",
                 "lbDriver",
@@ -141,6 +154,11 @@ fn b8_to_b44_d18_the_fields_are_the_documented_ones() {
             ],
         ),
         ("BackendRecord", &["spec", "podBackend"], &["name", "port"]),
+        (
+            "BackendRecord",
+            &["spec", "endpointBackend"],
+            &["address", "addressType", "port", "service"],
+        ),
         (
             "BackendRecord",
             &["spec", "serviceBackend"],

@@ -81,6 +81,7 @@ impl Driver for PoolDriver {
                 Ok(format!("{ip}:{}", backend.port.port))
             }
             Backend::Service(backend) => Ok(format!("{}:{}", backend.node_name, backend.port.port)),
+            Backend::Endpoint(backend) => Ok(format!("{}:{}", backend.address, backend.port)),
         }
     }
 

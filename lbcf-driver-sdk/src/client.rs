@@ -21,7 +21,6 @@ pub use tls_problem::TlsProblem;
 pub use url::InvalidUrl;
 
 use crate::webhook::Webhook;
-use crate::wire;
 use ::http::{Request, header};
 use bytes::Bytes;
 use exchange::{CallDeadline, PendingResponse};
@@ -196,10 +195,10 @@ impl DriverClient {
         request: &W::Request,
         timeout: Duration,
     ) -> Result<W::Response, CallError> {
-        let body = serde_json::to_vec(request).map_err(CallError::not_sent)?;
+        let body = W::write_request(request).map_err(CallError::not_sent)?;
         let (response, hint) = self.exchange(W::INFO.name, body.into(), timeout).await?;
         let body = response.accepted(self.http.response_limit(), hint).await?;
-        wire::from_slice(&body).map_err(CallError::Malformed)
+        W::read_response(&body).map_err(CallError::Malformed)
     }
 
     /// Sends any body to a path below the driver's URL, within the timeout of the webhook with this

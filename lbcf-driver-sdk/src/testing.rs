@@ -9,7 +9,7 @@ mod reply;
 mod rules;
 mod webhook_call;
 
-pub use backends::{PodBuilder, ServiceBuilder, pod, service};
+pub use backends::{PodBuilder, ServiceBuilder, endpoint, pod, service};
 pub use clock::Clock;
 pub use driver::TestDriver;
 pub use life::Registered;

@@ -5,6 +5,7 @@
 //! webhook is one new row, and the compiler names the rest.
 
 mod backend;
+mod endpoint;
 mod health;
 mod judge;
 mod list;
@@ -19,6 +20,7 @@ pub use backend::{
     GenerateBackendAddrResponse, PodBackend, Protocol, ServiceBackend, ValidateBackendRequest,
     ValidateBackendResponse,
 };
+pub use endpoint::{AddressType, EndpointBackend, EndpointService};
 pub use health::{HealthzRequest, HealthzResponse};
 pub use judge::{JudgePodDeregisterRequest, JudgePodDeregisterResponse};
 pub use list::{ListBackendsRequest, ListBackendsResponse, ListedBackend};
@@ -37,6 +39,7 @@ pub use table::{
 };
 pub use verdict::{Operation, VerdictRequest, VerdictResponse};
 
+use crate::wire::{self, DecodeError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -56,6 +59,40 @@ pub trait Webhook: Send + Sync + 'static {
 
     /// Whether the driver failed, refused or is not healthy (b145). `Running` is none of these.
     fn is_fail(response: &Self::Response) -> bool;
+
+    /// Reads a request like [`wire::from_slice`], which is compiled again in every crate that calls it
+    /// for a type, with everything that a pod may contain. This is compiled once, with the
+    /// specification's types.
+    ///
+    /// # Errors
+    /// [`DecodeError`], which names the field.
+    fn read_request(body: &[u8]) -> Result<Self::Request, DecodeError> {
+        wire::from_slice(body)
+    }
+
+    /// [`read_request`](Self::read_request) for a response.
+    ///
+    /// # Errors
+    /// [`DecodeError`], which names the field.
+    fn read_response(body: &[u8]) -> Result<Self::Response, DecodeError> {
+        wire::from_slice(body)
+    }
+
+    /// Writes a request as JSON; compiled once, too.
+    ///
+    /// # Errors
+    /// Those of the request's `Serialize`; the specification's types have none.
+    fn write_request(request: &Self::Request) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(request)
+    }
+
+    /// Writes a response as JSON; compiled once, too.
+    ///
+    /// # Errors
+    /// Those of the response's `Serialize`; the specification's types have none.
+    fn write_response(response: &Self::Response) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(response)
+    }
 }
 
 /// A row of the table, without the types.

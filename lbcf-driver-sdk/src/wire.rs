@@ -6,6 +6,7 @@
 
 mod any_case;
 mod lenient;
+pub(crate) mod rfc3339;
 mod streaming;
 
 pub(crate) use lenient::{

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::fmt::Debug;
+use std::time::{Duration, SystemTime};
 
 fn map() -> impl Strategy<Value = StringMap> {
     prop::collection::btree_map(any::<String>(), any::<String>(), 0..4)
@@ -80,6 +81,38 @@ prop_compose! {
     fn pod_backend()(pod in a_pod(), port in port()) -> PodBackend {
         PodBackend { pod, port }
     }
+}
+
+fn endpoint_backend() -> impl Strategy<Value = EndpointBackend> {
+    let texts = (text(), text(), text(), prop::collection::vec(text(), 0..3));
+    let optional = [(); 4].map(|()| option::of(text()));
+    (texts, 0..=65535_i32, any::<(bool, bool)>(), optional).prop_map(
+        |((address, name, port_name, for_zones), port, (serving, terminating), optional)| {
+            let [node_name, zone, hostname, app_protocol] = optional;
+            EndpointBackend {
+                address_type: AddressType::from(name.clone()),
+                address,
+                port,
+                protocol: Protocol::Sctp,
+                node_name,
+                zone,
+                hostname,
+                for_zones,
+                app_protocol,
+                serving,
+                terminating,
+                service: EndpointService {
+                    namespace: String::new(),
+                    name,
+                    port: BackendPort {
+                        port,
+                        protocol: Protocol::Udp,
+                    },
+                    port_name,
+                },
+            }
+        },
+    )
 }
 
 prop_compose! {
@@ -163,8 +196,10 @@ proptest! {
     #[test]
     fn requests_about_backends(
         (record_id, retry_id, dry_run) in call(), lb_info in map(), backend_addr in text(),
-        parameters in map(), injected_info in map(),
+        parameters in map(), injected_info in map(), seconds in option::of(0..4_102_444_800_u64),
     ) {
+        let since = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        let first_requested_at = seconds.map(since);
         round_trips(&EnsureBackendRequest {
             record_id: record_id.clone(), retry_id: retry_id.clone(), dry_run,
             lb_info: lb_info.clone(), backend_addr: backend_addr.clone(),
@@ -172,6 +207,7 @@ proptest! {
         })?;
         round_trips(&DeregisterBackendRequest {
             record_id, retry_id, dry_run, lb_info, backend_addr, parameters, injected_info,
+            first_requested_at,
         })?;
     }
 
@@ -192,10 +228,11 @@ proptest! {
         (record_id, retry_id, dry_run) in call(), lb_info in map(), lb_attributes in map(),
         parameters in map(), pod_backend in option::of(pod_backend()),
         service_backend in option::of(service_backend()),
+        endpoint_backend in option::of(endpoint_backend()),
     ) {
         round_trips(&GenerateBackendAddrRequest {
             record_id, retry_id, dry_run, lb_info, lb_attributes, parameters, pod_backend,
-            service_backend,
+            service_backend, endpoint_backend,
         })?;
     }
 

@@ -385,7 +385,7 @@ async fn d4_an_address_needs_no_parameters_but_refuses_invalid_ones() {
             (unfit, fail("lbAttributes.scheme: is missing"), &[]),
             (
                 without_backend,
-                fail("the request names no backend: podBackend or serviceBackend is needed"),
+                fail("the request names no backend: podBackend, serviceBackend or endpointBackend is needed"),
                 &[],
             ),
         ],

@@ -29,6 +29,10 @@ pub(crate) trait ErrorList {
         self.add(FieldError::duplicate(field, &value.into()));
     }
 
+    fn too_many(&mut self, field: impl Into<String>, count: usize, most: usize) {
+        self.add(FieldError::too_many(field, count, most));
+    }
+
     fn forbidden(&mut self, field: impl Into<String>, detail: &str) {
         self.add(FieldError::forbidden(field, detail));
     }

@@ -66,6 +66,12 @@ impl FieldError {
         Self::new("FieldValueTooLong", field, format!("Too long: {detail}"))
     }
 
+    /// The list is longer than `most`, which is over 1.
+    pub(crate) fn too_many(field: impl Into<String>, count: usize, most: usize) -> Self {
+        let message = format!("Too many: {count}: must have at most {most} items");
+        Self::new("FieldValueTooMany", field, message)
+    }
+
     /// The field must not be set or changed.
     pub(crate) fn forbidden(field: impl Into<String>, detail: &str) -> Self {
         Self::new("FieldValueForbidden", field, format!("Forbidden: {detail}"))

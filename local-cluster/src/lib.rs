@@ -44,7 +44,7 @@
 //! * **Writes**: create, update, JSON patch, merge patch, strategic merge patch (built-in kinds),
 //!   server-side apply; `managedFields` of every client's writes, and their conflicts; delete with
 //!   preconditions, finalizers, grace period and propagation policy; delete collection; dry runs; immutable
-//!   fields of pods, services, workloads, config maps and secrets. The subresources `status`, `scale`,
+//!   fields of pods, services, EndpointSlices, workloads, config maps and secrets. The subresources `status`, `scale`,
 //!   `eviction`, `binding` and `finalize`.
 //! * **Custom resources**: all keywords of structural schemas, formats, list types, defaults and
 //!   pruning, CEL rules with transition rules and ratcheting; definitions are validated too.

@@ -11,15 +11,23 @@ pub(crate) const LABEL_VALUE: &str = "a valid label must be an empty string or c
 
 pub(crate) const LABEL_KEY: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
+/// The most characters of a label, of a label's value, and of the name in a label's key.
+pub(crate) const MAX_LABEL: usize = 63;
+pub(crate) const MAX_SUBDOMAIN: usize = 253;
+
 pub(crate) fn is_label(text: &str) -> bool {
-    text.len() <= 63 && is_label_of_any_length(text)
+    text.len() <= MAX_LABEL && is_label_of_any_length(text)
 }
 
 pub(crate) fn is_subdomain(text: &str) -> bool {
-    text.len() <= 253 && text.split('.').all(is_label_of_any_length)
+    text.len() <= MAX_SUBDOMAIN && is_subdomain_of_any_length(text)
 }
 
-fn is_label_of_any_length(text: &str) -> bool {
+pub(crate) fn is_subdomain_of_any_length(text: &str) -> bool {
+    text.split('.').all(is_label_of_any_length)
+}
+
+pub(crate) fn is_label_of_any_length(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     text.starts_with(plain) && text.ends_with(plain) && text.chars().all(|c| plain(c) || c == '-')
 }
@@ -37,9 +45,13 @@ pub(crate) fn is_label_key(key: &str) -> bool {
 }
 
 fn is_qualified_part(text: &str) -> bool {
+    text.len() <= MAX_LABEL && is_qualified_part_of_any_length(text)
+}
+
+/// Whether this has the form of the name in a label's key, or of a label's value that is not empty.
+pub(crate) fn is_qualified_part_of_any_length(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric();
-    text.len() <= 63
-        && text.starts_with(plain)
+    text.starts_with(plain)
         && text.ends_with(plain)
         && text
             .chars()

@@ -1,5 +1,7 @@
 //! EndpointSlices follow services and pods.
 
+mod rules;
+
 use local_cluster::{LocalCluster, annotations};
 use serde_json::{Value, json};
 

@@ -5,7 +5,9 @@ use k8s_openapi::api::core::v1::{NodeAddress, Service};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use lbcf_driver_sdk::HookError;
 use lbcf_driver_sdk::fields::Json;
-use lbcf_driver_sdk::webhook::{BackendPort, PodBackend, Protocol, ServiceBackend};
+use lbcf_driver_sdk::webhook::{
+    BackendPort, EndpointBackend, PodBackend, Protocol, ServiceBackend,
+};
 use serde::Serialize;
 
 /// Written in this order of fields.
@@ -41,6 +43,18 @@ pub(crate) fn node_address(backend: &ServiceBackend) -> Result<String, HookError
         return Err(HookError::fail(format!("node {node} has no address")));
     };
     address(ip, node_port, protocol)
+}
+
+/// The address of an endpoint of a service, which may be a domain name.
+pub(crate) fn endpoint_address(backend: &EndpointBackend) -> Result<String, HookError> {
+    if backend.address.is_empty() {
+        let service = &backend.service;
+        let (namespace, name) = (&service.namespace, &service.name);
+        return Err(HookError::fail(format!(
+            "the endpoint of service {namespace}/{name} has no address"
+        )));
+    }
+    address(&backend.address, backend.port, backend.protocol)
 }
 
 fn address(ip: &str, port: i32, protocol: Protocol) -> Result<String, HookError> {

@@ -6,7 +6,7 @@
 //! same `recordID` (d28). And it changes no backend but the one in the request (b157).
 
 use crate::MockOptions;
-use crate::backend_addr::{node_address, pod_address};
+use crate::backend_addr::{endpoint_address, node_address, pod_address};
 use crate::cloud::{Cloud, CloudError, Creation, Target};
 use crate::cloud_errors::ignore_not_found;
 use crate::fields::{Attributes, LbInfo, LbSpec, Parameters};
@@ -120,9 +120,14 @@ impl Driver for ClbDriver {
         &self,
         request: GenerateBackendAddr<Self>,
     ) -> Result<String, HookError> {
+        // An endpoint has the address of its family, a pod's object that of its first one.
+        if let Some(endpoint) = &request.endpoint {
+            return endpoint_address(endpoint);
+        }
         match request.backend {
             Backend::Pod(backend) => pod_address(&backend),
             Backend::Service(backend) => node_address(&backend),
+            Backend::Endpoint(backend) => endpoint_address(&backend),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The state of the cloud, on which the demo asserts.
 
+use super::kubectl::list_all;
 use kube::Client;
-use kube::api::{Api, ListParams};
 use lbcf_controller::api::{BackendRecord, Conditions, condition_types};
 use mock_driver::Cloud;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,7 +47,7 @@ impl CloudView {
                     (ip_of(&backend.addr), weight)
                 })
                 .collect(),
-            Self::Records(client) => records(client)
+            Self::Records(client) => list_all::<BackendRecord>(client)
                 .await?
                 .into_iter()
                 .filter(|record| {
@@ -160,15 +160,6 @@ impl CloudView {
             Self::Records(_) => Vec::new(),
         }
     }
-}
-
-async fn records(client: &Client) -> Result<Vec<BackendRecord>, String> {
-    let records: Api<BackendRecord> = Api::all(client.clone());
-    let list = records
-        .list(&ListParams::default())
-        .await
-        .map_err(|error| error.to_string())?;
-    Ok(list.items)
 }
 
 /// The IP in an address of the mock, which is JSON; any other text unchanged.

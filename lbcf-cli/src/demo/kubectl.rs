@@ -1,17 +1,19 @@
 //! The equivalents of the kubectl commands that the demo prints.
+//!
+//! Like kubectl, they send manifests as they are. Kinds are parameters where a response is read; for the
+//! rest one type serves all of them, as code for each kind would be several megabytes.
 
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
-use kube::runtime::wait::{await_condition, conditions};
+use kube::api::{
+    Api, ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams,
+};
+use kube::runtime::wait::await_condition;
 use kube::{Client, Resource};
 use lbcf_controller::api::{
     BackendGroup, LoadBalancer, LoadBalancerDriver, NamespacedKind as Kind,
 };
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::fmt::Debug;
 use std::time::Duration;
 
 /// The namespace of the examples.
@@ -45,8 +47,9 @@ impl Kubectl {
     }
 
     pub(super) async fn apply_namespace(&self) -> ApiResult {
-        let namespace: Namespace = decode(NAMESPACE_MANIFEST)?;
-        apply(&Api::all(self.client.clone()), &namespace).await
+        let namespace = decode(NAMESPACE_MANIFEST)?;
+        let api = Api::all_with(self.client.clone(), &resource::<Namespace>());
+        apply(&api, &namespace).await
     }
 
     pub(super) async fn apply_driver(&self) -> ApiResult {
@@ -62,13 +65,13 @@ impl Kubectl {
     }
 
     async fn apply_manifest<K: Kind>(&self, manifest: (&str, &str)) -> ApiResult {
-        let object: K = decode(manifest)?;
-        let namespace = object.meta().namespace.clone().unwrap_or_default();
-        apply(&Api::namespaced(self.client.clone(), &namespace), &object).await
+        let object = decode(manifest)?;
+        let namespace = object.metadata.namespace.clone().unwrap_or_default();
+        apply(&self.api::<K>(&namespace), &object).await
     }
 
     pub(super) async fn create_pod(&self, name: &str) -> ApiResult {
-        let mut pod: Pod = decode(POD)?;
+        let mut pod = decode(POD)?;
         pod.metadata.name = Some(name.to_owned());
         apply(&self.api::<Pod>(NAMESPACE), &pod).await
     }
@@ -114,37 +117,68 @@ impl Kubectl {
     }
 
     pub(super) async fn get<K: Kind>(&self, namespace: &str, name: &str) -> ApiResult<Option<K>> {
+        let found = self.get_any::<K>(namespace, name).await?;
+        found.map(parsed).transpose()
+    }
+
+    pub(super) async fn list<K: Kind>(&self, namespace: &str) -> ApiResult<Vec<K>> {
+        list(&self.api::<K>(namespace)).await
+    }
+
+    pub(super) async fn has_pod(&self, pod: &str) -> ApiResult<bool> {
+        let pod = self.get_any::<Pod>(NAMESPACE, pod).await?;
+        Ok(pod.is_some())
+    }
+
+    pub(super) async fn pod_ip(&self, pod: &str) -> ApiResult<Option<String>> {
+        let pod = self.get_any::<Pod>(NAMESPACE, pod).await?;
+        Ok(pod.and_then(|pod| Some(pod.data["status"]["podIP"].as_str()?.to_owned())))
+    }
+
+    async fn get_any<K: Kind>(
+        &self,
+        namespace: &str,
+        name: &str,
+    ) -> ApiResult<Option<DynamicObject>> {
         self.api::<K>(namespace)
             .get_opt(name)
             .await
             .map_err(|error| error.to_string())
     }
 
-    pub(super) async fn list<K: Kind>(&self, namespace: &str) -> ApiResult<Vec<K>> {
-        let list = self.api::<K>(namespace).list(&ListParams::default()).await;
-        list.map(|list| list.items)
-            .map_err(|error| error.to_string())
-    }
-
-    pub(super) async fn pod_ip(&self, pod: &str) -> ApiResult<Option<String>> {
-        let pod = self.get::<Pod>(NAMESPACE, pod).await?;
-        Ok(pod.and_then(|pod| pod.status?.pod_ip))
-    }
-
-    fn api<K: Kind>(&self, namespace: &str) -> Api<K> {
-        Api::namespaced(self.client.clone(), namespace)
+    fn api<K: Kind>(&self, namespace: &str) -> Api<DynamicObject> {
+        Api::namespaced_with(self.client.clone(), namespace, &resource::<K>())
     }
 }
 
-fn decode<K: DeserializeOwned>((name, yaml): (&str, &str)) -> ApiResult<K> {
-    serde_saphyr::from_str(yaml).map_err(|error| format!("{name}: {error}"))
+/// The objects of a kind in all namespaces.
+pub(super) async fn list_all<K: Kind>(client: &Client) -> ApiResult<Vec<K>> {
+    list(&Api::all_with(client.clone(), &resource::<K>())).await
 }
 
-async fn apply<K>(api: &Api<K>, object: &K) -> ApiResult
-where
-    K: Resource<DynamicType = ()> + Clone + Debug + Serialize + DeserializeOwned,
-{
-    let name = object.meta().name.as_deref().unwrap_or_default();
+async fn list<K: Kind>(api: &Api<DynamicObject>) -> ApiResult<Vec<K>> {
+    let list = api.list(&ListParams::default()).await;
+    let list = list.map_err(|error| error.to_string())?;
+    list.items.into_iter().map(parsed).collect()
+}
+
+fn resource<K: Resource<DynamicType = ()>>() -> ApiResource {
+    ApiResource::erase::<K>(&())
+}
+
+fn parsed<K: Kind>(object: DynamicObject) -> ApiResult<K> {
+    let parsed = object.try_parse();
+    parsed.map_err(|error| format!("{}: {error}", K::kind(&())))
+}
+
+fn decode((name, yaml): (&str, &str)) -> ApiResult<DynamicObject> {
+    // By way of a value: the YAML reader's code for a type is large.
+    let value: Value = serde_saphyr::from_str(yaml).map_err(|error| format!("{name}: {error}"))?;
+    serde_json::from_value(value).map_err(|error| format!("{name}: {error}"))
+}
+
+async fn apply(api: &Api<DynamicObject>, object: &DynamicObject) -> ApiResult {
+    let name = object.metadata.name.as_deref().unwrap_or_default();
     match api.create(&PostParams::default(), object).await {
         Err(kube::Error::Api(status)) if status.is_already_exists() => api
             .patch(name, &PatchParams::default(), &Patch::Merge(object))
@@ -152,16 +186,22 @@ where
             .map(drop),
         created => created.map(drop),
     }
-    .map_err(|error| format!("{} {name}: {error}", K::kind(&())))
+    .map_err(|error| {
+        let kind = object.types.as_ref().map_or("", |types| &types.kind);
+        format!("{kind} {name}: {error}")
+    })
 }
 
 /// Creates LBCF's CRDs and waits until they are established.
 pub(crate) async fn apply_crds(client: &Client) -> Result<(), String> {
-    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let crds = resource::<CustomResourceDefinition>();
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), &crds);
     for crd in lbcf_controller::api::crds() {
+        let crd = serde_json::to_value(crd).and_then(serde_json::from_value);
+        let crd: DynamicObject = crd.map_err(|error| format!("CRDs: {error}"))?;
         apply(&api, &crd).await?;
         let name = crd.metadata.name.unwrap_or_default();
-        let established = await_condition(api.clone(), &name, conditions::is_crd_established());
+        let established = await_condition(api.clone(), &name, is_established);
         match tokio::time::timeout(Duration::from_secs(60), established).await {
             Ok(Ok(_)) => {}
             Ok(Err(error)) => return Err(format!("waiting for {name}: {error}")),
@@ -169,4 +209,10 @@ pub(crate) async fn apply_crds(client: &Client) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+fn is_established(crd: Option<&DynamicObject>) -> bool {
+    let conditions = crd.and_then(|crd| crd.data["status"]["conditions"].as_array());
+    let mut conditions = conditions.into_iter().flatten();
+    conditions.any(|it| it["type"] == "Established" && it["status"] == "True")
 }

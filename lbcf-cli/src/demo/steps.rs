@@ -4,7 +4,7 @@ use super::kubectl::{DRIVER, GROUP, LOAD_BALANCER, NAMESPACE};
 use super::scenario::{Scenario, until};
 use k8s_openapi::api::core::v1::Pod;
 use kube::Client;
-use kube::api::{Api, ListParams};
+use kube::api::{Api, ApiResource, DynamicObject, ListParams};
 use lbcf_controller::api::{
     BackendGroup, BackendRecord, LoadBalancer, LoadBalancerDriver, NamespacedKind,
 };
@@ -256,8 +256,8 @@ async fn controller_restart(scenario: &mut Scenario<'_>) -> StepResult {
     scenario.environment.kill_controller().await;
     let pod = remove_pod(scenario).await?;
     until("the pod is deleted from the cluster", async || {
-        let pod = scenario.kubectl.get::<Pod>(NAMESPACE, &pod).await?;
-        Ok(pod.is_none().then_some(()))
+        let exists = scenario.kubectl.has_pod(&pod).await?;
+        Ok((!exists).then_some(()))
     })
     .await?;
     scenario.print_note("a new controller starts")?;
@@ -349,7 +349,8 @@ pub(super) async fn left_in_cluster(client: &Client) -> Vec<String> {
 
 async fn left_of<K: NamespacedKind>(client: &Client) -> Vec<String> {
     let kind = K::kind(&());
-    match Api::<K>::all(client.clone())
+    let resource = ApiResource::erase::<K>(&());
+    match Api::<DynamicObject>::all_with(client.clone(), &resource)
         .list_metadata(&ListParams::default())
         .await
     {

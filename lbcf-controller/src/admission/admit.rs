@@ -97,6 +97,7 @@ async fn validated<S: ClusterReader>(
         Kind::Bind => {
             bind::stored(&ObjectChange::read(kind, request, object, old)?, context).await?;
         }
+        Kind::Pod => {}
     }
     context.allow()
 }
@@ -118,7 +119,7 @@ async fn deleted<S: ClusterReader>(
         Kind::LoadBalancer | Kind::BackendGroup => {
             rules::validate_deletion(&kind.resource().kind, &key, &metadata.labels())?;
         }
-        Kind::Bind => {}
+        Kind::Bind | Kind::Pod => {}
     }
     context.allow()
 }

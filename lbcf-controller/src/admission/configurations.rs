@@ -1,13 +1,15 @@
 //! The two webhook configurations, generated from the list of webhooks.
 
-use super::table::{Action, HOOKS, Hook};
-use crate::api::GROUP;
+use super::table::{Action, HOOKS, Hook, Kind};
+use crate::names::{INJECT_READINESS_GATE, LABEL_INJECT_READINESS_GATE};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::admissionregistration::v1::{
     MutatingWebhook, MutatingWebhookConfiguration, RuleWithOperations, ServiceReference,
     ValidatingWebhook, ValidatingWebhookConfiguration, WebhookClientConfig,
 };
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use kube::api::ObjectMeta;
+use std::collections::BTreeMap;
 
 /// Name of the `MutatingWebhookConfiguration`, the same as in the original, which is thereby replaced.
 pub const MUTATING_CONFIGURATION: &str = "lbcf-mutate";
@@ -19,6 +21,8 @@ pub const VALIDATING_CONFIGURATION: &str = "lbcf-validate";
 const DRIVER_TIMEOUT_SECONDS: i32 = 30;
 /// Timeout of the other webhooks, which at most read from the API server.
 const TIMEOUT_SECONDS: i32 = 10;
+/// Timeout of the webhook for pods, which reads nothing: pods are created without it, too (d70).
+const POD_TIMEOUT_SECONDS: i32 = 3;
 
 /// The address at which the API server calls the admission webhooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,18 +75,26 @@ pub fn configurations(endpoint: &Endpoint, ca_bundle: Option<&[u8]>) -> Configur
     let mut validating = Vec::new();
     for hook in HOOKS {
         match hook.action {
-            Action::Mutate => mutating.push(MutatingWebhook {
-                name: hook.kind.webhook_name(),
-                admission_review_versions: vec!["v1".into()],
-                client_config: client_config(hook),
-                failure_policy: Some("Fail".into()),
-                match_policy: Some("Equivalent".into()),
-                reinvocation_policy: Some("Never".into()),
-                rules: Some(vec![rule(hook)]),
-                side_effects: "None".into(),
-                timeout_seconds: Some(TIMEOUT_SECONDS),
-                ..MutatingWebhook::default()
-            }),
+            Action::Mutate => {
+                // Without the controller no object of LBCF is created, but pods are.
+                let (failure_policy, timeout, namespaces) = match hook.kind {
+                    Kind::Pod => ("Ignore", POD_TIMEOUT_SECONDS, Some(injected_namespaces())),
+                    _ => ("Fail", TIMEOUT_SECONDS, None),
+                };
+                mutating.push(MutatingWebhook {
+                    name: hook.kind.webhook_name(),
+                    admission_review_versions: vec!["v1".into()],
+                    client_config: client_config(hook),
+                    failure_policy: Some(failure_policy.into()),
+                    match_policy: Some("Equivalent".into()),
+                    namespace_selector: namespaces,
+                    reinvocation_policy: Some("Never".into()),
+                    rules: Some(vec![rule(hook)]),
+                    side_effects: "None".into(),
+                    timeout_seconds: Some(timeout),
+                    ..MutatingWebhook::default()
+                });
+            }
             Action::Validate { calls_drivers } => {
                 // A driver may have side effects; a dry run calls only drivers that accept it.
                 let (side_effects, timeout) = if calls_drivers {
@@ -154,12 +166,23 @@ fn client_config(endpoint: &Endpoint, ca_bundle: Option<&[u8]>, path: &str) -> W
     }
 }
 
+/// The namespaces whose new pods get the readiness gate.
+fn injected_namespaces() -> LabelSelector {
+    LabelSelector {
+        match_labels: Some(BTreeMap::from([(
+            LABEL_INJECT_READINESS_GATE.to_owned(),
+            INJECT_READINESS_GATE.to_owned(),
+        )])),
+        match_expressions: None,
+    }
+}
+
 /// Matches the kind without its subresources, so status writes are not sent.
 fn rule(hook: &Hook) -> RuleWithOperations {
     let resource = hook.kind.resource();
     let operations = hook.operations.iter().map(|operation| operation.as_str());
     RuleWithOperations {
-        api_groups: Some(vec![GROUP.to_owned()]),
+        api_groups: Some(vec![resource.group]),
         api_versions: Some(vec![resource.version]),
         operations: Some(operations.map(str::to_owned).collect()),
         resources: Some(vec![resource.plural]),

@@ -5,6 +5,7 @@
 
 mod backend_group;
 mod driver;
+mod pod;
 
 use super::table::{Kind, Operation};
 use crate::earlier_fields::numbers_to_strings;
@@ -19,6 +20,9 @@ pub(super) fn patch(
     object: &Value,
     old: Option<&Value>,
 ) -> Patch {
+    if kind == Kind::Pod {
+        return pod::patch(object);
+    }
     let mut after = object.clone();
     if operation == Operation::Create && matches!(kind, Kind::LoadBalancer | Kind::Bind) {
         add_finalizer(&mut after);
@@ -61,6 +65,8 @@ pub(super) fn normalise(kind: Kind, spec: &mut Value) {
             numbers_to_strings(spec.get_mut("parameters"));
             default_policy(spec);
         }
+        // Pods are Kubernetes' own, and stay as they are.
+        Kind::Pod => {}
     }
 }
 

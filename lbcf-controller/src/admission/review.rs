@@ -5,7 +5,6 @@
 //! write the patch as a list of numbers.
 
 use super::denial::{Denial, DenialStatus};
-use crate::api::GROUP;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use json_patch::Patch;
@@ -71,10 +70,10 @@ pub(super) fn read(body: &[u8], expected: &ApiResource) -> Result<Request, Strin
         version,
         kind,
     } = &request.kind;
-    if group != GROUP || *version != expected.version || *kind != expected.kind {
+    if *group != expected.group || *version != expected.version || *kind != expected.kind {
         return Err(format!(
-            "request.kind: {kind} of {group}/{version}: this path is for {} of {GROUP}/{}",
-            expected.kind, expected.version
+            "request.kind: {kind} of {group}/{version}: this path is for {} of {}",
+            expected.kind, expected.api_version
         ));
     }
     Ok(request)

@@ -10,10 +10,11 @@ mod driver;
 mod ensure_policy;
 mod load_balancer;
 mod pods;
+mod service;
 mod sizes;
 pub(crate) mod syntax;
 
-pub(super) use backend_group::{backend_type, validate_backend_group};
+pub(super) use backend_group::{backend_type_on_the_wire, validate_backend_group};
 pub(super) use bind::validate_bind;
 pub(super) use driver::{validate_driver, validate_driver_deletion};
 pub(super) use load_balancer::validate_load_balancer;

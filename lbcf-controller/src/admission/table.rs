@@ -3,6 +3,7 @@
 
 use crate::api::{BackendGroup, Bind, GROUP, LoadBalancer, LoadBalancerDriver};
 use Operation::{Create, Delete, Update};
+use k8s_openapi::api::core::v1::Pod;
 use kube::core::ApiResource;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +12,8 @@ pub(super) enum Kind {
     LoadBalancer,
     BackendGroup,
     Bind,
+    /// Of which only those are admitted that get the readiness gate (d70).
+    Pod,
 }
 
 impl Kind {
@@ -20,6 +23,7 @@ impl Kind {
             Self::LoadBalancer => ApiResource::erase::<LoadBalancer>(&()),
             Self::BackendGroup => ApiResource::erase::<BackendGroup>(&()),
             Self::Bind => ApiResource::erase::<Bind>(&()),
+            Self::Pod => ApiResource::erase::<Pod>(&()),
         }
     }
 
@@ -30,6 +34,7 @@ impl Kind {
             Self::LoadBalancer => "lb",
             Self::BackendGroup => "backendgroup",
             Self::Bind => "bind",
+            Self::Pod => "pod",
         };
         format!("{short}.{GROUP}")
     }
@@ -87,7 +92,7 @@ const VALIDATE_WITH_DRIVERS: Action = Action::Validate {
     calls_drivers: true,
 };
 
-/// All admission webhooks. Mutation includes updates of all kinds, so that numbers become strings (d20)
+/// All admission webhooks. Mutation includes updates of all LBCF's kinds, so that numbers become strings (d20)
 /// and webhooks that a manifest does not list keep their timeout (u24).
 pub(super) const HOOKS: &[Hook] = &[
     hook("/mutate-load-balancer-driver", Kind::Driver, Action::Mutate),
@@ -98,6 +103,11 @@ pub(super) const HOOKS: &[Hook] = &[
         ..hook("/mutate-backend-broup", Kind::BackendGroup, Action::Mutate)
     },
     hook("/mutate-bind", Kind::Bind, Action::Mutate),
+    Hook {
+        // The gates of a pod cannot change.
+        operations: &[Create],
+        ..hook("/mutate-pod", Kind::Pod, Action::Mutate)
+    },
     hook("/validate-load-balancer-driver", Kind::Driver, VALIDATE),
     hook(
         "/validate-load-balancer",

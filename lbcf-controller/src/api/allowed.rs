@@ -45,6 +45,9 @@ pub(crate) const NAMES: usize = 2048;
 pub(crate) const ADDRESSES: usize = 4096;
 /// The length of all names or addresses of a list together.
 pub(crate) const LIST: usize = 256 << 10;
+/// The number of address families of a Service, and of zones.
+pub(crate) const FAMILIES: usize = 3;
+pub(crate) const ZONES: usize = 64;
 /// The number of labels of a selector.
 pub(crate) const SELECTOR: usize = 128;
 /// The number of webhooks of a driver. There are fewer.
@@ -66,6 +69,8 @@ pub(crate) const IS_LABEL_KEY: &str = "not a label's key: [DOMAIN/]NAME, NAME at
 pub(crate) const IS_LABEL_VALUE: &str = "not a label's value: at most 63 of A-Z, a-z, 0-9, '-', '_' and '.', a letter or digit at both ends";
 pub(crate) const IS_PORT: &str = "must be a number from 1 to 65535";
 pub(crate) const IS_PROTOCOL: &str = "must be TCP or UDP";
+pub(crate) const IS_ENDPOINT_PROTOCOL: &str = "must be TCP, UDP or SCTP";
+pub(crate) const IS_ZONE: &str = "must be the name of a zone: at most 63 of A-Z, a-z, 0-9, '-', '_' and '.', a letter or digit at both ends";
 pub(crate) const IS_TIMEOUT: &str = "must be more than 0 and at most 1m";
 pub(crate) const IS_ADDRESS: &str =
     "must be an address that the driver understands, such as 1.1.1.1:8080";
@@ -86,4 +91,8 @@ pub(crate) const NEEDS_SPEC: &str =
 // What cannot be set together.
 pub(crate) const ONE_KIND: &str = "only one of pods, service and static can be set";
 pub(crate) const LABEL_OR_NAME: &str = "byLabel and byName cannot both be set";
+pub(crate) const NAME_OR_NUMBER: &str =
+    "a name can be set only alone, without a number and a protocol";
+pub(crate) const ONLY_WITH_ENDPOINTS: &str = "only allowed with spec.service.mode Endpoints";
+pub(crate) const ONLY_WITH_NODE_PORT: &str = "only allowed with spec.service.mode NodePort";
 pub(crate) const ONLY_WITH_ALWAYS: &str = "only allowed with spec.ensurePolicy.policy Always";

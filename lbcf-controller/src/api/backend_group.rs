@@ -1,13 +1,15 @@
 //! BackendGroup: backends and the load balancers that they are registered with (b20 to b31).
 
-use super::{Condition, EnsurePolicy, PortSelector, StringMap, null_as_default};
+use super::{
+    Condition, EnsurePolicy, PortSelector, ServicePortSelector, StringMap, null_as_default,
+};
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A BackendGroup registers backends with load balancers: pods, the node port of a Service, or
-/// static addresses.
+/// A BackendGroup registers backends with load balancers: pods, the node port or the endpoints of a
+/// Service, or static addresses.
 #[derive(
     CustomResource, Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
 )]
@@ -22,7 +24,7 @@ use std::collections::BTreeMap;
     status = "BackendGroupStatus",
     derive = "Default",
     derive = "PartialEq",
-    doc = "A BackendGroup registers backends with load balancers: pods, the node port of a Service, or static addresses.",
+    doc = "A BackendGroup registers backends with load balancers: pods, the node port or the endpoints of a Service, or static addresses.",
     printcolumn(
         name = "LoadBalancers",
         type_ = "string",
@@ -71,8 +73,8 @@ pub struct BackendGroupSpec {
     /// Registers pods. Exactly one of `pods`, `service` and `static` is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pods: Option<PodSelection>,
-    /// Registers the node port of a Service on every selected node. Exactly one of `pods`,
-    /// `service` and `static` is set.
+    /// Registers the node port of a Service on every selected node or, in the mode `Endpoints`, the
+    /// endpoints of a Service. Exactly one of `pods`, `service` and `static` is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<ServiceSelection>,
     /// Registers these addresses. The driver receives them unchanged and defines their format.
@@ -170,15 +172,22 @@ pub struct SelectPodByLabel {
     pub except: Vec<String>,
 }
 
-/// Selects a port of a Service and the nodes on which its node port is registered.
+/// Selects a port of a Service, and the nodes or endpoints that are registered for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServiceSelection {
-    /// Name of a Service of type NodePort or LoadBalancer in the same namespace.
+    /// Name of a Service in the same namespace; in the mode `NodePort` one of type NodePort or
+    /// LoadBalancer.
     pub name: String,
-    /// Port of the Service, as in its `spec.ports`; the node port that belongs to it is registered.
-    pub port: PortSelector,
-    /// Labels that a node must have. Empty, the default, selects all nodes.
+    /// What is registered: `NodePort` (the default), the Service's node port on every selected node,
+    /// or `Endpoints`, the addresses in the Service's EndpointSlices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<ServiceMode>,
+    /// Port of the Service, as in its `spec.ports`, by number or by name. Examples: `{port: 80}`,
+    /// `{name: http}`.
+    pub port: ServicePortSelector,
+    /// Labels that a node must have, only in the mode `NodePort`. Empty, the default, selects all
+    /// nodes.
     #[serde(
         default,
         deserialize_with = "null_as_default",
@@ -186,6 +195,79 @@ pub struct ServiceSelection {
     )]
     #[schemars(with = "Option<BTreeMap<String, String>>")]
     pub node_selector: BTreeMap<String, String>,
+    /// Types of the EndpointSlices whose endpoints are registered, only in the mode `Endpoints`:
+    /// `IPv4`, `IPv6` and `FQDN`. Default: `[IPv4, IPv6]`.
+    #[serde(
+        default,
+        deserialize_with = "null_as_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    #[schemars(with = "Option<Vec<AddressFamily>>")]
+    pub address_families: Vec<AddressFamily>,
+    /// Zones whose endpoints are registered, only in the mode `Endpoints`. An endpoint belongs to the
+    /// zones of its hints or, without hints, to the zone that it is in. Empty, the default, selects
+    /// all endpoints. Example: `[zone-a]`.
+    #[serde(
+        default,
+        deserialize_with = "null_as_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    #[schemars(with = "Option<Vec<String>>")]
+    pub zones: Vec<String>,
+}
+
+impl ServiceSelection {
+    /// The mode; `NodePort` where none is set.
+    #[must_use]
+    pub fn mode(&self) -> ServiceMode {
+        self.mode.unwrap_or_default()
+    }
+
+    /// Whether endpoints in slices of this type are registered.
+    #[must_use]
+    pub fn takes_family(&self, family: AddressFamily) -> bool {
+        if self.address_families.is_empty() {
+            return family != AddressFamily::Fqdn;
+        }
+        self.address_families.contains(&family)
+    }
+}
+
+/// What is registered of a Service (d60).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum ServiceMode {
+    /// Registers the Service's node port on every selected node.
+    #[default]
+    NodePort,
+    /// Registers the addresses in the Service's EndpointSlices.
+    Endpoints,
+}
+
+/// The type of the addresses in an EndpointSlice (e3).
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub enum AddressFamily {
+    /// Addresses of four bytes, such as 192.0.2.1.
+    #[default]
+    IPv4,
+    /// Addresses of sixteen bytes, such as 2001:db8::1.
+    IPv6,
+    /// Fully qualified domain names, such as db.example.com.
+    #[serde(rename = "FQDN")]
+    Fqdn,
+}
+
+impl AddressFamily {
+    /// The name in EndpointSlices.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::IPv4 => "IPv4",
+            Self::IPv6 => "IPv6",
+            Self::Fqdn => "FQDN",
+        }
+    }
 }
 
 /// When a pod that is not Ready is deregistered (b109, b110).
@@ -228,7 +310,8 @@ pub enum FailurePolicy {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BackendGroupStatus {
-    /// Number of selected backends: pods, 1 for a Service, or static addresses.
+    /// Number of selected backends: pods, addresses of endpoints, 1 for the node port of a Service, or
+    /// static addresses.
     #[serde(default)]
     pub backends: i32,
     /// Number of backends whose registrations are all done. Equal to `backends` when the group is

@@ -1,6 +1,6 @@
 //! BackendRecord: one backend at one load balancer (b41 to b44).
 
-use super::{Condition, EnsurePolicy, PortSelector, StringMap, null_as_default};
+use super::{AddressFamily, Condition, EnsurePolicy, PortSelector, StringMap, null_as_default};
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,12 +56,16 @@ pub struct BackendRecordSpec {
     /// Attributes of the load balancer, copied when the record was created or last updated.
     #[serde(default)]
     pub lb_attributes: StringMap,
-    /// The pod and port to register. Set for groups that select pods and for Binds.
+    /// The pod and port to register. Set for groups that select pods, for Binds, and for endpoints
+    /// of a Service that are pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pod_backend: Option<PodBackendRecord>,
-    /// The node port to register. Set for groups that select a Service.
+    /// The node port to register. Set for groups that select the node port of a Service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_backend: Option<ServiceBackendRecord>,
+    /// The endpoint to register. Set for groups that select the endpoints of a Service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint_backend: Option<EndpointBackendRecord>,
     /// The address to register. Set for groups with static addresses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub static_addr: Option<String>,
@@ -95,6 +99,20 @@ pub struct ServiceBackendRecord {
     pub node_port: i32,
     /// Name of the node.
     pub node_name: String,
+}
+
+/// An address in the EndpointSlices of a Service.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointBackendRecord {
+    /// Name of the Service.
+    pub service: String,
+    /// The endpoint's address, or its domain name.
+    pub address: String,
+    /// Type of the address: `IPv4`, `IPv6` or `FQDN`.
+    pub address_type: AddressFamily,
+    /// Port and protocol at the address.
+    pub port: PortSelector,
 }
 
 /// The observed state of a BackendRecord, written by the controller.

@@ -67,6 +67,9 @@ pub mod reasons {
     pub const DRIVER_UNREADABLE: &str = "DriverUnreadable";
     /// A webhook has responded `Running` for long (d46).
     pub const STILL_RUNNING: &str = "StillRunning";
+    /// BackendRecord that is being deleted: the driver responds `Running` to `deregisterBackend`, since
+    /// the time in the message (d71).
+    pub const DRAINING: &str = "Draining";
     /// A load balancer that is being deleted waits until its BackendRecords are deregistered.
     pub const RECORDS_REMAINING: &str = "RecordsRemaining";
     /// A load balancer that is being deleted waits, because a BackendRecord that cannot be parsed
@@ -114,6 +117,14 @@ pub mod reasons {
     pub const NO_NODE_PORT: &str = "NoNodePort";
     /// BackendGroup: no node is selected for its Service.
     pub const NO_NODES_SELECTED: &str = "NoNodesSelected";
+    /// BackendGroup: its Service does not have the port, or its EndpointSlices do not.
+    pub const NO_SERVICE_PORT: &str = "NoServicePort";
+    /// BackendGroup: its Service has no endpoint of the address families and zones that it selects.
+    pub const NO_ENDPOINTS: &str = "NoEndpoints";
+    /// BackendGroup: some endpoints of its Service are not ready, and so not registered.
+    pub const ENDPOINTS_NOT_READY: &str = "EndpointsNotReady";
+    /// BackendGroup: a part of an EndpointSlice of its Service is malformed, and not registered.
+    pub const INVALID_ENDPOINT_SLICE: &str = "InvalidEndpointSlice";
     /// BackendGroup: no static address is given.
     pub const NO_ADDRESSES: &str = "NoAddresses";
     /// LoadBalancerDriver: it responded to `healthz` with `healthy: false` (d50).

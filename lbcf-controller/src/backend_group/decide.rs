@@ -1,5 +1,6 @@
 //! Which records a group creates, updates and deletes, and its status. No I/O, no clock.
 
+use super::endpoints::EndpointCandidates;
 use super::load_balancer_use::LoadBalancerUse;
 use super::records::{self, GroupBackend};
 use crate::api::{BackendGroup, BackendGroupStatus, BackendRecord, ServiceSelection};
@@ -7,7 +8,9 @@ use crate::backends::{
     DesiredRecords, Eligibility, RecordPlan, RecordSettings, compare, eligibility_of_pod,
     owner_reference, ports,
 };
-use crate::index::{NodeView, PodView, ServiceView, takes_node};
+use crate::index::{
+    EndpointCounts, NodeView, PodView, ServiceView, endpoints_of, takes_node, unit_of,
+};
 use crate::object::ObjectExt;
 use crate::verdicts::DeregisterVerdict;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +34,7 @@ pub(crate) enum Candidates {
         service: Option<Arc<ServiceView>>,
         nodes: Vec<CandidateNode>,
     },
+    Endpoints(EndpointCandidates),
     Addresses(Vec<String>),
 }
 
@@ -48,9 +52,13 @@ pub(crate) fn decide(state: &GroupState) -> RecordPlan {
     if group.is_deleting() {
         return RecordPlan::default();
     }
-    let mut desired = DesiredRecords::default();
+    let mut desired = DesiredRecords {
+        kept: awaited(state),
+        ..DesiredRecords::default()
+    };
+    let backends = backends(state);
     for (lb_name, lb) in records::usable(&state.load_balancers) {
-        for (backend, eligibility) in backends(state) {
+        for &(ref backend, eligibility) in &backends {
             let name = records::name(group, lb_name, backend);
             match eligibility {
                 Eligibility::Registered => {
@@ -91,6 +99,15 @@ fn backends(state: &GroupState) -> Vec<(GroupBackend<'_>, Eligibility)> {
             .flat_map(|service| on_nodes(service, selection, nodes))
             .map(|backend| (backend, Eligibility::Registered))
             .collect(),
+        (Candidates::Endpoints(candidates), _, Some(selection)) => {
+            let backends = candidates.backends(selection, spec.deregister_policy);
+            let backends = backends.into_iter().map(|endpoint| {
+                let eligibility = endpoint.eligibility;
+                let service = &selection.name;
+                (GroupBackend::Endpoint { service, endpoint }, eligibility)
+            });
+            backends.collect()
+        }
         (Candidates::Addresses(addresses), ..) => addresses
             .iter()
             .filter(|addr| !addr.is_empty())
@@ -100,6 +117,26 @@ fn backends(state: &GroupState) -> Vec<(GroupBackend<'_>, Eligibility)> {
     }
 }
 
+/// The records of addresses that no slice has now. Those that become backends again in the meantime are
+/// not registered again (d61).
+fn awaited(state: &GroupState) -> BTreeSet<String> {
+    let Candidates::Endpoints(candidates) = &state.candidates else {
+        return BTreeSet::new();
+    };
+    let is_awaited = |record: &&Arc<BackendRecord>| {
+        let lb = state.load_balancers.get(&record.spec.lb_name);
+        let is_at_its_lb = matches!(lb, Some(LoadBalancerUse::Usable(lb))
+            if lb.lb_info == record.spec.lb_info && lb.driver == record.spec.lb_driver);
+        is_at_its_lb
+            && record.spec.endpoint_backend.is_some()
+            && candidates.awaited.contains(unit_of(record))
+    };
+    let records = state.records.iter().filter(is_awaited);
+    records
+        .filter_map(|record| record.metadata.name.clone())
+        .collect()
+}
+
 /// b112: one backend on each selected node if the service has a port there. A service that forwards
 /// only on the node has backends where its pods are (u16).
 fn on_nodes<'a>(
@@ -107,7 +144,10 @@ fn on_nodes<'a>(
     selection: &'a ServiceSelection,
     nodes: &'a [CandidateNode],
 ) -> Vec<GroupBackend<'a>> {
-    let port = (selection.port.number(), selection.port.protocol());
+    let Some(port) = service.port(&selection.port) else {
+        return Vec::new();
+    };
+    let port = (port.port, port.protocol());
     let Some(node_port) = service.node_port(port.0, port.1.as_str()) else {
         return Vec::new();
     };
@@ -134,6 +174,8 @@ pub(crate) struct GroupCounts {
     /// Those that are not being deleted.
     pub records: usize,
     pub registered: usize,
+    /// What the endpoints count, if they are the backends.
+    pub endpoints: EndpointCounts,
 }
 
 /// The counts in the status of a group (d8). `registered_units` returns how many pods or addresses have at least
@@ -147,6 +189,9 @@ pub(crate) fn decide_status(
         return group.status.clone().unwrap_or_default();
     }
     let spec = &group.spec;
+    if endpoints_of(group).is_some() {
+        return decide_status_of_endpoints(group, counts, registered_units);
+    }
     // A backend has a record for each load balancer and port.
     let ports = spec.pods.as_ref().map_or(1, |pods| ports(pods).len());
     let per_backend = ports * counts.load_balancers;
@@ -172,6 +217,34 @@ pub(crate) fn decide_status(
     };
     BackendGroupStatus {
         backends: to_i32(backends),
+        registered_backends: to_i32(registered),
+        records: to_i32(records),
+        registered_records: to_i32(counts.registered),
+        observed_generation: group.metadata.generation,
+        conditions: group.status.clone().unwrap_or_default().conditions,
+    }
+}
+
+/// A backend is an address, which usually has one port.
+fn decide_status_of_endpoints(
+    group: &BackendGroup,
+    counts: &GroupCounts,
+    registered_units: impl Fn(usize) -> usize,
+) -> BackendGroupStatus {
+    let EndpointCounts {
+        units, endpoints, ..
+    } = counts.endpoints;
+    let records = endpoints * counts.load_balancers;
+    let registered = if records == 0 {
+        0
+    } else if counts.registered >= records {
+        units
+    } else {
+        // At least one lacks a record, also where addresses have different numbers of ports.
+        registered_units(records.div_ceil(units)).min(units.saturating_sub(1))
+    };
+    BackendGroupStatus {
+        backends: to_i32(units),
         registered_backends: to_i32(registered),
         records: to_i32(records),
         registered_records: to_i32(counts.registered),

@@ -1,5 +1,6 @@
-use super::decide::{CandidateNode, Candidates, GroupCounts, GroupState, decide, decide_status};
-use super::load_balancer_use::LoadBalancerUse;
+use super::decide::{Candidates, GroupCounts, GroupState, decide, decide_status};
+use super::endpoints::tallies;
+use super::observe::{find_service, load_balancers, observe, slices_of};
 use super::records::usable;
 use super::waiting::{GroupView, waiting};
 use crate::api::{BackendGroup, BackendGroupStatus, Conditions};
@@ -10,24 +11,27 @@ use crate::backends::{
 use crate::cluster::EventType::Normal;
 use crate::cluster::Regarding;
 use crate::context::Context;
-use crate::index::{Index, NodeView, ServiceView};
+use crate::index::endpoints_of;
 use crate::key::{ObjectKey, Owner, Unit};
-use crate::names;
 use crate::object::ObjectExt;
 use crate::reconcile::{Action, Error};
 use crate::waiting::{Wait, ready};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Reconciles a batch of a group's backends, or, after the last one, its status.
 pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Action, Error> {
     let owner = Owner::Group(key.clone());
     context.confirm::<BackendGroup>(key).await?;
+    let grace_period = context.options.endpoint_grace_period;
+    let (over, _) = context.absences.over(&owner, grace_period);
+    context.index().mark_units(&owner, &over);
     let batch = UnitBatch::take(context, &owner);
     let Some(state) = observe(context, &owner, &batch.units) else {
         batch.done(&mut PlanOutcome::default());
         return Ok(Action::AwaitChange);
     };
     let is_full = batch.is_full();
+    count_endpoints(context, &owner, &state, &batch.units);
     let plan = decide(&state);
     if !may_adopt(context, &*state.group, &plan).await? {
         return Ok(Action::RequeueNow);
@@ -41,7 +45,8 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
         None => {
             let action = write_status(context, &owner, None).await?;
             release_held(context, &owner)?;
-            Ok(action)
+            let (_, next) = context.absences.over(&owner, grace_period);
+            Ok(next.map_or(action, |next| action.at_most(next)))
         }
         // The counts are correct even if some records were not written.
         Some(error) => {
@@ -54,54 +59,20 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
     }
 }
 
-fn observe(context: &Context, owner: &Owner, units: &BTreeSet<Unit>) -> Option<GroupState> {
-    let index = context.index();
-    let group = index.find::<BackendGroup>(owner.key())?;
-    let candidates = match (&group.spec.pods, &group.spec.service) {
-        (Some(_), _) => {
-            let pods = index.pods_of(owner, units);
-            let verdict = context.verdicts.current(owner, &pods);
-            Candidates::Pods(pods, verdict)
+/// Stores what the endpoints at these addresses count in the status.
+fn count_endpoints(context: &Context, owner: &Owner, state: &GroupState, units: &BTreeSet<Unit>) {
+    let backends = match (&state.candidates, endpoints_of(&state.group)) {
+        (Candidates::Endpoints(candidates), Some(selection)) => {
+            candidates.backends(selection, state.group.spec.deregister_policy)
         }
-        (None, Some(service)) => {
-            let service = ObjectKey::new(owner.key().namespace.clone(), service.name.clone());
-            let nodes = units.iter().filter_map(|name| {
-                Some(CandidateNode {
-                    has_pods: index.selections.has_available_on(owner, name),
-                    node: index.find::<NodeView>(&ObjectKey::new("", Unit::clone(name)))?,
-                })
-            });
-            Candidates::Nodes {
-                service: index.find::<ServiceView>(&service),
-                nodes: nodes.collect(),
-            }
-        }
-        (None, None) => {
-            let addresses = group.spec.static_addresses.iter();
-            let addresses = addresses.filter(|addr| units.contains(addr.as_str()));
-            Candidates::Addresses(addresses.cloned().collect())
-        }
+        _ => return,
     };
-    Some(GroupState {
-        load_balancers: load_balancers(&index, owner, &group),
-        candidates,
-        records: index.records_of(owner, units),
-        group,
-    })
-}
-
-fn load_balancers(
-    index: &Index,
-    owner: &Owner,
-    group: &BackendGroup,
-) -> BTreeMap<String, LoadBalancerUse> {
-    let namespace = &owner.key().namespace;
-    let names = group.spec.load_balancer_names();
-    let uses = names.map(|name| {
-        let lb = index.get(&names::resolve(namespace, name));
-        (name.to_owned(), LoadBalancerUse::of(&lb, namespace))
-    });
-    uses.collect()
+    let tallies = tallies(&backends);
+    let mut index = context.index();
+    for unit in units {
+        let tally = tallies.get(unit).copied().unwrap_or_default();
+        index.unit_tallies.set(owner, unit, tally);
+    }
 }
 
 /// Writes the counts and the condition, at most once in
@@ -156,16 +127,17 @@ fn decide_whole_status(
         pods: index.selections.count(owner),
         records: index.records.count_kept(owner),
         registered: index.records.tallies.records(owner),
+        endpoints: index.unit_tallies.of(owner),
     };
     let units = |at_least| index.records.tallies.units(owner, at_least);
     let mut status = decide_status(group, &counts, units);
-    let service = group.spec.service.as_ref().and_then(|service| {
-        let service = ObjectKey::new(owner.key().namespace.clone(), service.name.clone());
-        index.find::<ServiceView>(&service)
-    });
+    let service = group.spec.service.as_ref();
+    let service = service.and_then(|service| find_service(index, owner, service));
+    let slices = endpoints_of(group).map(|service| slices_of(index, owner, service));
     let view = GroupView {
         load_balancers: &load_balancers,
         service: service.as_deref(),
+        slices: slices.unwrap_or_default(),
         counts: &counts,
         owner: OwnerView {
             has_unready_pods: group.spec.pods.is_some() && index.awaits_pods(owner),

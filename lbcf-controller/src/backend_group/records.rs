@@ -1,10 +1,11 @@
-//! The records of a group: one for each usable load balancer and pod's port (b31), node (b112) or
-//! address (b26).
+//! The records of a group: one for each usable load balancer and pod's port (b31), node (b112), endpoint
+//! (d60) or address (b26).
 
+use super::endpoints::GroupEndpoint;
 use super::load_balancer_use::{LoadBalancerUse, UsableLoadBalancer};
 use crate::api::{
-    BackendGroup, BackendRecord, BackendRecordSpec, PodBackendRecord, PortSelector,
-    ServiceBackendRecord,
+    BackendGroup, BackendRecord, BackendRecordSpec, EndpointBackendRecord, PodBackendRecord,
+    PortSelector, ServiceBackendRecord,
 };
 use crate::backends;
 use crate::index::{NodeView, PodView};
@@ -22,7 +23,7 @@ pub(super) fn usable(
     })
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) enum GroupBackend<'a> {
     Pod {
         pod: &'a PodView,
@@ -34,13 +35,24 @@ pub(super) enum GroupBackend<'a> {
         node_port: i32,
         node: &'a NodeView,
     },
+    Endpoint {
+        service: &'a str,
+        endpoint: GroupEndpoint,
+    },
     /// An address in the spec.
     Static { addr: &'a str },
 }
 
-pub(super) fn name(group: &BackendGroup, lb: &str, backend: GroupBackend<'_>) -> String {
+pub(super) fn name(group: &BackendGroup, lb: &str, backend: &GroupBackend<'_>) -> String {
     let group = group.metadata.name.as_deref().unwrap_or_default();
     match backend {
+        GroupBackend::Endpoint { service, endpoint } => {
+            let GroupEndpoint { found, port, .. } = endpoint;
+            let target = found.endpoint.pod.as_ref();
+            let target = target.map_or("", |pod| &*pod.uid);
+            let (address, protocol) = (&found.endpoint.address, port.1.as_str());
+            names::endpoint_record_name(lb, group, service, target, address, port.0, protocol)
+        }
         GroupBackend::Pod { pod, port } => {
             names::pod_record_name(lb, group, &pod.uid, port.0, port.1.as_str())
         }
@@ -61,7 +73,7 @@ pub(super) fn record(
     group: &BackendGroup,
     lb_name: &str,
     lb: &UsableLoadBalancer,
-    backend: GroupBackend<'_>,
+    backend: &GroupBackend<'_>,
 ) -> BackendRecord {
     let mut spec = BackendRecordSpec {
         lb_driver: lb.driver.clone(),
@@ -72,7 +84,30 @@ pub(super) fn record(
         ensure_policy: group.spec.ensure_policy.clone(),
         ..BackendRecordSpec::default()
     };
+    let mut pod_of_endpoint = None;
     let (label, value, source) = match backend {
+        GroupBackend::Endpoint { service, endpoint } => {
+            let GroupEndpoint { found, port, .. } = endpoint;
+            let port = PortSelector::new(port.0, port.1);
+            if let Some(pod) = &found.endpoint.pod {
+                spec.pod_backend = Some(PodBackendRecord {
+                    name: pod.name.to_string(),
+                    port: port.clone(),
+                });
+                pod_of_endpoint = Some(names::label_value(&pod.name));
+            }
+            spec.endpoint_backend = Some(EndpointBackendRecord {
+                service: (*service).to_owned(),
+                address: found.endpoint.address.to_string(),
+                address_type: found.slice.family,
+                port,
+            });
+            (
+                names::LABEL_BACKEND_SERVICE,
+                names::label_value(service),
+                None,
+            )
+        }
         GroupBackend::Pod { pod, port } => {
             spec.pod_backend = Some(PodBackendRecord {
                 name: pod.key.name.to_string(),
@@ -89,9 +124,9 @@ pub(super) fn record(
             node,
         } => {
             spec.service_backend = Some(ServiceBackendRecord {
-                name: service.to_owned(),
+                name: (*service).to_owned(),
                 port: PortSelector::new(port.0, port.1),
-                node_port,
+                node_port: *node_port,
                 node_name: node.key.name.to_string(),
             });
             let value = names::label_value(service);
@@ -99,7 +134,7 @@ pub(super) fn record(
             (names::LABEL_BACKEND_SERVICE, value, Some(source))
         }
         GroupBackend::Static { addr } => {
-            spec.static_addr = Some(addr.to_owned());
+            spec.static_addr = Some((*addr).to_owned());
             let value = names::address_label(addr);
             (names::LABEL_BACKEND_STATIC_ADDR, value, None)
         }
@@ -111,6 +146,8 @@ pub(super) fn record(
         (names::LABEL_BACKEND_GROUP, names::label_value(group_name)),
         (label, value),
     ];
+    let pod = pod_of_endpoint.map(|pod| (names::LABEL_BACKEND_POD, pod));
+    let labels = labels.into_iter().chain(pod);
     let name = name(group, lb_name, backend);
     backends::record(group, name, labels, source, spec)
 }

@@ -2,18 +2,22 @@
 
 use super::decide::GroupCounts;
 use super::load_balancer_use::{LoadBalancerUse, UnusableLoadBalancer};
+use super::waiting_for_endpoints::of_endpoints;
 use crate::api::{BackendGroup, BackendGroupStatus, ServiceSelection, reasons};
 use crate::backends::{OwnerView, ports, selection, some, unfinished};
-use crate::index::ServiceView;
+use crate::index::{ServiceView, SliceView, endpoints_of};
 use crate::names;
 use crate::waiting::{Wait, WaitEvent};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What a group's backends depend on.
 pub(super) struct GroupView<'a> {
     /// By the names that the group uses.
     pub(super) load_balancers: &'a BTreeMap<String, LoadBalancerUse>,
     pub(super) service: Option<&'a ServiceView>,
+    /// Those of the service, if its endpoints are the backends.
+    pub(super) slices: Vec<Arc<SliceView>>,
     pub(super) counts: &'a GroupCounts,
     pub(super) owner: OwnerView,
 }
@@ -29,6 +33,9 @@ pub(super) fn waiting(
     let spec = &group.spec;
     let source = || match (&spec.pods, &spec.service) {
         (Some(pods), _) => selection(pods, namespace, !ports(pods).is_empty(), view.counts.pods),
+        (None, Some(service)) if endpoints_of(group).is_some() => {
+            of_endpoints(service, namespace, status, view)
+        }
         (None, Some(service)) => of_service(service, namespace, view),
         (None, None) if status.backends == 0 => {
             let message = "spec.static has no address";
@@ -107,7 +114,7 @@ fn problem(lb: &LoadBalancerUse, namespace: &str) -> Option<(&'static str, WaitE
 /// Why no node is registered for a service.
 fn of_service(selection: &ServiceSelection, namespace: &str, view: &GroupView<'_>) -> Option<Wait> {
     let name = format!("Service {namespace}/{}", selection.name);
-    let (port, protocol) = (selection.port.number(), selection.port.protocol());
+    let port = &selection.port;
     let problem = |reason, message| Some(Wait::new(reason, message, WaitEvent::Problem));
     let Some(service) = view.service.filter(|service| !service.deleting) else {
         let message = format!("{name} not found, or being deleted");
@@ -118,11 +125,10 @@ fn of_service(selection: &ServiceSelection, namespace: &str, view: &GroupView<'_
             format!("{name} has no node ports: its type must be NodePort or LoadBalancer");
         return problem(reasons::NO_NODE_PORT, message);
     }
-    if service.node_port(port, protocol.as_str()).is_none() {
-        let message = format!(
-            "{name} has no node port for port {port}/{}",
-            protocol.as_str()
-        );
+    let found = service.port(port);
+    let node_port = found.and_then(|port| service.node_port(port.port, &port.protocol));
+    if node_port.is_none() {
+        let message = format!("{name} has no node port for port {port}");
         return problem(reasons::NO_NODE_PORT, message);
     }
     let is_failed = view.owner.is_refused || view.owner.conflict.is_some();

@@ -1,5 +1,6 @@
 //! The whole pod or service behind a record, for a driver.
 
+use super::endpoint;
 use crate::api::{BackendRecord, PodBackendRecord, ServiceBackendRecord};
 use crate::backends::{node_source, source_of};
 use crate::context::Context;
@@ -21,6 +22,21 @@ pub(super) async fn fetch(
     request: &mut GenerateBackendAddrRequest,
 ) -> Result<(), Error> {
     let mut name = "";
+    if let Some(backend) = &record.spec.endpoint_backend {
+        name = &backend.address;
+        let found = endpoint::find(&context.index(), record);
+        let Some((pod_uid, wire)) = found else {
+            return Err(Error::BackendChanged(name.to_owned()));
+        };
+        if let (Some(pod), Some(uid)) = (&record.spec.pod_backend, pod_uid) {
+            request.pod_backend = fetch_target(context, record, pod, &uid).await?;
+            if request.pod_backend.is_none() {
+                return Err(Error::BackendChanged(name.to_owned()));
+            }
+        }
+        request.endpoint_backend = Some(wire);
+        return Ok(());
+    }
     if let Some(pod) = &record.spec.pod_backend {
         name = &pod.name;
         request.pod_backend = fetch_pod(context, record, pod).await?;
@@ -49,6 +65,22 @@ async fn fetch_pod(
     let pod = pod.filter(|pod| {
         let view = PodView::of(pod);
         is_pod_of(record, backend, &view) && view.is_available()
+    });
+    let port = backend.port.to_wire();
+    Ok(pod.map(|pod| PodBackend { pod, port }))
+}
+
+/// The pod that an endpoint stands for. The slices say whether it is ready (e6).
+async fn fetch_target(
+    context: &Context,
+    record: &BackendRecord,
+    backend: &PodBackendRecord,
+    uid: &str,
+) -> Result<Option<PodBackend>, Error> {
+    let pod = context.cluster.get(&beside(record, &backend.name)).await?;
+    let pod = pod.filter(|pod| {
+        let view = PodView::of(pod);
+        view.uid == uid && !view.deleting
     });
     let port = backend.port.to_wire();
     Ok(pod.map(|pod| PodBackend { pod, port }))

@@ -11,12 +11,13 @@ use crate::load_balancer_driver::DriverProtection;
 use crate::names::FINALIZER_BACKEND_RECORD;
 use crate::object::ObjectExt;
 use crate::periodic::Due;
+use jiff::Timestamp;
 use kube::ResourceExt;
 use lbcf_driver_sdk::webhook::{
     DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest,
 };
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 #[derive(Debug)]
 pub(crate) struct RecordState {
@@ -27,7 +28,7 @@ pub(crate) struct RecordState {
     pub driver: Lookup<Arc<LoadBalancerDriver>>,
     /// The other records with the same address on the same load balancer.
     pub neighbours: Vec<Neighbour>,
-    /// Whether its pod is available, or its node exists.
+    /// Whether its pod is available, its node exists, or its endpoint is ready.
     pub backend_is_available: bool,
     /// When it is ensured again although it is registered.
     pub due: Due,
@@ -151,8 +152,16 @@ pub(super) fn deregister_request(
         backend_addr: status.backend_addr.clone(),
         parameters: record.spec.parameters.to_wire(),
         injected_info: status.injected_info.to_wire(),
+        first_requested_at: draining_since(record).map(SystemTime::from),
         ..DeregisterBackendRequest::default()
     }
+}
+
+/// When the deregistration of a record's backend was requested first (d71). That is stored with the
+/// record's deletion, which no later write changes.
+pub(super) fn draining_since(record: &BackendRecord) -> Option<Timestamp> {
+    let deletion = record.metadata.deletion_timestamp.as_ref();
+    deletion.map(|time| time.0)
 }
 
 /// Why what a driver returned cannot be stored: with the rest of the record it might exceed what the

@@ -1,8 +1,11 @@
 use super::backend::fetch;
 use super::conflict::{self, Sharing, sharing};
-use super::decide::{RecordAction, RecordState, cannot_be_stored, decide, deregister_request};
+use super::decide::{
+    RecordAction, RecordState, cannot_be_stored, decide, deregister_request, draining_since,
+};
+use super::endpoint;
 use super::ownerless;
-use super::waiting::{RecordWait, backend_unavailable};
+use super::waiting::{RecordWait, backend_unavailable, draining};
 use crate::api::{
     BackendGroup, BackendRecord, BackendRecordStatus, Bind, Condition, ConditionStatus, Conditions,
     LoadBalancerDriver, StringMap, condition_types, reasons,
@@ -57,7 +60,9 @@ fn observe(context: &Context, key: &ObjectKey) -> Option<RecordState> {
             add_finalizer::<LoadBalancerDriver>(driver, FINALIZER_DRIVER);
         }
     }
-    let backend_is_available = if let Some(pod) = &record.spec.pod_backend {
+    let backend_is_available = if record.spec.endpoint_backend.is_some() {
+        endpoint::is_available(&index, &record)
+    } else if let Some(pod) = &record.spec.pod_backend {
         let pod = ObjectKey::new(key.namespace.clone(), pod.name.clone());
         let pod = index.find::<PodView>(&pod);
         pod.is_some_and(|pod| pod.is_available())
@@ -378,7 +383,8 @@ impl Reconciler<'_> {
     /// Stores why the record is not registered, or not deregistered, if a call failed or takes long.
     async fn conclude(&self, incomplete: Incomplete) -> Result<Action, Error> {
         match &incomplete {
-            Incomplete::NotCalled(_) | Incomplete::Running(_) => {}
+            Incomplete::NotCalled(_) => {}
+            Incomplete::Running(_) => self.report_draining().await?,
             Incomplete::StillRunning(_, wait) => {
                 let status = self.status();
                 let registered = status.conditions.find(condition_types::REGISTERED);
@@ -401,6 +407,17 @@ impl Reconciler<'_> {
             }
         }
         incomplete.into_result()
+    }
+
+    /// Stores since when a backend drains, once: the text is the same for each response (d71).
+    async fn report_draining(&self) -> Result<(), Error> {
+        match draining_since(self.record).filter(|_| !self.context.options.dry_run) {
+            Some(since) => {
+                let message = draining(since);
+                self.write_unregistered(reasons::DRAINING, &message).await
+            }
+            None => Ok(()),
+        }
     }
 
     /// Of a record that is being deleted it is not known whether it is still registered.

@@ -3,6 +3,7 @@
 use crate::api::{BackendRecord, reasons};
 use crate::key::{ObjectKey, Owner};
 use crate::waiting::{Wait, WaitEvent};
+use jiff::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RecordWait {
@@ -43,6 +44,13 @@ impl RecordWait {
 /// deletes it when it knows.
 pub(super) fn backend_unavailable(record: &BackendRecord) -> Wait {
     let spec = &record.spec;
+    if let Some(endpoint) = &spec.endpoint_backend {
+        let message = format!(
+            "the endpoint {} of Service {} is not ready, does not exist, or is not the one that this record was created for",
+            endpoint.address, endpoint.service
+        );
+        return Wait::new(reasons::BACKEND_NOT_AVAILABLE, message, WaitEvent::Problem);
+    }
     let message = match (&spec.pod_backend, &spec.service_backend) {
         (Some(pod), _) => format!(
             "Pod {} is not Ready, does not exist, or is not the one that this record was created for",
@@ -52,9 +60,17 @@ pub(super) fn backend_unavailable(record: &BackendRecord) -> Wait {
             "Service {} or Node {} does not exist, or is not the one that this record was created for",
             service.name, service.node_name
         ),
-        (None, None) => "spec has neither podBackend nor serviceBackend nor staticAddr".to_owned(),
+        (None, None) => {
+            "spec has neither podBackend nor serviceBackend nor endpointBackend nor staticAddr"
+                .to_owned()
+        }
     };
     Wait::new(reasons::BACKEND_NOT_AVAILABLE, message, WaitEvent::Problem)
+}
+
+/// The driver's response to `deregisterBackend` is `Running`: its clients finish (d71).
+pub(super) fn draining(since: Timestamp) -> String {
+    format!("the backend drains since {since:.0}: deregisterBackend responds Running")
 }
 
 fn adoption(record: &BackendRecord) -> String {

@@ -89,6 +89,7 @@ fn is_same_backend(existing: &BackendRecord, desired: &BackendRecord) -> bool {
         && is.lb_info == wanted.lb_info
         && is.pod_backend.as_ref().map(pod_of) == wanted.pod_backend.as_ref().map(pod_of)
         && is.service_backend == wanted.service_backend
+        && is.endpoint_backend == wanted.endpoint_backend
         && is.static_addr == wanted.static_addr
         // The original controller stored no source (d27).
         && (source.is_none() || source == source_of(desired))

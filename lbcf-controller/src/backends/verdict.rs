@@ -113,8 +113,8 @@ pub(crate) async fn reconcile_verdict(context: &Context, owner: &Owner) -> Resul
         driver: version,
     };
     context.verdicts.insert(owner.clone(), verdict);
-    let names = registered.iter().map(|pod| &pod.key.name);
-    context.index().mark_units(owner, names);
+    let keys = registered.iter().map(|pod| &pod.key);
+    context.index().mark_units_of_pods(owner, keys);
     // The verdict may be to deregister pods.
     context.queue.add([Request::high(owner.request_key())]);
     Ok(Action::RequeueAfter(wait))
@@ -135,10 +135,14 @@ impl VerdictRequest {
             Owner::Group(key) => {
                 let group = context.index().find::<BackendGroup>(key)?;
                 let spec = group.spec.clone();
+                let pods = match spec.pods {
+                    Some(pods) => pods,
+                    None => context.index().pods_behind(&group)?,
+                };
                 (
                     spec.deregister_policy.filter(|_| !group.is_deleting()),
                     Regarding::object(&*group),
-                    spec.pods?,
+                    pods,
                     spec.deregister_webhook,
                 )
             }

@@ -67,7 +67,7 @@ pub(super) fn usable<'a>(
 
 /// The ports without duplicates. The protocols keep their case, as records' names contain them
 /// (b48).
-pub(super) fn ports(bind: &Bind) -> Vec<(i32, &str)> {
+pub(crate) fn ports(bind: &Bind) -> Vec<(i32, &str)> {
     let mut ports: Vec<(i32, &str)> = Vec::new();
     for port in &bind.spec.pods.ports {
         let (number, protocol) = (port.number(), port.protocol.as_deref().unwrap_or("TCP"));

@@ -25,7 +25,7 @@ pub struct ClusterArgs {
     pub client_burst: u32,
 
     /// Maximum number of requests to the API server that wait for a response at a time
-    #[arg(long, env = "LBCF_CLIENT_MAX_IN_FLIGHT", value_name = "N", default_value_t = 100, value_parser = at_least_one)]
+    #[arg(long, env = "LBCF_CLIENT_MAX_IN_FLIGHT", value_name = "N", default_value_t = 50, value_parser = at_least_one)]
     pub client_max_in_flight: usize,
 }
 

@@ -64,7 +64,7 @@ fn b147_the_originals_flags_are_taken_with_their_defaults() {
         (0, 400),
         "d54"
     );
-    assert_eq!(args.cluster.client_max_in_flight, 100);
+    assert_eq!(args.cluster.client_max_in_flight, 50);
     assert_eq!(
         options,
         crate::Options::default(),

@@ -32,6 +32,11 @@ pub struct WorkArgs {
     #[arg(long, env = "LBCF_ORPHAN_GRACE_PERIOD", value_name = "DURATION", default_value = "1m", value_parser = duration::parse)]
     pub orphan_grace_period: Duration,
 
+    /// How long a registered endpoint may be in none of its Service's EndpointSlices, as while it
+    /// moves to another one, before it is deregistered
+    #[arg(long, env = "LBCF_ENDPOINT_GRACE_PERIOD", value_name = "DURATION", default_value = "3s", value_parser = duration::parse)]
+    pub endpoint_grace_period: Duration,
+
     /// How often drivers that list listBackends in spec.webhooks are asked for their backends, to
     /// find those without a BackendRecord; 0 turns it off
     #[arg(long, env = "LBCF_AUDIT_PERIOD", value_name = "DURATION", default_value = "10m", value_parser = audit_period)]
@@ -76,6 +81,7 @@ impl WorkArgs {
             },
             poll_interval: self.poll_interval,
             resync_period: self.informer_resync_period,
+            endpoint_grace_period: self.endpoint_grace_period,
             orphan_grace_period: self.orphan_grace_period,
             audit_period: self.audit_period,
             ensure_at_start: self.ensure_at_start,

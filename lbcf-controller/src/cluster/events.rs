@@ -2,7 +2,8 @@
 //!
 //! Recording an event never delays a reconciliation: it is put into a queue and written by a task of
 //! its own. Events about failures and waits are never dropped: equal ones become one while they wait.
-//! Events about success are limited in number, and dropped and counted beyond that (d55).
+//! Events about success are limited in number, and dropped and counted beyond that (d55). A write that
+//! fails is repeated (d59).
 //!
 //! What lasts is reported once and again after [`Options::event_repeat`](crate::Options) (d45). An
 //! event that repeats an earlier one of the same object increments the earlier one's count, also if
@@ -18,6 +19,7 @@ use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Resource;
 pub(crate) use recorder::Recorder;
 use std::time::Duration;
+use tokio::time::Instant;
 pub(crate) use writer::EventWriter;
 
 /// How long after its last occurrence the count of an event that does not last is still incremented.
@@ -68,6 +70,10 @@ struct EventRecord {
     at: Timestamp,
     /// How often it happened since it was recorded last.
     occurrences: i32,
-    /// How long its count can be incremented.
+    /// How long it is of interest: until then its count can be incremented, or its write repeated.
     retention: Duration,
+    recorded: Instant,
+    /// The name that its write was given, which a repeated one has again, as a write whose response was
+    /// lost may have been carried out.
+    name: Option<String>,
 }

@@ -5,7 +5,9 @@
 //! the watch of all others (u9).
 
 use crate::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver};
-use crate::index::{NodeView, PodView, ServiceView};
+use crate::index::{
+    NodeView, PodCondition, PodReadiness, PodView, ServiceView, SliceParts, SliceView,
+};
 use crate::key::ObjectKey;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 use kube::Resource;
@@ -17,13 +19,20 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// An object of any kind, with its spec and status as text.
+/// An object of any kind, with its spec and status as text, and what an EndpointSlice has instead.
+///
+/// serde_json can keep text only while it reads from text itself: in a watch event `type` has to come
+/// before `object`, as every API server writes it.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Watched {
     #[serde(deserialize_with = "read_metadata")]
     metadata: ObjectMeta,
     spec: Option<Box<RawValue>>,
     status: Option<Box<RawValue>>,
+    #[serde(rename = "addressType")]
+    address_type: Option<Box<RawValue>>,
+    endpoints: Option<Box<RawValue>>,
+    ports: Option<Box<RawValue>>,
 }
 
 /// Why an object cannot be parsed.
@@ -153,6 +162,13 @@ custom_kinds!(LoadBalancerDriver LoadBalancer BackendGroup BackendRecord Bind);
 #[serde(rename_all = "camelCase")]
 struct PodSpecPart {
     node_name: Option<String>,
+    readiness_gates: Option<Vec<ReadinessGatePart>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ReadinessGatePart {
+    condition_type: String,
 }
 
 #[derive(Default, Deserialize)]
@@ -169,19 +185,27 @@ struct PodConditionPart {
     #[serde(rename = "type")]
     type_: String,
     status: String,
+    reason: Option<String>,
 }
 
 impl FromWatched for PodView {
     fn from_watched(object: Watched) -> Result<Self, ParseError> {
         let spec: PodSpecPart = object.spec()?.unwrap_or_default();
         let status: PodStatusPart = object.status()?.unwrap_or_default();
-        let mut conditions = status.conditions.iter().flatten();
+        let conditions = status.conditions.iter().flatten().map(|it| PodCondition {
+            type_: &it.type_,
+            status: &it.status,
+            reason: it.reason.as_deref().unwrap_or_default(),
+        });
+        let conditions: Vec<PodCondition<'_>> = conditions.collect();
+        let gates = spec.readiness_gates.iter().flatten();
+        let gates = gates.map(|gate| gate.condition_type.as_str());
         Ok(Self::new(
             &object.metadata,
             spec.node_name,
             status.pod_ip,
             status.phase.as_deref(),
-            conditions.any(|it| it.type_ == "Ready" && it.status == "True"),
+            PodReadiness::of(gates, &conditions),
         ))
     }
 }
@@ -189,6 +213,18 @@ impl FromWatched for PodView {
 impl FromWatched for ServiceView {
     fn from_watched(object: Watched) -> Result<Self, ParseError> {
         Ok(Self::new(&object.metadata, object.spec()?.as_ref()))
+    }
+}
+
+impl FromWatched for SliceView {
+    /// What is malformed is a part of the view, as the rest counts (d64).
+    fn from_watched(object: Watched) -> Result<Self, ParseError> {
+        let parts = SliceParts {
+            address_type: object.address_type.as_deref(),
+            endpoints: object.endpoints.as_deref(),
+            ports: object.ports.as_deref(),
+        };
+        Ok(Self::read(&object.metadata, parts))
     }
 }
 
@@ -202,6 +238,7 @@ impl FromWatched for NodeView {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::GateStatus;
     use kube::core::WatchEvent;
     use serde_json::{Value, json};
 
@@ -265,16 +302,24 @@ mod tests {
                 "namespace": "ns", "name": "p", "uid": "u", "resourceVersion": "3",
                 "labels": {"app": "web"}, "deletionTimestamp": "2026-01-01T00:00:00Z",
             },
-            "spec": {"nodeName": "n", "containers": []},
+            "spec": {
+                "nodeName": "n", "containers": [],
+                "readinessGates": [{"conditionType": "lbcf.tkestack.io/registered"}],
+            },
             "status": {
                 "phase": "Running", "podIP": "10.0.0.1",
-                "conditions": [{"type": "Ready", "status": "True"}],
+                "conditions": [
+                    {"type": "ContainersReady", "status": "True"},
+                    {"type": "Ready", "status": "False", "reason": "ReadinessGatesNotReady"},
+                    {"type": "lbcf.tkestack.io/registered", "status": "False"},
+                ],
             },
         });
         let whole: k8s_openapi::api::core::v1::Pod = serde_json::from_value(pod.clone()).unwrap();
         let view = PodView::from_watched(watched(&pod)).unwrap();
         assert_eq!(view, PodView::of(&whole));
         assert!(view.ready && view.running && view.deleting);
+        assert_eq!(view.gate, Some(GateStatus::False));
         let empty = watched(&json!({"metadata": {"name": "p"}}));
         assert!(!PodView::from_watched(empty).unwrap().is_available());
     }

@@ -3,11 +3,12 @@
 use super::watched::{FromWatched, Watched};
 use crate::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver};
 use crate::error_text::in_full;
-use crate::index::{Index, Indexed, NodeView, PodView, ServiceView, StoreEvent};
+use crate::index::{Index, Indexed, NodeView, PodView, ServiceView, SliceView, StoreEvent};
 use crate::reconcile::Request;
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt};
 use k8s_openapi::api::core::v1::{Node, Pod, Service};
+use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::api::{Api, ApiResource};
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Event, watcher};
@@ -34,7 +35,7 @@ impl WatchEvent {
 }
 
 /// How many kinds are watched, and have to be listed before anything is reconciled.
-pub(crate) const WATCHED_KINDS: usize = 8;
+pub(crate) const WATCHED_KINDS: usize = 9;
 
 /// The events of all watches. The stream does not end: a watch that fails is restarted.
 pub(crate) fn watch(client: &Client) -> impl Stream<Item = WatchEvent> + Send + use<> {
@@ -47,6 +48,7 @@ pub(crate) fn watch(client: &Client) -> impl Stream<Item = WatchEvent> + Send + 
         watch_kind::<Pod, PodView>(client),
         watch_kind::<Service, ServiceView>(client),
         watch_kind::<Node, NodeView>(client),
+        watch_kind::<EndpointSlice, SliceView>(client),
     ])
 }
 

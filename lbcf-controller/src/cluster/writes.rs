@@ -5,6 +5,10 @@
 //! and the object is reconciled again. Each write has a timeout, as the client alone would retry
 //! for minutes. Only the leader writes, until its renew deadline (d38).
 
+mod pod_gate;
+
+pub(crate) use pod_gate::GateCondition;
+
 use super::watched::FromWatched;
 use crate::api::{BackendRecord, NamespacedKind};
 use crate::key::ObjectKey;

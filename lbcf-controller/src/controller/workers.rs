@@ -5,7 +5,9 @@ use crate::error_text::in_full;
 use crate::key::RequestKey;
 use crate::queue::{ActiveRequest, ConcurrencyLimits};
 use crate::reconcile::{Action, Error};
-use crate::{backend_group, backend_record, bind, load_balancer, load_balancer_driver};
+use crate::{
+    backend_group, backend_record, bind, load_balancer, load_balancer_driver, readiness_gate,
+};
 use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -104,6 +106,7 @@ async fn reconcile(context: &Context, key: &RequestKey) -> Result<Action, Error>
             RequestKey::Record(key) => backend_record::reconcile(context, key).await,
             RequestKey::Bind(key) => bind::reconcile(context, key).await,
             RequestKey::BindLoadBalancer(key) => bind::load_balancer::reconcile(context, key).await,
+            RequestKey::Pod(key) => readiness_gate::reconcile(context, key).await,
             RequestKey::DeregisterVerdict(owner) => reconcile_verdict(context, owner).await,
         }?;
         if action != Action::RequeueNow {

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 9] = [
     "LoadBalancerDriver",
     "LoadBalancer",
     "BackendGroup",
@@ -23,6 +23,7 @@ const KINDS: [&str; 8] = [
     "Pod",
     "Service",
     "Node",
+    "EndpointSlice",
 ];
 
 struct Served {
@@ -118,7 +119,7 @@ async fn readyz_waits_for_every_kind_and_names_them() {
         served.get("/readyz").await,
         (
             503,
-            "the index is not complete: 0 of 8 kinds are listed (none)".into()
+            "the index is not complete: 0 of 9 kinds are listed (none)".into()
         )
     );
     for kind in &KINDS[1..] {
@@ -128,7 +129,7 @@ async fn readyz_waits_for_every_kind_and_names_them() {
     assert_eq!(status, 503);
     assert!(
         reason
-            .ends_with("7 of 8 kinds are listed (BackendGroup, BackendRecord, Bind, LoadBalancer, Node, Pod, Service)"),
+            .ends_with("8 of 9 kinds are listed (BackendGroup, BackendRecord, Bind, EndpointSlice, LoadBalancer, Node, Pod, Service)"),
         "{reason}"
     );
     served.health.state.listed(KINDS[0]);

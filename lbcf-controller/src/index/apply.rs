@@ -1,12 +1,13 @@
 //! How an event of each kind changes the index, and which requests follow from it.
 
 use super::binds::{self, BindChange};
-use super::service_groups::{service_key, service_of};
+use super::gates;
+use super::service_groups::{endpoints_of, nodes_of, service_key};
 use super::store::Diff;
 use super::{Index, Indexed, NodeView, PodView, ServiceView, Store, StoreEvent};
 use crate::api::{
-    BackendGroup, Bind, Conditions, LoadBalancer, LoadBalancerDriver, PodSelection,
-    SelectPodByLabel, condition_types,
+    BackendGroup, Bind, Conditions, DeregisterPolicy, LoadBalancer, LoadBalancerDriver,
+    condition_types,
 };
 use crate::key::{BindLoadBalancerKey, ObjectKey, Owner, RequestKey, Unit};
 use crate::names;
@@ -57,8 +58,10 @@ impl Indexed for LoadBalancer {
             }
             if diff.old.as_deref().map(use_of) != diff.new.as_deref().map(use_of) {
                 for group in index.groups_by_load_balancer.get(&key) {
-                    index.pending.mark_all(&Owner::Group(group.clone()));
+                    let owner = Owner::Group(group.clone());
+                    index.pending.mark_all(&owner);
                     requests.push(Request::normal(RequestKey::Group(group.clone())));
+                    requests.extend(gates::of_owner(&index.selections, &owner));
                 }
             }
         }
@@ -115,13 +118,21 @@ impl Indexed for BackendGroup {
             if let Some(new) = &diff.new {
                 index.service_groups.set(&key, new, true);
             }
-            index.update_selection(&key);
             let owner = Owner::Group(key.clone());
+            let is_changed = is_group_changed(&diff);
+            if is_changed {
+                requests.extend(gates::of_owner(&index.selections, &owner));
+            }
+            index.update_selection(&key);
             requests.extend(index.records_of_new_owner(&owner, &diff));
-            if is_group_changed(&diff) {
+            if is_changed {
+                requests.extend(gates::of_owner(&index.selections, &owner));
                 match diff.new {
                     Some(_) => index.pending.mark_all(&owner),
-                    None => index.pending.remove(&owner),
+                    None => {
+                        index.pending.remove(&owner);
+                        index.unit_tallies.remove(&owner);
+                    }
                 }
                 requests.push(Request::normal(RequestKey::Group(key)));
             }
@@ -155,13 +166,20 @@ impl Indexed for Bind {
             let owner = Owner::Bind(key.clone());
             requests.extend(index.records_of_new_owner(&owner, &diff));
             let rule = diff.new.as_ref().map(|bind| &bind.spec.pods);
+            let is_changed = change.bind || change.records;
+            if is_changed {
+                requests.extend(gates::of_owner(&index.selections, &owner));
+            }
             index.selections.set(&owner, rule, &index.pods);
+            if is_changed {
+                requests.extend(gates::of_owner(&index.selections, &owner));
+            }
             if diff.new.is_none() {
                 index.pending.remove(&owner);
             } else if change.records {
                 index.pending.mark_all(&owner);
             }
-            if change.bind || change.records {
+            if is_changed {
                 requests.push(Request::normal(RequestKey::Bind(key.clone())));
             }
             requests.extend(change.load_balancers.into_iter().map(|name| {
@@ -187,9 +205,18 @@ impl Indexed for PodView {
         let mut requests = Vec::new();
         for (key, diff) in index.pods.apply(event) {
             let (old, new) = (diff.old.as_deref(), diff.new.as_deref());
+            requests.extend(new.and_then(|new| gates::of_pod(&key, new)));
+            let owners = index.selections.pod_changed(&key, old, new);
+            if !diff.is_change(|old, new| !old.is_equivalent(new)) {
+                continue;
+            }
             let may_deregister = new.is_none_or(|pod| !pod.is_available());
-            for owner in index.selections.pod_changed(&key, old, new) {
-                if index.is_of_service(&owner) {
+            for owner in owners {
+                if index.is_on_endpoints(&owner) {
+                    for unit in index.units_of_pod(&owner, &key) {
+                        index.pending.mark(&owner, unit, may_deregister);
+                    }
+                } else if index.is_on_nodes(&owner) {
                     for node in [old, new].into_iter().flatten().map(|pod| &pod.node) {
                         index.pending.mark(&owner, node.as_str(), may_deregister);
                     }
@@ -278,35 +305,42 @@ impl Index {
         known.map(RequestKey::Driver).map(Request::normal).collect()
     }
 
-    /// Updates which pods a group's backends depend on: those that it selects, or, if its service
-    /// forwards only on the node, those of the service.
+    /// Updates which pods a group's backends depend on: those that it selects, or those of its service
+    /// if that forwards only on the node, or if the policy about endpoints that are not ready needs
+    /// the pods behind them.
     fn update_selection(&mut self, key: &ObjectKey) {
         let group = self.groups.find(key).cloned();
         let rule = group.as_ref().and_then(|group| match &group.spec.pods {
             Some(pods) => Some(pods.clone()),
             None => {
-                let service = service_key(key, service_of(group)?);
+                let policy = group.spec.deregister_policy.unwrap_or_default();
+                if endpoints_of(group).is_some() {
+                    let needs_pods = policy != DeregisterPolicy::IfNotReady;
+                    return self.pods_behind(group).filter(|_| needs_pods);
+                }
+                let service = service_key(key, nodes_of(group)?);
                 let service = self.services.find(&service)?;
-                let is_by_pod = service.is_local && !service.selector.is_empty();
-                is_by_pod.then(|| PodSelection {
-                    by_label: Some(SelectPodByLabel {
-                        selector: service.selector.clone(),
-                        except: Vec::new(),
-                    }),
-                    ..PodSelection::default()
-                })
+                service.pods().filter(|_| service.is_local)
             }
         });
         let owner = Owner::Group(key.clone());
         self.selections.set(&owner, rule.as_ref(), &self.pods);
     }
 
-    fn is_of_service(&self, owner: &Owner) -> bool {
+    fn is_on_nodes(&self, owner: &Owner) -> bool {
         let Owner::Group(key) = owner else {
             return false;
         };
         let group = self.groups.find(key);
-        group.is_some_and(|group| service_of(group).is_some())
+        group.is_some_and(|group| nodes_of(group).is_some())
+    }
+
+    fn is_on_endpoints(&self, owner: &Owner) -> bool {
+        let Owner::Group(key) = owner else {
+            return false;
+        };
+        let group = self.groups.find(key);
+        group.is_some_and(|group| endpoints_of(group).is_some())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The look-ups of reconciling.
 
-use super::service_groups::service_of;
+use super::service_groups::{endpoints_of, nodes_of, service_key};
 use super::{DriverUse, Index, Indexed, Lookup, PodView, binds};
 use crate::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, StringMap};
 use crate::key::{ObjectKey, Owner, RequestKey, Unit};
@@ -32,6 +32,10 @@ impl Index {
             RequestKey::Group(key) => self.contains::<BackendGroup>(key),
             RequestKey::Record(key) => self.contains::<BackendRecord>(key),
             RequestKey::Bind(key) => self.contains::<Bind>(key),
+            RequestKey::Pod(key) => {
+                let pod = self.pods.store.find(key);
+                pod.is_some_and(|pod| pod.gate.is_some())
+            }
             RequestKey::DeregisterVerdict(owner) => self.contains_owner(owner),
             RequestKey::BindLoadBalancer(key) => {
                 let bind = self.binds.find(&key.bind);
@@ -57,6 +61,7 @@ impl Index {
             | RequestKey::DriverHealth(_)
             | RequestKey::Group(_)
             | RequestKey::Bind(_)
+            | RequestKey::Pod(_)
             | RequestKey::DeregisterVerdict(_) => return None,
             RequestKey::LoadBalancer(key) => {
                 let lb = self.load_balancers.find(key)?;
@@ -163,8 +168,12 @@ impl Index {
             Owner::Group(key) => self.groups.find(key),
             Owner::Bind(_) => None,
         };
+        if let Some(service) = group.and_then(|group| endpoints_of(group)) {
+            let service = service_key(owner.key(), service);
+            return self.addresses_of(&service).into_iter().collect();
+        }
         match group {
-            Some(group) if service_of(group).is_some() => {
+            Some(group) if nodes_of(group).is_some() => {
                 self.nodes.keys().map(|node| node.name.clone()).collect()
             }
             Some(group) if group.spec.pods.is_none() => {
@@ -207,7 +216,12 @@ impl Index {
     /// with records, then those without.
     pub(crate) fn unready_pods_of(&self, owner: &Owner) -> [Vec<Arc<PodView>>; 2] {
         let unready = self.selections.unready.get(owner);
-        let has_records = |pod: &&Unit| self.records.of_unit(owner, pod).next().is_some();
+        // The unit of an endpoint is its address, not its pod.
+        let has_records = |pod: &&Unit| {
+            let pod = ObjectKey::new(owner.key().namespace.clone(), Unit::clone(pod));
+            let mut records = self.records.of_pod(&pod);
+            records.any(|record| Owner::of(record).as_ref() == Some(owner))
+        };
         let (with, without): (Vec<_>, Vec<_>) = unready.partition(has_records);
         [with, without].map(|names| self.pods_named(owner, names.into_iter()))
     }

@@ -1,6 +1,7 @@
 //! Pods, reduced to what reconciling needs (u40): a whole pod is read only when a driver gets it.
 
 use super::StoreEvent;
+use super::readiness::{GateStatus, PodCondition, PodReadiness};
 use super::store::{Diff, Store, Versioned, version_of};
 use crate::key::{ObjectKey, key_of};
 use k8s_openapi::api::core::v1::Pod;
@@ -18,8 +19,10 @@ pub(crate) struct PodView {
     pub ip: String,
     /// Empty while it is not scheduled.
     pub node: String,
-    /// The Ready condition is True.
+    /// The Ready condition is True, or would be but for [`names::READINESS_GATE`](crate::names::READINESS_GATE).
     pub ready: bool,
+    /// The status of that gate; none if the pod does not have it.
+    pub gate: Option<GateStatus>,
     /// The phase is Running.
     pub running: bool,
     /// The phase is Succeeded or Failed: its containers have ended and do not start again.
@@ -30,16 +33,22 @@ pub(crate) struct PodView {
 impl PodView {
     pub(crate) fn of(pod: &Pod) -> Self {
         let status = pod.status.as_ref();
-        let mut conditions = status
-            .and_then(|status| status.conditions.as_ref())
-            .into_iter()
-            .flatten();
+        let conditions = status.and_then(|status| status.conditions.as_ref());
+        let conditions = conditions.into_iter().flatten().map(|it| PodCondition {
+            type_: &it.type_,
+            status: &it.status,
+            reason: it.reason.as_deref().unwrap_or_default(),
+        });
+        let conditions: Vec<PodCondition<'_>> = conditions.collect();
+        let gates = pod.spec.as_ref();
+        let gates = gates.and_then(|spec| spec.readiness_gates.as_ref());
+        let gates = gates.into_iter().flatten();
         Self::new(
             &pod.metadata,
             pod.spec.as_ref().and_then(|spec| spec.node_name.clone()),
             status.and_then(|status| status.pod_ip.clone()),
             status.and_then(|status| status.phase.as_deref()),
-            conditions.any(|condition| condition.type_ == "Ready" && condition.status == "True"),
+            PodReadiness::of(gates.map(|gate| gate.condition_type.as_str()), &conditions),
         )
     }
 
@@ -48,7 +57,7 @@ impl PodView {
         node: Option<String>,
         ip: Option<String>,
         phase: Option<&str>,
-        ready: bool,
+        PodReadiness { ready, gate }: PodReadiness,
     ) -> Self {
         Self {
             key: key_of(metadata),
@@ -58,6 +67,7 @@ impl PodView {
             ip: ip.unwrap_or_default(),
             node: node.unwrap_or_default(),
             ready,
+            gate,
             running: phase == Some("Running"),
             finished: matches!(phase, Some("Succeeded" | "Failed")),
             deleting: metadata.deletion_timestamp.is_some(),
@@ -74,7 +84,14 @@ impl PodView {
         !self.ip.is_empty() && self.running
     }
 
-    fn is_equivalent(&self, other: &Self) -> bool {
+    /// Whether it has this controller's readiness gate and waits for it, or cannot be registered now.
+    pub(super) fn is_waiting_for_gate(&self) -> bool {
+        self.gate
+            .is_some_and(|gate| gate != GateStatus::True || !self.ready)
+    }
+
+    /// Whether it is the same for the owners of its records.
+    pub(super) fn is_equivalent(&self, other: &Self) -> bool {
         self.uid == other.uid
             && self.labels == other.labels
             && self.ip == other.ip
@@ -113,7 +130,9 @@ impl Pods {
                 self.names.insert(key.clone());
             }
         }
-        diffs.retain(|(_, diff)| diff.is_change(|old, new| !old.is_equivalent(new)));
+        let differs =
+            |old: &PodView, new: &PodView| !old.is_equivalent(new) || old.gate != new.gate;
+        diffs.retain(|(_, diff)| diff.is_change(differs));
         diffs
     }
 

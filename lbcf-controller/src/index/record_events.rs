@@ -36,6 +36,7 @@ impl Indexed for BackendRecord {
                 requests.extend(index.owners_to_compare(&diff));
             }
             requests.extend(index.neighbours_of_change(&diff));
+            requests.extend(index.gate_of_record(&diff));
             let request_key = RequestKey::Record(key);
             match (&diff.old, &diff.new) {
                 (Some(old), Some(new)) => {

@@ -134,6 +134,11 @@ impl Records {
         self.by_load_balancer.get(lb).next()
     }
 
+    pub(super) fn of_pod(&self, pod: &ObjectKey) -> impl Iterator<Item = &Arc<BackendRecord>> {
+        let records = self.by_pod.get(pod);
+        records.filter_map(|key| self.store.find(key))
+    }
+
     /// Records of a pod that have no address yet.
     pub(super) fn without_address(&self, pod: &ObjectKey) -> impl Iterator<Item = ObjectKey> {
         let records = self.by_pod.get(pod).filter(|key| {
@@ -174,9 +179,13 @@ pub(super) fn is_registered(record: &BackendRecord) -> bool {
     status.is_some_and(|status| status.conditions.is_true(condition_types::REGISTERED))
 }
 
-/// The name of the pod or node, or the address, that a record registers.
+/// The name of the pod or node, or the address, that a record registers. For an endpoint it is the
+/// address, also where that is a pod's: two pods may share one, and a pod may have two.
 pub(crate) fn unit_of(record: &BackendRecord) -> &str {
     let spec = &record.spec;
+    if let Some(endpoint) = &spec.endpoint_backend {
+        return &endpoint.address;
+    }
     let pod = spec.pod_backend.as_ref().map(|pod| &pod.name);
     let service = spec.service_backend.as_ref();
     pod.or_else(|| service.map(|service| &service.node_name))
@@ -195,7 +204,7 @@ fn place_of(record: &BackendRecord) -> impl PartialEq + use<'_> {
     )
 }
 
-fn namespace_of(record: &BackendRecord) -> &str {
+pub(super) fn namespace_of(record: &BackendRecord) -> &str {
     record.metadata.namespace.as_deref().unwrap_or_default()
 }
 

@@ -23,9 +23,11 @@ pub(crate) struct Selections {
     pub(super) unready: MultiMap<Owner, Unit>,
     /// Those of the unready ones that have finished.
     finished: MultiMap<Owner, Unit>,
+    /// Those of all of them that wait for this controller's readiness gate.
+    pub(super) waiting_for_gate: MultiMap<Owner, Unit>,
     /// Those of them that are available, by node.
     available_on: MultiMap<(Owner, String), Unit>,
-    of_pod: MultiMap<ObjectKey, Owner>,
+    pub(super) of_pod: MultiMap<ObjectKey, Owner>,
 }
 
 impl Selections {
@@ -117,6 +119,9 @@ impl Selections {
         let name = &pod.key.name;
         self.members.insert(owner.clone(), name.clone());
         self.of_pod.insert(pod.key.clone(), owner.clone());
+        if pod.is_waiting_for_gate() {
+            self.waiting_for_gate.insert(owner.clone(), name.clone());
+        }
         if pod.deleting {
             self.deleting.insert(owner.clone(), name.clone());
         } else if pod.is_available() {
@@ -135,6 +140,7 @@ impl Selections {
         self.deleting.remove(owner, &pod.name);
         self.finished.remove(owner, &pod.name);
         self.unready.remove(owner, &pod.name);
+        self.waiting_for_gate.remove(owner, &pod.name);
         self.of_pod.remove(pod, owner);
         if let Some(node) = node {
             self.available_on

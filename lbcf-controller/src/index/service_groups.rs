@@ -1,7 +1,7 @@
-//! Groups whose backends are nodes, by service and by node.
+//! Groups on a service, by service, and those whose backends are nodes by node.
 
 use super::multi_map::MultiMap;
-use crate::api::{BackendGroup, ServiceSelection};
+use crate::api::{BackendGroup, ServiceMode, ServiceSelection};
 use crate::key::ObjectKey;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,6 +22,9 @@ impl ServiceGroups {
         };
         let of_service = service_key(key, service);
         self.by_service.set(of_service, key.clone(), is_present);
+        if service.mode() == ServiceMode::Endpoints {
+            return;
+        }
         match node_label(service) {
             Some(label) => self.by_node_label.set(label, key.clone(), is_present),
             None if is_present => drop(self.of_any_node.insert(key.clone())),
@@ -46,6 +49,16 @@ impl ServiceGroups {
 pub(super) fn service_of(group: &BackendGroup) -> Option<&ServiceSelection> {
     let has_pods = group.spec.pods.is_some();
     group.spec.service.as_ref().filter(|_| !has_pods)
+}
+
+/// The service of a group whose backends are its nodes.
+pub(super) fn nodes_of(group: &BackendGroup) -> Option<&ServiceSelection> {
+    service_of(group).filter(|service| service.mode() == ServiceMode::NodePort)
+}
+
+/// The service of a group whose backends are its endpoints.
+pub(crate) fn endpoints_of(group: &BackendGroup) -> Option<&ServiceSelection> {
+    service_of(group).filter(|service| service.mode() == ServiceMode::Endpoints)
 }
 
 pub(super) fn service_key(group: &ObjectKey, service: &ServiceSelection) -> ObjectKey {

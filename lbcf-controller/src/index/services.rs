@@ -1,15 +1,20 @@
 //! Services, reduced to what reconciling needs.
 
 use super::store::{Versioned, version_of};
+use crate::api::ServicePortSelector;
 use crate::key::{ObjectKey, key_of};
 use k8s_openapi::api::core::v1::{Service, ServiceSpec};
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::api::ObjectMeta;
+use lbcf_driver_sdk::webhook::Protocol;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServiceView {
     pub key: ObjectKey,
     pub version: u64,
+    /// Its type is ExternalName: a name in DNS, without endpoints.
+    pub is_external_name: bool,
     /// Whether its type is NodePort or LoadBalancer (u16).
     pub has_node_ports: bool,
     pub ports: Vec<ServicePortView>,
@@ -21,10 +26,15 @@ pub(crate) struct ServiceView {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServicePortView {
+    /// Empty if it has none, as the only port of a service may.
+    pub name: String,
     pub port: i32,
     pub protocol: String,
     /// 0 if there is none.
     pub node_port: i32,
+    /// The port of a pod that it forwards to; none if that is a name, which means another number in
+    /// each pod.
+    pub target_port: Option<i32>,
 }
 
 impl ServiceView {
@@ -38,14 +48,22 @@ impl ServiceView {
         Self {
             key: key_of(metadata),
             version: version_of(metadata),
+            is_external_name: type_ == Some("ExternalName"),
             has_node_ports: matches!(type_, Some("NodePort" | "LoadBalancer")),
             ports: ports
                 .into_iter()
                 .flatten()
                 .map(|port| ServicePortView {
+                    name: port.name.clone().unwrap_or_default(),
                     port: port.port,
                     protocol: port.protocol.clone().unwrap_or_else(|| "TCP".to_owned()),
                     node_port: port.node_port.unwrap_or(0),
+                    target_port: match &port.target_port {
+                        // Go clients write 0 for an absent number.
+                        None | Some(IntOrString::Int(0)) => Some(port.port),
+                        Some(IntOrString::Int(number)) => Some(*number),
+                        Some(IntOrString::String(text)) => text.parse().ok(),
+                    },
                 })
                 .collect(),
             selector: spec
@@ -54,6 +72,17 @@ impl ServiceView {
             is_local: spec.and_then(|spec| spec.external_traffic_policy.as_deref())
                 == Some("Local"),
             deleting: metadata.deletion_timestamp.is_some(),
+        }
+    }
+
+    /// The port that a group selects, by name or by number.
+    pub(crate) fn port(&self, selector: &ServicePortSelector) -> Option<&ServicePortView> {
+        let numbered = selector.numbered();
+        let (number, protocol) = (numbered.number(), numbered.protocol());
+        let mut ports = self.ports.iter();
+        match selector.name() {
+            Some(name) => ports.find(|port| port.name == name),
+            None => ports.find(|port| port.port == number && port.protocol == protocol.as_str()),
         }
     }
 
@@ -87,5 +116,11 @@ impl Versioned for ServiceView {
 
     fn version(&self) -> u64 {
         self.version
+    }
+}
+
+impl ServicePortView {
+    pub(crate) fn protocol(&self) -> Protocol {
+        self.protocol.parse().unwrap_or_default()
     }
 }

@@ -1,5 +1,7 @@
 mod binds;
 mod drivers;
+mod endpoints;
+mod gates;
 mod load_balancers;
 mod owners;
 mod records;
@@ -44,6 +46,7 @@ fn pod(name: &str, labels: &[(&str, &str)], version: u64) -> PodView {
         ip: format!("ip-{name}"),
         node: "n0".into(),
         ready: true,
+        gate: None,
         running: true,
         finished: false,
         deleting: false,

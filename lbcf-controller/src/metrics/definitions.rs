@@ -121,8 +121,7 @@ impl Definitions {
             },
             events_dropped: {
                 let name = "lbcf_events_dropped_total";
-                let help =
-                    "Events about success that were not written because there were too many.";
+                let help = "Events that were not written: too many about success, or writes that failed for good.";
                 registered(&registry, IntCounter::new(name, help))
             },
             leader: gauge("lbcf_leader", "1 if this process is the leader, else 0."),

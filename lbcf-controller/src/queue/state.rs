@@ -429,6 +429,7 @@ mod tests {
                 ("BackendGroup", 1, 0),
                 ("BackendRecord", 1, 1),
                 ("Bind", 0, 0),
+                ("Pod", 0, 0),
             ],
             "requests that wait for a retry are neither"
         );

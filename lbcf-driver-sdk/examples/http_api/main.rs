@@ -201,6 +201,7 @@ impl Driver for HttpApi {
                     port.or_fail("the service has no such node port")?,
                 )
             }
+            Backend::Endpoint(backend) => address(&backend.address, backend.port),
         }
     }
 

@@ -9,8 +9,11 @@ mod read;
 pub(crate) use read::ValidationInput;
 
 use crate::Driver;
-use crate::webhook::{BackendType, Operation, PodBackend, ServiceBackend, StringMap};
+use crate::webhook::{
+    BackendType, EndpointBackend, Operation, PodBackend, ServiceBackend, StringMap,
+};
 use std::fmt;
+use std::time::SystemTime;
 
 /// Declares a request: the fields of its class and its own.
 macro_rules! request {
@@ -124,6 +127,8 @@ pub enum Backend {
     Pod(Box<PodBackend>),
     /// The node port of a service on one node.
     Service(Box<ServiceBackend>),
+    /// An endpoint of a service that is no pod, such as an address outside of the cluster.
+    Endpoint(Box<EndpointBackend>),
 }
 
 request! { operation
@@ -136,8 +141,12 @@ request! { operation
         /// How the backend is registered. `None` if the request has no parameters and the type
         /// requires some: the original controller never sends them (d4).
         pub parameters: Option<D::Parameters>,
-        /// A pod or a service.
+        /// A pod, a service or an endpoint.
         pub backend: Backend,
+        /// What the service's EndpointSlices say about the backend, if it is an endpoint: also of a
+        /// [`Backend::Pod`] that was selected by its service. Its address may be another one than the
+        /// pod's first, such as an IPv6 address.
+        pub endpoint: Option<EndpointBackend>,
     }
 }
 
@@ -169,6 +178,10 @@ request! { operation
         pub parameters: Option<D::Parameters>,
         /// The map that the last successful `ensure_backend` returned.
         pub injected_info: StringMap,
+        /// When the controller first requested this deregistration: the same in every call about it, so
+        /// that a driver which returns `Running` while connections drain needs no memory of its own
+        /// for a deadline. `None` if the controller does not know it, or does not send it.
+        pub first_requested_at: Option<SystemTime>,
     }
 }
 

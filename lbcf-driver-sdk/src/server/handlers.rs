@@ -10,12 +10,11 @@ use super::reject::{HookResponse, panicked, reject};
 use super::single_flight::{BackendId, IdempotencyKey};
 use crate::webhook::{
     HealthzResponse, OperationRequest, OperationResponse, Status, VerdictRequest, VerdictResponse,
+    Webhook,
 };
-use crate::{HookError, RawDriver, Rejection, wire};
+use crate::{HookError, RawDriver, Rejection};
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,10 +48,10 @@ where
         let request = if body.trim_ascii().is_empty() {
             W::Request::default()
         } else {
-            decode(&body)?
+            decode::<W>(&body)?
         };
         let driver = Arc::clone(&context.driver);
-        let hook = Box::pin(async move { healthz_response(&hook(driver, request).await) });
+        let hook = Box::pin(async move { healthz_response::<W>(&hook(driver, request).await) });
         let span = tracing::info_span!("webhook", webhook = W::INFO.name);
         let (hooks, metrics) = (&context.hooks, call.metrics);
         let decision = async {
@@ -63,19 +62,21 @@ where
         };
         decision.await.or_else(|pending| {
             metrics.unfinished(pending);
-            Ok(healthz_response(&HealthzResponse { healthy: false }))
+            Ok(healthz_response::<W>(&HealthzResponse { healthy: false }))
         })
     };
     let response = response.await;
     call.finish(response, &context)
 }
 
-fn healthz_response(response: &HealthzResponse) -> HookResponse {
+fn healthz_response<W: Webhook<Response = HealthzResponse>>(
+    response: &HealthzResponse,
+) -> HookResponse {
     let outcome = match response.healthy {
         true => Outcome::Healthy,
         false => Outcome::Unhealthy,
     };
-    HookResponse::ok(response, outcome)
+    HookResponse::ok(W::write_response(response), outcome)
 }
 
 /// A decision: a hook that does not finish in time is a "no".
@@ -95,9 +96,9 @@ where
     let call = IncomingCall::new::<W, D>(&context);
     let response = async {
         let body = call.body(body, &context).await?;
-        let request = decode::<W::Request>(&body)?;
+        let request = decode::<W>(&body)?;
         if let Some(problem) = request.unknown_value() {
-            return Ok(verdict_response(&W::Response::refused(problem)));
+            return Ok(verdict_response::<W>(&W::Response::refused(problem)));
         }
         let (hooks, metrics, deadline) = (&context.hooks, call.metrics, call.deadline);
         let decision = async {
@@ -108,7 +109,7 @@ where
                 let started = Instant::now();
                 let result = hook(driver, request).await;
                 log::verdict_ended(&result, started);
-                verdict_response(&W::Response::from(result))
+                verdict_response::<W>(&W::Response::from(result))
             });
             let span = tracing::info_span!("webhook", webhook);
             hooks
@@ -129,19 +130,19 @@ where
                     format!("{webhook}: the driver is overloaded, please try later")
                 }
             };
-            Ok(verdict_response(&W::Response::refused(problem)))
+            Ok(verdict_response::<W>(&W::Response::refused(problem)))
         })
     };
     let response = response.await;
     call.finish(response, &context)
 }
 
-fn verdict_response<R: VerdictResponse + Serialize>(response: &R) -> HookResponse {
+fn verdict_response<W: Webhook<Response: VerdictResponse>>(response: &W::Response) -> HookResponse {
     let outcome = match response.succ() {
         true => Outcome::Yes,
         false => Outcome::No,
     };
-    HookResponse::ok(response, outcome)
+    HookResponse::ok(W::write_response(response), outcome)
 }
 
 /// An operation: runs the hook or joins it; one that is not done in time is answered with `Running`.
@@ -197,7 +198,7 @@ where
     T: Send + 'static,
 {
     let webhook = W::INFO.name;
-    let request = decode::<W::Request>(&body)?;
+    let request = decode::<W>(&body)?;
     let driver = &context.driver;
     // The driver's code, which may panic, outside a task.
     let asked = contain_call(|| {
@@ -220,9 +221,9 @@ where
         let message = format!(
             "{webhook}: dryRun: true: this driver does not support dry runs, nothing was done"
         );
-        return Ok(StartedCall::Done(operation_response(&W::Response::fail(
-            message, None,
-        ))));
+        return Ok(StartedCall::Done(operation_response::<W>(
+            &W::Response::fail(message, None),
+        )));
     }
     let serial_key = match asked {
         Ok((_, serial_key)) => serial_key,
@@ -231,7 +232,7 @@ where
             return Err(panicked(webhook));
         }
     };
-    let content = content::<W::Request>;
+    let content = content::<W>;
     let content_of_body = || content(&body);
     let operation = Operation {
         webhook,
@@ -255,7 +256,7 @@ where
         let started = Instant::now();
         let result = hook(driver, request).await;
         log::operation_ended(&result, started);
-        operation_response(&W::Response::from(result))
+        operation_response::<W>(&W::Response::from(result))
     });
     Ok(context.hooks.operate(operation, hook))
 }
@@ -276,16 +277,18 @@ where
         Pending::Overloaded => ("was not started: too many operations wait", RETRY_LATER),
     };
     let message = format!("{} {message}", W::INFO.name);
-    operation_response(&W::Response::running(message, Some(delay)))
+    operation_response::<W>(&W::Response::running(message, Some(delay)))
 }
 
-fn operation_response<R: OperationResponse + Serialize>(response: &R) -> HookResponse {
+fn operation_response<W: Webhook<Response: OperationResponse>>(
+    response: &W::Response,
+) -> HookResponse {
     let outcome = match response.status() {
         Status::Succ => Outcome::Succ,
         Status::Fail => Outcome::Fail,
         Status::Running => Outcome::Running,
     };
-    HookResponse::ok(response, outcome)
+    HookResponse::ok(W::write_response(response), outcome)
 }
 
 struct IncomingCall<'a> {
@@ -326,16 +329,16 @@ impl<'a> IncomingCall<'a> {
     }
 }
 
-fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, HookResponse> {
-    wire::from_slice(body).map_err(|error| reject(StatusCode::BAD_REQUEST, error.to_string()))
+fn decode<W: Webhook>(body: &[u8]) -> Result<W::Request, HookResponse> {
+    W::read_request(body).map_err(|error| reject(StatusCode::BAD_REQUEST, error.to_string()))
 }
 
 /// A request in canonical form, and without what differs between retries.
-fn content<R: OperationRequest + Serialize + DeserializeOwned>(body: &Bytes) -> Bytes {
-    let request = wire::from_slice::<R>(body).map(OperationRequest::without_retry_id);
+fn content<W: Webhook<Request: OperationRequest>>(body: &Bytes) -> Bytes {
+    let request = W::read_request(body).map(OperationRequest::without_retry_id);
     let content = request
         .ok()
-        .and_then(|request| serde_json::to_vec(&request).ok());
+        .and_then(|request| W::write_request(&request).ok());
     // The body was decoded before, so this cannot fail.
     content.map_or_else(|| body.clone(), Bytes::from)
 }

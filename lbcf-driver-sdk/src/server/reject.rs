@@ -9,7 +9,6 @@ use crate::webhook::ALL;
 use axum::body::Bytes;
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
 
 /// A status and a JSON body, cheap to clone for several calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +19,9 @@ pub(super) struct HookResponse {
 }
 
 impl HookResponse {
-    pub(super) fn ok(response: &impl Serialize, outcome: Outcome) -> Self {
-        match serde_json::to_vec(response) {
+    /// The driver's response as JSON.
+    pub(super) fn ok(written: serde_json::Result<Vec<u8>>, outcome: Outcome) -> Self {
+        match written {
             Ok(body) => Self {
                 status: StatusCode::OK,
                 body: body.into(),

@@ -1,12 +1,16 @@
-//! Builders of pods and services.
+//! Builders of pods, services and endpoints.
 
-use crate::webhook::{BackendPort, PodBackend, Protocol, ServiceBackend};
+use crate::webhook::{
+    AddressType, BackendPort, EndpointBackend, EndpointService, PodBackend, Protocol,
+    ServiceBackend,
+};
 use k8s_openapi::api::core::v1::{
     Container, ContainerPort, NodeAddress, Pod, PodCondition, PodIP, PodSpec, PodStatus, Service,
     ServicePort, ServiceSpec,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::net::IpAddr;
 
 /// A running and ready pod in the namespace `default`, with a uid and an address derived from its name.
 /// The backend's port is the last [port](PodBuilder::port) that was added, or TCP 80.
@@ -74,6 +78,45 @@ pub fn service(name: impl Into<String>) -> ServiceBuilder {
         node_name: "node-1".into(),
         node_addresses: vec![node_address("InternalIP", "192.0.2.1")],
     })
+}
+
+/// An endpoint of the service `default/web` with this address, TCP port 80, which serves. Its type follows
+/// from the address; other fields can be set by their names.
+///
+/// ```
+/// use lbcf_driver_sdk::testing::{endpoint, generate_backend_addr};
+/// use lbcf_driver_sdk::webhook::{AddressType, EndpointBackend};
+///
+/// let database = EndpointBackend { port: 5432, ..endpoint("db.example.com") };
+/// assert_eq!(database.address_type, AddressType::FQDN);
+/// let call = generate_backend_addr().endpoint(database);
+/// # let _ = call;
+/// ```
+#[must_use]
+pub fn endpoint(address: impl Into<String>) -> EndpointBackend {
+    let address = address.into();
+    let port = BackendPort {
+        port: 80,
+        protocol: Protocol::Tcp,
+    };
+    EndpointBackend {
+        address_type: match address.parse::<IpAddr>() {
+            Ok(IpAddr::V4(_)) => AddressType::IPv4,
+            Ok(IpAddr::V6(_)) => AddressType::IPv6,
+            Err(_) => AddressType::FQDN,
+        },
+        address,
+        port: port.port,
+        protocol: port.protocol,
+        serving: true,
+        service: EndpointService {
+            namespace: "default".into(),
+            name: "web".into(),
+            port,
+            port_name: String::new(),
+        },
+        ..EndpointBackend::default()
+    }
 }
 
 /// Builds a pod, starting from [`pod`].

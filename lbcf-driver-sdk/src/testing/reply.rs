@@ -1,7 +1,6 @@
 //! Replies to calls, and assertions about them.
 
 use crate::webhook::{HealthzResponse, OperationResponse, Status, VerdictResponse, Webhook};
-use crate::wire;
 use serde_json::Value;
 use std::fmt;
 
@@ -37,7 +36,7 @@ impl HttpReply {
 impl<W: Webhook> DriverReply<W> {
     pub(super) fn new(sent: Value, http: HttpReply) -> Self {
         let response = match http.status {
-            200 => wire::from_slice(http.body.as_bytes()).map_err(|error| error.to_string()),
+            200 => W::read_response(http.body.as_bytes()).map_err(|error| error.to_string()),
             _ => Err("a controller only accepts the status 200".into()),
         };
         Self {

@@ -2,8 +2,8 @@
 
 use crate::fields::{self, Fields};
 use crate::webhook::{
-    self, BackendType, Class, Operation, PodBackend, ServiceBackend, StringMap, Webhook,
-    for_each_webhook,
+    self, BackendType, Class, EndpointBackend, Operation, PodBackend, ServiceBackend, StringMap,
+    Webhook, for_each_webhook,
 };
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::Value;
@@ -93,6 +93,9 @@ fn derived_record_id(webhook: &str, body: &Value) -> String {
         "/serviceBackend/service/metadata/name",
         "/serviceBackend/port",
         "/serviceBackend/nodeName",
+        "/endpointBackend/address",
+        "/endpointBackend/port",
+        "/endpointBackend/protocol",
     ] {
         body.pointer(field).map(Value::to_string).hash(&mut hasher);
     }
@@ -223,6 +226,13 @@ impl WebhookCall<webhook::GenerateBackendAddr> {
     #[must_use]
     pub fn service(mut self, service: impl Into<ServiceBackend>) -> Self {
         self.request.service_backend = Some(service.into());
+        self
+    }
+
+    /// Sets an endpoint of a service as the backend, beside the pod that it may be.
+    #[must_use]
+    pub fn endpoint(mut self, endpoint: impl Into<EndpointBackend>) -> Self {
+        self.request.endpoint_backend = Some(endpoint.into());
         self
     }
 }

@@ -2,17 +2,18 @@
 
 use super::operation::{operation_request, operation_response};
 use super::verdict::{open_enum, verdict_response};
-use super::{Operation, StringMap, VerdictRequest};
+use super::{EndpointBackend, Operation, StringMap, VerdictRequest};
 use k8s_openapi::api::core::v1::{NodeAddress, Pod, Service};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
+use std::time::SystemTime;
 
 /// The kind of a group's backends.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum BackendType {
-    /// Pods with their own addresses.
+    /// Pods with their own addresses, or endpoints of a service.
     #[default]
     Pod,
     /// Node ports of a service.
@@ -36,7 +37,7 @@ pub enum Protocol {
     Tcp,
     /// The User Datagram Protocol.
     Udp,
-    /// SCTP, for services only.
+    /// SCTP, for services and their endpoints only.
     Sctp,
 }
 
@@ -308,6 +309,10 @@ operation_request! {
         /// The backend, if it is a service's node port.
         #[serde(default)]
         pub service_backend: Option<ServiceBackend>,
+        /// The backend, if it is an endpoint of a service. An endpoint that is a pod is in `podBackend`
+        /// too; one without a pod, such as an address outside of the cluster, is only here.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub endpoint_backend: Option<EndpointBackend>,
     }
 }
 
@@ -371,6 +376,11 @@ operation_request! {
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub injected_info: StringMap,
+        /// When the controller first requested this deregistration, in RFC 3339: the same in every
+        /// call about it, also of another controller process. Absent if it is not known (d71).
+        #[serde(default, with = "crate::wire::rfc3339", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = DateTime))]
+        pub first_requested_at: Option<SystemTime>,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The table of webhooks, the only place that lists them.
 
 use super::{Class, Obligation, OperationResponse, Status, VerdictResponse, Webhook, WebhookInfo};
+use crate::wire::{self, DecodeError};
 
 /// Calls `$callback!` with every row: marker type, wire name, trait method, class, obligation, request
 /// and response.
@@ -65,6 +66,23 @@ macro_rules! declare {
 
                 fn is_fail(response: &Self::Response) -> bool {
                     is_fail!($class, response)
+                }
+
+                // The trait's own would be compiled in each crate that calls them.
+                fn read_request(body: &[u8]) -> Result<Self::Request, DecodeError> {
+                    wire::from_slice(body)
+                }
+
+                fn read_response(body: &[u8]) -> Result<Self::Response, DecodeError> {
+                    wire::from_slice(body)
+                }
+
+                fn write_request(request: &Self::Request) -> serde_json::Result<Vec<u8>> {
+                    serde_json::to_vec(request)
+                }
+
+                fn write_response(response: &Self::Response) -> serde_json::Result<Vec<u8>> {
+                    serde_json::to_vec(response)
                 }
             }
         )*

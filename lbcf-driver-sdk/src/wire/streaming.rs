@@ -47,8 +47,7 @@ enum Names {
     Declared,
 }
 
-/// A deserializer, visitor, access or seed of serde that passes the rules of this module on to
-/// whatever it reads.
+/// A deserializer, access or seed of serde that passes the rules of this module on to whatever it reads.
 struct Stream<T> {
     inner: T,
     names: Names,
@@ -59,6 +58,14 @@ impl<T> Stream<T> {
         Stream {
             inner,
             names: self.names,
+        }
+    }
+
+    const fn visitor<V>(&self, visitor: V) -> Visit<V> {
+        Visit {
+            visitor,
+            names: self.names,
+            fields: None,
         }
     }
 }
@@ -82,17 +89,17 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Stream<D> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        let visitor = self.around(visitor);
+        let visitor = self.visitor(visitor);
         self.inner.deserialize_option(visitor)
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        let visitor = self.around(visitor);
+        let visitor = self.visitor(visitor);
         self.inner.deserialize_seq(visitor)
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        let visitor = self.around(visitor);
+        let visitor = self.visitor(visitor);
         self.inner.deserialize_map(visitor)
     }
 
@@ -102,10 +109,9 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Stream<D> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        match self.names {
-            Names::AnyCase => self.inner.deserialize_map(Struct { visitor, fields }),
-            Names::Declared => self.deserialize_map(visitor),
-        }
+        let mut visitor = self.visitor(visitor);
+        visitor.fields = (self.names == Names::AnyCase).then_some(fields);
+        self.inner.deserialize_map(visitor)
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -116,9 +122,10 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Stream<D> {
         if name != lenient::KUBERNETES_OBJECTS {
             return visitor.visit_newtype_struct(self);
         }
-        self.inner.deserialize_any(Stream {
-            inner: visitor,
+        self.inner.deserialize_any(Visit {
+            visitor,
             names: Names::Declared,
+            fields: None,
         })
     }
 
@@ -165,40 +172,56 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Stream<D> {
     }
 }
 
-/// What an option, a list, a map or an object of Kubernetes may be. Whatever else there is has no
-/// visit here, which is an error.
-impl<'de, V: Visitor<'de>> Visitor<'de> for Stream<V> {
+/// What an option, a list, a map, a struct or an object of Kubernetes may be. Whatever else there is has
+/// no visit here, which is an error. One type for all of them, as each is compiled with everything that a
+/// pod may contain.
+struct Visit<V> {
+    visitor: V,
+    names: Names,
+    /// The fields of a struct of the specification.
+    fields: Option<&'static [&'static str]>,
+}
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Visit<V> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.expecting(f)
+        self.visitor.expecting(f)
     }
 
     fn visit_none<E: Error>(self) -> Result<V::Value, E> {
-        self.inner.visit_none()
+        self.visitor.visit_none()
     }
 
     fn visit_unit<E: Error>(self) -> Result<V::Value, E> {
-        self.inner.visit_unit()
+        self.visitor.visit_unit()
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<V::Value, E> {
-        self.inner.visit_str(text)
+        self.visitor.visit_str(text)
     }
 
     fn visit_some<D: Deserializer<'de>>(self, value: D) -> Result<V::Value, D::Error> {
-        let value = self.around(value);
-        self.inner.visit_some(value)
+        self.visitor.visit_some(Stream {
+            inner: value,
+            names: self.names,
+        })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<V::Value, A::Error> {
-        let items = self.around(items);
-        self.inner.visit_seq(items)
+        self.visitor.visit_seq(Stream {
+            inner: items,
+            names: self.names,
+        })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<V::Value, A::Error> {
-        let entries = self.around(entries);
-        self.inner.visit_map(entries)
+        self.visitor.visit_map(Entries {
+            entries,
+            names: self.names,
+            fields: self.fields,
+            seen: 0,
+        })
     }
 }
 
@@ -223,64 +246,23 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Stream<A> {
     }
 }
 
-/// The keys are data: text without escapes, which `serde_json` could otherwise read numbers from.
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Stream<A> {
-    type Error = A::Error;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(
-        &mut self,
-        seed: K,
-    ) -> Result<Option<K::Value>, A::Error> {
-        let key = self.inner.next_key::<&'de str>()?;
-        key.map(|key| seed.deserialize(BorrowedStrDeserializer::new(key)))
-            .transpose()
-    }
-
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        let seed = self.around(seed);
-        self.inner.next_value_seed(seed)
-    }
-}
-
-/// The visitor of a struct of the specification.
-struct Struct<V> {
-    visitor: V,
-    fields: &'static [&'static str],
-}
-
-impl<'de, V: Visitor<'de>> Visitor<'de> for Struct<V> {
-    type Value = V::Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.visitor.expecting(f)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<V::Value, A::Error> {
-        self.visitor.visit_map(Fields {
-            entries,
-            fields: self.fields,
-            seen: 0,
-        })
-    }
-}
-
-/// The entries of an object that are fields of the struct.
-struct Fields<A> {
+/// The entries of an object; of a struct of the specification those that are its fields.
+struct Entries<A> {
     entries: A,
-    fields: &'static [&'static str],
+    names: Names,
+    fields: Option<&'static [&'static str]>,
     /// One bit for each field that has occurred.
     seen: u64,
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Fields<A> {
-    type Error = A::Error;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(
+impl<'de, A: MapAccess<'de>> Entries<A> {
+    /// The next key that is a field.
+    fn next_field(
         &mut self,
-        seed: K,
-    ) -> Result<Option<K::Value>, A::Error> {
+        fields: &'static [&'static str],
+    ) -> Result<Option<&'de str>, A::Error> {
         while let Some(key) = self.entries.next_key::<&'de str>()? {
-            let mut fields = (0..).zip(self.fields);
+            let mut fields = (0..).zip(fields);
             let Some((at, field)) = fields.find(|(_, field)| field.eq_ignore_ascii_case(key))
             else {
                 self.entries.next_value::<Value>()?;
@@ -291,15 +273,33 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Fields<A> {
                 return Err(use_slow_path());
             }
             self.seen |= bit;
-            let key = BorrowedStrDeserializer::new(key);
-            return seed.deserialize(key).map(Some);
+            return Ok(Some(key));
         }
         Ok(None)
     }
+}
+
+/// Keys are text without escapes. As data, `serde_json` could otherwise read numbers from them.
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Entries<A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, A::Error> {
+        let key = match self.fields {
+            Some(fields) => self.next_field(fields)?,
+            None => self.entries.next_key::<&'de str>()?,
+        };
+        key.map(|key| seed.deserialize(BorrowedStrDeserializer::new(key)))
+            .transpose()
+    }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        let names = Names::AnyCase;
-        self.entries.next_value_seed(Stream { inner: seed, names })
+        self.entries.next_value_seed(Stream {
+            inner: seed,
+            names: self.names,
+        })
     }
 }
 

@@ -29,6 +29,12 @@ pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
             *object = super::event_to_v1(stored);
         }
         ("", "events") => events::event_defaults(object),
+        ("discovery.k8s.io", "endpointslices") => {
+            for port in maps_in(object.get_mut("ports")) {
+                port.retain(|_, value| !value.is_null());
+                fill(port, json!({"name": "", "protocol": "TCP"}));
+            }
+        }
         ("apiextensions.k8s.io", _) => super::crd_defaults(object),
         ("storage.k8s.io", "storageclasses") => {
             let defaults = json!({"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"});

@@ -5,6 +5,7 @@
 
 mod config;
 mod containers;
+mod endpoint_slices;
 mod nodes;
 mod pod_changes;
 mod pods;
@@ -18,6 +19,15 @@ pub(crate) use services::taken_addresses;
 use crate::field_error::FieldError;
 use crate::object::{Object, at};
 use crate::resources::Kind;
+
+const SLICES: (&str, &str) = ("discovery.k8s.io", "endpointslices");
+
+/// Drops fields that the API server accepts and does not store.
+pub(super) fn drop_ignored_fields(kind: &Kind, object: &mut Object) {
+    if kind.is(SLICES.0, SLICES.1) && !kind.is_custom() {
+        endpoint_slices::drop_ignored_fields(object);
+    }
+}
 
 /// Adjusts fields of an updated object that depend on others.
 pub(super) fn drop_dependent_fields(kind: &Kind, before: &Object, next: &mut Object) {
@@ -34,6 +44,7 @@ pub(super) fn object_errors(kind: &Kind, object: &Object) -> Vec<FieldError> {
         ("", "configmaps") => config::key_errors(object, &["data", "binaryData"]),
         ("", "secrets") => config::secret_errors(object),
         ("coordination.k8s.io", "leases") => config::lease_errors(object),
+        SLICES => endpoint_slices::object_errors(object),
         ("apps", plural) => workloads::object_errors(plural, object),
         ("", "replicationcontrollers") => workloads::controller_errors(object),
         _ => Vec::new(),
@@ -51,7 +62,16 @@ pub(super) fn change_errors(kind: &Kind, before: &Object, next: &Object) -> Vec<
             errors
         }
         ("", "nodes") => nodes::change_errors(before, next),
+        SLICES => endpoint_slices::change_errors(before, next),
         ("apps", plural) => workloads::change_errors(plural, before, next),
+        _ => Vec::new(),
+    }
+}
+
+/// What the client of a valid write should know.
+pub(super) fn warnings(kind: &Kind, object: &Object, is_new: bool) -> Vec<String> {
+    match (kind.group.as_str(), kind.plural.as_str()) {
+        SLICES => endpoint_slices::warnings(object, is_new),
         _ => Vec::new(),
     }
 }

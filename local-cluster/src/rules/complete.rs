@@ -28,6 +28,7 @@ pub(super) fn complete(
     before: Option<(&Object, Part)>,
 ) -> Result<Vec<String>, ApiError> {
     fill_defaults(kind, object);
+    super::builtin::drop_ignored_fields(kind, object);
     if let Some((before, _)) = before {
         super::builtin::drop_dependent_fields(kind, before, object);
     }
@@ -126,5 +127,6 @@ fn validate(
         }
         _ => {}
     }
-    (errors, Vec::new())
+    let warnings = super::builtin::warnings(kind, object, before.is_none());
+    (errors, warnings)
 }

@@ -272,10 +272,16 @@ fn check_new_finalizers(kind: &Kind, before: &Object, next: &Object) -> Result<(
     ))
 }
 
-/// What the generation counts: everything but metadata and, with a status subresource, status.
+/// What the generation counts: everything but metadata and, with a status subresource, status. That of
+/// EndpointSlices counts labels, too.
 fn desired_state(kind: &Kind, object: &Object) -> Object {
     let mut desired = object.clone();
-    desired.remove("metadata");
+    let metadata = desired.remove("metadata");
+    if kind.is("discovery.k8s.io", "endpointslices")
+        && let Some(labels) = metadata.as_ref().and_then(|m| m.get("labels"))
+    {
+        desired.insert("metadata".to_owned(), labels.clone());
+    }
     if kind.has_status {
         desired.remove("status");
     }

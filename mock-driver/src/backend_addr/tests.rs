@@ -74,6 +74,29 @@ fn gen_02_a_node_port_is_known_by_the_internal_address() {
 }
 
 #[test]
+fn gen_09_an_endpoint_is_known_by_its_own_address() {
+    let endpoint = |address: &str| -> EndpointBackend {
+        serde_json::from_value(json!({"address": address, "port": 5432, "protocol": "UDP"}))
+            .unwrap()
+    };
+    let of_endpoint =
+        |address| endpoint_address(&endpoint(address)).map_err(|error| error.message().to_owned());
+    assert_eq!(
+        of_endpoint("2001:db8::7").unwrap(),
+        r#"{"ip":"2001:db8::7","port":5432,"protocol":"UDP"}"#
+    );
+    assert!(
+        of_endpoint("db.example.com")
+            .unwrap()
+            .contains("db.example.com")
+    );
+    assert_eq!(
+        of_endpoint("").unwrap_err(),
+        "the endpoint of service / has no address"
+    );
+}
+
+#[test]
 fn gen_08_a_backend_without_an_address_fails_with_the_reason() {
     assert_eq!(
         of_pod("", 80, "TCP").unwrap_err(),

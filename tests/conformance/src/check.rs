@@ -224,6 +224,9 @@ pub enum Feature {
     /// Services' node ports as backends.
     #[serde(rename = "backend.service")]
     ServiceBackends,
+    /// Endpoints of services that are no pods as backends, such as addresses outside of the cluster.
+    #[serde(rename = "backend.endpoint")]
+    EndpointBackends,
     /// Static addresses as backends.
     #[serde(rename = "backend.static")]
     StaticBackends,
@@ -237,13 +240,14 @@ pub enum Feature {
 
 impl Feature {
     /// All features in the order of the documentation.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Async,
         Self::DryRun,
         Self::JudgePodDeregister,
         Self::ListBackends,
         Self::PodBackends,
         Self::ServiceBackends,
+        Self::EndpointBackends,
         Self::StaticBackends,
         Self::UpdateAttributes,
         Self::UpdateParameters,
@@ -259,6 +263,7 @@ impl Feature {
             Self::ListBackends => "listBackends",
             Self::PodBackends => "backend.pod",
             Self::ServiceBackends => "backend.service",
+            Self::EndpointBackends => "backend.endpoint",
             Self::StaticBackends => "backend.static",
             Self::UpdateAttributes => "update.attributes",
             Self::UpdateParameters => "update.parameters",

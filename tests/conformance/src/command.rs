@@ -41,6 +41,7 @@ use crate::report::Exit;
 use crate::transport::{Settings, Transport};
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
+use std::pin::Pin;
 use std::process::ExitCode;
 
 /// The arguments of the command.
@@ -109,7 +110,15 @@ impl CommandError {
 /// assert_eq!(code, std::process::ExitCode::SUCCESS);
 /// # }
 /// ```
-pub async fn run(args: ConformanceArgs) -> ExitCode {
+///
+/// Boxed, so that it is compiled with this crate: the machine code of an `async fn` is generated in the
+/// crates that await it.
+#[must_use]
+pub fn run(args: ConformanceArgs) -> Pin<Box<dyn Future<Output = ExitCode>>> {
+    Box::pin(run_command(args))
+}
+
+async fn run_command(args: ConformanceArgs) -> ExitCode {
     let done = match args.command {
         Command::Run(args) => run::run(*args).await,
         Command::List(args) => list::run(&args),

@@ -150,6 +150,7 @@ pub(crate) fn fixture() -> Fixture {
         features: Some(BTreeSet::from([
             Feature::PodBackends,
             Feature::ServiceBackends,
+            Feature::EndpointBackends,
             Feature::StaticBackends,
             Feature::UpdateAttributes,
             Feature::UpdateParameters,

@@ -47,6 +47,7 @@ impl Driver for Yes {
                 format!("{ip}:{}", pod.port.port)
             }
             Backend::Service(service) => format!("{}:{}", service.node_name, service.port.port),
+            Backend::Endpoint(endpoint) => format!("{}:{}", endpoint.address, endpoint.port),
         })
     }
 

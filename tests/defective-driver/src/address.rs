@@ -29,6 +29,11 @@ pub(crate) fn before(defect: Defect, request: &mut HookRequest) -> Option<Reply>
         Defect::ParametersKeyNeeded if request.get("parameters").is_none() => {
             Some(Reply::crash("KeyError: 'parameters'"))
         }
+        Defect::EndpointBesidePodRefused
+            if is_object(request, "endpointBackend") && is_object(request, "podBackend") =>
+        {
+            Some(Reply::fail("the request names two backends"))
+        }
         Defect::LegacyPortOnly => {
             remove_port(request, "port");
             None
@@ -64,7 +69,15 @@ pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, repl
     }
     match defect {
         Defect::AddrEmpty if is_pod => reply.set("backendAddr", ""),
-        Defect::ServiceAddrEmpty if !is_pod => reply.set("backendAddr", ""),
+        Defect::ServiceAddrEmpty if is_object(request, "serviceBackend") => {
+            reply.set("backendAddr", "");
+        }
+        Defect::EndpointAddrIsTheServices if !is_pod => {
+            let service = field(request, "/endpointBackend/service/name");
+            if let Some(name) = service.and_then(Value::as_str) {
+                reply.set("backendAddr", name);
+            }
+        }
         Defect::AddrRandom => {
             // A counter instead of a random number, so that the defect shows in each run.
             let number = driver.memory.count(defect.id(), "");

@@ -90,7 +90,7 @@ defects! {
     NullParameters500("null-parameters-500",
         "ensureBackend crashes when parameters is null", "WIRE-01" "WIRE-07" "ENS-01");
     StrictUnknownFields("strict-unknown-fields",
-        "a field that it does not know is a 400", "WIRE-08");
+        "a field that it does not know is a 400", "WIRE-01" "WIRE-08" "GEN-09" "GEN-10");
     RedirectSlash("redirect-slash", "a path with a slash at its end is redirected", "WIRE-09");
     RedirectAll("redirect-all",
         "every webhook is redirected to /v1",
@@ -225,6 +225,10 @@ defects! {
         "generateBackendAddr succeeds with an empty address while the pod has no IP", "GEN-08");
     ServiceAddrEmpty("service-addr-empty",
         "generateBackendAddr succeeds with an empty address for services", "GEN-02");
+    EndpointBesidePodRefused("endpoint-beside-pod-refused",
+        "generateBackendAddr takes a pod with endpointBackend for two backends", "GEN-09");
+    EndpointAddrIsTheServices("endpoint-addr-is-the-services",
+        "generateBackendAddr returns the name of the service for its endpoints", "GEN-10");
     NodeAddressOnly("node-address-only",
         "generateBackendAddr reads nodeAddress, as the prose has it, and not nodeAddresses",
         "GEN-02");
@@ -241,7 +245,7 @@ defects! {
         "generateBackendAddr leaves the port out of the address", "GEN-04");
     NeedsParameters("needs-parameters",
         "generateBackendAddr crashes when parameters is null",
-        "WIRE-01" "GEN-01" "GEN-02" "GEN-05" "BAD-01" "BAD-02" "LIFE-01");
+        "WIRE-01" "GEN-01" "GEN-02" "GEN-05" "GEN-10" "BAD-01" "BAD-02" "LIFE-01");
     ParametersKeyNeeded("parameters-key-needed",
         "generateBackendAddr crashes when there is no field parameters", "GEN-05" "BAD-01");
     GenerateBinds("generate-binds", "generateBackendAddr binds the address already", "GEN-06");

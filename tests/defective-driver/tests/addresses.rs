@@ -28,6 +28,15 @@ fn service() -> Value {
     })
 }
 
+fn endpoint(address: &str) -> Value {
+    let mut request = but(service(), "serviceBackend", Value::Null);
+    request["endpointBackend"] = json!({
+        "address": address, "port": 5432, "protocol": "TCP", "addressType": "IPv4",
+        "service": {"namespace": "default", "name": "db"},
+    });
+    request
+}
+
 fn pod(ip: &str, port: u16) -> Value {
     let mut request = but(pod_address(ip, port), "parameters", json!({}));
     request["podBackend"]["port"] = json!({"port": port, "portNumber": port, "protocol": "TCP"});
@@ -60,6 +69,16 @@ pub(crate) async fn misbehaves(defect: Defect, defects: &[Defect]) -> Option<boo
         Defect::ServiceAddrEmpty => {
             assert!(!address(pod("10.0.0.1", 80)).await.is_empty());
             address(service()).await.is_empty()
+        }
+        Defect::EndpointBesidePodRefused => {
+            assert!(!address(pod("10.0.0.1", 80)).await.is_empty());
+            assert!(!address(endpoint("10.0.0.1")).await.is_empty());
+            let mut both = pod("10.0.0.1", 80);
+            both["endpointBackend"] = endpoint("10.0.0.1")["endpointBackend"].clone();
+            trial.fails(GENERATE, both).await
+        }
+        Defect::EndpointAddrIsTheServices => {
+            address(endpoint("10.0.0.1")).await == address(endpoint("10.0.0.2")).await
         }
         Defect::NodeAddressOnly => {
             let mut spelled = service();

@@ -5,15 +5,17 @@ mod service;
 
 pub use bind::{BIND, bind, target};
 pub use service::{
-    EXCLUDED_FROM_LOAD_BALANCERS, SERVICE, node, node_status, service, service_group,
+    EXCLUDED_FROM_LOAD_BALANCERS, SERVICE, endpoint_group, endpoint_slice, endpoints, node,
+    node_status, service, service_group, service_without_selector,
 };
 
-use k8s_openapi::api::core::v1::{Namespace, Pod};
+use k8s_openapi::api::core::v1::{Namespace, Pod, PodReadinessGate};
 use kube::api::ObjectMeta;
 use lbcf_controller::api::{
     BackendGroup, BackendGroupSpec, LoadBalancer, LoadBalancerDriver, LoadBalancerDriverSpec,
     LoadBalancerSpec, PodSelection, PortSelector, SelectPodByLabel, StringMap,
 };
+use lbcf_controller::names::READINESS_GATE;
 use lbcf_driver_sdk::webhook::Protocol;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -111,6 +113,17 @@ pub fn pod(name: &str) -> Pod {
         "spec": {"containers": [{"name": "web", "image": "registry.example/web:1"}]},
     }))
     .expect("the manifest is a pod")
+}
+
+/// The pod with the readiness gate of the controller.
+#[must_use]
+pub fn gated(mut pod: Pod) -> Pod {
+    let gate = PodReadinessGate {
+        condition_type: READINESS_GATE.to_owned(),
+    };
+    let spec = pod.spec.get_or_insert_default();
+    spec.readiness_gates.get_or_insert_default().push(gate);
+    pod
 }
 
 fn named(name: &str, namespace: Option<&str>) -> ObjectMeta {

@@ -3,7 +3,7 @@
 use super::ObjectChange;
 use crate::admission::cluster_reader::ClusterReader;
 use crate::admission::denial::{Denial, all_of};
-use crate::admission::rules::{backend_type, validate_backend_group};
+use crate::admission::rules::{backend_type_on_the_wire, validate_backend_group};
 use crate::admission::validation_context::ValidationContext;
 use crate::api::{BackendGroupSpec, DeregisterPolicy, DeregisterWebhook, LoadBalancer};
 use crate::backend_group::is_in_scope;
@@ -130,7 +130,7 @@ impl<S: ClusterReader> LoadBalancerChecks<'_, S> {
         let old = self.change.old.as_ref().map(|old| &old.read);
         let is_unchanged = old.is_some_and(|old| {
             old.parameters == new.parameters
-                && backend_type(old) == backend_type(new)
+                && backend_type_on_the_wire(old) == backend_type_on_the_wire(new)
                 && old.load_balancer_names().any(|old| old == name)
         });
         if is_unchanged {
@@ -138,7 +138,7 @@ impl<S: ClusterReader> LoadBalancerChecks<'_, S> {
         }
         Some(ValidateBackendRequest {
             dry_run: self.context.is_dry_run(),
-            backend_type: backend_type(new).unwrap_or(BackendType::Static),
+            backend_type: backend_type_on_the_wire(new).unwrap_or(BackendType::Static),
             lb_info: identity(lb),
             operation: self.change.operation(),
             parameters: new.parameters.to_wire(),

@@ -8,6 +8,7 @@ use crate::admission::rules::{is_draining, syntax};
 use crate::api::{
     BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind,
 };
+use crate::api_client::is_transient;
 use crate::context::Context;
 use crate::drivers::DriverError;
 use crate::index::Lookup;
@@ -141,6 +142,7 @@ where
         let mut pauses = LOOKUP_PAUSES.into_iter();
         loop {
             match (api.get_opt(name).await, pauses.next()) {
+                // An object is not refused because one of several API servers failed once.
                 (Err(error), Some(pause)) if is_transient(&error) => {
                     tokio::time::sleep(pause).await;
                 }
@@ -151,15 +153,6 @@ where
     match tokio::time::timeout(LOOKUP_TIMEOUT, found).await {
         Ok(response) => response.map_err(LookupError::Request),
         Err(_) => Err(LookupError::Timeout(LOOKUP_TIMEOUT)),
-    }
-}
-
-/// Whether to try again: an object is not refused because one of several API servers failed once.
-fn is_transient(error: &kube::Error) -> bool {
-    match error {
-        kube::Error::Api(status) => status.code >= 500,
-        kube::Error::HyperError(_) | kube::Error::Service(_) => true,
-        _ => false,
     }
 }
 

@@ -46,6 +46,7 @@ async fn b63_every_path_is_served_and_the_right_spelling_too() {
             "/mutate-backend-broup",
             "/mutate-backend-group",
             "/mutate-bind",
+            "/mutate-pod",
             "/validate-load-balancer-driver",
             "/validate-load-balancer",
             "/validate-backend-group",

@@ -70,7 +70,15 @@ pub(super) fn normalise(spec: &mut Map<String, Value>) {
         .get_mut("service")
         .and_then(|service| service.get_mut("port"))
     {
-        normalise_port(port);
+        // A name selects the protocol, too.
+        let is_named = port
+            .get("name")
+            .is_some_and(|name| name.as_str() != Some(""));
+        if is_named {
+            rename_port_number(port);
+        } else {
+            normalise_port(port);
+        }
     }
     set_if_blank(spec, "deregisterPolicy", "IfNotReady");
 }

@@ -1,11 +1,12 @@
 //! BackendGroup (b21, b79 to b82, d21).
 
 use super::ensure_policy::ensure_policy;
-use super::pods::{ProtocolCase, labels, pods, port};
+use super::pods::{ProtocolCase, pods};
+use super::service::service;
 use super::{deregister_webhook, reference, sizes};
 use crate::admission::field_error::FieldErrors;
 use crate::admission::object::Spec;
-use crate::api::{BackendGroupSpec, allowed};
+use crate::api::{BackendGroupSpec, ServiceMode, ServiceSelection, allowed};
 use lbcf_driver_sdk::webhook::BackendType;
 
 /// The type of a group's backends; pods take precedence, then a service (b21).
@@ -18,6 +19,20 @@ pub(in crate::admission) fn backend_type(spec: &BackendGroupSpec) -> Option<Back
         None
     } else {
         Some(BackendType::Static)
+    }
+}
+
+/// The type that a driver receives: endpoints are reached at addresses of their own, as pods are, and drivers
+/// know no fourth type (d66).
+pub(in crate::admission) fn backend_type_on_the_wire(
+    spec: &BackendGroupSpec,
+) -> Option<BackendType> {
+    let mode = spec.service.as_ref().map(ServiceSelection::mode);
+    match backend_type(spec) {
+        Some(BackendType::Service) if mode == Some(ServiceMode::Endpoints) => {
+            Some(BackendType::Pod)
+        }
+        other => other,
     }
 }
 
@@ -80,18 +95,7 @@ fn format(Spec { raw, read: spec }: &Spec<BackendGroupSpec>) -> FieldErrors {
         pods(selection, raw.get("pods"), ProtocolCase::Upper, &mut errors);
     }
     if let Some(service) = &spec.service {
-        reference(&service.name, "spec.service.name", &mut errors);
-        port(
-            &service.port,
-            "spec.service.port",
-            ProtocolCase::Upper,
-            &mut errors,
-        );
-        labels(
-            &service.node_selector,
-            "spec.service.nodeSelector",
-            &mut errors,
-        );
+        self::service(service, &mut errors);
     }
     for (i, address) in spec.static_addresses.iter().enumerate() {
         if address.trim().is_empty() {

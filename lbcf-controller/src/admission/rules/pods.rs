@@ -10,6 +10,8 @@ use serde_json::Value;
 pub(super) enum ProtocolCase {
     /// Upper case, for the kinds of v1beta1.
     Upper,
+    /// The same, and SCTP: for endpoints (e17).
+    UpperOrSctp,
     /// Any letter case, for Bind.
     Any,
 }
@@ -114,10 +116,15 @@ pub(super) fn port(
     }
     let protocol = selector.protocol.as_deref().unwrap_or_default();
     let is_known = ["TCP", "UDP"].iter().any(|known| match case {
-        ProtocolCase::Upper => *known == protocol,
+        ProtocolCase::Upper | ProtocolCase::UpperOrSctp => *known == protocol,
         ProtocolCase::Any => known.eq_ignore_ascii_case(protocol),
     });
+    let allowed = match case {
+        ProtocolCase::UpperOrSctp if protocol == "SCTP" => return,
+        ProtocolCase::UpperOrSctp => allowed::IS_ENDPOINT_PROTOCOL,
+        ProtocolCase::Upper | ProtocolCase::Any => allowed::IS_PROTOCOL,
+    };
     if !is_known {
-        errors.invalid(format!("{at}.protocol"), protocol, allowed::IS_PROTOCOL);
+        errors.invalid(format!("{at}.protocol"), protocol, allowed);
     }
 }

@@ -12,6 +12,7 @@ pub(in crate::api) fn backend_record(schema: &mut Schema) {
         "lbInfo",
         "podBackend",
         "serviceBackend",
+        "endpointBackend",
         "staticAddr",
     ];
     let hint = "the controller creates another record instead";

@@ -114,8 +114,14 @@ pub(super) fn labels(schema: &mut Constrained<'_>) {
 
 /// A port; `protocol` is a rule of its protocol.
 pub(super) fn port(schema: &mut Constrained<'_>, protocol: Rule) {
+    numbered_port(schema, "", protocol);
+}
+
+/// A port that needs a number `unless` a condition is true.
+fn numbered_port(schema: &mut Constrained<'_>, unless: &str, protocol: Rule) {
+    const HAS_NUMBER: &str = "(has(self.port) && self.port > 0) || (has(self.portNumber) && self.portNumber > 0) || (has(self.port) && self.port < 0)";
     schema.rules([Rule::new(
-        "(has(self.port) && self.port > 0) || (has(self.portNumber) && self.portNumber > 0) || (has(self.port) && self.port < 0)",
+        format!("{unless}{HAS_NUMBER}"),
         format!("required; {}", allowed::IS_PORT),
     )
     .field(".port")]);
@@ -130,9 +136,48 @@ pub(super) fn port(schema: &mut Constrained<'_>, protocol: Rule) {
         .rules([protocol]);
 }
 
+/// A port of a Service, by name or by number. An empty name is none.
+pub(super) fn service_port(schema: &mut Constrained<'_>) {
+    const IS_NAMED: &str = "has(self.name) && size(self.name) > 0";
+    let label = format!(
+        "size(self) > {} || self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$')",
+        allowed::LABEL
+    );
+    schema
+        .at("name")
+        .max_length(allowed::LABEL)
+        .rules([Rule::new(label, allowed::IS_DNS_LABEL)]);
+    schema.rules([Rule::new(
+        format!(
+            "!({IS_NAMED}) || !((has(self.port) && self.port != 0) || (has(self.portNumber) && self.portNumber != 0) || has(self.protocol))"
+        ),
+        allowed::NAME_OR_NUMBER,
+    )]);
+    numbered_port(schema, &format!("({IS_NAMED}) || "), endpoint_protocol());
+}
+
+/// The name of a zone, which is the value of a label.
+pub(super) fn zone(schema: &mut Constrained<'_>) {
+    let rule = format!(
+        "size(self) > {} || self.matches('^{LABEL_NAME}$')",
+        allowed::LABEL
+    );
+    schema
+        .max_length(allowed::LABEL)
+        .rules([Rule::new(rule, allowed::IS_ZONE)]);
+}
+
 /// An empty protocol is TCP, as an absent one is.
 pub(super) fn upper_case_protocol() -> Rule {
     Rule::new("self in ['', 'TCP', 'UDP']", allowed::IS_PROTOCOL)
+}
+
+/// Endpoints may also use SCTP.
+fn endpoint_protocol() -> Rule {
+    Rule::new(
+        "self in ['', 'TCP', 'UDP', 'SCTP']",
+        allowed::IS_ENDPOINT_PROTOCOL,
+    )
 }
 
 pub(super) fn any_case_protocol() -> Rule {

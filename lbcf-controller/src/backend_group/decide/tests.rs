@@ -1,11 +1,14 @@
 use super::*;
 use crate::api::{
-    BackendGroupSpec, Condition, Conditions, DeregisterPolicy, LoadBalancer, LoadBalancerSpec,
-    LoadBalancerStatus, PodSelection, PortSelector, SelectPodByLabel, ServiceSelection, StringMap,
-    condition_types,
+    AddressFamily, BackendGroupSpec, Condition, Conditions, DeregisterPolicy, LoadBalancer,
+    LoadBalancerSpec, LoadBalancerStatus, PodSelection, PortSelector, SelectPodByLabel,
+    ServiceMode, ServicePortSelector, ServiceSelection, StringMap, condition_types,
 };
 use crate::backend_group::load_balancer_use::{UnusableLoadBalancer, UsableLoadBalancer};
-use crate::index::{Lookup, ServicePortView, unit_of};
+use crate::index::{
+    Endpoint, EndpointConditions, Lookup, PodTarget, ServicePortView, SliceEndpoint, SlicePort,
+    SliceView, unit_of,
+};
 use crate::key::ObjectKey;
 use crate::verdicts::VerdictOutcome;
 use jiff::Timestamp;
@@ -97,17 +100,20 @@ impl Case {
         case.group.spec.pods = None;
         case.group.spec.service = Some(ServiceSelection {
             name: "svc".into(),
-            port: PortSelector::new(80, Protocol::Tcp),
-            node_selector: BTreeMap::new(),
+            port: ServicePortSelector::new(80, Protocol::Tcp),
+            ..ServiceSelection::default()
         });
         case.service = Some(ServiceView {
             key: ObjectKey::new("ns", "svc"),
             version: 1,
+            is_external_name: false,
             has_node_ports: true,
             ports: vec![ServicePortView {
+                name: "http".into(),
                 port: 80,
                 protocol: "TCP".into(),
                 node_port: 30080,
+                target_port: Some(8080),
             }],
             selector: BTreeMap::from([("app".into(), "web".into())]),
             is_local: false,
@@ -138,6 +144,7 @@ impl Case {
             pods: self.pods.iter().filter(|pod| !pod.deleting).count(),
             records: self.records.len(),
             registered: self.registered_records().count(),
+            ..GroupCounts::default()
         };
         let units = |at_least| {
             let mut units: BTreeMap<&str, usize> = BTreeMap::new();
@@ -479,6 +486,143 @@ fn u15_b22_nodes_that_are_unusable_or_not_selected_are_deregistered() {
     let plan = case.plan();
     assert_eq!(counts(&plan), (0, 0, 1));
     assert_eq!(unit_of(&plan.delete[0]), "n0");
+}
+
+/// A group on a service's endpoints, with one at each address.
+fn on_endpoints(addresses: &[&str]) -> (Case, EndpointCandidates) {
+    let mut case = Case::of_service(&[]);
+    let selection = case.group.spec.service.as_mut().unwrap();
+    selection.mode = Some(ServiceMode::Endpoints);
+    let slice = Arc::new(SliceView {
+        key: ObjectKey::new("ns", "svc-1"),
+        version: 1,
+        service: Some(ObjectKey::new("ns", "svc")),
+        family: AddressFamily::IPv4,
+        ports: vec![SlicePort {
+            name: "http".into(),
+            port: Some(8080),
+            protocol: Protocol::Tcp,
+            app_protocol: None,
+        }],
+        endpoints: Vec::new(),
+        problems: Vec::new(),
+        is_unknown: false,
+    });
+    let endpoint = |address: &&str| SliceEndpoint {
+        slice: Arc::clone(&slice),
+        endpoint: Endpoint {
+            address: (*address).into(),
+            conditions: EndpointConditions::default(),
+            pod: Some(PodTarget {
+                name: format!("pod-{address}").into(),
+                uid: format!("uid-{address}").into(),
+            }),
+            node_name: None,
+            zone: None,
+            hostname: None,
+            for_zones: Box::default(),
+        },
+    };
+    let candidates = EndpointCandidates {
+        service: case.service.clone().map(Arc::new),
+        endpoints: addresses.iter().map(endpoint).collect(),
+        ..EndpointCandidates::default()
+    };
+    (case, candidates)
+}
+
+fn plan_of(case: &Case, candidates: EndpointCandidates) -> RecordPlan {
+    let candidates = Candidates::Endpoints(candidates);
+    decide(&GroupState {
+        candidates,
+        ..case.state()
+    })
+}
+
+#[test]
+fn d60_each_endpoint_gets_a_record_and_a_pod_that_takes_its_address_another() {
+    let (mut case, candidates) = on_endpoints(&["10.0.0.1", "10.0.0.2"]);
+    let plan = plan_of(&case, candidates);
+    assert_eq!(counts(&plan), (2, 0, 0));
+    // Their unit is the address, not the pod.
+    let is_first = |record: &&BackendRecord| unit_of(record) == "10.0.0.1";
+    let record = plan.create.iter().find(is_first).unwrap();
+    assert_eq!(
+        record.spec.pod_backend.as_ref().unwrap().name,
+        "pod-10.0.0.1"
+    );
+    let endpoint = record.spec.endpoint_backend.as_ref().unwrap();
+    assert_eq!(
+        (endpoint.service.as_str(), endpoint.port.number()),
+        ("svc", 8080)
+    );
+    case.records = plan.create;
+    let (_, candidates) = on_endpoints(&["10.0.0.1", "10.0.0.2"]);
+    assert_eq!(counts(&plan_of(&case, candidates)), (0, 0, 0));
+    let (_, mut candidates) = on_endpoints(&["10.0.0.1", "10.0.0.2"]);
+    candidates.endpoints[0].endpoint.pod.as_mut().unwrap().uid = "another".into();
+    assert_eq!(counts(&plan_of(&case, candidates)), (1, 0, 1));
+    // Nothing is without the service, or its port.
+    let (_, mut candidates) = on_endpoints(&["10.0.0.1", "10.0.0.2"]);
+    candidates.service = None;
+    assert_eq!(counts(&plan_of(&case, candidates)), (0, 0, 2));
+}
+
+#[test]
+fn d61_the_records_of_an_address_that_is_awaited_stay_at_their_load_balancer() {
+    let (mut case, candidates) = on_endpoints(&["10.0.0.1", "10.0.0.2"]);
+    case.records = plan_of(&case, candidates).create;
+    let awaiting = || {
+        let (_, mut candidates) = on_endpoints(&["10.0.0.1"]);
+        candidates.awaited.insert("10.0.0.2".into());
+        candidates
+    };
+    assert_eq!(counts(&plan_of(&case, awaiting())), (0, 0, 0));
+    let (_, gone) = on_endpoints(&["10.0.0.1"]);
+    assert_eq!(counts(&plan_of(&case, gone)), (0, 0, 1));
+    case.load_balancers.insert("lb-a".into(), usable("another"));
+    assert_eq!(
+        counts(&plan_of(&case, awaiting())),
+        (0, 0, 2),
+        "the first is replaced"
+    );
+}
+
+#[test]
+fn d60_the_status_of_a_group_on_endpoints_counts_addresses() {
+    let (case, _) = on_endpoints(&[]);
+    let status = |units, endpoints, registered, registered_units: usize| {
+        let counts = GroupCounts {
+            load_balancers: 2,
+            registered,
+            endpoints: EndpointCounts {
+                units,
+                endpoints,
+                unready: 0,
+            },
+            ..GroupCounts::default()
+        };
+        let status = decide_status(&case.group, &counts, |_| registered_units);
+        let counts = [status.backends, status.registered_backends];
+        (counts, [status.records, status.registered_records])
+    };
+    assert_eq!(status(0, 0, 0, 0), ([0, 0], [0, 0]));
+    assert_eq!(status(3, 3, 4, 2), ([3, 2], [6, 4]));
+    assert_eq!(status(3, 3, 6, 3), ([3, 3], [6, 6]));
+    // Of two addresses one has two ports: they are done when all records are.
+    assert_eq!(status(2, 3, 5, 2), ([2, 1], [6, 5]));
+    assert_eq!(status(2, 3, 6, 1), ([2, 2], [6, 6]));
+}
+
+#[test]
+fn d63_a_node_port_is_selected_by_the_ports_name_as_by_its_number() {
+    let mut case = Case::of_service(&["n0"]).registered();
+    let port = &mut case.group.spec.service.as_mut().unwrap().port;
+    *port = ServicePortSelector::named("http");
+    assert_eq!(counts(&case.plan()), (0, 0, 0), "it is the same record");
+    let port = &mut case.group.spec.service.as_mut().unwrap().port;
+    *port = ServicePortSelector::named("https");
+    assert_eq!(counts(&case.plan()), (0, 0, 1));
 }
 
 #[test]

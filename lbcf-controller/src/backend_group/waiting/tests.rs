@@ -1,6 +1,7 @@
 use super::*;
 use crate::api::{
-    BackendGroupSpec, PodSelection, PortSelector, SelectPodByLabel, ServiceSelection, StringMap,
+    BackendGroupSpec, PodSelection, PortSelector, SelectPodByLabel, ServicePortSelector,
+    ServiceSelection, StringMap,
 };
 use crate::backend_group::load_balancer_use::UsableLoadBalancer;
 use crate::index::ServicePortView;
@@ -43,6 +44,7 @@ fn case() -> Case {
             pods: 1,
             records: 1,
             registered: 1,
+            ..GroupCounts::default()
         },
         owner: OwnerView::default(),
         status: (1, 1),
@@ -55,17 +57,20 @@ fn case_of_service() -> Case {
     case.group.spec.pods = None;
     case.group.spec.service = Some(ServiceSelection {
         name: "svc".into(),
-        port: PortSelector::new(80, Protocol::Tcp),
+        port: ServicePortSelector::new(80, Protocol::Tcp),
         ..ServiceSelection::default()
     });
     case.service = Some(ServiceView {
         key: ObjectKey::new("ns", "svc"),
         version: 1,
+        is_external_name: false,
         has_node_ports: true,
         ports: vec![ServicePortView {
+            name: "http".into(),
             port: 80,
             protocol: "TCP".into(),
             node_port: 30080,
+            target_port: Some(8080),
         }],
         selector: BTreeMap::from([("app".into(), "web".into())]),
         is_local: false,
@@ -94,11 +99,13 @@ impl Case {
         let view = GroupView {
             load_balancers: &self.load_balancers,
             service: self.service.as_ref(),
+            slices: Vec::new(),
             counts: &GroupCounts {
                 load_balancers: self.counts.load_balancers,
                 pods: self.counts.pods,
                 records: self.counts.records,
                 registered: self.counts.registered,
+                ..GroupCounts::default()
             },
             owner: OwnerView {
                 has_unready_pods: self.owner.has_unready_pods,
@@ -199,7 +206,14 @@ fn d44_a_group_names_what_its_service_lacks() {
          pod of the Service, which has externalTrafficPolicy Local"
     );
     if let Some(service) = &mut case.group.spec.service {
-        service.port = PortSelector::new(81, Protocol::Tcp);
+        service.port = ServicePortSelector::named("https");
+    }
+    assert_eq!(
+        case.reason_and_message().1,
+        "Service ns/svc has no node port for port \"https\""
+    );
+    if let Some(service) = &mut case.group.spec.service {
+        service.port = ServicePortSelector::new(81, Protocol::Tcp);
     }
     let (reason, message) = case.reason_and_message();
     assert_eq!(reason, "NoNodePort");

@@ -304,6 +304,15 @@ fn b123_deregistering_sends_what_was_registered() {
 }
 
 #[test]
+fn d71_a_deregistration_was_requested_when_the_record_was_deleted() {
+    let stays = registered(record("a"), Some(2));
+    let status = stays.status.clone().unwrap();
+    let first = |record: &BackendRecord| deregister_request(record, &status).first_requested_at;
+    assert_eq!(first(&stays), None, "what is undone at once");
+    assert_eq!(first(&deleting(stays)), Some(SystemTime::UNIX_EPOCH));
+}
+
+#[test]
 fn an_address_that_may_be_registered_is_deregistered_even_if_that_was_never_stored() {
     // The process may have ended between the call and the write.
     assert!(matches!(

@@ -15,9 +15,9 @@ const SUCCESS_BURST: u32 = 200;
 /// What happens to an event when there are many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Importance {
-    /// It is dropped: the object's status has the result, too.
+    /// May be dropped: the object's status has the result, too.
     Success,
-    /// It is kept.
+    /// Waits until it is written, as nothing else may tell what it tells.
     Kept,
 }
 
@@ -46,8 +46,7 @@ impl Waiting {
         if importance == Importance::Success && self.successes.take(now).is_err() {
             return false;
         }
-        let uid = event.regarding.uid.clone().unwrap_or_default();
-        let key = (uid, event.part.clone(), event.reason.clone());
+        let key = key_of(&event);
         match self.events.get_mut(&key) {
             Some(earlier) => {
                 let occurrences = event.occurrences.saturating_add(earlier.occurrences);
@@ -66,6 +65,26 @@ impl Waiting {
         let key = self.order.pop_front()?;
         self.events.remove(&key)
     }
+
+    /// Adds an event that could not be written, behind all others: it may be the only one that cannot.
+    /// It becomes part of a later one.
+    fn put_back(&mut self, event: EventRecord) {
+        let key = key_of(&event);
+        match self.events.get_mut(&key) {
+            Some(later) => {
+                later.occurrences = later.occurrences.saturating_add(event.occurrences);
+            }
+            None => {
+                self.order.push_back(key.clone());
+                self.events.insert(key, event);
+            }
+        }
+    }
+}
+
+fn key_of(event: &EventRecord) -> EventKey {
+    let uid = event.regarding.uid.clone().unwrap_or_default();
+    (uid, event.part.clone(), event.reason.clone())
 }
 
 /// The queue's end for recorders.
@@ -112,6 +131,13 @@ impl WaitingEvents {
             self.woken.recv().await?;
         }
     }
+
+    /// Keeps an event that could not be written, unless all recorders are dropped.
+    pub(super) fn put_back(&self, event: EventRecord) {
+        if !self.woken.is_closed() {
+            self.waiting.lock().put_back(event);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -136,6 +162,8 @@ mod tests {
             at: Timestamp::UNIX_EPOCH,
             occurrences: 1,
             retention: Duration::ZERO,
+            recorded: Instant::now(),
+            name: None,
         }
     }
 
@@ -177,6 +205,21 @@ mod tests {
         assert!(waiting.events.is_empty(), "nothing is left behind");
     }
 
+    #[test]
+    fn d59_what_could_not_be_written_is_behind_the_others_or_becomes_part_of_a_later_one() {
+        let now = Instant::now();
+        let mut waiting = Waiting::new(now);
+        let failure = |uid, message| event(uid, "FailEnsureBackend", message);
+        waiting.add(failure(1, "later"), Importance::Kept, now);
+        waiting.put_back(failure(2, "first"));
+        waiting.put_back(failure(1, "earlier"));
+        let taken: Vec<_> = std::iter::from_fn(|| waiting.take())
+            .map(|event| (event.message, event.occurrences))
+            .collect();
+        assert_eq!(taken, [("later".to_owned(), 2), ("first".to_owned(), 1)]);
+        assert!(waiting.events.is_empty(), "nothing is left behind");
+    }
+
     #[tokio::test]
     async fn the_writer_gets_what_waits_and_ends_with_the_recorders() {
         let (queue, mut waiting) = EventQueue::new();
@@ -186,7 +229,8 @@ mod tests {
         drop(queue);
         let mut uids = Vec::new();
         while let Some(event) = waiting.next().await {
-            uids.extend(event.regarding.uid);
+            uids.extend(event.regarding.uid.clone());
+            waiting.put_back(event);
         }
         assert_eq!(uids, ["0", "1", "2"]);
     }

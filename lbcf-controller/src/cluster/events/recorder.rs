@@ -76,7 +76,7 @@ impl Recorder {
             wall_clock: options.wall_clock.clone(),
             last: Arc::default(),
         };
-        let writer = EventWriter::new(client, guard, waiting);
+        let writer = EventWriter::new(client, guard, recorder.metrics.clone(), waiting);
         (recorder, writer)
     }
 
@@ -221,6 +221,8 @@ impl Recorder {
             occurrences: event.occurrences,
             // The next repetition may be late.
             retention: repeat.map_or(AGGREGATION_PERIOD, |repeat| repeat.saturating_mul(2)),
+            recorded: Instant::now(),
+            name: None,
         };
         if !self.queue.add(event, importance) {
             self.metrics.event_dropped();

@@ -2,25 +2,36 @@
 
 use super::queue::WaitingEvents;
 use super::{AGGREGATION_PERIOD, EventRecord};
+use crate::api_client::is_transient;
 use crate::leader::LeaseGuard;
+use crate::metrics::Metrics;
+use crate::queue::{Backoff, jitter};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Event, EventSource};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::Client;
 use kube::api::{Api, ObjectMeta, Patch, PatchParams, PostParams};
+use kube::core::Status;
 use std::collections::HashMap;
 use std::time::Duration;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 /// The source of all events (b142).
 const COMPONENT: &str = "lbcf-controller";
 const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long writing pauses after writes that failed.
+const RETRY: Backoff = Backoff {
+    min: Duration::from_millis(100),
+    step: Duration::from_millis(100),
+    max: Duration::from_secs(10),
+};
 /// The longest message that Kubernetes accepts, in bytes.
 const MESSAGE_MAX: usize = 1024;
 
 pub(crate) struct EventWriter {
     client: Client,
     guard: LeaseGuard,
+    metrics: Metrics,
     queue: WaitingEvents,
     /// By uid, reason and message.
     written: HashMap<(String, String, String), WrittenEvent>,
@@ -37,11 +48,17 @@ struct WrittenEvent {
 }
 
 impl EventWriter {
-    pub(super) fn new(client: Client, guard: LeaseGuard, queue: WaitingEvents) -> Self {
+    pub(super) fn new(
+        client: Client,
+        guard: LeaseGuard,
+        metrics: Metrics,
+        queue: WaitingEvents,
+    ) -> Self {
         let started = Timestamp::now().as_nanosecond();
         Self {
             client,
             guard,
+            metrics,
             queue,
             written: HashMap::new(),
             cleaned_at: Instant::now(),
@@ -52,20 +69,48 @@ impl EventWriter {
 
     /// Writes until all recorders are dropped.
     pub(crate) async fn run(mut self) {
-        while let Some(event) = self.queue.next().await {
-            let reason = event.reason.clone();
+        let mut failures = 0;
+        while let Some(mut event) = self.queue.next().await {
             let guard = self.guard.clone();
-            match guard.run(timeout(WRITE_TIMEOUT, self.write(event))).await {
-                Ok(Ok(Ok(()))) => {}
+            let written = guard.run(timeout(WRITE_TIMEOUT, self.write(&mut event)));
+            let failure = match written.await {
+                Ok(Ok(Ok(()))) => {
+                    failures = 0;
+                    continue;
+                }
+                Ok(Ok(Err(error))) if is_transient(&error) || is_conflict(&error) => {
+                    error.to_string()
+                }
+                Ok(Err(_)) => "timed out".to_owned(),
                 // Expected, for example, while the object's namespace is being deleted.
-                Ok(Ok(Err(error))) => tracing::debug!(reason, %error, "could not write an event"),
-                Ok(Err(_)) => tracing::debug!(reason, "could not write an event: timed out"),
-                Err(error) => tracing::debug!(reason, %error, "dropped an event"),
+                Ok(Ok(Err(error))) => {
+                    self.drop(&event, &error.to_string());
+                    continue;
+                }
+                Err(error) => {
+                    self.drop(&event, &error.to_string());
+                    continue;
+                }
+            };
+            if event.recorded.elapsed() >= event.retention {
+                self.drop(&event, &failure);
+                continue;
             }
+            let reason = &event.reason;
+            tracing::debug!(reason, error = failure, "could not write an event yet");
+            self.queue.put_back(event);
+            failures += 1;
+            sleep(RETRY.after(failures, jitter())).await;
         }
     }
 
-    async fn write(&mut self, record: EventRecord) -> kube::Result<()> {
+    fn drop(&self, event: &EventRecord, error: &str) {
+        tracing::debug!(reason = event.reason, error, "could not write an event");
+        self.metrics.event_dropped();
+    }
+
+    /// Writes an event; after an error it can be called again, also if the write was carried out.
+    async fn write(&mut self, record: &mut EventRecord) -> kube::Result<()> {
         let now = Instant::now();
         if now.duration_since(self.cleaned_at) > AGGREGATION_PERIOD / 10 {
             self.written.retain(|_, event| event.until > now);
@@ -78,26 +123,34 @@ impl EventWriter {
         let until = now + record.retention;
         let (mut count, mut first) = (record.occurrences, record.at);
         if let Some(written) = self.written.get_mut(&key) {
-            written.count = written.count.saturating_add(record.occurrences);
-            written.until = until;
-            (count, first) = (written.count, written.first);
+            count = written.count.saturating_add(record.occurrences);
+            first = written.first;
             let patch = serde_json::json!({ "count": count, "lastTimestamp": Time(record.at) });
             let patched = api
                 .patch(&written.name, &PatchParams::default(), &Patch::Merge(patch))
                 .await;
             // The API server deletes events after an hour by default.
-            if !matches!(&patched, Err(kube::Error::Api(status)) if status.is_not_found()) {
-                return patched.map(drop);
+            if !is_status(&patched, Status::is_not_found) {
+                patched?;
+                (written.count, written.until) = (count, until);
+                return Ok(());
             }
         }
-        self.sequence += 1;
+        let name = record.name.get_or_insert_with(|| {
+            self.sequence += 1;
+            let object = record.regarding.name.as_deref().unwrap_or_default();
+            format!("{object}.{:x}", self.sequence)
+        });
+        let name = name.clone();
         let event = Event {
             count: Some(count),
             first_timestamp: Some(Time(first)),
-            ..event_of(record, namespace, self.sequence)
+            ..event_of(record, namespace, name.clone())
         };
-        let name = event.metadata.name.clone().unwrap_or_default();
-        api.create(&PostParams::default(), &event).await?;
+        let created = api.create(&PostParams::default(), &event).await;
+        if !is_status(&created, Status::is_already_exists) {
+            created?;
+        }
         let written = WrittenEvent {
             name,
             count,
@@ -109,18 +162,26 @@ impl EventWriter {
     }
 }
 
-fn event_of(record: EventRecord, namespace: String, sequence: u64) -> Event {
-    let name = record.regarding.name.as_deref().unwrap_or_default();
+/// The API server gives up a patch after some conflicts.
+fn is_conflict(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.is_conflict())
+}
+
+fn is_status<T>(result: &kube::Result<T>, is: impl Fn(&Status) -> bool) -> bool {
+    matches!(result, Err(kube::Error::Api(status)) if is(status))
+}
+
+fn event_of(record: &EventRecord, namespace: String, name: String) -> Event {
     Event {
         metadata: ObjectMeta {
-            name: Some(format!("{name}.{sequence:x}")),
+            name: Some(name),
             namespace: Some(namespace),
             ..ObjectMeta::default()
         },
-        involved_object: record.regarding,
+        involved_object: record.regarding.clone(),
         type_: Some(format!("{:?}", record.event_type)),
-        reason: Some(record.reason),
-        message: Some(truncated(record.message)),
+        reason: Some(record.reason.clone()),
+        message: Some(truncated(record.message.clone())),
         source: Some(EventSource {
             component: Some(COMPONENT.to_owned()),
             host: None,

@@ -1,4 +1,5 @@
 use super::*;
+use crate::api::StringMap;
 
 #[test]
 fn b118_b125_a_records_status_enqueues_only_its_group() {
@@ -160,4 +161,75 @@ fn b120_a_pod_enqueues_its_records_without_an_address() {
     let mut not_ready = pod("p0", &[], 4);
     not_ready.ready = false;
     assert!(Indexed::apply(&mut index, StoreEvent::Apply(not_ready)).is_empty());
+}
+
+/// What the indexes say of the record, its owners, load balancers, pods and addresses.
+fn look_ups(index: &Index) -> String {
+    let records = &index.records;
+    let owners = ["web", "other"].map(|owner| {
+        let owner = of_group(owner);
+        let units: Vec<String> = records.units(&owner).map(ToString::to_string).collect();
+        let of_units: usize = units
+            .iter()
+            .map(|it| records.of_unit(&owner, it).count())
+            .sum();
+        let tallies = (
+            records.tallies.records(&owner),
+            records.tallies.units(&owner, 1),
+        );
+        (units, of_units, records.count_kept(&owner), tallies)
+    });
+    let lbs = ["lb", "other"].map(|lb| RequestKey::LoadBalancer(key(lb)));
+    let lbs = lbs.map(|lb| records.count_of_load_balancer(&lb));
+    let pods = ["p0", "p1"].map(|pod| records.without_address(&key(pod)).count());
+    let drivers = ["driver", "other"].map(|driver| index.users_of_driver(&key(driver)).len());
+    let addresses = ["10.0.0.1", "10.0.0.2"].map(|addr| {
+        let address = AddressKey::new(key("driver"), StringMap::default(), addr.to_owned());
+        records.has_address(&address)
+    });
+    format!(
+        "{owners:?} {lbs:?} {pods:?} {drivers:?} {addresses:?} {}",
+        records.unregistered
+    )
+}
+
+#[test]
+fn any_change_of_a_record_leaves_the_indexes_as_if_it_had_always_been_so() {
+    let registered = |mut record: BackendRecord| {
+        let condition = Condition::met(condition_types::REGISTERED, Some(1));
+        record.status.as_mut().unwrap().conditions = vec![condition];
+        record
+    };
+    let with = |change: fn(&mut BackendRecord)| {
+        let mut record = registered(with_address(record("r", 1)));
+        change(&mut record);
+        record
+    };
+    let states = [
+        record("r", 1),
+        with_address(record("r", 1)),
+        registered(with_address(record("r", 1))),
+        with(|record| record.status.as_mut().unwrap().backend_addr = "10.0.0.2".into()),
+        with(|record| record.metadata.owner_references.as_mut().unwrap()[0].name = "other".into()),
+        with(|record| record.metadata.owner_references = None),
+        with(|record| record.spec.pod_backend.as_mut().unwrap().name = "p1".into()),
+        with(|record| record.spec.lb_name = "other".into()),
+        with(|record| record.spec.lb_driver = "other".into()),
+        with(|record| record.spec.lb_info = StringMap::from([("id", "1")])),
+        deleting(with_address(record("r", 1))),
+        deleting(registered(with_address(record("r", 1)))),
+    ];
+    for (from, old) in states.iter().enumerate() {
+        for (to, new) in states.iter().enumerate() {
+            let mut new = new.clone();
+            new.metadata.resource_version = Some("2".to_owned());
+            let (mut changed, mut fresh) = (Index::default(), Index::default());
+            Indexed::apply(&mut changed, StoreEvent::Apply(old.clone()));
+            Indexed::apply(&mut changed, StoreEvent::Apply(new.clone()));
+            Indexed::apply(&mut fresh, StoreEvent::Apply(new.clone()));
+            assert_eq!(look_ups(&changed), look_ups(&fresh), "from {from} to {to}");
+            Indexed::apply(&mut changed, StoreEvent::Delete(new));
+            assert_eq!(look_ups(&changed), look_ups(&Index::default()), "of {to}");
+        }
+    }
 }

@@ -1,14 +1,17 @@
 use super::*;
 
-fn service(version: u64) -> ServiceView {
+pub(super) fn service(version: u64) -> ServiceView {
     ServiceView {
         key: key("svc"),
         version,
+        is_external_name: false,
         has_node_ports: true,
         ports: vec![ServicePortView {
+            name: "http".into(),
             port: 80,
             protocol: "TCP".into(),
             node_port: 30080,
+            target_port: Some(8080),
         }],
         selector: BTreeMap::from([("app".into(), "web".into())]),
         is_local: false,

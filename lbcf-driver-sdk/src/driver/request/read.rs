@@ -9,7 +9,7 @@ use super::{
     EnsureLoadBalancer, GenerateBackendAddr, ListBackends, ValidateBackend, ValidateLoadBalancer,
 };
 use crate::fields::{self, FieldError, Fields};
-use crate::webhook::{self as wire, PodBackend, ServiceBackend, StringMap};
+use crate::webhook::{self as wire, EndpointBackend, PodBackend, ServiceBackend, StringMap};
 use crate::{Driver, HookError};
 
 fn read_unless_empty<T: Fields>(name: &str, map: &StringMap) -> Result<Option<T>, FieldError> {
@@ -168,7 +168,12 @@ impl<D: Driver + ?Sized> GenerateBackendAddr<D> {
                 Err(_) if !has_parameters => None,
                 Err(error) => return Err(error.into()),
             },
-            backend: the_one(request.pod_backend, request.service_backend)?,
+            backend: the_one(
+                request.pod_backend,
+                request.service_backend,
+                request.endpoint_backend.as_ref(),
+            )?,
+            endpoint: request.endpoint_backend,
             record_id: request.record_id,
             retry_id: request.retry_id,
             dry_run: request.dry_run,
@@ -176,14 +181,23 @@ impl<D: Driver + ?Sized> GenerateBackendAddr<D> {
     }
 }
 
-fn the_one(pod: Option<PodBackend>, service: Option<ServiceBackend>) -> Result<Backend, HookError> {
-    match (pod, service) {
-        (Some(pod), None) => Ok(Backend::Pod(Box::new(pod))),
-        (None, Some(service)) => Ok(Backend::Service(Box::new(service))),
-        (None, None) => Err(HookError::fail(
-            "the request names no backend: podBackend or serviceBackend is needed",
+/// A pod stays a pod where it is an endpoint as well, so that drivers need not know of endpoints.
+fn the_one(
+    pod: Option<PodBackend>,
+    service: Option<ServiceBackend>,
+    endpoint: Option<&EndpointBackend>,
+) -> Result<Backend, HookError> {
+    match (pod, service, endpoint) {
+        (Some(pod), None, _) => Ok(Backend::Pod(Box::new(pod))),
+        (None, Some(service), None) => Ok(Backend::Service(Box::new(service))),
+        (None, None, Some(endpoint)) => Ok(Backend::Endpoint(Box::new(endpoint.clone()))),
+        (None, None, None) => Err(HookError::fail(
+            "the request names no backend: podBackend, serviceBackend or endpointBackend is needed",
         )),
-        (Some(_), Some(_)) => Err(HookError::fail(
+        (None, Some(_), Some(_)) => Err(HookError::fail(
+            "the request names two backends: serviceBackend and endpointBackend exclude each other",
+        )),
+        (Some(_), Some(_), _) => Err(HookError::fail(
             "the request names two backends: podBackend and serviceBackend exclude each other",
         )),
     }
@@ -230,6 +244,7 @@ impl<D: Driver + ?Sized> DeregisterBackend<D> {
             backend_addr,
             parameters: fields::read_if_it_fits(&request.parameters),
             injected_info: request.injected_info,
+            first_requested_at: request.first_requested_at,
             record_id: request.record_id,
             retry_id: request.retry_id,
             dry_run: request.dry_run,
@@ -245,5 +260,34 @@ impl<D: Driver + ?Sized> ListBackends<D> {
             retry_id: request.retry_id,
             dry_run: request.dry_run,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn d66_an_endpoint_is_a_pod_where_it_is_one_and_nothing_else_beside_it() {
+        let endpoint = EndpointBackend {
+            address: "192.0.2.1".to_owned(),
+            ..EndpointBackend::default()
+        };
+        let (pod, service) = (PodBackend::default(), ServiceBackend::default());
+        let read = |pod: Option<&PodBackend>, service: Option<&ServiceBackend>, endpoint| {
+            let backend = the_one(pod.cloned(), service.cloned(), endpoint);
+            backend.map_err(|error| error.message().to_owned())
+        };
+        let as_pod = Ok(Backend::Pod(Box::new(pod.clone())));
+        assert_eq!(read(Some(&pod), None, None), as_pod);
+        assert_eq!(read(Some(&pod), None, Some(&endpoint)), as_pod);
+        let alone = read(None, None, Some(&endpoint));
+        assert_eq!(alone, Ok(Backend::Endpoint(Box::new(endpoint.clone()))));
+        for two in [
+            read(None, Some(&service), Some(&endpoint)),
+            read(Some(&pod), Some(&service), Some(&endpoint)),
+        ] {
+            assert!(two.unwrap_err().contains("names two backends"));
+        }
     }
 }

@@ -14,7 +14,7 @@ fn key(record: &str) -> IdempotencyKey {
 }
 
 fn response(text: &str) -> HookResponse {
-    HookResponse::ok(&text, Outcome::Succ)
+    HookResponse::ok(serde_json::to_vec(&text), Outcome::Succ)
 }
 
 #[derive(Debug, PartialEq, Eq)]

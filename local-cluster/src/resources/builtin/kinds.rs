@@ -62,7 +62,7 @@ pub(super) const STORED: &[KindRow] = &[
         .category("all"),
     row::<batch::Job>(&[Status, Generation]).category("all"),
     row::<policy::PodDisruptionBudget>(&[Status, Generation, Versioned]).short(&["pdb"]),
-    row::<discovery::EndpointSlice>(&[Generation, Versioned]),
+    row::<discovery::EndpointSlice>(&[Generation]),
     row::<networking::IngressClass>(&[Generation]),
     row::<networking::Ingress>(&[Status, Generation]).short(&["ing"]),
     row::<networking::IPAddress>(&[Generation]).short(&["ip"]),

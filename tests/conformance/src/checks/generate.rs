@@ -1,7 +1,8 @@
-//! generateBackendAddr: the address of a pod or a service's node port.
+//! generateBackendAddr: the address of a pod, a service's node port or an endpoint of a service.
 
 mod absent;
 mod distinct;
+mod endpoints;
 mod present;
 mod request;
 mod stable;
@@ -21,6 +22,8 @@ pub(super) const CHECKS: &[&Check] = &[
     &unchanged::GEN_06,
     &request::GEN_07,
     &absent::GEN_08,
+    &endpoints::GEN_09,
+    &endpoints::GEN_10,
 ];
 
 /// Why generateBackendAddr has to return an address for a complete request.
@@ -65,6 +68,7 @@ async fn stable_address(lab: &Lab, backend: &Backend) -> Result<String, CheckErr
 const fn prerequisite(backend: &Backend) -> &'static str {
     match backend.source {
         Source::Service(_) => "GEN-02",
+        Source::Endpoint(_) => "GEN-10",
         Source::Pod(_) | Source::Static => "GEN-01",
     }
 }

@@ -56,9 +56,11 @@ features:
   # The driver has the webhook judgePodDeregister; listBackends.
   #- judgePodDeregister
   #- listBackends
-  # The driver registers pods; services by their nodes and node ports; static addresses.
+  # The driver registers pods; services by their nodes and node ports;
+  # endpoints of services that are no pods; static addresses.
   #- backend.pod
   #- backend.service
+  #- backend.endpoint
   #- backend.static
   # The attributes of a load balancer can be changed; the parameters of a backend.
   #- update.attributes

@@ -16,6 +16,8 @@ pub(crate) enum Source {
     Pod(Value),
     /// `serviceBackend`: a service's node port on a node.
     Service(Value),
+    /// `endpointBackend`: an endpoint of a service that is no pod.
+    Endpoint(Value),
     /// A static address, which the driver does not generate.
     Static,
 }
@@ -24,7 +26,7 @@ impl Source {
     /// The value of `backendType`.
     pub(crate) const fn backend_type(&self) -> &'static str {
         match self {
-            Self::Pod(_) => "Pod",
+            Self::Pod(_) | Self::Endpoint(_) => "Pod",
             Self::Service(_) => "Service",
             Self::Static => "Static",
         }
@@ -59,6 +61,7 @@ impl Backend {
         match &self.source {
             Source::Pod(backend) => call.with("podBackend", backend.clone()),
             Source::Service(backend) => call.with("serviceBackend", backend.clone()),
+            Source::Endpoint(backend) => call.with("endpointBackend", backend.clone()),
             Source::Static => call,
         }
     }

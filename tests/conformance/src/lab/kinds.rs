@@ -18,6 +18,12 @@ impl Lab {
         self.backend_of(load_balancer, self.addresses().service(&name, &uid, n))
     }
 
+    /// An endpoint of a service that is no pod, without an address.
+    pub(crate) fn endpoint_backend(&self, load_balancer: &LoadBalancer) -> Backend {
+        let n = self.next();
+        self.backend_of(load_balancer, self.addresses().endpoint(n))
+    }
+
     /// One backend of each type whose address the driver generates.
     pub(crate) fn generated_backends(&self, load_balancer: &LoadBalancer) -> Vec<Backend> {
         let mut backends = Vec::new();

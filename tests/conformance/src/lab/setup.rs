@@ -154,6 +154,7 @@ impl Lab {
         let by = match backend.source {
             Source::Pod(_) => "GEN-01",
             Source::Service(_) => "GEN-02",
+            Source::Endpoint(_) => "GEN-10",
             Source::Static => return Ok(backend),
         };
         self.require(by)?;

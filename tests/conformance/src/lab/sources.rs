@@ -33,6 +33,18 @@ impl Addresses {
         format!("{}:{}", self.node(n), Self::POD_PORT)
     }
 
+    /// The check's `n`th endpoint, an address outside of the cluster.
+    pub(crate) fn endpoint(self, n: u32) -> Source {
+        Source::Endpoint(json!({
+            "address": self.node(n), "port": Self::POD_PORT, "protocol": "TCP", "addressType": "IPv4",
+            "zone": "zone-a", "serving": true, "terminating": false,
+            "service": {
+                "namespace": "lbcf-conformance", "name": "outside", "portName": "",
+                "port": port(80),
+            },
+        }))
+    }
+
     /// The check's `n`th service backend.
     pub(crate) fn service(self, name: &str, uid: &str, n: u32) -> Source {
         let node_port = 30_000 + i32::try_from(n % 2_000).unwrap_or_default();

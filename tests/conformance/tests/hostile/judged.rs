@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// Every feature and every sample, so that all checks without an observer run.
 const FIXTURE: &str = r#"
-features: [async, dryRun, judgePodDeregister, listBackends, backend.pod, backend.service, backend.static, update.attributes, update.parameters]
+features: [async, dryRun, judgePodDeregister, listBackends, backend.pod, backend.service, backend.endpoint, backend.static, update.attributes, update.parameters]
 loadBalancer:
   valid: [{lbSpec: {vpc: vpc-1, name: "{{unique}}"}, attributes: {bandwidth: "1"}}]
   invalid: [{lbSpec: {}}]

@@ -4,19 +4,23 @@
 
 use crate::TIMEOUT;
 use crate::process::resident;
+use k8s_openapi::api::core::v1::Service;
 use lbcf_controller::Options;
 use lbcf_controller::api::BackendGroup;
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
 use lbcf_e2e::{World, until_within};
 use std::time::{Duration, Instant};
 
-pub(super) async fn measure_all(sizes: &[usize]) {
+/// How many services the endpoints belong to.
+const SERVICES: usize = 5;
+
+pub(super) async fn measure_all(sizes: &[usize], as_endpoints: bool) {
     println!(
         "  pods  registered  backends/s  deregistered  backends/s  writes/pod  webhooks/pod  memory  grown by"
     );
     let mut first: Option<(usize, f64)> = None;
     for &pods in sizes {
-        let took = measure(pods).await;
+        let took = measure(pods, as_endpoints).await;
         match first {
             None => first = Some((pods, took.as_secs_f64())),
             Some((few, before)) => println!(
@@ -28,15 +32,42 @@ pub(super) async fn measure_all(sizes: &[usize]) {
     }
 }
 
-async fn measure(pods: usize) -> Duration {
+/// The services of the pods, and the groups on them.
+fn services() -> Vec<(Service, BackendGroup)> {
+    let number = |number: usize| {
+        let name = format!("web-{number}");
+        let mut service = manifests::service_without_selector(&name);
+        let selector = [(PART.to_owned(), number.to_string())];
+        service.spec.get_or_insert_default().selector = Some(selector.into());
+        let group = manifests::endpoint_group(&name, &name, &[LB]);
+        (service, group)
+    };
+    (0..SERVICES).map(number).collect()
+}
+
+/// The label by which a service selects its pods.
+const PART: &str = "part";
+
+async fn measure(pods: usize, as_endpoints: bool) -> Duration {
     let world = World::new().await;
     world.create(&manifests::driver(&world.driver_url())).await;
     world.create(&manifests::load_balancer(LB)).await;
     for number in 0..pods {
-        world
-            .create(&manifests::pod(&format!("web-{number}")))
-            .await;
+        let mut pod = manifests::pod(&format!("web-{number}"));
+        let labels = pod.metadata.labels.get_or_insert_default();
+        labels.insert(PART.to_owned(), (number % SERVICES).to_string());
+        world.create(&pod).await;
     }
+    let groups = if as_endpoints {
+        let mut groups = Vec::new();
+        for (service, group) in services() {
+            world.create(&service).await;
+            groups.push(group);
+        }
+        groups
+    } else {
+        vec![manifests::group(GROUP, &[LB])]
+    };
     let memory = resident(std::process::id()) >> 20;
     let writes = world.cluster.requests();
     let controller = world.start_controller_with(
@@ -47,7 +78,9 @@ async fn measure(pods: usize) -> Duration {
         },
     );
     let began = Instant::now();
-    world.create(&manifests::group(GROUP, &[LB])).await;
+    for group in &groups {
+        world.create(group).await;
+    }
     until_within(TIMEOUT, "all are registered", async || {
         // Observing the cloud takes time proportional to its size; counting calls does not.
         let is_near = world.cloud.calls().get("ensureBackend") >= pods as u64;
@@ -57,8 +90,9 @@ async fn measure(pods: usize) -> Duration {
     let registered = began.elapsed();
     let grown = resident(std::process::id()) >> 20;
     until_within(TIMEOUT, "the group counts them", async || {
-        let group: BackendGroup = world.api(NAMESPACE).get(GROUP).await.ok()?;
-        let count = group.status?.registered_backends;
+        let groups: Vec<BackendGroup> = world.all().await;
+        let counts = groups.into_iter().filter_map(|group| group.status);
+        let count: i32 = counts.map(|status| status.registered_backends).sum();
         (usize::try_from(count) == Ok(pods)).then_some(())
     })
     .await;
@@ -70,7 +104,10 @@ async fn measure(pods: usize) -> Duration {
     let calls = world.cloud.calls().total();
 
     let began = Instant::now();
-    world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
+    for group in &groups {
+        let name = group.metadata.name.as_deref().unwrap_or_default();
+        world.delete::<BackendGroup>(NAMESPACE, name).await;
+    }
     until_within(TIMEOUT, "all are deregistered", async || {
         let is_near = world.cloud.calls().get("deregisterBackend") >= pods as u64;
         (is_near && world.targets_count() == 0).then_some(())

@@ -1,6 +1,7 @@
 //! Measures how fast a group of many pods is registered, and how the figures grow with the group.
 //!
-//! * `cargo run --release -p lbcf-e2e --example scale -- 500 1000 2000` runs everything in one process.
+//! * `cargo run --release -p lbcf-e2e --example scale -- 500 1000 2000` runs everything in one process;
+//!   with `--endpoints` the pods are the endpoints of five services, each with a group.
 //! * `cargo build --release -p lbcf-cli`, then
 //!   `cargo run --release -p lbcf-e2e --example scale -- --processes 1000 2000 10000` runs what users run:
 //!   `lbcf local-cluster`, `lbcf mock-driver` and `lbcf controller` with their default flags.
@@ -33,17 +34,24 @@ struct Arguments {
     /// Measures the processes of a release build instead of one process for everything
     #[arg(long)]
     processes: bool,
+    /// Registers the pods as the endpoints of five services
+    #[arg(long, conflicts_with = "processes")]
+    endpoints: bool,
     /// Flags of the measured controller, such as "--client-qps 100"
     #[arg(long, default_value = "", allow_hyphen_values = true)]
     controller_flags: String,
+    /// Creates so many pods that nothing selects, for --processes
+    #[arg(long, default_value_t = 0, requires = "processes")]
+    other_pods: usize,
 }
 
 #[tokio::main]
 async fn main() {
     let arguments = Arguments::parse();
     if arguments.processes {
-        processes::measure_all(&arguments.pods, &arguments.controller_flags).await;
+        let (pods, other_pods) = (&arguments.pods, arguments.other_pods);
+        processes::measure_all(pods, other_pods, &arguments.controller_flags).await;
     } else {
-        in_process::measure_all(&arguments.pods).await;
+        in_process::measure_all(&arguments.pods, arguments.endpoints).await;
     }
 }

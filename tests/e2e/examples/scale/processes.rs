@@ -36,11 +36,11 @@ const REST: Duration = Duration::from_secs(3);
 /// The pause between two looks at the driver's calls.
 const POLL: Duration = Duration::from_millis(5);
 
-pub(super) async fn measure_all(sizes: &[usize], controller_flags: &str) {
+pub(super) async fn measure_all(sizes: &[usize], other_pods: usize, controller_flags: &str) {
     let mut columns = Vec::new();
     for &pods in sizes {
         let mut system = System::start(controller_flags).await;
-        columns.push((pods, system.measure(pods).await));
+        columns.push((pods, system.measure(pods, other_pods).await));
     }
     table::print(&columns);
 }
@@ -114,20 +114,23 @@ impl System {
         .await;
     }
 
-    async fn measure(&mut self, pods: usize) -> Figures {
+    async fn measure(&mut self, pods: usize, other_pods: usize) -> Figures {
         let mut figures = Figures::default();
         sleep(REST).await;
         let idle = self.controller.resident();
         figures.add("controller, idle", mb(idle), "MB");
-        self.create_pods(pods).await;
+        self.create_pods(pods, other_pods).await;
         sleep(REST).await;
         let known = self.controller.resident();
-        let per_pod = |from: u64, to: u64| to.saturating_sub(from) as f64 / pods as f64 / 1e3;
-        figures.add("controller, a pod known", per_pod(idle, known), "kB");
+        let per =
+            |count: usize, from: u64, to: u64| to.saturating_sub(from) as f64 / count as f64 / 1e3;
+        let per_pod = per(pods + other_pods, idle, known);
+        figures.add("controller, a pod known", per_pod, "kB");
         self.register(pods, &mut figures).await;
         let registered = self.controller.resident();
-        let per_backend = per_pod(known, registered);
+        let per_backend = per(pods, known, registered);
         figures.add("controller, a backend registered", per_backend, "kB");
+        figures.add("controller, all registered", mb(registered), "MB");
         self.change_weight(pods, &mut figures).await;
         self.change_pods(pods.min(CHANGED_PODS), &mut figures).await;
         self.deregister(pods, &mut figures).await;
@@ -139,17 +142,21 @@ impl System {
         figures
     }
 
-    async fn create_pods(&self, pods: usize) {
+    /// Creates pods for the group, and others that it does not select.
+    async fn create_pods(&self, pods: usize, other_pods: usize) {
         let api: Api<Pod> = Api::namespaced(self.client.clone(), NAMESPACE);
         let create = |number| {
             let api = api.clone();
             async move {
-                let pod = manifests::pod(&format!("web-{number}"));
+                let mut pod = manifests::pod(&format!("web-{number}"));
+                if number >= pods {
+                    pod.metadata.labels = None;
+                }
                 let created = api.create(&PostParams::default(), &pod).await;
                 created.expect("the pod is accepted");
             }
         };
-        let creating = futures::stream::iter(0..pods).map(create);
+        let creating = futures::stream::iter(0..pods + other_pods).map(create);
         creating.buffer_unordered(16).collect::<Vec<()>>().await;
         until_within(TIMEOUT, "all pods are ready", async || {
             let list = api.list(&ListParams::default()).await.expect("pods");

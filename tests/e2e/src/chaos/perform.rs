@@ -25,8 +25,9 @@ pub(super) struct Environment {
     backup: Backup,
     /// Whether the cluster can be restored.
     is_backed_up: bool,
-    /// Whether events may be lost: controllers write them once, and again after an hour.
-    pub(super) may_lose_events: bool,
+    /// Whether events are lost: a restored cluster has those of the backup, and controllers report what
+    /// lasts again after an hour.
+    pub(super) has_lost_events: bool,
     /// How many calls there were when the cluster was restored last.
     calls_before_restore: usize,
 }
@@ -47,7 +48,7 @@ impl Environment {
             api_faults: ApiFaults::default(),
             backup: Backup::default(),
             is_backed_up: false,
-            may_lose_events: false,
+            has_lost_events: false,
             calls_before_restore: 0,
         }
     }
@@ -87,10 +88,7 @@ impl Environment {
     }
 
     async fn fault(&mut self, fault: Fault) {
-        self.may_lose_events |= matches!(
-            fault,
-            Fault::RestartApiServer | Fault::OverloadApiServer(_) | Fault::BackUp | Fault::Restore
-        );
+        self.has_lost_events |= matches!(fault, Fault::Restore);
         let (controllers, world) = (&mut self.controllers, &self.world);
         match fault {
             Fault::RestartApiServer => self.api_faults.restart(world),

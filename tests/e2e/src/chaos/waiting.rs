@@ -48,7 +48,7 @@ pub(super) async fn waits_in_silence(environment: &Environment, cluster: &Cluste
             let uid = object.metadata.uid.unwrap_or_default();
             let events = reported.get(&uid);
             let is_silent = events.is_none_or(|events| events.is_disjoint(&reasons));
-            if is_silent && !environment.may_lose_events {
+            if is_silent && !environment.has_lost_events {
                 violations.push(format!(
                     "{plural} {name} waits without an event: {reasons:?}"
                 ));

@@ -15,7 +15,10 @@ pub(crate) fn adapt(kind: &str, object: &mut Value) {
             let (node, _) = NODES[usize::from(last) % NODES.len()];
             object["spec"]["nodeName"] = node.into();
         }
-        "BackendGroup" if object["spec"]["service"].is_object() => {
+        "BackendGroup"
+            if object["spec"]["service"].is_object()
+                && object["spec"]["service"]["mode"] != "Endpoints" =>
+        {
             object["spec"]["service"]["nodeSelector"][LABEL] = "true".into();
         }
         "Node" => {

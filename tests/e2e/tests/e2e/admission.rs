@@ -270,7 +270,12 @@ async fn u47_a_second_replica_serves_with_the_same_certificates() {
     let before = secrets.get("lbcf-controller-admission").await.unwrap();
     let _two = world.start_admitting("two", World::options()).await;
     one.task.abort();
-    world.create(&manifests::load_balancer(LB)).await;
+    // The first one may have been the last to put its own address into the configurations.
+    let (lbs, lb) = (world.api(NAMESPACE), manifests::load_balancer(LB));
+    until("the second replica admits", async || {
+        lbs.create(&PostParams::default(), &lb).await.ok()
+    })
+    .await;
     let after = secrets.get("lbcf-controller-admission").await.unwrap();
     assert_eq!(
         before.metadata.resource_version,

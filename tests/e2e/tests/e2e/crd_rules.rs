@@ -36,6 +36,15 @@ fn bind() -> Value {
     })
 }
 
+/// A group of a service with these changes of its selection.
+fn of_service(changes: Value) -> Value {
+    let mut service = json!({"name": "web", "port": {"port": 80}});
+    if let (Some(service), Value::Object(changes)) = (service.as_object_mut(), changes) {
+        service.extend(changes);
+    }
+    json!({"loadBalancers": ["web-lb"], "service": service})
+}
+
 /// A spec with other values at these JSON pointers.
 fn with<const N: usize>(mut spec: Value, changes: [(&str, Value); N]) -> Value {
     for (pointer, value) in changes {
@@ -193,6 +202,46 @@ async fn d48_a_group_is_validated_without_admission() {
             r#"spec.service.name: Invalid value: "Web": must be an object's name"#,
         ),
         (
+            of_service(json!({"mode": "Pods"})),
+            r#"spec.service.mode: Unsupported value: "Pods": supported values: "NodePort", "Endpoints""#,
+        ),
+        (
+            of_service(json!({"port": {"name": "http", "port": 80}})),
+            "spec.service.port: Invalid value: a name can be set only alone",
+        ),
+        (
+            of_service(json!({"port": {"name": "Http"}})),
+            r#"spec.service.port.name: Invalid value: "Http": must be at most 63 of a-z"#,
+        ),
+        (
+            of_service(json!({"port": {}})),
+            "spec.service.port.port: Invalid value: required; must be a number from 1 to 65535",
+        ),
+        (
+            of_service(json!({"port": {"port": 80, "protocol": "SCTP"}})),
+            "spec.service.port.protocol: Invalid value: must be TCP or UDP",
+        ),
+        (
+            of_service(json!({"addressFamilies": ["IPv6"]})),
+            "spec.service.addressFamilies: Invalid value: only allowed with spec.service.mode Endpoints",
+        ),
+        (
+            of_service(json!({"zones": ["a"]})),
+            "spec.service.zones: Invalid value: only allowed with spec.service.mode Endpoints",
+        ),
+        (
+            of_service(json!({"mode": "Endpoints", "zones": ["a b"]})),
+            r#"spec.service.zones[0]: Invalid value: "a b": must be the name of a zone"#,
+        ),
+        (
+            of_service(json!({"mode": "Endpoints", "addressFamilies": ["IPX"]})),
+            r#"spec.service.addressFamilies[0]: Unsupported value: "IPX": supported values: "IPv4", "IPv6", "FQDN""#,
+        ),
+        (
+            of_service(json!({"mode": "Endpoints", "nodeSelector": {"a": "b"}})),
+            "spec.service.nodeSelector: Invalid value: only allowed with spec.service.mode NodePort",
+        ),
+        (
             with(
                 group(),
                 [
@@ -207,6 +256,12 @@ async fn d48_a_group_is_validated_without_admission() {
     }
     for spec in [
         group(),
+        of_service(json!({"mode": "NodePort", "nodeSelector": {"a": "b"}})),
+        of_service(json!({"port": {"name": "http"}})),
+        of_service(json!({
+            "mode": "Endpoints", "port": {"name": "", "port": 80, "protocol": "SCTP"},
+            "addressFamilies": ["IPv4", "IPv6", "FQDN"], "zones": ["zone-a"],
+        })),
         with(group(), [("/pods/ports/0", json!({"portNumber": 80}))]),
         with(
             group(),

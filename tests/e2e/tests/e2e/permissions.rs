@@ -72,9 +72,10 @@ async fn u51_b160_the_manifests_allow_exactly_what_the_controller_does() {
     // An object of every kind.
     world.create(&manifests::driver(&world.driver_url())).await;
     world.create(&manifests::load_balancer(LB)).await;
-    for pod in ["web-0", "web-1"] {
-        world.create(&manifests::pod(pod)).await;
-    }
+    world
+        .create(&manifests::gated(manifests::pod("web-0")))
+        .await;
+    world.create(&manifests::pod("web-1")).await;
     let mut group = manifests::group(GROUP, &[LB]);
     group.spec.deregister_policy = Some(DeregisterPolicy::Webhook);
     group.spec.deregister_webhook = Some(DeregisterWebhook {

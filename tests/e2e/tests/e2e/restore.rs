@@ -66,7 +66,7 @@ async fn d39_a_standby_that_takes_over_after_a_restore_knows_only_what_exists() 
     assert_eq!(pods, ["web-0", "web-2"]);
     let lists = |key: &RequestKey| key.user_agent == "two" && key.verb == "list";
     let requests = world.cluster.requests();
-    assert_eq!(requests.count(lists), 8, "one page a kind: {requests:?}");
+    assert_eq!(requests.count(lists), 9, "one page a kind: {requests:?}");
     // The load balancer waits for no record that does not exist.
     world.delete_basics().await;
     two.task.abort();

@@ -2,8 +2,10 @@
 //! which requests fail meanwhile. Each phase waits for the one before it; in the end nothing is left.
 
 use k8s_openapi::api::core::v1::{Pod, Service};
+use k8s_openapi::api::discovery::v1::EndpointSlice;
 use lbcf_controller::api::{
-    BackendGroup, Bind, DeregisterPolicy, DeregisterWebhook, LoadBalancer, LoadBalancerDriver,
+    BackendGroup, Bind, Conditions, DeregisterPolicy, DeregisterWebhook, LoadBalancer,
+    LoadBalancerDriver, condition_types,
 };
 use lbcf_e2e::manifests::{self, BIND, DRIVER, GROUP, LB, NAMESPACE, OWN_DRIVER, SERVICE, SYSTEM};
 use lbcf_e2e::{World, until, until_is};
@@ -16,23 +18,29 @@ pub(crate) enum Scenario {
     Pods,
     /// A group on a service's node port.
     Service,
+    /// A group on a service's endpoints.
+    Endpoints,
     /// A group of addresses.
     Static,
     /// A Bind of two load balancers, one of which is replaced.
     Bind,
     /// A group whose driver decides which unready pods stay registered.
     Verdicts,
+    /// A load balancer and a group of pods that are Ready when they are registered.
+    Gates,
     /// A namespace with a driver, a load balancer and a group of pods, deleted as a whole.
     Namespace,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Pods,
         Self::Service,
+        Self::Endpoints,
         Self::Static,
         Self::Bind,
         Self::Verdicts,
+        Self::Gates,
         Self::Namespace,
     ];
 
@@ -41,9 +49,11 @@ impl Scenario {
         match self {
             Self::Pods => run_with_pods(world).await,
             Self::Service => run_with_a_service(world).await,
+            Self::Endpoints => run_with_endpoints(world).await,
             Self::Static => run_with_addresses(world).await,
             Self::Bind => run_with_a_bind(world).await,
             Self::Verdicts => run_with_verdicts(world).await,
+            Self::Gates => run_with_gates(world).await,
             Self::Namespace => run_with_a_namespace(world).await,
         }
     }
@@ -58,6 +68,9 @@ pub(crate) async fn delete_everything(world: &World) {
     world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
     world.delete::<LoadBalancer>(NAMESPACE, LB).await;
     world.delete::<Service>(NAMESPACE, SERVICE).await;
+    for slice in ["slice-a", "slice-b"] {
+        world.delete::<EndpointSlice>(NAMESPACE, slice).await;
+    }
     for pod in ["web-0", "web-1", "web-2"] {
         world.delete::<Pod>(NAMESPACE, pod).await;
     }
@@ -83,6 +96,41 @@ async fn run_with_pods(world: &World) {
         (observed.len() == 1 && observed[0].attributes["chargeType"] == "MONTHLY").then_some(())
     })
     .await;
+    world.delete_basics().await;
+}
+
+async fn run_with_gates(world: &World) {
+    world.create_driver().await;
+    world.create(&manifests::load_balancer(LB)).await;
+    world.create(&manifests::group(GROUP, &[LB])).await;
+    // A pod that the controller sees before its group or load balancer does not wait for them.
+    until("the controller has seen both", async || {
+        let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.ok()?;
+        let group = world.api::<BackendGroup>(NAMESPACE).get(GROUP).await.ok()?;
+        let is_seen = group.status?.observed_generation.is_some();
+        let is_created = lb.status?.conditions.is_true(condition_types::CREATED);
+        (is_seen && is_created).then_some(())
+    })
+    .await;
+    for pod in ["web-0", "web-1"] {
+        world.create(&manifests::gated(manifests::pod(pod))).await;
+    }
+    for pod in ["web-0", "web-1"] {
+        until(&format!("{pod} is Ready"), async || {
+            let pod = world.api::<Pod>(NAMESPACE).get(pod).await.ok()?;
+            let mut conditions = pod.status?.conditions?.into_iter();
+            let ready = conditions.find(|condition| condition.type_ == "Ready")?;
+            (ready.status == "True").then_some(())
+        })
+        .await;
+    }
+    assert_eq!(
+        world.targets_count(),
+        2,
+        "a pod is Ready when it is registered"
+    );
+    world.delete::<Pod>(NAMESPACE, "web-0").await;
+    world.until_targets(&["web-1"], "50").await;
     world.delete_basics().await;
 }
 
@@ -119,6 +167,52 @@ async fn run_with_a_service(world: &World) {
         .until_bound(&[&format!("{one}:30082"), "192.168.100.99:30082"])
         .await;
     world.until_counts(GROUP, [1, 1, 2, 2]).await;
+    world.delete_basics().await;
+}
+
+async fn run_with_endpoints(world: &World) {
+    world.create_driver().await;
+    world.create(&manifests::load_balancer(LB)).await;
+    let service = manifests::service_without_selector(SERVICE);
+    world.create(&service).await;
+    let slice = |name, addresses: &[&str]| {
+        let endpoints = manifests::endpoints(addresses.iter().copied());
+        manifests::endpoint_slice(name, SERVICE, &endpoints)
+    };
+    let patch = async |name: &str, addresses: &[&str]| {
+        let endpoints = manifests::endpoints(addresses.iter().copied());
+        let patch = json!({ "endpoints": endpoints });
+        world.patch::<EndpointSlice>(NAMESPACE, name, patch).await;
+    };
+    world
+        .create(&slice("slice-a", &["10.9.0.1", "10.9.0.2"]))
+        .await;
+    world.create(&slice("slice-b", &["10.9.0.3"])).await;
+    world
+        .create(&manifests::endpoint_group(GROUP, SERVICE, &[LB]))
+        .await;
+    let three = ["10.9.0.1:8080", "10.9.0.2:8080", "10.9.0.3:8080"];
+    world.until_bound(&three).await;
+    world.until_counts(GROUP, [3; 4]).await;
+    // One moves to the other slice, one leaves, one is terminating.
+    patch("slice-b", &["10.9.0.2", "10.9.0.3", "10.9.0.4"]).await;
+    patch("slice-a", &["10.9.0.1"]).await;
+    world.until_counts(GROUP, [4; 4]).await;
+    let mut terminating = manifests::endpoints(["10.9.0.1"]);
+    terminating[0]["conditions"] = json!({"ready": false, "serving": true, "terminating": true});
+    let terminating = json!({ "endpoints": terminating });
+    world
+        .patch::<EndpointSlice>(NAMESPACE, "slice-a", terminating)
+        .await;
+    world
+        .until_bound(&["10.9.0.2:8080", "10.9.0.3:8080", "10.9.0.4:8080"])
+        .await;
+    world.until_counts(GROUP, [3; 4]).await;
+    world.delete::<EndpointSlice>(NAMESPACE, "slice-b").await;
+    world.until_bound(&[]).await;
+    patch("slice-a", &["10.9.0.1"]).await;
+    world.until_bound(&["10.9.0.1:8080"]).await;
+    world.until_counts(GROUP, [1; 4]).await;
     world.delete_basics().await;
 }
 

@@ -1,6 +1,7 @@
 //! Whatever waits says why, in a condition and in an event (d44), and again from time to time (d45).
 
 mod binds;
+mod failed_writes;
 mod groups;
 mod load_balancers;
 mod records;

@@ -1,5 +1,7 @@
 use super::*;
 use crate::admission::tests::fixture::{group, with};
+use crate::api::BackendGroupSpec;
+use lbcf_driver_sdk::webhook::BackendType;
 use serde_json::json;
 
 fn check(new: &Value, old: Option<&Value>) -> Vec<String> {
@@ -115,6 +117,93 @@ fn b80_a_services_port_and_nodes() {
     }
     let all = json!({"name": "s", "port": {"portNumber": 80}, "nodeSelector": {"zone/a": ""}});
     assert_eq!(check(&with_backends("service", all), None), [""; 0]);
+}
+
+#[test]
+fn d60_d63_d65_what_is_registered_of_a_service() {
+    let service = |changes: Value| {
+        let mut service = service();
+        let fields = changes.as_object().unwrap().clone();
+        service.as_object_mut().unwrap().extend(fields);
+        with_backends("service", service)
+    };
+    for (changes, field, says) in [
+        (
+            json!({"port": {"name": "Http"}}),
+            "spec.service.port.name",
+            &["\"Http\"", "a-z"][..],
+        ),
+        (
+            json!({"port": {"name": "http", "port": 80}}),
+            "spec.service.port",
+            &["only alone"],
+        ),
+        (
+            json!({"port": {"name": "http", "protocol": "TCP"}}),
+            "spec.service.port",
+            &["only alone"],
+        ),
+        (
+            json!({"addressFamilies": ["IPv6"]}),
+            "spec.service.addressFamilies",
+            &["mode Endpoints"],
+        ),
+        (
+            json!({"zones": ["a"]}),
+            "spec.service.zones",
+            &["mode Endpoints"],
+        ),
+        (
+            json!({"mode": "Endpoints", "zones": ["a", ""]}),
+            "spec.service.zones[1]",
+            &["\"\"", "name of a zone"],
+        ),
+        (
+            json!({"mode": "Endpoints", "nodeSelector": {"a": "b"}}),
+            "spec.service.nodeSelector",
+            &["mode NodePort"],
+        ),
+        (
+            json!({"mode": "Endpoints", "port": {"port": 80, "protocol": "sctp"}}),
+            "spec.service.port.protocol",
+            &["\"sctp\"", "TCP, UDP or SCTP"],
+        ),
+    ] {
+        assert_refused(&check(&service(changes), None), field, says);
+    }
+    for good in [
+        json!({"mode": "NodePort", "nodeSelector": {"a": "b"}}),
+        json!({"port": {"name": "http"}}),
+        json!({"mode": "Endpoints", "port": {"name": "", "port": 80, "protocol": "SCTP"},
+            "addressFamilies": ["IPv4", "IPv6", "FQDN"], "zones": ["zone-a"]}),
+        json!({"mode": null, "addressFamilies": null, "zones": null}),
+    ] {
+        let good = service(good);
+        assert_eq!(check(&good, None), [""; 0], "{good}");
+        // The mode may change: the records are replaced.
+        let other = service(json!({"mode": "Endpoints"}));
+        assert_eq!(check(&good, Some(&other)), [""; 0], "{good}");
+    }
+    let unknown = service(json!({"mode": "Pods"}));
+    let error = Spec::<BackendGroupSpec>::read(Kind::BackendGroup, &unknown).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("spec.service.mode: unknown variant `Pods`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn d66_endpoints_are_validated_as_pods_are() {
+    let on_the_wire = |mode: &str| {
+        let mut service = service();
+        service["mode"] = json!(mode);
+        let group = spec(Kind::BackendGroup, &with_backends("service", service));
+        backend_type_on_the_wire(&group.read)
+    };
+    assert_eq!(on_the_wire("Endpoints"), Some(BackendType::Pod));
+    assert_eq!(on_the_wire("NodePort"), Some(BackendType::Service));
 }
 
 #[test]

@@ -73,6 +73,7 @@ pub(super) fn wrong_types(lab: &Lab, valid: &ValidCalls) -> Vec<BadRequest> {
     let generate = valid.backend.generate();
     let field = match &valid.backend.source {
         Source::Service(_) => "serviceBackend",
+        Source::Endpoint(_) => "endpointBackend",
         Source::Pod(_) | Source::Static => "podBackend",
     };
     for value in [json!("x"), json!(["x"]), json!(7)] {

@@ -32,6 +32,10 @@ async fn gen_08(lab: &Lab) -> CheckOutcome {
         let service = lab.service_backend(&load_balancer);
         undeclared(lab, &service, "backend.service").await?;
     }
+    if !lab.has(Feature::EndpointBackends) {
+        let endpoint = lab.endpoint_backend(&load_balancer);
+        undeclared(lab, &endpoint, "backend.endpoint").await?;
+    }
     let mut nothing = lab.pod_backend(&load_balancer);
     nothing.source = Source::Static;
     let reply = lab.call(&nothing.generate().invalid()).await;

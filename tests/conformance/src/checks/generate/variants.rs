@@ -77,7 +77,8 @@ pub(super) fn services(lab: &Lab, load_balancer: &LoadBalancer) -> Vec<Variant> 
 /// The same backend with a changed request.
 pub(super) fn sent_as(backend: &Backend, change: impl FnOnce(&mut Value)) -> Backend {
     let mut backend = backend.clone();
-    if let Source::Pod(sent) | Source::Service(sent) = &mut backend.source {
+    if let Source::Pod(sent) | Source::Service(sent) | Source::Endpoint(sent) = &mut backend.source
+    {
         change(sent);
     }
     backend
@@ -86,7 +87,7 @@ pub(super) fn sent_as(backend: &Backend, change: impl FnOnce(&mut Value)) -> Bac
 /// `podBackend` or `serviceBackend` of the request.
 fn sent(backend: Backend) -> Value {
     match backend.source {
-        Source::Pod(sent) | Source::Service(sent) => sent,
+        Source::Pod(sent) | Source::Service(sent) | Source::Endpoint(sent) => sent,
         Source::Static => Value::Null,
     }
 }

@@ -223,6 +223,14 @@ async fn a_controller_killed_anywhere_with_a_group_of_a_service_loses_and_leaves
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_controller_killed_anywhere_with_a_group_of_endpoints_loses_and_leaves_nothing() {
+    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
+        return;
+    }
+    kill_everywhere(Scenario::Endpoints, 25, 12).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_controller_killed_anywhere_with_a_group_of_addresses_loses_and_leaves_nothing() {
     if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
         return;
@@ -252,4 +260,12 @@ async fn d32_a_controller_killed_anywhere_with_a_namespace_loses_and_leaves_noth
         return;
     }
     kill_everywhere(Scenario::Namespace, 20, 12).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d67_a_controller_killed_anywhere_with_readiness_gates_loses_and_leaves_nothing() {
+    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
+        return;
+    }
+    kill_everywhere(Scenario::Gates, 15, 8).await;
 }

@@ -1,0 +1,183 @@
+//! The endpoints of Services: what follows from a change of a slice, and look-ups (e1).
+
+use super::service_groups::service_key;
+use super::slices::{Endpoint, SliceView};
+use super::store::Diff;
+use super::{Index, Indexed, Store, StoreEvent};
+use crate::api::{BackendGroup, BackendRecord, PodSelection, SelectPodByLabel};
+use crate::index::{ServiceView, endpoints_of};
+use crate::key::{ObjectKey, Owner, RequestKey, Unit};
+use crate::reconcile::Request;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// An endpoint in a slice, which may be in another one as well.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SliceEndpoint {
+    pub slice: Arc<SliceView>,
+    pub endpoint: Endpoint,
+}
+
+impl Indexed for SliceView {
+    const KIND: &'static str = "EndpointSlice";
+
+    fn store(index: &Index) -> &Store<Self> {
+        &index.slices.store
+    }
+
+    /// A change concerns the groups on its Service, and of each only the addresses that changed. One
+    /// that moves to another slice is two changes of the same address.
+    fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request> {
+        let mut requests = Vec::new();
+        for (key, diff) in index.slices.store.apply(event) {
+            index.slices.of_service.update(&diff, |slice| {
+                let service = slice.service.clone();
+                service.map(|service| (service, key.clone()))
+            });
+            requests.extend(index.after_change_of_slice(&diff));
+        }
+        requests
+    }
+}
+
+impl Index {
+    fn after_change_of_slice(&mut self, diff: &Diff<SliceView>) -> Vec<Request> {
+        let (old, new) = (diff.old.as_deref(), diff.new.as_deref());
+        let services: BTreeSet<&ObjectKey> = [old, new]
+            .into_iter()
+            .flatten()
+            .filter_map(|slice| slice.service.as_ref())
+            .collect();
+        let mut requests = Vec::new();
+        for service in services {
+            let of_service = |slice: &&SliceView| slice.service.as_ref() == Some(service);
+            let (old, new) = (old.filter(of_service), new.filter(of_service));
+            let groups = self.groups_on_endpoints(service);
+            if groups.is_empty() {
+                continue;
+            }
+            let changed = SliceView::changes(old, new);
+            let state = |slice: Option<&SliceView>| {
+                slice.map(|it| (it.problems.clone(), it.is_unknown, it.ports.is_empty()))
+            };
+            if changed.is_empty() && state(old) == state(new) {
+                continue;
+            }
+            let may_deregister = changed.iter().any(|(_, may_deregister)| *may_deregister);
+            for owner in groups.into_iter().map(Owner::Group) {
+                for (unit, may_deregister) in &changed {
+                    self.pending.mark(&owner, Arc::clone(unit), *may_deregister);
+                    requests.extend(self.records.waiting_for_address(&owner, unit));
+                }
+                // What is unknown no longer may have to be deregistered.
+                if old.is_some_and(|old| old.is_unknown) {
+                    self.pending.mark_all(&owner);
+                }
+                let key = owner.request_key();
+                requests.push(match may_deregister {
+                    true => Request::high(key),
+                    false => Request::normal(key),
+                });
+            }
+        }
+        requests
+    }
+
+    fn groups_on_endpoints(&self, service: &ObjectKey) -> Vec<ObjectKey> {
+        let groups = self.service_groups.of_service(service).into_iter();
+        let is_on_endpoints = |key: &ObjectKey| {
+            let group = self.groups.find(key);
+            group.is_some_and(|group| endpoints_of(group).is_some())
+        };
+        groups.filter(is_on_endpoints).collect()
+    }
+
+    /// The slices of a Service, in the order of their names.
+    pub(crate) fn slices_of(&self, service: &ObjectKey) -> Vec<Arc<SliceView>> {
+        let keys = self.slices.of_service.get(service);
+        let slices = keys.filter_map(|key| self.slices.store.find(key));
+        slices.cloned().collect()
+    }
+
+    /// The addresses of a Service's endpoints.
+    pub(super) fn addresses_of(&self, service: &ObjectKey) -> BTreeSet<Unit> {
+        let slices = self.slices_of(service);
+        let endpoints = slices.iter().flat_map(|slice| &slice.endpoints);
+        endpoints.map(|it| Arc::clone(&it.address)).collect()
+    }
+
+    /// The units of an owner's records of a pod.
+    pub(super) fn units_of_pod(&self, owner: &Owner, pod: &ObjectKey) -> BTreeSet<Unit> {
+        let records = self.records.of_pod(pod);
+        let own = records.filter(|record| Owner::of(record).as_ref() == Some(owner));
+        own.map(|record| super::unit_of(record).into()).collect()
+    }
+
+    /// Marks the units of an owner's pods as having to be reconciled: the pods themselves or, where
+    /// the backends are endpoints, the addresses of their records.
+    pub(crate) fn mark_units_of_pods<'a>(
+        &mut self,
+        owner: &Owner,
+        pods: impl IntoIterator<Item = &'a ObjectKey>,
+    ) {
+        for pod in pods {
+            let units = self.units_of_pod(owner, pod);
+            self.mark_units(owner, units.iter().chain([&pod.name]));
+        }
+    }
+
+    /// The pods that a group's deregister policy is about if its backends are endpoints.
+    pub(crate) fn pods_behind(&self, group: &BackendGroup) -> Option<PodSelection> {
+        let selection = endpoints_of(group)?;
+        let key = service_key(&ObjectKey::of(group), selection);
+        self.find::<ServiceView>(&key)?.pods()
+    }
+
+    /// The endpoints that a record may stand for: those with its address.
+    pub(crate) fn endpoints_at(&self, record: &BackendRecord) -> Vec<SliceEndpoint> {
+        let Some(backend) = &record.spec.endpoint_backend else {
+            return Vec::new();
+        };
+        let namespace = record.metadata.namespace.as_deref().unwrap_or_default();
+        let slices = self.slices_of(&ObjectKey::new(namespace, backend.service.as_str()));
+        endpoints_at(&slices, &backend.address)
+    }
+}
+
+/// The endpoints with an address.
+pub(crate) fn endpoints_at(slices: &[Arc<SliceView>], address: &str) -> Vec<SliceEndpoint> {
+    let of_slice = |slice: &Arc<SliceView>| {
+        let endpoints = slice.at(address).iter().map(|endpoint| SliceEndpoint {
+            slice: Arc::clone(slice),
+            endpoint: endpoint.clone(),
+        });
+        endpoints.collect::<Vec<_>>()
+    };
+    slices.iter().flat_map(of_slice).collect()
+}
+
+impl ServiceView {
+    /// The pods that its selector selects; none without a selector.
+    pub(crate) fn pods(&self) -> Option<PodSelection> {
+        (!self.selector.is_empty()).then(|| PodSelection {
+            by_label: Some(SelectPodByLabel {
+                selector: self.selector.clone(),
+                except: Vec::new(),
+            }),
+            ..PodSelection::default()
+        })
+    }
+}
+
+impl super::Records {
+    /// The requests for the records of a unit that have no address yet.
+    fn waiting_for_address(&self, owner: &Owner, unit: &Unit) -> Vec<Request> {
+        let records = self.of_unit(owner, unit);
+        let waiting = records.filter(|record| {
+            let status = record.status.as_ref();
+            status.is_none_or(|status| status.backend_addr.is_empty())
+        });
+        let keys = waiting.map(|record| RequestKey::Record(ObjectKey::of(&**record)));
+        keys.map(Request::normal).collect()
+    }
+}

@@ -1,0 +1,63 @@
+//! Which pods' readiness gates have to be reconciled after an event (d67).
+//!
+//! Pods without the gate cost a look-up of the pod when a record's registration changes, and nothing
+//! else.
+
+use super::Index;
+use super::pods::PodView;
+use super::records::{counts_as_registered, namespace_of};
+use super::selections::Selections;
+use super::store::Diff;
+use crate::api::BackendRecord;
+use crate::key::{ObjectKey, Owner, RequestKey};
+use crate::reconcile::Request;
+use std::sync::Arc;
+
+/// The request of a pod that was added or has changed, if it has the gate.
+pub(super) fn of_pod(key: &ObjectKey, pod: &PodView) -> Option<Request> {
+    pod.gate?;
+    Some(Request::normal(RequestKey::Pod(key.clone())))
+}
+
+/// The requests of the pods that an owner selects and that wait for their gate.
+pub(super) fn of_owner(
+    selections: &Selections,
+    owner: &Owner,
+) -> impl Iterator<Item = Request> + use<> {
+    let namespace = &owner.key().namespace;
+    let waiting = selections.waiting_for_gate.get(owner);
+    let keys = waiting.map(|name| ObjectKey::new(Arc::clone(namespace), Arc::clone(name)));
+    let requests = keys.map(|key| Request::normal(RequestKey::Pod(key)));
+    requests.collect::<Vec<_>>().into_iter()
+}
+
+impl Index {
+    /// The owners that select a pod.
+    pub(crate) fn owners_of_pod(&self, pod: &ObjectKey) -> Vec<Owner> {
+        self.selections.of_pod.get(pod).cloned().collect()
+    }
+
+    /// Whether an owner's record of this name is registered and stays so.
+    pub(crate) fn is_registered_by(&self, owner: &Owner, name: &str) -> bool {
+        let key = ObjectKey::new(Arc::clone(&owner.key().namespace), name);
+        let record = self.records.store.find(&key);
+        record.is_some_and(|record| {
+            counts_as_registered(record) && Owner::of(record).as_ref() == Some(owner)
+        })
+    }
+
+    /// The request of a record's pod, if that has the gate and the record became registered or ceased to be.
+    pub(super) fn gate_of_record(&self, diff: &Diff<BackendRecord>) -> Option<Request> {
+        let [was, is] = [&diff.old, &diff.new].map(|record| {
+            let record = record.as_deref();
+            record.is_some_and(counts_as_registered)
+        });
+        if was == is {
+            return None;
+        }
+        let record = diff.new.as_ref().or(diff.old.as_ref())?;
+        let name = record.spec.pod_backend.as_ref()?.name.as_str();
+        let key = ObjectKey::new(namespace_of(record), name);
+        of_pod(&key, self.pods.store.find(&key)?)
+    }
+}
