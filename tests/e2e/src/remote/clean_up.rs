@@ -3,11 +3,13 @@
 use super::nodes;
 use super::owned::{Named, OF_ALL, OF_WORLDS, PREFIX, is_conflict, is_not_found, kinds};
 use crate::manifests::{NAMESPACE, SYSTEM};
+use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 use k8s_openapi::api::core::v1::{Event, Namespace, Pod, Service};
+use k8s_openapi::api::discovery::v1::EndpointSlice;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Client;
 use kube::api::{Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
-use lbcf_controller::api::crds;
+use lbcf_controller::api::{NamespacedKind, crds};
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -127,25 +129,35 @@ async fn delete_lbcf(client: &Client) -> kube::Result<bool> {
     Ok(is_done)
 }
 
-/// Deletes what keeps node ports and addresses, and events, which later worlds would find.
+/// Deletes what keeps node ports and addresses, and what later worlds would find.
 async fn delete_contents(client: &Client) -> kube::Result<bool> {
     let (all, params) = (ListParams::default(), DeleteParams::default());
     let now = params.clone().grace_period(0);
     let mut is_done = true;
     for namespace in own_namespaces(client).await? {
+        // They would create pods and slices again.
+        is_done &= delete_all::<Deployment>(client, &namespace).await?;
+        is_done &= delete_all::<ReplicaSet>(client, &namespace).await?;
         let pods: Api<Pod> = Api::namespaced(client.clone(), &namespace);
         is_done &= pods.list_metadata(&all).await?.items.is_empty();
         ignore_conflict(pods.delete_collection(&now, &all).await)?;
-        let services: Api<Service> = Api::namespaced(client.clone(), &namespace);
-        for service in services.list_metadata(&all).await?.items {
-            is_done = false;
-            let name = service.metadata.name.unwrap_or_default();
-            is_gone(services.delete(&name, &params).await)?;
-        }
+        is_done &= delete_all::<Service>(client, &namespace).await?;
+        is_done &= delete_all::<EndpointSlice>(client, &namespace).await?;
         let events: Api<Event> = Api::namespaced(client.clone(), &namespace);
         ignore_conflict(events.delete_collection(&params, &all).await)?;
     }
     Ok(is_done)
+}
+
+/// Deletes the objects one by one, as not every kind can be deleted as a collection.
+async fn delete_all<K: NamespacedKind>(client: &Client, namespace: &str) -> kube::Result<bool> {
+    let api: Api<K> = Api::namespaced(client.clone(), namespace);
+    let objects = api.list_metadata(&ListParams::default()).await?.items;
+    for object in &objects {
+        let name = object.metadata.name.as_deref().unwrap_or_default();
+        is_gone(api.delete(name, &DeleteParams::background()).await)?;
+    }
+    Ok(objects.is_empty())
 }
 
 /// An object may be deleted by two at a time.

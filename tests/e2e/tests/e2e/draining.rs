@@ -17,9 +17,6 @@ async fn deleting(world: &World) -> Option<BackendRecord> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d71_a_driver_learns_since_when_a_backend_drains_also_from_the_next_controller() {
-    if lbcf_e2e::needs_embedded("not tried on other clusters yet") {
-        return;
-    }
     let mut world = World::bare().await;
     let proxy = world.start_proxy().await;
     let controller = world.start_controller();

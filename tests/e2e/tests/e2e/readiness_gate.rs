@@ -113,9 +113,6 @@ async fn d67_pods_without_the_gate_are_not_written_and_others_once_for_each_stat
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d67_a_pod_waits_until_every_owner_has_registered_it_also_over_a_restart() {
-    if lbcf_e2e::needs_embedded("not tried on other clusters yet") {
-        return;
-    }
     let mut world = World::bare().await;
     let proxy = world.start_proxy().await;
     let latch = Latch::default();
@@ -204,9 +201,6 @@ async fn d68_a_ready_pod_stays_so_while_its_driver_fails() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d69_a_pod_waits_for_load_balancers_that_are_created_and_for_nothing_else() {
-    if lbcf_e2e::needs_embedded("not tried on other clusters yet") {
-        return;
-    }
     let mut world = World::bare().await;
     let proxy = world.start_proxy().await;
     let latch = Latch::default();

@@ -53,9 +53,6 @@ async fn versions(world: &World) -> BTreeMap<String, Option<String>> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backend_costs_four_requests_and_at_most_two_events_and_its_removal_two_requests() {
-    if lbcf_e2e::needs_embedded("not tried on other clusters yet") {
-        return;
-    }
     const PODS: u64 = 20;
     let world = World::new().await;
     let _controller = world.start_controller();
@@ -103,9 +100,6 @@ async fn a_backend_costs_four_requests_and_at_most_two_events_and_its_removal_tw
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn exhaustive_a_pod_of_a_thousand_reads_and_writes_nothing_of_the_others() {
-    if lbcf_e2e::needs_embedded("not tried on other clusters yet") {
-        return;
-    }
     let pods = if is_exhaustive() { 1000 } else { 100 };
     let registered = i32::try_from(pods).unwrap();
     let world = World::new().await;

@@ -37,9 +37,6 @@ async fn until_waits(world: &World, reason: &str, message: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d63_a_service_that_is_absent_has_another_type_or_not_the_port() {
-    if lbcf_e2e::needs_embedded("not tried on other clusters yet") {
-        return;
-    }
     let (world, _proxy, _controller) = setup(World::quick()).await;
     let group = manifests::endpoint_group(GROUP, SERVICE, &[LB]);
     world.create(&group).await;
@@ -80,9 +77,6 @@ async fn d63_a_service_that_is_absent_has_another_type_or_not_the_port() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e14_e16_slices_whose_ports_are_empty_or_have_no_number() {
-    if lbcf_e2e::needs_embedded("not tried on other clusters yet") {
-        return;
-    }
     let (world, _proxy, _controller) = setup_by_hand(World::quick()).await;
     let service = format!("Service {NAMESPACE}/{SERVICE}");
     let says = format!("spec.service.name: {service} has neither a selector nor an EndpointSlice");

@@ -11,9 +11,6 @@ use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e13_the_pods_of_a_headless_service_are_registered_as_pods_are() {
-    if lbcf_e2e::needs_embedded("not tried on other clusters yet") {
-        return;
-    }
     let (world, proxy, _controller) = setup(World::quick()).await;
     let mut service = manifests::service_without_selector(SERVICE);
     let spec = service.spec.as_mut().unwrap();
@@ -90,9 +87,6 @@ async fn e13_a_pod_that_is_gone_at_once_is_not_waited_for() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d62_the_deregister_policies_are_about_the_pods_behind_endpoints() {
-    if lbcf_e2e::needs_embedded("not tried on other clusters yet") {
-        return;
-    }
     let (world, _proxy, _controller) = setup(World::quick()).await;
     world.create(&manifests::service(SERVICE, 30080)).await;
     let mut group = manifests::endpoint_group(GROUP, SERVICE, &[LB]);

@@ -31,9 +31,6 @@ fn addresses(numbers: std::ops::Range<u32>) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e1_d60_250_endpoints_of_three_slices_at_their_cost_and_100_that_move_at_none() {
-    if lbcf_e2e::needs_embedded("not tried on other clusters yet") {
-        return;
-    }
     let (world, _proxy, _controller) = setup_by_hand(patient()).await;
     world.until_event("BackendGroup", "NoEndpoints").await;
     let (before, calls) = (world.cluster.requests(), world.cloud.calls());
@@ -97,9 +94,6 @@ async fn e1_d60_250_endpoints_of_three_slices_at_their_cost_and_100_that_move_at
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d61_an_endpoint_that_is_in_no_slice_for_long_is_deregistered() {
-    if lbcf_e2e::needs_embedded("not tried on other clusters yet") {
-        return;
-    }
     let (world, _proxy, _controller) = setup_by_hand(World::quick()).await;
     create_slice(&world, "a", &addresses(0..2)).await;
     world.until_counts(GROUP, [2; 4]).await;
@@ -112,9 +106,6 @@ async fn d61_an_endpoint_that_is_in_no_slice_for_long_is_deregistered() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e9_a_terminating_endpoint_is_deregistered_at_once_and_running_means_that_it_drains() {
-    if lbcf_e2e::needs_embedded("not tried on other clusters yet") {
-        return;
-    }
     let (world, proxy, _controller) = setup_by_hand(patient()).await;
     create_slice(&world, "a", &addresses(0..2)).await;
     world.until_counts(GROUP, [2; 4]).await;
@@ -155,9 +146,6 @@ async fn e9_a_terminating_endpoint_is_deregistered_at_once_and_running_means_tha
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e3_e17_dual_stack_domain_names_and_sctp() {
-    if lbcf_e2e::needs_embedded("not tried on other clusters yet") {
-        return;
-    }
     let (world, _proxy, _controller) = setup_by_hand(World::quick()).await;
     create_slice(&world, "four", &["10.9.0.1".to_owned()]).await;
     for (family, address) in [("IPv6", "fd00::9"), ("FQDN", "db.example.com")] {
@@ -203,9 +191,6 @@ async fn e3_e17_dual_stack_domain_names_and_sctp() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e11_d65_a_group_takes_the_endpoints_for_its_zones() {
-    if lbcf_e2e::needs_embedded("not tried on other clusters yet") {
-        return;
-    }
     let (world, _proxy, _controller) = setup_by_hand(World::quick()).await;
     let endpoint = |address: &str, zone: &str, hint: Option<&str>| {
         let hints = hint.map(|zone| json!({"forZones": [{"name": zone}]}));

@@ -8,9 +8,6 @@ use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e5_e11_e12_e13_e18_d69_an_endpoint_without_a_pod_is_sent_with_all_that_is_known_of_it() {
-    if lbcf_e2e::needs_embedded("not tried on other clusters yet") {
-        return;
-    }
     let (world, proxy, _controller) = setup(World::quick()).await;
     world
         .create(&manifests::service_without_selector(SERVICE))
