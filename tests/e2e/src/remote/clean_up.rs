@@ -10,6 +10,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::Client;
 use kube::api::{Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
 use lbcf_controller::api::{NamespacedKind, crds};
+use lbcf_controller::names::LABEL_INJECT_READINESS_GATE;
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -37,6 +38,7 @@ pub(super) async fn end_world(client: &Client) -> Result<(), String> {
         delete_namespaces(client, |name| name != NAMESPACE).await
     })
     .await?;
+    remove_label(client).await.map_err(describe)?;
     nodes::delete(client).await.map_err(describe)?;
     delete_events(client).await.map_err(describe)
 }
@@ -186,6 +188,17 @@ async fn delete_namespaces(client: &Client, is_meant: impl Fn(&str) -> bool) -> 
         }
     }
     Ok(is_done)
+}
+
+/// Removes the label that tests set in the namespace that stays.
+async fn remove_label(client: &Client) -> kube::Result<()> {
+    let none = Patch::Merge(json!({"metadata": {"labels": {LABEL_INJECT_READINESS_GATE: null}}}));
+    let api: Api<Namespace> = Api::all(client.clone());
+    is_gone(
+        api.patch_metadata(NAMESPACE, &PatchParams::default(), &none)
+            .await,
+    )
+    .map(drop)
 }
 
 /// Deletes the events in the system's namespace that are about objects of LBCF.

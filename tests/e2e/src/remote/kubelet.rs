@@ -95,7 +95,7 @@ async fn handle(client: &Client, mut pod: Pod) {
         let done = match action {
             KubeletAction::Start => patch(&api, &name, &pod, &running(&pod)).await,
             KubeletAction::SetReady(is_ready) => {
-                let conditions = json!({"conditions": [condition("Ready", is_ready)]});
+                let conditions = json!({"conditions": [ready(is_ready)]});
                 patch(&api, &name, &pod, &conditions).await
             }
             KubeletAction::Remove => remove(&api, &name, &pod).await,
@@ -141,7 +141,7 @@ fn running(pod: &Pod) -> Value {
         "phase": "Running", "startTime": now(), "podIP": ip, "podIPs": [{"ip": ip}],
         "conditions": [
             condition("PodScheduled", true), condition("Initialized", true),
-            condition("ContainersReady", true), condition("Ready", is_ready),
+            condition("ContainersReady", true), ready(is_ready),
         ],
     })
 }
@@ -149,6 +149,16 @@ fn running(pod: &Pod) -> Value {
 fn condition(type_: &str, is_met: bool) -> Value {
     let status = if is_met { "True" } else { "False" };
     json!({"type": type_, "status": status, "lastTransitionTime": now()})
+}
+
+/// The condition of a pod whose containers are ready.
+fn ready(passes_gates: bool) -> Value {
+    let mut ready = condition("Ready", passes_gates);
+    if !passes_gates {
+        // Without it a node that cannot be reached looks the same.
+        ready["reason"] = "ReadinessGatesNotReady".into();
+    }
+    ready
 }
 
 /// To the second, as the API has times.

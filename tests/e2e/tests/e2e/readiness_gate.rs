@@ -68,9 +68,6 @@ fn pod_writes(counts: &RequestCounts) -> u64 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d67_pods_without_the_gate_are_not_written_and_others_once_for_each_status() {
-    if lbcf_e2e::needs_embedded("a kubelet that reads readiness gates") {
-        return;
-    }
     let world = World::new().await;
     let _controller = world.start_controller();
     world.apply_basics(10).await;

@@ -25,9 +25,6 @@ async fn label(world: &World, value: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn d70_new_pods_of_labelled_namespaces_get_the_gate() {
-    if lbcf_e2e::needs_embedded("a kubelet that reads readiness gates") {
-        return;
-    }
     let world = World::bare().await;
     world.install_admission().await;
     let options = Options {
