@@ -9,8 +9,14 @@ use tokio::task::JoinSet;
 /// So long an API server restarts. Watches are repeated later the more often they failed.
 const RESTART: Duration = Duration::from_millis(500);
 
+/// So late the responses of a slow API server come.
+const LATE: Duration = Duration::from_millis(150);
+/// The longest that a slow API server waits for a write.
+const LONGEST: Duration = Duration::from_secs(1);
+
 #[derive(Debug, Default)]
 pub(super) struct ApiFaults {
+    slow: Option<FaultGuard>,
     guards: Vec<FaultGuard>,
     restarts: JoinSet<()>,
 }
@@ -53,8 +59,27 @@ impl ApiFaults {
         self.inject(world, lost, writes());
     }
 
+    /// Delays the responses to writes of records' status.
+    pub(super) fn slow_down(&mut self, world: &World) {
+        let writes = controllers()
+            .verbs([Verb::Patch])
+            .resource("backendrecords")
+            .subresource("status");
+        let late = Fault::delay_response(LATE).of(writes);
+        self.slow = Some(world.cluster.faults().inject(late));
+    }
+
+    /// Waits until a response is late, if the API server is slow and a controller writes. The API server is
+    /// slow as long as the result lives.
+    pub(super) async fn until_late(&mut self) -> Option<FaultGuard> {
+        let slow = self.slow.take()?;
+        let _ = tokio::time::timeout(LONGEST, slow.reached(1)).await;
+        Some(slow)
+    }
+
     /// Ends all faults.
     pub(super) async fn end(&mut self) {
+        self.slow = None;
         self.guards.clear();
         while self.restarts.join_next().await.is_some() {}
     }

@@ -52,9 +52,10 @@ impl Random {
             let patches = pods.map(move |pod| UserAction::PatchStatus(pod, ready(status)));
             patches.map(HistoryStep::User).collect::<Vec<_>>()
         };
-        for status in ["False", "True"] {
-            steps.extend(all(status));
-        }
+        steps.extend(all("False"));
+        steps.push(HistoryStep::Settle);
+        steps.push(HistoryStep::Fault(Fault::SlowApiServer));
+        steps.extend(all("True"));
         steps.push(HistoryStep::Fault(Fault::PauseLeader));
         match self.below(2) {
             0 => steps.extend(all("False")),

@@ -107,7 +107,12 @@ impl Environment {
             Fault::FailRequests(seed) => {
                 controllers.restart_with_failing_requests(world, seed).await;
             }
-            Fault::PauseLeader => controllers.pause_leader(world).await,
+            Fault::SlowApiServer => self.api_faults.slow_down(world),
+            Fault::PauseLeader => {
+                let slow = self.api_faults.until_late().await;
+                controllers.pause_leader(world).await;
+                drop(slow);
+            }
             Fault::ResumeController => controllers.resume(),
             Fault::DriverUp => self.proxy.forward_all(),
             Fault::DriverDown => self

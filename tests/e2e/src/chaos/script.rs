@@ -85,6 +85,7 @@ impl fmt::Display for Fault {
                     "restart the controller with failing requests (seed {seed})"
                 )
             }
+            Self::SlowApiServer => write!(f, "writes of records take 150 ms"),
             Self::PauseLeader => write!(
                 f,
                 "kill -STOP the leading controller, and wait until the other one leads"

@@ -51,7 +51,10 @@ pub(super) enum Fault {
     KillController,
     /// Like [`Fault::KillController`]; about every third request of the new one fails.
     FailRequests(u64),
-    /// Of two controllers the leader is stopped until [`Fault::ResumeController`]; the other one leads.
+    /// Responses to the controllers' writes of records come late until the leader is paused.
+    SlowApiServer,
+    /// Of two controllers the leader is stopped until [`Fault::ResumeController`]; the other one leads. After
+    /// [`Fault::SlowApiServer`] it is stopped while it waits for a response.
     PauseLeader,
     ResumeController,
     DriverDown,
