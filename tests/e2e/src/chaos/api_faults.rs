@@ -63,7 +63,7 @@ impl ApiFaults {
     pub(super) fn slow_down(&mut self, world: &World) {
         let writes = controllers()
             .verbs([Verb::Patch])
-            .resource("backendrecords")
+            .resource("lbcf.tkestack.io/backendrecords")
             .subresource("status");
         let late = Fault::delay_response(LATE).of(writes);
         self.slow = Some(world.cluster.faults().inject(late));
