@@ -36,6 +36,9 @@ impl History {
         if random.below(3) == 0 {
             steps.extend(random.set_up_shop());
         }
+        if random.below(4) == 0 {
+            steps.extend(random.shared_address());
+        }
         if has_replicas {
             steps.extend(random.late_leader());
         }
@@ -142,6 +145,26 @@ impl Random {
             }
             _ => UserAction::Delete(group, self.cascade()),
         }
+    }
+
+    /// Two groups register the same pods with different weights, and one of them is deleted.
+    fn shared_address(&mut self) -> Vec<HistoryStep> {
+        let lb = self.one_of(&LOAD_BALANCERS);
+        let mut groups = ["pods", "canary"];
+        if self.below(2) == 0 {
+            groups.reverse();
+        }
+        let mut steps = Vec::new();
+        for (name, weight) in groups.into_iter().zip(WEIGHTS) {
+            let mut group = objects::group(NAMESPACE, name, &[lb], weight);
+            group["spec"]["pods"] = objects::pods();
+            steps.push(HistoryStep::User(UserAction::Create(Kind::Group, group)));
+            steps.push(HistoryStep::Settle);
+        }
+        let deleted = web(Kind::Group, self.one_of(&groups));
+        let delete = UserAction::Delete(deleted, Cascade::Background);
+        steps.extend([HistoryStep::User(delete), HistoryStep::Settle]);
+        steps
     }
 
     pub(super) fn new_group(&mut self, name: &str) -> Value {
