@@ -1,6 +1,7 @@
 use super::constrained::{Constrained, Rule};
 use super::{immutable, parts};
 use crate::api::allowed;
+use crate::placeholders::{OF_PORT, OF_SERVICE};
 use lbcf_driver_sdk::webhook::ALL;
 use schemars::Schema;
 
@@ -11,7 +12,7 @@ pub(in crate::api) fn load_balancer_driver(schema: &mut Schema) {
             format!("self.driverType == '{}'", allowed::DRIVER_TYPE),
             format!("driverType must be {}", allowed::DRIVER_TYPE),
         ),
-        immutable("url", "webhooks and acceptDryRunCall can be changed"),
+        immutable("url", "webhooks, acceptDryRunCall and serviceClass can be changed"),
         // A rule of the field itself would show its value, which may contain a password.
         Rule::new(
             format!(
@@ -43,4 +44,45 @@ pub(in crate::api) fn load_balancer_driver(schema: &mut Schema) {
         &format!("duration(self) > duration('0s') && duration(self) <= duration('{longest}s')"),
         &format!("{}, as in 15s", allowed::IS_TIMEOUT),
     );
+    service_class(&mut spec.at("serviceClass"));
+}
+
+/// The values have few and short placeholders, so that the rules cost little.
+fn service_class(class: &mut Constrained<'_>) {
+    let count = allowed::CLASS_ENTRIES;
+    let without = |names: &[&str]| -> String {
+        let known = names.iter().map(|name| format!(".replace('$({name})', '')"));
+        known.collect()
+    };
+    let of_service = without(&OF_SERVICE);
+    let unknown = format!(
+        "size(self) > {count} || self.all(key, type(self[key]) != string || !self[key]{}{of_service}.contains('$('))",
+        without(&OF_PORT)
+    );
+    for map in ["lbSpec", "parameters"] {
+        class
+            .at(map)
+            .max_properties(count)
+            .max_value(allowed::CLASS_VALUE)
+            .rules([Rule::new(unknown.clone(), allowed::IS_PLACEHOLDER)]);
+    }
+    let of_port = OF_PORT.map(|name| format!("!self.lbSpec[key].contains('$({name})')"));
+    class.rules([Rule::new(
+        format!(
+            "!has(self.loadBalancers) || self.loadBalancers != 'PerService' || !has(self.lbSpec) || size(self.lbSpec) > {count} || self.lbSpec.all(key, type(self.lbSpec[key]) != string || ({}))",
+            of_port.join(" && ")
+        ),
+        allowed::PER_PORT_ONLY,
+    )
+    .field(".lbSpec")]);
+    parts::label_key(&mut class.at("name"), allowed::IS_CLASS);
+    class
+        .at("attributes")
+        .max_properties(count)
+        .max_value(allowed::KEY);
+    for key in ["ip", "hostname"] {
+        class
+            .at(&format!("ingress.{key}"))
+            .max_length(allowed::KEY);
+    }
 }

@@ -10,6 +10,7 @@ fn state(driver_use: DriverUse) -> DriverState {
         driver: Arc::new(driver),
         driver_use,
         health: KnownHealth::Pending,
+        class_taken_by: None,
         now: Timestamp::UNIX_EPOCH,
     }
 }
