@@ -24,6 +24,7 @@ pub struct ServiceClass {
     /// those of the Service and, with `PerPort`, `$(port)` and `$(protocol)` for those of the port. A
     /// change applies to LoadBalancers that are created later. Example: `{lbListenerPort: $(port)}`.
     #[serde(default, skip_serializing_if = "StringMap::is_empty")]
+    #[schemars(with = "Option<BTreeMap<String, String>>")]
     pub lb_spec: StringMap,
     /// Annotations of the Service that become `attributes` of its LoadBalancers, with the name of the
     /// attribute. Example: `{example.com/bandwidth: max-bandwidth-out}`.
@@ -37,6 +38,7 @@ pub struct ServiceClass {
     /// `parameters` of the backends, with the same placeholders as `lbSpec`; those of the port can
     /// always be used. Example: `{listenerPort: $(port)}`.
     #[serde(default, skip_serializing_if = "StringMap::is_empty")]
+    #[schemars(with = "Option<BTreeMap<String, String>>")]
     pub parameters: StringMap,
     /// Which keys of `lbInfo` have the address that the Service's status shows. By default it is
     /// `address`, an IP address or a host name.

@@ -47,34 +47,28 @@ pub(in crate::api) fn load_balancer_driver(schema: &mut Schema) {
     service_class(&mut spec.at("serviceClass"));
 }
 
-/// The values have few and short placeholders, so that the rules cost little.
+/// Entries are few and short, so that the rules cost little.
 fn service_class(class: &mut Constrained<'_>) {
     let count = allowed::CLASS_ENTRIES;
-    let without = |names: &[&str]| -> String {
-        let known = names.iter().map(|name| format!(".replace('$({name})', '')"));
-        known.collect()
-    };
-    let of_service = without(&OF_SERVICE);
-    let unknown = format!(
-        "size(self) > {count} || self.all(key, type(self[key]) != string || !self[key]{}{of_service}.contains('$('))",
-        without(&OF_PORT)
-    );
+    let known = [&OF_PORT[..], &OF_SERVICE].concat().join("|");
+    // A dollar sign before a bracket begins a placeholder.
+    let known = format!("^([^$]|[$]+[^($]|[$]+[(]({known})[)])*[$]*$");
     for map in ["lbSpec", "parameters"] {
+        let rule =
+            format!("size(self) > {count} || self.all(key, self[key].matches('{known}'))");
         class
             .at(map)
             .max_properties(count)
             .max_value(allowed::CLASS_VALUE)
-            .rules([Rule::new(unknown.clone(), allowed::IS_PLACEHOLDER)]);
+            .rules([Rule::new(rule, allowed::IS_PLACEHOLDER)]);
     }
-    let of_port = OF_PORT.map(|name| format!("!self.lbSpec[key].contains('$({name})')"));
-    class.rules([Rule::new(
-        format!(
-            "!has(self.loadBalancers) || self.loadBalancers != 'PerService' || !has(self.lbSpec) || size(self.lbSpec) > {count} || self.lbSpec.all(key, type(self.lbSpec[key]) != string || ({}))",
-            of_port.join(" && ")
-        ),
-        allowed::PER_PORT_ONLY,
-    )
-    .field(".lbSpec")]);
+    let of_port = OF_PORT.map(|name| format!("self.lbSpec[key].contains('$({name})')"));
+    let is_per_port = "!has(self.loadBalancers) || self.loadBalancers != 'PerService'";
+    let rule = format!(
+        "{is_per_port} || !has(self.lbSpec) || size(self.lbSpec) > {count} || !self.lbSpec.exists(key, {})",
+        of_port.join(" || ")
+    );
+    class.rules([Rule::new(rule, allowed::PER_PORT_ONLY).field(".lbSpec")]);
     parts::label_key(&mut class.at("name"), allowed::IS_CLASS);
     class
         .at("attributes")
