@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::error_text::in_full;
 use crate::index::{Indexed, ServiceView, StoreEvent};
 use crate::key::{ObjectKey, RequestKey};
-use crate::reconcile::{Action, Error};
+use crate::reconcile::{Action, Error, Request};
 use crate::waiting::{Wait, WaitEvent};
 use std::sync::Arc;
 
@@ -179,12 +179,15 @@ impl Reconciler<'_> {
     async fn create<K: Owned>(&self, object: &K) -> Result<(), WriteError> {
         let created = self.context.cluster.create(object).await?;
         self.context.apply(StoreEvent::Written(created));
+        self.enqueue(object);
         Ok(())
     }
 
     async fn update<K: Owned>(&self, old: &K, new: &K) -> Result<(), WriteError> {
         let written = self.context.cluster.update_owned(old, new).await;
-        self.context.apply_written(old, written)
+        self.context.apply_written(old, written)?;
+        self.enqueue(old);
+        Ok(())
     }
 
     async fn delete<K: Owned>(&self, object: &K) -> Result<(), WriteError> {
@@ -196,11 +199,30 @@ impl Reconciler<'_> {
                 context.apply(StoreEvent::<K>::NotFound(ObjectKey::of(object), version));
             }
         }
+        self.enqueue(object);
         Ok(())
+    }
+
+    /// The index enqueues no load balancer for a write of this process, which is usually its own.
+    fn enqueue<K: Owned>(&self, object: &K) {
+        let key = K::request_key(ObjectKey::of(object));
+        self.context.queue.add([Request::normal(key)]);
     }
 }
 
 /// The kinds that a Service owns.
-trait Owned: NamespacedKind + Indexed + FromWatched {}
-impl Owned for LoadBalancer {}
-impl Owned for BackendGroup {}
+trait Owned: NamespacedKind + Indexed + FromWatched {
+    fn request_key(key: ObjectKey) -> RequestKey;
+}
+
+impl Owned for LoadBalancer {
+    fn request_key(key: ObjectKey) -> RequestKey {
+        RequestKey::LoadBalancer(key)
+    }
+}
+
+impl Owned for BackendGroup {
+    fn request_key(key: ObjectKey) -> RequestKey {
+        RequestKey::Group(key)
+    }
+}

@@ -43,6 +43,16 @@ fn finalizers(service: &Service) -> Vec<String> {
     service.metadata.finalizers.clone().unwrap_or_default()
 }
 
+async fn dump(world: &World) {
+    tokio::time::sleep(std::time::Duration::from_secs(6)).await;
+    for s in world.all::<Service>().await { println!("SVC {}", serde_json::to_string(&s).unwrap()); }
+    for s in world.all::<LoadBalancer>().await { println!("LB {}", serde_json::to_string(&s).unwrap()); }
+    for s in world.all::<BackendGroup>().await { println!("BG {}", serde_json::to_string(&s).unwrap()); }
+    for s in world.all::<lbcf_controller::api::BackendRecord>().await { println!("BR {}", serde_json::to_string(&s.status).unwrap()); }
+    for s in world.all::<Event>().await { println!("EV {:?} {:?} {:?}", s.involved_object.kind, s.reason, s.message); }
+    println!("CLOUD {:?}", world.cloud.observe().load_balancers.len());
+}
+
 /// Waits until the Service's status has an address for each of these ports.
 async fn until_ports(world: &World, ports: &[i32]) {
     until_is("ports in the status", ports.to_vec(), async || {
