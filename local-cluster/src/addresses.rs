@@ -51,6 +51,11 @@ pub(crate) fn assign<'a>(
     if !matches!(type_name.as_str(), "NodePort" | "LoadBalancer") {
         return Ok(());
     }
+    let spec = child(service, "spec");
+    let declines = spec.get("allocateLoadBalancerNodePorts") == Some(&Value::Bool(false));
+    if type_name == "LoadBalancer" && declines {
+        return Ok(());
+    }
     let kept: Vec<(Value, u16)> = before.map(ports_by_number).unwrap_or_default();
     let Some(Value::Array(list)) = child(service, "spec").get_mut("ports") else {
         return Ok(());

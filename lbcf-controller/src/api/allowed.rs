@@ -81,6 +81,17 @@ pub(crate) const IS_UNIQUE_WEBHOOK: &str = "duplicate; each webhook may be liste
 pub(crate) const IS_UNIQUE_NAME: &str = "duplicate; names must be unique within a Bind";
 
 pub(crate) const IS_CLASS: &str = "must be a class as Services name it, which is [DOMAIN/]NAME like a label's key, as in lbcf.tkestack.io/clb";
+/// The fields of a Service that a class may pass to its driver (d75).
+pub(crate) const SERVICE_FIELDS: [&str; 7] = [
+    "externalTrafficPolicy",
+    "healthCheckNodePort",
+    "ipFamilies",
+    "ipFamilyPolicy",
+    "loadBalancerIP",
+    "loadBalancerSourceRanges",
+    "sessionAffinity",
+];
+pub(crate) const IS_SERVICE_FIELD: &str = "the fields are externalTrafficPolicy, healthCheckNodePort, ipFamilies, ipFamilyPolicy, loadBalancerIP, loadBalancerSourceRanges and sessionAffinity";
 pub(crate) const IS_PLACEHOLDER: &str =
     "placeholders are $(port), $(protocol), $(namespace), $(name) and $(uid)";
 pub(crate) const PER_PORT_ONLY: &str =

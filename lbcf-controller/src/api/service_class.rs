@@ -35,6 +35,17 @@ pub struct ServiceClass {
     )]
     #[schemars(with = "Option<BTreeMap<String, String>>")]
     pub attributes: BTreeMap<String, String>,
+    /// Fields of the Service's `spec` that become `attributes` of its LoadBalancers, with the name of the
+    /// attribute: `externalTrafficPolicy`, `healthCheckNodePort`, `ipFamilies`, `ipFamilyPolicy`,
+    /// `loadBalancerIP`, `loadBalancerSourceRanges` and `sessionAffinity`. Items of lists are separated
+    /// by commas. Example: `{loadBalancerSourceRanges: allowed-clients}`.
+    #[serde(
+        default,
+        deserialize_with = "null_as_default",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    #[schemars(with = "Option<BTreeMap<String, String>>")]
+    pub service_fields: BTreeMap<String, String>,
     /// `parameters` of the backends, with the same placeholders as `lbSpec`; those of the port can
     /// always be used. Example: `{listenerPort: $(port)}`.
     #[serde(default, skip_serializing_if = "StringMap::is_empty")]

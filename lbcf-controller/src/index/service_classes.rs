@@ -139,9 +139,8 @@ impl Index {
         namespace: &str,
     ) -> Vec<Arc<LoadBalancerDriver>> {
         let keys = self.service_classes.drivers.get(&class.to_owned());
-        let keys = keys.filter(|key| {
-            *key.namespace == *namespace || *key.namespace == *SYSTEM_NAMESPACE
-        });
+        let keys =
+            keys.filter(|key| *key.namespace == *namespace || *key.namespace == *SYSTEM_NAMESPACE);
         keys.filter_map(|key| self.find(key)).collect()
     }
 

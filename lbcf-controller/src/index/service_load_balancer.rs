@@ -19,6 +19,8 @@ pub(crate) struct ServiceLoadBalancer {
     pub annotations: BTreeMap<String, String>,
     pub finalizers: Vec<String>,
     pub ingress: Vec<Ingress>,
+    /// The fields of its spec that a class may pass to its driver, by name (d75).
+    pub fields: BTreeMap<&'static str, String>,
     /// Whether node ports are allocated.
     pub has_node_ports: bool,
 }
@@ -38,8 +40,7 @@ impl ServiceLoadBalancer {
         spec: Option<&ServiceSpec>,
         status: Option<&ServiceStatus>,
     ) -> Option<Box<Self>> {
-        let is_load_balancer =
-            spec.and_then(|spec| spec.type_.as_deref()) == Some("LoadBalancer");
+        let is_load_balancer = spec.and_then(|spec| spec.type_.as_deref()) == Some("LoadBalancer");
         let class = spec.and_then(|spec| spec.load_balancer_class.clone());
         let class = class.filter(|_| is_load_balancer);
         let finalizers = metadata.finalizers.clone().unwrap_or_default();
@@ -60,6 +61,7 @@ impl ServiceLoadBalancer {
             annotations,
             finalizers,
             ingress: ingress.into_iter().flatten().map(Ingress::of).collect(),
+            fields: spec.map(fields_of).unwrap_or_default(),
             has_node_ports: allocates != Some(false),
         }))
     }
@@ -73,6 +75,32 @@ impl ServiceLoadBalancer {
     pub(crate) fn has_finalizer(&self) -> bool {
         self.finalizers.iter().any(|it| it == FINALIZER_SERVICE)
     }
+}
+
+/// The fields of [`SERVICE_FIELDS`](crate::api::allowed::SERVICE_FIELDS) that are set.
+fn fields_of(spec: &ServiceSpec) -> BTreeMap<&'static str, String> {
+    let list = |items: &Option<Vec<String>>| items.as_ref().map(|items| items.join(","));
+    let port = spec.health_check_node_port.filter(|port| *port != 0);
+    let fields = [
+        (
+            "externalTrafficPolicy",
+            spec.external_traffic_policy.clone(),
+        ),
+        ("healthCheckNodePort", port.map(|port| port.to_string())),
+        ("ipFamilies", list(&spec.ip_families)),
+        ("ipFamilyPolicy", spec.ip_family_policy.clone()),
+        ("loadBalancerIP", spec.load_balancer_ip.clone()),
+        (
+            "loadBalancerSourceRanges",
+            list(&spec.load_balancer_source_ranges),
+        ),
+        ("sessionAffinity", spec.session_affinity.clone()),
+    ];
+    let set = fields.into_iter().filter_map(|(name, value)| {
+        let value = value.filter(|value| !value.is_empty())?;
+        Some((name, value))
+    });
+    set.collect()
 }
 
 impl Ingress {

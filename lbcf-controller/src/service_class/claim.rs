@@ -41,10 +41,22 @@ mod tests {
         let draining = json!({"labels": {"lbcf.tkestack.io/driver-draining": "True"}});
         for (drivers, expected) in [
             (vec![], None),
-            (vec![driver("a", 2, &plain), driver("b", 1, &plain)], Some("b")),
-            (vec![driver("b", 1, &plain), driver("a", 1, &plain)], Some("a")),
-            (vec![driver("a", 1, &deleting), driver("b", 2, &plain)], Some("b")),
-            (vec![driver("a", 1, &draining), driver("b", 2, &plain)], Some("b")),
+            (
+                vec![driver("a", 2, &plain), driver("b", 1, &plain)],
+                Some("b"),
+            ),
+            (
+                vec![driver("b", 1, &plain), driver("a", 1, &plain)],
+                Some("a"),
+            ),
+            (
+                vec![driver("a", 1, &deleting), driver("b", 2, &plain)],
+                Some("b"),
+            ),
+            (
+                vec![driver("a", 1, &draining), driver("b", 2, &plain)],
+                Some("b"),
+            ),
             (vec![driver("a", 1, &draining)], Some("a")),
             (vec![driver("a", 1, &deleting)], None),
         ] {

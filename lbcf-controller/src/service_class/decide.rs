@@ -35,7 +35,9 @@ pub(super) enum ServiceAction {
     DeleteGroup(Arc<BackendGroup>),
     SetIngress(Vec<Ingress>),
     /// Removes the annotation and, unless the Service belongs to another class now, the finalizer.
-    Release { keeps_finalizer: bool },
+    Release {
+        keeps_finalizer: bool,
+    },
 }
 
 /// What a Service is on the way to.
@@ -65,7 +67,8 @@ pub(super) fn decide(state: &ServiceState) -> ServicePlan {
         return ServicePlan::default();
     };
     let marked = part.marked_class();
-    let has_other_class = marked.is_some() && part.class.is_some() && part.class.as_deref() != marked;
+    let has_other_class =
+        marked.is_some() && part.class.is_some() && part.class.as_deref() != marked;
     let is_wanted = part.class.is_some() && !state.service.deleting && !has_other_class;
     match (&state.driver, is_wanted) {
         (Some(driver), true) => ensure(state, part, driver),
@@ -136,13 +139,18 @@ fn load_balancers(state: &ServiceState, desired: &DesiredObjects, plan: &mut Ser
                 // Its driver and identity cannot change.
                 changed.spec.attributes = new.spec.attributes.clone();
                 changed.spec.scope.clone_from(&new.spec.scope);
-                changed.spec.ensure_policy.clone_from(&new.spec.ensure_policy);
+                changed
+                    .spec
+                    .ensure_policy
+                    .clone_from(&new.spec.ensure_policy);
                 if changed != **old {
                     let update = ServiceAction::UpdateLoadBalancer(Arc::clone(old), changed);
                     plan.actions.push(update);
                 }
             }
-            Err(problem) => plan.problems.push(format!("LoadBalancer {name}: {problem}")),
+            Err(problem) => plan
+                .problems
+                .push(format!("LoadBalancer {name}: {problem}")),
         }
     }
 }
@@ -152,7 +160,12 @@ fn groups(state: &ServiceState, desired: &DesiredObjects, plan: &mut ServicePlan
     for new in &desired.groups {
         let name = name_of(&new.metadata);
         let mut lbs = new.spec.load_balancer_names();
-        if !lbs.all(|lb| state.load_balancers.get(lb).is_some_and(|lb| !lb.is_deleting())) {
+        if !lbs.all(|lb| {
+            state
+                .load_balancers
+                .get(lb)
+                .is_some_and(|lb| !lb.is_deleting())
+        }) {
             continue;
         }
         let Some(old) = state.groups.get(name) else {
@@ -174,7 +187,9 @@ fn groups(state: &ServiceState, desired: &DesiredObjects, plan: &mut ServicePlan
                     plan.actions.push(update);
                 }
             }
-            Err(problem) => plan.problems.push(format!("BackendGroup {name}: {problem}")),
+            Err(problem) => plan
+                .problems
+                .push(format!("BackendGroup {name}: {problem}")),
         }
     }
 }
@@ -208,10 +223,15 @@ fn remove_others(
     desired: &DesiredObjects,
     plan: &mut ServicePlan,
 ) {
-    let names: BTreeSet<&str> = desired.groups.iter().map(|it| name_of(&it.metadata)).collect();
+    let names: BTreeSet<&str> = desired
+        .groups
+        .iter()
+        .map(|it| name_of(&it.metadata))
+        .collect();
     for group in owned_groups(state, part).filter(|it| !names.contains(name_of(&it.metadata))) {
         if !group.is_deleting() {
-            plan.actions.push(ServiceAction::DeleteGroup(Arc::clone(group)));
+            plan.actions
+                .push(ServiceAction::DeleteGroup(Arc::clone(group)));
         }
     }
     let lbs = desired.load_balancers.iter();
@@ -222,7 +242,8 @@ fn remove_others(
         let is_used = owned_groups(state, part)
             .any(|group| group.spec.load_balancer_names().any(|lb| lb == name));
         if !lb.is_deleting() && !is_used {
-            plan.actions.push(ServiceAction::DeleteLoadBalancer(Arc::clone(lb)));
+            plan.actions
+                .push(ServiceAction::DeleteLoadBalancer(Arc::clone(lb)));
         }
     }
 }
@@ -258,7 +279,9 @@ fn show(
 fn is_synced(lb: &LoadBalancer) -> bool {
     lb.status.as_ref().is_some_and(|status| {
         status.conditions.is_true(condition_types::CREATED)
-            && status.conditions.is_true(condition_types::ATTRIBUTES_SYNCED)
+            && status
+                .conditions
+                .is_true(condition_types::ATTRIBUTES_SYNCED)
             && status.has_synced(&lb.spec.attributes)
     })
 }
@@ -304,7 +327,8 @@ fn clean_up(state: &ServiceState, part: &ServiceLoadBalancer) -> ServicePlan {
     if !lbs.is_empty() {
         for lb in lbs {
             if !lb.is_deleting() {
-                plan.actions.push(ServiceAction::DeleteLoadBalancer(Arc::clone(lb)));
+                plan.actions
+                    .push(ServiceAction::DeleteLoadBalancer(Arc::clone(lb)));
             }
             let deleted = lb.status.as_ref().and_then(|status| {
                 let condition = status.conditions.find(condition_types::DELETED)?;
@@ -318,13 +342,14 @@ fn clean_up(state: &ServiceState, part: &ServiceLoadBalancer) -> ServicePlan {
     }
     // A Service of another class belongs to that one's controller, which may rely on the finalizer.
     let is_of_another = part.is_load_balancer && !state.service.deleting;
-    plan.actions.push(if !is_of_another && !part.ingress.is_empty() {
-        ServiceAction::SetIngress(Vec::new())
-    } else {
-        ServiceAction::Release {
-            keeps_finalizer: is_of_another,
-        }
-    });
+    plan.actions
+        .push(if !is_of_another && !part.ingress.is_empty() {
+            ServiceAction::SetIngress(Vec::new())
+        } else {
+            ServiceAction::Release {
+                keeps_finalizer: is_of_another,
+            }
+        });
     plan
 }
 

@@ -37,7 +37,10 @@ pub(super) fn desired(
     };
     // Admission refuses them, but may not be installed.
     let is_known = |name: &str| OF_SERVICE.contains(&name) || OF_PORT.contains(&name);
-    for (field, map) in [("lbSpec", &class.lb_spec), ("parameters", &class.parameters)] {
+    for (field, map) in [
+        ("lbSpec", &class.lb_spec),
+        ("parameters", &class.parameters),
+    ] {
         if let Some((key, name)) = first_unknown(map, is_known) {
             let driver = driver.metadata.name.as_deref().unwrap_or_default();
             return Err(format!(
@@ -157,7 +160,12 @@ impl Plan<'_> {
             let value = self.part.annotations.get(annotation)?;
             Some((attribute.clone(), value.clone()))
         });
-        present.collect::<BTreeMap<_, _>>().into()
+        let fields = self.class.service_fields.iter();
+        let fields = fields.filter_map(|(field, attribute)| {
+            let value = self.part.fields.get(field.as_str())?;
+            Some((attribute.clone(), value.clone()))
+        });
+        present.chain(fields).collect::<BTreeMap<_, _>>().into()
     }
 
     fn metadata(&self, name: String) -> ObjectMeta {

@@ -39,14 +39,25 @@ pub(super) fn add(
 
 /// The addresses in a load balancer's identity, without ports.
 fn addresses(lb_info: &StringMap, keys: Option<&IngressKeys>) -> Result<Vec<Ingress>, String> {
-    let of = |key: &str| lb_info.get(key).map(String::as_str).filter(|it| !it.is_empty());
+    let of = |key: &str| {
+        lb_info
+            .get(key)
+            .map(String::as_str)
+            .filter(|it| !it.is_empty())
+    };
     let (ip, hostname) = keys.map_or((None, None), |keys| {
         (keys.ip.as_deref(), keys.hostname.as_deref())
     });
     if ip.is_none() && hostname.is_none() {
         let address = of(ADDRESS).ok_or_else(|| format!("lbInfo has no key {ADDRESS:?}"))?;
-        let is_ip = address.split(',').all(|it| it.trim().parse::<IpAddr>().is_ok());
-        return if is_ip { ips(ADDRESS, address) } else { Ok(vec![host(ADDRESS, address)?]) };
+        let is_ip = address
+            .split(',')
+            .all(|it| it.trim().parse::<IpAddr>().is_ok());
+        return if is_ip {
+            ips(ADDRESS, address)
+        } else {
+            Ok(vec![host(ADDRESS, address)?])
+        };
     }
     let mut found = match ip.and_then(|key| Some((key, of(key)?))) {
         Some((key, value)) => ips(key, value)?,
@@ -117,14 +128,27 @@ mod tests {
         for (keys, expected) in [
             (None, &[["10.0.0.1", ""]][..]),
             (keys(None, None), &[["10.0.0.1", ""]]),
-            (keys(Some("vip"), None), &[["10.0.0.2", ""], ["2001:db8::1", ""]]),
+            (
+                keys(Some("vip"), None),
+                &[["10.0.0.2", ""], ["2001:db8::1", ""]],
+            ),
             (keys(None, Some("domain")), &[["", "lb.example.com"]]),
             (keys(Some("vip"), Some("domain")), &both),
-            (keys(Some("other"), Some("domain")), &[["", "lb.example.com"]]),
-            (keys(Some("empty"), Some("domain")), &[["", "lb.example.com"]]),
+            (
+                keys(Some("other"), Some("domain")),
+                &[["", "lb.example.com"]],
+            ),
+            (
+                keys(Some("empty"), Some("domain")),
+                &[["", "lb.example.com"]],
+            ),
         ] {
             let expected = expected.iter().map(|it| it.map(str::to_owned)).collect();
-            assert_eq!(shown(addresses(&info, keys.as_ref())), Ok(expected), "{keys:?}");
+            assert_eq!(
+                shown(addresses(&info, keys.as_ref())),
+                Ok(expected),
+                "{keys:?}"
+            );
         }
         let host = StringMap::from([("address", "lb.example.com")]);
         let expected = vec![[String::new(), "lb.example.com".to_owned()]];
@@ -135,10 +159,26 @@ mod tests {
     fn d74_what_is_no_address_is_named_with_its_key() {
         for (info, keys, expected) in [
             (("other", ""), None, "lbInfo has no key \"address\""),
-            (("address", "a b"), None, "lbInfo[address]: \"a b\" is no host name"),
-            (("vip", "lb.example.com"), keys(Some("vip"), None), "lbInfo[vip]: \"lb.example.com\" is no IP address"),
-            (("domain", "10.0.0.1"), keys(None, Some("domain")), "lbInfo[domain]: \"10.0.0.1\" is no host name"),
-            (("a", "b"), keys(Some("vip"), Some("domain")), "lbInfo has none of the keys [\"vip\", \"domain\"]"),
+            (
+                ("address", "a b"),
+                None,
+                "lbInfo[address]: \"a b\" is no host name",
+            ),
+            (
+                ("vip", "lb.example.com"),
+                keys(Some("vip"), None),
+                "lbInfo[vip]: \"lb.example.com\" is no IP address",
+            ),
+            (
+                ("domain", "10.0.0.1"),
+                keys(None, Some("domain")),
+                "lbInfo[domain]: \"10.0.0.1\" is no host name",
+            ),
+            (
+                ("a", "b"),
+                keys(Some("vip"), Some("domain")),
+                "lbInfo has none of the keys [\"vip\", \"domain\"]",
+            ),
         ] {
             let found = addresses(&StringMap::from([info]), keys.as_ref());
             assert_eq!(found, Err(expected.to_owned()));
@@ -176,7 +216,10 @@ mod tests {
             ports: ports.iter().map(|port| (*port, "TCP".to_owned())).collect(),
             ..Ingress::default()
         };
-        assert_eq!(ingress, [entry("10.0.0.1", &[80, 443]), entry("10.0.0.4", &[83])]);
+        assert_eq!(
+            ingress,
+            [entry("10.0.0.1", &[80, 443]), entry("10.0.0.4", &[83])]
+        );
         let wrong = lb("w", "", "True", json!({}));
         let problem = add(&mut ingress, &wrong, None, &[]).unwrap_err();
         assert_eq!(problem, "LoadBalancer w: lbInfo has no key \"address\"");

@@ -51,7 +51,9 @@ fn observe(context: &Context, key: &ObjectKey) -> Option<ServiceState> {
         claimant(&drivers).cloned()
     });
     let (mut lbs, mut groups) = index.owned_by_service(key, &part.uid);
-    let wanted = driver.as_ref().and_then(|driver| desired(&service, part, driver).ok());
+    let wanted = driver
+        .as_ref()
+        .and_then(|driver| desired(&service, part, driver).ok());
     for wanted in wanted.iter().flat_map(|wanted| &wanted.load_balancers) {
         lbs.extend(index.find(&ObjectKey::of(wanted)));
     }
@@ -117,7 +119,10 @@ impl Reconciler<'_> {
 
     fn announce(&self, plan: &ServicePlan) {
         let is_begin = plan.actions.iter().any(|action| {
-            !matches!(action, ServiceAction::SetIngress(_) | ServiceAction::Release { .. })
+            !matches!(
+                action,
+                ServiceAction::SetIngress(_) | ServiceAction::Release { .. }
+            )
         });
         match plan.goal {
             Goal::Ensured if is_begin => {
@@ -167,7 +172,9 @@ impl Reconciler<'_> {
                 context.apply(StoreEvent::Written(written));
             }
             ServiceAction::Release { keeps_finalizer } => {
-                let written = cluster.service_marks(service, None, keeps_finalizer).await?;
+                let written = cluster
+                    .service_marks(service, None, keeps_finalizer)
+                    .await?;
                 context.apply(StoreEvent::Written(written));
                 context.waits.end(&self.key);
                 self.record(DELETED);

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 /// The longest that any condition may take. Only a defect takes as long, so it is generous: a busy
 /// machine is slow, and a watch that breaks repeatedly is restarted after up to 30 s.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(300);
 /// The pause between two probes grows from the first to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);

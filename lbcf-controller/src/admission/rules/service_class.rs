@@ -9,8 +9,17 @@ pub(super) fn service_class(class: &ServiceClass, errors: &mut FieldErrors) {
     if !syntax::is_label_key(&class.name) {
         errors.invalid("spec.serviceClass.name", &class.name, allowed::IS_CLASS);
     }
+    for field in class.service_fields.keys() {
+        if !allowed::SERVICE_FIELDS.contains(&field.as_str()) {
+            let fields = "spec.serviceClass.serviceFields";
+            errors.invalid(fields, field, allowed::IS_SERVICE_FIELD);
+        }
+    }
     let is_known = |name: &str| OF_SERVICE.contains(&name) || OF_PORT.contains(&name);
-    let fields = [("lbSpec", &class.lb_spec), ("parameters", &class.parameters)];
+    let fields = [
+        ("lbSpec", &class.lb_spec),
+        ("parameters", &class.parameters),
+    ];
     for (field, map) in fields {
         placeholders(map, field, is_known, allowed::IS_PLACEHOLDER, errors);
     }
@@ -30,10 +39,6 @@ fn placeholders(
 ) {
     if let Some((key, _)) = first_unknown(map, is_known) {
         let value = map.get(key).map_or("", String::as_str);
-        errors.invalid(
-            format!("spec.serviceClass.{field}[{key}]"),
-            value,
-            problem,
-        );
+        errors.invalid(format!("spec.serviceClass.{field}[{key}]"), value, problem);
     }
 }

@@ -12,7 +12,10 @@ pub(in crate::api) fn load_balancer_driver(schema: &mut Schema) {
             format!("self.driverType == '{}'", allowed::DRIVER_TYPE),
             format!("driverType must be {}", allowed::DRIVER_TYPE),
         ),
-        immutable("url", "webhooks, acceptDryRunCall and serviceClass can be changed"),
+        immutable(
+            "url",
+            "webhooks, acceptDryRunCall and serviceClass can be changed",
+        ),
         // A rule of the field itself would show its value, which may contain a password.
         Rule::new(
             format!(
@@ -54,8 +57,7 @@ fn service_class(class: &mut Constrained<'_>) {
     // A dollar sign before a bracket begins a placeholder.
     let known = format!("^([^$]|[$]+[^($]|[$]+[(]({known})[)])*[$]*$");
     for map in ["lbSpec", "parameters"] {
-        let rule =
-            format!("size(self) > {count} || self.all(key, self[key].matches('{known}'))");
+        let rule = format!("size(self) > {count} || self.all(key, self[key].matches('{known}'))");
         class
             .at(map)
             .max_properties(count)
@@ -74,9 +76,14 @@ fn service_class(class: &mut Constrained<'_>) {
         .at("attributes")
         .max_properties(count)
         .max_value(allowed::KEY);
+    let fields = allowed::SERVICE_FIELDS.join("', '");
+    let rule = format!("size(self) > {count} || self.all(key, key in ['{fields}'])");
+    class
+        .at("serviceFields")
+        .max_properties(count)
+        .max_value(allowed::KEY)
+        .rules([Rule::new(rule, allowed::IS_SERVICE_FIELD)]);
     for key in ["ip", "hostname"] {
-        class
-            .at(&format!("ingress.{key}"))
-            .max_length(allowed::KEY);
+        class.at(&format!("ingress.{key}")).max_length(allowed::KEY);
     }
 }

@@ -100,8 +100,7 @@ pub(super) fn length_of_map(map: &str) -> String {
 /// A key of a label, or what has the same form.
 pub(super) fn label_key(schema: &mut Constrained<'_>, message: &str) {
     let length = allowed::LABEL_KEY;
-    let rule =
-        format!("size(self) > {length} || self.matches('^({OBJECT_NAME}/)?{LABEL_NAME}$')");
+    let rule = format!("size(self) > {length} || self.matches('^({OBJECT_NAME}/)?{LABEL_NAME}$')");
     schema.max_length(length).rules([Rule::new(rule, message)]);
 }
 

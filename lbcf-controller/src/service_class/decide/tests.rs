@@ -30,6 +30,13 @@ fn service() -> ServiceView {
         .into(),
         finalizers: vec![FINALIZER_SERVICE.into()],
         ingress: Vec::new(),
+        fields: BTreeMap::from([
+            ("externalTrafficPolicy", "Local".to_owned()),
+            (
+                "loadBalancerSourceRanges",
+                "10.0.0.0/8,192.0.2.0/24".to_owned(),
+            ),
+        ]),
         has_node_ports: true,
     };
     ServiceView {
@@ -94,7 +101,8 @@ fn perform(state: &mut ServiceState, action: ServiceAction) {
     match action {
         ServiceAction::Mark => {
             let class = part.class.clone().unwrap();
-            part.annotations.insert(ANNOTATION_SERVICE_CLASS.to_owned(), class);
+            part.annotations
+                .insert(ANNOTATION_SERVICE_CLASS.to_owned(), class);
             if !part.has_finalizer() {
                 part.finalizers.push(FINALIZER_SERVICE.to_owned());
             }
@@ -140,7 +148,8 @@ fn perform(state: &mut ServiceState, action: ServiceAction) {
 /// The decided writes, in short.
 fn writes(state: &ServiceState) -> Vec<String> {
     let actions = decide(state).actions.into_iter();
-    let name = |metadata: &ObjectMeta| name_of(metadata).rsplitn(3, '-').collect::<Vec<_>>()[1].to_owned();
+    let name =
+        |metadata: &ObjectMeta| name_of(metadata).rsplitn(3, '-').collect::<Vec<_>>()[1].to_owned();
     let shown = actions.map(|action| match action {
         ServiceAction::Mark => "mark".to_owned(),
         ServiceAction::CreateLoadBalancer(lb) => format!("create lb {}", name(&lb.metadata)),
@@ -153,8 +162,12 @@ fn writes(state: &ServiceState) -> Vec<String> {
             let ips: Vec<_> = ingress.into_iter().map(|it| it.ip).collect();
             format!("ingress {}", ips.join(","))
         }
-        ServiceAction::Release { keeps_finalizer: false } => "release".to_owned(),
-        ServiceAction::Release { keeps_finalizer: true } => "release, keep finalizer".to_owned(),
+        ServiceAction::Release {
+            keeps_finalizer: false,
+        } => "release".to_owned(),
+        ServiceAction::Release {
+            keeps_finalizer: true,
+        } => "release, keep finalizer".to_owned(),
     });
     shown.collect()
 }
@@ -169,7 +182,11 @@ fn d73_the_finalizer_is_first_and_load_balancers_are_before_groups() {
     for expected in [
         &["mark"][..],
         &["create lb 80", "create lb 443"],
-        &["create group 80", "create group 443", "ingress 10.0.0.1,10.0.0.2"],
+        &[
+            "create group 80",
+            "create group 443",
+            "ingress 10.0.0.1,10.0.0.2",
+        ],
         &[],
     ] {
         assert_eq!(writes(&state), expected);
@@ -218,7 +235,12 @@ fn d73_a_service_of_another_type_or_class_loses_what_it_had() {
                 perform(&mut state, action);
             }
         }
-        let expected = ["delete group 443", "delete group 80", "delete lb 443", "delete lb 80"];
+        let expected = [
+            "delete group 443",
+            "delete group 80",
+            "delete lb 443",
+            "delete lb 80",
+        ];
         assert_eq!(done[..4], expected);
         assert_eq!(done[4..], *last, "{class:?}");
     }
@@ -269,7 +291,11 @@ fn d72_a_class_that_has_no_driver_any_more_changes_nothing_until_the_service_is_
     state.driver = None;
     let plan = decide(&state);
     assert!(plan.actions.is_empty());
-    assert!(plan.problems[0].contains("no LoadBalancerDriver has the class"), "{:?}", plan.problems);
+    assert!(
+        plan.problems[0].contains("no LoadBalancerDriver has the class"),
+        "{:?}",
+        plan.problems
+    );
     Arc::make_mut(&mut state.service).deleting = true;
     assert_eq!(writes(&state), ["delete group 443", "delete group 80"]);
 }
@@ -305,7 +331,16 @@ fn d72_what_a_user_edits_is_put_back_with_one_write() {
         perform(&mut state, action);
     }
     assert_eq!(writes(&state), [""; 0]);
-    assert_eq!(*state.load_balancers.values().last().unwrap().spec.attributes, BTreeMap::from([("chargeType".to_owned(), "MONTHLY".to_owned())]));
+    assert_eq!(
+        *state
+            .load_balancers
+            .values()
+            .last()
+            .unwrap()
+            .spec
+            .attributes,
+        BTreeMap::from([("chargeType".to_owned(), "MONTHLY".to_owned())])
+    );
 }
 
 #[test]
@@ -315,16 +350,23 @@ fn d72_a_name_that_another_controller_has_taken_is_a_problem() {
     lb.metadata.owner_references.as_mut().unwrap()[0].uid = "another".into();
     let plan = decide(&state);
     assert!(plan.actions.is_empty());
-    assert!(plan.problems[0].ends_with("the name is taken: its controller is Service web"), "{:?}", plan.problems);
+    assert!(
+        plan.problems[0].ends_with("the name is taken: its controller is Service web"),
+        "{:?}",
+        plan.problems
+    );
 }
 
 #[test]
 fn d72_an_annotation_that_the_class_names_becomes_an_attribute() {
     let mut state = settled(service(), &json!({}));
     let part = part_of(Arc::make_mut(&mut state.service));
-    part.annotations.insert("example.com/other".into(), "x".into());
+    part.annotations
+        .insert("example.com/other".into(), "x".into());
     assert_eq!(writes(&state), ["update lb 80", "update lb 443"]);
-    part_of(Arc::make_mut(&mut state.service)).annotations.remove("example.com/other");
+    part_of(Arc::make_mut(&mut state.service))
+        .annotations
+        .remove("example.com/other");
     assert_eq!(writes(&state), [""; 0]);
 }
 
@@ -348,7 +390,10 @@ fn d72_one_load_balancer_for_the_service_has_all_ports() {
         assert_eq!(group.spec.load_balancers, [name_of(&lb.metadata)]);
     }
     let part = state.service.load_balancer.as_ref().unwrap();
-    assert_eq!(part.ingress[0].ports, [(80, "TCP".to_owned()), (443, "TCP".to_owned())]);
+    assert_eq!(
+        part.ingress[0].ports,
+        [(80, "TCP".to_owned()), (443, "TCP".to_owned())]
+    );
 }
 
 #[test]
@@ -356,7 +401,9 @@ fn d72_a_change_of_lb_spec_concerns_only_load_balancers_that_are_created_later()
     let mut state = settled(service(), &json!({}));
     state.driver = Some(driver(&json!({"lbSpec": {"vpc": "vpc-2"}})));
     assert_eq!(writes(&state), [""; 0]);
-    Arc::make_mut(&mut state.service).ports.push(port("new", 81, 30081));
+    Arc::make_mut(&mut state.service)
+        .ports
+        .push(port("new", 81, 30081));
     let plan = decide(&state);
     let ServiceAction::CreateLoadBalancer(lb) = &plan.actions[0] else {
         panic!("{plan:?}");
@@ -370,7 +417,12 @@ fn d72_an_unknown_placeholder_changes_nothing() {
     state.driver = Some(driver(&json!({"lbSpec": {"port": "$(prot)"}})));
     let plan = decide(&state);
     assert!(plan.actions.is_empty() && !plan.is_complete);
-    assert_eq!(plan.problems, ["spec.serviceClass.lbSpec[port] of LoadBalancerDriver lbcf-clb has the unknown placeholder $(prot)"]);
+    assert_eq!(
+        plan.problems,
+        [
+            "spec.serviceClass.lbSpec[port] of LoadBalancerDriver lbcf-clb has the unknown placeholder $(prot)"
+        ]
+    );
 }
 
 #[test]
@@ -381,7 +433,11 @@ fn d72_a_port_without_a_node_port_is_a_problem_only_in_the_mode_node_port() {
     let state = settled(service.clone(), &json!({}));
     assert_eq!((state.load_balancers.len(), state.groups.len()), (1, 1));
     let plan = decide(&state);
-    assert!(plan.problems[0].starts_with("spec.allocateLoadBalancerNodePorts is false and 443/TCP"), "{:?}", plan.problems);
+    assert!(
+        plan.problems[0].starts_with("spec.allocateLoadBalancerNodePorts is false and 443/TCP"),
+        "{:?}",
+        plan.problems
+    );
     let state = settled(service, &json!({"mode": "Endpoints"}));
     assert_eq!((state.load_balancers.len(), state.groups.len()), (2, 2));
     assert!(decide(&state).problems.is_empty());
@@ -392,7 +448,10 @@ fn d72_sctp_needs_the_mode_endpoints() {
     let mut service = service();
     service.ports[1].protocol = "SCTP".into();
     let state = settled(service.clone(), &json!({}));
-    assert_eq!(decide(&state).problems, ["spec.ports: 443/SCTP needs a class with the mode Endpoints"]);
+    assert_eq!(
+        decide(&state).problems,
+        ["spec.ports: 443/SCTP needs a class with the mode Endpoints"]
+    );
     let state = settled(service, &json!({"mode": "Endpoints"}));
     assert_eq!(state.groups.len(), 2);
 }
@@ -408,4 +467,20 @@ fn d74_a_load_balancer_that_fails_is_a_problem_of_the_service() {
     let plan = decide(&state);
     assert!(plan.problems[0].ends_with(": no quota") && !plan.is_complete);
     assert_eq!(writes(&state), ["ingress 10.0.0.2"]);
+}
+
+#[test]
+fn d75_a_driver_sees_the_fields_that_its_class_names() {
+    let attributes = |class: Value| {
+        let state = settled(service(), &class);
+        let lb = state.load_balancers.values().next().unwrap();
+        BTreeMap::clone(&lb.spec.attributes)
+    };
+    let charge = ("chargeType".to_owned(), "MONTHLY".to_owned());
+    assert_eq!(attributes(json!({})), BTreeMap::from([charge.clone()]));
+    let fields = json!({"serviceFields": {
+        "loadBalancerSourceRanges": "clients", "sessionAffinity": "sticky",
+    }});
+    let ranges = ("clients".to_owned(), "10.0.0.0/8,192.0.2.0/24".to_owned());
+    assert_eq!(attributes(fields), BTreeMap::from([charge, ranges]));
 }

@@ -7,7 +7,9 @@ use lbcf_controller::api::{
     BackendGroup, Bind, Conditions, DeregisterPolicy, DeregisterWebhook, LoadBalancer,
     LoadBalancerDriver, ServiceMode, condition_types,
 };
-use lbcf_e2e::manifests::{self, BIND, CLASS, DRIVER, GROUP, LB, NAMESPACE, OWN_DRIVER, SERVICE, SYSTEM};
+use lbcf_e2e::manifests::{
+    self, BIND, CLASS, DRIVER, GROUP, LB, NAMESPACE, OWN_DRIVER, SERVICE, SYSTEM,
+};
 use lbcf_e2e::{World, until, until_is};
 use mock_driver::KEEP_REGISTERED;
 use serde_json::json;
@@ -71,6 +73,7 @@ pub(crate) async fn delete_everything(world: &World) {
     world.delete::<Bind>(NAMESPACE, BIND).await;
     world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
     world.delete::<LoadBalancer>(NAMESPACE, LB).await;
+    // One of type LoadBalancer stays until a controller has released it.
     world.delete::<Service>(NAMESPACE, SERVICE).await;
     for slice in ["slice-a", "slice-b"] {
         world.delete::<EndpointSlice>(NAMESPACE, slice).await;

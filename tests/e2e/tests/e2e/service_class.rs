@@ -36,28 +36,23 @@ async fn service(world: &World) -> Service {
 
 fn ingress_of(service: &Service) -> Vec<LoadBalancerIngress> {
     let status = service.status.clone().unwrap_or_default();
-    status.load_balancer.and_then(|it| it.ingress).unwrap_or_default()
+    status
+        .load_balancer
+        .and_then(|it| it.ingress)
+        .unwrap_or_default()
 }
 
 fn finalizers(service: &Service) -> Vec<String> {
     service.metadata.finalizers.clone().unwrap_or_default()
 }
 
-async fn dump(world: &World) {
-    tokio::time::sleep(std::time::Duration::from_secs(6)).await;
-    for s in world.all::<Service>().await { println!("SVC {}", serde_json::to_string(&s).unwrap()); }
-    for s in world.all::<LoadBalancer>().await { println!("LB {}", serde_json::to_string(&s).unwrap()); }
-    for s in world.all::<BackendGroup>().await { println!("BG {}", serde_json::to_string(&s).unwrap()); }
-    for s in world.all::<lbcf_controller::api::BackendRecord>().await { println!("BR {}", serde_json::to_string(&s.status).unwrap()); }
-    for s in world.all::<Event>().await { println!("EV {:?} {:?} {:?}", s.involved_object.kind, s.reason, s.message); }
-    println!("CLOUD {:?}", world.cloud.observe().load_balancers.len());
-}
-
 /// Waits until the Service's status has an address for each of these ports.
 async fn until_ports(world: &World, ports: &[i32]) {
     until_is("ports in the status", ports.to_vec(), async || {
         let ingress = ingress_of(&service(world).await);
-        let ports = ingress.into_iter().flat_map(|it| it.ports.unwrap_or_default());
+        let ports = ingress
+            .into_iter()
+            .flat_map(|it| it.ports.unwrap_or_default());
         let mut ports: Vec<i32> = ports.map(|port| port.port).collect();
         ports.sort_unstable();
         ports
@@ -67,19 +62,29 @@ async fn until_ports(world: &World, ports: &[i32]) {
 
 /// Waits until each of these listeners has as many targets.
 async fn until_listeners(world: &World, expected: &[(&str, usize)]) {
-    let expected: BTreeMap<String, usize> =
-        expected.iter().map(|&(port, count)| (port.to_owned(), count)).collect();
+    let expected: BTreeMap<String, usize> = expected
+        .iter()
+        .map(|&(port, count)| (port.to_owned(), count))
+        .collect();
     until_is("targets of listeners", expected, async || {
         let lbs: Vec<LoadBalancer> = world.all().await;
         let observed = world.cloud.observe().load_balancers;
         let found = lbs.iter().filter_map(|lb| {
             let info = &lb.status.as_ref()?.lb_info;
-            let in_cloud = observed.iter().find(|it| it.lb_info["lbID"] == info["lbID"])?;
-            Some((lb.spec.lb_spec["lbListenerPort"].clone(), in_cloud.backends.len()))
+            let id = info.get("lbID")?;
+            let in_cloud = observed.iter().find(|it| it.lb_info["lbID"] == *id)?;
+            Some((
+                lb.spec.lb_spec["lbListenerPort"].clone(),
+                in_cloud.backends.len(),
+            ))
         });
         let found: BTreeMap<String, usize> = found.collect();
         // Nothing else is in the cloud.
-        if found.len() == observed.len() { found } else { BTreeMap::new() }
+        if found.len() == observed.len() {
+            found
+        } else {
+            BTreeMap::new()
+        }
     })
     .await;
 }

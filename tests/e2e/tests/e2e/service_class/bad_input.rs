@@ -15,8 +15,16 @@ async fn d72_of_two_drivers_with_a_class_the_older_has_it_until_it_is_gone() {
     create_pods(&world, 1).await;
     let condition = async |name: &str, status: &str| {
         until(&format!("{name} has the class: {status}"), async || {
-            let driver = world.api::<LoadBalancerDriver>(SYSTEM).get(name).await.ok()?;
-            let condition = driver.status?.conditions.find(condition_types::SERVICE_CLASS)?.clone();
+            let driver = world
+                .api::<LoadBalancerDriver>(SYSTEM)
+                .get(name)
+                .await
+                .ok()?;
+            let condition = driver
+                .status?
+                .conditions
+                .find(condition_types::SERVICE_CLASS)?
+                .clone();
             (format!("{:?}", condition.status) == status).then_some(condition.message)
         })
         .await
@@ -28,7 +36,10 @@ async fn d72_of_two_drivers_with_a_class_the_older_has_it_until_it_is_gone() {
     // Creation timestamps have whole seconds, so that the name may decide.
     world.create(&second).await;
     let message = condition("lbcf-second", "False").await;
-    assert!(message.contains("LoadBalancerDriver kube-system/lbcf-clb serves the class"), "{message}");
+    assert!(
+        message.contains("LoadBalancerDriver kube-system/lbcf-clb serves the class"),
+        "{message}"
+    );
     let own = manifests::balanced_service(SERVICE, Some(CLASS), &[80]);
     world.create(&own).await;
     until_listeners(&world, &[("80", 1)]).await;
@@ -37,18 +48,27 @@ async fn d72_of_two_drivers_with_a_class_the_older_has_it_until_it_is_gone() {
 
     // The first one gives the class up: what exists stays with it, and what is new is the second's.
     let none = json!({"spec": {"serviceClass": null}});
-    world.patch::<LoadBalancerDriver>(SYSTEM, DRIVER, none).await;
+    world
+        .patch::<LoadBalancerDriver>(SYSTEM, DRIVER, none)
+        .await;
     condition("lbcf-second", "True").await;
     let ports = manifests::balanced_service(SERVICE, Some(CLASS), &[80, 81]);
     let ports = json!({"spec": {"ports": ports.spec.unwrap().ports}});
     world.patch::<Service>(NAMESPACE, SERVICE, ports).await;
     until_listeners(&world, &[("80", 1), ("81", 1)]).await;
-    let mut drivers: Vec<String> = world.all::<LoadBalancer>().await.into_iter().map(|lb| lb.spec.lb_driver).collect();
+    let mut drivers: Vec<String> = world
+        .all::<LoadBalancer>()
+        .await
+        .into_iter()
+        .map(|lb| lb.spec.lb_driver)
+        .collect();
     drivers.sort();
     assert_eq!(drivers, [DRIVER, "lbcf-second"]);
     world.delete::<Service>(NAMESPACE, SERVICE).await;
     world.until_deleted::<Service>(NAMESPACE, SERVICE).await;
-    world.delete::<LoadBalancerDriver>(SYSTEM, "lbcf-second").await;
+    world
+        .delete::<LoadBalancerDriver>(SYSTEM, "lbcf-second")
+        .await;
     world.delete_basics().await;
 }
 
@@ -60,7 +80,9 @@ async fn d72_a_class_that_is_given_up_leaves_services_as_they_are() {
     world.create(&own).await;
     until_ports(&world, &[80]).await;
     let none = json!({"spec": {"serviceClass": null}});
-    world.patch::<LoadBalancerDriver>(SYSTEM, DRIVER, none).await;
+    world
+        .patch::<LoadBalancerDriver>(SYSTEM, DRIVER, none)
+        .await;
     until_warned(&world, "no LoadBalancerDriver has the class").await;
     until_listeners(&world, &[("80", 1)]).await;
     world.delete::<Service>(NAMESPACE, SERVICE).await;
@@ -78,7 +100,9 @@ async fn d72_node_ports_that_are_not_allocated_are_named_and_endpoints_do_not_ne
     until_warned(&world, "spec.allocateLoadBalancerNodePorts is false").await;
     assert!(world.all::<LoadBalancer>().await.is_empty());
     let endpoints = json!({"spec": {"serviceClass": {"mode": "Endpoints"}}});
-    world.patch::<LoadBalancerDriver>(SYSTEM, DRIVER, endpoints).await;
+    world
+        .patch::<LoadBalancerDriver>(SYSTEM, DRIVER, endpoints)
+        .await;
     until_listeners(&world, &[("80", 1)]).await;
     world.delete::<Service>(NAMESPACE, SERVICE).await;
     world.until_deleted::<Service>(NAMESPACE, SERVICE).await;

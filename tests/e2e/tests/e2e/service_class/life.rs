@@ -29,7 +29,10 @@ async fn d72_d73_d74_a_service_has_load_balancers_targets_and_addresses_until_it
         let mut lbs = lbs.iter();
         let lb = lbs.find(|lb| lb.status.as_ref().unwrap().lb_info["lbID"] == hostname);
         let port = &entry.ports.unwrap()[0];
-        assert_eq!(lb.unwrap().spec.lb_spec["lbListenerPort"], port.port.to_string());
+        assert_eq!(
+            lb.unwrap().spec.lb_spec["lbListenerPort"],
+            port.port.to_string()
+        );
         assert_eq!((port.protocol.as_str(), entry.ip), ("TCP", None));
     }
     until("the events are written", async || {
@@ -48,7 +51,10 @@ async fn d72_d73_d74_a_service_has_load_balancers_targets_and_addresses_until_it
     until("the events are written", async || {
         let reasons = reasons(&world).await;
         let are_there = ["DeletingLoadBalancer", "DeletedLoadBalancer"];
-        are_there.iter().all(|it| reasons.contains(*it)).then_some(())
+        are_there
+            .iter()
+            .all(|it| reasons.contains(*it))
+            .then_some(())
     })
     .await;
     assert!(!reasons(&world).await.contains("SyncLoadBalancerFailed"));
@@ -67,11 +73,16 @@ async fn d72_at_rest_a_service_costs_no_write_and_what_a_user_edits_one() {
     until_listeners(&world, &[("80", 2)]).await;
     until_ports(&world, &[80]).await;
     world.until_settled().await;
-    assert_eq!(world.cloud.observe().load_balancers[0].attributes["chargeType"], "MONTHLY");
+    assert_eq!(
+        world.cloud.observe().load_balancers[0].attributes["chargeType"],
+        "MONTHLY"
+    );
 
     let of_services = |since| {
         let made = world.cluster.requests().since(since);
-        made.count(|key| key.user_agent == CONTROLLER && key.is_write() && key.resource == "services")
+        made.count(|key| {
+            key.user_agent == CONTROLLER && key.is_write() && key.resource == "services"
+        })
     };
     let before = world.cluster.requests();
     let lb = world.all::<LoadBalancer>().await.remove(0);
@@ -79,7 +90,11 @@ async fn d72_at_rest_a_service_costs_no_write_and_what_a_user_edits_one() {
     let edited = json!({"spec": {"attributes": {"chargeType": "FREE"}}});
     world.patch::<LoadBalancer>(NAMESPACE, &name, edited).await;
     until("the attribute is back", async || {
-        let lb = world.api::<LoadBalancer>(NAMESPACE).get(&name).await.unwrap();
+        let lb = world
+            .api::<LoadBalancer>(NAMESPACE)
+            .get(&name)
+            .await
+            .unwrap();
         let status = lb.status.as_ref()?;
         (lb.spec == lbs_spec(&world).await && status.has_synced(&lb.spec.attributes)).then_some(())
     })
@@ -87,22 +102,38 @@ async fn d72_at_rest_a_service_costs_no_write_and_what_a_user_edits_one() {
     let group = world.all::<BackendGroup>().await.remove(0);
     let group_name = group.metadata.name.clone().unwrap();
     let edited = json!({"spec": {"parameters": {"weight": "7"}}});
-    world.patch::<BackendGroup>(NAMESPACE, &group_name, edited).await;
+    world
+        .patch::<BackendGroup>(NAMESPACE, &group_name, edited)
+        .await;
     until("the weight is back", async || {
-        let stored = world.api::<BackendGroup>(NAMESPACE).get(&group_name).await.unwrap();
-        let weights = world.targets().into_iter().all(|(_, weight)| weight == "50");
+        let stored = world
+            .api::<BackendGroup>(NAMESPACE)
+            .get(&group_name)
+            .await
+            .unwrap();
+        let weights = world
+            .targets()
+            .into_iter()
+            .all(|(_, weight)| weight == "50");
         (stored.spec == group.spec && weights).then_some(())
     })
     .await;
     world.until_settled().await;
-    assert_eq!(of_services(&before), 0, "only the edited objects are written");
+    assert_eq!(
+        of_services(&before),
+        0,
+        "only the edited objects are written"
+    );
     let made = world.cluster.requests().since(&before);
     let updates = made.count(|key| {
         key.user_agent == CONTROLLER
             && key.verb == "patch"
             && key.subresource.is_empty()
-            && ["lbcf.tkestack.io/loadbalancers", "lbcf.tkestack.io/backendgroups"]
-                .contains(&key.resource.as_str())
+            && [
+                "lbcf.tkestack.io/loadbalancers",
+                "lbcf.tkestack.io/backendgroups",
+            ]
+            .contains(&key.resource.as_str())
     });
     assert_eq!(updates, 2, "one for each edit");
     // Attributes follow the annotation.
@@ -135,7 +166,9 @@ async fn d73_ports_come_and_go_and_a_service_of_another_type_has_nothing() {
         let other = manifests::balanced_service(SERVICE, Some(CLASS), ports);
         json!({"spec": {"ports": other.spec.unwrap().ports}})
     };
-    world.patch::<Service>(NAMESPACE, SERVICE, ports(&[80, 81])).await;
+    world
+        .patch::<Service>(NAMESPACE, SERVICE, ports(&[80, 81]))
+        .await;
     until_listeners(&world, &[("80", 2), ("81", 2)]).await;
     until_ports(&world, &[80, 81]).await;
 

@@ -19,7 +19,9 @@ async fn d73_services_without_the_class_are_never_written() {
         other.metadata.finalizers = Some(vec![FINALIZER_SERVICE.to_owned()]);
         world.create(&other).await;
         let ingress = json!({"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}});
-        world.patch_status::<Service>(NAMESPACE, name, ingress).await;
+        world
+            .patch_status::<Service>(NAMESPACE, name, ingress)
+            .await;
         world.delete::<Service>(NAMESPACE, name).await;
     }
     let cluster_ip = json!({"spec": {"type": "ClusterIP", "loadBalancerClass": null}});
@@ -30,13 +32,15 @@ async fn d73_services_without_the_class_are_never_written() {
     until_listeners(&world, &[("80", 1)]).await;
     until_ports(&world, &[80]).await;
     let made = world.cluster.requests().since(&before);
-    let writes = made.count(|key| {
-        key.user_agent == CONTROLLER && key.is_write() && key.resource == "services"
-    });
+    let writes = made
+        .count(|key| key.user_agent == CONTROLLER && key.is_write() && key.resource == "services");
     assert_eq!(writes, 2, "the marks and the address of its own: {made:?}");
     for (name, _) in others {
         let other = world.api::<Service>(NAMESPACE).get(name).await.unwrap();
-        assert_eq!(other.metadata.finalizers, Some(vec![FINALIZER_SERVICE.to_owned()]));
+        assert_eq!(
+            other.metadata.finalizers,
+            Some(vec![FINALIZER_SERVICE.to_owned()])
+        );
         let none = json!({"metadata": {"finalizers": null}});
         world.patch::<Service>(NAMESPACE, name, none).await;
     }
