@@ -312,6 +312,27 @@ mod tests {
     }
 
     #[test]
+    fn d72_the_objects_of_a_service_have_short_names_of_their_own() {
+        let name = of_service("web", "uid-1", Some((80, "TCP")));
+        assert!(
+            name.starts_with("svc-web-") && name.ends_with("-80-tcp"),
+            "{name}"
+        );
+        assert_ne!(name, of_service("web", "uid-2", Some((80, "TCP"))));
+        assert_ne!(name, of_service("web", "uid-1", Some((80, "UDP"))));
+        assert_ne!(name, of_service("web", "uid-1", None));
+        // No name is that of a shared object.
+        assert!(!of_service("lbcf-web", "u", None).starts_with(SYSTEM_PREFIX));
+        for service in [
+            "a".repeat(63),
+            format!("{}-{}", "a".repeat(27), "b".repeat(35)),
+        ] {
+            let name = of_service(&service, "uid", Some((65535, "SCTP")));
+            assert!(name.len() <= 63 && !name.contains("--"), "{name}");
+        }
+    }
+
+    #[test]
     fn d26_long_names_become_legal_label_values() {
         let short = "a".repeat(63);
         assert_eq!(label_value(&short), short);

@@ -115,6 +115,12 @@ mod tests {
         assert_ne!(first["spec"]["clusterIP"], second["spec"]["clusterIP"]);
         assert_eq!(node_ports(&first), [30_000, 30_001]);
         assert_eq!(node_ports(&second), [30_002]);
+        let mut none = object(json!({"spec": {
+            "type": "LoadBalancer", "allocateLoadBalancerNodePorts": false,
+            "ports": [{"port": 80}],
+        }}));
+        assign(&mut none, None, std::iter::empty()).unwrap();
+        assert!(node_ports(&none).is_empty());
     }
 
     #[test]
