@@ -18,6 +18,7 @@ mod kind;
 mod load_balancer;
 mod load_balancer_driver;
 mod port;
+mod service_class;
 mod string_map;
 
 pub use backend_group::{
@@ -41,6 +42,7 @@ pub use load_balancer_driver::{
     LoadBalancerDriver, LoadBalancerDriverSpec, LoadBalancerDriverStatus, WebhookConfig,
 };
 pub use port::{PortSelector, ServicePortSelector};
+pub use service_class::{IngressKeys, LoadBalancersOfService, ServiceClass};
 pub use string_map::StringMap;
 
 use serde::{Deserialize, Deserializer};

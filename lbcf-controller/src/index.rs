@@ -24,7 +24,9 @@ mod record_events;
 mod record_uids;
 mod records;
 mod selections;
+mod service_classes;
 mod service_groups;
+mod service_load_balancer;
 mod services;
 mod shared_maps;
 mod slices;
@@ -42,7 +44,9 @@ pub(crate) use pods::PodView;
 pub(crate) use readiness::{GateStatus, PodCondition, PodReadiness};
 pub(crate) use record_uids::{DepartureMark, LeftAddresses};
 pub(crate) use records::{counts_as_registered, unit_of};
+pub(crate) use service_classes::{is_draining, service_of};
 pub(crate) use service_groups::{endpoints_of, takes_node};
+pub(crate) use service_load_balancer::{Ingress, ServiceLoadBalancer};
 pub(crate) use services::{ServicePortView, ServiceView};
 #[cfg(test)]
 pub(crate) use slices::{Endpoint, EndpointConditions, PodTarget, SlicePort};
@@ -59,6 +63,7 @@ use pending::Pending;
 use pods::Pods;
 use records::Records;
 use selections::Selections;
+use service_classes::ServiceClasses;
 use service_groups::ServiceGroups;
 use slices::Slices;
 use std::fmt::Debug;
@@ -132,6 +137,7 @@ pub(crate) struct Index {
     by_driver: DriverUsers,
     groups_by_load_balancer: MultiMap<ObjectKey, ObjectKey>,
     service_groups: ServiceGroups,
+    service_classes: ServiceClasses,
     pub(crate) selections: Selections,
     pub(crate) unit_tallies: UnitTallies,
     pending: Pending,

@@ -63,6 +63,8 @@ pub(crate) enum RequestKey {
     Record(ObjectKey),
     /// The readiness gate of a pod that has it.
     Pod(ObjectKey),
+    /// The load balancers of a Service of type LoadBalancer.
+    Service(ObjectKey),
     /// Calling `judgePodDeregister` for an owner's pods that are not ready. It is separate from
     /// reconciling the owner, so that a slow driver does not delay its other backends.
     DeregisterVerdict(Owner),
@@ -127,13 +129,14 @@ impl Owner {
 }
 
 impl RequestKey {
-    pub(crate) const KINDS: [&str; 6] = [
+    pub(crate) const KINDS: [&str; 7] = [
         "LoadBalancerDriver",
         "LoadBalancer",
         "BackendGroup",
         "BackendRecord",
         "Bind",
         "Pod",
+        "Service",
     ];
 
     /// The kind, as metrics and logs name it (b144).
@@ -144,6 +147,7 @@ impl RequestKey {
             Self::Group(_) | Self::DeregisterVerdict(Owner::Group(_)) => "BackendGroup",
             Self::Record(_) => "BackendRecord",
             Self::Pod(_) => "Pod",
+            Self::Service(_) => "Service",
             Self::Bind(_) | Self::BindLoadBalancer(_) | Self::DeregisterVerdict(Owner::Bind(_)) => {
                 "Bind"
             }
@@ -168,6 +172,7 @@ impl RequestKey {
             | Self::Group(key)
             | Self::Record(key)
             | Self::Pod(key)
+            | Self::Service(key)
             | Self::Bind(key) => key,
             Self::BindLoadBalancer(key) => &key.bind,
             Self::DeregisterVerdict(owner) => owner.key(),

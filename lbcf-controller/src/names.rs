@@ -49,6 +49,15 @@ pub const ANNOTATION_REMOVE_ORPHANS: &str = "lbcf.tkestack.io/remove-orphans";
 /// a change is noticed (u13).
 pub const ANNOTATION_SOURCE: &str = "lbcf.tkestack.io/backend-source";
 
+/// Annotation of a Service of type LoadBalancer: the class whose load balancers it has. It is set before
+/// the first of them is made, and removed when they are deleted, so that it tells these Services from
+/// those whose finalizer another controller has set (d73).
+pub const ANNOTATION_SERVICE_CLASS: &str = "lbcf.tkestack.io/service-class";
+/// Label of the LoadBalancers and BackendGroups of a Service: the Service's name (d72).
+pub const LABEL_SERVICE: &str = "lbcf.tkestack.io/service";
+/// Finalizer of a Service with load balancers, which is Kubernetes' own (d73).
+pub const FINALIZER_SERVICE: &str = "service.kubernetes.io/load-balancer-cleanup";
+
 /// Readiness gate of a pod, whose condition is True when all backends of the pod are registered (d67).
 pub const READINESS_GATE: &str = "lbcf.tkestack.io/registered";
 /// Label of a namespace: with [`INJECT_READINESS_GATE`], its new pods get the readiness gate (d70).
@@ -147,6 +156,22 @@ pub fn bind_record_names(
 #[must_use]
 pub fn static_record_name(lb: &str, group: &str, addr: &str) -> String {
     md5_hex(&format!("{lb}_{group}_{addr}"))
+}
+
+/// The name of the load balancers and groups of a Service: a DNS label that begins neither like the
+/// names of shared objects nor depends on what follows the Service of the same name (d72).
+#[must_use]
+pub(crate) fn of_service(name: &str, uid: &str, port: Option<(i32, &str)>) -> String {
+    const NAME: usize = 28;
+    let readable = name.get(..NAME).unwrap_or(name).trim_end_matches('-');
+    let unique = &md5_hex(uid)[..10];
+    match port {
+        Some((port, protocol)) => {
+            let protocol = protocol.to_ascii_lowercase();
+            format!("svc-{readable}-{unique}-{port}-{protocol}")
+        }
+        None => format!("svc-{readable}-{unique}"),
+    }
 }
 
 /// The maximum length of a label value in Kubernetes.
@@ -284,6 +309,27 @@ mod tests {
             ObjectKey::new("kube-system", "lbcf-x")
         );
         assert_eq!(resolve("ns", "x"), ObjectKey::new("ns", "x"));
+    }
+
+    #[test]
+    fn d72_the_objects_of_a_service_have_short_names_of_their_own() {
+        let name = of_service("web", "uid-1", Some((80, "TCP")));
+        assert!(
+            name.starts_with("svc-web-") && name.ends_with("-80-tcp"),
+            "{name}"
+        );
+        assert_ne!(name, of_service("web", "uid-2", Some((80, "TCP"))));
+        assert_ne!(name, of_service("web", "uid-1", Some((80, "UDP"))));
+        assert_ne!(name, of_service("web", "uid-1", None));
+        // No name is that of a shared object.
+        assert!(!of_service("lbcf-web", "u", None).starts_with(SYSTEM_PREFIX));
+        for service in [
+            "a".repeat(63),
+            format!("{}-{}", "a".repeat(27), "b".repeat(35)),
+        ] {
+            let name = of_service(&service, "uid", Some((65535, "SCTP")));
+            assert!(name.len() <= 63 && !name.contains("--"), "{name}");
+        }
     }
 
     #[test]

@@ -51,6 +51,11 @@ pub(crate) fn assign<'a>(
     if !matches!(type_name.as_str(), "NodePort" | "LoadBalancer") {
         return Ok(());
     }
+    let spec = child(service, "spec");
+    let declines = spec.get("allocateLoadBalancerNodePorts") == Some(&Value::Bool(false));
+    if type_name == "LoadBalancer" && declines {
+        return Ok(());
+    }
     let kept: Vec<(Value, u16)> = before.map(ports_by_number).unwrap_or_default();
     let Some(Value::Array(list)) = child(service, "spec").get_mut("ports") else {
         return Ok(());
@@ -110,6 +115,12 @@ mod tests {
         assert_ne!(first["spec"]["clusterIP"], second["spec"]["clusterIP"]);
         assert_eq!(node_ports(&first), [30_000, 30_001]);
         assert_eq!(node_ports(&second), [30_002]);
+        let mut none = object(json!({"spec": {
+            "type": "LoadBalancer", "allocateLoadBalancerNodePorts": false,
+            "ports": [{"port": 80}],
+        }}));
+        assign(&mut none, None, std::iter::empty()).unwrap();
+        assert!(node_ports(&none).is_empty());
     }
 
     #[test]

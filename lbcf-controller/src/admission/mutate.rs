@@ -45,7 +45,13 @@ pub(super) fn normalise(kind: Kind, spec: &mut Value) {
         return;
     };
     match kind {
-        Kind::Driver => driver::add_webhooks(spec),
+        Kind::Driver => {
+            driver::add_webhooks(spec);
+            if let Some(class) = spec.get_mut("serviceClass") {
+                numbers_to_strings(class.get_mut("lbSpec"));
+                numbers_to_strings(class.get_mut("parameters"));
+            }
+        }
         Kind::LoadBalancer => {
             numbers_to_strings(spec.get_mut("lbSpec"));
             numbers_to_strings(spec.get_mut("attributes"));

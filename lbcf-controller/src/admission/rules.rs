@@ -11,6 +11,7 @@ mod ensure_policy;
 mod load_balancer;
 mod pods;
 mod service;
+mod service_class;
 mod sizes;
 pub(crate) mod syntax;
 

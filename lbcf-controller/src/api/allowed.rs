@@ -50,6 +50,9 @@ pub(crate) const FAMILIES: usize = 3;
 pub(crate) const ZONES: usize = 64;
 /// The number of labels of a selector.
 pub(crate) const SELECTOR: usize = 128;
+/// The number of entries of a map in a service class, and the length of their values.
+pub(crate) const CLASS_ENTRIES: usize = 64;
+pub(crate) const CLASS_VALUE: usize = 1024;
 /// The number of webhooks of a driver. There are fewer.
 pub(crate) const WEBHOOKS: usize = 32;
 
@@ -76,6 +79,23 @@ pub(crate) const IS_ADDRESS: &str =
     "must be an address that the driver understands, such as 1.1.1.1:8080";
 pub(crate) const IS_UNIQUE_WEBHOOK: &str = "duplicate; each webhook may be listed once";
 pub(crate) const IS_UNIQUE_NAME: &str = "duplicate; names must be unique within a Bind";
+
+pub(crate) const IS_CLASS: &str = "must be a class as Services name it, which is [DOMAIN/]NAME like a label's key, as in lbcf.tkestack.io/clb";
+/// The fields of a Service that a class may pass to its driver (d75).
+pub(crate) const SERVICE_FIELDS: [&str; 7] = [
+    "externalTrafficPolicy",
+    "healthCheckNodePort",
+    "ipFamilies",
+    "ipFamilyPolicy",
+    "loadBalancerIP",
+    "loadBalancerSourceRanges",
+    "sessionAffinity",
+];
+pub(crate) const IS_SERVICE_FIELD: &str = "the fields are externalTrafficPolicy, healthCheckNodePort, ipFamilies, ipFamilyPolicy, loadBalancerIP, loadBalancerSourceRanges and sessionAffinity";
+pub(crate) const IS_PLACEHOLDER: &str =
+    "placeholders are $(port), $(protocol), $(namespace), $(name) and $(uid)";
+pub(crate) const PER_PORT_ONLY: &str =
+    "$(port) and $(protocol) are only allowed with loadBalancers PerPort";
 
 // What is missing.
 pub(crate) const NEEDS_LOAD_BALANCER: &str =

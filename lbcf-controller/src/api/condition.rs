@@ -11,6 +11,8 @@ pub mod condition_types {
     /// LoadBalancerDriver: the driver's webhook `healthz` says that it is healthy. `Unknown` if the
     /// driver does not serve it (d50).
     pub const HEALTHY: &str = "Healthy";
+    /// LoadBalancerDriver: it serves the Services of its class. Absent from a driver without one (d72).
+    pub const SERVICE_CLASS: &str = "ServiceClass";
     /// LoadBalancer and Bind: the load balancer exists.
     pub const CREATED: &str = "Created";
     /// LoadBalancer: the driver has the attributes of the spec.
@@ -127,6 +129,8 @@ pub mod reasons {
     pub const INVALID_ENDPOINT_SLICE: &str = "InvalidEndpointSlice";
     /// BackendGroup: no static address is given.
     pub const NO_ADDRESSES: &str = "NoAddresses";
+    /// LoadBalancerDriver: another one that names the same class has it (d72).
+    pub const SERVICE_CLASS_TAKEN: &str = "ServiceClassTaken";
     /// LoadBalancerDriver: it responded to `healthz` with `healthy: false` (d50).
     pub const UNHEALTHY: &str = "Unhealthy";
     /// LoadBalancerDriver: it does not serve the optional webhook `healthz` (d50).

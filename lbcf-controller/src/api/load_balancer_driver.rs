@@ -1,6 +1,6 @@
 //! LoadBalancerDriver: a driver that the controller may call (b8 to b13).
 
-use super::{Condition, null_as_default};
+use super::{Condition, ServiceClass, null_as_default};
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,10 @@ pub struct LoadBalancerDriverSpec {
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<bool>")]
     pub accept_dry_run_call: bool,
+    /// Serves Services of type LoadBalancer with this class: the controller makes their LoadBalancers and
+    /// BackendGroups. By default no Service is served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_class: Option<ServiceClass>,
 }
 
 /// Settings of one webhook.
@@ -80,7 +84,8 @@ pub struct WebhookConfig {
 #[serde(rename_all = "camelCase")]
 pub struct LoadBalancerDriverStatus {
     /// `Accepted`: the controller has taken the driver into use. `Healthy`: the driver responds to
-    /// `healthz` that it is healthy; `Unknown` if it does not serve that webhook.
+    /// `healthz` that it is healthy; `Unknown` if it does not serve that webhook. `ServiceClass`: the driver
+    /// serves the Services of its class, or another one that names the same does.
     #[serde(default, deserialize_with = "null_as_default")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,

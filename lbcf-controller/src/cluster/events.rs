@@ -50,6 +50,22 @@ impl Regarding {
         }
     }
 
+    /// A Service, of which the index has only a view.
+    pub(crate) fn service(key: &ObjectKey, uid: &str) -> Self {
+        let object = ObjectReference {
+            api_version: Some("v1".to_owned()),
+            kind: Some("Service".to_owned()),
+            namespace: Some(key.namespace.to_string()),
+            name: Some(key.name.to_string()),
+            uid: Some(uid.to_owned()),
+            ..ObjectReference::default()
+        };
+        Self {
+            object,
+            part: String::new(),
+        }
+    }
+
     fn key(&self) -> (String, ObjectKey) {
         let Self { object, .. } = self;
         let key = ObjectKey::new(

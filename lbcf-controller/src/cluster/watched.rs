@@ -212,7 +212,8 @@ impl FromWatched for PodView {
 
 impl FromWatched for ServiceView {
     fn from_watched(object: Watched) -> Result<Self, ParseError> {
-        Ok(Self::new(&object.metadata, object.spec()?.as_ref()))
+        let (spec, status) = (object.spec()?, object.status()?);
+        Ok(Self::new(&object.metadata, spec.as_ref(), status.as_ref()))
     }
 }
 

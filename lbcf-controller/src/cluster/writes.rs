@@ -6,6 +6,7 @@
 //! for minutes. Only the leader writes, until its renew deadline (d38).
 
 mod pod_gate;
+mod service;
 
 pub(crate) use pod_gate::GateCondition;
 
@@ -115,26 +116,29 @@ impl Writer {
         self.limited(api.get_opt(&key.name)).await
     }
 
-    pub(crate) async fn create(&self, record: &BackendRecord) -> Result<BackendRecord, WriteError> {
+    pub(crate) async fn create<K: NamespacedKind + FromWatched>(
+        &self,
+        object: &K,
+    ) -> Result<K, WriteError> {
         let params = PostParams {
             field_manager: Some(FIELD_MANAGER.into()),
             ..PostParams::default()
         };
-        let target = Target::of(record);
+        let target = Target::of(object);
         self.check_dry_run("create", &target, &json!({}))?;
-        let body = serde_json::to_vec(record).map_err(invalid)?;
+        let body = serde_json::to_vec(object).map_err(invalid)?;
         let request = Request::new(&target.url_path).create(&params, body);
         let request = request.map_err(unsendable)?;
         let created = self.measured(&target, "Create", self.client.request_text(request));
         parsed(&created.await?)
     }
 
-    /// Requests the deletion of just this record; returns its state if finalizers keep it.
-    pub(crate) async fn delete(
+    /// Requests the deletion of just this object; returns its state if finalizers keep it.
+    pub(crate) async fn delete<K: NamespacedKind>(
         &self,
-        record: &BackendRecord,
-    ) -> Result<Option<BackendRecord>, WriteError> {
-        self.delete_version(record, None).await
+        object: &K,
+    ) -> Result<Option<K>, WriteError> {
+        self.delete_version(object, None).await
     }
 
     /// Like [`Writer::delete`], unless the record changed since it was read.
@@ -146,21 +150,21 @@ impl Writer {
         self.delete_version(record, version).await
     }
 
-    async fn delete_version(
+    async fn delete_version<K: NamespacedKind>(
         &self,
-        record: &BackendRecord,
+        object: &K,
         resource_version: Option<String>,
-    ) -> Result<Option<BackendRecord>, WriteError> {
+    ) -> Result<Option<K>, WriteError> {
         let params = DeleteParams {
             preconditions: Some(Preconditions {
-                uid: record.metadata.uid.clone(),
+                uid: object.meta().uid.clone(),
                 resource_version,
             }),
             ..DeleteParams::default()
         };
-        let target = Target::of(record);
+        let target = Target::of(object);
         self.check_dry_run("delete", &target, &json!({}))?;
-        let api: Api<BackendRecord> = Api::namespaced(self.client.clone(), &target.key.namespace);
+        let api: Api<K> = Api::namespaced(self.client.clone(), &target.key.namespace);
         let deletion = api.delete(&target.key.name, &params);
         let deleted = self.measured(&target, "Delete", deletion).await?;
         Ok(deleted.left())
@@ -187,6 +191,17 @@ impl Writer {
     ) -> Result<BackendRecord, WriteError> {
         let patch = update_patch(old, new)?;
         let text = self.patch(Target::of(current), patch, false).await?;
+        parsed(&text)
+    }
+
+    /// Changes what differs from `old` to `new` of the object of a Service.
+    pub(crate) async fn update_owned<K: NamespacedKind + FromWatched>(
+        &self,
+        old: &K,
+        new: &K,
+    ) -> Result<K, WriteError> {
+        let patch = merge_patch(&to_value(old)?, &to_value(new)?);
+        let text = self.patch(Target::of(old), patch, false).await?;
         parsed(&text)
     }
 

@@ -7,6 +7,7 @@ use crate::queue::{ActiveRequest, ConcurrencyLimits};
 use crate::reconcile::{Action, Error};
 use crate::{
     backend_group, backend_record, bind, load_balancer, load_balancer_driver, readiness_gate,
+    service_class,
 };
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -107,6 +108,7 @@ async fn reconcile(context: &Context, key: &RequestKey) -> Result<Action, Error>
             RequestKey::Bind(key) => bind::reconcile(context, key).await,
             RequestKey::BindLoadBalancer(key) => bind::load_balancer::reconcile(context, key).await,
             RequestKey::Pod(key) => readiness_gate::reconcile(context, key).await,
+            RequestKey::Service(key) => service_class::reconcile(context, key).await,
             RequestKey::DeregisterVerdict(owner) => reconcile_verdict(context, owner).await,
         }?;
         if action != Action::RequeueNow {

@@ -26,6 +26,7 @@ impl Indexed for LoadBalancerDriver {
         let mut requests = Vec::new();
         for (key, diff) in index.drivers.apply(event) {
             requests.push(Request::normal(RequestKey::Driver(key.clone())));
+            requests.extend(index.service_classes.driver_changed(&key, &diff));
             if diff.is_change(|old, new| old.spec != new.spec) {
                 requests.push(Request::normal(RequestKey::DriverHealth(key.clone())));
                 // What waits to retry a call to this driver need not wait any longer.
@@ -53,6 +54,8 @@ impl Indexed for LoadBalancer {
                 let driver = names::resolve(&key.namespace, &lb.spec.lb_driver);
                 [(driver, RequestKey::LoadBalancer(key.clone()))]
             }));
+            let of_service = index.service_classes.load_balancer_changed(&key, &diff);
+            requests.extend(of_service);
             if is_load_balancer_changed(&diff) && (!is_own || diff.new.is_none()) {
                 requests.push(Request::normal(RequestKey::LoadBalancer(key.clone())));
             }
@@ -102,6 +105,7 @@ impl Indexed for BackendGroup {
     fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request> {
         let mut requests = Vec::new();
         for (key, diff) in index.groups.apply(event) {
+            requests.extend(index.service_classes.group_changed(&key, &diff));
             index.groups_by_load_balancer.update(&diff, |group| {
                 let names = group.spec.load_balancer_names();
                 let lbs = names.map(|lb| (names::resolve(&key.namespace, lb), key.clone()));
@@ -244,6 +248,7 @@ impl Indexed for ServiceView {
     fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request> {
         let mut requests = Vec::new();
         for (key, diff) in index.services.apply(event) {
+            requests.extend(index.service_classes.service_changed(&key, &diff));
             // A service has no generation that would tell (u14).
             if !diff.is_change(|old, new| !old.is_equivalent(new)) {
                 continue;

@@ -1,7 +1,7 @@
 //! The look-ups of reconciling.
 
 use super::service_groups::{endpoints_of, nodes_of, service_key};
-use super::{DriverUse, Index, Indexed, Lookup, PodView, binds};
+use super::{DriverUse, Index, Indexed, Lookup, PodView, ServiceView, binds};
 use crate::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, StringMap};
 use crate::key::{ObjectKey, Owner, RequestKey, Unit};
 use crate::names;
@@ -36,6 +36,7 @@ impl Index {
                 let pod = self.pods.store.find(key);
                 pod.is_some_and(|pod| pod.gate.is_some())
             }
+            RequestKey::Service(key) => self.contains::<ServiceView>(key),
             RequestKey::DeregisterVerdict(owner) => self.contains_owner(owner),
             RequestKey::BindLoadBalancer(key) => {
                 let bind = self.binds.find(&key.bind);
@@ -62,6 +63,7 @@ impl Index {
             | RequestKey::Group(_)
             | RequestKey::Bind(_)
             | RequestKey::Pod(_)
+            | RequestKey::Service(_)
             | RequestKey::DeregisterVerdict(_) => return None,
             RequestKey::LoadBalancer(key) => {
                 let lb = self.load_balancers.find(key)?;

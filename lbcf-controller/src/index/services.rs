@@ -1,9 +1,10 @@
 //! Services, reduced to what reconciling needs.
 
+use super::service_load_balancer::ServiceLoadBalancer;
 use super::store::{Versioned, version_of};
 use crate::api::ServicePortSelector;
 use crate::key::{ObjectKey, key_of};
-use k8s_openapi::api::core::v1::{Service, ServiceSpec};
+use k8s_openapi::api::core::v1::{Service, ServiceSpec, ServiceStatus};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::api::ObjectMeta;
 use lbcf_driver_sdk::webhook::Protocol;
@@ -22,6 +23,8 @@ pub(crate) struct ServiceView {
     /// `externalTrafficPolicy: Local`: a node forwards only to its own pods.
     pub is_local: bool,
     pub deleting: bool,
+    /// What concerns its load balancers, if it may have any of a class.
+    pub load_balancer: Option<Box<ServiceLoadBalancer>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,10 +42,15 @@ pub(crate) struct ServicePortView {
 
 impl ServiceView {
     pub(crate) fn of(service: &Service) -> Self {
-        Self::new(&service.metadata, service.spec.as_ref())
+        let (spec, status) = (service.spec.as_ref(), service.status.as_ref());
+        Self::new(&service.metadata, spec, status)
     }
 
-    pub(crate) fn new(metadata: &ObjectMeta, spec: Option<&ServiceSpec>) -> Self {
+    pub(crate) fn new(
+        metadata: &ObjectMeta,
+        spec: Option<&ServiceSpec>,
+        status: Option<&ServiceStatus>,
+    ) -> Self {
         let type_ = spec.and_then(|spec| spec.type_.as_deref());
         let ports = spec.and_then(|spec| spec.ports.as_ref());
         Self {
@@ -72,6 +80,7 @@ impl ServiceView {
             is_local: spec.and_then(|spec| spec.external_traffic_policy.as_deref())
                 == Some("Local"),
             deleting: metadata.deletion_timestamp.is_some(),
+            load_balancer: ServiceLoadBalancer::of(metadata, spec, status),
         }
     }
 
@@ -98,14 +107,14 @@ impl ServiceView {
             .filter(|node_port| *node_port != 0)
     }
 
+    /// Whether nothing changed that concerns groups.
     pub(super) fn is_equivalent(&self, other: &Self) -> bool {
-        Self {
+        let bare = |view: &Self| Self {
             version: 0,
-            ..self.clone()
-        } == Self {
-            version: 0,
-            ..other.clone()
-        }
+            load_balancer: None,
+            ..view.clone()
+        };
+        bare(self) == bare(other)
     }
 }
 

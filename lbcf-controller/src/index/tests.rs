@@ -6,6 +6,7 @@ mod load_balancers;
 mod owners;
 mod records;
 mod selections;
+mod service_classes;
 mod services;
 mod versions;
 

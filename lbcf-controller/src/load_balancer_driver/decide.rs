@@ -5,7 +5,7 @@ use crate::api::{
 };
 use crate::drivers::DriverHealth;
 use crate::index::DriverUse;
-use crate::key::RequestKey;
+use crate::key::{ObjectKey, RequestKey};
 use crate::names::FINALIZER_DRIVER;
 use crate::object::ObjectExt;
 use jiff::Timestamp;
@@ -26,6 +26,8 @@ pub(super) struct DriverState {
     pub driver: Arc<LoadBalancerDriver>,
     pub driver_use: DriverUse,
     pub health: KnownHealth,
+    /// The other driver that has the class of this one.
+    pub class_taken_by: Option<ObjectKey>,
     pub now: Timestamp,
 }
 
@@ -85,7 +87,36 @@ fn set(state: &DriverState, accepted: Condition) -> Option<DriverAction> {
             new = new.with(healthy, state.now);
         }
     }
+    match class_condition(state) {
+        Some(condition) => new = new.with(condition, state.now),
+        None => new.retain(|condition| condition.type_ != condition_types::SERVICE_CLASS),
+    }
     (new != old).then_some(DriverAction::SetConditions(new))
+}
+
+/// Whether the driver serves the Services of its class; none if it has no class (d72).
+fn class_condition(state: &DriverState) -> Option<Condition> {
+    let class = &state.driver.spec.service_class.as_ref()?.name;
+    let (type_, generation) = (
+        condition_types::SERVICE_CLASS,
+        state.driver.metadata.generation,
+    );
+    Some(match &state.class_taken_by {
+        Some(other) => Condition::unmet(
+            type_,
+            reasons::SERVICE_CLASS_TAKEN,
+            format!("spec.serviceClass.name: LoadBalancerDriver {other} serves the class {class}"),
+            generation,
+        ),
+        None => Condition::met(type_, generation),
+    })
+}
+
+/// The problem with the class that is new, if any.
+pub(super) fn class_problem(old: &[Condition], new: &[Condition]) -> Option<String> {
+    let new = new.find(condition_types::SERVICE_CLASS)?;
+    let is_new = old.find(condition_types::SERVICE_CLASS) != Some(new);
+    (is_new && new.status == ConditionStatus::False).then(|| new.message.clone())
 }
 
 /// A change of a driver's health that an event reports.

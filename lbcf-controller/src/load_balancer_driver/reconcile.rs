@@ -1,4 +1,6 @@
-use super::decide::{DriverAction, DriverState, HealthChange, KnownHealth, decide, health_change};
+use super::decide::{
+    DriverAction, DriverState, HealthChange, KnownHealth, class_problem, decide, health_change,
+};
 use crate::api::{LoadBalancerDriver, LoadBalancerDriverStatus, reasons};
 use crate::cluster::EventType::{self, Normal, Warning};
 use crate::cluster::Regarding;
@@ -6,6 +8,7 @@ use crate::context::Context;
 use crate::key::ObjectKey;
 use crate::names::FINALIZER_DRIVER;
 use crate::reconcile::{Action, Error};
+use crate::service_class::claimant;
 use std::time::Duration;
 
 /// How often a driver that waits until nothing uses it is reconciled, besides when its last user is
@@ -42,8 +45,13 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
             let old = driver.status.as_ref();
             let old = old.map_or(&[][..], |status| &status.conditions);
             let change = health_change(old, &conditions);
+            let class = class_problem(old, &conditions);
             let status = LoadBalancerDriverStatus { conditions };
             context.write_status(driver, &status).await?;
+            if let Some(problem) = class {
+                let reason = reasons::SERVICE_CLASS_TAKEN;
+                record(context, driver, Warning, reason, &problem);
+            }
             match change {
                 Some(HealthChange::Failed(problem)) => {
                     record(context, driver, Warning, "DriverUnhealthy", &problem);
@@ -72,8 +80,15 @@ fn observe(context: &Context, key: &ObjectKey) -> Option<DriverState> {
         None => KnownHealth::NeverAsked,
     };
     let index = context.index();
+    let driver = index.find::<LoadBalancerDriver>(key)?;
+    let class_taken_by = driver.spec.service_class.as_ref().and_then(|class| {
+        let drivers = index.drivers_of_class(&class.name, &key.namespace);
+        let other = ObjectKey::of(&**claimant(&drivers)?);
+        (other != *key).then_some(other)
+    });
     Some(DriverState {
-        driver: index.find::<LoadBalancerDriver>(key)?,
+        driver,
+        class_taken_by,
         driver_use: index.use_of_driver(key),
         health,
         now: context.now(),

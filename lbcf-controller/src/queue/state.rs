@@ -430,6 +430,7 @@ mod tests {
                 ("BackendRecord", 1, 1),
                 ("Bind", 0, 0),
                 ("Pod", 0, 0),
+                ("Service", 0, 0),
             ],
             "requests that wait for a retry are neither"
         );
@@ -441,6 +442,7 @@ mod tests {
         for key in [
             RequestKey::Driver(name.clone()),
             RequestKey::LoadBalancer(name.clone()),
+            RequestKey::Service(name.clone()),
             RequestKey::Group(name.clone()),
             RequestKey::Record(name),
         ] {

@@ -221,7 +221,7 @@ async fn transition_rules_refuse_changes() {
             update: true,
             bad: vec![(
                 json!({"spec": {"url": "http://b"}}),
-                "spec: Invalid value: url is immutable; webhooks and acceptDryRunCall can be changed",
+                "spec: Invalid value: url is immutable; webhooks, acceptDryRunCall and serviceClass can be changed",
             )],
             fine: vec![json!({"spec": {"webhooks": [{"name": "ensureBackend", "timeout": "5s"}]}})],
         },

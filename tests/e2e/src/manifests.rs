@@ -2,12 +2,15 @@
 
 mod bind;
 mod service;
+mod service_class;
 
 pub use bind::{BIND, bind, target};
 pub use service::{
     EXCLUDED_FROM_LOAD_BALANCERS, SERVICE, endpoint_group, endpoint_slice, endpoints, node,
     node_status, service, service_group, service_without_selector,
 };
+
+pub use service_class::{CHARGE_TYPE, CLASS, balanced_service, service_class};
 
 use k8s_openapi::api::core::v1::{Namespace, Pod, PodReadinessGate};
 use kube::api::ObjectMeta;

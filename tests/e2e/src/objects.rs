@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::{Namespace, Pod};
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind as Kind,
-    WebhookConfig,
+    ServiceMode, WebhookConfig,
 };
 use lbcf_controller::names;
 use lbcf_driver_sdk::webhook::{ALL, Obligation, WebhookInfo};
@@ -16,6 +16,13 @@ impl World {
     /// Creates the LoadBalancerDriver of the driver at [`World::driver_url`].
     pub async fn create_driver(&self) {
         self.create(&self.driver()).await;
+    }
+
+    /// The same with [`manifests::CLASS`], whose Services are registered in this mode.
+    pub async fn create_class_driver(&self, mode: ServiceMode) {
+        let mut driver = self.driver();
+        driver.spec.service_class = Some(manifests::service_class(mode));
+        self.create(&driver).await;
     }
 
     fn driver(&self) -> LoadBalancerDriver {

@@ -1,5 +1,6 @@
 //! LoadBalancerDriver (b53, b67 to b69, d11, d12).
 
+use super::service_class::service_class;
 use super::{Labels, has_prefix, is_draining, is_system};
 use crate::admission::denial::Denial;
 use crate::admission::field_error::{FieldErrors, quoted};
@@ -22,7 +23,7 @@ pub(in crate::admission) fn validate_driver(
 ) -> FieldErrors {
     let mut errors = format(key, new).introduced_since(old.map(|old| format(key, old)));
     if let Some(old) = old {
-        let mutable = "webhooks and acceptDryRunCall can be changed";
+        let mutable = "webhooks, acceptDryRunCall and serviceClass can be changed";
         errors.immutable(
             "spec.driverType",
             &new.driver_type,
@@ -67,6 +68,9 @@ fn format(key: &ObjectKey, spec: &LoadBalancerDriverSpec) -> FieldErrors {
         errors.push("spec.url", problem);
     }
     webhooks(&spec.webhooks, &mut errors);
+    if let Some(class) = &spec.service_class {
+        service_class(class, &mut errors);
+    }
     errors
 }
 

@@ -3,7 +3,7 @@
 use crate::api::allowed;
 
 /// Whether this is a valid name of an object. Anything else must not become part of a URL's path.
-pub(in crate::admission) fn is_object_name(text: &str) -> bool {
+pub(crate) fn is_object_name(text: &str) -> bool {
     text.len() <= allowed::NAME && !text.is_empty() && text.split('.').all(is_dns_word)
 }
 

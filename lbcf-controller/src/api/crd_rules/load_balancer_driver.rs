@@ -1,6 +1,7 @@
 use super::constrained::{Constrained, Rule};
 use super::{immutable, parts};
 use crate::api::allowed;
+use crate::placeholders::{OF_PORT, OF_SERVICE};
 use lbcf_driver_sdk::webhook::ALL;
 use schemars::Schema;
 
@@ -11,7 +12,10 @@ pub(in crate::api) fn load_balancer_driver(schema: &mut Schema) {
             format!("self.driverType == '{}'", allowed::DRIVER_TYPE),
             format!("driverType must be {}", allowed::DRIVER_TYPE),
         ),
-        immutable("url", "webhooks and acceptDryRunCall can be changed"),
+        immutable(
+            "url",
+            "webhooks, acceptDryRunCall and serviceClass can be changed",
+        ),
         // A rule of the field itself would show its value, which may contain a password.
         Rule::new(
             format!(
@@ -43,4 +47,43 @@ pub(in crate::api) fn load_balancer_driver(schema: &mut Schema) {
         &format!("duration(self) > duration('0s') && duration(self) <= duration('{longest}s')"),
         &format!("{}, as in 15s", allowed::IS_TIMEOUT),
     );
+    service_class(&mut spec.at("serviceClass"));
+}
+
+/// Entries are few and short, so that the rules cost little.
+fn service_class(class: &mut Constrained<'_>) {
+    let count = allowed::CLASS_ENTRIES;
+    let known = [&OF_PORT[..], &OF_SERVICE].concat().join("|");
+    // A dollar sign before a bracket begins a placeholder.
+    let known = format!("^([^$]|[$]+[^($]|[$]+[(]({known})[)])*[$]*$");
+    for map in ["lbSpec", "parameters"] {
+        let rule = format!("size(self) > {count} || self.all(key, self[key].matches('{known}'))");
+        class
+            .at(map)
+            .max_properties(count)
+            .max_value(allowed::CLASS_VALUE)
+            .rules([Rule::new(rule, allowed::IS_PLACEHOLDER)]);
+    }
+    let of_port = OF_PORT.map(|name| format!("self.lbSpec[key].contains('$({name})')"));
+    let is_per_port = "!has(self.loadBalancers) || self.loadBalancers != 'PerService'";
+    let rule = format!(
+        "{is_per_port} || !has(self.lbSpec) || size(self.lbSpec) > {count} || !self.lbSpec.exists(key, {})",
+        of_port.join(" || ")
+    );
+    class.rules([Rule::new(rule, allowed::PER_PORT_ONLY).field(".lbSpec")]);
+    parts::label_key(&mut class.at("name"), allowed::IS_CLASS);
+    class
+        .at("attributes")
+        .max_properties(count)
+        .max_value(allowed::KEY);
+    let fields = allowed::SERVICE_FIELDS.join("', '");
+    let rule = format!("size(self) > {count} || self.all(key, key in ['{fields}'])");
+    class
+        .at("serviceFields")
+        .max_properties(count)
+        .max_value(allowed::KEY)
+        .rules([Rule::new(rule, allowed::IS_SERVICE_FIELD)]);
+    for key in ["ip", "hostname"] {
+        class.at(&format!("ingress.{key}")).max_length(allowed::KEY);
+    }
 }

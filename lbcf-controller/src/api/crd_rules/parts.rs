@@ -97,6 +97,13 @@ pub(super) fn length_of_map(map: &str) -> String {
     )
 }
 
+/// A key of a label, or what has the same form.
+pub(super) fn label_key(schema: &mut Constrained<'_>, message: &str) {
+    let length = allowed::LABEL_KEY;
+    let rule = format!("size(self) > {length} || self.matches('^({OBJECT_NAME}/)?{LABEL_NAME}$')");
+    schema.max_length(length).rules([Rule::new(rule, message)]);
+}
+
 /// A selector of labels.
 pub(super) fn labels(schema: &mut Constrained<'_>) {
     let (count, key, value) = (allowed::SELECTOR, allowed::LABEL_KEY, allowed::LABEL);

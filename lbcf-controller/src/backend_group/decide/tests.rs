@@ -118,6 +118,7 @@ impl Case {
             selector: BTreeMap::from([("app".into(), "web".into())]),
             is_local: false,
             deleting: false,
+            load_balancer: None,
         });
         case.nodes = nodes.iter().map(|name| (node(name), false)).collect();
         case

@@ -21,6 +21,7 @@ fn service() -> ServiceView {
         selector: BTreeMap::new(),
         is_local: false,
         deleting: false,
+        load_balancer: None,
     }
 }
 

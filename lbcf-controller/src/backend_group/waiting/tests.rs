@@ -75,6 +75,7 @@ fn case_of_service() -> Case {
         selector: BTreeMap::from([("app".into(), "web".into())]),
         is_local: false,
         deleting: false,
+        load_balancer: None,
     });
     case.counts.records = 0;
     case.status = (1, 0);

@@ -49,6 +49,7 @@ fn case() -> Case {
             selector: BTreeMap::new(),
             is_local: false,
             deleting: false,
+            load_balancer: None,
         }),
         slices: vec![SliceView {
             key: ObjectKey::new("ns", "svc-1"),

@@ -10,6 +10,7 @@ fn state(driver_use: DriverUse) -> DriverState {
         driver: Arc::new(driver),
         driver_use,
         health: KnownHealth::Pending,
+        class_taken_by: None,
         now: Timestamp::UNIX_EPOCH,
     }
 }
@@ -151,4 +152,28 @@ fn d50_events_report_a_driver_that_fails_and_one_that_recovers() {
         let (old, new) = (conditions(old), conditions(new));
         assert_eq!(health_change(&old, &new), expected, "{old:?} {new:?}");
     }
+}
+
+#[test]
+fn d72_a_driver_says_whether_it_has_its_class() {
+    let mut state = state(DriverUse::Unused);
+    state.driver().spec.service_class = Some(crate::api::ServiceClass {
+        name: "example.com/lb".into(),
+        ..Default::default()
+    });
+    let first = state.set();
+    assert!(first.is_true(condition_types::SERVICE_CLASS));
+    assert_eq!(decide(&state), DriverAction::AwaitChange);
+    state.class_taken_by = Some(ObjectKey::new("ns", "other"));
+    let taken = state.set();
+    let problem = class_problem(&first, &taken).unwrap();
+    assert_eq!(
+        problem,
+        "spec.serviceClass.name: LoadBalancerDriver ns/other serves the class example.com/lb"
+    );
+    assert_eq!(class_problem(&taken, &taken), None);
+    state.driver().spec.service_class = None;
+    let without = state.set();
+    assert_eq!(without.find(condition_types::SERVICE_CLASS), None);
+    assert_eq!(decide(&state), DriverAction::AwaitChange);
 }

@@ -155,9 +155,15 @@ async fn delete_contents(client: &Client) -> kube::Result<bool> {
 async fn delete_all<K: NamespacedKind>(client: &Client, namespace: &str) -> kube::Result<bool> {
     let api: Api<K> = Api::namespaced(client.clone(), namespace);
     let objects = api.list_metadata(&ListParams::default()).await?.items;
+    let none = Patch::Merge(json!({"metadata": {"finalizers": null}}));
     for object in &objects {
         let name = object.metadata.name.as_deref().unwrap_or_default();
         is_gone(api.delete(name, &DeleteParams::background()).await)?;
+        // Those of Services that a controller served.
+        if object.metadata.finalizers.is_some() {
+            let params = PatchParams::default();
+            is_gone(api.patch_metadata(name, &params, &none).await)?;
+        }
     }
     Ok(objects.is_empty())
 }

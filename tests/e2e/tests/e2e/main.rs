@@ -37,6 +37,7 @@ mod restore;
 mod same_address;
 mod scale;
 mod scenario;
+mod service_class;
 mod services;
 mod shared;
 mod sizes;

@@ -1,11 +1,14 @@
 //! The manifests allow exactly what the controller does (b160, u51).
 
+use k8s_openapi::api::core::v1::Service;
 use kube::api::DeleteParams;
 use lbcf_controller::api::{
     BackendGroup, Bind, DeregisterPolicy, DeregisterWebhook, LoadBalancer, LoadBalancerDriver,
+    ServiceMode,
 };
 use lbcf_controller::{LeaderElection, Options};
-use lbcf_e2e::manifests::{self, DRIVER, GROUP, LB, NAMESPACE, SYSTEM};
+
+use lbcf_e2e::manifests::{self, CLASS, DRIVER, GROUP, LB, NAMESPACE, SERVICE, SYSTEM};
 use lbcf_e2e::{World, until};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -70,7 +73,7 @@ async fn u51_b160_the_manifests_allow_exactly_what_the_controller_does() {
     };
     let _controller = world.start_admitting("lbcf-controller", options).await;
     // An object of every kind.
-    world.create(&manifests::driver(&world.driver_url())).await;
+    world.create_class_driver(ServiceMode::Endpoints).await;
     world.create(&manifests::load_balancer(LB)).await;
     world
         .create(&manifests::gated(manifests::pod("web-0")))
@@ -83,6 +86,22 @@ async fn u51_b160_the_manifests_allow_exactly_what_the_controller_does() {
         failure_policy: None,
     });
     world.create(&group).await;
+    // A Service whose class a driver has; one of its objects is edited.
+    let service = manifests::balanced_service(SERVICE, Some(CLASS), &[80]);
+    world.create(&service).await;
+    let service = until("the service has a load balancer and a group", async || {
+        let lbs = world.all::<LoadBalancer>().await.into_iter();
+        lbs.filter_map(|lb| lb.metadata.name)
+            .find(|name| name != LB)?;
+        let groups = world.all::<BackendGroup>().await.into_iter();
+        let mut names = groups.filter_map(|group| group.metadata.name);
+        names.find(|name| name != GROUP)
+    })
+    .await;
+    let edited = json!({"spec": {"parameters": {"weight": "1"}}});
+    world
+        .patch::<BackendGroup>(NAMESPACE, &service, edited)
+        .await;
     let bind: Bind = serde_json::from_value(json!({
         "metadata": {"name": "bind", "namespace": NAMESPACE},
         "spec": {
@@ -95,7 +114,7 @@ async fn u51_b160_the_manifests_allow_exactly_what_the_controller_does() {
     .unwrap();
     world.create(&bind).await;
     until("everything is registered", async || {
-        (world.targets_count() == 3).then_some(())
+        (world.targets_count() == 5).then_some(())
     })
     .await;
     world.until_counts(GROUP, [2; 4]).await;
@@ -113,6 +132,8 @@ async fn u51_b160_the_manifests_allow_exactly_what_the_controller_does() {
     assert!(denied.is_err(), "it is in use");
     let weight = json!({"spec": {"parameters": {"weight": "70"}}});
     world.patch::<BackendGroup>(NAMESPACE, GROUP, weight).await;
+    world.delete::<Service>(NAMESPACE, SERVICE).await;
+    world.until_deleted::<Service>(NAMESPACE, SERVICE).await;
     world.delete::<Bind>(NAMESPACE, "bind").await;
     world.until_deleted::<Bind>(NAMESPACE, "bind").await;
     world.delete::<BackendGroup>(NAMESPACE, GROUP).await;

@@ -5,9 +5,11 @@ use k8s_openapi::api::core::v1::{Pod, Service};
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use lbcf_controller::api::{
     BackendGroup, Bind, Conditions, DeregisterPolicy, DeregisterWebhook, LoadBalancer,
-    LoadBalancerDriver, condition_types,
+    LoadBalancerDriver, ServiceMode, condition_types,
 };
-use lbcf_e2e::manifests::{self, BIND, DRIVER, GROUP, LB, NAMESPACE, OWN_DRIVER, SERVICE, SYSTEM};
+use lbcf_e2e::manifests::{
+    self, BIND, CLASS, DRIVER, GROUP, LB, NAMESPACE, OWN_DRIVER, SERVICE, SYSTEM,
+};
 use lbcf_e2e::{World, until, until_is};
 use mock_driver::KEEP_REGISTERED;
 use serde_json::json;
@@ -28,12 +30,14 @@ pub(crate) enum Scenario {
     Verdicts,
     /// A load balancer and a group of pods that are Ready when they are registered.
     Gates,
+    /// A Service of type LoadBalancer.
+    ServiceClass,
     /// A namespace with a driver, a load balancer and a group of pods, deleted as a whole.
     Namespace,
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Pods,
         Self::Service,
         Self::Endpoints,
@@ -41,6 +45,7 @@ impl Scenario {
         Self::Bind,
         Self::Verdicts,
         Self::Gates,
+        Self::ServiceClass,
         Self::Namespace,
     ];
 
@@ -54,6 +59,7 @@ impl Scenario {
             Self::Bind => run_with_a_bind(world).await,
             Self::Verdicts => run_with_verdicts(world).await,
             Self::Gates => run_with_gates(world).await,
+            Self::ServiceClass => run_with_a_service_class(world).await,
             Self::Namespace => run_with_a_namespace(world).await,
         }
     }
@@ -67,6 +73,7 @@ pub(crate) async fn delete_everything(world: &World) {
     world.delete::<Bind>(NAMESPACE, BIND).await;
     world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
     world.delete::<LoadBalancer>(NAMESPACE, LB).await;
+    // One of type LoadBalancer stays until a controller has released it.
     world.delete::<Service>(NAMESPACE, SERVICE).await;
     for slice in ["slice-a", "slice-b"] {
         world.delete::<EndpointSlice>(NAMESPACE, slice).await;
@@ -213,6 +220,46 @@ async fn run_with_endpoints(world: &World) {
     patch("slice-a", &["10.9.0.1"]).await;
     world.until_bound(&["10.9.0.1:8080"]).await;
     world.until_counts(GROUP, [1; 4]).await;
+    world.delete_basics().await;
+}
+
+async fn run_with_a_service_class(world: &World) {
+    world.create_class_driver(ServiceMode::Endpoints).await;
+    for pod in ["web-0", "web-1"] {
+        world.create(&manifests::pod(pod)).await;
+    }
+    let service = |ports| manifests::balanced_service(SERVICE, Some(CLASS), ports);
+    world.create(&service(&[80, 443])).await;
+    let until_targets = async |lbs: usize, targets: usize| {
+        until_is("load balancers and targets", (lbs, targets), async || {
+            let lbs = world.cloud.observe().load_balancers.len();
+            (lbs, world.targets_count())
+        })
+        .await;
+        until("the status shows them", async || {
+            let service = world.api::<Service>(NAMESPACE).get(SERVICE).await.ok()?;
+            let ingress = service.status?.load_balancer?.ingress.unwrap_or_default();
+            (ingress.len() == lbs).then_some(())
+        })
+        .await;
+    };
+    until_targets(2, 4).await;
+    let ports = json!({"spec": {"ports": service(&[80]).spec.and_then(|it| it.ports)}});
+    world.patch::<Service>(NAMESPACE, SERVICE, ports).await;
+    until_targets(1, 2).await;
+    let cluster_ip = json!({"spec": {"type": "ClusterIP", "loadBalancerClass": null}});
+    world.patch::<Service>(NAMESPACE, SERVICE, cluster_ip).await;
+    until("nothing is left of it", async || {
+        let service = world.api::<Service>(NAMESPACE).get(SERVICE).await.ok()?;
+        let is_released = service.metadata.finalizers.is_none_or(|it| it.is_empty());
+        (is_released && world.cloud.observe().load_balancers.is_empty()).then_some(())
+    })
+    .await;
+    let again = json!({"spec": {"type": "LoadBalancer", "loadBalancerClass": CLASS}});
+    world.patch::<Service>(NAMESPACE, SERVICE, again).await;
+    until_targets(1, 2).await;
+    world.delete::<Service>(NAMESPACE, SERVICE).await;
+    world.until_deleted::<Service>(NAMESPACE, SERVICE).await;
     world.delete_basics().await;
 }
 

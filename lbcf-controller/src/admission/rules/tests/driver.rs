@@ -245,3 +245,47 @@ fn b69_d12_u27_a_driver_is_deleted_after_its_users() {
         "{both}"
     );
 }
+
+#[test]
+fn d72_d75_what_a_service_class_may_say() {
+    let class = |change: Value| {
+        let mut class = json!({"name": "lbcf.tkestack.io/clb", "lbSpec": {"id": "$(name)"}});
+        json_patch::merge(&mut class, &change);
+        let object = with(driver("d"), [("/spec/serviceClass", class)]);
+        check(&object, None)
+    };
+    assert_eq!(class(json!({})), [""; 0]);
+    assert_eq!(
+        class(json!({"lbSpec": {"port": "$(port)"}, "serviceFields": {"loadBalancerIP": "vip"}})),
+        [""; 0]
+    );
+    for (change, field, says) in [
+        (
+            json!({"name": "a/b/c"}),
+            "spec.serviceClass.name",
+            &["a/b/c"][..],
+        ),
+        (
+            json!({"lbSpec": {"port": "$(prot)"}}),
+            "spec.serviceClass.lbSpec[port]",
+            &["$(prot)", "$(protocol)"],
+        ),
+        (
+            json!({"parameters": {"port": "$(port"}}),
+            "spec.serviceClass.parameters[port]",
+            &["$(port"],
+        ),
+        (
+            json!({"loadBalancers": "PerService", "lbSpec": {"port": "$(port)"}}),
+            "spec.serviceClass.lbSpec[port]",
+            &["PerPort"],
+        ),
+        (
+            json!({"serviceFields": {"ports": "x"}}),
+            "spec.serviceClass.serviceFields",
+            &["ports", "loadBalancerSourceRanges"],
+        ),
+    ] {
+        assert_refused(&class(change), field, says);
+    }
+}
