@@ -33,9 +33,19 @@ pub(super) async fn run(scenario: &mut Scenario<'_>) -> StepResult {
         .apply::<BackendGroup>(ENDPOINTS_GROUP)
         .await?;
     scenario.kubectl.apply::<Deployment>(DEPLOYMENT).await?;
+    let fewest = roll_out(scenario).await;
+    delete(scenario).await?;
+    let fewest = fewest?;
+    if fewest < REPLICAS {
+        return Err(format!("the cloud had only {fewest} targets"));
+    }
+    Ok(StepOutcome::Passed)
+}
+
+/// Returns the fewest targets of the Deployment during a rollout.
+async fn roll_out(scenario: &Scenario<'_>) -> Result<usize, String> {
     until_rolled_out(scenario).await?;
     let old = until_all_registered(scenario, &BTreeSet::new()).await?;
-
     scenario.print_command(format!(
         "kubectl rollout restart -n {NAMESPACE} deployment/{NAME}"
     ))?;
@@ -59,11 +69,7 @@ pub(super) async fn run(scenario: &mut Scenario<'_>) -> StepResult {
     scenario.print_note(format!(
         "the fewest targets of the Deployment during the rollout: {fewest} of {REPLICAS}"
     ))?;
-    if fewest < REPLICAS {
-        return Err(format!("the cloud had only {fewest} targets"));
-    }
-    delete(scenario).await?;
-    Ok(StepOutcome::Passed)
+    Ok(fewest)
 }
 
 /// Counts the targets besides those of the other pods until it is dropped.
