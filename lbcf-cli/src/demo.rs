@@ -1,7 +1,7 @@
 //! `lbcf demo`: a load balancer from creation to deletion, without a cloud or a cluster.
 //!
 //! One process runs the embedded Kubernetes API, the mock cloud with its driver, and the
-//! controller. The tour applies the manifests of `deploy/examples/` and changes objects as a user of
+//! controller, which serves admission. The tour applies the manifests of `deploy/examples/` and changes objects as a user of
 //! kubectl would. Whether a step has passed is read from the cloud, not from the controller.
 
 mod cloud_view;
@@ -47,7 +47,7 @@ pub struct DemoArgs {
     #[arg(long, env = "LBCF_DEMO_KUBECONFIG", value_name = "PATH")]
     pub kubeconfig: Option<PathBuf>,
 
-    /// Use this driver instead of the mock; steps that inspect the mock's cloud are skipped
+    /// Use this driver instead of the mock; steps that need the mock or inspect its cloud are skipped
     #[arg(long, env = "LBCF_DEMO_DRIVER_URL", value_name = "URL")]
     pub driver_url: Option<String>,
 }

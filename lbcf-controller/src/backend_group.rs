@@ -9,6 +9,7 @@ mod records;
 mod waiting;
 mod waiting_for_endpoints;
 
-pub(crate) use endpoints::{EndpointState, port_of_slice, the_one};
+pub(crate) use endpoints::{EndpointCandidates, EndpointState, port_of_slice, the_one};
 pub(crate) use load_balancer_use::{LoadBalancerUse, UnusableLoadBalancer, is_in_scope};
 pub(crate) use reconcile::reconcile;
+pub(crate) use records::{GroupBackend, name as record_name};

@@ -36,7 +36,7 @@ mod unit_tallies;
 
 pub(crate) use address::AddressKey;
 pub(crate) use driver_users::DriverUse;
-pub(crate) use endpoints::{SliceEndpoint, endpoints_at};
+pub(crate) use endpoints::{SliceEndpoint, endpoints_of_pod};
 pub(crate) use neighbours::Neighbour;
 pub(crate) use nodes::NodeView;
 pub(crate) use ownership::Ownership;

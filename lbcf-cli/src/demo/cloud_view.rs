@@ -30,21 +30,37 @@ pub(super) struct Registered {
     pub(super) targets: BTreeMap<String, String>,
 }
 
+/// A backend that is registered with a load balancer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Target {
+    /// The pod's address, or the pod's name where only records are read; or a static address.
+    pub(super) address: String,
+    pub(super) weight: String,
+}
+
 impl CloudView {
     pub(super) async fn registered(&self) -> Result<Registered, String> {
-        let targets = match self {
+        let targets = self.targets().await?.into_iter();
+        let targets = targets.map(|target| (target.address, target.weight));
+        Ok(Registered {
+            targets: targets.collect(),
+        })
+    }
+
+    /// The targets of all load balancers, once for each.
+    pub(super) async fn targets(&self) -> Result<Vec<Target>, String> {
+        let weight = |parameters: &BTreeMap<String, String>| {
+            parameters.get("weight").cloned().unwrap_or_default()
+        };
+        Ok(match self {
             Self::Mock(cloud) => cloud
                 .observe()
                 .load_balancers
                 .iter()
                 .flat_map(|lb| &lb.backends)
-                .map(|backend| {
-                    let weight = backend
-                        .parameters
-                        .get("weight")
-                        .cloned()
-                        .unwrap_or_default();
-                    (ip_of(&backend.addr), weight)
+                .map(|backend| Target {
+                    address: ip_of(&backend.addr),
+                    weight: weight(&backend.parameters),
                 })
                 .collect(),
             Self::Records(client) => list_all::<BackendRecord>(client)
@@ -55,35 +71,32 @@ impl CloudView {
                         status.conditions.is_true(condition_types::REGISTERED)
                     })
                 })
-                .map(|record| {
-                    let pod = record
+                .map(|record| Target {
+                    weight: weight(&record.spec.parameters),
+                    address: record
                         .spec
                         .pod_backend
                         .map(|pod| pod.name)
-                        .unwrap_or_default();
-                    let weight = record
-                        .spec
-                        .parameters
-                        .get("weight")
-                        .cloned()
-                        .unwrap_or_default();
-                    (pod, weight)
+                        .unwrap_or_default(),
                 })
                 .collect(),
-        };
-        Ok(Registered { targets })
+        })
+    }
+
+    /// How [`Target::address`] names a pod, which is given by name and address.
+    pub(super) fn address_of(&self, (name, ip): &(String, String)) -> String {
+        match self {
+            Self::Mock(_) => ip.clone(),
+            Self::Records(_) => name.clone(),
+        }
     }
 
     /// The targets when exactly these pods are registered, given by name and address.
     pub(super) fn expected(&self, pods: &[(String, String)], weight: &str) -> Registered {
-        let name = |(name, ip): &(String, String)| match self {
-            Self::Mock(_) => ip.clone(),
-            Self::Records(_) => name.clone(),
-        };
         Registered {
             targets: pods
                 .iter()
-                .map(|pod| (name(pod), weight.to_owned()))
+                .map(|pod| (self.address_of(pod), weight.to_owned()))
                 .collect(),
         }
     }

@@ -2,21 +2,29 @@
 //! and started again.
 
 use super::cloud_view::CloudView;
-use super::kubectl::{Kubectl, apply_crds};
+use super::kubectl::{Kubectl, apply_admission, apply_crds};
+use super::scenario::until;
 use super::{DemoArgs, DemoError};
 use kube::Client;
-use lbcf_controller::{Backoff, CallCounts, Controller, Options};
+use lbcf_controller::admission::{AdmissionServer, Certificates};
+use lbcf_controller::names::SYSTEM_NAMESPACE;
+use lbcf_controller::{Backoff, CallCounts, Controller, ObjectKey, Options};
 use local_cluster::{LocalCluster, LocalClusterOptions, ServerHandle};
 use mock_driver::{Cloud, MockOptions, MockServer};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 /// The duration of each stage of a load balancer's creation in the demo's cloud: long enough for the
 /// driver to respond with `Running`, short enough for a demo.
 const STAGE_DURATION: Duration = Duration::from_millis(300);
+/// How often the controller looks for backends that are left over.
+const AUDIT_PERIOD: Duration = Duration::from_millis(500);
+/// The controller's Service, at which the API server calls admission.
+const CONTROLLER_SERVICE: &str = "lbcf-controller";
 
 #[derive(Debug)]
 pub(super) struct DemoEnvironment {
@@ -68,7 +76,12 @@ impl DemoEnvironment {
             None => CloudView::Records(client),
         };
         let counts = CallCounts::default();
-        let controller = start_controller(&cluster, &driver_url, &counts);
+        apply_admission(&cluster.client_as("lbcf-demo"))
+            .await
+            .map_err(DemoError::Prepare)?;
+        let controller = start_controller(&cluster, &driver_url, &counts)
+            .await
+            .map_err(DemoError::Prepare)?;
         Ok(Self {
             kubeconfig,
             driver_url,
@@ -127,8 +140,10 @@ impl DemoEnvironment {
         let _ = (&mut self.controller).await;
     }
 
-    pub(super) fn start_controller(&mut self) {
-        self.controller = start_controller(&self.cluster, &self.driver_url, &self.counts);
+    pub(super) async fn start_controller(&mut self) -> Result<(), String> {
+        let started = start_controller(&self.cluster, &self.driver_url, &self.counts);
+        self.controller = started.await?;
+        Ok(())
     }
 
     pub(super) async fn shut_down(mut self) {
@@ -164,12 +179,12 @@ fn mock_options() -> MockOptions {
     }
 }
 
-/// Starts the controller with shorter retry delays than in production.
-fn start_controller(
+/// Starts the controller with shorter delays than in production, and waits until it serves admission.
+async fn start_controller(
     cluster: &LocalCluster,
     driver_url: &str,
     counts: &CallCounts,
-) -> JoinHandle<()> {
+) -> Result<JoinHandle<()>, String> {
     let wait = Duration::from_millis(200);
     let options = Options {
         backoff: Backoff {
@@ -178,16 +193,40 @@ fn start_controller(
             max: Duration::from_secs(2),
         },
         poll_interval: wait,
+        audit_period: AUDIT_PERIOD,
         connect_to: BTreeMap::from([(DRIVER_HOST.to_owned(), driver_url.to_owned())]),
         ..Options::default()
     };
     let client = cluster.client_as("lbcf-controller");
+    let (admission, addr) = admission_server().await?;
+    let service = format!("{CONTROLLER_SERVICE}.{SYSTEM_NAMESPACE}.svc");
+    cluster.set_service_address(service, addr.to_string());
     let controller = Controller::with_counts(client, options, counts.clone());
-    tokio::spawn(async move {
+    let controller = controller.with_admission(admission);
+    let health = controller.health();
+    let task = tokio::spawn(async move {
         if let Err(error) = controller.run(std::future::pending()).await {
             tracing::error!(%error, "the controller ended");
         }
+    });
+    until("the controller serves admission", async || {
+        Ok(health.ready().ok())
     })
+    .await?;
+    Ok(task)
+}
+
+async fn admission_server() -> Result<(AdmissionServer, SocketAddr), String> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+    let listener = listener.map_err(|error| format!("listening for admission: {error}"))?;
+    let certificates = Certificates::SelfSignedCa {
+        service: ObjectKey::new(SYSTEM_NAMESPACE, CONTROLLER_SERVICE),
+        secret: ObjectKey::new(SYSTEM_NAMESPACE, "lbcf-controller-admission"),
+        names: Vec::new(),
+    };
+    let server = AdmissionServer::new(listener, certificates).map_err(|error| error.to_string())?;
+    let addr = server.addr().map_err(|error| error.to_string())?;
+    Ok((server, addr))
 }
 
 /// Writes the kubeconfig. Returns its path, and the folder if one was created for it.

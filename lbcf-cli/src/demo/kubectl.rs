@@ -3,6 +3,9 @@
 //! Like kubectl, they send manifests as they are. Kinds are parameters where a response is read; for the
 //! rest one type serves all of them, as code for each kind would be several megabytes.
 
+use k8s_openapi::api::admissionregistration::v1::{
+    MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
+};
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{
@@ -10,9 +13,8 @@ use kube::api::{
 };
 use kube::runtime::wait::await_condition;
 use kube::{Client, Resource};
-use lbcf_controller::api::{
-    BackendGroup, LoadBalancer, LoadBalancerDriver, NamespacedKind as Kind,
-};
+use lbcf_controller::admission::{Endpoint, configurations};
+use lbcf_controller::api::NamespacedKind as Kind;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -31,7 +33,13 @@ macro_rules! example {
 
 pub(super) const DRIVER: (&str, &str) = example!("10-driver.yaml");
 pub(super) const LOAD_BALANCER: (&str, &str) = example!("20-load-balancer-new.yaml");
+pub(super) const EXISTING_LOAD_BALANCER: (&str, &str) = example!("20-load-balancer-existing.yaml");
 pub(super) const GROUP: (&str, &str) = example!("30-backend-group-by-label.yaml");
+pub(super) const ENDPOINTS_GROUP: (&str, &str) = example!("30-backend-group-endpoints.yaml");
+pub(super) const STATIC_GROUP: (&str, &str) = example!("30-backend-group-static.yaml");
+pub(super) const DEPLOYMENT: (&str, &str) = example!("40-deployment.yaml");
+pub(super) const SERVICE: (&str, &str) = example!("40-service.yaml");
+pub(super) const BIND: (&str, &str) = example!("50-bind.yaml");
 const NAMESPACE_MANIFEST: (&str, &str) = example!("00-namespace.yaml");
 const POD: (&str, &str) = example!("40-pod.yaml");
 
@@ -52,19 +60,7 @@ impl Kubectl {
         apply(&api, &namespace).await
     }
 
-    pub(super) async fn apply_driver(&self) -> ApiResult {
-        self.apply_manifest::<LoadBalancerDriver>(DRIVER).await
-    }
-
-    pub(super) async fn apply_load_balancer(&self) -> ApiResult {
-        self.apply_manifest::<LoadBalancer>(LOAD_BALANCER).await
-    }
-
-    pub(super) async fn apply_group(&self) -> ApiResult {
-        self.apply_manifest::<BackendGroup>(GROUP).await
-    }
-
-    async fn apply_manifest<K: Kind>(&self, manifest: (&str, &str)) -> ApiResult {
+    pub(super) async fn apply<K: Kind>(&self, manifest: (&str, &str)) -> ApiResult {
         let object = decode(manifest)?;
         let namespace = object.metadata.namespace.clone().unwrap_or_default();
         apply(&self.api::<K>(&namespace), &object).await
@@ -101,7 +97,10 @@ impl Kubectl {
             .patch(name, &PatchParams::default(), &Patch::Merge(patch))
             .await
             .map(drop)
-            .map_err(|error| error.to_string())
+            .map_err(|error| match error {
+                kube::Error::Api(status) => format!("{}: {}", status.reason, status.message),
+                error => error.to_string(),
+            })
     }
 
     pub(super) async fn delete<K: Kind>(&self, namespace: &str, name: &str) -> ApiResult {
@@ -207,6 +206,22 @@ pub(crate) async fn apply_crds(client: &Client) -> Result<(), String> {
             Ok(Err(error)) => return Err(format!("waiting for {name}: {error}")),
             Err(_) => return Err(format!("{name} was not established within 60 s")),
         }
+    }
+    Ok(())
+}
+
+/// Creates the webhook configurations: from now on objects are stored only if admission allows it.
+pub(super) async fn apply_admission(client: &Client) -> Result<(), String> {
+    let both = configurations(&Endpoint::default(), None);
+    let mutating = resource::<MutatingWebhookConfiguration>();
+    let validating = resource::<ValidatingWebhookConfiguration>();
+    for (resource, configuration) in [
+        (mutating, serde_json::to_value(both.mutating)),
+        (validating, serde_json::to_value(both.validating)),
+    ] {
+        let configuration = configuration.and_then(serde_json::from_value);
+        let configuration = configuration.map_err(|error| format!("admission: {error}"))?;
+        apply(&Api::all_with(client.clone(), &resource), &configuration).await?;
     }
     Ok(())
 }

@@ -57,6 +57,15 @@ impl<'a> Scenario<'a> {
     /// Waits until exactly these pods are registered with the expected weight, and the controller has
     /// stored so.
     pub(super) async fn until_registered(&self, pods: &[String]) -> Result<(), String> {
+        let with_ip = self.addressed(pods).await?;
+        let expected = self.environment.cloud.expected(&with_ip, self.weight);
+        self.until_cloud("the cloud has exactly the expected targets", &expected)
+            .await?;
+        self.until_settled(pods.len()).await
+    }
+
+    /// The names and addresses of these pods, once they have an address.
+    pub(super) async fn addressed(&self, pods: &[String]) -> Result<Vec<(String, String)>, String> {
         let mut with_ip = Vec::new();
         for pod in pods {
             let ip = until(&format!("pod {pod} has an address"), async || {
@@ -65,15 +74,12 @@ impl<'a> Scenario<'a> {
             .await?;
             with_ip.push((pod.clone(), ip));
         }
-        let expected = self.environment.cloud.expected(&with_ip, self.weight);
-        self.until_cloud("the cloud has exactly the expected targets", &expected)
-            .await?;
-        self.until_settled(pods.len()).await
+        Ok(with_ip)
     }
 
     /// Waits until every record is registered in its current generation, so that no call of this step
     /// is counted for the next one.
-    async fn until_settled(&self, records: usize) -> Result<(), String> {
+    pub(super) async fn until_settled(&self, records: usize) -> Result<(), String> {
         until("the records are registered", async || {
             let found: Vec<BackendRecord> = self.kubectl.list(NAMESPACE).await?;
             let is_settled = |record: &BackendRecord| {

@@ -1,4 +1,10 @@
-//! The ten steps of the tour.
+//! The sixteen steps of the tour.
+
+mod bind;
+mod judged;
+mod refused;
+mod rollout;
+mod static_addresses;
 
 use super::kubectl::{DRIVER, GROUP, LOAD_BALANCER, NAMESPACE};
 use super::scenario::{Scenario, until};
@@ -6,7 +12,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, ListParams};
 use lbcf_controller::api::{
-    BackendGroup, BackendRecord, LoadBalancer, LoadBalancerDriver, NamespacedKind,
+    BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -24,34 +30,47 @@ pub(super) enum StepOutcome {
 
 type StepResult = Result<StepOutcome, String>;
 
+const NO_MOCK: &str = "needs the mock; other drivers decide otherwise";
 const NO_CLOUD_ACCESS: &str =
     "needs the mock's cloud; with --driver-url the state of the cloud is not accessible";
 
 /// The steps in their order.
 pub(super) const STEPS: &[TourStep] = &[
     TourStep::Register,
+    TourStep::Refused,
     TourStep::NotReady,
     TourStep::ReadyAgain,
+    TourStep::Judged,
     TourStep::Weight,
     TourStep::ScaleUp,
     TourStep::PodDeleted,
     TourStep::Attributes,
     TourStep::DriverDown,
     TourStep::ControllerRestart,
+    TourStep::Static,
+    TourStep::LeftOver,
+    TourStep::Bind,
+    TourStep::Rollout,
     TourStep::Teardown,
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TourStep {
     Register,
+    Refused,
     NotReady,
     ReadyAgain,
+    Judged,
     Weight,
     ScaleUp,
     PodDeleted,
     Attributes,
     DriverDown,
     ControllerRestart,
+    Static,
+    LeftOver,
+    Bind,
+    Rollout,
     Teardown,
 }
 
@@ -59,14 +78,20 @@ impl TourStep {
     pub(super) const fn id(self) -> &'static str {
         match self {
             Self::Register => "register",
+            Self::Refused => "refused",
             Self::NotReady => "not-ready",
             Self::ReadyAgain => "ready-again",
+            Self::Judged => "judged",
             Self::Weight => "weight",
             Self::ScaleUp => "scale-up",
             Self::PodDeleted => "pod-deleted",
             Self::Attributes => "attributes",
             Self::DriverDown => "driver-down",
             Self::ControllerRestart => "controller-restart",
+            Self::Static => "static",
+            Self::LeftOver => "left-over",
+            Self::Bind => "bind",
+            Self::Rollout => "rollout",
             Self::Teardown => "teardown",
         }
     }
@@ -81,6 +106,14 @@ impl TourStep {
                 "one pod becomes NotReady: its target is removed, the others are not touched".into()
             }
             Self::ReadyAgain => "it becomes Ready again: its target is added again".into(),
+            Self::Refused => {
+                "a weight that the driver does not accept: validateBackend refuses it, and nothing changes"
+                    .into()
+            }
+            Self::Judged => {
+                "a pod becomes NotReady, and the driver decides that it stays registered; without the annotation that it goes by, it does not"
+                    .into()
+            }
             Self::Weight => "the group's weight changes to 80: every target gets it".into(),
             Self::ScaleUp => "a pod is added: so is its target".into(),
             Self::PodDeleted => "a pod is deleted: so is its target".into(),
@@ -94,6 +127,20 @@ impl TourStep {
             Self::ControllerRestart => {
                 "the controller is killed while a pod is deleted: the next one continues".into()
             }
+            Self::Static => {
+                "static addresses are registered with a load balancer that exists already".into()
+            }
+            Self::LeftOver => {
+                "a user deletes their records by force while the driver is down: the audit finds the addresses in the cloud and removes them"
+                    .into()
+            }
+            Self::Bind => {
+                "a Bind: two load balancers and their pods in one object, created and deleted".into()
+            }
+            Self::Rollout => {
+                "a Deployment behind a Service is rolled out: its pods wait for the load balancer, so the cloud never has fewer targets than replicas"
+                    .into()
+            }
             Self::Teardown => {
                 "group, load balancer and driver are deleted: the cloud and the cluster are empty"
                     .into()
@@ -104,14 +151,20 @@ impl TourStep {
     pub(super) async fn run(self, scenario: &mut Scenario<'_>) -> StepResult {
         match self {
             Self::Register => register(scenario).await,
+            Self::Refused => refused::run(scenario).await,
             Self::NotReady => not_ready(scenario).await,
             Self::ReadyAgain => ready_again(scenario).await,
+            Self::Judged => judged::run(scenario).await,
             Self::Weight => weight(scenario).await,
             Self::ScaleUp => scale_up(scenario).await,
             Self::PodDeleted => pod_deleted(scenario).await,
             Self::Attributes => attributes(scenario).await,
             Self::DriverDown => driver_down(scenario).await,
             Self::ControllerRestart => controller_restart(scenario).await,
+            Self::Static => static_addresses::register(scenario).await,
+            Self::LeftOver => static_addresses::left_over(scenario).await,
+            Self::Bind => bind::run(scenario).await,
+            Self::Rollout => rollout::run(scenario).await,
             Self::Teardown => teardown(scenario).await,
         }
     }
@@ -121,9 +174,12 @@ async fn register(scenario: &mut Scenario<'_>) -> StepResult {
     scenario.print_command("kubectl apply -f deploy/examples/00-namespace.yaml")?;
     scenario.kubectl.apply_namespace().await?;
     scenario.print_command(format!("kubectl apply -f {}", DRIVER.0))?;
-    scenario.kubectl.apply_driver().await?;
+    scenario.kubectl.apply::<LoadBalancerDriver>(DRIVER).await?;
     scenario.print_command(format!("kubectl apply -f {}", LOAD_BALANCER.0))?;
-    scenario.kubectl.apply_load_balancer().await?;
+    scenario
+        .kubectl
+        .apply::<LoadBalancer>(LOAD_BALANCER)
+        .await?;
     scenario.print_command(format!(
         "kubectl apply -f deploy/examples/40-pod.yaml   # {} of them",
         scenario.pods.len()
@@ -132,7 +188,7 @@ async fn register(scenario: &mut Scenario<'_>) -> StepResult {
         scenario.kubectl.create_pod(pod).await?;
     }
     scenario.print_command(format!("kubectl apply -f {}", GROUP.0))?;
-    scenario.kubectl.apply_group().await?;
+    scenario.kubectl.apply::<BackendGroup>(GROUP).await?;
     scenario.until_registered(&scenario.pods).await?;
     Ok(StepOutcome::Passed)
 }
@@ -261,7 +317,7 @@ async fn controller_restart(scenario: &mut Scenario<'_>) -> StepResult {
     })
     .await?;
     scenario.print_note("a new controller starts")?;
-    scenario.environment.start_controller();
+    scenario.environment.start_controller().await?;
     scenario.until_registered(&scenario.pods).await?;
     Ok(StepOutcome::Passed)
 }
@@ -343,6 +399,7 @@ pub(super) async fn left_in_cluster(client: &Client) -> Vec<String> {
     left.extend(left_of::<LoadBalancerDriver>(client).await);
     left.extend(left_of::<LoadBalancer>(client).await);
     left.extend(left_of::<BackendGroup>(client).await);
+    left.extend(left_of::<Bind>(client).await);
     left.extend(left_of::<BackendRecord>(client).await);
     left
 }

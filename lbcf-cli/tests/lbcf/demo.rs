@@ -2,19 +2,40 @@
 
 use crate::process::{Running, TempFile, lbcf, run, text};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::process::Stdio;
 
-const STEPS: [&str; 10] = [
+const STEPS: [&str; 16] = [
     "register",
+    "refused",
     "not-ready",
     "ready-again",
+    "judged",
     "weight",
     "scale-up",
     "pod-deleted",
     "attributes",
     "driver-down",
     "controller-restart",
+    "static",
+    "left-over",
+    "bind",
+    "rollout",
     "teardown",
+];
+
+/// The webhooks that there are.
+const OPENAPI: &str = include_str!("../../../openapi/lbcf-webhooks.json");
+
+/// The steps that need the mock or its cloud.
+const OF_THE_MOCK: [&str; 7] = [
+    "refused",
+    "judged",
+    "attributes",
+    "driver-down",
+    "static",
+    "left-over",
+    "rollout",
 ];
 
 fn tour(args: &[&str]) -> (Option<i32>, Value) {
@@ -40,7 +61,7 @@ fn webhooks(report: &Value, id: &str) -> Value {
 }
 
 #[test]
-fn the_tour_passes_in_all_ten_steps() {
+fn the_tour_passes_in_all_steps_and_calls_every_webhook() {
     let (code, report) = tour(&[]);
     assert_eq!(code, Some(0), "{report:#}");
     assert_eq!(ids(&report), STEPS);
@@ -57,13 +78,17 @@ fn the_tour_passes_in_all_ten_steps() {
             "ready-again",
             json!({"generateBackendAddr": 1, "ensureBackend": 1}),
         ),
-        ("weight", json!({"ensureBackend": 3})),
+        ("refused", json!({"validateBackend": 1})),
+        ("weight", json!({"ensureBackend": 3, "validateBackend": 1})),
         (
             "scale-up",
             json!({"generateBackendAddr": 1, "ensureBackend": 1}),
         ),
         ("pod-deleted", json!({"deregisterBackend": 1})),
-        ("attributes", json!({"ensureLoadBalancer": 1})),
+        (
+            "attributes",
+            json!({"ensureLoadBalancer": 1, "validateLoadBalancer": 1}),
+        ),
         ("controller-restart", json!({"deregisterBackend": 1})),
         (
             "teardown",
@@ -72,6 +97,15 @@ fn the_tour_passes_in_all_ten_steps() {
     ] {
         assert_eq!(webhooks(&report, step), calls, "{step}");
     }
+    let steps = report["steps"].as_array().unwrap().iter();
+    let called = steps.flat_map(|step| step["webhooks"].as_object().unwrap().keys());
+    let called: BTreeSet<&str> = called.map(String::as_str).collect();
+    let openapi: Value = serde_json::from_str(OPENAPI).unwrap();
+    let paths = openapi["paths"].as_object().unwrap().keys();
+    let all = paths.map(|path| path.trim_start_matches('/'));
+    // The controller asks for the health of drivers beside the tour.
+    let all: BTreeSet<&str> = all.filter(|name| *name != "healthz").collect();
+    assert_eq!((all.len(), called), (10, all));
 }
 
 #[test]
@@ -101,7 +135,7 @@ fn with_another_driver_steps_that_need_the_mock_are_skipped() {
     assert_eq!(code, Some(0), "{report:#}");
     assert_eq!(ids(&report), STEPS);
     for step in report["steps"].as_array().unwrap() {
-        let is_skipped = ["attributes", "driver-down"].contains(&step["id"].as_str().unwrap());
+        let is_skipped = OF_THE_MOCK.contains(&step["id"].as_str().unwrap());
         assert_eq!(step["skipped"].is_string(), is_skipped, "{step:#}");
         assert_eq!(step["passed"], !is_skipped, "{step:#}");
     }
@@ -115,9 +149,10 @@ fn an_unreachable_driver_fails_the_tour() {
         .local_addr()
         .unwrap();
     let demo = Running::start(&["demo", "--once", "--driver-url", &format!("http://{free}")]);
-    demo.line_with("[1/10] register");
+    demo.line_with("[1/16] register");
+    // Admission cannot validate the load balancer.
     let failed = demo.line_with("FAILED");
-    assert!(failed.contains("expected"), "{failed}");
+    assert!(failed.contains("validateLoadBalancer"), "{failed}");
     let (code, _) = demo.interrupt();
     assert_eq!(code, Some(1));
 }
@@ -129,12 +164,14 @@ fn the_text_has_the_kubectl_commands_and_the_state_of_the_cloud() {
     assert_eq!(output.status.code(), Some(0), "{stdout}");
     for part in [
         "kubeconfig",
-        "[1/10] register",
+        "[1/16] register",
         "$ kubectl apply -f deploy/examples/30-backend-group-by-label.yaml",
         "webhooks  ",
         "weight 80",
         "cloud     empty",
-        "passed: 10 of 10 steps; nothing was left behind",
+        "denied the request: invalid Backend, msg: parameters.weight: \"1000\"",
+        "the fewest targets of the Deployment during the rollout: 4 of 4",
+        "passed: 16 of 16 steps; nothing was left behind",
     ] {
         assert!(stdout.contains(part), "{part:?} is missing in\n{stdout}");
     }
@@ -151,7 +188,7 @@ fn ctrl_c_ends_the_demo_during_the_tour_and_after_it() {
     assert_eq!(demo.interrupt().0, Some(0));
 
     let demo = Running::start(&["demo"]);
-    demo.line_with("[1/10]");
+    demo.line_with("[1/16]");
     let (code, lines) = demo.interrupt();
     assert_eq!(code, Some(1), "the tour was not finished");
     assert!(

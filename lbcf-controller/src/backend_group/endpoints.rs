@@ -40,13 +40,14 @@ pub(crate) enum EndpointState {
 }
 
 impl EndpointState {
-    /// An endpoint that is terminating is never ready, whatever else is published (e6 to e9).
+    /// An endpoint that is terminating is never ready, whatever else is published (e6 to e9). One whose
+    /// pod waits only for its registration is ready for that (d76).
     pub(crate) fn of(found: &SliceEndpoint) -> Self {
         let conditions = found.endpoint.conditions;
         match (conditions.is_terminating(), conditions.is_serving()) {
             (true, true) => Self::Draining,
             (true, false) => Self::Terminated,
-            (false, _) if conditions.is_ready() => Self::Ready,
+            (false, _) if conditions.is_ready() || found.awaits_gate => Self::Ready,
             (false, _) => Self::NotReady,
         }
     }

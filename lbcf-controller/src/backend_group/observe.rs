@@ -5,9 +5,7 @@ use super::endpoints::EndpointCandidates;
 use super::load_balancer_use::LoadBalancerUse;
 use crate::api::{BackendGroup, BackendRecord, DeregisterPolicy, ServiceSelection};
 use crate::context::Context;
-use crate::index::{
-    Index, NodeView, PodView, ServiceView, SliceView, endpoints_at, endpoints_of, unit_of,
-};
+use crate::index::{Index, NodeView, PodView, ServiceView, SliceView, endpoints_of, unit_of};
 use crate::key::{ObjectKey, Owner, Unit};
 use crate::names;
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,7 +87,7 @@ fn endpoints(
     let slices = slices_of(index, owner, selection);
     let endpoints: Vec<_> = units
         .iter()
-        .flat_map(|unit| endpoints_at(&slices, unit))
+        .flat_map(|unit| index.endpoints_at(owner, &slices, unit))
         .collect();
     let policy = group.spec.deregister_policy.unwrap_or_default();
     let mut pods = Vec::new();

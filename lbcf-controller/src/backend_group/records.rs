@@ -24,7 +24,7 @@ pub(super) fn usable(
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum GroupBackend<'a> {
+pub(crate) enum GroupBackend<'a> {
     Pod {
         pod: &'a PodView,
         port: (i32, Protocol),
@@ -43,7 +43,8 @@ pub(super) enum GroupBackend<'a> {
     Static { addr: &'a str },
 }
 
-pub(super) fn name(group: &BackendGroup, lb: &str, backend: &GroupBackend<'_>) -> String {
+/// The name of the record of a backend at a load balancer.
+pub(crate) fn name(group: &BackendGroup, lb: &str, backend: &GroupBackend<'_>) -> String {
     let group = group.metadata.name.as_deref().unwrap_or_default();
     match backend {
         GroupBackend::Endpoint { service, endpoint } => {

@@ -17,7 +17,7 @@ pub(super) fn find(
     record: &BackendRecord,
 ) -> Option<(Option<Arc<str>>, EndpointBackend)> {
     let (service, port) = service_port(index, record)?;
-    let found = index.endpoints_at(record);
+    let found = index.endpoints_of_record(record);
     let backend = record.spec.endpoint_backend.as_ref()?;
     let wanted = (backend.port.number(), backend.port.protocol());
     let is_wanted = |found: &&SliceEndpoint| port_of_slice(&port, &found.slice) == Some(wanted);
@@ -76,7 +76,11 @@ fn to_wire(
     found: &SliceEndpoint,
     port: (i32, Protocol),
 ) -> EndpointBackend {
-    let SliceEndpoint { slice, endpoint } = found;
+    let SliceEndpoint {
+        slice,
+        endpoint,
+        awaits_gate,
+    } = found;
     let text = |text: &Option<Arc<str>>| text.as_ref().map(ToString::to_string);
     let protocol = service_port.protocol();
     let mut ports = slice.ports.iter();
@@ -91,7 +95,7 @@ fn to_wire(
         hostname: text(&endpoint.hostname),
         for_zones: endpoint.for_zones.iter().map(ToString::to_string).collect(),
         app_protocol: slice_port.and_then(|port| port.app_protocol.clone()),
-        serving: endpoint.conditions.is_serving(),
+        serving: endpoint.conditions.is_serving() || *awaits_gate,
         terminating: endpoint.conditions.is_terminating(),
         service: EndpointService {
             namespace: service.key.namespace.to_string(),

@@ -2,6 +2,7 @@
 
 use super::binds::{self, BindChange};
 use super::gates;
+use super::selections::PodRule;
 use super::service_groups::{endpoints_of, nodes_of, service_key};
 use super::store::Diff;
 use super::{Index, Indexed, NodeView, PodView, ServiceView, Store, StoreEvent};
@@ -169,12 +170,15 @@ impl Indexed for Bind {
             let change = BindChange::of(&diff);
             let owner = Owner::Bind(key.clone());
             requests.extend(index.records_of_new_owner(&owner, &diff));
-            let rule = diff.new.as_ref().map(|bind| &bind.spec.pods);
+            let rule = diff.new.as_ref().map(|bind| PodRule {
+                pods: bind.spec.pods.clone(),
+                only_gated: false,
+            });
             let is_changed = change.bind || change.records;
             if is_changed {
                 requests.extend(gates::of_owner(&index.selections, &owner));
             }
-            index.selections.set(&owner, rule, &index.pods);
+            index.selections.set(&owner, rule.as_ref(), &index.pods);
             if is_changed {
                 requests.extend(gates::of_owner(&index.selections, &owner));
             }
@@ -216,8 +220,8 @@ impl Indexed for PodView {
             }
             let may_deregister = new.is_none_or(|pod| !pod.is_available());
             for owner in owners {
-                if index.is_on_endpoints(&owner) {
-                    for unit in index.units_of_pod(&owner, &key) {
+                if let Some(service) = index.service_of_endpoints(&owner) {
+                    for unit in index.units_behind(&owner, &service, &key) {
                         index.pending.mark(&owner, unit, may_deregister);
                     }
                 } else if index.is_on_nodes(&owner) {
@@ -254,8 +258,10 @@ impl Indexed for ServiceView {
                 continue;
             }
             for group in index.service_groups.of_service(&key) {
+                let owner = Owner::Group(group.clone());
+                requests.extend(gates::of_owner(&index.selections, &owner));
                 index.update_selection(&group);
-                let owner = Owner::Group(group);
+                requests.extend(gates::of_owner(&index.selections, &owner));
                 index.pending.mark_all(&owner);
                 requests.push(owner_request(&owner, true));
             }
@@ -310,22 +316,31 @@ impl Index {
         known.map(RequestKey::Driver).map(Request::normal).collect()
     }
 
-    /// Updates which pods a group's backends depend on: those that it selects, or those of its service
-    /// if that forwards only on the node, or if the policy about endpoints that are not ready needs
-    /// the pods behind them.
+    /// Updates which pods a group's backends depend on: those that it selects, those of its service if
+    /// that forwards only on the node, or those behind its endpoints. Of the latter all count if the
+    /// policy about endpoints that are not ready needs them, and those with the readiness gate always.
     fn update_selection(&mut self, key: &ObjectKey) {
         let group = self.groups.find(key).cloned();
         let rule = group.as_ref().and_then(|group| match &group.spec.pods {
-            Some(pods) => Some(pods.clone()),
+            Some(pods) => Some(PodRule {
+                pods: pods.clone(),
+                only_gated: false,
+            }),
             None => {
                 let policy = group.spec.deregister_policy.unwrap_or_default();
                 if endpoints_of(group).is_some() {
-                    let needs_pods = policy != DeregisterPolicy::IfNotReady;
-                    return self.pods_behind(group).filter(|_| needs_pods);
+                    return Some(PodRule {
+                        pods: self.pods_behind(group)?,
+                        only_gated: policy == DeregisterPolicy::IfNotReady,
+                    });
                 }
                 let service = service_key(key, nodes_of(group)?);
                 let service = self.services.find(&service)?;
-                service.pods().filter(|_| service.is_local)
+                let pods = service.pods().filter(|_| service.is_local)?;
+                Some(PodRule {
+                    pods,
+                    only_gated: false,
+                })
             }
         });
         let owner = Owner::Group(key.clone());
@@ -338,14 +353,6 @@ impl Index {
         };
         let group = self.groups.find(key);
         group.is_some_and(|group| nodes_of(group).is_some())
-    }
-
-    fn is_on_endpoints(&self, owner: &Owner) -> bool {
-        let Owner::Group(key) = owner else {
-            return false;
-        };
-        let group = self.groups.find(key);
-        group.is_some_and(|group| endpoints_of(group).is_some())
     }
 }
 

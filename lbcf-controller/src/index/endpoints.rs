@@ -1,14 +1,16 @@
 //! The endpoints of Services: what follows from a change of a slice, and look-ups (e1).
 
+use super::gates;
 use super::service_groups::service_key;
 use super::slices::{Endpoint, SliceView};
 use super::store::Diff;
 use super::{Index, Indexed, Store, StoreEvent};
-use crate::api::{BackendGroup, BackendRecord, PodSelection, SelectPodByLabel};
-use crate::index::{ServiceView, endpoints_of};
+use crate::api::{AddressFamily, BackendGroup, BackendRecord, PodSelection, SelectPodByLabel};
+use crate::index::{PodView, ServiceView, endpoints_of};
 use crate::key::{ObjectKey, Owner, RequestKey, Unit};
 use crate::reconcile::Request;
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// An endpoint in a slice, which may be in another one as well.
@@ -16,6 +18,8 @@ use std::sync::Arc;
 pub(crate) struct SliceEndpoint {
     pub slice: Arc<SliceView>,
     pub endpoint: Endpoint,
+    /// Whether it is not ready for no other reason than that its pod waits for its registration (d76).
+    pub awaits_gate: bool,
 }
 
 impl Indexed for SliceView {
@@ -68,6 +72,9 @@ impl Index {
                 for (unit, may_deregister) in &changed {
                     self.pending.mark(&owner, Arc::clone(unit), *may_deregister);
                     requests.extend(self.records.waiting_for_address(&owner, unit));
+                    let endpoints = [old, new].into_iter().flatten();
+                    let endpoints = endpoints.flat_map(|slice| slice.at(unit));
+                    requests.extend(gates::of_endpoints(&self.selections, &owner, endpoints));
                 }
                 // What is unknown no longer may have to be deregistered.
                 if old.is_some_and(|old| old.is_unknown) {
@@ -106,6 +113,32 @@ impl Index {
         endpoints.map(|it| Arc::clone(&it.address)).collect()
     }
 
+    /// The Service of an owner whose backends are its endpoints.
+    pub(super) fn service_of_endpoints(&self, owner: &Owner) -> Option<ObjectKey> {
+        let Owner::Group(key) = owner else {
+            return None;
+        };
+        let selection = endpoints_of(self.groups.find(key)?)?;
+        Some(service_key(key, selection))
+    }
+
+    /// The units of an owner that a change of a pod concerns: those of its records and, if the pod has
+    /// this controller's readiness gate, those that it may get records at.
+    pub(super) fn units_behind(
+        &self,
+        owner: &Owner,
+        service: &ObjectKey,
+        pod: &ObjectKey,
+    ) -> BTreeSet<Unit> {
+        let mut units = self.units_of_pod(owner, pod);
+        let gated = self.pods.store.find(pod).filter(|pod| pod.gate.is_some());
+        if let Some(pod) = gated {
+            let endpoints = endpoints_of_pod(&self.slices_of(service), pod).into_iter();
+            units.extend(endpoints.map(|found| found.endpoint.address));
+        }
+        units
+    }
+
     /// The units of an owner's records of a pod.
     pub(super) fn units_of_pod(&self, owner: &Owner, pod: &ObjectKey) -> BTreeSet<Unit> {
         let records = self.records.of_pod(pod);
@@ -134,24 +167,79 @@ impl Index {
     }
 
     /// The endpoints that a record may stand for: those with its address.
-    pub(crate) fn endpoints_at(&self, record: &BackendRecord) -> Vec<SliceEndpoint> {
-        let Some(backend) = &record.spec.endpoint_backend else {
+    pub(crate) fn endpoints_of_record(&self, record: &BackendRecord) -> Vec<SliceEndpoint> {
+        let (Some(owner), Some(backend)) = (Owner::of(record), &record.spec.endpoint_backend)
+        else {
             return Vec::new();
         };
         let namespace = record.metadata.namespace.as_deref().unwrap_or_default();
         let slices = self.slices_of(&ObjectKey::new(namespace, backend.service.as_str()));
-        endpoints_at(&slices, &backend.address)
+        self.endpoints_at(&owner, &slices, &backend.address)
+    }
+
+    /// The endpoints with an address in an owner's slices.
+    pub(crate) fn endpoints_at(
+        &self,
+        owner: &Owner,
+        slices: &[Arc<SliceView>],
+        address: &str,
+    ) -> Vec<SliceEndpoint> {
+        let of_slice = |slice: &Arc<SliceView>| {
+            let endpoints = slice.at(address).iter().map(|endpoint| SliceEndpoint {
+                awaits_gate: self.awaits_gate(owner, endpoint),
+                slice: Arc::clone(slice),
+                endpoint: endpoint.clone(),
+            });
+            endpoints.collect::<Vec<_>>()
+        };
+        slices.iter().flat_map(of_slice).collect()
+    }
+
+    /// Whether an endpoint is not ready only because its pod waits for this controller's gate. Only
+    /// pods that the Service selects count: changes of others are not noticed.
+    fn awaits_gate(&self, owner: &Owner, endpoint: &Endpoint) -> bool {
+        let conditions = endpoint.conditions;
+        if conditions.is_ready() || conditions.is_terminating() {
+            return false;
+        }
+        let Some(target) = &endpoint.pod else {
+            return false;
+        };
+        if !self.selections.members.contains(owner, &*target.name) {
+            return false;
+        }
+        let namespace = Arc::clone(&owner.key().namespace);
+        let key = ObjectKey::new(namespace, Arc::clone(&target.name));
+        let pod = self.pods.store.find(&key);
+        pod.is_some_and(|pod| *pod.uid == *target.uid && pod.gate.is_some() && pod.is_available())
     }
 }
 
-/// The endpoints with an address.
-pub(crate) fn endpoints_at(slices: &[Arc<SliceView>], address: &str) -> Vec<SliceEndpoint> {
+/// The endpoints of a pod. Those with its address are looked up; endpoints of another type, as in clusters
+/// with two, are found by the pod's uid.
+pub(crate) fn endpoints_of_pod(slices: &[Arc<SliceView>], pod: &PodView) -> Vec<SliceEndpoint> {
+    let family = match pod.ip.parse() {
+        Ok(IpAddr::V4(_)) => AddressFamily::IPv4,
+        Ok(IpAddr::V6(_)) => AddressFamily::IPv6,
+        // It has no address yet.
+        Err(_) => return Vec::new(),
+    };
     let of_slice = |slice: &Arc<SliceView>| {
-        let endpoints = slice.at(address).iter().map(|endpoint| SliceEndpoint {
+        let candidates = match slice.family == family {
+            true => slice.at(&pod.ip),
+            false => &slice.endpoints,
+        };
+        let is_of_pod = |endpoint: &&Endpoint| {
+            let target = endpoint.pod.as_ref();
+            target.is_some_and(|target| *target.uid == *pod.uid)
+        };
+        let found = candidates.iter().filter(is_of_pod);
+        let found = found.map(|endpoint| SliceEndpoint {
             slice: Arc::clone(slice),
             endpoint: endpoint.clone(),
+            awaits_gate: false,
         });
-        endpoints.collect::<Vec<_>>()
+        found.collect::<Vec<_>>()
     };
     slices.iter().flat_map(of_slice).collect()
 }

@@ -7,6 +7,7 @@ use super::Index;
 use super::pods::PodView;
 use super::records::{counts_as_registered, namespace_of};
 use super::selections::Selections;
+use super::slices::Endpoint;
 use super::store::Diff;
 use crate::api::BackendRecord;
 use crate::key::{ObjectKey, Owner, RequestKey};
@@ -29,6 +30,21 @@ pub(super) fn of_owner(
     let keys = waiting.map(|name| ObjectKey::new(Arc::clone(namespace), Arc::clone(name)));
     let requests = keys.map(|key| Request::normal(RequestKey::Pod(key)));
     requests.collect::<Vec<_>>().into_iter()
+}
+
+/// The requests of those of these endpoints' pods that the owner selects and that wait for their gate.
+pub(super) fn of_endpoints<'a>(
+    selections: &Selections,
+    owner: &Owner,
+    endpoints: impl Iterator<Item = &'a Endpoint>,
+) -> Vec<Request> {
+    let targets = endpoints.filter_map(|endpoint| endpoint.pod.as_ref());
+    let names = targets.map(|target| &target.name);
+    let waiting = names.filter(|name| selections.waiting_for_gate.contains(owner, &***name));
+    let namespace = &owner.key().namespace;
+    let keys = waiting.map(|name| ObjectKey::new(Arc::clone(namespace), Arc::clone(name)));
+    keys.map(|key| Request::normal(RequestKey::Pod(key)))
+        .collect()
 }
 
 impl Index {

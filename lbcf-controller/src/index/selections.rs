@@ -9,9 +9,24 @@ use crate::key::{ObjectKey, Owner, Unit};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+/// Which pods an owner selects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PodRule {
+    pub(super) pods: PodSelection,
+    /// Whether only pods with this controller's readiness gate are of interest, as for an owner on
+    /// endpoints, whose slices have everything else (d76).
+    pub(super) only_gated: bool,
+}
+
+impl PodRule {
+    fn selects(&self, pod: &PodView) -> bool {
+        (!self.only_gated || pod.gate.is_some()) && selects(&self.pods, &pod.key.name, &pod.labels)
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Selections {
-    rules: HashMap<Owner, PodSelection>,
+    rules: HashMap<Owner, PodRule>,
     /// Owners by one of the labels that they select.
     by_label: MultiMap<(Arc<str>, String, String), Owner>,
     by_name: MultiMap<ObjectKey, Owner>,
@@ -32,7 +47,7 @@ pub(crate) struct Selections {
 
 impl Selections {
     /// Sets or removes an owner's rule.
-    pub(super) fn set(&mut self, owner: &Owner, rule: Option<&PodSelection>, pods: &Pods) {
+    pub(super) fn set(&mut self, owner: &Owner, rule: Option<&PodRule>, pods: &Pods) {
         if self.rules.get(owner) == rule {
             return;
         }
@@ -41,20 +56,20 @@ impl Selections {
             return;
         };
         let namespace = &owner.key().namespace;
-        self.set_postings(owner, rule, true);
+        self.set_postings(owner, &rule.pods, true);
         self.rules.insert(owner.clone(), rule.clone());
-        if rule.by_label.is_some() {
+        if rule.pods.by_label.is_some() {
             for pod in pods.in_namespace(namespace) {
-                if selects(rule, &pod.key.name, &pod.labels) {
+                if rule.selects(pod) {
                     self.add_member(owner, pod);
                 }
             }
         } else {
-            for name in &rule.by_name {
-                if let Some(pod) = pods
+            for name in &rule.pods.by_name {
+                let pod = pods
                     .store
-                    .find(&ObjectKey::new(Arc::clone(namespace), name.as_str()))
-                {
+                    .find(&ObjectKey::new(Arc::clone(namespace), name.as_str()));
+                if let Some(pod) = pod.filter(|pod| rule.selects(pod)) {
                     self.add_member(owner, pod);
                 }
             }
@@ -65,7 +80,7 @@ impl Selections {
         let Some(rule) = self.rules.remove(owner) else {
             return;
         };
-        self.set_postings(owner, &rule, false);
+        self.set_postings(owner, &rule.pods, false);
         let members: Vec<Unit> = self.members.get(owner).cloned().collect();
         for name in members {
             let pod = ObjectKey::new(owner.key().namespace.clone(), name);
@@ -172,9 +187,8 @@ impl Selections {
         by_label
             .chain(self.by_name.get(&pod.key))
             .filter(|owner| {
-                self.rules
-                    .get(owner)
-                    .is_some_and(|rule| selects(rule, &pod.key.name, &pod.labels))
+                let rule = self.rules.get(owner);
+                rule.is_some_and(|rule| rule.selects(pod))
             })
             .cloned()
             .collect()

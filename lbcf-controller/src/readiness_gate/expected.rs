@@ -1,33 +1,79 @@
 //! Which records a pod should have, by the names that they may have. No I/O, no clock.
 
-use crate::api::{BackendGroup, Bind};
-use crate::backend_group::{LoadBalancerUse, UnusableLoadBalancer};
-use crate::index::PodView;
+use crate::api::{BackendGroup, Bind, ServiceSelection};
+use crate::backend_group::{
+    EndpointCandidates, GroupBackend, LoadBalancerUse, UnusableLoadBalancer, record_name,
+};
+use crate::index::{PodView, ServiceView, SliceView, endpoints_of, endpoints_of_pod};
 use crate::object::ObjectExt;
 use crate::{backends, bind, names};
+use std::sync::Arc;
 
-/// A record has one of these names.
+/// A record has one of these names; none is known yet if there are none.
 pub(super) type RecordNames = Vec<String>;
+
+/// The Service of a group on endpoints.
+#[derive(Debug, Default)]
+pub(super) struct GroupService {
+    pub(super) service: Option<Arc<ServiceView>>,
+    pub(super) slices: Vec<Arc<SliceView>>,
+}
 
 /// The records of a pod that a group selects. Of load balancers that have no backends until a user
 /// acts there are none (d69).
 pub(super) fn of_group(
     group: &BackendGroup,
     pod: &PodView,
+    service: GroupService,
     use_of: impl Fn(&str) -> LoadBalancerUse,
 ) -> Vec<RecordNames> {
-    let Some(selection) = group.spec.pods.as_ref().filter(|_| !group.is_deleting()) else {
+    if group.is_deleting() {
         return Vec::new();
-    };
-    let name = group.metadata.name.as_deref().unwrap_or_default();
+    }
+    let backends = backends_of(group, pod, service);
     let lbs = group.spec.load_balancer_names();
     let lbs = lbs.filter(|lb| will_have_backends(&use_of(lb)));
-    let ports = backends::ports(selection);
-    let record = |lb: &str, (port, protocol): &(i32, lbcf_driver_sdk::webhook::Protocol)| {
-        names::pod_record_name(lb, name, &pod.uid, *port, protocol.as_str())
+    let names = lbs.flat_map(|lb| match &backends {
+        Some(backends) => {
+            let names = backends.iter().map(|it| vec![record_name(group, lb, it)]);
+            names.collect()
+        }
+        None => vec![RecordNames::new()],
+    });
+    names.collect()
+}
+
+/// What a group registers of a pod; None if the slices of its Service do not have the pod yet, which
+/// they will.
+fn backends_of<'a>(
+    group: &'a BackendGroup,
+    pod: &'a PodView,
+    GroupService { service, slices }: GroupService,
+) -> Option<Vec<GroupBackend<'a>>> {
+    if let Some(selection) = &group.spec.pods {
+        let ports = backends::ports(selection).into_iter();
+        return Some(ports.map(|port| GroupBackend::Pod { pod, port }).collect());
+    }
+    let has_port = |selection: &&_| has_port(service.as_deref(), selection);
+    let Some(selection) = endpoints_of(group).filter(has_port) else {
+        return Some(Vec::new());
     };
-    lbs.flat_map(|lb| ports.iter().map(move |port| vec![record(lb, port)]))
-        .collect()
+    let candidates = EndpointCandidates {
+        service,
+        endpoints: endpoints_of_pod(&slices, pod),
+        ..EndpointCandidates::default()
+    };
+    if candidates.endpoints.is_empty() {
+        return None;
+    }
+    let endpoints = candidates.backends(selection, None).into_iter();
+    let service = &selection.name;
+    let backends = endpoints.map(|endpoint| GroupBackend::Endpoint { service, endpoint });
+    Some(backends.collect())
+}
+
+fn has_port(service: Option<&ServiceView>, selection: &ServiceSelection) -> bool {
+    service.is_some_and(|it| !it.deleting && it.port(&selection.port).is_some())
 }
 
 const fn will_have_backends(lb: &LoadBalancerUse) -> bool {
@@ -55,7 +101,10 @@ pub(super) fn of_bind(bind: &Bind, pod: &PodView) -> Vec<RecordNames> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::AddressFamily;
+    use crate::index::{Endpoint, EndpointConditions, PodTarget, SlicePort};
     use crate::key::ObjectKey;
+    use lbcf_driver_sdk::webhook::Protocol;
     use serde_json::{Value, json};
 
     fn pod() -> PodView {
@@ -94,7 +143,7 @@ mod tests {
             vec![names::pod_record_name(lb, "web", "u", port, protocol)]
         };
         assert_eq!(
-            of_group(&group(json!({})), &pod(), use_of),
+            of_group(&group(json!({})), &pod(), GroupService::default(), use_of),
             [
                 name("created", 80, "TCP"),
                 name("created", 53, "UDP"),
@@ -103,18 +152,106 @@ mod tests {
             ]
         );
         let deleting = group(json!({"deletionTimestamp": "2026-01-01T00:00:00Z"}));
-        assert!(of_group(&deleting, &pod(), use_of).is_empty());
+        assert!(of_group(&deleting, &pod(), GroupService::default(), use_of).is_empty());
         for (why, expected) in [
             (UnusableLoadBalancer::Missing, 0),
             (UnusableLoadBalancer::Deleting, 0),
             (UnusableLoadBalancer::OutOfScope, 0),
             (UnusableLoadBalancer::NotCreated, 6),
         ] {
-            let found = of_group(&group(json!({})), &pod(), |_| {
+            let found = of_group(&group(json!({})), &pod(), GroupService::default(), |_| {
                 LoadBalancerUse::Unusable(why)
             });
             assert_eq!(found.len(), expected, "{why:?}");
         }
+    }
+
+    fn endpoint_group(port: i32) -> BackendGroup {
+        let mut group = serde_json::to_value(group(json!({}))).unwrap();
+        group["spec"]["loadBalancers"] = json!(["created", "gone"]);
+        let spec = group["spec"].as_object_mut().unwrap();
+        spec.remove("pods");
+        let service = json!({"name": "svc", "mode": "Endpoints", "port": {"port": port}});
+        spec.insert("service".into(), service);
+        serde_json::from_value(group).unwrap()
+    }
+
+    fn service(slices: Vec<SliceView>) -> GroupService {
+        let service = json!({
+            "metadata": {"name": "svc", "namespace": "ns"},
+            "spec": {"ports": [{"port": 80, "targetPort": 8080}]},
+        });
+        GroupService {
+            service: Some(Arc::new(ServiceView::of(
+                &serde_json::from_value(service).unwrap(),
+            ))),
+            slices: slices.into_iter().map(Arc::new).collect(),
+        }
+    }
+
+    fn slice(family: AddressFamily, address: &str, uid: &str) -> SliceView {
+        let endpoint = Endpoint {
+            address: address.into(),
+            conditions: EndpointConditions {
+                ready: Some(false),
+                ..EndpointConditions::default()
+            },
+            pod: Some(PodTarget {
+                name: "web-0".into(),
+                uid: uid.into(),
+            }),
+            node_name: None,
+            zone: None,
+            hostname: None,
+            for_zones: Box::default(),
+        };
+        SliceView {
+            key: ObjectKey::new("ns", family.as_str()),
+            version: 1,
+            service: Some(ObjectKey::new("ns", "svc")),
+            family,
+            ports: vec![SlicePort {
+                name: String::new(),
+                port: Some(8080),
+                protocol: Protocol::Tcp,
+                app_protocol: None,
+            }],
+            endpoints: vec![endpoint],
+            problems: Vec::new(),
+            is_unknown: false,
+        }
+    }
+
+    #[test]
+    fn d76_a_group_on_endpoints_has_a_record_for_each_endpoint_of_the_pod() {
+        use AddressFamily::{IPv4, IPv6};
+        let group = endpoint_group(80);
+        let name = |address| {
+            let uid = "u";
+            let name =
+                names::endpoint_record_name("created", "web", "svc", uid, address, 8080, "TCP");
+            vec![name]
+        };
+        let of = |group: &BackendGroup, service| of_group(group, &pod(), service, use_of);
+        let both = || vec![slice(IPv4, "10.0.0.1", "u"), slice(IPv6, "fd00::1", "u")];
+        assert_eq!(
+            of(&group, service(both())),
+            [name("10.0.0.1"), name("fd00::1")]
+        );
+        // Not in the slices yet: there will be records, of which nothing is known.
+        for slices in [vec![], vec![slice(IPv4, "10.0.0.1", "earlier")]] {
+            assert_eq!(of(&group, service(slices)), [RecordNames::new()]);
+        }
+        // Nothing to wait for until a user acts.
+        let mut only_v6 = group.clone();
+        only_v6.spec.service.as_mut().unwrap().address_families = vec![IPv6];
+        let v4 = || vec![slice(IPv4, "10.0.0.1", "u")];
+        assert!(of(&only_v6, service(v4())).is_empty());
+        assert!(of(&endpoint_group(81), service(v4())).is_empty());
+        assert!(of(&group, GroupService::default()).is_empty());
+        let mut deleting = service(vec![]);
+        Arc::make_mut(deleting.service.as_mut().unwrap()).deleting = true;
+        assert!(of(&group, deleting).is_empty());
     }
 
     #[test]

@@ -1,9 +1,9 @@
 use super::decide::{OwnerRecords, decide};
-use super::expected::{of_bind, of_group};
+use super::expected::{GroupService, of_bind, of_group};
 use crate::api::{BackendGroup, Bind};
 use crate::backend_group::LoadBalancerUse;
 use crate::context::Context;
-use crate::index::{Index, PodView, StoreEvent};
+use crate::index::{Index, PodView, StoreEvent, endpoints_of};
 use crate::key::{ObjectKey, Owner};
 use crate::names;
 use crate::reconcile::{Action, Error};
@@ -51,7 +51,14 @@ fn expected(index: &Index, owner: &Owner, pod: &PodView) -> Vec<super::expected:
             let Some(group) = index.find::<BackendGroup>(key) else {
                 return Vec::new();
             };
-            of_group(&group, pod, |lb| {
+            let service = endpoints_of(&group).map(|selection| {
+                let service = ObjectKey::new(namespace.clone(), selection.name.as_str());
+                GroupService {
+                    service: index.find(&service),
+                    slices: index.slices_of(&service),
+                }
+            });
+            of_group(&group, pod, service.unwrap_or_default(), |lb| {
                 LoadBalancerUse::of(&index.get(&names::resolve(namespace, lb)), namespace)
             })
         }

@@ -510,6 +510,7 @@ fn on_endpoints(addresses: &[&str]) -> (Case, EndpointCandidates) {
         is_unknown: false,
     });
     let endpoint = |address: &&str| SliceEndpoint {
+        awaits_gate: false,
         slice: Arc::clone(&slice),
         endpoint: Endpoint {
             address: (*address).into(),

@@ -73,6 +73,7 @@ fn endpoint(address: &str, uid: Option<&str>) -> Endpoint {
 
 fn found(slice: &SliceView, endpoint: Endpoint) -> SliceEndpoint {
     SliceEndpoint {
+        awaits_gate: false,
         slice: Arc::new(slice.clone()),
         endpoint,
     }
@@ -427,4 +428,45 @@ fn d60_endpoints_that_are_terminating_do_not_count() {
         unready: 1,
     };
     assert_eq!(tallies, BTreeMap::from([("10.0.0.1".into(), tally)]));
+}
+
+#[test]
+fn d76_an_endpoint_whose_pod_waits_only_for_its_registration_is_registered() {
+    let with = |awaits_gate, endpoint| SliceEndpoint {
+        awaits_gate,
+        ..found(&slice("a"), endpoint)
+    };
+    let unready = || unready(endpoint("10.0.0.1", Some("u1")));
+    for (awaits_gate, endpoint, state, eligibility) in [
+        (
+            true,
+            unready(),
+            EndpointState::Ready,
+            Eligibility::Registered,
+        ),
+        (
+            false,
+            unready(),
+            EndpointState::NotReady,
+            Eligibility::Deregistered,
+        ),
+        (
+            true,
+            terminating(unready()),
+            EndpointState::Terminated,
+            Eligibility::Deregistered,
+        ),
+    ] {
+        let found = with(awaits_gate, endpoint);
+        assert_eq!(EndpointState::of(&found), state);
+        let backends = backends(vec![found], &selection());
+        assert_eq!(backends, [("10.0.0.1".into(), 8080, eligibility)]);
+    }
+    // It is no worse than another pod that gave up the address.
+    let other = found(&slice("b"), terminating(endpoint("10.0.0.1", Some("u0"))));
+    let both = candidates(vec![other, with(true, unready())]);
+    let backends = both.backends(&selection(), None);
+    let target = backends[0].found.endpoint.pod.as_ref().unwrap();
+    assert_eq!((backends.len(), &*target.uid), (1, "u1"));
+    assert_eq!(tallies(&backends)["10.0.0.1"].unready, 0);
 }

@@ -1,5 +1,6 @@
 //! The manifests in `deploy/examples/` use only known fields.
 
+use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Namespace, Pod, Service};
 use lbcf_controller::api::{BackendGroup, Bind, LoadBalancer, LoadBalancerDriver};
 use serde::de::DeserializeOwned;
@@ -49,6 +50,7 @@ fn every_field_of_every_example_is_known() {
             "Namespace" => read::<Namespace>(&yaml),
             "Pod" => read::<Pod>(&yaml),
             "Service" => read::<Service>(&yaml),
+            "Deployment" => read::<Deployment>(&yaml),
             "LoadBalancerDriver" => read::<LoadBalancerDriver>(&yaml),
             "LoadBalancer" => read::<LoadBalancer>(&yaml),
             "BackendGroup" => read::<BackendGroup>(&yaml),

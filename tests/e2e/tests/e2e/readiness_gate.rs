@@ -1,5 +1,6 @@
 //! The readiness gate of pods: rollouts wait for the load balancer.
 
+mod endpoints;
 mod injected;
 mod rollout;
 

@@ -30,6 +30,8 @@ pub(crate) enum Scenario {
     Verdicts,
     /// A load balancer and a group of pods that are Ready when they are registered.
     Gates,
+    /// The same with a group on a service's endpoints.
+    GatedEndpoints,
     /// A Service of type LoadBalancer.
     ServiceClass,
     /// A namespace with a driver, a load balancer and a group of pods, deleted as a whole.
@@ -37,7 +39,7 @@ pub(crate) enum Scenario {
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Pods,
         Self::Service,
         Self::Endpoints,
@@ -46,6 +48,7 @@ impl Scenario {
         Self::Verdicts,
         Self::Gates,
         Self::ServiceClass,
+        Self::GatedEndpoints,
         Self::Namespace,
     ];
 
@@ -58,7 +61,12 @@ impl Scenario {
             Self::Static => run_with_addresses(world).await,
             Self::Bind => run_with_a_bind(world).await,
             Self::Verdicts => run_with_verdicts(world).await,
-            Self::Gates => run_with_gates(world).await,
+            Self::Gates => run_with_gates(world, &manifests::group(GROUP, &[LB])).await,
+            Self::GatedEndpoints => {
+                world.create(&manifests::service(SERVICE, 30080)).await;
+                let group = manifests::endpoint_group(GROUP, SERVICE, &[LB]);
+                run_with_gates(world, &group).await;
+            }
             Self::ServiceClass => run_with_a_service_class(world).await,
             Self::Namespace => run_with_a_namespace(world).await,
         }
@@ -106,10 +114,10 @@ async fn run_with_pods(world: &World) {
     world.delete_basics().await;
 }
 
-async fn run_with_gates(world: &World) {
+async fn run_with_gates(world: &World, group: &BackendGroup) {
     world.create_driver().await;
     world.create(&manifests::load_balancer(LB)).await;
-    world.create(&manifests::group(GROUP, &[LB])).await;
+    world.create(group).await;
     // A pod that the controller sees before its group or load balancer does not wait for them.
     until("the controller has seen both", async || {
         let lb = world.api::<LoadBalancer>(NAMESPACE).get(LB).await.ok()?;

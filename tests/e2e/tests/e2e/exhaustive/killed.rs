@@ -277,3 +277,11 @@ async fn d73_a_controller_killed_anywhere_with_a_service_class_loses_and_leaves_
     }
     kill_everywhere(Scenario::ServiceClass, 30, 12).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d76_a_controller_killed_anywhere_with_gated_endpoints_loses_and_leaves_nothing() {
+    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
+        return;
+    }
+    kill_everywhere(Scenario::GatedEndpoints, 15, 8).await;
+}

@@ -2,8 +2,9 @@
 
 use super::CONTROLLER;
 use k8s_openapi::api::apps::v1::Deployment;
+use lbcf_controller::api::BackendGroup;
 use lbcf_controller::names::READINESS_GATE;
-use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
+use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SERVICE};
 use lbcf_e2e::{ProxyAction, World, needs_embedded, until};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -55,6 +56,18 @@ async fn d67_during_a_rollout_the_cloud_has_never_fewer_targets_than_the_deploym
     if needs_embedded("Deployments of pods without an image") {
         return;
     }
+    roll_out_with(&manifests::group(GROUP, &[LB])).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d76_during_a_rollout_the_cloud_has_never_fewer_targets_than_a_service_endpoints() {
+    if needs_embedded("Deployments of pods without an image") {
+        return;
+    }
+    roll_out_with(&manifests::endpoint_group(GROUP, SERVICE, &[LB])).await;
+}
+
+async fn roll_out_with(group: &BackendGroup) {
     let mut world = World::bare().await;
     let proxy = world.start_proxy().await;
     // Registering takes longer than starting a pod.
@@ -72,7 +85,8 @@ async fn d67_during_a_rollout_the_cloud_has_never_fewer_targets_than_the_deploym
     let _controller = world.start_controller_with(client, World::quick());
     world.create_driver().await;
     world.create(&manifests::load_balancer(LB)).await;
-    world.create(&manifests::group(GROUP, &[LB])).await;
+    world.create(&manifests::service(SERVICE, 30080)).await;
+    world.create(group).await;
     world.create(&deployment()).await;
     until_rolled_out(&world).await;
     assert_eq!(

@@ -1,0 +1,139 @@
+//! Static addresses on a load balancer that exists already; and what is left over when a user removes a
+//! finalizer while the driver is down, which the audit finds by listBackends.
+
+use super::{LBD, LBD_NAMESPACE, NO_MOCK, StepOutcome, StepResult, since};
+use crate::demo::kubectl::{EXISTING_LOAD_BALANCER, NAMESPACE, STATIC_GROUP};
+use crate::demo::scenario::{Scenario, until};
+use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer, LoadBalancerDriver};
+use serde_json::{Value, json};
+
+const LB: &str = "my-load-balancer-2";
+const BG: &str = "my-lb-backend-4";
+const ADDRESSES: [&str; 2] = ["1.1.1.1:8080", "my-web.com:8080"];
+
+pub(super) async fn register(scenario: &mut Scenario<'_>) -> StepResult {
+    if !scenario.environment.has_mock() {
+        return Ok(StepOutcome::Skipped(NO_MOCK));
+    }
+    scenario.print_command(format!("kubectl apply -f {}", EXISTING_LOAD_BALANCER.0))?;
+    scenario
+        .kubectl
+        .apply::<LoadBalancer>(EXISTING_LOAD_BALANCER)
+        .await?;
+    scenario.print_command(format!("kubectl apply -f {}", STATIC_GROUP.0))?;
+    scenario.kubectl.apply::<BackendGroup>(STATIC_GROUP).await?;
+    until_targets(scenario, "the cloud has the addresses", ADDRESSES.len()).await?;
+    let records = scenario.pods.len() + ADDRESSES.len();
+    scenario.until_settled(records).await?;
+    Ok(StepOutcome::Passed)
+}
+
+pub(super) async fn left_over(scenario: &mut Scenario<'_>) -> StepResult {
+    if !scenario.environment.has_mock() {
+        return Ok(StepOutcome::Skipped(NO_MOCK));
+    }
+    scenario.print_note("the driver stops")?;
+    scenario.environment.stop_driver().await;
+    scenario.print_command(format!("kubectl delete bg -n {NAMESPACE} {BG}"))?;
+    scenario
+        .kubectl
+        .delete::<BackendGroup>(NAMESPACE, BG)
+        .await?;
+    remove_finalizers(scenario).await?;
+    scenario.print_note("the driver starts again")?;
+    scenario.environment.start_driver().await?;
+    if targets(scenario).await? != ADDRESSES.len() {
+        return Err("the addresses are not left over".to_owned());
+    }
+    // The controller calls listBackends of drivers that offer it.
+    let before = scenario.environment.calls();
+    let webhooks = scenario
+        .kubectl
+        .get::<LoadBalancerDriver>(LBD_NAMESPACE, LBD)
+        .await?
+        .ok_or("the driver does not exist")?
+        .spec
+        .webhooks;
+    let lists = json!({"name": "listBackends", "timeout": "30s"});
+    print_webhooks(
+        scenario,
+        &json!([{"op": "add", "path": "/spec/webhooks/-", "value": lists}]),
+    )?;
+    let mut with_list = json!(webhooks);
+    with_list.as_array_mut().ok_or("no list")?.push(lists);
+    set_webhooks(scenario, &with_list).await?;
+    until_targets(scenario, "the audit removes the addresses", 0).await?;
+    if since(scenario, &before, "listBackends") == 0 {
+        return Err("listBackends was not called".to_owned());
+    }
+    let last = format!("/spec/webhooks/{}", webhooks.len());
+    print_webhooks(scenario, &json!([{"op": "remove", "path": last}]))?;
+    set_webhooks(scenario, &json!(webhooks)).await?;
+    scenario.print_command(format!("kubectl delete lb -n {NAMESPACE} {LB}"))?;
+    scenario
+        .kubectl
+        .delete::<LoadBalancer>(NAMESPACE, LB)
+        .await?;
+    until("the load balancer is deleted", async || {
+        let lb = scenario.kubectl.get::<LoadBalancer>(NAMESPACE, LB).await?;
+        Ok(lb.is_none().then_some(()))
+    })
+    .await?;
+    scenario.until_registered(&scenario.pods).await?;
+    Ok(StepOutcome::Passed)
+}
+
+/// Removes the finalizers of the group's records, which are deleted but cannot be deregistered.
+async fn remove_finalizers(scenario: &Scenario<'_>) -> Result<(), String> {
+    let deleted = until("the records are being deleted", async || {
+        let records = scenario.kubectl.list::<BackendRecord>(NAMESPACE).await?;
+        let of_group = records
+            .into_iter()
+            .filter(|it| it.spec.static_addr.is_some());
+        let names = of_group
+            .filter(|record| record.metadata.deletion_timestamp.is_some())
+            .filter_map(|record| record.metadata.name);
+        let names: Vec<String> = names.collect();
+        Ok((names.len() == ADDRESSES.len()).then_some(names))
+    })
+    .await?;
+    let patch = json!({"metadata": {"finalizers": null}});
+    for record in deleted {
+        scenario.print_command(format!(
+            "kubectl patch br -n {NAMESPACE} {record} --type=merge -p '{patch}'"
+        ))?;
+        scenario
+            .kubectl
+            .patch::<BackendRecord>(NAMESPACE, &record, patch.clone())
+            .await?;
+    }
+    Ok(())
+}
+
+fn print_webhooks(scenario: &Scenario<'_>, patch: &Value) -> Result<(), String> {
+    scenario.print_command(format!(
+        "kubectl patch lbd -n {LBD_NAMESPACE} {LBD} --type=json -p '{patch}'"
+    ))
+}
+
+async fn set_webhooks(scenario: &Scenario<'_>, webhooks: &Value) -> Result<(), String> {
+    let patch = json!({"spec": {"webhooks": webhooks}});
+    scenario
+        .kubectl
+        .patch::<LoadBalancerDriver>(LBD_NAMESPACE, LBD, patch)
+        .await
+}
+
+async fn until_targets(scenario: &Scenario<'_>, what: &str, expected: usize) -> Result<(), String> {
+    until(what, async || {
+        Ok((targets(scenario).await? == expected).then_some(()))
+    })
+    .await
+}
+
+/// How many of the addresses are targets.
+async fn targets(scenario: &Scenario<'_>) -> Result<usize, String> {
+    let targets = scenario.environment.cloud.targets().await?;
+    let is_static = |address: &String| ADDRESSES.contains(&address.as_str());
+    Ok(targets.iter().filter(|it| is_static(&it.address)).count())
+}
