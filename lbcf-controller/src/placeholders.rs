@@ -17,10 +17,7 @@ pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The first placeholder in the values of a map that is not among `known`, with its key.
-pub(crate) fn first_unknown<'a>(
-    map: &'a StringMap,
-    known: impl Fn(&str) -> bool,
-) -> Option<(&'a str, &'a str)> {
+pub(crate) fn first_unknown(map: &StringMap, known: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
     map.iter().find_map(|(key, text)| {
         let name = names(text).find(|name| !known(name) || !is_closed(text, name))?;
         Some((key.as_str(), name))

@@ -102,7 +102,7 @@ impl Reconciler<'_> {
         }
         let mut problems = plan.problems;
         if let Some(error @ (WriteError::Refused(_) | WriteError::Timeout(_))) = &failed {
-            problems.insert(0, in_full(error).to_string());
+            problems.insert(0, in_full(error));
         }
         let repeat = self.report(&problems);
         if let Some(error) = failed {
