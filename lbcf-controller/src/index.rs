@@ -44,7 +44,7 @@ pub(crate) use pods::PodView;
 pub(crate) use readiness::{GateStatus, PodCondition, PodReadiness};
 pub(crate) use record_uids::{DepartureMark, LeftAddresses};
 pub(crate) use records::{counts_as_registered, unit_of};
-pub(crate) use service_classes::{is_draining, service_of};
+pub(crate) use service_classes::service_of;
 pub(crate) use service_groups::{endpoints_of, takes_node};
 pub(crate) use service_load_balancer::{Ingress, ServiceLoadBalancer};
 pub(crate) use services::{ServicePortView, ServiceView};

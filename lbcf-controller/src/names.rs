@@ -34,6 +34,14 @@ pub const LABEL_BIND: &str = "lbcf.tkestack.io/bind";
 pub const LABEL_BIND_POD: &str = "lbcf.tkestack.io/pod";
 /// Label of a LoadBalancerDriver: `true` prevents new objects from using the driver (b13).
 pub const LABEL_DRIVER_DRAINING: &str = "lbcf.tkestack.io/driver-draining";
+
+/// Whether a driver with these labels is draining: `true` in any letter case (b13).
+pub(crate) fn is_draining(labels: Option<&BTreeMap<String, String>>) -> bool {
+    labels
+        .and_then(|labels| labels.get(LABEL_DRIVER_DRAINING))
+        .is_some_and(|value| value.eq_ignore_ascii_case("true"))
+}
+
 /// Label of a LoadBalancer or BackendGroup: prevents its deletion, whatever the value (b76, b86).
 pub const LABEL_DO_NOT_DELETE: &str = "lbcf.tkestack.io/do-not-delete";
 /// Annotation of a BackendGroup: with `optional` it can be created before its load balancers (b61).

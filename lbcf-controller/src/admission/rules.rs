@@ -44,13 +44,6 @@ pub(super) fn validate_deletion(
     Ok(())
 }
 
-/// b13: `true` in any letter case.
-pub(super) fn is_draining(labels: Option<&Labels>) -> bool {
-    labels
-        .and_then(|labels| labels.get(names::LABEL_DRIVER_DRAINING))
-        .is_some_and(|value| value.eq_ignore_ascii_case("true"))
-}
-
 /// b53, b55: the system namespace and the prefix of names belong together.
 fn is_system(key: &ObjectKey) -> bool {
     *key.namespace == *names::SYSTEM_NAMESPACE

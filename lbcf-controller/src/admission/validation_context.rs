@@ -3,7 +3,6 @@
 use super::cluster_reader::{ClusterReader, LookupError};
 use super::deadline::Deadline;
 use super::denial::Denial;
-use super::rules::is_draining;
 use crate::api::{LoadBalancer, LoadBalancerDriver};
 use crate::error_text::in_full;
 use crate::key::ObjectKey;
@@ -58,7 +57,7 @@ impl<S: ClusterReader> ValidationContext<'_, S> {
         if driver.metadata.deletion_timestamp.is_some() {
             return Err(unusable("is being deleted".into()));
         }
-        if is_draining(driver.metadata.labels.as_ref()) {
+        if names::is_draining(driver.metadata.labels.as_ref()) {
             return Err(unusable(format!(
                 "is draining (label {}: \"true\")",
                 names::LABEL_DRIVER_DRAINING

@@ -5,11 +5,11 @@ use super::store::Diff;
 use super::{Index, ServiceView};
 use crate::api::{BackendGroup, LoadBalancer, LoadBalancerDriver};
 use crate::key::{ObjectKey, RequestKey};
-use crate::names::{LABEL_DRIVER_DRAINING, SYSTEM_NAMESPACE};
+use crate::names::{SYSTEM_NAMESPACE, is_draining};
 use crate::object::ObjectExt;
 use crate::reconcile::Request;
+use kube::Resource;
 use kube::api::ObjectMeta;
-use kube::{Resource, ResourceExt};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -32,17 +32,11 @@ pub(crate) fn service_of(metadata: &ObjectMeta) -> Option<(ObjectKey, &str)> {
     Some((key, &owner.uid))
 }
 
-/// What decides which of several drivers has a class.
-pub(crate) fn is_draining(driver: &LoadBalancerDriver) -> bool {
-    let label = driver.labels().get(LABEL_DRIVER_DRAINING);
-    label.is_some_and(|value| value.eq_ignore_ascii_case("true"))
-}
-
 fn claim_of(driver: &LoadBalancerDriver) -> impl PartialEq + use<> {
     (
         driver.spec.service_class.clone(),
         driver.is_deleting(),
-        is_draining(driver),
+        is_draining(driver.metadata.labels.as_ref()),
         driver.metadata.creation_timestamp.clone(),
     )
 }

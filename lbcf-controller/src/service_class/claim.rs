@@ -1,7 +1,7 @@
 //! Which of the drivers that name a class has it. No I/O, no clock.
 
 use crate::api::LoadBalancerDriver;
-use crate::index::is_draining;
+use crate::names::is_draining;
 use crate::object::ObjectExt;
 use std::sync::Arc;
 
@@ -12,7 +12,12 @@ pub(crate) fn claimant(drivers: &[Arc<LoadBalancerDriver>]) -> Option<&Arc<LoadB
     alive.min_by_key(|driver| {
         let meta = &driver.metadata;
         let created = meta.creation_timestamp.as_ref().map(|time| time.0);
-        (is_draining(driver), created, &meta.name, &meta.namespace)
+        (
+            is_draining(meta.labels.as_ref()),
+            created,
+            &meta.name,
+            &meta.namespace,
+        )
     })
 }
 

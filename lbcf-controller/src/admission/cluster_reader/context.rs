@@ -4,7 +4,7 @@
 //! from the API server: a load balancer and its group can be applied in one file (u28).
 
 use super::{ClusterReader, LookupError};
-use crate::admission::rules::{is_draining, syntax};
+use crate::admission::rules::syntax;
 use crate::api::{
     BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind,
 };
@@ -44,7 +44,7 @@ impl ClusterReader for Context {
         let known = self.index().get::<LoadBalancerDriver>(key);
         let is_usable = |driver: &LoadBalancerDriver| {
             driver.metadata.deletion_timestamp.is_none()
-                && !is_draining(driver.metadata.labels.as_ref())
+                && !crate::names::is_draining(driver.metadata.labels.as_ref())
         };
         indexed_or_live(&self.client, key, known, is_usable).await
     }

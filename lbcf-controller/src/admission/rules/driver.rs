@@ -1,13 +1,13 @@
 //! LoadBalancerDriver (b53, b67 to b69, d11, d12).
 
 use super::service_class::service_class;
-use super::{Labels, has_prefix, is_draining, is_system};
+use super::{Labels, has_prefix, is_system};
 use crate::admission::denial::Denial;
 use crate::admission::field_error::{FieldErrors, quoted};
 use crate::api::allowed::{DRIVER_TYPE, MAX_TIMEOUT};
 use crate::api::{LoadBalancerDriverSpec, WebhookConfig, allowed};
 use crate::key::ObjectKey;
-use crate::names::{LABEL_DRIVER_DRAINING, SYSTEM_NAMESPACE, SYSTEM_PREFIX};
+use crate::names::{LABEL_DRIVER_DRAINING, SYSTEM_NAMESPACE, SYSTEM_PREFIX, is_draining};
 use lbcf_driver_sdk::client::DriverClient;
 use lbcf_driver_sdk::webhook::ALL;
 use lbcf_serving::duration;

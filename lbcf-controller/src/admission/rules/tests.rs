@@ -44,9 +44,13 @@ fn b13_only_true_in_any_case_means_draining() {
         ("yes", false),
         ("", false),
     ] {
-        assert_eq!(is_draining(Some(&labels(value))), expected, "{value}");
+        assert_eq!(
+            names::is_draining(Some(&labels(value))),
+            expected,
+            "{value}"
+        );
     }
-    assert!(!is_draining(None));
+    assert!(!names::is_draining(None));
 }
 
 #[test]
