@@ -67,6 +67,8 @@
 //!   budgets (no eviction is rejected), quotas and limits, volumes and storage, RBAC, priorities, devices,
 //!   certificates, admission policies (with a warning), APIServices. There are no `core/v1` Endpoints, no
 //!   default service accounts, and no events of workloads.
+//! * **Without admission**: what the cluster's own controllers write, such as the pods of a Deployment, is
+//!   sent to no webhook.
 //! * **404**: all alpha and beta APIs.
 //! * **Users**: every client, with the token if there is one, is `system:admin`.
 //! * **Protobuf** requests are decoded for the kinds that `kubectl create` sends (415 for others); responses
