@@ -61,7 +61,13 @@ fn b8_to_b44_d18_the_fields_are_the_documented_ones() {
         (
             "LoadBalancerDriver",
             &["spec"][..],
-            &["acceptDryRunCall", "driverType", "url", "webhooks"][..],
+            &[
+                "acceptDryRunCall",
+                "driverType",
+                "serviceClass",
+                "url",
+                "webhooks",
+            ][..],
         ),
         (
             "LoadBalancerDriver",
