@@ -4,8 +4,10 @@
 //! [`decide`] has the rules and [`reconcile`] carries them out; [`ManagedLoadBalancer`] is what
 //! differs between the two kinds.
 
+mod calls;
 mod decide;
 mod reconcile;
+mod report;
 mod waiting;
 
 pub(crate) use decide::{Creation, LoadBalancerPhase, LoadBalancerState, Observations, has_failed};
