@@ -18,6 +18,7 @@ mod tests;
 pub use json::{Json, NotJson};
 pub use kind::Kind;
 pub use schema::{DriverSchemas, FieldSchema, Schema};
+pub use shown::nearest;
 
 use crate::webhook::StringMap;
 use serde::Serialize;

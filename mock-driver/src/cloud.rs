@@ -24,6 +24,7 @@ pub use state::{
 };
 
 use crate::WebhookCalls;
+use crate::faults::FaultTable;
 use crate::journal::CallLog;
 use lbcf_driver_sdk::webhook::StringMap;
 use model::Model;
@@ -46,6 +47,7 @@ struct Shared {
     clock: Clock,
     start: Start,
     calls: CallLog,
+    faults: FaultTable,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -100,15 +102,17 @@ impl Cloud {
                 clock,
                 start,
                 calls: CallLog::default(),
+                faults: FaultTable::default(),
             }),
         }
     }
 
-    /// Restores the initial state, with the ID counters, clears the journal and ends an outage. The
-    /// counters of webhook calls keep their values.
+    /// Restores the initial state, with the ID counters and the fault rules of the start, clears the
+    /// journal and ends an outage. The counters of webhook calls keep their values.
     pub fn reset(&self) {
         self.with(|model, _| *model = self.shared.start.model());
         self.shared.calls.clear();
+        self.shared.faults.reset();
     }
 
     /// An independent copy of this cloud: changes of it do not change this one.
@@ -121,6 +125,7 @@ impl Cloud {
                 clock: self.shared.clock.clone(),
                 start: self.shared.start,
                 calls: CallLog::default(),
+                faults: FaultTable::default(),
             }),
         }
     }
@@ -141,6 +146,28 @@ impl Cloud {
     #[must_use]
     pub fn calls(&self) -> WebhookCalls {
         self.shared.calls.snapshot()
+    }
+
+    /// The fault rules of the drivers of this cloud.
+    #[must_use]
+    pub fn faults(&self) -> &FaultTable {
+        &self.shared.faults
+    }
+
+    /// The cloud's clock.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.shared.clock
+    }
+
+    /// The time of the cloud's clock.
+    pub(crate) fn now(&self) -> Duration {
+        self.shared.clock.now()
+    }
+
+    /// An endpoint's attributes, also during an outage; none if it does not exist.
+    pub(crate) fn stored_attributes(&self, endpoint: &Endpoint) -> Option<StringMap> {
+        self.with(|model, _| Some(model.group_mut(endpoint).ok()?.attributes.clone()))
     }
 
     pub(crate) fn call_log(&self) -> &CallLog {

@@ -3,21 +3,45 @@
 
 mod body;
 mod by_hand;
+mod clock;
 mod fault;
+mod faults;
+mod requests;
 
 use crate::cloud::Cloud;
+use crate::faults::with_suggestion;
+use crate::journal::CallQuery;
 use crate::process::DriverProcess;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{DefaultBodyLimit, Query, State};
+use axum::extract::{DefaultBodyLimit, Query, Request, State};
 use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{Router, get, post};
-use serde::{Deserialize, Serialize};
+use axum::routing::{Router, delete, get, post};
+use serde::Serialize;
 
-/// Part of the error for any other path or method.
-const ENDPOINTS: &str = "under /_mock the mock has GET state, GET observe, GET requests, GET fault, \
-     POST reset, POST observe/foreign, POST observe/unbind, POST observe/attributes, POST fault \
-     and POST restart";
+/// All endpoints, which the error for any other path or method lists.
+pub(crate) const ENDPOINTS: &[(&str, &str)] = &[
+    ("GET", "/state"),
+    ("GET", "/observe"),
+    ("POST", "/observe/foreign"),
+    ("POST", "/observe/unbind"),
+    ("POST", "/observe/attributes"),
+    ("GET", "/requests"),
+    ("GET", "/requests/{number}"),
+    ("GET", "/requests/wait"),
+    ("GET", "/requests/stream"),
+    ("GET", "/requests/export"),
+    ("GET", "/faults"),
+    ("POST", "/faults"),
+    ("PUT", "/faults"),
+    ("DELETE", "/faults"),
+    ("DELETE", "/faults/{id}"),
+    ("GET", "/clock"),
+    ("POST", "/clock/advance"),
+    ("POST", "/reset"),
+    ("GET", "/fault"),
+    ("POST", "/fault"),
+    ("POST", "/restart"),
+];
 
 /// The endpoints, without their prefix.
 pub(crate) fn router(cloud: Cloud, process: DriverProcess) -> Router {
@@ -27,7 +51,21 @@ pub(crate) fn router(cloud: Cloud, process: DriverProcess) -> Router {
         .route("/observe/foreign", post(by_hand::foreign))
         .route("/observe/unbind", post(by_hand::unbind))
         .route("/observe/attributes", post(by_hand::attributes))
-        .route("/requests", get(requests))
+        .route("/requests", get(requests::list))
+        .route("/requests/{number}", get(requests::one))
+        .route("/requests/wait", get(requests::wait))
+        .route("/requests/stream", get(requests::follow))
+        .route("/requests/export", get(requests::export))
+        .route(
+            "/faults",
+            get(faults::show)
+                .post(faults::add)
+                .put(faults::replace)
+                .delete(faults::clear),
+        )
+        .route("/faults/{id}", delete(faults::remove))
+        .route("/clock", get(clock::show))
+        .route("/clock/advance", post(clock::advance))
         .route("/reset", post(reset))
         .route("/fault", get(fault::show).post(fault::set))
         .route("/restart", post(restart).with_state(process))
@@ -45,38 +83,18 @@ async fn observe(State(cloud): State<Cloud>) -> Response {
     pretty(StatusCode::OK, &cloud.observe())
 }
 
-/// Which calls to show.
-#[derive(Debug, Default, Deserialize)]
-struct CallFilter {
-    webhook: Option<String>,
-    #[serde(rename = "recordID")]
-    record_id: Option<String>,
-    /// Only calls after the one with this sequence number.
-    #[serde(default)]
-    since: u64,
+/// The query of the endpoints about calls.
+fn query(request: &Request) -> Result<CallQuery, EndpointError> {
+    Query::try_from_uri(request.uri())
+        .map(|Query(query)| query)
+        .map_err(|rejection| {
+            let message = with_suggestion(&rejection.body_text());
+            EndpointError::new(rejection.status(), message)
+        })
 }
 
-/// The last webhook calls, oldest first.
-async fn requests(
-    State(cloud): State<Cloud>,
-    filter: Result<Query<CallFilter>, QueryRejection>,
-) -> Result<Response, EndpointError> {
-    let Query(filter) = filter
-        .map_err(|rejection| EndpointError::new(rejection.status(), rejection.body_text()))?;
-    let mut entries = cloud.call_log().entries();
-    entries.retain(|entry| {
-        let is = |expected: &Option<String>, value: &String| {
-            expected.as_ref().is_none_or(|expected| expected == value)
-        };
-        entry.sequence > filter.since
-            && is(&filter.webhook, &entry.webhook)
-            && is(&filter.record_id, &entry.record_id)
-    });
-    let requests = serde_json::json!({ "requests": entries, "counts": cloud.calls() });
-    Ok(pretty(StatusCode::OK, &requests))
-}
-
-/// Restores the initial state of the cloud, ends an outage, and returns the state.
+/// Restores the initial state of the cloud and the fault rules of the start, ends an outage, and
+/// returns the state.
 async fn reset(State(cloud): State<Cloud>) -> Response {
     cloud.reset();
     pretty(StatusCode::OK, &cloud.state())
@@ -93,12 +111,22 @@ async fn restart(State(process): State<DriverProcess>) -> Result<Response, Endpo
 }
 
 async fn not_found(uri: Uri) -> EndpointError {
-    EndpointError::new(StatusCode::NOT_FOUND, format!("{uri}: {ENDPOINTS}"))
+    EndpointError::new(StatusCode::NOT_FOUND, format!("{uri}: {}", endpoints()))
 }
 
 async fn wrong_method(method: Method, uri: Uri) -> EndpointError {
-    let message = format!("{method} {uri}: {ENDPOINTS}");
+    let message = format!("{method} {uri}: {}", endpoints());
     EndpointError::new(StatusCode::METHOD_NOT_ALLOWED, message)
+}
+
+fn endpoints() -> String {
+    let listed = ENDPOINTS
+        .iter()
+        .map(|(method, path)| format!("{method} {path}"));
+    format!(
+        "under /_mock the mock has {}",
+        Vec::from_iter(listed).join(", ")
+    )
 }
 
 #[derive(Debug)]

@@ -3,9 +3,24 @@
 //!
 //! The log belongs to the cloud and not to the server, so it outlives restarts of the driver.
 
-use serde::{Deserialize, Serialize};
+mod entry;
+mod filter;
+mod follow;
+#[cfg(test)]
+mod tests;
+
+pub use entry::JournalEntry;
+pub(crate) use entry::RecordedText;
+pub(crate) use filter::CallQuery;
+pub(crate) use follow::CallFollower;
+
+use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
+
+/// The limit of all bodies in the journal, in bytes.
+const BODIES: usize = 64 << 20;
 
 /// The number of calls of each webhook, at one point in time. It counts the calls that reach the
 /// driver: neither malformed ones nor those that join an equal call in flight.
@@ -55,36 +70,20 @@ impl WebhookCalls {
     }
 }
 
-/// One call of a webhook, with its outcome.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct JournalEntry {
-    /// Its number among all calls, from 1.
-    pub sequence: u64,
-    /// The name of the webhook, such as `ensureBackend`.
-    pub webhook: String,
-    /// The call's recordID; empty where the webhook has none.
-    #[serde(rename = "recordID")]
-    pub record_id: String,
-    /// The call's retryID; empty where the webhook has none.
-    #[serde(rename = "retryID")]
-    pub retry_id: String,
-    /// Whether the request had `dryRun` set.
-    pub dry_run: bool,
-    /// The outcome: `Succ`, `Fail` or `Running`; for a webhook that decides, `Accepted` or `Refused`.
-    pub status: String,
-    /// The message of the reply.
-    pub msg: String,
-}
-
 #[derive(Debug, Default)]
-pub(crate) struct CallLog(Mutex<Log>);
+pub(crate) struct CallLog {
+    log: Mutex<Log>,
+    /// The number of the last entry.
+    last: watch::Sender<u64>,
+}
 
 #[derive(Debug, Default)]
 struct Log {
     counts: BTreeMap<&'static str, u64>,
     sequence: u64,
     entries: VecDeque<JournalEntry>,
+    /// The length of all bodies.
+    bodies: usize,
 }
 
 impl CallLog {
@@ -92,70 +91,54 @@ impl CallLog {
         WebhookCalls(self.lock().counts.clone())
     }
 
-    pub(crate) fn entries(&self) -> Vec<JournalEntry> {
-        self.lock().entries.iter().cloned().collect()
+    /// The entries that fit, oldest first.
+    pub(crate) fn entries(&self, filter: &CallQuery) -> Vec<JournalEntry> {
+        let log = self.lock();
+        let fitting = log.entries.iter().filter(|entry| filter.fits(entry));
+        fitting.cloned().collect()
+    }
+
+    /// Announces the number of the last entry.
+    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+        self.last.subscribe()
     }
 
     /// Removes all entries. The counters keep their values, which are compared with earlier ones.
     pub(crate) fn clear(&self) {
-        self.lock().entries.clear();
+        let mut log = self.lock();
+        log.entries.clear();
+        log.bodies = 0;
     }
 
     pub(crate) fn count(&self, webhook: &'static str) {
         *self.lock().counts.entry(webhook).or_default() += 1;
     }
 
-    /// Appends an entry, numbers it, and keeps the last `size` entries.
+    /// Appends an entry, numbers it, and keeps the last `size` entries, or fewer where their bodies
+    /// are too long.
     pub(crate) fn add(&self, mut entry: JournalEntry, size: usize) {
         let mut log = self.lock();
         log.sequence += 1;
         entry.sequence = log.sequence;
+        log.bodies += entry.bodies();
         log.entries.push_back(entry);
-        let excess = log.entries.len().saturating_sub(size);
-        log.entries.drain(..excess);
+        while log.entries.len() > size || log.bodies > BODIES {
+            let Some(oldest) = log.entries.pop_front() else {
+                break;
+            };
+            log.bodies -= oldest.bodies();
+        }
+        let last = log.sequence;
+        drop(log);
+        // Two calls may come here in the wrong order.
+        self.last.send_if_modified(|known| {
+            let is_newer = *known < last;
+            *known = last.max(*known);
+            is_newer
+        });
     }
 
     fn lock(&self) -> MutexGuard<'_, Log> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_difference_names_what_was_called_since() {
-        let log = CallLog::default();
-        log.count("healthz");
-        let before = log.snapshot();
-        log.count("ensureBackend");
-        log.count("ensureBackend");
-        let since = log.snapshot().difference(&before);
-        assert_eq!(since.as_map(), &BTreeMap::from([("ensureBackend", 2)]));
-        assert_eq!((since.get("healthz"), since.total()), (0, 2));
-        assert_eq!(since.iter().collect::<Vec<_>>(), [("ensureBackend", 2)]);
-    }
-
-    #[test]
-    fn the_journal_keeps_the_last_calls_and_continues_counting() {
-        let log = CallLog::default();
-        let entry = JournalEntry {
-            sequence: 0,
-            webhook: "healthz".into(),
-            record_id: String::new(),
-            retry_id: String::new(),
-            dry_run: false,
-            status: "Succ".into(),
-            msg: String::new(),
-        };
-        for _ in 0..5 {
-            log.add(entry.clone(), 2);
-        }
-        let kept: Vec<_> = log.entries().iter().map(|entry| entry.sequence).collect();
-        assert_eq!(kept, [4, 5]);
-        log.clear();
-        log.add(entry, 2);
-        assert_eq!(log.entries()[0].sequence, 6);
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

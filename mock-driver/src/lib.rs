@@ -69,15 +69,19 @@
 //! A restart closes the connections of the killed driver, and its pending calls get no response.
 
 mod backend_addr;
+mod calls;
 pub mod cli;
 mod cloud;
 mod cloud_errors;
 mod driver;
 mod error;
+mod faults;
 mod fields;
+mod glob;
 mod inspect;
 mod journal;
 mod middleware;
+mod no_answer;
 mod not_ready_pods;
 mod options;
 mod process;
@@ -92,7 +96,12 @@ pub use cloud::{
 };
 pub use driver::ClbDriver;
 pub use error::MockError;
+pub use faults::{
+    DelayFault, FailFault, FaultAction, FaultMatch, FaultPreset, FaultRule, FaultStatus,
+    FaultTable, HttpStatusFault, IN_BAND_FAULT, RunningFault,
+};
 pub use fields::{Attributes, Domain, LbInfo, LbSpec, NewLbSpec, Parameters, UrlPath, Weight};
+pub use glob::Glob;
 pub use journal::{JournalEntry, WebhookCalls};
 pub use middleware::Middleware;
 pub use not_ready_pods::KEEP_REGISTERED;

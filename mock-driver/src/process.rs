@@ -9,10 +9,11 @@ mod process_driver;
 
 pub(crate) use process_driver::ProcessDriver;
 
+use crate::no_answer::NoAnswer;
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Request, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::http::Request;
+use axum::response::Response;
 use lbcf_driver_sdk::server::RunningHooks;
 use serde::Serialize;
 use std::convert::Infallible;
@@ -70,10 +71,6 @@ pub(crate) struct RestartReport {
     /// How many hooks were running, or waiting to run, when the process was killed.
     pub(crate) hooks_killed: usize,
 }
-
-/// Marks the response to a call whose run was killed. A connection closes instead of sending it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Killed;
 
 impl DriverProcess {
     pub(crate) fn start(
@@ -181,6 +178,10 @@ impl RunHandle {
         self.end.cancelled()
     }
 
+    pub(crate) fn has_ended(&self) -> bool {
+        self.end.is_cancelled()
+    }
+
     pub(crate) fn kill(&self) {
         self.end.cancel();
     }
@@ -191,13 +192,9 @@ impl RunHandle {
     }
 }
 
-/// The response of a proxy whose backend crashed during a call.
+/// The response to a call whose run was killed.
 fn killed() -> Response {
-    let message = serde_json::json!({ "error": "the driver was killed before it replied" });
-    let json = [("content-type", "application/json")];
-    let mut response = (StatusCode::BAD_GATEWAY, json, message.to_string()).into_response();
-    response.extensions_mut().insert(Killed);
-    response
+    NoAnswer::Close.response("the driver was killed before it replied")
 }
 
 #[cfg(test)]

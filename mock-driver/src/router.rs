@@ -1,13 +1,16 @@
 //! The mock over HTTP: the SDK's webhooks, and the mock's own endpoints under `/_mock`.
 
+use crate::calls;
 use crate::driver::ClbDriver;
 use crate::inspect;
 use crate::middleware::Middleware;
 use crate::process::{DriverProcess, ProcessDriver, RunHandle};
 use axum::Router;
-use axum::http::{HeaderName, HeaderValue};
+use axum::extract::State;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::map_response;
 use axum::response::Response;
+use axum::routing::get;
 use lbcf_driver_sdk::server::{DriverRouter, RunningHooks};
 use std::sync::Arc;
 
@@ -36,6 +39,8 @@ pub(crate) fn with_process(
     let endpoints = inspect::router(cloud, process.clone());
     let router = Router::new()
         .nest("/_mock", middleware.wrap_endpoints(endpoints))
+        .route("/livez", get(async || "ok\n"))
+        .route("/readyz", get(ready).with_state(process.clone()))
         .fallback(async move |request| webhooks.call(request).await)
         .layer(map_response(add_version));
     (router, process)
@@ -48,14 +53,30 @@ fn webhooks(
     middleware: &dyn Middleware,
 ) -> (Router, RunningHooks) {
     let cloud = driver.cloud().clone();
+    let journal_size = driver.options().journal_size;
     let webhooks = DriverRouter::new(ProcessDriver {
-        journal_size: driver.options().journal_size,
         cloud: cloud.clone(),
         driver,
         run,
     });
     let hooks = webhooks.running_hooks();
-    (middleware.wrap_webhooks(webhooks.build(), &cloud), hooks)
+    let metrics = webhooks.metrics_router();
+    let webhooks = middleware.wrap_webhooks(webhooks.build(), &cloud);
+    (
+        calls::layer(webhooks, cloud, journal_size).merge(metrics),
+        hooks,
+    )
+}
+
+/// Not while the driver is being restarted.
+async fn ready(State(process): State<DriverProcess>) -> (StatusCode, &'static str) {
+    if process.run().has_ended() {
+        return (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the driver is being restarted\n",
+        );
+    }
+    (StatusCode::OK, "ok\n")
 }
 
 async fn add_version(mut response: Response) -> Response {

@@ -140,8 +140,7 @@ async fn serve(
     };
     let router = TowerToHyperService::new(router);
     let service = |connection: &Connection| {
-        let closing = connection.closing().clone();
-        connection::service(closing, router.clone(), process.run())
+        connection::service(connection.clone(), router.clone(), process.run())
     };
     listener.serve(service, stopped).await.abort().await;
 }

@@ -54,8 +54,16 @@ pub(super) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     list
 }
 
-/// The name most similar to `wrong`, if one is similar.
-pub(super) fn nearest<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
+/// The one of `names` that `wrong` most likely is a misspelling of, for "did you mean": at most a third
+/// of its characters differ, letter case aside.
+///
+/// ```
+/// use lbcf_driver_sdk::fields::nearest;
+///
+/// assert_eq!(nearest("weigth", &["weight", "port"]), Some("weight"));
+/// assert_eq!(nearest("name", &["weight", "port"]), None);
+/// ```
+pub fn nearest<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
     if wrong.len() > 64 {
         return None;
     }

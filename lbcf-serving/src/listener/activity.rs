@@ -1,5 +1,5 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio_util::sync::CancellationToken;
 
 /// A connection: whether it is to close, and whether it has a request. Clones are of the same
@@ -12,6 +12,7 @@ struct State {
     begun: AtomicUsize,
     ended: AtomicUsize,
     closing: CancellationToken,
+    resets: AtomicBool,
 }
 
 impl Connection {
@@ -20,6 +21,7 @@ impl Connection {
             begun: AtomicUsize::new(0),
             ended: AtomicUsize::new(0),
             closing,
+            resets: AtomicBool::new(false),
         }))
     }
 
@@ -28,6 +30,16 @@ impl Connection {
     #[must_use]
     pub fn closing(&self) -> &CancellationToken {
         &self.0.closing
+    }
+
+    /// Makes the end of the connection a reset, which clients see as an error, and not an orderly
+    /// close. It does not end the connection: an error of the service does.
+    pub fn reset_at_end(&self) {
+        self.0.resets.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn resets(&self) -> bool {
+        self.0.resets.load(Ordering::Relaxed)
     }
 
     /// Whether no request is being answered.

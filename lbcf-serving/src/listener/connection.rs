@@ -55,7 +55,8 @@ pub(super) async fn serve_connection<S, B>(
     let limits = settings.limits;
     let closing = connection.closing();
     let Some(tls) = &settings.tls else {
-        return requests(stream, service, connection, limits, closing.cancelled()).await;
+        let close = closing.cancelled();
+        return requests(stream, reset, service, connection, limits, close).await;
     };
     let mut current = tls.subscribe();
     let Current { config, client_cas } = current.borrow_and_update().clone();
@@ -84,7 +85,14 @@ pub(super) async fn serve_connection<S, B>(
             () = other_clients => {}
         }
     };
-    requests(stream, service, connection, limits, close).await;
+    let reset = |stream: &TlsStream<TcpStream>| reset(stream.get_ref().0);
+    requests(stream, reset, service, connection, limits, close).await;
+}
+
+/// Makes the end of a stream a reset, which discards what was not sent.
+fn reset(stream: &TcpStream) {
+    // A socket that refuses this is closed in order.
+    let _ = stream.set_zero_linger();
 }
 
 async fn handshake(
@@ -112,6 +120,7 @@ async fn respond_without_tls(mut stream: TcpStream, response: &[u8]) -> io::Resu
 /// Serves requests until `close`, then finishes the one that is being answered.
 async fn requests<I, S, B>(
     io: I,
+    reset: fn(&I),
     service: S,
     connection: &Connection,
     limits: Limits,
@@ -138,7 +147,7 @@ async fn requests<I, S, B>(
             Ok::<_, S::Error>(response)
         }
     });
-    let io = TimedIo::new(io, &limits, connection.clone());
+    let io = TimedIo::new(io, reset, &limits, connection.clone());
     let mut http = pin!(
         http1::Builder::new()
             // The stream has its own, which costs less.

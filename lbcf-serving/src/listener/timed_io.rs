@@ -22,6 +22,8 @@ use tokio::time::{Instant, Sleep, sleep};
 #[derive(Debug)]
 pub(super) struct TimedIo<S> {
     inner: S,
+    /// Makes closing `inner` a reset.
+    reset: fn(&S),
     connection: Connection,
     idle_limit: Duration,
     idle: Option<Pin<Box<Sleep>>>,
@@ -37,9 +39,10 @@ pub(super) struct TimedIo<S> {
 }
 
 impl<S> TimedIo<S> {
-    pub(super) fn new(inner: S, limits: &Limits, connection: Connection) -> Self {
+    pub(super) fn new(inner: S, reset: fn(&S), limits: &Limits, connection: Connection) -> Self {
         Self {
             inner,
+            reset,
             connection,
             idle_limit: limits.idle,
             idle: None,
@@ -110,6 +113,14 @@ impl<S> TimedIo<S> {
         }
         let limit = self.stall_limit;
         wait(&mut self.stall, limit, context)
+    }
+}
+
+impl<S> Drop for TimedIo<S> {
+    fn drop(&mut self) {
+        if self.connection.resets() {
+            (self.reset)(&self.inner);
+        }
     }
 }
 

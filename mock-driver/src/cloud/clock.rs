@@ -45,11 +45,12 @@ impl Clock {
     #[must_use]
     pub fn now(&self) -> Duration {
         let advanced = *self.advanced.lock().unwrap_or_else(PoisonError::into_inner);
-        advanced + self.started.map_or(Duration::ZERO, |start| start.elapsed())
+        advanced.saturating_add(self.started.map_or(Duration::ZERO, |start| start.elapsed()))
     }
 
     /// Moves the clock forward, also one that follows the machine's.
     pub fn advance(&self, by: Duration) {
-        *self.advanced.lock().unwrap_or_else(PoisonError::into_inner) += by;
+        let mut advanced = self.advanced.lock().unwrap_or_else(PoisonError::into_inner);
+        *advanced = advanced.saturating_add(by);
     }
 }

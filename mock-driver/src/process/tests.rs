@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cloud::Cloud;
+use axum::http::StatusCode;
 use http_body_util::BodyExt;
 use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::webhook::{
@@ -56,7 +57,6 @@ fn stuck() -> (DriverProcess, mpsc::UnboundedReceiver<HookEvent>) {
         let driver = ProcessDriver {
             driver: Stuck(sender.clone()),
             cloud: Cloud::empty(),
-            journal_size: 0,
             run,
         };
         // One at a time, so that the second has to wait.
@@ -111,7 +111,7 @@ async fn asyn_07_a_restart_kills_running_and_waiting_hooks() {
         let response = timeout(Duration::from_secs(60), call).await;
         let response = response.unwrap().unwrap();
         assert_eq!(response.status(), StatusCode::BAD_GATEWAY);
-        assert!(response.extensions().get::<Killed>().is_some());
+        assert!(response.extensions().get::<NoAnswer>().is_some());
         let body = response.into_body().collect().await.unwrap().to_bytes();
         let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
         assert!(body["error"].as_str().unwrap().contains("killed"));

@@ -1,25 +1,26 @@
 //! The service of one connection, which closes at the end of the run of the driver's process in
 //! which it was made.
 
-use crate::process::{Killed, RunHandle};
+use crate::no_answer::NoAnswer;
+use crate::process::RunHandle;
 use axum::Router;
 use axum::http::Request;
 use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::service::{Service, service_fn};
 use hyper_util::service::TowerToHyperService;
+use lbcf_serving::listener::Connection;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio_util::sync::CancellationToken;
 
 /// The connection breaks off instead of carrying a response.
 #[derive(Debug, thiserror::Error)]
-#[error("the driver was killed before it responded")]
+#[error("the call gets no response")]
 pub(super) struct NoResponse;
 
 /// Serves until the client closes the connection or the run ends. A request to the mock's own
 /// endpoints, such as the one that kills the driver, still gets its response then.
 pub(super) fn service(
-    closing: CancellationToken,
+    connection: Connection,
     router: TowerToHyperService<Router>,
     run: RunHandle,
 ) -> impl Service<
@@ -29,6 +30,7 @@ pub(super) fn service(
     Future = impl Future<Output = Result<Response, NoResponse>> + Send,
 > + Send {
     let over = run.clone();
+    let closing = connection.closing().clone();
     tokio::spawn(async move {
         tokio::select! {
             () = over.ended() => closing.cancel(),
@@ -40,12 +42,16 @@ pub(super) fn service(
     let idle = Arc::new(Mutex::new(Some(run.connection())));
     service_fn(move |request| {
         let (idle, run) = (Arc::clone(&idle), run.clone());
+        let connection = connection.clone();
         let hold = move |token| *idle.lock().unwrap_or_else(PoisonError::into_inner) = token;
         hold(None);
         let response = router.call(request);
         async move {
             let response: Response = response.await.unwrap_or_else(|never| match never {});
-            if response.extensions().get::<Killed>().is_some() {
+            if let Some(how) = response.extensions().get::<NoAnswer>() {
+                if *how == NoAnswer::Reset {
+                    connection.reset_at_end();
+                }
                 return Err(NoResponse);
             }
             hold(Some(run.connection()));

@@ -17,7 +17,7 @@ fn stream_with(idle: Duration) -> (TimedIo<DuplexStream>, DuplexStream, Connecti
     };
     let connection = Connection::new(CancellationToken::new());
     (
-        TimedIo::new(near, &limits, connection.clone()),
+        TimedIo::new(near, |_| {}, &limits, connection.clone()),
         far,
         connection,
     )

@@ -1,0 +1,207 @@
+//! The rules of a cloud, and their counts.
+
+use super::decide::{CountedRule, Fault, FaultTarget, fail};
+use super::in_band;
+use super::parse::MOST_RULES;
+use super::rule::FaultRule;
+use lbcf_driver_sdk::webhook::Class;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How many objects with faults of their own are remembered.
+const MOST_IN_BAND: usize = 10_000;
+
+/// The fault rules of a cloud, in their order; clones are handles to the same ones.
+#[derive(Debug, Clone, Default)]
+pub struct FaultTable(Arc<Mutex<Faults>>);
+
+/// A rule with its number and counts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FaultStatus {
+    /// The number, by which the rule can be removed.
+    pub id: u64,
+    /// How many calls have matched.
+    pub matched: u64,
+    /// How many of them were hit.
+    pub applied: u64,
+    /// The rule.
+    #[serde(flatten)]
+    pub rule: FaultRule,
+}
+
+#[derive(Debug, Default)]
+struct Faults {
+    seed: u64,
+    /// Those of the start, which a reset brings back.
+    declared: Vec<FaultRule>,
+    rules: Vec<(u64, CountedRule)>,
+    last_id: u64,
+    /// By recordID and text.
+    in_band: BTreeMap<(String, String), Vec<CountedRule>>,
+}
+
+impl FaultTable {
+    /// Sets the rules of the start, to which [`reset`](crate::Cloud::reset) returns, and the seed.
+    ///
+    /// # Errors
+    /// Which field of a rule is wrong, with its value and what is allowed.
+    pub fn declare(&self, rules: Vec<FaultRule>, seed: u64) -> Result<(), String> {
+        check_all(&rules)?;
+        let mut faults = self.lock();
+        faults.seed = seed;
+        faults.declared = rules;
+        faults.reset();
+        Ok(())
+    }
+
+    /// Adds a rule behind the others, and returns its number.
+    ///
+    /// # Errors
+    /// Which field is wrong, with its value and what is allowed.
+    pub fn add(&self, rule: FaultRule) -> Result<u64, String> {
+        rule.check()?;
+        let mut faults = self.lock();
+        if faults.rules.len() >= MOST_RULES {
+            return Err(format!("there are {MOST_RULES} rules already"));
+        }
+        Ok(faults.add(rule))
+    }
+
+    /// Replaces all rules.
+    ///
+    /// # Errors
+    /// Which field of a rule is wrong; the rules then stay as they were.
+    pub fn replace(&self, rules: Vec<FaultRule>) -> Result<(), String> {
+        check_all(&rules)?;
+        self.lock().set(rules);
+        Ok(())
+    }
+
+    /// Removes the rule with this number, and returns whether there was one.
+    pub fn remove(&self, id: u64) -> bool {
+        let mut faults = self.lock();
+        let before = faults.rules.len();
+        faults.rules.retain(|(other, _)| *other != id);
+        faults.rules.len() < before
+    }
+
+    /// Removes all rules.
+    pub fn clear(&self) {
+        self.lock().set(Vec::new());
+    }
+
+    /// The rules in their order.
+    #[must_use]
+    pub fn list(&self) -> Vec<FaultStatus> {
+        let faults = self.lock();
+        let status = |(id, counted): &(u64, CountedRule)| FaultStatus {
+            id: *id,
+            matched: counted.matched,
+            applied: counted.applied,
+            rule: counted.rule.clone(),
+        };
+        faults.rules.iter().map(status).collect()
+    }
+
+    /// The seed of shares and jitter.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.lock().seed
+    }
+
+    pub(crate) fn reset(&self) {
+        self.lock().reset();
+    }
+
+    /// The fault of a call: that of the first rule that hits it, then those in `texts`, which the
+    /// call's own object carries.
+    pub(crate) fn decide(&self, target: &FaultTarget<'_>, texts: &[&str]) -> Option<Fault> {
+        let mut faults = self.lock();
+        let seed = faults.seed;
+        for (id, counted) in &mut faults.rules {
+            if let Some(effect) = counted.decide(target, seed) {
+                let label = format!("{} (rule {id})", counted.rule.action.name());
+                return Some(Fault { label, effect });
+            }
+        }
+        if target.webhook.class != Class::Operation {
+            return None;
+        }
+        texts
+            .iter()
+            .find_map(|text| faults.decide_in_band(target, text))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Faults> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Faults {
+    fn add(&mut self, rule: FaultRule) -> u64 {
+        self.last_id += 1;
+        self.rules
+            .push((self.last_id, CountedRule::new(rule, self.last_id)));
+        self.last_id
+    }
+
+    fn set(&mut self, rules: Vec<FaultRule>) {
+        self.rules.clear();
+        self.in_band.clear();
+        for rule in rules {
+            self.add(rule);
+        }
+    }
+
+    fn reset(&mut self) {
+        self.last_id = 0;
+        self.set(self.declared.clone());
+    }
+
+    fn decide_in_band(&mut self, target: &FaultTarget<'_>, text: &str) -> Option<Fault> {
+        let key = (target.record_id.to_owned(), text.to_owned());
+        if !self.in_band.contains_key(&key) {
+            let rules = match in_band::rules(text) {
+                Ok(rules) => rules,
+                Err(problem) => {
+                    return Some(Fault {
+                        label: "fail (in band, invalid)".to_owned(),
+                        effect: fail(target.webhook, &problem, None),
+                    });
+                }
+            };
+            if self.in_band.len() >= MOST_IN_BAND {
+                self.in_band.pop_first();
+            }
+            // The same object gets the same faults in every run.
+            let salt = salt(target.record_id);
+            let counted = rules
+                .into_iter()
+                .map(|rule| CountedRule::new(rule, salt))
+                .collect();
+            self.in_band.insert(key.clone(), counted);
+        }
+        let seed = self.seed;
+        self.in_band.get_mut(&key)?.iter_mut().find_map(|counted| {
+            let effect = counted.decide(target, seed)?;
+            let label = format!("{} (in band)", counted.rule.action.name());
+            Some(Fault { label, effect })
+        })
+    }
+}
+
+fn check_all(rules: &[FaultRule]) -> Result<(), String> {
+    for (index, rule) in rules.iter().enumerate() {
+        rule.check()
+            .map_err(|problem| format!("rules[{index}].{problem}"))?;
+    }
+    Ok(())
+}
+
+/// FNV-1a, which is the same on every machine.
+fn salt(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
