@@ -15,11 +15,10 @@ pub const IN_BAND_FAULT: &str = "mock.lbcf/fault";
 pub(super) fn rules(text: &str) -> Result<Vec<FaultRule>, String> {
     let text = text.trim();
     let read = if text.starts_with(['{', '[']) {
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
-        match value {
-            Value::Array(_) => parse::rules(value),
-            rule => parse::rule(rule).map(|rule| vec![rule]),
+        match serde_json::from_str::<Value>(text) {
+            Ok(list @ Value::Array(_)) => parse::rules(list),
+            Ok(one) => parse::rule(one).map(|rule| vec![rule]),
+            Err(error) => Err(format!("not JSON: {error}")),
         }
     } else {
         parse::rule(json!({"action": text})).map(|rule| vec![rule])

@@ -162,7 +162,7 @@ fn wrong_rules_are_refused_with_field_value_and_what_is_allowed() {
     }
     let problem = rules(json!([{"action": "hang"}, {"action": "hung"}])).unwrap_err();
     assert!(problem.starts_with("rules[1].action: "), "{problem}");
-    let problem = rules(json!({"preset": "chaotic"})).unwrap_err();
+    let problem = rules(json!({"preset": "chaoss"})).unwrap_err();
     assert!(problem.contains("did you mean chaos?"), "{problem}");
     let many = vec![json!({"action": "hang"}); 1001];
     assert!(rules(many.into()).unwrap_err().contains("more than 1000"));
