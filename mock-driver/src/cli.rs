@@ -1,11 +1,17 @@
 //! The mock as a command, for binaries that offer it: its flags, and serving until a signal.
 
-use crate::cloud::Cloud;
+use crate::cloud::{Cloud, Quotas};
+use crate::faults::{self, FaultPreset};
+use crate::journal::{CallFollower, CallQuery};
 use crate::{Middleware, MockError, MockOptions, MockServer};
 use lbcf_serving::duration;
 use std::io::Write as _;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
+
+/// How long each stage of a creation takes, where neither a flag nor a preset says so.
+const STAGE_DURATION: Duration = Duration::from_millis(100);
 
 /// Runs the mock cloud and its driver until Ctrl-C.
 #[derive(Debug, Clone, clap::Args)]
@@ -20,14 +26,64 @@ pub struct MockDriverArgs {
     pub listen: SocketAddr,
 
     /// Time that each stage of creating a load balancer takes, such as 500ms or 2s; 0 is at once
+    /// [default: 100ms, or that of --preset]
     #[arg(
         long,
         env = "LBCF_MOCK_STAGE_DURATION",
         value_name = "DURATION",
-        default_value = "100ms",
         value_parser = duration::parse
     )]
-    pub stage_duration: Duration,
+    pub stage_duration: Option<Duration>,
+
+    /// Number of calls that creating a load balancer takes, instead of a time
+    #[arg(
+        long,
+        env = "LBCF_MOCK_CREATION_POLLS",
+        value_name = "CALLS",
+        conflicts_with = "stage_duration"
+    )]
+    pub creation_polls: Option<u32>,
+
+    /// Create load balancers only when POST /_mock/creations/release says so
+    #[arg(
+        long,
+        env = "LBCF_MOCK_HOLD_CREATIONS",
+        conflicts_with = "creation_polls"
+    )]
+    pub hold_creations: bool,
+
+    /// Fault rules and times of a whole character of cloud
+    #[arg(long, env = "LBCF_MOCK_PRESET", value_name = "NAME")]
+    pub preset: Option<FaultPreset>,
+
+    /// File of fault rules, YAML or JSON, which come before those of --preset
+    #[arg(long, env = "LBCF_MOCK_FAULTS", value_name = "FILE")]
+    pub faults: Option<PathBuf>,
+
+    /// Seed that decides which calls a fault with a share or jitter hits
+    #[arg(
+        long,
+        env = "LBCF_MOCK_FAULT_SEED",
+        value_name = "NUMBER",
+        default_value_t = 0
+    )]
+    pub fault_seed: u64,
+
+    /// Number of load balancers that the cloud allows, those from the start included
+    #[arg(long, env = "LBCF_MOCK_MAX_LOAD_BALANCERS", value_name = "NUMBER")]
+    pub max_load_balancers: Option<usize>,
+
+    /// Number of backends that each load balancer allows
+    #[arg(long, env = "LBCF_MOCK_MAX_BACKENDS", value_name = "NUMBER")]
+    pub max_backends: Option<usize>,
+
+    /// Number of calls of its API that the cloud allows in a second
+    #[arg(long, env = "LBCF_MOCK_MAX_CALLS_PER_SECOND", value_name = "NUMBER")]
+    pub max_calls_per_second: Option<u32>,
+
+    /// Print each webhook call with its bodies to standard output, as a line of JSON
+    #[arg(long, env = "LBCF_MOCK_PRINT_CALLS")]
+    pub print_calls: bool,
 
     /// Number of webhook calls that /_mock/requests shows
     #[arg(
@@ -46,38 +102,80 @@ pub struct MockDriverArgs {
 impl From<&MockDriverArgs> for MockOptions {
     fn from(args: &MockDriverArgs) -> Self {
         Self {
-            stage_duration: args.stage_duration,
+            stage_duration: args.stage_duration.unwrap_or_else(|| {
+                let preset = args.preset.map(FaultPreset::stage_duration);
+                preset.unwrap_or(STAGE_DURATION)
+            }),
+            creation_polls: args.creation_polls,
+            hold_creations: args.hold_creations,
             journal_size: args.journal_size,
         }
     }
 }
 
-/// Serves until Ctrl-C, SIGTERM or a crash of the driver. The URL is the one line on standard
-/// output, written when connections are accepted.
+impl From<&MockDriverArgs> for Quotas {
+    fn from(args: &MockDriverArgs) -> Self {
+        Self {
+            load_balancers: args.max_load_balancers,
+            backends: args.max_backends,
+            calls_per_second: args.max_calls_per_second,
+        }
+    }
+}
+
+/// Serves until Ctrl-C, SIGTERM or a crash of the driver. The URL is the first line on standard
+/// output, written when connections are accepted; the only one without `--print-calls`.
 ///
 /// # Errors
-/// [`MockError`], when the server cannot listen or the URL cannot be written.
+/// [`MockError`], when the rules are invalid, the server cannot listen or the URL cannot be written.
 pub async fn run(args: MockDriverArgs, middleware: impl Middleware) -> Result<(), MockError> {
+    let cloud = cloud(&args)?;
+    let options = MockOptions::from(&args);
+    let calls = CallFollower::new(cloud.clone(), CallQuery::default());
+    let server = MockServer::start_with(cloud, args.listen, options, middleware).await?;
+    let stopped = lbcf_serving::signals::shutdown().map_err(MockError::Signals)?;
+    print(&server.url())?;
+    let ended = tokio::select! {
+        () = stopped => Ok(()),
+        () = server.crashed() => Ok(()),
+        failed = print_calls(calls), if args.print_calls => failed,
+    };
+    server.stop().await;
+    ended
+}
+
+/// The cloud with the rules and quotas of the flags.
+fn cloud(args: &MockDriverArgs) -> Result<Cloud, MockError> {
     let cloud = if args.empty {
         Cloud::empty()
     } else {
         Cloud::with_samples()
     };
-    let options = MockOptions::from(&args);
-    let server = MockServer::start_with(cloud, args.listen, options, middleware).await?;
-    let stopped = lbcf_serving::signals::shutdown().map_err(MockError::Signals)?;
-    writeln!(std::io::stdout(), "{}", server.url()).map_err(MockError::Output)?;
-    tokio::select! {
-        () = stopped => {}
-        () = server.crashed() => {}
+    let file = args.faults.as_deref().map(faults::read_file).transpose()?;
+    let preset = args.preset.map(FaultPreset::rules);
+    let rules = file.into_iter().chain(preset).flatten().collect();
+    let declared = cloud.faults().declare(rules, args.fault_seed);
+    declared.map_err(MockError::Faults)?;
+    cloud.set_quotas(args.into());
+    Ok(cloud)
+}
+
+/// Prints each call, until standard output is closed.
+async fn print_calls(mut calls: CallFollower) -> Result<(), MockError> {
+    loop {
+        let line = serde_json::to_string(&calls.next().await);
+        print(&line.unwrap_or_default())?;
     }
-    server.stop().await;
-    Ok(())
+}
+
+fn print(line: &str) -> Result<(), MockError> {
+    writeln!(std::io::stdout(), "{line}").map_err(MockError::Output)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{CreationPace, FaultAction};
     use clap::Parser;
 
     #[derive(Parser)]
@@ -90,9 +188,13 @@ mod tests {
     fn flags_have_defaults() {
         let args = Command::parse_from(["lbcf"]).args;
         assert_eq!(args.listen.to_string(), "127.0.0.1:8080");
-        assert_eq!(args.stage_duration, Duration::from_millis(100));
         assert_eq!(args.journal_size, 1000);
         assert!(!args.empty);
+        let options = MockOptions::from(&args);
+        assert_eq!(options.creation(), Duration::from_millis(100).into());
+        assert_eq!(Quotas::from(&args), Quotas::default());
+        let cloud = cloud(&args).unwrap();
+        assert_eq!((cloud.faults().list().len(), cloud.faults().seed()), (0, 0));
     }
 
     #[test]
@@ -101,5 +203,95 @@ mod tests {
         let options = MockOptions::from(&Command::parse_from(args).args);
         assert_eq!(options.stage_duration, Duration::from_secs(2));
         assert_eq!(options.journal_size, 7);
+    }
+
+    fn parsed(flags: &[&str]) -> MockDriverArgs {
+        Command::parse_from([&["lbcf"], flags].concat()).args
+    }
+
+    #[test]
+    fn creations_take_a_time_or_calls_or_are_held() {
+        let pace = |flags: &[&str]| MockOptions::from(&parsed(flags)).creation();
+        assert_eq!(pace(&["--creation-polls=3"]), CreationPace::Polls(3));
+        assert_eq!(pace(&["--hold-creations"]), CreationPace::Held);
+        assert_eq!(pace(&["--preset=fast"]), Duration::ZERO.into());
+        let both = ["--preset=realistic", "--stage-duration=5s"];
+        assert_eq!(pace(&both), Duration::from_secs(5).into());
+    }
+
+    #[test]
+    fn quotas_reach_the_cloud() {
+        let flags = [
+            "--max-load-balancers=1",
+            "--max-backends=2",
+            "--max-calls-per-second=3",
+        ];
+        let quotas = Quotas {
+            load_balancers: Some(1),
+            backends: Some(2),
+            calls_per_second: Some(3),
+        };
+        assert_eq!(Quotas::from(&parsed(&flags)), quotas);
+    }
+
+    #[test]
+    fn rules_of_a_file_come_before_those_of_the_preset() {
+        let folder = std::env::temp_dir().join(format!("lbcf-mock-faults-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("faults.yaml");
+        let with_file = || {
+            let flag = format!("--faults={}", file.display());
+            cloud(&parsed(&[&flag, "--preset=chaos", "--fault-seed=7"]))
+        };
+        let missing = with_file().unwrap_err().to_string();
+        assert!(missing.contains("faults.yaml: "), "{missing}");
+        let rules =
+            "- match: {webhook: ensureBackend, times: 2}\n  action: loseAnswer\n- action: hang\n";
+        std::fs::write(&file, rules).unwrap();
+        let cloud = with_file().unwrap();
+        let listed = cloud.faults().list();
+        assert_eq!(listed.len(), 2 + FaultPreset::Chaos.rules().len());
+        assert_eq!(
+            (&listed[1].rule.action, cloud.faults().seed()),
+            (&FaultAction::Hang, 7)
+        );
+        for (text, expected) in [
+            (
+                "- action: hung",
+                "faults.yaml: rules[0].action: unknown variant `hung`",
+            ),
+            ("rules: [", "faults.yaml: not YAML: "),
+            ("", "faults.yaml: "),
+            (
+                "- {action: hang, match: {webhok: x}}",
+                "did you mean webhook?",
+            ),
+        ] {
+            std::fs::write(&file, text).unwrap();
+            let error = with_file().unwrap_err().to_string();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+        std::fs::write(&file, " ".repeat(2 << 20)).unwrap();
+        let error = with_file().unwrap_err().to_string();
+        assert!(error.contains("has more than 1048576 bytes"), "{error}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn wrong_flags_are_refused() {
+        for flags in [
+            ["--creation-polls=-1"].as_slice(),
+            &["--stage-duration=soon"],
+            &["--creation-polls=1", "--stage-duration=1s"],
+            &["--creation-polls=1", "--hold-creations"],
+            &["--preset=wild"],
+            &["--fault-seed=x"],
+            &["--max-load-balancers=-1"],
+            &["--max-backends=many"],
+            &["--max-calls-per-second=1.5"],
+        ] {
+            let parsed = Command::try_parse_from([&["lbcf"], flags].concat());
+            assert_eq!(parsed.err().unwrap().exit_code(), 2, "{flags:?}");
+        }
     }
 }

@@ -10,15 +10,17 @@ mod ids;
 mod model;
 mod observe;
 mod outage;
+mod quota;
 mod state;
 
 pub use clock::Clock;
-pub use creation::{Creation, CreationStage, NewLoadBalancer};
+pub use creation::{Creation, CreationPace, CreationStage, NewLoadBalancer};
 pub use endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, Rule};
-pub use error::{AddListenerError, CreateError, NotFound};
+pub use error::{AddListenerError, BindError, CreateError, NotFound};
 pub use model::Target;
 pub use observe::{Observation, ObservedBackend, ObservedLoadBalancer};
 pub use outage::{CloudError, Unavailable};
+pub use quota::{QuotaExceeded, Quotas};
 pub use state::{
     CloudState, ListenerState, LoadBalancerState, RuleState, TargetGroupState, TargetState,
 };
@@ -110,7 +112,11 @@ impl Cloud {
     /// Restores the initial state, with the ID counters and the fault rules of the start, clears the
     /// journal and ends an outage. The counters of webhook calls keep their values.
     pub fn reset(&self) {
-        self.with(|model, _| *model = self.shared.start.model());
+        self.with(|model, _| {
+            let quotas = model.quotas;
+            *model = self.shared.start.model();
+            model.quotas = quotas;
+        });
         self.shared.calls.clear();
         self.shared.faults.reset();
     }
@@ -193,9 +199,10 @@ impl Cloud {
         client_token: &str,
         desired: NewLoadBalancer,
         attributes: StringMap,
-        stage_duration: Duration,
+        pace: impl Into<CreationPace>,
     ) -> Result<Creation, CloudError<CreateError>> {
-        self.call(|model, now| model.create(client_token, desired, attributes, stage_duration, now))
+        let pace = pace.into();
+        self.call(|model, now| model.create(client_token, desired, attributes, pace, now))
     }
 
     /// Marks an existing endpoint as used by LBCF and sets its attributes. Returns its complete
@@ -231,8 +238,8 @@ impl Cloud {
     /// # Errors
     /// [`Unavailable`], during an outage.
     pub fn cancel(&self, client_token: &str) -> Result<Option<String>, Unavailable> {
-        self.with(|model, _| {
-            model.reachable()?;
+        self.with(|model, now| {
+            model.reachable(now)?;
             Ok(model.cancel(|_, origin| origin.token == client_token))
         })
     }
@@ -267,14 +274,17 @@ impl Cloud {
     /// change.
     ///
     /// # Errors
-    /// [`NotFound`], when the endpoint does not exist.
+    /// [`BindError`], when the endpoint does not exist or has too many targets.
     pub fn bind(
         &self,
         endpoint: &Endpoint,
         address: &str,
         target: Target,
-    ) -> Result<(), CloudError<NotFound>> {
-        self.call(|model, _| model.bind(endpoint, address, target))
+    ) -> Result<(), CloudError<BindError>> {
+        self.call(|model, _| {
+            model.check_targets(endpoint, address)?;
+            Ok(model.bind(endpoint, address, target)?)
+        })
     }
 
     /// The targets of an endpoint by address, also those that were bound by hand.

@@ -75,16 +75,15 @@ impl Driver for ClbDriver {
                 Ok(endpoint.into())
             }
             LbSpec::New(new) => {
-                let stage_duration = self.options.stage_duration;
-                match cloud.create(token, new.into(), attributes, stage_duration)? {
+                match cloud.create(token, new.into(), attributes, self.options.creation())? {
                     Creation::Done(endpoint) => Ok(endpoint.into()),
                     Creation::Running { stage, remaining } => {
                         let running = HookError::running(stage.to_string());
-                        // The wire has whole seconds, which are too long for short stages.
-                        Err(if stage_duration < Duration::from_secs(1) {
-                            running
-                        } else {
-                            running.retry_after(remaining)
+                        // The wire counts in seconds. Without a delay the controller waits as long as
+                        // it does by default, which may be far longer than a short stage.
+                        Err(match remaining {
+                            Some(time) => running.retry_after(time.max(Duration::from_secs(1))),
+                            None => running,
                         })
                     }
                 }

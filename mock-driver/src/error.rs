@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-/// Why the mock's server cannot run.
+/// Why the mock cannot run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MockError {
@@ -16,6 +16,9 @@ pub enum MockError {
         #[source]
         source: io::Error,
     },
+    /// A fault rule is invalid, or the file with the rules cannot be read.
+    #[error("fault rules: {0}")]
+    Faults(String),
     /// No signal handler could be installed, so the server could not be stopped.
     #[error("cannot wait for signals: {0}")]
     Signals(#[source] io::Error),

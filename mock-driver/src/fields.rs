@@ -6,7 +6,8 @@
 //!
 //! Several keys have two spellings, because the samples in the LBCF documents have both; `alias`
 //! reads the second one. Unknown keys of `lbSpec` are ignored, because manifests may carry keys for
-//! other editions of a driver; `deny_unknown_fields` would reject them.
+//! other editions of a driver; `deny_unknown_fields` would reject them. Those that look like a
+//! misspelling of a known one are rejected.
 
 use crate::cloud::{Endpoint, ListenerProtocol, LoadBalancerType, NewLoadBalancer, Rule};
 use lbcf_driver_sdk::fields;
@@ -133,14 +134,22 @@ impl TryFrom<StringMap> for LbSpec {
             let mut given = keys.iter().filter_map(value);
             given.find(|(_, value)| !value.is_empty())
         };
-        let unknown = || {
-            let known = [&EXISTING[..], &NEW, &["domain", "url"]].concat();
-            let keys = map.keys().map(String::as_str);
-            let unknown: Vec<_> = keys.filter(|key| !known.contains(key)).collect();
-            match unknown.as_slice() {
-                [] => String::new(),
-                _ => format!(" (unknown: {})", unknown.join(", ")),
-            }
+        let known = [&EXISTING[..], &NEW, &["domain", "url"]].concat();
+        let keys = map.keys().map(String::as_str);
+        let unknown: Vec<_> = keys.filter(|key| !known.contains(key)).collect();
+        // A key that is close to a known one is a misspelling, which would go unnoticed.
+        let meant = unknown
+            .iter()
+            .find_map(|key| Some((key, fields::nearest(key, &known)?)));
+        if let Some((key, meant)) = meant {
+            let keys = known.join(", ");
+            return Err(format!(
+                "lbSpec.{key}: unknown, did you mean {meant}? The keys are {keys}"
+            ));
+        }
+        let unknown = || match unknown.as_slice() {
+            [] => String::new(),
+            _ => format!(" (unknown: {})", unknown.join(", ")),
         };
         let spec = match (first_of(&EXISTING), first_of(&NEW)) {
             (Some(_), None) => fields::read("lbSpec", &map).map(Self::Existing),

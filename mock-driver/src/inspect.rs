@@ -4,6 +4,7 @@
 mod body;
 mod by_hand;
 mod clock;
+mod creations;
 mod fault;
 mod faults;
 mod requests;
@@ -35,6 +36,7 @@ pub(crate) const ENDPOINTS: &[(&str, &str)] = &[
     ("PUT", "/faults"),
     ("DELETE", "/faults"),
     ("DELETE", "/faults/{id}"),
+    ("POST", "/creations/release"),
     ("GET", "/clock"),
     ("POST", "/clock/advance"),
     ("POST", "/reset"),
@@ -61,9 +63,11 @@ pub(crate) fn router(cloud: Cloud, process: DriverProcess) -> Router {
             get(faults::show)
                 .post(faults::add)
                 .put(faults::replace)
-                .delete(faults::clear),
+                .delete(faults::clear)
+                .layer(DefaultBodyLimit::max(body::LONG_LIMIT)),
         )
         .route("/faults/{id}", delete(faults::remove))
+        .route("/creations/release", post(creations::release))
         .route("/clock", get(clock::show))
         .route("/clock/advance", post(clock::advance))
         .route("/reset", post(reset))

@@ -89,10 +89,11 @@ mod router;
 mod server;
 
 pub use cloud::{
-    AddListenerError, Clock, Cloud, CloudError, CloudState, CreateError, Creation, CreationStage,
-    Endpoint, ListenerProtocol, ListenerState, LoadBalancerState, LoadBalancerType,
-    NewLoadBalancer, NotFound, Observation, ObservedBackend, ObservedLoadBalancer, Rule, RuleState,
-    Target, TargetGroupState, TargetState, Unavailable,
+    AddListenerError, BindError, Clock, Cloud, CloudError, CloudState, CreateError, Creation,
+    CreationPace, CreationStage, Endpoint, ListenerProtocol, ListenerState, LoadBalancerState,
+    LoadBalancerType, NewLoadBalancer, NotFound, Observation, ObservedBackend,
+    ObservedLoadBalancer, QuotaExceeded, Quotas, Rule, RuleState, Target, TargetGroupState,
+    TargetState, Unavailable,
 };
 pub use driver::ClbDriver;
 pub use error::MockError;

@@ -1,5 +1,6 @@
 //! Options of the mock.
 
+use crate::cloud::CreationPace;
 use std::time::Duration;
 
 /// Options of the mock. Created from [`Default`], so that new options are no breaking change.
@@ -7,6 +8,10 @@ use std::time::Duration;
 pub struct MockOptions {
     /// How long each stage of a load balancer's creation takes; zero by default.
     pub stage_duration: Duration,
+    /// How many calls a creation takes, instead of a time.
+    pub creation_polls: Option<u32>,
+    /// Whether creations wait until they are released by hand.
+    pub hold_creations: bool,
     /// How many webhook calls the journal keeps; 1000 by default.
     pub journal_size: usize,
 }
@@ -15,7 +20,19 @@ impl Default for MockOptions {
     fn default() -> Self {
         Self {
             stage_duration: Duration::ZERO,
+            creation_polls: None,
+            hold_creations: false,
             journal_size: 1000,
+        }
+    }
+}
+
+impl MockOptions {
+    pub(crate) fn creation(&self) -> CreationPace {
+        match self.creation_polls {
+            _ if self.hold_creations => CreationPace::Held,
+            Some(polls) => CreationPace::Polls(polls),
+            None => CreationPace::Time(self.stage_duration),
         }
     }
 }

@@ -1,6 +1,9 @@
 //! The webhooks about load balancers, with the documents' samples.
 
-use crate::support::{Mock, create, delete, order, sample};
+use crate::support::{Mock, backend, create, delete, order, sample};
+use axum::body::Body;
+use axum::http::StatusCode;
+use mock_driver::{MockOptions, Quotas};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -153,11 +156,130 @@ async fn asyn_01_creation_runs_through_its_stages() {
 }
 
 #[tokio::test]
-async fn short_stages_set_no_delay() {
-    let mock = Mock::with_stages_of(Duration::from_millis(500));
-    let reply = mock.call("createLoadBalancer", create("1", order())).await;
-    assert_eq!(reply["status"], "Running");
-    assert_eq!(reply.get("minRetryDelayInSeconds"), None);
+async fn short_stages_take_one_delay_of_a_second() {
+    let mock = Mock::with_stages_of(Duration::from_millis(100));
+    let mut calls = 1;
+    let mut reply = mock.call("createLoadBalancer", create("1", order())).await;
+    while reply["status"] == "Running" {
+        // Without a delay the controller waits for ten seconds.
+        let delay = reply["minRetryDelayInSeconds"].as_u64().unwrap();
+        assert_eq!(delay, 1);
+        mock.clock.advance(Duration::from_secs(delay));
+        reply = mock.call("createLoadBalancer", create("1", order())).await;
+        calls += 1;
+    }
+    assert_eq!((calls, &reply["status"]), (2, &"Succ".into()));
+}
+
+#[tokio::test]
+async fn creations_take_calls_or_wait_for_a_release() {
+    let mut mock = Mock::new();
+    mock.start_driver(MockOptions {
+        creation_polls: Some(3),
+        ..MockOptions::default()
+    });
+    for _ in 0..3 {
+        let reply = mock.call("createLoadBalancer", create("1", order())).await;
+        assert_eq!(reply["status"], "Running");
+        // The caller polls as often as it does by default.
+        assert_eq!(reply.get("minRetryDelayInSeconds"), None);
+    }
+    mock.succ("createLoadBalancer", create("1", order())).await;
+
+    mock.start_driver(MockOptions {
+        hold_creations: true,
+        ..MockOptions::default()
+    });
+    for uid in ["2", "3", "4"] {
+        let reply = mock.call("createLoadBalancer", create(uid, order())).await;
+        assert_eq!(
+            (&reply["status"], &reply["minRetryDelayInSeconds"]),
+            (&"Running".into(), &1.into())
+        );
+    }
+    let release = async |body: Value| mock.post("creations/release", body).await;
+    let (_, reply) = release(json!({"lbID": "lb-00000002"})).await;
+    assert_eq!(reply, json!({"released": ["lb-00000002"]}));
+    for body in [
+        json!({"recordID": "createLoadBalancer(2)"}),
+        json!({"lbID": "lb-1234"}),
+    ] {
+        let (status, reply) = release(body).await;
+        assert_eq!(status, StatusCode::NOT_FOUND);
+        assert!(
+            reply["error"].as_str().unwrap().contains("under way"),
+            "{reply}"
+        );
+    }
+    for body in [json!({"lbId": 7}), json!({"which": "all"}), json!([])] {
+        let (status, _) = release(body.clone()).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{body}");
+    }
+    mock.call("createLoadBalancer", create("3", order())).await;
+    let (_, reply) = mock
+        .send("POST", "/_mock/creations/release", Body::empty())
+        .await;
+    assert_eq!(reply, json!({"released": ["lb-00000003", "lb-00000004"]}));
+    for uid in ["2", "3", "4"] {
+        mock.succ("createLoadBalancer", create(uid, order())).await;
+    }
+}
+
+#[tokio::test]
+async fn quotas_fail_with_their_name_until_there_is_room() {
+    let mock = Mock::new();
+    mock.cloud.set_quotas(Quotas {
+        load_balancers: Some(4),
+        backends: Some(1),
+        calls_per_second: None,
+    });
+    let created = mock.succ("createLoadBalancer", create("1", order())).await;
+    let message = mock
+        .rejected("createLoadBalancer", create("2", order()))
+        .await;
+    assert_eq!(message, "the quota max-load-balancers of 4 is used up");
+    // The one that exists can be asked for again.
+    mock.succ("createLoadBalancer", create("1", order())).await;
+    let lb_info = &created["lbInfo"];
+    let ensure = |addr, weight: &str| backend(lb_info, addr, json!({"weight": weight}));
+    mock.succ("ensureBackend", ensure("a", "1")).await;
+    mock.succ("ensureBackend", ensure("a", "2")).await;
+    let message = mock.rejected("ensureBackend", ensure("b", "1")).await;
+    assert_eq!(message, "the quota max-backends of 1 is used up");
+    mock.succ("deregisterBackend", ensure("a", "2")).await;
+    mock.succ("ensureBackend", ensure("b", "1")).await;
+    mock.succ("deleteLoadBalancer", delete("1", lb_info.clone()))
+        .await;
+    mock.succ("createLoadBalancer", create("2", order())).await;
+}
+
+#[tokio::test]
+async fn calls_over_the_quota_of_a_second_are_to_be_repeated() {
+    let mock = Mock::new();
+    mock.cloud.set_quotas(Quotas {
+        calls_per_second: Some(2),
+        ..Quotas::default()
+    });
+    let ensure = |addr| backend(&sample(), addr, Value::Null);
+    mock.succ("ensureBackend", ensure("a")).await;
+    mock.succ("ensureBackend", ensure("b")).await;
+    for _ in 0..2 {
+        let reply = mock.call("deregisterBackend", ensure("a")).await;
+        assert_eq!(
+            reply,
+            json!({
+                "status": "Fail",
+                "msg": "the quota max-calls-per-second of 2 is used up, the controller retries",
+                "minRetryDelayInSeconds": 1,
+            })
+        );
+    }
+    // Users' requests are not refused for that.
+    mock.succ("validateLoadBalancer", json!({"lbSpec": sample()}))
+        .await;
+    mock.clock.advance(Duration::from_secs(1));
+    mock.succ("deregisterBackend", ensure("a")).await;
+    assert_eq!(mock.addresses().await, ["b"]);
 }
 
 #[tokio::test]

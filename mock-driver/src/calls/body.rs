@@ -68,6 +68,8 @@ impl HttpBody for Prefixed {
 pub(super) struct Truncated {
     begin: Bytes,
     announced: u64,
+    /// The server first sends what it has.
+    is_sent: bool,
     error: Option<BoxError>,
 }
 
@@ -79,6 +81,7 @@ impl Truncated {
         Self {
             begin: whole,
             announced,
+            is_sent: false,
             error: Some("the response was cut off by a fault".into()),
         }
     }
@@ -87,6 +90,7 @@ impl Truncated {
         Self {
             begin: Bytes::new(),
             announced: 1,
+            is_sent: true,
             error: Some(error.into_inner()),
         }
     }
@@ -98,10 +102,15 @@ impl HttpBody for Truncated {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         if !self.begin.is_empty() {
             return Poll::Ready(Some(Ok(Frame::data(std::mem::take(&mut self.begin)))));
+        }
+        if !self.is_sent {
+            self.is_sent = true;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
         }
         Poll::Ready(self.error.take().map(Err))
     }

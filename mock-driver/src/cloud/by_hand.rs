@@ -45,4 +45,16 @@ impl Cloud {
     ) -> Result<(), NotFound> {
         self.with(|model, _| model.set_attributes(endpoint, attributes))
     }
+
+    /// Completes the creations with this client token or instance ID that have not completed, or all
+    /// of them, and returns the IDs of the instances.
+    pub fn release_creations(&self, token_or_id: Option<&str>) -> Vec<String> {
+        self.with(|model, now| {
+            let released = model.release_creations(|id, origin| {
+                token_or_id.is_none_or(|text| text == id || text == origin.token)
+            });
+            model.advance(now);
+            released
+        })
+    }
 }

@@ -1,5 +1,5 @@
 //! Creating a load balancer takes a cloud some time and several stages. No task runs for it: the
-//! progress follows from the time at which the creation began and the current time.
+//! progress follows from the time at which the creation began and the current time, or from the calls.
 
 use super::endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, Rule};
 use lbcf_driver_sdk::webhook::StringMap;
@@ -22,6 +22,23 @@ pub struct NewLoadBalancer {
     pub rule: Option<Rule>,
 }
 
+/// When the stages of a creation complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CreationPace {
+    /// Each takes so long; zero is at once.
+    Time(Duration),
+    /// All together take so many calls.
+    Polls(u32),
+    /// When [`Cloud::release_creations`](super::Cloud::release_creations) says so.
+    Held,
+}
+
+impl From<Duration> for CreationPace {
+    fn from(stage: Duration) -> Self {
+        Self::Time(stage)
+    }
+}
+
 /// The progress of a creation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Creation {
@@ -31,8 +48,9 @@ pub enum Creation {
     Running {
         /// What is being created.
         stage: CreationStage,
-        /// The time until this stage completes.
-        remaining: Duration,
+        /// When to ask again: the time until this stage completes, zero while the creation is held,
+        /// none where calls count.
+        remaining: Option<Duration>,
     },
 }
 
@@ -75,7 +93,10 @@ pub(super) struct Origin {
     /// Whether a call has returned the result.
     pub(super) was_returned: bool,
     started: Duration,
-    stage_duration: Duration,
+    pace: CreationPace,
+    /// The calls that were answered with `Running`.
+    polls: u32,
+    is_released: bool,
 }
 
 impl Origin {
@@ -84,7 +105,7 @@ impl Origin {
         desired: NewLoadBalancer,
         attributes: StringMap,
         started: Duration,
-        stage_duration: Duration,
+        pace: CreationPace,
     ) -> Self {
         Self {
             token: token.to_owned(),
@@ -94,8 +115,22 @@ impl Origin {
             endpoint: None,
             was_returned: false,
             started,
-            stage_duration,
+            pace,
+            polls: 0,
+            is_released: false,
         }
+    }
+
+    /// Counts a call that is answered with `Running`.
+    pub(super) fn polled(&mut self) {
+        self.polls = self.polls.saturating_add(1);
+    }
+
+    /// Completes a creation that waits for it, and returns whether it did.
+    pub(super) fn release(&mut self) -> bool {
+        let waits = self.endpoint.is_none() && !self.is_released;
+        self.is_released = true;
+        waits
     }
 
     const fn stages(&self) -> &'static [CreationStage] {
@@ -110,28 +145,43 @@ impl Origin {
         }
     }
 
-    /// The current stage and the time until it completes; none when all are complete.
-    pub(super) fn running(&self, now: Duration) -> Option<(CreationStage, Duration)> {
-        let elapsed = now.saturating_sub(self.started);
-        let mut end = Duration::ZERO;
-        self.stages().iter().find_map(|stage| {
-            end = end.saturating_add(self.stage_duration);
-            (elapsed < end).then(|| (*stage, end.saturating_sub(elapsed)))
-        })
+    /// The current stage and when to ask again; none when all are complete.
+    pub(super) fn running(&self, now: Duration) -> Option<(CreationStage, Option<Duration>)> {
+        if self.is_released {
+            return None;
+        }
+        let stages = self.stages();
+        match self.pace {
+            CreationPace::Held => Some((CreationStage::Instance, Some(Duration::ZERO))),
+            CreationPace::Polls(polls) => {
+                let left = polls.checked_sub(self.polls).filter(|left| *left > 0)?;
+                let done = u64::from(polls - left) * stages.len() as u64 / u64::from(polls);
+                let stage = usize::try_from(done).ok().and_then(|done| stages.get(done));
+                stage.map(|stage| (*stage, None))
+            }
+            CreationPace::Time(each) => {
+                let elapsed = now.saturating_sub(self.started);
+                let mut end = Duration::ZERO;
+                stages.iter().find_map(|stage| {
+                    end = end.saturating_add(each);
+                    (elapsed < end).then(|| (*stage, Some(end.saturating_sub(elapsed))))
+                })
+            }
+        }
     }
 
     pub(super) fn progress(&self, now: Duration) -> Creation {
         match (&self.endpoint, self.running(now)) {
             (Some(endpoint), _) => Creation::Done(endpoint.clone()),
             (None, Some((stage, remaining))) => Creation::Running { stage, remaining },
-            // The time of all stages has passed, but the result is not in place yet.
+            // All stages have completed, but the result is not in place yet.
             (None, None) => Creation::Running {
                 stage: self
                     .stages()
                     .last()
                     .copied()
                     .unwrap_or(CreationStage::Instance),
-                remaining: Duration::ZERO,
+                remaining: Some(Duration::ZERO),
             },
         }
     }

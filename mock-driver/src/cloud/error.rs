@@ -2,6 +2,7 @@
 //! name resources by the IDs that users know.
 
 use super::endpoint::{ListenerProtocol, Rule};
+use super::quota::QuotaExceeded;
 
 /// No resource has this identity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -46,6 +47,9 @@ pub enum CreateError {
     /// The load balancer to take into use does not exist.
     #[error(transparent)]
     NotFound(#[from] NotFound),
+    /// There are as many instances as there may be.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The client token is empty: a repeated call would create a second load balancer.
     #[error("the client token is empty (it is the call's recordID)")]
     NoToken,
@@ -59,6 +63,17 @@ pub enum CreateError {
         /// The ID of the instance that was created with it.
         load_balancer: String,
     },
+}
+
+/// A target cannot be bound.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BindError {
+    /// The endpoint does not exist.
+    #[error(transparent)]
+    NotFound(#[from] NotFound),
+    /// The endpoint has as many targets as it may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
 }
 
 /// A listener cannot be added to an instance.

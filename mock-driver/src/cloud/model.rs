@@ -1,10 +1,11 @@
 //! The state of the cloud and its changes: plain data and synchronous functions, with the time as an
 //! argument.
 
-use super::creation::{Creation, CreationStage, NewLoadBalancer, Origin};
+use super::creation::{Creation, CreationPace, CreationStage, NewLoadBalancer, Origin};
 use super::endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, Rule};
 use super::error::{AddListenerError, CreateError, NotFound};
 use super::ids::Ids;
+use super::quota::{CallRate, Quotas};
 use lbcf_driver_sdk::webhook::StringMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,6 +15,8 @@ pub(super) struct Model {
     pub(super) load_balancers: BTreeMap<String, LoadBalancer>,
     /// Whether the API is unavailable.
     pub(super) outage: bool,
+    pub(super) quotas: Quotas,
+    pub(super) rate: CallRate,
     ids: Ids,
 }
 
@@ -203,7 +206,7 @@ impl Model {
         token: &str,
         desired: NewLoadBalancer,
         attributes: StringMap,
-        stage_duration: Duration,
+        pace: CreationPace,
         now: Duration,
     ) -> Result<Creation, CreateError> {
         if token.is_empty() {
@@ -212,6 +215,7 @@ impl Model {
         let id = if let Some(id) = self.created_with(token) {
             id
         } else {
+            self.check_load_balancers()?;
             let id = self.ids.next_load_balancer();
             let mut load_balancer = LoadBalancer::new(&desired.vpc);
             load_balancer.kind = desired.kind;
@@ -220,7 +224,7 @@ impl Model {
                 desired.clone(),
                 attributes.clone(),
                 now,
-                stage_duration,
+                pace,
             ));
             self.load_balancers.insert(id.clone(), load_balancer);
             self.advance(now);
@@ -244,6 +248,8 @@ impl Model {
             origin.was_returned = true;
             // Fails if a user has deleted the listener by hand.
             self.group_mut(endpoint)?.attributes = attributes;
+        } else {
+            origin.polled();
         }
         Ok(progress)
     }
@@ -298,6 +304,19 @@ impl Model {
         })?;
         self.load_balancers.remove(&id);
         Some(id)
+    }
+
+    /// Completes the creations that match and wait for it, and returns their IDs.
+    pub(super) fn release_creations(
+        &mut self,
+        matches: impl Fn(&str, &Origin) -> bool,
+    ) -> Vec<String> {
+        let instances = self.load_balancers.iter_mut();
+        let released = instances.filter_map(|(id, instance)| {
+            let origin = instance.origin.as_mut()?;
+            (matches(id, origin) && origin.release()).then(|| id.clone())
+        });
+        released.collect()
     }
 
     pub(super) fn set_attributes(

@@ -1,5 +1,5 @@
-//! An outage: the provider's API is temporarily unavailable, while load balancers keep working and
-//! creations complete.
+//! An outage: the provider's API is temporarily unavailable, or refuses a call because there were too
+//! many, while load balancers keep working and creations complete.
 //!
 //! A driver has to distinguish outages from rejections. A rejection is about what the cloud holds
 //! ("there is no such listener") and stays the same until a user changes that; an outage means that
@@ -22,6 +22,17 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 pub struct Unavailable {
     /// The delay before the next try.
     pub retry_after: Duration,
+    /// The calls per second that it processes, if there were more.
+    pub throttled_to: Option<u32>,
+}
+
+impl Unavailable {
+    pub(super) const fn throttled(limit: u32) -> Self {
+        Self {
+            retry_after: RETRY_AFTER,
+            throttled_to: Some(limit),
+        }
+    }
 }
 
 /// Why a call of the cloud's API failed.
@@ -38,7 +49,10 @@ pub enum CloudError<E> {
 
 impl fmt::Display for Unavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the cloud's API is temporarily unavailable")
+        match self.throttled_to {
+            None => f.write_str("the cloud's API is temporarily unavailable"),
+            Some(limit) => write!(f, "the quota max-calls-per-second of {limit} is used up"),
+        }
     }
 }
 
@@ -87,21 +101,21 @@ impl Cloud {
         operation: impl FnOnce(&mut Model, Duration) -> Result<R, E>,
     ) -> Result<R, CloudError<E>> {
         self.with(|model, now| {
-            model.reachable().map_err(CloudError::Unavailable)?;
+            model.reachable(now).map_err(CloudError::Unavailable)?;
             operation(model, now).map_err(CloudError::Rejected)
         })
     }
 }
 
 impl Model {
-    /// Fails during an outage.
-    pub(super) const fn reachable(&self) -> Result<(), Unavailable> {
+    /// Fails during an outage, and when there are too many calls.
+    pub(super) fn reachable(&mut self, now: Duration) -> Result<(), Unavailable> {
         if self.outage {
-            Err(Unavailable {
+            return Err(Unavailable {
                 retry_after: RETRY_AFTER,
-            })
-        } else {
-            Ok(())
+                throttled_to: None,
+            });
         }
+        self.check_rate(now)
     }
 }

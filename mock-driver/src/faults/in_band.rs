@@ -6,7 +6,7 @@
 
 use super::parse;
 use super::rule::FaultRule;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// The key in `attributes` and `parameters`.
 pub const IN_BAND_FAULT: &str = "mock.lbcf/fault";
@@ -14,14 +14,11 @@ pub const IN_BAND_FAULT: &str = "mock.lbcf/fault";
 /// The rules of a value.
 pub(super) fn rules(text: &str) -> Result<Vec<FaultRule>, String> {
     let text = text.trim();
-    let read = if text.starts_with(['{', '[']) {
-        match serde_json::from_str::<Value>(text) {
-            Ok(list @ Value::Array(_)) => parse::rules(list),
-            Ok(one) => parse::rule(one).map(|rule| vec![rule]),
-            Err(error) => Err(format!("not JSON: {error}")),
-        }
+    let value = if text.starts_with(['{', '[']) {
+        serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))
     } else {
-        parse::rule(json!({"action": text})).map(|rule| vec![rule])
+        Ok(json!({"action": text}))
     };
-    read.map_err(|problem| format!("{IN_BAND_FAULT}: {problem}"))
+    let rules = value.and_then(parse::rules);
+    rules.map_err(|problem| format!("{IN_BAND_FAULT}: {problem}"))
 }

@@ -2,13 +2,20 @@
 
 use super::preset::FaultPreset;
 use super::rule::FaultRule;
+use crate::MockError;
 use lbcf_driver_sdk::fields::nearest;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 /// The limit of a list of rules.
 pub(super) const MOST_RULES: usize = 1000;
+
+/// The limit of a file of rules, in bytes.
+const LONGEST_FILE: u64 = 1 << 20;
 
 /// A rule as `GET` shows it: with numbers that are not read.
 #[derive(Debug, Deserialize)]
@@ -38,7 +45,7 @@ struct RuleList {
 }
 
 /// A rule, also one that a list has shown.
-pub(crate) fn rule(value: Value) -> Result<FaultRule, String> {
+pub(super) fn rule(value: Value) -> Result<FaultRule, String> {
     let listed: ListedRule = read(value)?;
     let mut fields = serde_json::Map::new();
     if let Some(matches) = listed.r#match {
@@ -55,9 +62,16 @@ pub(crate) fn rule(value: Value) -> Result<FaultRule, String> {
     Ok(rule)
 }
 
-/// Rules: a list, or an object with `rules` and `preset`.
+/// Rules: one, a list, or an object with `rules` and `preset`.
 pub(crate) fn rules(value: Value) -> Result<Vec<FaultRule>, String> {
     let list = match value {
+        Value::Object(ref fields)
+            if !["rules", "preset"]
+                .iter()
+                .any(|it| fields.contains_key(*it)) =>
+        {
+            return rule(value).map(|rule| vec![rule]);
+        }
         Value::Array(rules) => RuleList {
             rules,
             preset: None,
@@ -75,6 +89,21 @@ pub(crate) fn rules(value: Value) -> Result<Vec<FaultRule>, String> {
     }
     rules.extend(list.preset.into_iter().flat_map(FaultPreset::rules));
     Ok(rules)
+}
+
+/// The rules of a file, in YAML, of which JSON is a part.
+pub(crate) fn read_file(path: &Path) -> Result<Vec<FaultRule>, MockError> {
+    let wrong = |problem: String| MockError::Faults(format!("{}: {problem}", path.display()));
+    let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
+    let mut text = String::new();
+    let read = file.take(LONGEST_FILE + 1).read_to_string(&mut text);
+    read.map_err(|error| wrong(error.to_string()))?;
+    if text.len() as u64 > LONGEST_FILE {
+        return Err(wrong(format!("has more than {LONGEST_FILE} bytes")));
+    }
+    let value = serde_saphyr::from_str(&text);
+    let value = value.map_err(|error| wrong(format!("not YAML: {error}")))?;
+    rules(value).map_err(wrong)
 }
 
 fn read<'de, T: Deserialize<'de>>(value: Value) -> Result<T, String> {

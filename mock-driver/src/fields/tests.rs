@@ -206,3 +206,28 @@ fn attributes_are_kept_as_they_are() {
     assert_eq!(write("attributes", &attributes).unwrap(), given);
     assert!(!Attributes::default().is_prepaid());
 }
+
+#[test]
+fn a_misspelled_key_is_refused_and_a_strange_one_ignored() {
+    let with = |key| {
+        lb_spec([
+            ("vpcID", "v"),
+            ("listenerPort", "80"),
+            ("listenerProtocol", "TCP"),
+            (key, "INTERNAL"),
+        ])
+    };
+    for (key, meant) in [
+        ("loadBalancerTyp", "loadBalancerType"),
+        ("listener_port", "listenerPort"),
+        ("LBID", "lbID"),
+        ("uri", "url"),
+    ] {
+        let error = with(key).unwrap_err();
+        let expected = format!("lbSpec.{key}: unknown, did you mean {meant}? The keys are lbID, ");
+        assert!(error.starts_with(&expected), "{error}");
+    }
+    for key in ["name", "edition", "x"] {
+        assert!(with(key).is_ok(), "{key}");
+    }
+}

@@ -10,19 +10,31 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// The largest body, in bytes: a thousand fault rules fit.
-pub(super) const LIMIT: usize = 1 << 20;
+/// The largest body, in bytes: identities and attributes are small.
+pub(super) const LIMIT: usize = 64 << 10;
+/// The largest document, in bytes: a thousand fault rules fit.
+pub(super) const LONG_LIMIT: usize = 1 << 20;
 /// How long a body may take to arrive.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Reads a JSON object, whatever the content type of the request.
 pub(super) async fn read<T: DeserializeOwned>(request: Request) -> Result<T, EndpointError> {
-    wire::from_slice(&bytes(request).await?).map_err(bad)
+    wire::from_slice(&bytes(request, LIMIT).await?).map_err(bad)
 }
 
-/// Reads any JSON.
+/// The same for bodies that may be empty.
+pub(super) async fn read_or_default<T: DeserializeOwned + Default>(
+    request: Request,
+) -> Result<T, EndpointError> {
+    match bytes(request, LIMIT).await?.trim_ascii() {
+        b"" => Ok(T::default()),
+        body => wire::from_slice(body).map_err(bad),
+    }
+}
+
+/// Reads any JSON, for routes with the long limit.
 pub(super) async fn json(request: Request) -> Result<Value, EndpointError> {
-    let body = bytes(request).await?;
+    let body = bytes(request, LONG_LIMIT).await?;
     serde_json::from_slice(&body).map_err(|error| bad(format!("the body is not JSON: {error}")))
 }
 
@@ -30,7 +42,7 @@ fn bad(problem: impl ToString) -> EndpointError {
     EndpointError::new(StatusCode::BAD_REQUEST, problem.to_string())
 }
 
-async fn bytes(request: Request) -> Result<Bytes, EndpointError> {
+async fn bytes(request: Request, limit: usize) -> Result<Bytes, EndpointError> {
     let body = timeout(TIMEOUT, Bytes::from_request(request, &())).await;
     let body = body.map_err(|_| {
         let message = format!("the body did not arrive within {TIMEOUT:?}");
@@ -38,7 +50,7 @@ async fn bytes(request: Request) -> Result<Bytes, EndpointError> {
     })?;
     body.map_err(|rejection| match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
-            let message = format!("the body has more than {LIMIT} bytes");
+            let message = format!("the body has more than {limit} bytes");
             EndpointError::new(StatusCode::PAYLOAD_TOO_LARGE, message)
         }
         status => EndpointError::new(status, rejection.body_text()),

@@ -2,7 +2,7 @@
 
 use super::{EndpointError, body, pretty};
 use crate::cloud::Cloud;
-use crate::faults::{parse_rule, parse_rules};
+use crate::faults::parse_rules;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -21,13 +21,7 @@ pub(super) async fn add(
     State(cloud): State<Cloud>,
     request: Request,
 ) -> Result<Response, EndpointError> {
-    let value = body::json(request).await?;
-    let is_rule = value.is_object() && value.get("rules").or(value.get("preset")).is_none();
-    let rules = if is_rule {
-        vec![parse_rule(value).map_err(bad)?]
-    } else {
-        parse_rules(value).map_err(bad)?
-    };
+    let rules = parse_rules(body::json(request).await?).map_err(bad)?;
     for rule in rules {
         cloud.faults().add(rule).map_err(bad)?;
     }

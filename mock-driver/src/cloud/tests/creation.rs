@@ -5,7 +5,7 @@ use super::*;
 /// The stage and the remaining time.
 fn running(cloud: &Cloud, token: &str, desired: NewLoadBalancer) -> (String, Duration) {
     match cloud.create(token, desired, StringMap::new(), 2 * SECOND) {
-        Ok(Creation::Running { stage, remaining }) => (stage.to_string(), remaining),
+        Ok(Creation::Running { stage, remaining }) => (stage.to_string(), remaining.unwrap()),
         other => panic!("{other:?}"),
     }
 }
@@ -169,4 +169,71 @@ fn two_listeners_do_not_share_a_port() {
         nowhere.unwrap_err().to_string(),
         "clb instance lb-x not found"
     );
+}
+
+fn create(cloud: &Cloud, token: &str, pace: CreationPace) -> Creation {
+    cloud.create(token, tcp(80), map([]), pace).unwrap()
+}
+
+#[test]
+fn a_creation_by_polls_takes_as_many_calls_and_goes_through_its_stages() {
+    let cloud = Cloud::empty();
+    let mut stages = Vec::new();
+    let done = loop {
+        match create(&cloud, "t", CreationPace::Polls(4)) {
+            Creation::Running { stage, remaining } => stages.push((stage, remaining)),
+            Creation::Done(endpoint) => break endpoint,
+        }
+    };
+    let expected = [
+        (CreationStage::Instance, None),
+        (CreationStage::Instance, None),
+        (CreationStage::Listener, None),
+        (CreationStage::Listener, None),
+    ];
+    assert_eq!(stages, expected);
+    assert_eq!(done, created(&cloud, "t", tcp(80)));
+    // Others have a count of their own, and none is at once.
+    assert!(matches!(
+        create(&cloud, "u", CreationPace::Polls(1)),
+        Creation::Running { .. }
+    ));
+    assert!(matches!(
+        create(&cloud, "u", CreationPace::Polls(1)),
+        Creation::Done(_)
+    ));
+    assert!(matches!(
+        create(&cloud, "v", CreationPace::Polls(0)),
+        Creation::Done(_)
+    ));
+}
+
+#[test]
+fn a_held_creation_completes_when_it_is_released() {
+    let (cloud, clock) = with_clock();
+    for token in ["a", "b", "c"] {
+        create(&cloud, token, CreationPace::Held);
+    }
+    clock.advance(1000 * SECOND);
+    let held = create(&cloud, "a", CreationPace::Held);
+    assert!(matches!(
+        held,
+        Creation::Running {
+            remaining: Some(Duration::ZERO),
+            ..
+        }
+    ));
+    assert_eq!(cloud.release_creations(Some("a")), ["lb-00000001"]);
+    assert_eq!(cloud.release_creations(Some("a")), [""; 0]);
+    assert_eq!(
+        cloud.release_creations(Some("lb-00000002")),
+        ["lb-00000002"]
+    );
+    assert_eq!(cloud.release_creations(None), ["lb-00000003"]);
+    for token in ["a", "b", "c"] {
+        assert!(matches!(
+            create(&cloud, token, CreationPace::Held),
+            Creation::Done(_)
+        ));
+    }
 }
