@@ -16,7 +16,7 @@ mod tests;
 
 pub(crate) use decide::{Effect, Fault, FaultTarget};
 pub use in_band::IN_BAND_FAULT;
-pub(crate) use parse::{read_file, rules as parse_rules, with_suggestion};
+pub(crate) use parse::{read_file, rules as parse_rules};
 pub use preset::FaultPreset;
 pub use rule::{
     DelayFault, FailFault, FaultAction, FaultMatch, FaultRule, HttpStatusFault, RunningFault,

@@ -137,19 +137,16 @@ impl TryFrom<StringMap> for LbSpec {
         let known = [&EXISTING[..], &NEW, &["domain", "url"]].concat();
         let keys = map.keys().map(String::as_str);
         let unknown: Vec<_> = keys.filter(|key| !known.contains(key)).collect();
-        // A key that is close to a known one is a misspelling, which would go unnoticed.
-        let meant = unknown
-            .iter()
-            .find_map(|key| Some((key, fields::nearest(key, &known)?)));
-        if let Some((key, meant)) = meant {
-            let keys = known.join(", ");
-            return Err(format!(
-                "lbSpec.{key}: unknown, did you mean {meant}? The keys are {keys}"
-            ));
-        }
-        let unknown = || match unknown.as_slice() {
-            [] => String::new(),
-            _ => format!(" (unknown: {})", unknown.join(", ")),
+        let meant = |key: &&str| fields::nearest(key, &known);
+        let unknown_keys = || {
+            let shown = unknown.iter().map(|key| match meant(key) {
+                Some(name) => format!("{key}, did you mean {name}?"),
+                None => (*key).to_owned(),
+            });
+            match unknown.as_slice() {
+                [] => String::new(),
+                _ => format!(" (unknown: {})", Vec::from_iter(shown).join(", ")),
+            }
         };
         let spec = match (first_of(&EXISTING), first_of(&NEW)) {
             (Some(_), None) => fields::read("lbSpec", &map).map(Self::Existing),
@@ -164,11 +161,18 @@ impl TryFrom<StringMap> for LbSpec {
                 return Err(format!(
                     "names no load balancer: give lbID and lblID of an existing one, or lbVpcID, \
                      lbListenerPort and lbListenerProtocol for a new one{}",
-                    unknown()
+                    unknown_keys()
                 ));
             }
         };
-        let spec = spec.map_err(|error| format!("{error}{}", unknown()))?;
+        let spec = spec.map_err(|error| format!("{error}{}", unknown_keys()))?;
+        // A key that is close to a known one is a misspelling, which would go unnoticed.
+        if let Some((key, meant)) = unknown.iter().find_map(|key| Some((key, meant(key)?))) {
+            let keys = known.join(", ");
+            return Err(format!(
+                "lbSpec.{key}: unknown, did you mean {meant}? The keys are {keys}"
+            ));
+        }
         spec.check()?;
         Ok(spec)
     }

@@ -10,9 +10,9 @@ mod faults;
 mod requests;
 
 use crate::cloud::Cloud;
-use crate::faults::with_suggestion;
 use crate::journal::CallQuery;
 use crate::process::DriverProcess;
+use crate::strict::with_suggestion;
 use axum::extract::{DefaultBodyLimit, Query, Request, State};
 use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};

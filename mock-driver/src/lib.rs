@@ -87,6 +87,7 @@ mod options;
 mod process;
 mod router;
 mod server;
+mod strict;
 
 pub use cloud::{
     AddListenerError, BindError, Clock, Cloud, CloudError, CloudState, CreateError, Creation,

@@ -198,6 +198,7 @@ async fn the_clock_moves_forward_by_hand() {
         json!({"seconds": -1}),
         json!({"seconds": 1e12}),
         json!({"seconds": "1"}),
+        json!({"second": 1}),
         json!([]),
     ] {
         let (status, reply) = mock.post("clock/advance", body.clone()).await;

@@ -2,8 +2,7 @@
 
 use super::preset::FaultPreset;
 use super::rule::FaultRule;
-use crate::MockError;
-use lbcf_driver_sdk::fields::nearest;
+use crate::{MockError, strict};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
@@ -46,7 +45,7 @@ struct RuleList {
 
 /// A rule, also one that a list has shown.
 pub(super) fn rule(value: Value) -> Result<FaultRule, String> {
-    let listed: ListedRule = read(value)?;
+    let listed: ListedRule = strict::read(value)?;
     let mut fields = serde_json::Map::new();
     if let Some(matches) = listed.r#match {
         fields.insert("match".to_owned(), matches);
@@ -57,7 +56,7 @@ pub(super) fn rule(value: Value) -> Result<FaultRule, String> {
         other => other,
     };
     fields.insert("action".to_owned(), action);
-    let rule: FaultRule = read(Value::Object(fields))?;
+    let rule: FaultRule = strict::read(Value::Object(fields))?;
     rule.check()?;
     Ok(rule)
 }
@@ -77,7 +76,7 @@ pub(crate) fn rules(value: Value) -> Result<Vec<FaultRule>, String> {
             preset: None,
             _seed: IgnoredAny,
         },
-        other => read(other)?,
+        other => strict::read(other)?,
     };
     if list.rules.len() > MOST_RULES {
         let number = list.rules.len();
@@ -104,29 +103,6 @@ pub(crate) fn read_file(path: &Path) -> Result<Vec<FaultRule>, MockError> {
     let value = serde_saphyr::from_str(&text);
     let value = value.map_err(|error| wrong(format!("not YAML: {error}")))?;
     rules(value).map_err(wrong)
-}
-
-fn read<'de, T: Deserialize<'de>>(value: Value) -> Result<T, String> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let path = error.path().to_string();
-        let problem = with_suggestion(&error.into_inner().to_string());
-        match path.as_str() {
-            "." => problem,
-            _ => format!("{path}: {problem}"),
-        }
-    })
-}
-
-/// Adds the nearest name to serde's "unknown field `x`, expected one of `y`, `z`".
-pub(crate) fn with_suggestion(problem: &str) -> String {
-    let quoted: Vec<&str> = problem.split('`').skip(1).step_by(2).collect();
-    match quoted.split_first() {
-        Some((wrong, known)) if problem.contains("unknown ") => match nearest(wrong, known) {
-            Some(name) => format!("{problem}; did you mean {name}?"),
-            None => problem.to_owned(),
-        },
-        _ => problem.to_owned(),
-    }
 }
 
 /// Optional durations such as `1m30s`, as the flags have them.

@@ -146,7 +146,7 @@ fn clb_05_all_problems_of_a_spec_are_reported_at_once() {
     assert_eq!(
         lb_spec([("listenerPort", "0"), ("lbVpc", "v")]).unwrap_err(),
         "lbSpec.listenerPort: \"0\": not a number from 1 to 65535; \
-         lbSpec.lbVpcID: is missing; lbSpec.lbListenerProtocol: is missing (unknown: lbVpc)"
+         lbSpec.lbVpcID: is missing; lbSpec.lbListenerProtocol: is missing (unknown: lbVpc, did you mean lbVpcID?)"
     );
     assert_eq!(
         lb_spec([("listenerID", "l")]).unwrap_err(),
@@ -220,7 +220,7 @@ fn a_misspelled_key_is_refused_and_a_strange_one_ignored() {
     for (key, meant) in [
         ("loadBalancerTyp", "loadBalancerType"),
         ("listener_port", "listenerPort"),
-        ("LBID", "lbID"),
+        ("DOMAIM", "domain"),
         ("uri", "url"),
     ] {
         let error = with(key).unwrap_err();

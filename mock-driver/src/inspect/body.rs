@@ -1,12 +1,13 @@
 //! Reads the bodies of requests to the mock's own endpoints, within limits of size and time.
 
 use super::EndpointError;
+use crate::strict;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
 use lbcf_driver_sdk::wire;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -22,20 +23,24 @@ pub(super) async fn read<T: DeserializeOwned>(request: Request) -> Result<T, End
     wire::from_slice(&bytes(request, LIMIT).await?).map_err(bad)
 }
 
-/// The same for bodies that may be empty.
-pub(super) async fn read_or_default<T: DeserializeOwned + Default>(
+/// The same, and refuses unknown fields of types that do. An empty body is an object without fields.
+pub(super) async fn read_strictly<T: DeserializeOwned>(
     request: Request,
 ) -> Result<T, EndpointError> {
-    match bytes(request, LIMIT).await?.trim_ascii() {
-        b"" => Ok(T::default()),
-        body => wire::from_slice(body).map_err(bad),
-    }
+    let value = match bytes(request, LIMIT).await?.trim_ascii() {
+        b"" => Value::Object(Map::new()),
+        body => parsed(body)?,
+    };
+    strict::read(value).map_err(bad)
 }
 
 /// Reads any JSON, for routes with the long limit.
 pub(super) async fn json(request: Request) -> Result<Value, EndpointError> {
-    let body = bytes(request, LONG_LIMIT).await?;
-    serde_json::from_slice(&body).map_err(|error| bad(format!("the body is not JSON: {error}")))
+    parsed(&bytes(request, LONG_LIMIT).await?)
+}
+
+fn parsed(body: &[u8]) -> Result<Value, EndpointError> {
+    serde_json::from_slice(body).map_err(|error| bad(format!("the body is not JSON: {error}")))
 }
 
 fn bad(problem: impl ToString) -> EndpointError {

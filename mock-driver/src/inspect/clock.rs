@@ -13,6 +13,7 @@ use std::time::Duration;
 const LONGEST: f64 = 366.0 * 24.0 * 3600.0;
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Advance {
     seconds: f64,
 }
@@ -26,7 +27,7 @@ pub(super) async fn advance(
     State(cloud): State<Cloud>,
     request: Request,
 ) -> Result<Response, EndpointError> {
-    let Advance { seconds } = body::read(request).await?;
+    let Advance { seconds } = body::read_strictly(request).await?;
     if !(0.0..=LONGEST).contains(&seconds) {
         let message = format!("seconds: {seconds}: not a number from 0 to {LONGEST}");
         return Err(EndpointError::new(StatusCode::BAD_REQUEST, message));

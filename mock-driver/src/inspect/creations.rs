@@ -27,7 +27,7 @@ pub(super) async fn release(
     let Release {
         record_id,
         load_balancer,
-    } = body::read_or_default(request).await?;
+    } = body::read_strictly(request).await?;
     let which = load_balancer.or(record_id);
     let released = cloud.release_creations(which.as_deref());
     if let (Some(which), []) = (which, released.as_slice()) {

@@ -1,0 +1,30 @@
+//! Reads documents that users write for the mock alone: unlike on the wire, unknown fields and words
+//! are refused, with the nearest known one.
+
+use lbcf_driver_sdk::fields::nearest;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Reads a value; errors begin with the path of the field.
+pub(crate) fn read<'de, T: Deserialize<'de>>(value: Value) -> Result<T, String> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string();
+        let problem = with_suggestion(&error.into_inner().to_string());
+        match path.as_str() {
+            "." => problem,
+            _ => format!("{path}: {problem}"),
+        }
+    })
+}
+
+/// Adds the nearest name to serde's "unknown field `x`, expected one of `y`, `z`".
+pub(crate) fn with_suggestion(problem: &str) -> String {
+    let quoted: Vec<&str> = problem.split('`').skip(1).step_by(2).collect();
+    match quoted.split_first() {
+        Some((wrong, known)) if problem.contains("unknown ") => match nearest(wrong, known) {
+            Some(name) => format!("{problem}; did you mean {name}?"),
+            None => problem.to_owned(),
+        },
+        _ => problem.to_owned(),
+    }
+}
