@@ -69,6 +69,19 @@ pub struct MockDriverArgs {
     )]
     pub fault_seed: u64,
 
+    /// File with the state of the cloud at the start, as GET /_mock/state shows it, YAML or JSON
+    #[arg(
+        long,
+        env = "LBCF_MOCK_SEED_FILE",
+        value_name = "FILE",
+        conflicts_with = "empty"
+    )]
+    pub seed_file: Option<PathBuf>,
+
+    /// File in which the cloud is kept: it continues with what it has, and saves every change
+    #[arg(long, env = "LBCF_MOCK_STATE_FILE", value_name = "FILE")]
+    pub state_file: Option<PathBuf>,
+
     /// Number of load balancers that the cloud allows, those from the start included
     #[arg(long, env = "LBCF_MOCK_MAX_LOAD_BALANCERS", value_name = "NUMBER")]
     pub max_load_balancers: Option<usize>,
@@ -146,11 +159,14 @@ pub async fn run(args: MockDriverArgs, middleware: impl Middleware) -> Result<()
 
 /// The cloud with the rules and quotas of the flags.
 fn cloud(args: &MockDriverArgs) -> Result<Cloud, MockError> {
-    let cloud = if args.empty {
-        Cloud::empty()
-    } else {
-        Cloud::with_samples()
+    let cloud = match &args.seed_file {
+        Some(file) => Cloud::from_file(file).map_err(MockError::State)?,
+        None if args.empty => Cloud::empty(),
+        None => Cloud::with_samples(),
     };
+    if let Some(file) = &args.state_file {
+        cloud.keep_in_file(file).map_err(MockError::State)?;
+    }
     let file = args.faults.as_deref().map(faults::read_file).transpose()?;
     let preset = args.preset.map(FaultPreset::rules);
     let rules = file.into_iter().chain(preset).flatten().collect();
@@ -278,6 +294,47 @@ mod tests {
     }
 
     #[test]
+    fn a_cloud_begins_with_its_seed_and_continues_with_its_file() {
+        let folder = std::env::temp_dir().join(format!("lbcf-mock-seed-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let [seed, kept] = ["seed.yaml", "state.json"].map(|name| folder.join(name));
+        let flag = |name: &str, path: &std::path::Path| format!("--{name}={}", path.display());
+        let flags = [flag("seed-file", &seed), flag("state-file", &kept)];
+        let start = || cloud(&parsed(&[&flags[0], &flags[1]]));
+        let missing = start().unwrap_err().to_string();
+        assert!(
+            missing.contains("seed.yaml: there is no such file"),
+            "{missing}"
+        );
+        std::fs::write(&seed, "loadBalancers:\n- id: lb-7\n").unwrap();
+        let ids = |cloud: &Cloud| {
+            cloud
+                .state()
+                .load_balancers
+                .into_iter()
+                .map(|it| it.id)
+                .collect::<Vec<_>>()
+        };
+        let first = start().unwrap();
+        assert_eq!(ids(&first), ["lb-7"]);
+        assert!(first.reset_load_balancer("lb-7"));
+        let empty = serde_json::from_str(r#"{"loadBalancers": []}"#).unwrap();
+        first.restore(&empty).unwrap();
+        let next = start().unwrap();
+        assert_eq!(ids(&next), [""; 0], "it continues");
+        next.reset();
+        assert_eq!(ids(&next), ["lb-7"], "a reset returns to the seed");
+        std::fs::write(&kept, "{").unwrap();
+        let damaged = start().unwrap_err().to_string();
+        assert!(
+            damaged.contains("state: ") && damaged.contains("state.json: not JSON"),
+            "{damaged}"
+        );
+        assert_eq!(std::fs::read_to_string(&kept).unwrap(), "{");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
     fn wrong_flags_are_refused() {
         for flags in [
             ["--creation-polls=-1"].as_slice(),
@@ -285,6 +342,7 @@ mod tests {
             &["--creation-polls=1", "--stage-duration=1s"],
             &["--creation-polls=1", "--hold-creations"],
             &["--preset=wild"],
+            &["--empty", "--seed-file=x"],
             &["--fault-seed=x"],
             &["--max-load-balancers=-1"],
             &["--max-backends=many"],

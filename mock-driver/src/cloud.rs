@@ -11,27 +11,33 @@ mod model;
 mod observe;
 mod outage;
 mod quota;
+mod restore;
 mod state;
+mod state_file;
 
 pub use clock::Clock;
 pub use creation::{Creation, CreationPace, CreationStage, NewLoadBalancer};
 pub use endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, Rule};
 pub use error::{AddListenerError, BindError, CreateError, NotFound};
+pub use ids::Ids;
 pub use model::Target;
 pub use observe::{Observation, ObservedBackend, ObservedLoadBalancer};
 pub use outage::{CloudError, Unavailable};
 pub use quota::{QuotaExceeded, Quotas};
 pub use state::{
-    CloudState, ListenerState, LoadBalancerState, RuleState, TargetGroupState, TargetState,
+    CloudState, CreationState, ListenerState, LoadBalancerState, RuleState, StateVersion,
+    TargetGroupState, TargetState,
 };
 
 use crate::WebhookCalls;
 use crate::faults::FaultTable;
-use crate::journal::CallLog;
+use crate::journal::{CallLog, CallQuery, JournalEntry};
 use lbcf_driver_sdk::webhook::StringMap;
 use model::Model;
+use state_file::StateFile;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A handle to a cloud; clones are handles to the same one.
@@ -50,12 +56,15 @@ struct Shared {
     start: Start,
     calls: CallLog,
     faults: FaultTable,
+    /// Locked after the model.
+    file: Mutex<Option<StateFile>>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Start {
     Empty,
     Samples,
+    State(Arc<CloudState>),
 }
 
 impl Start {
@@ -66,8 +75,12 @@ impl Start {
         ("lb-bar", "lsn-bar"),
     ];
 
-    fn model(self) -> Model {
+    fn model(&self, now: Duration) -> Model {
         let mut model = Model::default();
+        if let Self::State(state) = self {
+            // It was checked when it was read.
+            return state.model(now).unwrap_or_default();
+        }
         if matches!(self, Self::Samples) {
             for (load_balancer, listener) in Self::SAMPLES {
                 model.add_existing(load_balancer, listener, 80);
@@ -91,20 +104,99 @@ impl Cloud {
         Self::new(Start::Samples, Clock::system())
     }
 
+    /// A cloud with this state, to which [`reset`](Self::reset) returns.
+    ///
+    /// # Errors
+    /// What is wrong with the state, and where.
+    pub fn with_state(state: CloudState) -> Result<Self, String> {
+        state.model(Duration::ZERO)?;
+        Ok(Self::new(Start::State(state.into()), Clock::system()))
+    }
+
+    /// A cloud with the state of a file in YAML or JSON, in the format of [`CloudState`].
+    ///
+    /// # Errors
+    /// Why the file cannot be read, or what is wrong with it.
+    pub fn from_file(path: &Path) -> Result<Self, String> {
+        let at = |problem| format!("{}: {problem}", path.display());
+        let state =
+            state_file::read(path)?.ok_or_else(|| at("there is no such file".to_owned()))?;
+        Self::with_state(state).map_err(at)
+    }
+
+    /// Continues with the state of a file if there is one, and saves every change to it before any
+    /// caller sees it.
+    ///
+    /// # Errors
+    /// What is wrong with the file, which then stays as it is, or why it cannot be written.
+    pub fn keep_in_file(&self, path: &Path) -> Result<(), String> {
+        if let Some(state) = state_file::read(path)? {
+            let restored = self.restore(&state);
+            restored.map_err(|problem| format!("{}: {problem}", path.display()))?;
+        }
+        *self.file() = Some(StateFile::new(path.to_owned()));
+        self.with(|_, _| ());
+        match self.unsaved() {
+            None => Ok(()),
+            Some(problem) => {
+                *self.file() = None;
+                Err(problem)
+            }
+        }
+    }
+
+    /// Replaces everything that the cloud holds.
+    ///
+    /// # Errors
+    /// What is wrong with the state, and where; nothing changes then.
+    pub fn restore(&self, state: &CloudState) -> Result<(), String> {
+        let now = self.shared.clock.now();
+        let restored = state.model(now)?;
+        self.with(|model, _| model.replace(restored));
+        Ok(())
+    }
+
+    /// Restores the initial state of one instance, which does not exist if it was created later.
+    /// Returns whether there was or is one.
+    pub fn reset_load_balancer(&self, id: &str) -> bool {
+        self.with(|model, now| {
+            let initial = self.shared.start.model(now).load_balancers.remove(id);
+            let was_there = model.load_balancers.remove(id).is_some();
+            let is_there = initial.is_some();
+            model
+                .load_balancers
+                .extend(initial.map(|it| (id.to_owned(), it)));
+            was_there || is_there
+        })
+    }
+
+    /// Why the last change is not in the state file.
+    pub(crate) fn unsaved(&self) -> Option<String> {
+        self.file().as_ref()?.problem().map(str::to_owned)
+    }
+
+    fn file(&self) -> MutexGuard<'_, Option<StateFile>> {
+        self.shared
+            .file
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A new cloud with the initial state of this one and another clock.
     #[must_use]
     pub fn with_clock(&self, clock: Clock) -> Self {
-        Self::new(self.shared.start, clock)
+        Self::new(self.shared.start.clone(), clock)
     }
 
     fn new(start: Start, clock: Clock) -> Self {
         Self {
             shared: Arc::new(Shared {
-                model: Mutex::new(start.model()),
+                model: Mutex::new(start.model(clock.now())),
                 clock,
                 start,
                 calls: CallLog::default(),
                 faults: FaultTable::default(),
+                file: Mutex::default(),
             }),
         }
     }
@@ -112,10 +204,9 @@ impl Cloud {
     /// Restores the initial state, with the ID counters and the fault rules of the start, clears the
     /// journal and ends an outage. The counters of webhook calls keep their values.
     pub fn reset(&self) {
-        self.with(|model, _| {
-            let quotas = model.quotas;
-            *model = self.shared.start.model();
-            model.quotas = quotas;
+        self.with(|model, now| {
+            model.replace(self.shared.start.model(now));
+            model.outage = false;
         });
         self.shared.calls.clear();
         self.shared.faults.reset();
@@ -129,9 +220,10 @@ impl Cloud {
             shared: Arc::new(Shared {
                 model: Mutex::new(copy),
                 clock: self.shared.clock.clone(),
-                start: self.shared.start,
+                start: self.shared.start.clone(),
                 calls: CallLog::default(),
                 faults: FaultTable::default(),
+                file: Mutex::default(),
             }),
         }
     }
@@ -174,6 +266,12 @@ impl Cloud {
     /// An endpoint's attributes, also during an outage; none if it does not exist.
     pub(crate) fn stored_attributes(&self, endpoint: &Endpoint) -> Option<StringMap> {
         self.with(|model, _| Some(model.group_mut(endpoint).ok()?.attributes.clone()))
+    }
+
+    /// The last webhook calls, oldest first, of all drivers of this cloud.
+    #[must_use]
+    pub fn journal(&self) -> Vec<JournalEntry> {
+        self.shared.calls.entries(&CallQuery::default())
     }
 
     pub(crate) fn call_log(&self) -> &CallLog {
@@ -315,7 +413,12 @@ impl Cloud {
             .unwrap_or_else(PoisonError::into_inner);
         let now = self.shared.clock.now();
         model.advance(now);
-        operation(&mut model, now)
+        let result = operation(&mut model, now);
+        if let Some(file) = &mut *self.file() {
+            // The problem is shown by `/readyz`, and the next change tries again.
+            let _ = file.save(&CloudState::of(&model, now));
+        }
+        result
     }
 }
 

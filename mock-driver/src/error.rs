@@ -19,6 +19,9 @@ pub enum MockError {
     /// A fault rule is invalid, or the file with the rules cannot be read.
     #[error("fault rules: {0}")]
     Faults(String),
+    /// The state of the cloud cannot be read from a file, or not be kept in one.
+    #[error("state: {0}")]
+    State(String),
     /// No signal handler could be installed, so the server could not be stopped.
     #[error("cannot wait for signals: {0}")]
     Signals(#[source] io::Error),

@@ -12,8 +12,8 @@ mod requests;
 use crate::cloud::Cloud;
 use crate::journal::CallQuery;
 use crate::process::DriverProcess;
-use crate::strict::with_suggestion;
-use axum::extract::{DefaultBodyLimit, Query, Request, State};
+use crate::strict::{self, with_suggestion};
+use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
 use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{Router, delete, get, post};
@@ -22,6 +22,8 @@ use serde::Serialize;
 /// All endpoints, which the error for any other path or method lists.
 pub(crate) const ENDPOINTS: &[(&str, &str)] = &[
     ("GET", "/state"),
+    ("PUT", "/state"),
+    ("DELETE", "/loadbalancers/{id}"),
     ("GET", "/observe"),
     ("POST", "/observe/foreign"),
     ("POST", "/observe/unbind"),
@@ -48,7 +50,13 @@ pub(crate) const ENDPOINTS: &[(&str, &str)] = &[
 /// The endpoints, without their prefix.
 pub(crate) fn router(cloud: Cloud, process: DriverProcess) -> Router {
     Router::new()
-        .route("/state", get(state))
+        .route(
+            "/state",
+            get(state)
+                .put(restore)
+                .layer(DefaultBodyLimit::max(body::LONGEST)),
+        )
+        .route("/loadbalancers/{id}", delete(reset_load_balancer))
         .route("/observe", get(observe))
         .route("/observe/foreign", post(by_hand::foreign))
         .route("/observe/unbind", post(by_hand::unbind))
@@ -81,6 +89,26 @@ pub(crate) fn router(cloud: Cloud, process: DriverProcess) -> Router {
 
 async fn state(State(cloud): State<Cloud>) -> Response {
     pretty(StatusCode::OK, &cloud.state())
+}
+
+/// Replaces everything that the cloud holds.
+async fn restore(State(cloud): State<Cloud>, request: Request) -> Result<Response, EndpointError> {
+    let wrong = |problem| EndpointError::new(StatusCode::BAD_REQUEST, problem);
+    let given = strict::read(body::document(request).await?).map_err(wrong)?;
+    cloud.restore(&given).map_err(wrong)?;
+    Ok(state(State(cloud)).await)
+}
+
+/// Restores the initial state of one instance.
+async fn reset_load_balancer(
+    State(cloud): State<Cloud>,
+    Path(id): Path<String>,
+) -> Result<Response, EndpointError> {
+    if !cloud.reset_load_balancer(&id) {
+        let message = format!("{id:?}: there is no load balancer with this id");
+        return Err(EndpointError::new(StatusCode::NOT_FOUND, message));
+    }
+    Ok(state(State(cloud)).await)
 }
 
 async fn observe(State(cloud): State<Cloud>) -> Response {

@@ -53,18 +53,46 @@
 //!
 //! | | |
 //! |---|---|
-//! | `GET /_mock/state` | everything that the cloud holds |
+//! | `GET /_mock/state` | everything that the cloud holds; `PUT` replaces it |
+//! | `DELETE /_mock/loadbalancers/{id}` | restores the initial state of one instance: mostly, that it does not exist |
 //! | `GET /_mock/observe` | the load balancers of LBCF, by the identities that the controller stores |
-//! | `GET /_mock/requests` | the last webhook calls; `?webhook=`, `?recordID=`, `?since=` |
-//! | `POST /_mock/reset` | restores the initial state of the cloud, and ends an outage |
+//! | `GET /_mock/requests` | the last webhook calls; `?webhook=`, `?recordID=`, `?loadBalancer=`, `?address=`, `?status=` with `*` and `?`, `?fault=true`, `?since=`, `?bodies=true` |
+//! | `GET /_mock/requests/{number}` | one of them, with its bodies |
+//! | `GET /_mock/requests/wait` | the same query, `?count=`, `?timeout=`: waits until there are as many calls; 504 if they do not come |
+//! | `GET /_mock/requests/stream` | the same query: calls as server-sent events, as they end |
+//! | `GET /_mock/requests/export` | the same query: a document for `lbcf conformance replay` |
+//! | `GET`, `POST`, `PUT`, `DELETE /_mock/faults` | lists, adds, replaces and removes [fault rules](#faults); `DELETE /_mock/faults/{id}` removes one |
+//! | `POST /_mock/creations/release` | completes creations that are held, all or `{"recordID":""}` or `{"lbID":""}` |
+//! | `POST /_mock/clock/advance` | `{"seconds":60}`: moves the cloud's time forward; `GET /_mock/clock` shows it |
+//! | `POST /_mock/reset` | restores the initial state of the cloud and the fault rules of the start, and ends an outage |
 //! | `POST /_mock/observe/foreign` | binds a backend that LBCF has not registered: `{"lbInfo":{},"addr":""}` |
 //! | `POST /_mock/observe/unbind` | unbinds a backend behind the driver's back: the same body |
 //! | `POST /_mock/observe/attributes` | replaces attributes behind the driver's back: `{"lbInfo":{},"attributes":{}}` |
 //! | `POST /_mock/fault` | `{"on":true}`: the cloud's API is temporarily unavailable, until `{"on":false}`; `GET` shows which |
 //! | `POST /_mock/restart` | kills the driver and starts it again, while the cloud stays; responds when it serves |
+//! | `GET /livez`, `GET /readyz` | whether the mock runs, and whether its driver is not being restarted |
+//! | `GET /metrics` | the driver's metrics, as every driver of the SDK has them |
 //!
 //! Endpoints that change something respond with the new state. Errors are `{"error":"…"}` and name
 //! the field: 404 if `lbInfo` names no load balancer, 409 for a backend that is bound already.
+//!
+//! # Faults
+//!
+//! A rule matches calls and does something to them. The first one that matches a call wins; the cloud
+//! stays right. [`FaultRule`] has all conditions and actions:
+//!
+//! ```json
+//! {"match": {"webhook": "ensureBackend", "loadBalancer": "lb-*", "share": 0.3, "times": 5}, "action": "loseAnswer"}
+//! {"match": {"webhook": "deregisterBackend"}, "action": {"running": {"calls": 3, "retryAfter": "1s"}}}
+//! {"match": {"address": "10.0.0.1:*", "skip": 1}, "action": {"fail": {"message": "no such network"}}}
+//! {"action": {"delay": {"time": "200ms", "jitter": "300ms"}}}
+//! ```
+//!
+//! `fail`, `running`, `httpStatus`, `hang` and `reset` come instead of the work; `malformed`,
+//! `truncated` and `loseAnswer` after it. The body may be a rule, a list of rules, or
+//! `{"rules":[],"preset":"chaos"}` ([`FaultPreset`]). A load balancer's attributes and a backend's
+//! parameters may have a rule under the key [`IN_BAND_FAULT`], or just the name of an action: it hits
+//! the operations on that load balancer or backend.
 //!
 //! A restart closes the connections of the killed driver, and its pending calls get no response.
 
@@ -93,8 +121,8 @@ pub use cloud::{
     AddListenerError, BindError, Clock, Cloud, CloudError, CloudState, CreateError, Creation,
     CreationPace, CreationStage, Endpoint, ListenerProtocol, ListenerState, LoadBalancerState,
     LoadBalancerType, NewLoadBalancer, NotFound, Observation, ObservedBackend,
-    ObservedLoadBalancer, QuotaExceeded, Quotas, Rule, RuleState, Target, TargetGroupState,
-    TargetState, Unavailable,
+    ObservedLoadBalancer, QuotaExceeded, Quotas, Rule, RuleState, StateVersion, Target,
+    TargetGroupState, TargetState, Unavailable,
 };
 pub use driver::ClbDriver;
 pub use error::MockError;

@@ -1,6 +1,7 @@
 //! The mock over HTTP: the SDK's webhooks, and the mock's own endpoints under `/_mock`.
 
 use crate::calls;
+use crate::cloud::Cloud;
 use crate::driver::ClbDriver;
 use crate::inspect;
 use crate::middleware::Middleware;
@@ -36,11 +37,14 @@ pub(crate) fn with_process(
     let around = Arc::clone(&middleware);
     let process = DriverProcess::start(move |run| webhooks(driver.clone(), run, &*around));
     let webhooks = process.clone();
-    let endpoints = inspect::router(cloud, process.clone());
+    let endpoints = inspect::router(cloud.clone(), process.clone());
     let router = Router::new()
         .nest("/_mock", middleware.wrap_endpoints(endpoints))
         .route("/livez", get(async || "ok\n"))
-        .route("/readyz", get(ready).with_state(process.clone()))
+        .route(
+            "/readyz",
+            get(ready).with_state((process.clone(), cloud.clone())),
+        )
         .fallback(async move |request| webhooks.call(request).await)
         .layer(map_response(add_version));
     (router, process)
@@ -68,15 +72,17 @@ fn webhooks(
     )
 }
 
-/// Not while the driver is being restarted.
-async fn ready(State(process): State<DriverProcess>) -> (StatusCode, &'static str) {
-    if process.run().has_ended() {
-        return (
-            StatusCode::SERVICE_UNAVAILABLE,
-            "the driver is being restarted\n",
-        );
+/// Not while the driver is being restarted, or changes cannot be saved.
+async fn ready(State((process, cloud)): State<(DriverProcess, Cloud)>) -> (StatusCode, String) {
+    let problem = if process.run().has_ended() {
+        Some("the driver is being restarted".to_owned())
+    } else {
+        cloud.unsaved()
+    };
+    match problem {
+        None => (StatusCode::OK, "ok\n".to_owned()),
+        Some(problem) => (StatusCode::SERVICE_UNAVAILABLE, problem + "\n"),
     }
-    (StatusCode::OK, "ok\n")
 }
 
 async fn add_version(mut response: Response) -> Response {

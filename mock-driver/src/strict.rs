@@ -5,8 +5,12 @@ use lbcf_driver_sdk::fields::nearest;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Reads a value; errors begin with the path of the field.
+/// Reads an object; errors begin with the path of the field.
 pub(crate) fn read<'de, T: Deserialize<'de>>(value: Value) -> Result<T, String> {
+    if !value.is_object() {
+        // Serde would read the items of a list as the fields in their order.
+        return Err("it must be an object".to_owned());
+    }
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
         let problem = with_suggestion(&error.into_inner().to_string());

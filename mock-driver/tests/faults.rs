@@ -270,7 +270,7 @@ async fn wrong_rules_are_refused_and_change_nothing() {
         for (body, expected) in [
             ("", "the body is not JSON"),
             ("{", "the body is not JSON"),
-            ("7", "invalid type"),
+            ("7", "must be an object"),
             ("{}", "missing field `action`"),
             (r#"{"action":"hung"}"#, "hung"),
             (r#"[{"action":"reset"},{"action":"hung"}]"#, "rules[1]"),

@@ -206,3 +206,52 @@ async fn the_clock_moves_forward_by_hand() {
         assert!(reply["error"].as_str().unwrap().len() > 10, "{reply}");
     }
 }
+
+#[tokio::test]
+async fn the_state_is_replaced_and_shown_in_one_format() {
+    let mock = Mock::new();
+    let created = mock.succ("createLoadBalancer", create("1", order())).await;
+    mock.succ(
+        "ensureBackend",
+        backend(&created["lbInfo"], "a", Value::Null),
+    )
+    .await;
+    let (_, before) = get(&mock, "state").await;
+    let (status, gone) = mock
+        .send("DELETE", "/_mock/loadbalancers/lb-00000001", Body::empty())
+        .await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(gone["loadBalancers"].as_array().unwrap().len(), 3);
+    let again = mock
+        .send("DELETE", "/_mock/loadbalancers/lb-00000001", Body::empty())
+        .await;
+    assert_eq!(again.0, StatusCode::NOT_FOUND);
+    assert!(again.1["error"].as_str().unwrap().contains("lb-00000001"));
+    for (body, expected) in [
+        ("", "not JSON"),
+        ("[]", "must be an object"),
+        (r#"{"version": 2}"#, "version 2"),
+        (
+            r#"{"loadBalancers": [{"id": "a", "listeners": [{"id": "b", "protocol": "TCP", "port": 0}]}]}"#,
+            "port: 0",
+        ),
+    ] {
+        let (status, reply) = mock.send("PUT", "/_mock/state", Body::from(body)).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{body}");
+        assert!(
+            reply["error"].as_str().unwrap().contains(expected),
+            "{body}: {reply}"
+        );
+    }
+    assert_eq!(get(&mock, "state").await.1, gone);
+    let (status, restored) = mock
+        .send("PUT", "/_mock/state", Body::from(before.to_string()))
+        .await;
+    assert_eq!((status, &restored), (StatusCode::OK, &before));
+    // The driver finds what it created.
+    assert_eq!(
+        mock.succ("createLoadBalancer", create("1", order())).await["lbInfo"],
+        created["lbInfo"]
+    );
+    assert_eq!(mock.addresses().await, ["a"]);
+}

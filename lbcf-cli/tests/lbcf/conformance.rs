@@ -295,6 +295,38 @@ fn failed_calls_are_sent_again() {
     );
 }
 
+#[test]
+fn calls_of_the_mocks_journal_are_sent_again() {
+    let mock = Running::start(&["mock-driver", "--listen=127.0.0.1:0", "--print-calls"]);
+    let url = mock.line_with("http://").trim().to_owned();
+    let address = url.trim_start_matches("http://");
+    get(address, "/healthz").unwrap();
+    // Each call is a line on standard output.
+    let line = mock.line_with("\"webhook\":\"healthz\"");
+    let printed: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(printed["response"], "{\"healthy\":true}");
+
+    let journal = TempFile::new("journal.json");
+    let export = get(address, "/_mock/requests/export").unwrap();
+    std::fs::write(journal.path(), export).unwrap();
+    let replay = ["replay", journal.as_str(), "--url", &url];
+    let again = conformance(&replay);
+    let (stdout, stderr) = (text(&again.stdout), text(&again.stderr));
+    assert_eq!(again.status.code(), Some(0), "{stdout}{stderr}");
+    assert!(stdout.contains("call #1"), "{stdout}");
+    assert!(
+        stdout.contains("1 with the same response, 0 with another"),
+        "{stdout}"
+    );
+    let checks = conformance(&[&replay[..], &["--only", "CLB-01"]].concat());
+    assert_eq!(checks.status.code(), Some(2));
+    assert!(text(&checks.stderr).contains("a journal has no checks"));
+    std::fs::write(journal.path(), r#"{"kind": "CallJournal", "calls": 7}"#).unwrap();
+    let wrong = conformance(&replay);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("the journal is invalid"));
+}
+
 /// A command for `--exec`: the mock, in which creating a load balancer takes long.
 fn slow_mock() -> String {
     let lbcf = env!("CARGO_BIN_EXE_lbcf");

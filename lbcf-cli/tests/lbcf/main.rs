@@ -14,3 +14,5 @@ mod kubectl;
 mod late_leader;
 mod new;
 mod process;
+#[cfg(unix)]
+mod state_file;

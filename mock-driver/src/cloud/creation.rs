@@ -2,6 +2,7 @@
 //! progress follows from the time at which the creation began and the current time, or from the calls.
 
 use super::endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, Rule};
+use super::state::{CreationState, LoadBalancerState};
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -93,6 +94,8 @@ pub(super) struct Origin {
     /// Whether a call has returned the result.
     pub(super) was_returned: bool,
     started: Duration,
+    /// How long it ran before it was restored.
+    before: Duration,
     pace: CreationPace,
     /// The calls that were answered with `Running`.
     polls: u32,
@@ -115,10 +118,82 @@ impl Origin {
             endpoint: None,
             was_returned: false,
             started,
+            before: Duration::ZERO,
             pace,
             polls: 0,
             is_released: false,
         }
+    }
+
+    /// The creation as a document.
+    pub(super) fn state(&self, now: Duration) -> CreationState {
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let is_complete = self.endpoint.is_some();
+        let (stage_ms, polls) = match self.pace {
+            CreationPace::Time(each) => (Some(millis(each)), None),
+            CreationPace::Polls(polls) => (None, Some(polls)),
+            CreationPace::Held => (None, None),
+        };
+        let rule = self.desired.rule.clone();
+        let (domain, url) = rule.map(|rule| (rule.domain, rule.url)).unzip();
+        CreationState {
+            protocol: self.desired.protocol,
+            port: self.desired.port,
+            domain,
+            url,
+            attributes: self.attributes.clone(),
+            listener: self.listener.clone(),
+            complete: is_complete,
+            returned: self.was_returned,
+            stage_ms,
+            polls,
+            polled: self.polls,
+            // It would differ each time, and no longer matters when the creation is complete.
+            elapsed_ms: if is_complete {
+                0
+            } else {
+                millis(self.elapsed(now))
+            },
+            released: self.is_released,
+        }
+    }
+
+    /// The creation of a document.
+    pub(super) fn restored(
+        id: &str,
+        token: &str,
+        instance: &LoadBalancerState,
+        state: &CreationState,
+        now: Duration,
+    ) -> Self {
+        let pace = match (state.stage_ms, state.polls) {
+            (Some(each), _) => CreationPace::Time(Duration::from_millis(each)),
+            (None, Some(polls)) => CreationPace::Polls(polls),
+            (None, None) => CreationPace::Held,
+        };
+        let rule = Rule::new(state.domain.as_deref(), state.url.as_deref());
+        let desired = NewLoadBalancer {
+            vpc: instance.vpc.clone(),
+            kind: instance.kind,
+            protocol: state.protocol,
+            port: state.port,
+            rule: state.protocol.has_rules().then_some(rule),
+        };
+        let listener = state.listener.as_ref().filter(|_| state.complete);
+        let endpoint = listener.map(|listener| Endpoint::new(id, listener, desired.rule.as_ref()));
+        Self {
+            listener: state.listener.clone(),
+            endpoint,
+            was_returned: state.returned,
+            polls: state.polled,
+            is_released: state.released,
+            before: Duration::from_millis(state.elapsed_ms),
+            ..Self::new(token, desired, state.attributes.clone(), now, pace)
+        }
+    }
+
+    fn elapsed(&self, now: Duration) -> Duration {
+        now.saturating_sub(self.started).saturating_add(self.before)
     }
 
     /// Counts a call that is answered with `Running`.
@@ -160,7 +235,7 @@ impl Origin {
                 stage.map(|stage| (*stage, None))
             }
             CreationPace::Time(each) => {
-                let elapsed = now.saturating_sub(self.started);
+                let elapsed = self.elapsed(now);
                 let mut end = Duration::ZERO;
                 stages.iter().find_map(|stage| {
                     end = end.saturating_add(each);

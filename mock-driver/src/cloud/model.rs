@@ -10,6 +10,9 @@ use lbcf_driver_sdk::webhook::StringMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+/// The network of instances that no driver has created.
+pub(super) const DEFAULT_VPC: &str = "vpc-default";
+
 #[derive(Debug, Clone, Default)]
 pub(super) struct Model {
     pub(super) load_balancers: BTreeMap<String, LoadBalancer>,
@@ -17,7 +20,7 @@ pub(super) struct Model {
     pub(super) outage: bool,
     pub(super) quotas: Quotas,
     pub(super) rate: CallRate,
-    ids: Ids,
+    pub(super) ids: Ids,
 }
 
 #[derive(Debug, Clone)]
@@ -50,8 +53,8 @@ pub(super) struct TargetGroup {
     pub(super) targets: BTreeMap<String, Target>,
     /// The client tokens that took the endpoint into use, and those that released it. The last
     /// release ends the use.
-    used_by: BTreeSet<String>,
-    released_by: BTreeSet<String>,
+    pub(super) used_by: BTreeSet<String>,
+    pub(super) released_by: BTreeSet<String>,
 }
 
 /// A target of an endpoint.
@@ -67,7 +70,7 @@ pub struct Target {
 }
 
 impl LoadBalancer {
-    fn new(vpc: &str) -> Self {
+    pub(super) fn new(vpc: &str) -> Self {
         Self {
             vpc: vpc.to_owned(),
             kind: LoadBalancerType::Open,
@@ -94,7 +97,7 @@ impl LoadBalancer {
 }
 
 impl Listener {
-    fn new(protocol: ListenerProtocol, port: u16) -> Self {
+    pub(super) fn new(protocol: ListenerProtocol, port: u16) -> Self {
         let forwarding = if protocol.has_rules() {
             Forwarding::ByRule(BTreeMap::new())
         } else {
@@ -124,6 +127,12 @@ impl TargetGroup {
 }
 
 impl Model {
+    /// Becomes another one, with the quotas and the outage of this one.
+    pub(super) fn replace(&mut self, other: Self) {
+        self.load_balancers = other.load_balancers;
+        self.ids = other.ids;
+    }
+
     /// Puts in place the results of the stages that have completed.
     pub(super) fn advance(&mut self, now: Duration) {
         for (id, load_balancer) in &mut self.load_balancers {
@@ -157,7 +166,7 @@ impl Model {
 
     /// Adds an instance with one TCP listener that no driver has created.
     pub(super) fn add_existing(&mut self, load_balancer: &str, listener: &str, port: u16) {
-        let mut instance = LoadBalancer::new("vpc-default");
+        let mut instance = LoadBalancer::new(DEFAULT_VPC);
         instance.listeners.insert(
             listener.to_owned(),
             Listener::new(ListenerProtocol::Tcp, port),

@@ -1,31 +1,66 @@
-//! Everything that the cloud holds, as a document for users, and for tests that compare. It is in
-//! the order of the IDs, so equal clouds have equal documents.
+//! Everything that the cloud holds, as a document: for users, for tests that compare, and to be
+//! [restored](super::restore). It is in the order of the IDs, so equal clouds have equal documents.
+
+mod given;
 
 use super::creation::CreationStage;
 use super::endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, Rule};
-use super::model::{Forwarding, Listener, Model, TargetGroup};
+use super::ids::Ids;
+use super::model::{DEFAULT_VPC, Forwarding, Listener, Model, TargetGroup};
+use given::{GivenListener, GivenRule};
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Everything that the cloud holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CloudState {
+    /// The version of the format.
+    #[serde(default)]
+    pub version: StateVersion,
     /// All CLB instances, by ID.
+    #[serde(default)]
     pub load_balancers: Vec<LoadBalancerState>,
+    /// The numbers of the last IDs.
+    #[serde(default)]
+    pub last_ids: Ids,
+}
+
+/// The version of the format, 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u64", into = "u64")]
+pub struct StateVersion;
+
+impl From<StateVersion> for u64 {
+    fn from(_: StateVersion) -> Self {
+        1
+    }
+}
+
+impl TryFrom<u64> for StateVersion {
+    type Error = String;
+
+    fn try_from(version: u64) -> Result<Self, String> {
+        match version {
+            1 => Ok(Self),
+            _ => Err(format!("version {version}: this mock reads version 1")),
+        }
+    }
 }
 
 /// The state of a CLB instance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LoadBalancerState {
     /// The ID of the instance.
     pub id: String,
     /// The ID of the network.
+    #[serde(default = "default_vpc")]
     pub vpc: String,
     /// From where it can be reached.
-    #[serde(rename = "type")]
+    #[serde(default, rename = "type")]
     pub kind: LoadBalancerType,
     /// The current stage, while it is being created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,13 +68,60 @@ pub struct LoadBalancerState {
     /// The client token of its creation; none for one that existed from the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_token: Option<String>,
+    /// The rest of its creation; none for one that existed from the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub creation: Option<CreationState>,
     /// The listeners, by ID.
+    #[serde(default)]
     pub listeners: Vec<ListenerState>,
+}
+
+/// How an instance was created, beside what its listeners show.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CreationState {
+    /// The protocol of the listener.
+    pub protocol: ListenerProtocol,
+    /// The port of the listener.
+    pub port: u16,
+    /// The domain of the rule of an HTTP or HTTPS listener.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
+    /// The path of that rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The attributes that the load balancer gets.
+    #[serde(default)]
+    pub attributes: StringMap,
+    /// The ID of the listener, once it exists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listener: Option<String>,
+    /// Whether it is complete.
+    #[serde(default)]
+    pub complete: bool,
+    /// Whether a call has returned the result.
+    #[serde(default)]
+    pub returned: bool,
+    /// How long each stage takes, in milliseconds, if it is a matter of time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage_ms: Option<u64>,
+    /// How many calls it takes, if they count; without either it is held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub polls: Option<u32>,
+    /// How many calls there were.
+    #[serde(default)]
+    pub polled: u32,
+    /// How long ago it began, in milliseconds; only while it runs.
+    #[serde(default)]
+    pub elapsed_ms: u64,
+    /// Whether it was released by hand.
+    #[serde(default)]
+    pub released: bool,
 }
 
 /// The state of a listener.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", from = "GivenListener")]
 pub struct ListenerState {
     /// The ID of the listener.
     pub id: String,
@@ -48,16 +130,16 @@ pub struct ListenerState {
     /// The port of the listener.
     pub port: u16,
     /// The targets of a TCP or UDP listener.
-    #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub targets: Option<TargetGroupState>,
     /// The rules of an HTTP or HTTPS listener.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rules: Option<Vec<RuleState>>,
 }
 
 /// The state of a forwarding rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", from = "GivenRule")]
 pub struct RuleState {
     /// The domain of the requests; `*` is any.
     pub domain: String,
@@ -73,22 +155,33 @@ pub struct RuleState {
 #[serde(rename_all = "camelCase")]
 pub struct TargetGroupState {
     /// The attributes, as the driver last set them.
+    #[serde(default)]
     pub attributes: StringMap,
-    /// The identity, if LBCF uses the endpoint.
+    /// The identity, if LBCF uses the endpoint. It follows from `usedBy`, and is not read.
+    #[serde(default)]
     pub used_as: Vec<StringMap>,
+    /// The client tokens that use the endpoint.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub used_by: BTreeSet<String>,
+    /// Those that have released it, while others use it.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub released_by: BTreeSet<String>,
     /// The targets, by address.
+    #[serde(default)]
     pub targets: Vec<TargetState>,
 }
 
 /// The state of a target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TargetState {
     /// The address, as it was bound.
     pub addr: String,
     /// The weight, 0 to 100.
+    #[serde(default = "default_weight")]
     pub weight: u8,
     /// The parameters, as the driver last set them.
+    #[serde(default)]
     pub parameters: StringMap,
     /// The `recordID` of the `ensureBackend` that bound it; none if a user bound it by hand.
     #[serde(rename = "recordID", default, skip_serializing_if = "Option::is_none")]
@@ -108,6 +201,7 @@ impl CloudState {
                     .being_created()
                     .and_then(|origin| Some(origin.running(now)?.0)),
                 client_token: instance.origin.as_ref().map(|origin| origin.token.clone()),
+                creation: instance.origin.as_ref().map(|origin| origin.state(now)),
                 listeners: instance
                     .listeners
                     .iter()
@@ -115,8 +209,20 @@ impl CloudState {
                     .collect(),
             })
             .collect();
-        Self { load_balancers }
+        Self {
+            version: StateVersion,
+            load_balancers,
+            last_ids: model.ids,
+        }
     }
+}
+
+fn default_vpc() -> String {
+    DEFAULT_VPC.to_owned()
+}
+
+const fn default_weight() -> u8 {
+    100
 }
 
 fn listener_state(load_balancer: &str, id: &str, listener: &Listener) -> ListenerState {
@@ -145,6 +251,8 @@ fn group_state(endpoint: &Endpoint, group: &TargetGroup) -> TargetGroupState {
     TargetGroupState {
         attributes: group.attributes.clone(),
         used_as: Vec::from_iter(group.is_in_use().then(|| endpoint.lb_info())),
+        used_by: group.used_by.clone(),
+        released_by: group.released_by.clone(),
         targets: group
             .targets
             .iter()

@@ -3,6 +3,7 @@
 mod creation;
 mod deletion;
 mod outage;
+mod state;
 mod targets;
 
 use super::*;

@@ -68,7 +68,7 @@ fn every_action_and_condition_is_read_and_written() {
 fn wrong_rules_are_refused_with_field_value_and_what_is_allowed() {
     for (text, expected) in [
         (json!({}), "missing field `action`"),
-        (json!([]), "expected struct"),
+        (json!([]), "must be an object"),
         (json!({"action": "hng"}), "did you mean hang?"),
         (json!({"acton": "hang"}), "did you mean action?"),
         (

@@ -15,6 +15,8 @@ use tokio::time::timeout;
 pub(super) const LIMIT: usize = 64 << 10;
 /// The largest document, in bytes: a thousand fault rules fit.
 pub(super) const LONG_LIMIT: usize = 1 << 20;
+/// The largest state of a cloud, in bytes: some hundred thousand backends.
+pub(super) const LONGEST: usize = 64 << 20;
 /// How long a body may take to arrive.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -37,6 +39,11 @@ pub(super) async fn read_strictly<T: DeserializeOwned>(
 /// Reads any JSON, for routes with the long limit.
 pub(super) async fn json(request: Request) -> Result<Value, EndpointError> {
     parsed(&bytes(request, LONG_LIMIT).await?)
+}
+
+/// Reads any JSON, for routes with the longest limit.
+pub(super) async fn document(request: Request) -> Result<Value, EndpointError> {
+    parsed(&bytes(request, LONGEST).await?)
 }
 
 fn parsed(body: &[u8]) -> Result<Value, EndpointError> {

@@ -1,6 +1,8 @@
-//! `replay`: sends the calls of a report's failed checks again, and compares the responses.
+//! `replay`: sends the calls of a report's failed checks, or of the mock driver's journal, again, and
+//! compares the responses.
 
 mod compare;
+mod journal;
 mod plan;
 
 use super::connection::ConnectionArgs;
@@ -11,7 +13,7 @@ use crate::exchange::NoResponse;
 use crate::fixture::Endpoint;
 use crate::output::human::layout::Page;
 use crate::output::{curl_of, read, shown};
-use crate::report::{Exit, Report};
+use crate::report::{ExchangeReport, Exit, Report};
 use crate::transport::Transport;
 use plan::{Replay, ReplayedCall};
 use std::path::{Path, PathBuf};
@@ -27,7 +29,7 @@ const LONGEST_REPORT: u64 = 256 << 20;
     after_help = "The calls are real: they may create and delete load balancers, without confirmation, and nothing is cleaned up. Exit code 0: all were sent; 1: some were not; 2: invalid arguments or an invalid report; 3: the driver cannot be reached."
 )]
 pub struct ReplayArgs {
-    /// Report of `run --output json=FILE`
+    /// Report of `run --output json=FILE`, or the mock driver's `/_mock/requests/export`
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
@@ -61,16 +63,27 @@ pub struct ReplayArgs {
 }
 
 pub(super) async fn run(args: &ReplayArgs) -> Result<Exit, CommandError> {
-    let report = report(&args.file)?;
+    let recorded = recorded(&args.file)?;
     let only = names::read("--only", &args.only)?;
     let transport = args
         .connection
         .transport(&args.url.0, &Endpoint::default())?;
-    let calls = plan::calls(&report, &only);
+    let calls = match &recorded {
+        Recorded::Report(report) => plan::calls(report, &only),
+        Recorded::Journal(_) if !only.is_empty() => {
+            return Err(CommandError::usage(
+                "--only: a journal has no checks: select its calls by the query of its export, such as ?webhook=ensureBackend",
+            ));
+        }
+        Recorded::Journal(exchanges) => plan::of_journal(exchanges),
+    };
     if calls.is_empty() {
-        print(
-            "nothing to repeat: the report has no calls of failed checks (select others with --only; `run --verbose` reports the calls of all)\n",
-        )?;
+        print(match &recorded {
+            Recorded::Journal(_) => "nothing to repeat: the journal has no calls\n",
+            Recorded::Report(_) => {
+                "nothing to repeat: the report has no calls of failed checks (select others with --only; `run --verbose` reports the calls of all)\n"
+            }
+        })?;
         return Ok(Exit::Passed);
     }
     print_error(&format!(
@@ -150,12 +163,23 @@ fn indented(page: &mut Page, text: &str) {
     }
 }
 
-fn report(path: &Path) -> Result<Report, CommandError> {
+/// Where calls come from.
+#[derive(Debug)]
+enum Recorded {
+    Report(Box<Report>),
+    Journal(Vec<ExchangeReport>),
+}
+
+fn recorded(path: &Path) -> Result<Recorded, CommandError> {
     let wrong = |problem: String| CommandError::usage(format!("{}: {problem}", path.display()));
     let text = crate::files::read_text(path, LONGEST_REPORT).map_err(wrong)?;
-    read(&text).map_err(|problem| {
+    if let Some(calls) = journal::read(&text) {
+        return calls.map(Recorded::Journal).map_err(wrong);
+    }
+    let report = read(&text).map_err(|problem| {
         wrong(format!(
-            "not a report of `run --output json=FILE`: {problem}"
+            "neither a report of `run --output json=FILE` nor a journal of the mock driver: {problem}"
         ))
-    })
+    })?;
+    Ok(Recorded::Report(Box::new(report)))
 }

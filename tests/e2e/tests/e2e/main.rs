@@ -24,6 +24,7 @@ mod late_leader;
 mod leader;
 mod lifecycle;
 mod metrics;
+mod mock_faults;
 mod namespaces;
 mod one_call;
 mod order;

@@ -50,6 +50,16 @@ pub(super) fn calls<'a>(report: &'a Report, only: &[String]) -> Vec<ReplayedCall
     calls
 }
 
+/// All calls of a journal, whose URLs are paths.
+pub(super) fn of_journal(exchanges: &[ExchangeReport]) -> Vec<ReplayedCall<'_>> {
+    let calls = exchanges.iter().map(|exchange| ReplayedCall {
+        check: "call",
+        exchange,
+        replay: replay(exchange, ""),
+    });
+    calls.collect()
+}
+
 fn replay(old: &ExchangeReport, base: &str) -> Replay {
     if old.request_cut {
         return Replay::LeftOut("the report has only the beginning of its body");

@@ -1,0 +1,93 @@
+//! The file that a cloud is kept in. It is replaced as a whole before a change is visible to any caller,
+//! so a process that dies leaves one of the two states.
+
+use super::state::CloudState;
+use crate::strict;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The limit of a document, in bytes.
+const LONGEST: u64 = 256 << 20;
+
+/// A state file, and what it has.
+#[derive(Debug)]
+pub(super) struct StateFile {
+    path: PathBuf,
+    saved: Vec<u8>,
+    /// Why the last change is not in the file.
+    problem: Option<String>,
+}
+
+/// Reads a document in YAML, of which JSON is a part; none if there is no file.
+pub(super) fn read(path: &Path) -> Result<Option<CloudState>, String> {
+    let wrong = |problem: String| format!("{}: {problem}", path.display());
+    let file = match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        file => file.map_err(|error| wrong(error.to_string()))?,
+    };
+    let mut text = String::new();
+    let read = file.take(LONGEST + 1).read_to_string(&mut text);
+    read.map_err(|error| wrong(error.to_string()))?;
+    if text.len() as u64 > LONGEST {
+        return Err(wrong(format!("has more than {LONGEST} bytes")));
+    }
+    let value = if text.trim_start().starts_with('{') {
+        serde_json::from_str(&text).map_err(|error| wrong(format!("not JSON: {error}")))?
+    } else {
+        serde_saphyr::from_str(&text).map_err(|error| wrong(format!("not YAML: {error}")))?
+    };
+    strict::read(value).map(Some).map_err(wrong)
+}
+
+impl StateFile {
+    /// A file that the state is saved to, also if that is what it has already.
+    pub(super) const fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            saved: Vec::new(),
+            problem: None,
+        }
+    }
+
+    /// Saves the state if it has changed.
+    pub(super) fn save(&mut self, state: &CloudState) -> Result<(), String> {
+        let result = serde_json::to_vec_pretty(state)
+            .map_err(io::Error::from)
+            .and_then(|document| {
+                if document != self.saved {
+                    replace(&self.path, &document)?;
+                    self.saved = document;
+                }
+                Ok(())
+            });
+        let result = result.map_err(|error| format!("{}: {error}", self.path.display()));
+        if let Err(problem) = &result
+            && self.problem.is_none()
+        {
+            tracing::error!(problem, "the state cannot be saved");
+        }
+        self.problem = result.as_ref().err().cloned();
+        result
+    }
+
+    pub(super) fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+}
+
+/// Writes another file, and then gives it the name of this one.
+fn replace(path: &Path, document: &[u8]) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".new");
+    let new = path.with_file_name(name);
+    let mut file = File::create(&new)?;
+    file.write_all(document)?;
+    file.sync_all()?;
+    fs::rename(&new, path)?;
+    // The name is in the folder, which has to be on the disk, too.
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
