@@ -119,8 +119,8 @@ mod strict;
 
 pub use cloud::{
     AddListenerError, BindError, Clock, Cloud, CloudError, CloudState, CreateError, Creation,
-    CreationPace, CreationStage, Endpoint, ListenerProtocol, ListenerState, LoadBalancerState,
-    LoadBalancerType, NewLoadBalancer, NotFound, Observation, ObservedBackend,
+    CreationPace, CreationStage, CreationState, Endpoint, Ids, ListenerProtocol, ListenerState,
+    LoadBalancerState, LoadBalancerType, NewLoadBalancer, NotFound, Observation, ObservedBackend,
     ObservedLoadBalancer, QuotaExceeded, Quotas, Rule, RuleState, StateVersion, Target,
     TargetGroupState, TargetState, Unavailable,
 };

@@ -25,7 +25,7 @@ fn a_killed_mock_leaves_one_of_two_states_exhaustive() {
         let address = url.trim_start_matches("http://");
         assert_eq!(stored(file.path()), weight, "it continues with what it had");
         let acknowledged = AtomicU64::new(weight);
-        std::thread::scope(|scope| {
+        let found = std::thread::scope(|scope| {
             let calls = scope.spawn(|| {
                 // Each call is another state: weights from 1 to 100 and again.
                 let mut next = weight;
@@ -53,8 +53,9 @@ fn a_killed_mock_leaves_one_of_two_states_exhaustive() {
                 "{found} is neither {acknowledged} nor {unanswered}"
             );
             in_the_middle += u64::from(found == unanswered);
-            weight = found;
+            found
         });
+        weight = found;
     }
     eprintln!("{in_the_middle} of them after the change was saved and before the answer");
 }
