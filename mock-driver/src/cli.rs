@@ -122,6 +122,7 @@ impl From<&MockDriverArgs> for MockOptions {
             creation_polls: args.creation_polls,
             hold_creations: args.hold_creations,
             journal_size: args.journal_size,
+            ..Self::default()
         }
     }
 }

@@ -81,7 +81,7 @@ impl Driver for ClbDriver {
                         let running = HookError::running(stage.to_string());
                         // The wire counts in seconds. Without a delay the controller waits as long as
                         // it does by default, which may be far longer than a short stage.
-                        Err(match remaining {
+                        Err(match remaining.filter(|_| self.options.name_delays) {
                             Some(time) => running.retry_after(time.max(Duration::from_secs(1))),
                             None => running,
                         })

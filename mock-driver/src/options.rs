@@ -12,6 +12,9 @@ pub struct MockOptions {
     pub creation_polls: Option<u32>,
     /// Whether creations wait until they are released by hand.
     pub hold_creations: bool,
+    /// Whether `Running` names a delay, which is whole seconds; true by default. Without, callers poll
+    /// as often as they like.
+    pub name_delays: bool,
     /// How many webhook calls the journal keeps; 1000 by default.
     pub journal_size: usize,
 }
@@ -22,6 +25,7 @@ impl Default for MockOptions {
             stage_duration: Duration::ZERO,
             creation_polls: None,
             hold_creations: false,
+            name_delays: true,
             journal_size: 1000,
         }
     }

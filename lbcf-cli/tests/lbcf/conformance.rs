@@ -10,8 +10,8 @@ fn mock() -> (Running, String) {
         "mock-driver",
         "--listen",
         "127.0.0.1:0",
-        "--stage-duration",
-        "20ms",
+        "--creation-polls",
+        "2",
     ]);
     let url = mock.line_with("http://").trim().to_owned();
     (mock, url)

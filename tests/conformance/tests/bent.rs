@@ -124,6 +124,8 @@ pub(crate) fn right() -> Router {
 pub(crate) fn mock(stage_duration: Duration) -> Router {
     let options = MockOptions {
         stage_duration,
+        // They would be whole seconds.
+        name_delays: false,
         ..MockOptions::default()
     };
     mock_driver::router(ClbDriver::new(Cloud::with_samples(), options))

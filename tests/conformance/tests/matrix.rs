@@ -26,6 +26,8 @@ const WITHOUT_DEFECT: &[(&str, &str)] = &[];
 async fn judged(defects: Vec<Defect>) -> Report {
     let options = MockOptions {
         stage_duration: Duration::from_millis(20),
+        // They would be whole seconds.
+        name_delays: false,
         ..MockOptions::default()
     };
     let router = mock_driver::router_with(

@@ -19,6 +19,8 @@ const FIXTURE: &str = concat!(
 fn mock() -> Suite {
     let options = MockOptions {
         stage_duration: Duration::from_millis(20),
+        // They would be whole seconds.
+        name_delays: false,
         ..MockOptions::default()
     };
     let router = mock_driver::router(ClbDriver::new(Cloud::with_samples(), options));
