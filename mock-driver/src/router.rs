@@ -41,10 +41,7 @@ pub(crate) fn with_process(
     let router = Router::new()
         .nest("/_mock", middleware.wrap_endpoints(endpoints))
         .route("/livez", get(async || "ok\n"))
-        .route(
-            "/readyz",
-            get(ready).with_state((process.clone(), cloud.clone())),
-        )
+        .route("/readyz", get(ready).with_state((process.clone(), cloud)))
         .fallback(async move |request| webhooks.call(request).await)
         .layer(map_response(add_version));
     (router, process)
