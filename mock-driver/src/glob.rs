@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A pattern for a whole text. Other characters stand for themselves; letter case matters.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct Glob(String);
 

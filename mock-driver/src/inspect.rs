@@ -7,6 +7,7 @@ mod clock;
 mod creations;
 mod fault;
 mod faults;
+mod openapi;
 mod requests;
 
 use crate::cloud::Cloud;
@@ -18,34 +19,6 @@ use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{Router, delete, get, post};
 use serde::Serialize;
-
-/// All endpoints, which the error for any other path or method lists.
-pub(crate) const ENDPOINTS: &[(&str, &str)] = &[
-    ("GET", "/state"),
-    ("PUT", "/state"),
-    ("DELETE", "/loadbalancers/{id}"),
-    ("GET", "/observe"),
-    ("POST", "/observe/foreign"),
-    ("POST", "/observe/unbind"),
-    ("POST", "/observe/attributes"),
-    ("GET", "/requests"),
-    ("GET", "/requests/{number}"),
-    ("GET", "/requests/wait"),
-    ("GET", "/requests/stream"),
-    ("GET", "/requests/export"),
-    ("GET", "/faults"),
-    ("POST", "/faults"),
-    ("PUT", "/faults"),
-    ("DELETE", "/faults"),
-    ("DELETE", "/faults/{id}"),
-    ("POST", "/creations/release"),
-    ("GET", "/clock"),
-    ("POST", "/clock/advance"),
-    ("POST", "/reset"),
-    ("GET", "/fault"),
-    ("POST", "/fault"),
-    ("POST", "/restart"),
-];
 
 /// The endpoints, without their prefix.
 pub(crate) fn router(cloud: Cloud, process: DriverProcess) -> Router {
@@ -76,6 +49,10 @@ pub(crate) fn router(cloud: Cloud, process: DriverProcess) -> Router {
         )
         .route("/faults/{id}", delete(faults::remove))
         .route("/creations/release", post(creations::release))
+        .route(
+            "/openapi.json",
+            get(async || pretty(StatusCode::OK, &openapi::document())),
+        )
         .route("/clock", get(clock::show))
         .route("/clock/advance", post(clock::advance))
         .route("/reset", post(reset))
@@ -152,9 +129,9 @@ async fn wrong_method(method: Method, uri: Uri) -> EndpointError {
 }
 
 fn endpoints() -> String {
-    let listed = ENDPOINTS
+    let listed = openapi::ENDPOINTS
         .iter()
-        .map(|(method, path)| format!("{method} {path}"));
+        .map(|endpoint| format!("{} {}", endpoint.method, endpoint.path));
     format!(
         "under /_mock the mock has {}",
         Vec::from_iter(listed).join(", ")

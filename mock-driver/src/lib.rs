@@ -70,6 +70,7 @@
 //! | `POST /_mock/observe/attributes` | replaces attributes behind the driver's back: `{"lbInfo":{},"attributes":{}}` |
 //! | `POST /_mock/fault` | `{"on":true}`: the cloud's API is temporarily unavailable, until `{"on":false}`; `GET` shows which |
 //! | `POST /_mock/restart` | kills the driver and starts it again, while the cloud stays; responds when it serves |
+//! | `GET /_mock/openapi.json` | these endpoints as an OpenAPI 3.1 document |
 //! | `GET /livez`, `GET /readyz` | whether the mock runs, and whether its driver is not being restarted |
 //! | `GET /metrics` | the driver's metrics, as every driver of the SDK has them |
 //!

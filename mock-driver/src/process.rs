@@ -63,7 +63,7 @@ pub(crate) struct RunHandle {
 }
 
 /// The result of a restart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RestartReport {
     /// The number of restarts until now.

@@ -56,7 +56,7 @@ pub enum Creation {
 }
 
 /// What a creation is creating; as text, the message of `Running`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum CreationStage {
     /// The CLB instance, without listeners.
     #[serde(rename = "creating CLB instance")]

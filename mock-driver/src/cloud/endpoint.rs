@@ -82,7 +82,7 @@ impl fmt::Display for Rule {
 }
 
 /// The protocol of a listener.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum ListenerProtocol {
     /// Forwards connections to targets.
@@ -127,7 +127,9 @@ impl fmt::Display for ListenerProtocol {
 }
 
 /// From where a CLB instance can be reached.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum LoadBalancerType {
     /// From the internet, `OPEN`.

@@ -4,7 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 /// The numbers of the last IDs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Ids {
     /// Of a CLB instance.

@@ -10,7 +10,7 @@ use lbcf_driver_sdk::webhook::StringMap;
 use serde::{Deserialize, Serialize};
 
 /// All load balancers that LBCF uses, has asked for, or has left targets on.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Observation {
     /// In the order of their IDs.
@@ -18,7 +18,7 @@ pub struct Observation {
 }
 
 /// A load balancer by the identity that LBCF stores.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObservedLoadBalancer {
     /// The identity, exactly as `createLoadBalancer` has returned it; only `lbID` while it is being
@@ -31,7 +31,7 @@ pub struct ObservedLoadBalancer {
 }
 
 /// A target of a load balancer.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObservedBackend {
     /// The address, as `generateBackendAddr` has returned it.

@@ -14,11 +14,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Everything that the cloud holds. States are equal if they hold the same, whatever IDs come next.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CloudState {
     /// The version of the format.
     #[serde(default)]
+    #[schemars(with = "u64")]
     pub version: StateVersion,
     /// All CLB instances, by ID.
     #[serde(default)]
@@ -59,7 +60,7 @@ impl TryFrom<u64> for StateVersion {
 }
 
 /// The state of a CLB instance.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LoadBalancerState {
     /// The ID of the instance.
@@ -85,7 +86,7 @@ pub struct LoadBalancerState {
 }
 
 /// How an instance was created, beside what its listeners show.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreationState {
     /// The protocol of the listener.
@@ -128,8 +129,9 @@ pub struct CreationState {
 }
 
 /// The state of a listener.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", from = "GivenListener")]
+#[schemars(!from)]
 pub struct ListenerState {
     /// The ID of the listener.
     pub id: String,
@@ -146,8 +148,9 @@ pub struct ListenerState {
 }
 
 /// The state of a forwarding rule.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", from = "GivenRule")]
+#[schemars(!from)]
 pub struct RuleState {
     /// The domain of the requests; `*` is any.
     pub domain: String,
@@ -159,7 +162,7 @@ pub struct RuleState {
 }
 
 /// The targets of an endpoint.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TargetGroupState {
     /// The attributes, as the driver last set them.
@@ -180,7 +183,7 @@ pub struct TargetGroupState {
 }
 
 /// The state of a target.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TargetState {
     /// The address, as it was bound.

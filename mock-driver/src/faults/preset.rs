@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// A set of rules with a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum, schemars::JsonSchema,
+)]
 #[serde(rename_all = "camelCase")]
 pub enum FaultPreset {
     /// No faults; load balancers are created at once.

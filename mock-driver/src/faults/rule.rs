@@ -25,7 +25,7 @@ const BODY: usize = 64 << 10;
 /// assert_eq!(cloud.faults().list()[0].id, id);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultRule {
     /// The calls; all by default.
@@ -36,7 +36,7 @@ pub struct FaultRule {
 }
 
 /// Conditions on a call, which all have to hold.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct FaultMatch {
     /// The webhook's name, such as `ensureBackend` or `*Backend`.
@@ -65,7 +65,7 @@ pub struct FaultMatch {
 
 /// What happens to a call. In JSON `{"fail": {"message": "…"}}`, and those without settings just
 /// `"hang"`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum FaultAction {
     /// Responds `Fail`, refuses, or is not healthy, without doing anything.
@@ -89,7 +89,7 @@ pub enum FaultAction {
 }
 
 /// Settings of [`FaultAction::Fail`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct FailFault {
     /// The message for the user; one that names the rule by default.
@@ -100,12 +100,13 @@ pub struct FailFault {
         with = "super::parse::go_duration",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(with = "Option<String>")]
     pub retry_after: Option<Duration>,
 }
 
 /// Settings of [`FaultAction::Running`]: for each recordID a number of calls, or a time from the
 /// first call on, after which the rule no longer applies. With neither, it does not end.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct RunningFault {
     /// The number of calls.
@@ -116,6 +117,7 @@ pub struct RunningFault {
         with = "super::parse::go_duration",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(with = "Option<String>")]
     pub time: Option<Duration>,
     /// The message for the user; one that names the rule by default.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,11 +127,12 @@ pub struct RunningFault {
         with = "super::parse::go_duration",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(with = "Option<String>")]
     pub retry_after: Option<Duration>,
 }
 
 /// Settings of [`FaultAction::HttpStatus`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HttpStatusFault {
     /// The status code, 200 to 599.
@@ -140,7 +143,7 @@ pub struct HttpStatusFault {
 }
 
 /// Settings of [`FaultAction::Delay`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct DelayFault {
     /// The shortest delay.
@@ -148,12 +151,14 @@ pub struct DelayFault {
         with = "super::parse::go_duration",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(with = "Option<String>")]
     pub time: Option<Duration>,
     /// How much longer it may be; how much it is follows from the seed.
     #[serde(
         with = "super::parse::go_duration",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(with = "Option<String>")]
     pub jitter: Option<Duration>,
 }
 

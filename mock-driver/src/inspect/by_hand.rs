@@ -12,16 +12,16 @@ use lbcf_driver_sdk::webhook::StringMap;
 use serde::Deserialize;
 use std::fmt::Display;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct BackendChange {
+pub(super) struct BackendChange {
     lb_info: StringMap,
     addr: String,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct AttributesChange {
+pub(super) struct AttributesChange {
     lb_info: StringMap,
     attributes: StringMap,
 }

@@ -12,9 +12,9 @@ use std::time::Duration;
 /// The limit of one step, in seconds: a year.
 const LONGEST: f64 = 366.0 * 24.0 * 3600.0;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Advance {
+pub(super) struct Advance {
     seconds: f64,
 }
 

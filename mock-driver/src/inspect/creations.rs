@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 /// Which one; all by default.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-struct Release {
+pub(super) struct Release {
     /// The recordID of `createLoadBalancer`.
     #[serde(rename = "recordID")]
     record_id: Option<String>,

@@ -7,8 +7,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Serialize, Deserialize)]
-struct Fault {
+#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
+pub(super) struct Fault {
     on: bool,
 }
 

@@ -9,7 +9,7 @@ const KEPT: usize = 16 << 10;
 const READ: usize = 4 << 20;
 
 /// One call of a webhook, with its outcome.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JournalEntry {
     /// Its number among all calls, from 1, in the order in which they ended.

@@ -5,7 +5,7 @@ use crate::glob::Glob;
 use serde::Deserialize;
 
 /// The query of the endpoints about calls. Texts are patterns with `*` and `?`.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct CallQuery {
     pub(super) webhook: Option<Glob>,

@@ -89,7 +89,7 @@ fn filters_are_patterns_and_all_have_to_fit() {
         },
         CallQuery {
             webhook: glob("*Balancer"),
-            ..fitting.clone()
+            ..fitting
         },
     ] {
         assert!(!other.fits(&entry), "{other:?}");
