@@ -4,6 +4,7 @@ mod connection;
 
 use crate::cloud::Cloud;
 use crate::driver::ClbDriver;
+use crate::foreign_pages::Hosts;
 use crate::middleware::Middleware;
 use crate::process::DriverProcess;
 use crate::router::with_process;
@@ -63,7 +64,7 @@ impl MockServer {
         let addr = listener.addr();
         let crashed = middleware.crashed();
         let driver = ClbDriver::new(cloud.clone(), options);
-        let (router, process) = with_process(driver, Arc::new(middleware));
+        let (router, process) = with_process(driver, Arc::new(middleware), Hosts::of(addr.ip()));
         let (running, stop) = oneshot::channel();
         tracing::info!(%addr, "the mock driver listens");
         Ok(Self {

@@ -14,6 +14,7 @@ mod inspection;
 mod life;
 mod load_balancers;
 mod outage;
+mod page;
 mod restart;
 mod server;
 mod support;
