@@ -4,8 +4,11 @@ use crate::cloud::Cloud;
 use crate::{Middleware, MockError, MockOptions, MockServer};
 use lbcf_serving::duration;
 use std::io::Write as _;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
+
+/// The port of the endpoints, where they are not beside the webhooks.
+const ENDPOINTS_PORT: u16 = 8081;
 
 /// Runs the mock cloud and its driver until Ctrl-C.
 #[derive(Debug, Clone, clap::Args)]
@@ -18,6 +21,11 @@ pub struct MockDriverArgs {
         default_value = "127.0.0.1:8080"
     )]
     pub listen: SocketAddr,
+
+    /// Address of the page and of the endpoints under /_mock [default: that of --listen if it is a loopback
+    /// address, as they have no password; otherwise 127.0.0.1:8081]
+    #[arg(long, env = "LBCF_MOCK_ENDPOINTS_LISTEN", value_name = "ADDR")]
+    pub endpoints_listen: Option<SocketAddr>,
 
     /// Time that each stage of creating a load balancer takes, such as 500ms or 2s; 0 is at once
     #[arg(
@@ -48,6 +56,10 @@ impl From<&MockDriverArgs> for MockOptions {
         Self {
             stage_duration: args.stage_duration,
             journal_size: args.journal_size,
+            endpoints_listen: args.endpoints_listen.or_else(|| {
+                let default = SocketAddr::from((Ipv4Addr::LOCALHOST, ENDPOINTS_PORT));
+                (!args.listen.ip().is_loopback()).then_some(default)
+            }),
         }
     }
 }
@@ -93,6 +105,22 @@ mod tests {
         assert_eq!(args.stage_duration, Duration::from_millis(100));
         assert_eq!(args.journal_size, 1000);
         assert!(!args.empty);
+    }
+
+    #[test]
+    fn endpoints_without_a_password_are_on_loopback() {
+        let endpoints = |flags: &[&str]| {
+            let args = Command::parse_from([&["lbcf"], flags].concat()).args;
+            let addr = MockOptions::from(&args).endpoints_listen;
+            addr.map(|addr| addr.to_string())
+        };
+        assert_eq!(endpoints(&[]), None);
+        assert_eq!(endpoints(&["--listen", "[::1]:80"]), None);
+        let elsewhere = ["--listen", "0.0.0.0:80"];
+        assert_eq!(endpoints(&elsewhere).as_deref(), Some("127.0.0.1:8081"));
+        let chosen = ["--endpoints-listen", "10.0.0.1:90"];
+        let chosen = endpoints(&[elsewhere, chosen].concat());
+        assert_eq!(chosen.as_deref(), Some("10.0.0.1:90"));
     }
 
     #[test]

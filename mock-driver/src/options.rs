@@ -1,5 +1,6 @@
 //! Options of the mock.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// Options of the mock. Created from [`Default`], so that new options are no breaking change.
@@ -9,6 +10,8 @@ pub struct MockOptions {
     pub stage_duration: Duration,
     /// How many webhook calls the journal keeps; 1000 by default.
     pub journal_size: usize,
+    /// Where the page and the endpoints under `/_mock` are served; none for the address of the webhooks.
+    pub endpoints_listen: Option<SocketAddr>,
 }
 
 impl Default for MockOptions {
@@ -16,6 +19,7 @@ impl Default for MockOptions {
         Self {
             stage_duration: Duration::ZERO,
             journal_size: 1000,
+            endpoints_listen: None,
         }
     }
 }
