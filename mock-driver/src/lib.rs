@@ -53,6 +53,7 @@
 //!
 //! | | |
 //! |---|---|
+//! | `GET /` | a page with the load balancers, the last calls, and switches for faults |
 //! | `GET /_mock/state` | everything that the cloud holds |
 //! | `GET /_mock/observe` | the load balancers of LBCF, by the identities that the controller stores |
 //! | `GET /_mock/requests` | the last webhook calls; `?webhook=`, `?recordID=`, `?since=` |
@@ -65,6 +66,10 @@
 //!
 //! Endpoints that change something respond with the new state. Errors are `{"error":"…"}` and name
 //! the field: 404 if `lbInfo` names no load balancer, 409 for a backend that is bound already.
+//!
+//! These have no password. Requests of another site's page, by its `Origin`, are refused, and on a
+//! loopback address those under a name other than `localhost`. [`MockOptions::endpoints_listen`] gives
+//! them an address of their own.
 //!
 //! A restart closes the connections of the killed driver, and its pending calls get no response.
 

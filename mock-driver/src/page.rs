@@ -78,9 +78,7 @@ fn page(sections: &[(&str, &str, Markup)]) -> Markup {
                             a href={ "#" (id) } { (title) }
                         }
                     }
-                    p #connection role="status" {
-                        noscript { "Reload the page to see changes." }
-                    }
+                    p #connection role="status" { "Reload the page to see changes." }
                 }
                 main {
                     @for (id, title, content) in sections {

@@ -27,6 +27,7 @@ mod metrics;
 mod namespaces;
 mod one_call;
 mod order;
+mod page;
 mod periodic;
 mod permissions;
 mod readiness_gate;
