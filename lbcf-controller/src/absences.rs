@@ -1,4 +1,4 @@
-//! Since when addresses of a group are in no EndpointSlice (d61).
+//! Since when addresses of an owner are in no EndpointSlice (d61).
 //!
 //! An endpoint that moves to another slice is in neither for a moment if the slices are written one after
 //! the other. This is kept in memory only: after a start they wait the whole time again.

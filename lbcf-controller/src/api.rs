@@ -8,6 +8,7 @@
 
 pub(crate) mod allowed;
 mod backend_group;
+mod backend_owner;
 mod backend_record;
 mod bind;
 mod condition;
@@ -26,6 +27,7 @@ pub use backend_group::{
     DeregisterWebhook, FailurePolicy, PodSelection, SelectPodByLabel, ServiceMode,
     ServiceSelection,
 };
+pub(crate) use backend_owner::BackendOwner;
 pub use backend_record::{
     BackendRecord, BackendRecordSpec, BackendRecordStatus, EndpointBackendRecord, PodBackendRecord,
     ServiceBackendRecord,

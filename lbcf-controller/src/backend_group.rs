@@ -1,15 +1,12 @@
 //! BackendGroup: the records of its backends, and its counts (b106 to b118).
 
 mod decide;
-mod endpoints;
 mod load_balancer_use;
 mod observe;
 mod reconcile;
 mod records;
 mod waiting;
-mod waiting_for_endpoints;
 
-pub(crate) use endpoints::{EndpointCandidates, EndpointState, port_of_slice, the_one};
 pub(crate) use load_balancer_use::{LoadBalancerUse, UnusableLoadBalancer, is_in_scope};
 pub(crate) use reconcile::reconcile;
 pub(crate) use records::{GroupBackend, name as record_name};

@@ -299,7 +299,9 @@ impl Context {
                 self.absences.remove(&owner);
             }
             RequestKey::Bind(bind) => {
-                self.verdicts.remove(&Owner::Bind(bind.clone()));
+                let owner = Owner::Bind(bind.clone());
+                self.verdicts.remove(&owner);
+                self.absences.remove(&owner);
                 self.status_locks.remove(bind);
             }
             _ => {}

@@ -25,8 +25,8 @@ mod record_uids;
 mod records;
 mod selections;
 mod service_classes;
-mod service_groups;
 mod service_load_balancer;
+mod service_owners;
 mod services;
 mod shared_maps;
 mod slices;
@@ -45,8 +45,8 @@ pub(crate) use readiness::{GateStatus, PodCondition, PodReadiness};
 pub(crate) use record_uids::{DepartureMark, LeftAddresses};
 pub(crate) use records::{counts_as_registered, unit_of};
 pub(crate) use service_classes::service_of;
-pub(crate) use service_groups::{endpoints_of, takes_node};
 pub(crate) use service_load_balancer::{Ingress, ServiceLoadBalancer};
+pub(crate) use service_owners::{service_key, takes_node};
 pub(crate) use services::{ServicePortView, ServiceView};
 #[cfg(test)]
 pub(crate) use slices::{Endpoint, EndpointConditions, PodTarget, SlicePort};
@@ -64,7 +64,7 @@ use pods::Pods;
 use records::Records;
 use selections::Selections;
 use service_classes::ServiceClasses;
-use service_groups::ServiceGroups;
+use service_owners::ServiceOwners;
 use slices::Slices;
 use std::fmt::Debug;
 use unit_tallies::UnitTallies;
@@ -136,7 +136,7 @@ pub(crate) struct Index {
     slices: Slices,
     by_driver: DriverUsers,
     groups_by_load_balancer: MultiMap<ObjectKey, ObjectKey>,
-    service_groups: ServiceGroups,
+    service_owners: ServiceOwners,
     service_classes: ServiceClasses,
     pub(crate) selections: Selections,
     pub(crate) unit_tallies: UnitTallies,

@@ -160,6 +160,44 @@ pub fn bind_record_names(
     ]
 }
 
+/// The name of a Bind's record for a node of a Service (d77).
+#[must_use]
+pub fn bind_service_record_name(
+    bind: &str,
+    lb: &str,
+    service: &str,
+    port: i32,
+    protocol: &str,
+    node: &str,
+) -> String {
+    of_bind(
+        bind,
+        lb,
+        &format!("Node/{service}/{port}/{protocol}/{node}"),
+    )
+}
+
+/// The name of a Bind's record for an endpoint of a Service (d77); see [`endpoint_record_name`].
+#[must_use]
+pub fn bind_endpoint_record_name(
+    bind: &str,
+    lb: &str,
+    service: &str,
+    target: &str,
+    address: &str,
+    port: i32,
+    protocol: &str,
+) -> String {
+    let backend = format!("Endpoint/{service}/{target}/{address}/{port}/{protocol}");
+    of_bind(bind, lb, &backend)
+}
+
+/// All other records' names are hashes of texts that begin with the name of an object, which is in lower
+/// case, so these cannot collide with them.
+fn of_bind(bind: &str, lb: &str, backend: &str) -> String {
+    md5_hex(&format!("Bind/{bind}/{lb}/{backend}"))
+}
+
 /// The name of the record for a static address (b47).
 #[must_use]
 pub fn static_record_name(lb: &str, group: &str, addr: &str) -> String {
@@ -240,116 +278,4 @@ fn md5_hex(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn b45_record_name_is_the_originals_md5() {
-        // md5 of "test-load-balancer_web_uid-1_80_TCP", computed with md5sum.
-        assert_eq!(
-            pod_record_name("test-load-balancer", "web", "uid-1", 80, "TCP"),
-            "e1a1da9d09be38e4ccc1b6cb7f8badfe"
-        );
-    }
-
-    #[test]
-    fn b47_a_static_addresss_record_name_is_the_originals_md5() {
-        // md5 of "lb_group_1.1.1.1:8080", computed with md5sum.
-        assert_eq!(
-            static_record_name("lb", "group", "1.1.1.1:8080"),
-            "402941d389bf499b425230a2b37708f0"
-        );
-    }
-
-    #[test]
-    fn b46_a_services_record_name_is_the_originals_md5() {
-        // md5 of "lb_group_svc_80_TCP_node-1", computed with md5sum.
-        assert_eq!(
-            service_record_name("lb", "group", "svc", 80, "TCP", "node-1"),
-            "59965db4f8df3af4ecb9ef60e2434653"
-        );
-    }
-
-    #[test]
-    fn b48_u21_a_binds_record_name_is_the_originals_md5_and_there_is_another_that_is_unambiguous() {
-        // md5 of "bind-lb-pod-0-10.0.0.1-tcp-80", computed with md5sum.
-        let [original, other] = bind_record_names("bind", "lb", "pod-0", "10.0.0.1", "tcp", 80);
-        assert_eq!(original, "5d7d3b9a6b47a2866a5820bd0f4399ec");
-        assert_ne!(original, other);
-        let one = bind_record_names("a-b", "c", "p", "10.0.0.1", "TCP", 80);
-        let another = bind_record_names("a", "b-c", "p", "10.0.0.1", "TCP", 80);
-        assert_eq!(one[0], another[0], "the original's is ambiguous");
-        assert_ne!(one[1], another[1]);
-    }
-
-    #[test]
-    fn d47_only_equal_maps_have_the_same_digest() {
-        let map = |entries: &[(&str, &str)]| -> BTreeMap<String, String> {
-            let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
-            entries.iter().map(owned).collect()
-        };
-        let maps = [
-            map(&[]),
-            map(&[("a", "")]),
-            map(&[("a", "b")]),
-            map(&[("ab", "")]),
-            map(&[("a", "1:b"), ("b", "")]),
-            map(&[("a", ""), ("b", "1:b")]),
-        ];
-        let digests: std::collections::BTreeSet<_> = maps.iter().map(digest_of).collect();
-        assert_eq!(digests.len(), maps.len());
-        assert_eq!(digest_of(&maps[1]), digest_of(&maps[1].clone()));
-    }
-
-    #[test]
-    fn d17_addresses_become_legal_label_values() {
-        assert_eq!(address_label("1.1.1.1:8080"), "1.1.1.1_8080");
-        assert_eq!(address_label("[2001:db8::1]:80"), "2001_db8__1__80");
-        assert_eq!(address_label(r#"{"ip":"1.1.1.1"}"#), "ip___1.1.1.1");
-        assert_eq!(address_label("::"), "");
-        assert!(address_label(&"a:".repeat(60)).len() <= 63);
-    }
-
-    #[test]
-    fn b54_b57_the_prefix_decides_the_namespace() {
-        assert_eq!(
-            resolve("ns", "lbcf-x"),
-            ObjectKey::new("kube-system", "lbcf-x")
-        );
-        assert_eq!(resolve("ns", "x"), ObjectKey::new("ns", "x"));
-    }
-
-    #[test]
-    fn d72_the_objects_of_a_service_have_short_names_of_their_own() {
-        let name = of_service("web", "uid-1", Some((80, "TCP")));
-        assert!(
-            name.starts_with("svc-web-") && name.ends_with("-80-tcp"),
-            "{name}"
-        );
-        assert_ne!(name, of_service("web", "uid-2", Some((80, "TCP"))));
-        assert_ne!(name, of_service("web", "uid-1", Some((80, "UDP"))));
-        assert_ne!(name, of_service("web", "uid-1", None));
-        // No name is that of a shared object.
-        assert!(!of_service("lbcf-web", "u", None).starts_with(SYSTEM_PREFIX));
-        for service in [
-            "a".repeat(63),
-            format!("{}-{}", "a".repeat(27), "b".repeat(35)),
-        ] {
-            let name = of_service(&service, "uid", Some((65535, "SCTP")));
-            assert!(name.len() <= 63 && !name.contains("--"), "{name}");
-        }
-    }
-
-    #[test]
-    fn d26_long_names_become_legal_label_values() {
-        let short = "a".repeat(63);
-        assert_eq!(label_value(&short), short);
-        let long = label_value(&format!("{}.{}", "a".repeat(53), "b".repeat(60)));
-        assert!(long.len() <= 63, "{long}");
-        assert!(
-            long.starts_with(&"a".repeat(53)) && !long.contains(".-"),
-            "{long}"
-        );
-        assert_ne!(label_value(&"c".repeat(64)), label_value(&"c".repeat(65)));
-    }
-}
+mod tests;

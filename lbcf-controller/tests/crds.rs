@@ -104,6 +104,8 @@ fn b5_where_go_clients_write_null_null_is_allowed() {
     nullable("BackendGroup", "spec.deregisterPolicy");
     nullable("BackendGroup", "spec.deregisterWebhook");
     nullable("BackendGroup", "spec.pods.port");
+    nullable("Bind", "spec.pods");
+    nullable("Bind", "spec.service");
     nullable("BackendRecord", "spec.lbInfo");
     nullable("BackendRecord", "spec.lbAttributes");
     nullable("BackendRecord", "spec.parameters");
@@ -212,6 +214,7 @@ fn d48_the_api_server_checks_what_needs_nothing_but_the_object() {
         "BackendGroup.spec.service.nodeSelector",
         "BackendGroup.spec.service.port.portNumber",
         "BackendGroup.spec.static[]",
+        "Bind.spec",
         "Bind.spec.ensurePolicy.minPeriod",
         "Bind.spec.ensurePolicy.resyncPeriodInSeconds",
         "Bind.spec.loadBalancers[].attributes",
@@ -219,6 +222,10 @@ fn d48_the_api_server_checks_what_needs_nothing_but_the_object() {
         "Bind.spec.loadBalancers[].name",
         "Bind.spec.loadBalancers[].spec",
         "Bind.spec.pods.ports[].port",
+        "Bind.spec.service",
+        "Bind.spec.service.nodeSelector",
+        "Bind.spec.service.port.portNumber",
+        "Bind.spec.service.zones[]",
     ] {
         assert!(places.contains(place), "{place}: {places:?}");
     }

@@ -185,6 +185,7 @@ fn b8_to_b44_d18_the_fields_are_the_documented_ones() {
                 "loadBalancers",
                 "parameters",
                 "pods",
+                "service",
             ],
         ),
         (
@@ -193,6 +194,18 @@ fn b8_to_b44_d18_the_fields_are_the_documented_ones() {
             &["attributes", "driver", "name", "spec"],
         ),
         ("Bind", &["spec", "pods"], &pods),
+        (
+            "Bind",
+            &["spec", "service"],
+            &[
+                "addressFamilies",
+                "mode",
+                "name",
+                "nodeSelector",
+                "port",
+                "zones",
+            ],
+        ),
         (
             "Bind",
             &["spec", "ensurePolicy"],
@@ -226,7 +239,7 @@ fn b14_b27_d19_what_must_be_given() {
         [""; 0],
         "parameters too are optional"
     );
-    assert_eq!(required("Bind"), ["loadBalancers", "pods"]);
+    assert_eq!(required("Bind"), ["loadBalancers"]);
 }
 
 #[test]

@@ -6,10 +6,12 @@ use crate::journal::{CallFollower, CallQuery};
 use crate::{Middleware, MockError, MockOptions, MockServer};
 use lbcf_serving::duration;
 use std::io::Write as _;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// The port of the endpoints, where they are not beside the webhooks.
+const ENDPOINTS_PORT: u16 = 8081;
 /// How long each stage of a creation takes, where neither a flag nor a preset says so.
 const STAGE_DURATION: Duration = Duration::from_millis(100);
 
@@ -24,6 +26,11 @@ pub struct MockDriverArgs {
         default_value = "127.0.0.1:8080"
     )]
     pub listen: SocketAddr,
+
+    /// Address of the page and of the endpoints under /_mock [default: that of --listen if it is a loopback
+    /// address, as they have no password; otherwise 127.0.0.1:8081]
+    #[arg(long, env = "LBCF_MOCK_ENDPOINTS_LISTEN", value_name = "ADDR")]
+    pub endpoints_listen: Option<SocketAddr>,
 
     /// Time that each stage of creating a load balancer takes, such as 500ms or 2s; 0 is at once
     /// [default: 100ms, or that of --preset]
@@ -122,6 +129,10 @@ impl From<&MockDriverArgs> for MockOptions {
             creation_polls: args.creation_polls,
             hold_creations: args.hold_creations,
             journal_size: args.journal_size,
+            endpoints_listen: args.endpoints_listen.or_else(|| {
+                let default = SocketAddr::from((Ipv4Addr::LOCALHOST, ENDPOINTS_PORT));
+                (!args.listen.ip().is_loopback()).then_some(default)
+            }),
             ..Self::default()
         }
     }
@@ -212,6 +223,22 @@ mod tests {
         assert_eq!(Quotas::from(&args), Quotas::default());
         let cloud = cloud(&args).unwrap();
         assert_eq!((cloud.faults().list().len(), cloud.faults().seed()), (0, 0));
+    }
+
+    #[test]
+    fn endpoints_without_a_password_are_on_loopback() {
+        let endpoints = |flags: &[&str]| {
+            let args = Command::parse_from([&["lbcf"], flags].concat()).args;
+            let addr = MockOptions::from(&args).endpoints_listen;
+            addr.map(|addr| addr.to_string())
+        };
+        assert_eq!(endpoints(&[]), None);
+        assert_eq!(endpoints(&["--listen", "[::1]:80"]), None);
+        let elsewhere = ["--listen", "0.0.0.0:80"];
+        assert_eq!(endpoints(&elsewhere).as_deref(), Some("127.0.0.1:8081"));
+        let chosen = ["--endpoints-listen", "10.0.0.1:90"];
+        let chosen = endpoints(&[elsewhere, chosen].concat());
+        assert_eq!(chosen.as_deref(), Some("10.0.0.1:90"));
     }
 
     #[test]

@@ -53,6 +53,7 @@
 //!
 //! | | |
 //! |---|---|
+//! | `GET /` | a page with the load balancers, the last calls, and switches for faults |
 //! | `GET /_mock/state` | everything that the cloud holds; `PUT` replaces it |
 //! | `DELETE /_mock/loadbalancers/{id}` | restores the initial state of one instance: mostly, that it does not exist |
 //! | `GET /_mock/observe` | the load balancers of LBCF, by the identities that the controller stores |
@@ -76,6 +77,10 @@
 //!
 //! Endpoints that change something respond with the new state. Errors are `{"error":"…"}` and name
 //! the field: 404 if `lbInfo` names no load balancer, 409 for a backend that is bound already.
+//!
+//! These have no password. Requests of another site's page, by its `Origin`, are refused, and on a
+//! loopback address those under a name other than `localhost`. [`MockOptions::endpoints_listen`] gives
+//! them an address of their own.
 //!
 //! # Faults
 //!
@@ -106,6 +111,7 @@ mod driver;
 mod error;
 mod faults;
 mod fields;
+mod foreign_pages;
 mod glob;
 mod inspect;
 mod journal;
@@ -113,6 +119,7 @@ mod middleware;
 mod no_answer;
 mod not_ready_pods;
 mod options;
+mod page;
 mod process;
 mod router;
 mod server;

@@ -1,6 +1,7 @@
 //! Options of the mock.
 
 use crate::cloud::CreationPace;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// Options of the mock. Created from [`Default`], so that new options are no breaking change.
@@ -17,6 +18,8 @@ pub struct MockOptions {
     pub name_delays: bool,
     /// How many webhook calls the journal keeps; 1000 by default.
     pub journal_size: usize,
+    /// Where the page and the endpoints under `/_mock` are served; none for the address of the webhooks.
+    pub endpoints_listen: Option<SocketAddr>,
 }
 
 impl Default for MockOptions {
@@ -27,6 +30,7 @@ impl Default for MockOptions {
             hold_creations: false,
             name_delays: true,
             journal_size: 1000,
+            endpoints_listen: None,
         }
     }
 }

@@ -1,15 +1,17 @@
-//! The mock over HTTP: the SDK's webhooks, and the mock's own endpoints under `/_mock`.
+//! The mock over HTTP: the SDK's webhooks, the mock's own endpoints under `/_mock`, and its page.
 
 use crate::calls;
 use crate::cloud::Cloud;
 use crate::driver::ClbDriver;
+use crate::foreign_pages::{self, Hosts};
 use crate::inspect;
 use crate::middleware::Middleware;
+use crate::page;
 use crate::process::{DriverProcess, ProcessDriver, RunHandle};
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
-use axum::middleware::map_response;
+use axum::middleware::{from_fn, map_response};
 use axum::response::Response;
 use axum::routing::get;
 use lbcf_driver_sdk::server::{DriverRouter, RunningHooks};
@@ -18,33 +20,57 @@ use std::sync::Arc;
 /// Marks every response as the mock's, with its version.
 const VERSION_HEADER: HeaderName = HeaderName::from_static("x-lbcf-mock");
 
-/// The webhooks of `driver`, and the endpoints under `/_mock`.
+/// The webhooks of `driver`, the endpoints under `/_mock`, and the page at `/`.
 pub fn router(driver: ClbDriver) -> Router {
     router_with(driver, ())
 }
 
 /// [`router`] with a middleware around the driver.
 pub fn router_with(driver: ClbDriver, middleware: impl Middleware) -> Router {
-    with_process(driver, Arc::new(middleware)).0
+    Routes::new(driver, Arc::new(middleware), Hosts::Any).together()
 }
 
-/// [`router_with`], and the process that serves the webhooks.
-pub(crate) fn with_process(
-    driver: ClbDriver,
-    middleware: Arc<dyn Middleware>,
-) -> (Router, DriverProcess) {
-    let cloud = driver.cloud().clone();
-    let around = Arc::clone(&middleware);
-    let process = DriverProcess::start(move |run| webhooks(driver.clone(), run, &*around));
-    let webhooks = process.clone();
-    let endpoints = inspect::router(cloud.clone(), process.clone());
-    let router = Router::new()
-        .nest("/_mock", middleware.wrap_endpoints(endpoints))
-        .route("/livez", get(async || "ok\n"))
-        .route("/readyz", get(ready).with_state((process.clone(), cloud)))
-        .fallback(async move |request| webhooks.call(request).await)
-        .layer(map_response(add_version));
-    (router, process)
+/// What the mock serves, on one address or on two.
+pub(crate) struct Routes {
+    pub(crate) webhooks: Router,
+    /// The endpoints under `/_mock`, and the page.
+    pub(crate) endpoints: Router,
+    /// The process that serves the webhooks.
+    pub(crate) process: DriverProcess,
+}
+
+impl Routes {
+    /// `hosts` are those of the address that the endpoints are served on.
+    pub(crate) fn new(driver: ClbDriver, middleware: Arc<dyn Middleware>, hosts: Hosts) -> Self {
+        let cloud = driver.cloud().clone();
+        let around = Arc::clone(&middleware);
+        let process = DriverProcess::start(move |run| webhooks(driver.clone(), run, &*around));
+        let called = process.clone();
+        let webhooks = Router::new()
+            .route("/livez", get(async || "ok\n"))
+            .route(
+                "/readyz",
+                get(ready).with_state((process.clone(), cloud.clone())),
+            )
+            .fallback(async move |request| called.call(request).await);
+        let endpoints = inspect::router(cloud.clone(), process.clone());
+        let endpoints = Router::new()
+            .nest("/_mock", middleware.wrap_endpoints(endpoints))
+            .merge(page::router(cloud))
+            .layer(from_fn(move |request, next| {
+                foreign_pages::refuse(hosts, request, next)
+            }));
+        Self {
+            webhooks: webhooks.layer(map_response(add_version)),
+            endpoints: endpoints.layer(map_response(add_version)),
+            process,
+        }
+    }
+
+    pub(crate) fn together(self) -> Router {
+        // A fallback that is added now has none of the endpoints' layers.
+        self.endpoints.fallback_service(self.webhooks)
+    }
 }
 
 /// The webhooks of one run of the process, and a view of the running hooks.

@@ -4,20 +4,19 @@ mod connection;
 
 use crate::cloud::Cloud;
 use crate::driver::ClbDriver;
+use crate::foreign_pages::Hosts;
 use crate::middleware::Middleware;
 use crate::process::DriverProcess;
-use crate::router::with_process;
+use crate::router::Routes;
 use crate::{MockError, MockOptions, WebhookCalls};
 use axum::Router;
 use hyper_util::service::TowerToHyperService;
 use lbcf_serving::listener::{Connection, Listener};
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// How long [`MockServer::stop`] waits for running hooks.
 const HOOKS_LIMIT: Duration = Duration::from_secs(5);
@@ -30,8 +29,9 @@ pub struct MockServer {
     addr: SocketAddr,
     process: DriverProcess,
     crashed: CancellationToken,
+    endpoints_addr: SocketAddr,
     /// Stops the server by being dropped.
-    running: oneshot::Sender<Infallible>,
+    running: DropGuard,
     task: JoinHandle<()>,
 }
 
@@ -58,25 +58,26 @@ impl MockServer {
         options: MockOptions,
         middleware: impl Middleware,
     ) -> Result<Self, MockError> {
-        let listener = Listener::bind(addr).await;
-        let listener = listener.map_err(|source| MockError::Listen { addr, source })?;
+        let listener = bind(addr).await?;
+        let of_endpoints = match options.endpoints_listen {
+            Some(addr) => Some(bind(addr).await?),
+            None => None,
+        };
         let addr = listener.addr();
+        let endpoints_addr = of_endpoints.as_ref().map_or(addr, Listener::addr);
         let crashed = middleware.crashed();
         let driver = ClbDriver::new(cloud.clone(), options);
-        let (router, process) = with_process(driver, Arc::new(middleware));
-        let (running, stop) = oneshot::channel();
-        tracing::info!(%addr, "the mock driver listens");
+        let hosts = Hosts::of(endpoints_addr.ip());
+        let routes = Routes::new(driver, Arc::new(middleware), hosts);
+        let process = routes.process.clone();
+        let stop = CancellationToken::new();
+        tracing::info!(%addr, page = %format_args!("http://{endpoints_addr}/"), "the mock driver listens");
         Ok(Self {
             cloud,
             addr,
-            running,
-            task: tokio::spawn(serve(
-                listener,
-                router,
-                process.clone(),
-                stop,
-                crashed.clone(),
-            )),
+            endpoints_addr,
+            running: stop.clone().drop_guard(),
+            task: tokio::spawn(serve(listener, of_endpoints, routes, stop, crashed.clone())),
             process,
             crashed,
         })
@@ -86,6 +87,12 @@ impl MockServer {
     #[must_use]
     pub const fn addr(&self) -> SocketAddr {
         self.addr
+    }
+
+    /// The address of the page and of the endpoints under `/_mock`.
+    #[must_use]
+    pub const fn endpoints_addr(&self) -> SocketAddr {
+        self.endpoints_addr
     }
 
     /// Its URL, for a `LoadBalancerDriver`.
@@ -123,21 +130,43 @@ impl MockServer {
     }
 }
 
-/// Serves until `stop` resolves. Then it closes all connections, even in the middle of a response,
-/// as they are closed when a process is killed.
+async fn bind(addr: SocketAddr) -> Result<Listener, MockError> {
+    let listener = Listener::bind(addr).await;
+    listener.map_err(|source| MockError::Listen { addr, source })
+}
+
+/// Serves until `stop` or a crash, on one address or on two.
 async fn serve(
     listener: Listener,
-    router: Router,
-    process: DriverProcess,
-    stop: oneshot::Receiver<Infallible>,
+    of_endpoints: Option<Listener>,
+    routes: Routes,
+    stop: CancellationToken,
     crashed: CancellationToken,
 ) {
-    let stopped = async {
+    let stopped = || async {
         tokio::select! {
-            _ = stop => {}
+            () = stop.cancelled() => {}
             () = crashed.cancelled() => {}
         }
     };
+    let process = routes.process.clone();
+    if let Some(of_endpoints) = of_endpoints {
+        let endpoints = serve_one(of_endpoints, routes.endpoints, &process, stopped());
+        let webhooks = serve_one(listener, routes.webhooks, &process, stopped());
+        tokio::join!(endpoints, webhooks);
+    } else {
+        serve_one(listener, routes.together(), &process, stopped()).await;
+    }
+}
+
+/// Serves until `stopped` resolves. Then it closes all connections, even in the middle of a response, as they
+/// are closed when a process is killed.
+async fn serve_one(
+    listener: Listener,
+    router: Router,
+    process: &DriverProcess,
+    stopped: impl Future<Output = ()> + Send,
+) {
     let router = TowerToHyperService::new(router);
     let service = |connection: &Connection| {
         connection::service(connection.clone(), router.clone(), process.run())

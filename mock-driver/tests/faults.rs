@@ -37,7 +37,7 @@ impl Served {
         let length = body.len();
         let mut stream = TcpStream::connect(self.server.addr()).await.unwrap();
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nhost: mock\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
         );
         stream.write_all((head + &body).as_bytes()).await.unwrap();
         stream

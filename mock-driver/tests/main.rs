@@ -16,6 +16,7 @@ mod journal;
 mod life;
 mod load_balancers;
 mod outage;
+mod page;
 mod restart;
 mod server;
 mod support;

@@ -89,7 +89,7 @@ async fn a_restart_completes_even_if_the_client_disconnects() {
 /// A request over a connection that stays open.
 fn http(path: &str, body: &str) -> String {
     let length = body.len();
-    format!("POST {path} HTTP/1.1\r\nhost: mock\r\ncontent-length: {length}\r\n\r\n{body}")
+    format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{body}")
 }
 
 /// Reads until the server closes the connection.
@@ -123,7 +123,7 @@ async fn connections_of_the_killed_driver_break_and_the_port_stays() {
         .unwrap();
     assert_eq!(&first, b"HTTP/1.1 200");
     let mut busy = connect().await;
-    busy.write_all(b"POST /ensureBackend HTTP/1.1\r\nhost: mock\r\ncontent-length: 9\r\n")
+    busy.write_all(b"POST /ensureBackend HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n")
         .await
         .unwrap();
     busy.write_all(b"expect: 100-continue\r\n\r\n")

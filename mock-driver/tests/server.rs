@@ -20,7 +20,7 @@ fn any_port() -> SocketAddr {
     "127.0.0.1:0".parse().unwrap()
 }
 
-const HEALTHZ: &[u8] = b"POST /healthz HTTP/1.1\r\nhost: mock\r\ncontent-length: 2\r\n\r\n{}";
+const HEALTHZ: &[u8] = b"POST /healthz HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}";
 
 /// Asks for health on an open connection, which stays open.
 async fn ask(stream: &mut TcpStream) -> String {

@@ -68,6 +68,7 @@ pub(super) fn normalise(kind: Kind, spec: &mut Value) {
                 numbers_to_strings(lb.get_mut("spec"));
                 numbers_to_strings(lb.get_mut("attributes"));
             }
+            backend_group::service(spec);
             numbers_to_strings(spec.get_mut("parameters"));
             default_policy(spec);
         }

@@ -101,6 +101,7 @@ pub(crate) const PER_PORT_ONLY: &str =
 pub(crate) const NEEDS_LOAD_BALANCER: &str =
     "at least one is required, as in loadBalancers: [my-load-balancer]";
 pub(crate) const NEEDS_BACKENDS: &str = "one of pods, service and static is required";
+pub(crate) const NEEDS_PODS_OR_SERVICE: &str = "one of pods and service is required";
 pub(crate) const NEEDS_PORTS: &str =
     "at least one is required, as in ports: [{port: 80, protocol: TCP}]";
 pub(crate) const NEEDS_PODS: &str = "byLabel or byName is required, as in byLabel: {selector: {app: my-web-server}} or byName: [my-pod-1]";
@@ -110,6 +111,7 @@ pub(crate) const NEEDS_SPEC: &str =
 
 // What cannot be set together.
 pub(crate) const ONE_KIND: &str = "only one of pods, service and static can be set";
+pub(crate) const PODS_OR_SERVICE: &str = "only one of pods and service can be set";
 pub(crate) const LABEL_OR_NAME: &str = "byLabel and byName cannot both be set";
 pub(crate) const NAME_OR_NUMBER: &str =
     "a name can be set only alone, without a number and a protocol";

@@ -56,14 +56,14 @@ pub struct BackendRecordSpec {
     /// Attributes of the load balancer, copied when the record was created or last updated.
     #[serde(default)]
     pub lb_attributes: StringMap,
-    /// The pod and port to register. Set for groups that select pods, for Binds, and for endpoints
-    /// of a Service that are pods.
+    /// The pod and port to register. Set for owners that select pods, and for endpoints of a Service
+    /// that are pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pod_backend: Option<PodBackendRecord>,
-    /// The node port to register. Set for groups that select the node port of a Service.
+    /// The node port to register. Set for owners that select the node port of a Service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_backend: Option<ServiceBackendRecord>,
-    /// The endpoint to register. Set for groups that select the endpoints of a Service.
+    /// The endpoint to register. Set for owners that select the endpoints of a Service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint_backend: Option<EndpointBackendRecord>,
     /// The address to register. Set for groups with static addresses.

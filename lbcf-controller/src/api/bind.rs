@@ -1,14 +1,15 @@
-//! Bind: load balancers and the pods registered with them in one object (b32 to b40).
+//! Bind: load balancers and the backends registered with them in one object (b32 to b40, d77).
 
 use super::{
-    Condition, DeregisterPolicy, DeregisterWebhook, EnsurePolicyType, PodSelection, StringMap,
-    null_as_default,
+    Condition, DeregisterPolicy, DeregisterWebhook, EnsurePolicyType, PodSelection,
+    ServiceSelection, StringMap, null_as_default,
 };
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A Bind declares load balancers and registers pods with each of them.
+/// A Bind declares load balancers and registers pods, or the node port or the endpoints of a Service,
+/// with each of them.
 #[derive(
     CustomResource, Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
 )]
@@ -22,7 +23,7 @@ use serde::{Deserialize, Serialize};
     status = "BindStatus",
     derive = "Default",
     derive = "PartialEq",
-    doc = "A Bind declares load balancers and registers pods with each of them.",
+    doc = "A Bind declares load balancers and registers pods, or the node port or the endpoints of a Service, with each of them.",
     printcolumn(
         name = "LoadBalancers",
         type_ = "integer",
@@ -59,10 +60,15 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = super::crd_rules::bind)]
 pub struct BindSpec {
-    /// Load balancers to create or use. Selected pods are registered with each of them.
+    /// Load balancers to create or use. Backends are registered with each of them.
     pub load_balancers: Vec<TargetLoadBalancer>,
-    /// Selects pods and the ports to register.
-    pub pods: PodSelection,
+    /// Registers pods. Either this or `service` is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pods: Option<PodSelection>,
+    /// Registers the node port of a Service on every selected node or, in the mode `Endpoints`, the
+    /// endpoints of a Service. Either this or `pods` is set; one may replace the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<ServiceSelection>,
     /// Settings of each registration. The driver defines the keys and values. Example:
     /// `{weight: "50"}`.
     #[serde(default, skip_serializing_if = "StringMap::is_empty")]
@@ -129,11 +135,11 @@ pub struct BindStatus {
     /// Number of load balancers in the spec that exist and have their attributes.
     #[serde(default)]
     pub ready_load_balancers: i32,
-    /// Number of selected pods.
+    /// Number of selected backends: pods, addresses of endpoints, or 1 for the node port of a Service.
     #[serde(default)]
     pub backends: i32,
-    /// Number of pods whose ports are all registered with all load balancers that exist. Equal to
-    /// `backends` when the Bind is done.
+    /// Number of backends that are registered with all load balancers that exist, with all ports. Equal
+    /// to `backends` when the Bind is done.
     #[serde(default)]
     pub registered_backends: i32,
     /// `Ready`: all load balancers are ready and all backends are registered with them, and if not,

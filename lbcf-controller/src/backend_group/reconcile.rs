@@ -1,37 +1,33 @@
-use super::decide::{Candidates, GroupCounts, GroupState, decide, decide_status};
-use super::endpoints::tallies;
-use super::observe::{find_service, load_balancers, observe, slices_of};
+use super::decide::{Candidates, decide, decide_status};
+use super::observe::{load_balancers, observe};
 use super::records::usable;
 use super::waiting::{GroupView, waiting};
-use crate::api::{BackendGroup, BackendGroupStatus, Conditions};
+use crate::api::{BackendGroup, BackendGroupStatus, BackendOwner, Conditions};
 use crate::backends::{
-    OwnerView, PlanOutcome, UnitBatch, WaitReport, enqueue_verdict, execute, may_adopt,
-    release_held, report_refusal, view,
+    OwnerCounts, OwnerView, PlanOutcome, SelectedService, UnitBatch, WaitReport, count_endpoints,
+    enqueue_verdict, execute, finish, may_adopt, report_refusal, view,
 };
 use crate::cluster::EventType::Normal;
 use crate::cluster::Regarding;
 use crate::context::Context;
-use crate::index::endpoints_of;
-use crate::key::{ObjectKey, Owner, Unit};
+use crate::key::{ObjectKey, Owner};
 use crate::object::ObjectExt;
 use crate::reconcile::{Action, Error};
 use crate::waiting::{Wait, ready};
-use std::collections::BTreeSet;
 
 /// Reconciles a batch of a group's backends, or, after the last one, its status.
 pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Action, Error> {
     let owner = Owner::Group(key.clone());
     context.confirm::<BackendGroup>(key).await?;
-    let grace_period = context.options.endpoint_grace_period;
-    let (over, _) = context.absences.over(&owner, grace_period);
-    context.index().mark_units(&owner, &over);
     let batch = UnitBatch::take(context, &owner);
     let Some(state) = observe(context, &owner, &batch.units) else {
         batch.done(&mut PlanOutcome::default());
         return Ok(Action::AwaitChange);
     };
     let is_full = batch.is_full();
-    count_endpoints(context, &owner, &state, &batch.units);
+    if let Candidates::Service(candidates) = &state.candidates {
+        count_endpoints(context, &owner, &*state.group, candidates, &batch.units);
+    }
     let plan = decide(&state);
     if !may_adopt(context, &*state.group, &plan).await? {
         return Ok(Action::RequeueNow);
@@ -44,9 +40,7 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
         None if is_full => Ok(Action::RequeueNow),
         None => {
             let action = write_status(context, &owner, None).await?;
-            release_held(context, &owner)?;
-            let (_, next) = context.absences.over(&owner, grace_period);
-            Ok(next.map_or(action, |next| action.at_most(next)))
+            finish(context, &owner, action)
         }
         // The counts are correct even if some records were not written.
         Some(error) => {
@@ -56,22 +50,6 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
                 _ => Err(error),
             }
         }
-    }
-}
-
-/// Stores what the endpoints at these addresses count in the status.
-fn count_endpoints(context: &Context, owner: &Owner, state: &GroupState, units: &BTreeSet<Unit>) {
-    let backends = match (&state.candidates, endpoints_of(&state.group)) {
-        (Candidates::Endpoints(candidates), Some(selection)) => {
-            candidates.backends(selection, state.group.spec.deregister_policy)
-        }
-        _ => return,
-    };
-    let tallies = tallies(&backends);
-    let mut index = context.index();
-    for unit in units {
-        let tally = tallies.get(unit).copied().unwrap_or_default();
-        index.unit_tallies.set(owner, unit, tally);
     }
 }
 
@@ -122,25 +100,17 @@ fn decide_whole_status(
 ) -> (BackendGroupStatus, Option<Wait>) {
     let index = &context.index();
     let load_balancers = load_balancers(index, owner, group);
-    let counts = GroupCounts {
-        load_balancers: usable(&load_balancers).count(),
-        pods: index.selections.count(owner),
-        records: index.records.count_kept(owner),
-        registered: index.records.tallies.records(owner),
-        endpoints: index.unit_tallies.of(owner),
-    };
+    let counts = OwnerCounts::of(index, owner, usable(&load_balancers).count());
     let units = |at_least| index.records.tallies.units(owner, at_least);
     let mut status = decide_status(group, &counts, units);
-    let service = group.spec.service.as_ref();
-    let service = service.and_then(|service| find_service(index, owner, service));
-    let slices = endpoints_of(group).map(|service| slices_of(index, owner, service));
+    let service = group.service();
+    let service = service.map(|service| SelectedService::of(index, owner, service));
     let view = GroupView {
         load_balancers: &load_balancers,
-        service: service.as_deref(),
-        slices: slices.unwrap_or_default(),
+        service: &service.unwrap_or_default(),
         counts: &counts,
         owner: OwnerView {
-            has_unready_pods: group.spec.pods.is_some() && index.awaits_pods(owner),
+            has_unready_pods: group.pods().is_some() && index.awaits_pods(owner),
             ..view(index, owner, error)
         },
     };

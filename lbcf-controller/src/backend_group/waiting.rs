@@ -1,24 +1,20 @@
 //! Why not all backends of a group are registered (d44). No I/O, no clock.
 
-use super::decide::GroupCounts;
 use super::load_balancer_use::{LoadBalancerUse, UnusableLoadBalancer};
-use super::waiting_for_endpoints::of_endpoints;
-use crate::api::{BackendGroup, BackendGroupStatus, ServiceSelection, reasons};
-use crate::backends::{OwnerView, ports, selection, some, unfinished};
-use crate::index::{ServiceView, SliceView, endpoints_of};
+use crate::api::{BackendGroup, BackendGroupStatus, BackendOwner, reasons};
+use crate::backends::{
+    OwnerCounts, OwnerView, SelectedService, ServiceWait, ports, selection, some, unfinished,
+};
 use crate::names;
 use crate::waiting::{Wait, WaitEvent};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// What a group's backends depend on.
 pub(super) struct GroupView<'a> {
     /// By the names that the group uses.
     pub(super) load_balancers: &'a BTreeMap<String, LoadBalancerUse>,
-    pub(super) service: Option<&'a ServiceView>,
-    /// Those of the service, if its endpoints are the backends.
-    pub(super) slices: Vec<Arc<SliceView>>,
-    pub(super) counts: &'a GroupCounts,
+    pub(super) service: &'a SelectedService,
+    pub(super) counts: &'a OwnerCounts,
     pub(super) owner: OwnerView,
 }
 
@@ -30,13 +26,20 @@ pub(super) fn waiting(
     view: &GroupView<'_>,
 ) -> Option<Wait> {
     let namespace = group.metadata.namespace.as_deref().unwrap_or_default();
-    let spec = &group.spec;
-    let source = || match (&spec.pods, &spec.service) {
+    let is_complete = status.backends > 0 && status.registered_backends >= status.backends;
+    let source = || match (group.pods(), group.service()) {
         (Some(pods), _) => selection(pods, namespace, !ports(pods).is_empty(), view.counts.pods),
-        (None, Some(service)) if endpoints_of(group).is_some() => {
-            of_endpoints(service, namespace, status, view)
+        (None, Some(selection)) => {
+            let wait = ServiceWait {
+                selection,
+                namespace,
+                selected: view.service,
+                counts: view.counts,
+                owner: &view.owner,
+                is_complete,
+            };
+            wait.find()
         }
-        (None, Some(service)) => of_service(service, namespace, view),
         (None, None) if status.backends == 0 => {
             let message = "spec.static has no address";
             Some(Wait::new(
@@ -49,10 +52,7 @@ pub(super) fn waiting(
     };
     of_load_balancers(namespace, view)
         .or_else(source)
-        .or_else(|| {
-            let is_complete = status.backends > 0 && status.registered_backends >= status.backends;
-            (!is_complete).then(|| unfinished(&view.owner))
-        })
+        .or_else(|| (!is_complete).then(|| unfinished(&view.owner)))
 }
 
 fn of_load_balancers(namespace: &str, view: &GroupView<'_>) -> Option<Wait> {
@@ -109,48 +109,6 @@ fn problem(lb: &LoadBalancerUse, namespace: &str) -> Option<(&'static str, WaitE
         }
     };
     Some((reason, event, problem.to_owned()))
-}
-
-/// Why no node is registered for a service.
-fn of_service(selection: &ServiceSelection, namespace: &str, view: &GroupView<'_>) -> Option<Wait> {
-    let name = format!("Service {namespace}/{}", selection.name);
-    let port = &selection.port;
-    let problem = |reason, message| Some(Wait::new(reason, message, WaitEvent::Problem));
-    let Some(service) = view.service.filter(|service| !service.deleting) else {
-        let message = format!("{name} not found, or being deleted");
-        return problem(reasons::SERVICE_NOT_FOUND, message);
-    };
-    if !service.has_node_ports {
-        let message =
-            format!("{name} has no node ports: its type must be NodePort or LoadBalancer");
-        return problem(reasons::NO_NODE_PORT, message);
-    }
-    let found = service.port(port);
-    let node_port = found.and_then(|port| service.node_port(port.port, &port.protocol));
-    if node_port.is_none() {
-        let message = format!("{name} has no node port for port {port}");
-        return problem(reasons::NO_NODE_PORT, message);
-    }
-    let is_failed = view.owner.is_refused || view.owner.conflict.is_some();
-    if view.counts.records > 0 || is_failed {
-        return None;
-    }
-    let labels = selection.node_selector.iter();
-    let labels = some(labels.map(|(label, value)| format!("{label}={value}")));
-    let labels = match labels.as_str() {
-        "" => String::new(),
-        labels => format!(" with the labels {labels}"),
-    };
-    let pods = if service.is_local && !service.selector.is_empty() {
-        " and a Ready pod of the Service, which has externalTrafficPolicy Local"
-    } else {
-        ""
-    };
-    let message = format!(
-        "{name}: there is no node{labels} that load balancers may use{}{pods}",
-        if pods.is_empty() { "" } else { "," }
-    );
-    problem(reasons::NO_NODES_SELECTED, message)
 }
 
 #[cfg(test)]

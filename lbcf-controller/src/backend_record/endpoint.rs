@@ -1,10 +1,9 @@
 //! The endpoint behind a record, for a driver (d66).
 
-use crate::api::{BackendGroup, BackendRecord};
-use crate::backend_group::{EndpointState, port_of_slice, the_one};
-use crate::index::{Index, ServicePortView, ServiceView, SliceEndpoint, endpoints_of};
-use crate::key::{ObjectKey, Owner};
-use crate::names;
+use crate::api::BackendRecord;
+use crate::backends::{EndpointState, endpoint_record_name, port_of_slice, the_one};
+use crate::index::{Index, ServicePortView, ServiceView, SliceEndpoint, service_key};
+use crate::key::Owner;
 use lbcf_driver_sdk::webhook::{
     AddressType, BackendPort, EndpointBackend, EndpointService, Protocol,
 };
@@ -37,36 +36,21 @@ fn service_port(
     index: &Index,
     record: &BackendRecord,
 ) -> Option<(Arc<ServiceView>, ServicePortView)> {
-    let Some(Owner::Group(key)) = Owner::of(record) else {
-        return None;
-    };
-    let group = index.find::<BackendGroup>(&key)?;
-    let selection = endpoints_of(&group)?;
-    let service = ObjectKey::new(key.namespace, selection.name.as_str());
-    let service = index.find::<ServiceView>(&service)?;
+    let owner = Owner::of(record)?;
+    let selection = index.backend_owner(&owner)?.service_of_endpoints()?;
+    let service = index.find::<ServiceView>(&service_key(&owner, selection))?;
     let port = service.port(&selection.port)?.clone();
     Some((service, port))
 }
 
 /// Whether the record was created for this endpoint, whose target is in the record's name.
 fn is_of_record(record: &BackendRecord, found: &SliceEndpoint) -> bool {
-    let (Some(Owner::Group(group)), Some(backend)) =
-        (Owner::of(record), &record.spec.endpoint_backend)
-    else {
+    let (Some(owner), Some(backend)) = (Owner::of(record), &record.spec.endpoint_backend) else {
         return false;
     };
     let target = found.endpoint.pod.as_ref();
     let target = target.map_or("", |pod| &*pod.uid);
-    let (port, protocol) = (backend.port.number(), backend.port.protocol());
-    let name = names::endpoint_record_name(
-        &record.spec.lb_name,
-        &group.name,
-        &backend.service,
-        target,
-        &backend.address,
-        port,
-        protocol.as_str(),
-    );
+    let name = endpoint_record_name(&owner, &record.spec.lb_name, backend, target);
     record.metadata.name.as_ref() == Some(&name)
 }
 

@@ -1,8 +1,9 @@
 use super::execute::PlanOutcome;
 use crate::context::Context;
 use crate::key::{Owner, Unit};
-use crate::reconcile::Error;
+use crate::reconcile::{Action, Error};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// How many units of an owner are reconciled at a time, so that deregistering some need not wait
 /// until all backends of a large owner are registered.
@@ -18,7 +19,17 @@ pub(crate) struct UnitBatch<'a> {
 
 impl<'a> UnitBatch<'a> {
     pub(crate) fn take(context: &'a Context, owner: &'a Owner) -> Self {
-        let units = context.index().take_units(owner, BATCH);
+        let mut index = context.index();
+        let object = index.backend_owner(owner);
+        if object.is_some_and(|object| object.service_of_endpoints().is_some()) {
+            let (over, _) = absences(context, owner);
+            index.mark_units(owner, &over);
+        } else {
+            // It has other backends now, or is gone.
+            context.absences.remove(owner);
+        }
+        let units = index.take_units(owner, BATCH);
+        drop(index);
         Self {
             context,
             owner,
@@ -40,16 +51,24 @@ impl<'a> UnitBatch<'a> {
     }
 }
 
-/// Retries with backoff what was held.
+/// Ends the reconciliation of an owner whose units are done: retries with backoff what was held, and
+/// comes back when the wait for an endpoint that no slice has is over (d61).
 ///
 /// # Errors
-/// [`Error::NameTaken`] if something was.
-pub(crate) fn release_held(context: &Context, owner: &Owner) -> Result<(), Error> {
+/// [`Error::NameTaken`] if something was held.
+pub(crate) fn finish(context: &Context, owner: &Owner, action: Action) -> Result<Action, Error> {
     if context.index().release_units(owner) {
-        Err(Error::NameTaken)
-    } else {
-        Ok(())
+        return Err(Error::NameTaken);
     }
+    let (_, next) = absences(context, owner);
+    Ok(next.map_or(action, |next| action.at_most(next)))
+}
+
+/// The units whose endpoints no slice has and that are not waited for any longer, and when the wait for
+/// the next one is over.
+fn absences(context: &Context, owner: &Owner) -> (Vec<Unit>, Option<Duration>) {
+    let grace_period = context.options.endpoint_grace_period;
+    context.absences.over(owner, grace_period)
 }
 
 impl Drop for UnitBatch<'_> {

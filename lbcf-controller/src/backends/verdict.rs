@@ -1,7 +1,8 @@
 //! Calling `judgePodDeregister`: which pods that are not ready stay registered (b110, b111).
 
 use crate::api::{
-    BackendGroup, Bind, DeregisterPolicy, DeregisterWebhook, LoadBalancerDriver, PodSelection,
+    BackendGroup, Bind, DeregisterPolicy, DeregisterWebhook, LoadBalancerDriver, NamespacedKind,
+    PodSelection,
 };
 use crate::cluster::EventType::Warning;
 use crate::cluster::{Regarding, WriteError};
@@ -120,6 +121,11 @@ pub(crate) async fn reconcile_verdict(context: &Context, owner: &Owner) -> Resul
     Ok(Action::RequeueAfter(wait))
 }
 
+/// How to refer to an owner, and whether it is being deleted.
+fn regarding<K: NamespacedKind>(object: &K) -> (Regarding, bool) {
+    (Regarding::object(object), object.is_deleting())
+}
+
 /// What an owner sets about pods that are not ready.
 struct VerdictRequest {
     namespace: String,
@@ -131,37 +137,24 @@ struct VerdictRequest {
 impl VerdictRequest {
     /// None if the owner's policy is not `Webhook`, or the owner is deleted.
     fn of(context: &Context, owner: &Owner) -> Option<Self> {
-        let (policy, regarding, selection, webhook) = match owner {
-            Owner::Group(key) => {
-                let group = context.index().find::<BackendGroup>(key)?;
-                let spec = group.spec.clone();
-                let pods = match spec.pods {
-                    Some(pods) => pods,
-                    None => context.index().pods_behind(&group)?,
-                };
-                (
-                    spec.deregister_policy.filter(|_| !group.is_deleting()),
-                    Regarding::object(&*group),
-                    pods,
-                    spec.deregister_webhook,
-                )
-            }
-            Owner::Bind(key) => {
-                let bind = context.index().find::<Bind>(key)?;
-                let spec = bind.spec.clone();
-                (
-                    spec.deregister_policy.filter(|_| !bind.is_deleting()),
-                    Regarding::object(&*bind),
-                    spec.pods,
-                    spec.deregister_webhook,
-                )
-            }
+        let index = context.index();
+        let object = index.backend_owner(owner)?;
+        let (regarding, is_deleting) = match owner {
+            Owner::Group(key) => regarding(&*index.find::<BackendGroup>(key)?),
+            Owner::Bind(key) => regarding(&*index.find::<Bind>(key)?),
         };
-        (policy == Some(DeregisterPolicy::Webhook)).then(|| Self {
+        if object.deregister_policy() != Some(DeregisterPolicy::Webhook) || is_deleting {
+            return None;
+        }
+        let selection = match object.pods() {
+            Some(pods) => pods.clone(),
+            None => index.pods_behind(owner)?,
+        };
+        Some(Self {
             namespace: owner.key().namespace.to_string(),
             regarding,
             selection,
-            webhook,
+            webhook: object.deregister_webhook().cloned(),
         })
     }
 

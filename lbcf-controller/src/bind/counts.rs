@@ -1,24 +1,36 @@
 //! The counts in a Bind's status (d8).
 
 use super::decide::{ports, usable};
-use crate::api::{Bind, BindStatus, Conditions, TargetLoadBalancerStatus, condition_types};
+use crate::api::{
+    BackendOwner, Bind, BindStatus, Conditions, TargetLoadBalancerStatus, condition_types,
+};
+use crate::backends::{OwnerCounts, count_of_service, count_units, to_i32};
 use crate::object::ObjectExt;
 
-/// The status with current counts. `pods` are the selected ones that are not being deleted;
-/// `registered` returns how many of them have at least so many registered records.
+/// The number of load balancers that have records in this status.
+pub(super) fn count_usable(bind: &Bind, status: &BindStatus) -> usize {
+    usable(bind, &status.load_balancer_statuses).count()
+}
+
+/// The status with current counts. `registered_units` returns how many pods or addresses have at least so
+/// many registered records.
 pub(super) fn with_counts(
     bind: &Bind,
     mut status: BindStatus,
-    pods: usize,
-    registered: impl Fn(usize) -> usize,
+    counts: &OwnerCounts,
+    registered_units: impl Fn(usize) -> usize,
 ) -> BindStatus {
     if bind.is_deleting() {
         return status;
     }
     let entries = &status.load_balancer_statuses;
-    // A pod has a record for each port at each load balancer.
-    let per_pod = ports(bind).len() * usable(bind, entries).count();
-    let registered = if per_pod == 0 { 0 } else { registered(per_pod) };
+    let result = if let Some(service) = bind.service() {
+        count_of_service(service.mode(), counts, registered_units)
+    } else {
+        // A pod has a record for each port at each load balancer.
+        let per_pod = ports(bind).len() * counts.load_balancers;
+        count_units(counts.pods, per_pod, registered_units)
+    };
     let declared = &bind.spec.load_balancers;
     let is_declared =
         |entry: &&TargetLoadBalancerStatus| declared.iter().any(|lb| lb.name == entry.name);
@@ -29,8 +41,8 @@ pub(super) fn with_counts(
     let ready = to_i32(ready.count());
     status.load_balancers = to_i32(declared.len());
     status.ready_load_balancers = ready;
-    status.backends = to_i32(pods);
-    status.registered_backends = to_i32(registered.min(pods));
+    status.backends = to_i32(result.backends);
+    status.registered_backends = to_i32(result.registered);
     status
 }
 
@@ -41,14 +53,14 @@ fn is_ready(entry: &TargetLoadBalancerStatus) -> bool {
         && is_true(condition_types::READY)
 }
 
-fn to_i32(count: usize) -> i32 {
-    i32::try_from(count).unwrap_or(i32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::{BindSpec, Condition, PodSelection, PortSelector, TargetLoadBalancer};
+    use crate::api::{
+        BindSpec, Condition, PodSelection, PortSelector, ServiceMode, ServiceSelection,
+        TargetLoadBalancer,
+    };
+    use crate::index::EndpointCounts;
     use jiff::Timestamp;
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
     use lbcf_driver_sdk::webhook::Protocol;
@@ -80,7 +92,12 @@ mod tests {
         };
         // Three pods, of which two have two records and one has four.
         let registered = |at_least| [2, 2, 4].iter().filter(|n| **n >= at_least).count();
-        let status = with_counts(bind, status, 3, registered);
+        let counts = OwnerCounts {
+            load_balancers: count_usable(bind, &status),
+            pods: 3,
+            ..OwnerCounts::default()
+        };
+        let status = with_counts(bind, status, &counts, registered);
         [
             status.load_balancers,
             status.ready_load_balancers,
@@ -92,13 +109,13 @@ mod tests {
     fn bind() -> Bind {
         let spec = BindSpec {
             load_balancers: vec![declared("a"), declared("b")],
-            pods: PodSelection {
+            pods: Some(PodSelection {
                 ports: vec![
                     PortSelector::new(80, Protocol::Tcp),
                     PortSelector::new(81, Protocol::Tcp),
                 ],
                 ..PodSelection::default()
-            },
+            }),
             ..BindSpec::default()
         };
         Bind::new("bind", spec)
@@ -128,6 +145,37 @@ mod tests {
         unmarked.deletion_timestamp = None;
         let entries = vec![entry("a", both), leaving, unmarked];
         assert_eq!(counts(&bind(), entries), [2, 1, 3, 3]);
+    }
+
+    #[test]
+    fn d8_d77_the_backends_of_a_service_count_as_in_a_group() {
+        let of_service = |mode, records, registered, units| {
+            let mut bind = bind();
+            bind.spec.pods = None;
+            bind.spec.service = Some(ServiceSelection {
+                mode: Some(mode),
+                ..ServiceSelection::default()
+            });
+            let counts = OwnerCounts {
+                load_balancers: 2,
+                records,
+                registered,
+                endpoints: EndpointCounts {
+                    units,
+                    endpoints: units,
+                    unready: 0,
+                },
+                ..OwnerCounts::default()
+            };
+            let status = with_counts(&bind, BindStatus::default(), &counts, |_| units - 1);
+            [status.backends, status.registered_backends]
+        };
+        // All nodes are one backend.
+        assert_eq!(of_service(ServiceMode::NodePort, 0, 0, 1), [1, 0]);
+        assert_eq!(of_service(ServiceMode::NodePort, 4, 3, 1), [1, 0]);
+        assert_eq!(of_service(ServiceMode::NodePort, 4, 4, 1), [1, 1]);
+        assert_eq!(of_service(ServiceMode::Endpoints, 6, 5, 3), [3, 2]);
+        assert_eq!(of_service(ServiceMode::Endpoints, 6, 6, 3), [3, 3]);
     }
 
     #[test]

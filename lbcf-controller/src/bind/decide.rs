@@ -1,26 +1,34 @@
 //! Which records a Bind creates, updates and deletes. No I/O, no clock.
 
+use super::records;
 use crate::api::{
-    BackendRecord, BackendRecordSpec, Bind, Conditions, EnsurePolicy, PodBackendRecord,
-    PortSelector, TargetLoadBalancerStatus, condition_types,
+    BackendOwner, BackendRecord, Bind, Conditions, EnsurePolicy, TargetLoadBalancerStatus,
+    condition_types,
 };
 use crate::backends::{
-    DesiredRecords, Eligibility, RecordPlan, RecordSettings, compare, eligibility_of_pod,
-    owner_reference, pod_source, record,
+    DesiredRecords, Eligibility, RecordPlan, RecordSettings, ServiceCandidates, compare,
+    eligibility_of_pod, owner_reference,
 };
 use crate::index::PodView;
-use crate::names;
+use crate::key::{ObjectKey, Owner};
 use crate::object::ObjectExt;
 use crate::verdicts::DeregisterVerdict;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Some of a Bind's pods, and all their records.
+/// Some of a Bind's backends, and all their records.
 #[derive(Debug)]
 pub(crate) struct BindState {
     pub bind: Arc<Bind>,
-    pub pods: Vec<Arc<PodView>>,
-    pub verdict: Arc<DeregisterVerdict>,
+    pub candidates: BindCandidates,
     pub records: Vec<Arc<BackendRecord>>,
+}
+
+/// What the backends may consist of.
+#[derive(Debug)]
+pub(crate) enum BindCandidates {
+    Pods(Vec<Arc<PodView>>, Arc<DeregisterVerdict>),
+    Service(ServiceCandidates),
 }
 
 /// A Bind that is being deleted deletes all its records (b133), because the garbage collector
@@ -30,15 +38,14 @@ pub(crate) fn decide(state: &BindState) -> RecordPlan {
     let policy = ensure_policy(bind);
     let mut desired = DesiredRecords::default();
     if !bind.is_deleting() {
-        let status = bind.status.iter();
-        let entries = status.flat_map(|status| &status.load_balancer_statuses);
-        for lb in usable(bind, entries) {
-            for pod in &state.pods {
-                let policy = bind.spec.deregister_policy;
-                let eligibility = eligibility_of_pod(pod, policy, &state.verdict);
-                for port in ports(bind) {
-                    desire(&mut desired, bind, lb, pod, port, eligibility);
-                }
+        let lbs: Vec<_> = usable(bind, entries(bind)).collect();
+        match &state.candidates {
+            BindCandidates::Pods(pods, verdict) => {
+                desire_pods(&mut desired, bind, &lbs, pods, verdict);
+            }
+            BindCandidates::Service(candidates) => {
+                desired.kept = awaited(&lbs, candidates, &state.records);
+                desire_service(&mut desired, bind, &lbs, candidates);
             }
         }
     }
@@ -49,6 +56,78 @@ pub(crate) fn decide(state: &BindState) -> RecordPlan {
         ensure_policy: policy.as_ref(),
     };
     compare(desired, &state.records, settings, |_| false)
+}
+
+fn desire_pods(
+    desired: &mut DesiredRecords,
+    bind: &Bind,
+    lbs: &[&TargetLoadBalancerStatus],
+    pods: &[Arc<PodView>],
+    verdict: &DeregisterVerdict,
+) {
+    for (lb, pod) in lbs
+        .iter()
+        .flat_map(|lb| pods.iter().map(move |pod| (lb, pod)))
+    {
+        let eligibility = eligibility_of_pod(pod, bind.spec.deregister_policy, verdict);
+        for port in ports(bind) {
+            let [name, other_name] = records::names_of_pod(bind, &lb.name, pod, port);
+            match eligibility {
+                Eligibility::Deregistered => continue,
+                Eligibility::Kept => drop(desired.kept.insert(name.clone())),
+                Eligibility::Registered => {
+                    let record = records::of_pod(bind, name.clone(), lb, pod, port);
+                    desired.records.insert(name.clone(), record);
+                }
+            }
+            desired.aliases.insert(other_name, name);
+        }
+    }
+}
+
+fn desire_service(
+    desired: &mut DesiredRecords,
+    bind: &Bind,
+    lbs: &[&TargetLoadBalancerStatus],
+    candidates: &ServiceCandidates,
+) {
+    let Some(selection) = bind.service() else {
+        return;
+    };
+    let owner = Owner::Bind(ObjectKey::of(bind));
+    let backends = candidates.backends(selection, bind.spec.deregister_policy);
+    for lb in lbs {
+        for (backend, eligibility) in &backends {
+            let name = backend.record_name(&owner, &lb.name);
+            match eligibility {
+                Eligibility::Registered => {
+                    let record = records::of_service(bind, name.clone(), lb, backend);
+                    desired.records.insert(name, record);
+                }
+                Eligibility::Kept => drop(desired.kept.insert(name)),
+                Eligibility::Deregistered => {}
+            }
+        }
+    }
+}
+
+/// The records that are kept because their endpoints may come back.
+fn awaited(
+    lbs: &[&TargetLoadBalancerStatus],
+    candidates: &ServiceCandidates,
+    records: &[Arc<BackendRecord>],
+) -> BTreeSet<String> {
+    candidates.awaited(records, |record| {
+        let spec = &record.spec;
+        lbs.iter().any(|lb| {
+            lb.name == spec.lb_name && lb.lb_info == spec.lb_info && lb.driver == spec.lb_driver
+        })
+    })
+}
+
+fn entries(bind: &Bind) -> impl Iterator<Item = &TargetLoadBalancerStatus> {
+    let status = bind.status.iter();
+    status.flat_map(|status| &status.load_balancer_statuses)
 }
 
 /// The load balancers that have records (b132): they are created, not being deleted, and declared
@@ -65,11 +144,12 @@ pub(super) fn usable<'a>(
     })
 }
 
-/// The ports without duplicates. The protocols keep their case, as records' names contain them
+/// The ports of pods without duplicates. The protocols keep their case, as records' names contain them
 /// (b48).
 pub(crate) fn ports(bind: &Bind) -> Vec<(i32, &str)> {
     let mut ports: Vec<(i32, &str)> = Vec::new();
-    for port in &bind.spec.pods.ports {
+    let selected = bind.spec.pods.iter().flat_map(|pods| &pods.ports);
+    for port in selected {
         let (number, protocol) = (port.number(), port.protocol.as_deref().unwrap_or("TCP"));
         let is_known = ports.iter().any(|(known, known_protocol)| {
             *known == number && known_protocol.eq_ignore_ascii_case(protocol)
@@ -79,63 +159,6 @@ pub(crate) fn ports(bind: &Bind) -> Vec<(i32, &str)> {
         }
     }
     ports
-}
-
-fn desire(
-    desired: &mut DesiredRecords,
-    bind: &Bind,
-    lb: &TargetLoadBalancerStatus,
-    pod: &PodView,
-    (port, protocol): (i32, &str),
-    eligibility: Eligibility,
-) {
-    let bind_name = bind.metadata.name.as_deref().unwrap_or_default();
-    let [name, other_name] =
-        names::bind_record_names(bind_name, &lb.name, &pod.key.name, &pod.ip, protocol, port);
-    match eligibility {
-        Eligibility::Deregistered => return,
-        Eligibility::Kept => {
-            desired.kept.insert(name.clone());
-        }
-        Eligibility::Registered => {
-            let spec = BackendRecordSpec {
-                lb_driver: lb.driver.clone(),
-                lb_name: lb.name.clone(),
-                lb_info: lb.lb_info.clone(),
-                lb_attributes: lb.last_synced_attributes.clone().unwrap_or_default(),
-                pod_backend: Some(PodBackendRecord {
-                    name: pod.key.name.to_string(),
-                    port: PortSelector {
-                        port: Some(port),
-                        port_number: None,
-                        protocol: Some(protocol.to_owned()),
-                    },
-                }),
-                parameters: bind.spec.parameters.clone(),
-                ensure_policy: ensure_policy(bind),
-                ..BackendRecordSpec::default()
-            };
-            let labels = [
-                (names::LABEL_BIND_DRIVER, names::label_value(&lb.driver)),
-                (names::LABEL_BIND_LB, names::label_value(&lb.name)),
-                (names::LABEL_BIND, names::label_value(bind_name)),
-                (names::LABEL_BIND_POD, names::label_value(&pod.key.name)),
-            ];
-            let source = Some(pod_source(pod));
-            let record = record(bind, name.clone(), labels, source, spec);
-            desired.records.insert(name.clone(), record);
-        }
-    }
-    desired.aliases.insert(other_name, name);
-}
-
-/// The other of a record's two possible names, for when another owner's record has the first (u21).
-pub(super) fn renamed(record: &BackendRecord, bind: &str, ip: &str) -> String {
-    let (lb, pod) = (&record.spec.lb_name, record.spec.pod_backend.as_ref());
-    let pod = pod.cloned().unwrap_or_default();
-    let protocol = pod.port.protocol.as_deref().unwrap_or_default();
-    let [_, other] = names::bind_record_names(bind, lb, &pod.name, ip, protocol, pod.port.number());
-    other
 }
 
 /// The policy of a Bind's records and load balancers: `minPeriod` takes precedence over the seconds

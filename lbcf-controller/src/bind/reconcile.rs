@@ -1,9 +1,10 @@
-use super::decide::{BindState, decide, renamed};
+use super::decide::{BindCandidates, BindState, decide};
+use super::records::renamed;
 use super::status;
-use crate::api::{BackendRecord, Bind};
+use crate::api::{BackendOwner, BackendRecord, Bind};
 use crate::backends::{
-    PlanOutcome, UnitBatch, enqueue_verdict, execute, may_adopt, release_held, report_refusal,
-    source_of,
+    PlanOutcome, UnitBatch, count_endpoints, enqueue_verdict, execute, finish, may_adopt,
+    observe_service, report_refusal, source_of,
 };
 use crate::cluster::Regarding;
 use crate::context::Context;
@@ -14,7 +15,7 @@ use crate::object::ObjectExt;
 use crate::reconcile::{Action, Error, Request};
 use std::collections::BTreeSet;
 
-/// Reconciles a batch of a Bind's pods, or, after the last one, its deletion.
+/// Reconciles a batch of a Bind's backends, or, after the last one, its deletion.
 pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Action, Error> {
     let owner = Owner::Bind(key.clone());
     context.confirm::<Bind>(key).await?;
@@ -44,6 +45,9 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
         return Ok(Action::AwaitChange);
     };
     let is_full = batch.is_full();
+    if let BindCandidates::Service(candidates) = &state.candidates {
+        count_endpoints(context, &owner, &*state.bind, candidates, &batch.units);
+    }
     let mut plan = decide(&state);
     if !may_adopt(context, &*state.bind, &plan).await? {
         return Ok(Action::RequeueNow);
@@ -51,7 +55,9 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
     for record in &mut plan.create {
         if is_name_taken(context, &owner, record) {
             let ip = source_of(record).cloned().unwrap_or_default();
-            record.metadata.name = Some(renamed(record, &key.name, &ip));
+            if let Some(other) = renamed(record, &key.name, &ip) {
+                record.metadata.name = Some(other);
+            }
         }
     }
     let regarding = Regarding::object(&*state.bind);
@@ -71,20 +77,28 @@ pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Acti
         None if bind.is_deleting() => finish_deletion(context, &owner).await,
         None => {
             let action = status::write_counts(context, &owner, None).await?;
-            release_held(context, &owner)?;
-            Ok(action)
+            finish(context, &owner, action)
         }
     }
 }
 
 fn observe(context: &Context, owner: &Owner, units: &BTreeSet<Unit>) -> Option<BindState> {
     let index = context.index();
-    let pods = index.pods_of(owner, units);
+    let bind = index.find::<Bind>(owner.key())?;
+    let records = index.records_of(owner, units);
+    let candidates = if let Some(service) = bind.service() {
+        let selection = (service, bind.deregister_policy());
+        let candidates = observe_service(context, &index, owner, selection, units, &records);
+        BindCandidates::Service(candidates)
+    } else {
+        let pods = index.pods_of(owner, units);
+        let verdict = context.verdicts.current(owner, &pods);
+        BindCandidates::Pods(pods, verdict)
+    };
     Some(BindState {
-        bind: index.find::<Bind>(owner.key())?,
-        verdict: context.verdicts.current(owner, &pods),
-        pods,
-        records: index.records_of(owner, units),
+        bind,
+        candidates,
+        records,
     })
 }
 

@@ -5,10 +5,12 @@
 //! another's entry, and no webhook's result is lost to a conflict. Each write carries the counts;
 //! they are written alone only where they changed without one.
 
-use super::counts::with_counts;
-use super::waiting::waiting;
-use crate::api::{Bind, BindStatus, Conditions, TargetLoadBalancerStatus, condition_types};
-use crate::backends::{WaitReport, view};
+use super::counts::{count_usable, with_counts};
+use super::waiting::{BindView, waiting};
+use crate::api::{
+    BackendOwner, Bind, BindStatus, Conditions, TargetLoadBalancerStatus, condition_types,
+};
+use crate::backends::{OwnerCounts, OwnerView, SelectedService, WaitReport, view};
 use crate::cluster::{Regarding, WriteError};
 use crate::context::Context;
 use crate::key::{BindLoadBalancerKey, Owner, RequestKey};
@@ -113,13 +115,24 @@ fn counted(
     error: Option<&Error>,
 ) -> (BindStatus, Option<Wait>) {
     let index = context.index();
-    let registered = |at_least| index.records.tallies.units(owner, at_least);
-    let mut status = with_counts(bind, status, index.selections.count(owner), registered);
+    let counts = OwnerCounts::of(&index, owner, count_usable(bind, &status));
+    let registered_units = |at_least| index.records.tallies.units(owner, at_least);
+    let mut status = with_counts(bind, status, &counts, registered_units);
     if bind.is_deleting() {
         // Its load balancers report what they wait for.
         return (status, None);
     }
-    let wait = waiting(bind, &status, &view(&index, owner, error));
+    let service = bind.service();
+    let service = service.map(|service| SelectedService::of(&index, owner, service));
+    let view = BindView {
+        service: &service.unwrap_or_default(),
+        counts: &counts,
+        owner: OwnerView {
+            has_unready_pods: bind.pods().is_some() && index.awaits_pods(owner),
+            ..view(&index, owner, error)
+        },
+    };
+    let wait = waiting(bind, &status, &view);
     let condition = ready(wait.as_ref(), bind.metadata.generation);
     status.conditions = status.conditions.with(condition, context.now());
     (status, wait)

@@ -34,11 +34,6 @@ pub(super) fn convert(
         }
         LbcfKind::BackendGroup => {
             load_balancer_names(spec, namespace.as_deref(), shared_names, editor);
-            if let Some(service) = editor.object_at(spec, SPEC, "service")
-                && let Some(port) = service.get_mut("port")
-            {
-                pods::convert_port(port, "spec.service.port", editor);
-            }
             selection(spec, pod_selector, editor);
             string_map(spec, SPEC, "parameters", editor);
         }
@@ -58,11 +53,17 @@ pub(super) fn convert(
     }
 }
 
+/// The pods or the Service that an owner selects.
 fn selection(
     spec: &mut Map<String, Value>,
     pod_selector: Option<&PodSelector>,
     editor: &mut Editor,
 ) {
+    if let Some(service) = editor.object_at(spec, SPEC, "service")
+        && let Some(port) = service.get_mut("port")
+    {
+        pods::convert_port(port, "spec.service.port", editor);
+    }
     if let Some(selection) = editor.object_at(spec, SPEC, "pods") {
         pods::convert(selection, "spec.pods", pod_selector, editor);
     }

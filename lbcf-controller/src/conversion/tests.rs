@@ -459,6 +459,14 @@ fn u23_fields_of_the_wrong_type_are_named() {
             "spec.service.port.portNumber: \"http\": must be a number from 1 to 65535",
         ),
         (
+            of_kind(
+                "Bind",
+                "v1",
+                json!({"service": {"port": {"portNumber": 0}}}),
+            ),
+            "spec.service.port.portNumber: 0: must be a number from 1 to 65535",
+        ),
+        (
             group(json!({"pods": {"port": {"portNumber": 70000}, "byName": ["a"]}})),
             "spec.pods.port.portNumber: 70000: must be a number from 1 to 65535",
         ),

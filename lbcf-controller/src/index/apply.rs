@@ -3,17 +3,18 @@
 use super::binds::{self, BindChange};
 use super::gates;
 use super::selections::PodRule;
-use super::service_groups::{endpoints_of, nodes_of, service_key};
+use super::service_owners::service_key;
 use super::store::Diff;
 use super::{Index, Indexed, NodeView, PodView, ServiceView, Store, StoreEvent};
 use crate::api::{
-    BackendGroup, Bind, Conditions, DeregisterPolicy, LoadBalancer, LoadBalancerDriver,
-    condition_types,
+    BackendGroup, BackendOwner, Bind, Conditions, DeregisterPolicy, LoadBalancer,
+    LoadBalancerDriver, condition_types,
 };
 use crate::key::{BindLoadBalancerKey, ObjectKey, Owner, RequestKey, Unit};
 use crate::names;
 use crate::object::ObjectExt;
 use crate::reconcile::Request;
+use kube::Resource;
 use std::collections::BTreeSet;
 
 impl Indexed for LoadBalancerDriver {
@@ -117,27 +118,12 @@ impl Indexed for BackendGroup {
                 let driver = names::resolve(&key.namespace, &webhook.driver_name);
                 Some((driver, RequestKey::Group(key.clone())))
             }));
-            if let Some(old) = &diff.old {
-                index.service_groups.set(&key, old, false);
-            }
-            if let Some(new) = &diff.new {
-                index.service_groups.set(&key, new, true);
-            }
             let owner = Owner::Group(key.clone());
             let is_changed = is_group_changed(&diff);
+            requests.extend(index.owner_changed(&owner, &diff, is_changed));
             if is_changed {
-                requests.extend(gates::of_owner(&index.selections, &owner));
-            }
-            index.update_selection(&key);
-            requests.extend(index.records_of_new_owner(&owner, &diff));
-            if is_changed {
-                requests.extend(gates::of_owner(&index.selections, &owner));
-                match diff.new {
-                    Some(_) => index.pending.mark_all(&owner),
-                    None => {
-                        index.pending.remove(&owner);
-                        index.unit_tallies.remove(&owner);
-                    }
+                if diff.new.is_some() {
+                    index.pending.mark_all(&owner);
                 }
                 requests.push(Request::normal(RequestKey::Group(key)));
             }
@@ -169,22 +155,9 @@ impl Indexed for Bind {
             requests.extend(index.update_driver_users(&diff, drivers));
             let change = BindChange::of(&diff);
             let owner = Owner::Bind(key.clone());
-            requests.extend(index.records_of_new_owner(&owner, &diff));
-            let rule = diff.new.as_ref().map(|bind| PodRule {
-                pods: bind.spec.pods.clone(),
-                only_gated: false,
-            });
             let is_changed = change.bind || change.records;
-            if is_changed {
-                requests.extend(gates::of_owner(&index.selections, &owner));
-            }
-            index.selections.set(&owner, rule.as_ref(), &index.pods);
-            if is_changed {
-                requests.extend(gates::of_owner(&index.selections, &owner));
-            }
-            if diff.new.is_none() {
-                index.pending.remove(&owner);
-            } else if change.records {
+            requests.extend(index.owner_changed(&owner, &diff, is_changed));
+            if diff.new.is_some() && change.records {
                 index.pending.mark_all(&owner);
             }
             if is_changed {
@@ -257,10 +230,9 @@ impl Indexed for ServiceView {
             if !diff.is_change(|old, new| !old.is_equivalent(new)) {
                 continue;
             }
-            for group in index.service_groups.of_service(&key) {
-                let owner = Owner::Group(group.clone());
+            for owner in index.service_owners.of_service(&key) {
                 requests.extend(gates::of_owner(&index.selections, &owner));
-                index.update_selection(&group);
+                index.update_selection(&owner);
                 requests.extend(gates::of_owner(&index.selections, &owner));
                 index.pending.mark_all(&owner);
                 requests.push(owner_request(&owner, true));
@@ -286,10 +258,10 @@ impl Indexed for NodeView {
             }
             let may_deregister = diff.new.as_ref().is_none_or(|node| !node.usable);
             let states = [&diff.old, &diff.new].into_iter().flatten();
-            let groups: BTreeSet<ObjectKey> = states
-                .flat_map(|node| index.service_groups.of_node(&node.labels))
+            let owners: BTreeSet<Owner> = states
+                .flat_map(|node| index.service_owners.of_node(&node.labels))
                 .collect();
-            for owner in groups.into_iter().map(Owner::Group) {
+            for owner in owners {
                 index
                     .pending
                     .mark(&owner, Unit::clone(&key.name), may_deregister);
@@ -316,43 +288,60 @@ impl Index {
         known.map(RequestKey::Driver).map(Request::normal).collect()
     }
 
-    /// Updates which pods a group's backends depend on: those that it selects, those of its service if
-    /// that forwards only on the node, or those behind its endpoints. Of the latter all count if the
-    /// policy about endpoints that are not ready needs them, and those with the readiness gate always.
-    fn update_selection(&mut self, key: &ObjectKey) {
-        let group = self.groups.find(key).cloned();
-        let rule = group.as_ref().and_then(|group| match &group.spec.pods {
-            Some(pods) => Some(PodRule {
-                pods: pods.clone(),
-                only_gated: false,
-            }),
-            None => {
-                let policy = group.spec.deregister_policy.unwrap_or_default();
-                if endpoints_of(group).is_some() {
-                    return Some(PodRule {
-                        pods: self.pods_behind(group)?,
-                        only_gated: policy == DeregisterPolicy::IfNotReady,
-                    });
-                }
-                let service = service_key(key, nodes_of(group)?);
-                let service = self.services.find(&service)?;
-                let pods = service.pods().filter(|_| service.is_local)?;
-                Some(PodRule {
-                    pods,
-                    only_gated: false,
-                })
-            }
-        });
-        let owner = Owner::Group(key.clone());
-        self.selections.set(&owner, rule.as_ref(), &self.pods);
+    /// Applies a change of an owner of backends: what leads to it from Services, nodes and pods, and what
+    /// is kept of one that is gone. Returns the requests that follow besides its own.
+    fn owner_changed<K: BackendOwner + Resource>(
+        &mut self,
+        owner: &Owner,
+        diff: &Diff<K>,
+        is_changed: bool,
+    ) -> Vec<Request> {
+        let [old, new] = [&diff.old, &diff.new].map(|state| state.as_deref()?.service());
+        self.service_owners.update(owner, old, new);
+        let mut requests = self.records_of_new_owner(owner, diff);
+        if is_changed {
+            requests.extend(gates::of_owner(&self.selections, owner));
+        }
+        self.update_selection(owner);
+        if is_changed {
+            requests.extend(gates::of_owner(&self.selections, owner));
+        }
+        if diff.new.is_none() {
+            self.pending.remove(owner);
+            self.unit_tallies.remove(owner);
+        }
+        requests
+    }
+
+    fn update_selection(&mut self, owner: &Owner) {
+        let rule = self.pod_rule(owner);
+        self.selections.set(owner, rule.as_ref(), &self.pods);
+    }
+
+    /// Which pods an owner's backends depend on: those that it selects, those of its Service if that
+    /// forwards only on the node, or those behind its endpoints. Of the latter all count if the policy
+    /// about endpoints that are not ready needs them, and those with the readiness gate always.
+    fn pod_rule(&self, owner: &Owner) -> Option<PodRule> {
+        let object = self.backend_owner(owner)?;
+        let (pods, only_gated) = if let Some(pods) = object.pods() {
+            (pods.clone(), false)
+        } else if object.service_of_endpoints().is_some() {
+            let policy = object.deregister_policy().unwrap_or_default();
+            (
+                self.pods_behind(owner)?,
+                policy == DeregisterPolicy::IfNotReady,
+            )
+        } else {
+            let service = service_key(owner, object.service()?);
+            let service = self.services.find(&service)?;
+            (service.pods().filter(|_| service.is_local)?, false)
+        };
+        Some(PodRule { pods, only_gated })
     }
 
     fn is_on_nodes(&self, owner: &Owner) -> bool {
-        let Owner::Group(key) = owner else {
-            return false;
-        };
-        let group = self.groups.find(key);
-        group.is_some_and(|group| nodes_of(group).is_some())
+        let object = self.backend_owner(owner);
+        object.is_some_and(|object| object.service_of_node_port().is_some())
     }
 }
 

@@ -1,12 +1,12 @@
 //! The endpoints of Services: what follows from a change of a slice, and look-ups (e1).
 
 use super::gates;
-use super::service_groups::service_key;
+use super::service_owners::service_key;
 use super::slices::{Endpoint, SliceView};
 use super::store::Diff;
 use super::{Index, Indexed, Store, StoreEvent};
-use crate::api::{AddressFamily, BackendGroup, BackendRecord, PodSelection, SelectPodByLabel};
-use crate::index::{PodView, ServiceView, endpoints_of};
+use crate::api::{AddressFamily, BackendRecord, PodSelection, SelectPodByLabel};
+use crate::index::{PodView, ServiceView};
 use crate::key::{ObjectKey, Owner, RequestKey, Unit};
 use crate::reconcile::Request;
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ impl Indexed for SliceView {
         &index.slices.store
     }
 
-    /// A change concerns the groups on its Service, and of each only the addresses that changed. One
+    /// A change concerns the owners on its Service, and of each only the addresses that changed. One
     /// that moves to another slice is two changes of the same address.
     fn apply(index: &mut Index, event: StoreEvent<Self>) -> Vec<Request> {
         let mut requests = Vec::new();
@@ -56,8 +56,8 @@ impl Index {
         for service in services {
             let of_service = |slice: &&SliceView| slice.service.as_ref() == Some(service);
             let (old, new) = (old.filter(of_service), new.filter(of_service));
-            let groups = self.groups_on_endpoints(service);
-            if groups.is_empty() {
+            let owners = self.owners_on_endpoints(service);
+            if owners.is_empty() {
                 continue;
             }
             let changed = SliceView::changes(old, new);
@@ -68,7 +68,7 @@ impl Index {
                 continue;
             }
             let may_deregister = changed.iter().any(|(_, may_deregister)| *may_deregister);
-            for owner in groups.into_iter().map(Owner::Group) {
+            for owner in owners {
                 for (unit, may_deregister) in &changed {
                     self.pending.mark(&owner, Arc::clone(unit), *may_deregister);
                     requests.extend(self.records.waiting_for_address(&owner, unit));
@@ -90,13 +90,10 @@ impl Index {
         requests
     }
 
-    fn groups_on_endpoints(&self, service: &ObjectKey) -> Vec<ObjectKey> {
-        let groups = self.service_groups.of_service(service).into_iter();
-        let is_on_endpoints = |key: &ObjectKey| {
-            let group = self.groups.find(key);
-            group.is_some_and(|group| endpoints_of(group).is_some())
-        };
-        groups.filter(is_on_endpoints).collect()
+    fn owners_on_endpoints(&self, service: &ObjectKey) -> Vec<Owner> {
+        let owners = self.service_owners.of_service(service).into_iter();
+        let is_on_endpoints = |owner: &Owner| self.service_of_endpoints(owner).is_some();
+        owners.filter(is_on_endpoints).collect()
     }
 
     /// The slices of a Service, in the order of their names.
@@ -115,11 +112,8 @@ impl Index {
 
     /// The Service of an owner whose backends are its endpoints.
     pub(super) fn service_of_endpoints(&self, owner: &Owner) -> Option<ObjectKey> {
-        let Owner::Group(key) = owner else {
-            return None;
-        };
-        let selection = endpoints_of(self.groups.find(key)?)?;
-        Some(service_key(key, selection))
+        let selection = self.backend_owner(owner)?.service_of_endpoints()?;
+        Some(service_key(owner, selection))
     }
 
     /// The units of an owner that a change of a pod concerns: those of its records and, if the pod has
@@ -159,10 +153,9 @@ impl Index {
         }
     }
 
-    /// The pods that a group's deregister policy is about if its backends are endpoints.
-    pub(crate) fn pods_behind(&self, group: &BackendGroup) -> Option<PodSelection> {
-        let selection = endpoints_of(group)?;
-        let key = service_key(&ObjectKey::of(group), selection);
+    /// The pods that an owner's deregister policy is about if its backends are endpoints.
+    pub(crate) fn pods_behind(&self, owner: &Owner) -> Option<PodSelection> {
+        let key = self.service_of_endpoints(owner)?;
         self.find::<ServiceView>(&key)?.pods()
     }
 

@@ -1,8 +1,9 @@
 //! The look-ups of reconciling.
 
-use super::service_groups::{endpoints_of, nodes_of, service_key};
 use super::{DriverUse, Index, Indexed, Lookup, PodView, ServiceView, binds};
-use crate::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, StringMap};
+use crate::api::{
+    BackendGroup, BackendOwner, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, StringMap,
+};
 use crate::key::{ObjectKey, Owner, RequestKey, Unit};
 use crate::names;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,6 +43,14 @@ impl Index {
                 let bind = self.binds.find(&key.bind);
                 bind.is_some_and(|bind| binds::names_of(bind).contains(&key.name))
             }
+        }
+    }
+
+    /// The object that owns records, whatever its kind.
+    pub(crate) fn backend_owner(&self, owner: &Owner) -> Option<&dyn BackendOwner> {
+        match owner {
+            Owner::Group(key) => Some(&**self.groups.find(key)?),
+            Owner::Bind(key) => Some(&**self.binds.find(key)?),
         }
     }
 
@@ -125,6 +134,7 @@ impl Index {
         if self.pending.take_all(owner) {
             let mut units: BTreeSet<Unit> = self.records.units(owner).cloned().collect();
             units.extend(self.candidates(owner));
+            self.unit_tallies.retain(owner, &units);
             for unit in units {
                 self.pending.mark(owner, unit, false);
             }
@@ -166,18 +176,18 @@ impl Index {
 
     /// The units that an owner's backends may consist of.
     fn candidates(&self, owner: &Owner) -> Vec<Unit> {
+        if let Some(service) = self.service_of_endpoints(owner) {
+            return self.addresses_of(&service).into_iter().collect();
+        }
+        let object = self.backend_owner(owner);
+        if object.is_some_and(|object| object.service().is_some()) {
+            return self.nodes.keys().map(|node| node.name.clone()).collect();
+        }
         let group = match owner {
             Owner::Group(key) => self.groups.find(key),
             Owner::Bind(_) => None,
         };
-        if let Some(service) = group.and_then(|group| endpoints_of(group)) {
-            let service = service_key(owner.key(), service);
-            return self.addresses_of(&service).into_iter().collect();
-        }
         match group {
-            Some(group) if nodes_of(group).is_some() => {
-                self.nodes.keys().map(|node| node.name.clone()).collect()
-            }
             Some(group) if group.spec.pods.is_none() => {
                 let addresses = group.spec.static_addresses.iter();
                 addresses.map(|addr| addr.as_str().into()).collect()

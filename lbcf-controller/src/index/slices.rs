@@ -42,8 +42,8 @@ pub(crate) struct SlicePort {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Endpoint {
-    /// The first of its addresses, which are interchangeable (e5). It is the unit of a group's
-    /// backends.
+    /// The first of its addresses, which are interchangeable (e5). It is the unit of an
+    /// owner's backends.
     pub address: Unit,
     pub conditions: EndpointConditions,
     pub pod: Option<PodTarget>,

@@ -4,7 +4,7 @@
 //! the units that they change, so the counts are correct when no unit is left to be reconciled.
 
 use crate::key::{Owner, Unit};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// What a unit counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -54,6 +54,16 @@ impl UnitTallies {
         }
     }
 
+    /// Removes the units of an owner that are not among these, as they are no candidates any more.
+    pub(super) fn retain(&mut self, owner: &Owner, units: &BTreeSet<Unit>) {
+        let of_owner = self.0.get(owner).map(|it| &it.of_unit);
+        let gone = of_owner.into_iter().flat_map(HashMap::keys);
+        let gone: Vec<Unit> = gone.filter(|it| !units.contains(*it)).cloned().collect();
+        for unit in gone {
+            self.set(owner, &unit, UnitTally::default());
+        }
+    }
+
     pub(crate) fn of(&self, owner: &Owner) -> EndpointCounts {
         self.0.get(owner).map(|it| it.sums).unwrap_or_default()
     }
@@ -86,6 +96,23 @@ mod tests {
         tallies.set(&owner, &"b".into(), UnitTally::default());
         assert_eq!(tallies.of(&owner), counts(1, 1, 1));
         tallies.set(&owner, &"a".into(), UnitTally::default());
+        assert!(tallies.0.is_empty(), "nothing is left behind");
+    }
+
+    #[test]
+    fn d60_units_that_are_no_candidates_any_more_do_not_count() {
+        let owner = Owner::Bind(ObjectKey::new("ns", "web"));
+        let mut tallies = UnitTallies::default();
+        for unit in ["a", "b"] {
+            let tally = UnitTally {
+                endpoints: 1,
+                unready: 1,
+            };
+            tallies.set(&owner, &unit.into(), tally);
+        }
+        tallies.retain(&owner, &BTreeSet::from(["b".into(), "c".into()]));
+        assert_eq!(tallies.of(&owner).units, 1);
+        tallies.retain(&owner, &BTreeSet::new());
         assert!(tallies.0.is_empty(), "nothing is left behind");
     }
 }

@@ -1,66 +1,70 @@
 //! Which records a pod should have, by the names that they may have. No I/O, no clock.
 
-use crate::api::{BackendGroup, Bind, ServiceSelection};
-use crate::backend_group::{
-    EndpointCandidates, GroupBackend, LoadBalancerUse, UnusableLoadBalancer, record_name,
-};
-use crate::index::{PodView, ServiceView, SliceView, endpoints_of, endpoints_of_pod};
+use crate::api::{BackendGroup, BackendOwner, Bind, ServiceSelection};
+use crate::backend_group::{GroupBackend, LoadBalancerUse, UnusableLoadBalancer, record_name};
+use crate::backends::{self, BackendOfService, EndpointCandidates, SelectedService};
+use crate::bind;
+use crate::index::{PodView, endpoints_of_pod};
+use crate::key::{ObjectKey, Owner};
 use crate::object::ObjectExt;
-use crate::{backends, bind, names};
-use std::sync::Arc;
 
 /// A record has one of these names; none is known yet if there are none.
 pub(super) type RecordNames = Vec<String>;
-
-/// The Service of a group on endpoints.
-#[derive(Debug, Default)]
-pub(super) struct GroupService {
-    pub(super) service: Option<Arc<ServiceView>>,
-    pub(super) slices: Vec<Arc<SliceView>>,
-}
 
 /// The records of a pod that a group selects. Of load balancers that have no backends until a user
 /// acts there are none (d69).
 pub(super) fn of_group(
     group: &BackendGroup,
     pod: &PodView,
-    service: GroupService,
+    service: &SelectedService,
     use_of: impl Fn(&str) -> LoadBalancerUse,
 ) -> Vec<RecordNames> {
     if group.is_deleting() {
         return Vec::new();
     }
-    let backends = backends_of(group, pod, service);
+    let backends = match group.pods() {
+        Some(selection) => {
+            let ports = backends::ports(selection).into_iter();
+            let backends = ports.map(|port| GroupBackend::Pod { pod, port });
+            Some(backends.collect::<Vec<_>>())
+        }
+        None => of_service(group, pod, service)
+            .map(|endpoints| endpoints.into_iter().map(GroupBackend::Service).collect()),
+    };
+    let owner = Owner::Group(ObjectKey::of(group));
     let lbs = group.spec.load_balancer_names();
     let lbs = lbs.filter(|lb| will_have_backends(&use_of(lb)));
-    let names = lbs.flat_map(|lb| match &backends {
-        Some(backends) => {
-            let names = backends.iter().map(|it| vec![record_name(group, lb, it)]);
-            names.collect()
-        }
+    let name = |lb: &str, it: &GroupBackend<'_>| vec![record_name(&owner, lb, it)];
+    of_load_balancers(lbs, backends.as_deref(), name)
+}
+
+/// The records at each of these load balancers.
+fn of_load_balancers<'a, T>(
+    lbs: impl Iterator<Item = &'a str>,
+    backends: Option<&[T]>,
+    names: impl Fn(&str, &T) -> RecordNames,
+) -> Vec<RecordNames> {
+    let names = lbs.flat_map(|lb| match backends {
+        Some(backends) => backends.iter().map(|it| names(lb, it)).collect(),
         None => vec![RecordNames::new()],
     });
     names.collect()
 }
 
-/// What a group registers of a pod; None if the slices of its Service do not have the pod yet, which
+/// What an owner registers of a pod behind its Service; None if the slices do not have the pod yet, which
 /// they will.
-fn backends_of<'a>(
-    group: &'a BackendGroup,
-    pod: &'a PodView,
-    GroupService { service, slices }: GroupService,
-) -> Option<Vec<GroupBackend<'a>>> {
-    if let Some(selection) = &group.spec.pods {
-        let ports = backends::ports(selection).into_iter();
-        return Some(ports.map(|port| GroupBackend::Pod { pod, port }).collect());
-    }
-    let has_port = |selection: &&_| has_port(service.as_deref(), selection);
-    let Some(selection) = endpoints_of(group).filter(has_port) else {
+fn of_service<'a>(
+    object: &'a dyn BackendOwner,
+    pod: &PodView,
+    selected: &SelectedService,
+) -> Option<Vec<BackendOfService<'a>>> {
+    let has_port = |selection: &&_| has_port(selected, selection);
+    let Some(selection) = object.service_of_endpoints().filter(has_port) else {
         return Some(Vec::new());
     };
     let candidates = EndpointCandidates {
-        service,
-        endpoints: endpoints_of_pod(&slices, pod),
+        service: selected.service.clone(),
+        endpoints: endpoints_of_pod(&selected.slices, pod),
         ..EndpointCandidates::default()
     };
     if candidates.endpoints.is_empty() {
@@ -68,11 +72,12 @@ fn backends_of<'a>(
     }
     let endpoints = candidates.backends(selection, None).into_iter();
     let service = &selection.name;
-    let backends = endpoints.map(|endpoint| GroupBackend::Endpoint { service, endpoint });
+    let backends = endpoints.map(|endpoint| BackendOfService::Endpoint { service, endpoint });
     Some(backends.collect())
 }
 
-fn has_port(service: Option<&ServiceView>, selection: &ServiceSelection) -> bool {
+fn has_port(selected: &SelectedService, selection: &ServiceSelection) -> bool {
+    let service = selected.service.as_ref();
     service.is_some_and(|it| !it.deleting && it.port(&selection.port).is_some())
 }
 
@@ -84,28 +89,31 @@ const fn will_have_backends(lb: &LoadBalancerUse) -> bool {
 }
 
 /// The records of a pod that a Bind selects.
-pub(super) fn of_bind(bind: &Bind, pod: &PodView) -> Vec<RecordNames> {
+pub(super) fn of_bind(bind: &Bind, pod: &PodView, service: &SelectedService) -> Vec<RecordNames> {
     if bind.is_deleting() {
         return Vec::new();
     }
-    let name = bind.metadata.name.as_deref().unwrap_or_default();
-    let ports = bind::ports(bind);
-    let lbs = bind.spec.load_balancers.iter();
-    let record = |lb: &str, (port, protocol): &(i32, &str)| {
-        names::bind_record_names(name, lb, &pod.key.name, &pod.ip, protocol, *port).to_vec()
-    };
-    lbs.flat_map(|lb| ports.iter().map(|port| record(&lb.name, port)))
-        .collect()
+    let lbs = bind.spec.load_balancers.iter().map(|lb| lb.name.as_str());
+    if bind.pods().is_some() {
+        let name = |lb: &str, port: &(i32, &str)| bind::names_of_pod(bind, lb, pod, *port).to_vec();
+        return of_load_balancers(lbs, Some(&bind::ports(bind)), name);
+    }
+    let owner = Owner::Bind(ObjectKey::of(bind));
+    let name = |lb: &str, it: &BackendOfService<'_>| vec![it.record_name(&owner, lb)];
+    of_load_balancers(lbs, of_service(bind, pod, service).as_deref(), name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::api::AddressFamily;
-    use crate::index::{Endpoint, EndpointConditions, PodTarget, SlicePort};
-    use crate::key::ObjectKey;
+    use crate::index::{
+        Endpoint, EndpointConditions, PodTarget, ServiceView, SlicePort, SliceView,
+    };
+    use crate::names;
     use lbcf_driver_sdk::webhook::Protocol;
     use serde_json::{Value, json};
+    use std::sync::Arc;
 
     fn pod() -> PodView {
         PodView {
@@ -143,7 +151,12 @@ mod tests {
             vec![names::pod_record_name(lb, "web", "u", port, protocol)]
         };
         assert_eq!(
-            of_group(&group(json!({})), &pod(), GroupService::default(), use_of),
+            of_group(
+                &group(json!({})),
+                &pod(),
+                &SelectedService::default(),
+                use_of
+            ),
             [
                 name("created", 80, "TCP"),
                 name("created", 53, "UDP"),
@@ -152,16 +165,19 @@ mod tests {
             ]
         );
         let deleting = group(json!({"deletionTimestamp": "2026-01-01T00:00:00Z"}));
-        assert!(of_group(&deleting, &pod(), GroupService::default(), use_of).is_empty());
+        assert!(of_group(&deleting, &pod(), &SelectedService::default(), use_of).is_empty());
         for (why, expected) in [
             (UnusableLoadBalancer::Missing, 0),
             (UnusableLoadBalancer::Deleting, 0),
             (UnusableLoadBalancer::OutOfScope, 0),
             (UnusableLoadBalancer::NotCreated, 6),
         ] {
-            let found = of_group(&group(json!({})), &pod(), GroupService::default(), |_| {
-                LoadBalancerUse::Unusable(why)
-            });
+            let found = of_group(
+                &group(json!({})),
+                &pod(),
+                &SelectedService::default(),
+                |_| LoadBalancerUse::Unusable(why),
+            );
             assert_eq!(found.len(), expected, "{why:?}");
         }
     }
@@ -176,12 +192,12 @@ mod tests {
         serde_json::from_value(group).unwrap()
     }
 
-    fn service(slices: Vec<SliceView>) -> GroupService {
+    fn service(slices: Vec<SliceView>) -> SelectedService {
         let service = json!({
             "metadata": {"name": "svc", "namespace": "ns"},
             "spec": {"ports": [{"port": 80, "targetPort": 8080}]},
         });
-        GroupService {
+        SelectedService {
             service: Some(Arc::new(ServiceView::of(
                 &serde_json::from_value(service).unwrap(),
             ))),
@@ -232,7 +248,7 @@ mod tests {
                 names::endpoint_record_name("created", "web", "svc", uid, address, 8080, "TCP");
             vec![name]
         };
-        let of = |group: &BackendGroup, service| of_group(group, &pod(), service, use_of);
+        let of = |group: &BackendGroup, service| of_group(group, &pod(), &service, use_of);
         let both = || vec![slice(IPv4, "10.0.0.1", "u"), slice(IPv6, "fd00::1", "u")];
         assert_eq!(
             of(&group, service(both())),
@@ -248,7 +264,7 @@ mod tests {
         let v4 = || vec![slice(IPv4, "10.0.0.1", "u")];
         assert!(of(&only_v6, service(v4())).is_empty());
         assert!(of(&endpoint_group(81), service(v4())).is_empty());
-        assert!(of(&group, GroupService::default()).is_empty());
+        assert!(of(&group, SelectedService::default()).is_empty());
         let mut deleting = service(vec![]);
         Arc::make_mut(deleting.service.as_mut().unwrap()).deleting = true;
         assert!(of(&group, deleting).is_empty());
@@ -270,8 +286,11 @@ mod tests {
         };
         let name =
             |lb: &str| names::bind_record_names("web", lb, "web-0", "10.0.0.1", "tcp", 80).to_vec();
-        assert_eq!(of_bind(&bind(json!({})), &pod()), [name("a"), name("b")]);
+        assert_eq!(
+            of_bind(&bind(json!({})), &pod(), &SelectedService::default()),
+            [name("a"), name("b")]
+        );
         let deleting = bind(json!({"deletionTimestamp": "2026-01-01T00:00:00Z"}));
-        assert!(of_bind(&deleting, &pod()).is_empty());
+        assert!(of_bind(&deleting, &pod(), &SelectedService::default()).is_empty());
     }
 }

@@ -1,9 +1,10 @@
 use super::decide::{OwnerRecords, decide};
-use super::expected::{GroupService, of_bind, of_group};
+use super::expected::{RecordNames, of_bind, of_group};
 use crate::api::{BackendGroup, Bind};
 use crate::backend_group::LoadBalancerUse;
+use crate::backends::SelectedService;
 use crate::context::Context;
-use crate::index::{Index, PodView, StoreEvent, endpoints_of};
+use crate::index::{Index, PodView, StoreEvent};
 use crate::key::{ObjectKey, Owner};
 use crate::names;
 use crate::reconcile::{Action, Error};
@@ -44,27 +45,24 @@ fn owners(index: &Index, pod: &PodView) -> Vec<OwnerRecords> {
         .collect()
 }
 
-fn expected(index: &Index, owner: &Owner, pod: &PodView) -> Vec<super::expected::RecordNames> {
+fn expected(index: &Index, owner: &Owner, pod: &PodView) -> Vec<RecordNames> {
     let namespace = &owner.key().namespace;
+    let Some(object) = index.backend_owner(owner) else {
+        return Vec::new();
+    };
+    let service = object.service_of_endpoints();
+    let service = service.map(|selection| SelectedService::of(index, owner, selection));
+    let service = service.unwrap_or_default();
     match owner {
-        Owner::Group(key) => {
-            let Some(group) = index.find::<BackendGroup>(key) else {
-                return Vec::new();
-            };
-            let service = endpoints_of(&group).map(|selection| {
-                let service = ObjectKey::new(namespace.clone(), selection.name.as_str());
-                GroupService {
-                    service: index.find(&service),
-                    slices: index.slices_of(&service),
-                }
-            });
-            of_group(&group, pod, service.unwrap_or_default(), |lb| {
+        Owner::Group(key) => index.find::<BackendGroup>(key).map(|group| {
+            of_group(&group, pod, &service, |lb| {
                 LoadBalancerUse::of(&index.get(&names::resolve(namespace, lb)), namespace)
             })
-        }
+        }),
         Owner::Bind(key) => {
             let bind = index.find::<Bind>(key);
-            bind.map_or_else(Vec::new, |bind| of_bind(&bind, pod))
+            bind.map(|bind| of_bind(&bind, pod, &service))
         }
     }
+    .unwrap_or_default()
 }

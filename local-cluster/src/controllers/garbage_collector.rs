@@ -16,6 +16,10 @@ use crate::rules::DeleteOptions;
 use crate::store::{EventType, Resource, StoreEvent, Stored};
 use crate::writer::Cluster;
 
+/// How many objects are decided about before others have a turn. Whoever watches what is deleted, this
+/// controller included, would fall behind the watch cache if an owner's dependents went all at once.
+const BATCH: usize = 64;
+
 #[derive(Debug, Default)]
 pub(super) struct GarbageCollector {
     graph: DependencyGraph,
@@ -42,13 +46,15 @@ impl Controller for GarbageCollector {
         self.queue.extend(affected);
     }
 
-    async fn reconcile(&mut self, cluster: &Cluster, _now: Instant) -> Option<Instant> {
-        for uid in std::mem::take(&mut self.queue) {
+    async fn reconcile(&mut self, cluster: &Cluster, now: Instant) -> Option<Instant> {
+        for _ in 0..BATCH {
+            let uid = self.queue.pop_first()?;
             if let Some(action) = self.graph.decide(&uid) {
                 self.perform(cluster, &uid, &action);
             }
         }
-        None
+        tokio::task::yield_now().await;
+        Some(now)
     }
 }
 
@@ -92,3 +98,6 @@ fn remove_owners(cluster: &Cluster, node: &ObjectNode, uid: &str, owners: &[Stri
         (object::uid(object) == uid).then(|| without_owners(object, owners))
     });
 }
+
+#[cfg(test)]
+mod tests;

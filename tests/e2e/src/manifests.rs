@@ -4,7 +4,7 @@ mod bind;
 mod service;
 mod service_class;
 
-pub use bind::{BIND, bind, target};
+pub use bind::{BIND, bind, service_bind, target};
 pub use service::{
     EXCLUDED_FROM_LOAD_BALANCERS, SERVICE, endpoint_group, endpoint_slice, endpoints, node,
     node_status, service, service_group, service_without_selector,

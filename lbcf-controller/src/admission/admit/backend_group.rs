@@ -130,7 +130,7 @@ impl<S: ClusterReader> LoadBalancerChecks<'_, S> {
         let old = self.change.old.as_ref().map(|old| &old.read);
         let is_unchanged = old.is_some_and(|old| {
             old.parameters == new.parameters
-                && backend_type_on_the_wire(old) == backend_type_on_the_wire(new)
+                && type_on_the_wire(old) == type_on_the_wire(new)
                 && old.load_balancer_names().any(|old| old == name)
         });
         if is_unchanged {
@@ -138,13 +138,18 @@ impl<S: ClusterReader> LoadBalancerChecks<'_, S> {
         }
         Some(ValidateBackendRequest {
             dry_run: self.context.is_dry_run(),
-            backend_type: backend_type_on_the_wire(new).unwrap_or(BackendType::Static),
+            backend_type: type_on_the_wire(new),
             lb_info: identity(lb),
             operation: self.change.operation(),
             parameters: new.parameters.to_wire(),
             old_parameters: old.map(|old| old.parameters.to_wire()).unwrap_or_default(),
         })
     }
+}
+
+fn type_on_the_wire(spec: &BackendGroupSpec) -> BackendType {
+    let of_objects = backend_type_on_the_wire(spec.pods.as_ref(), spec.service.as_ref());
+    of_objects.unwrap_or(BackendType::Static)
 }
 
 /// The load balancer's identity; its `lbSpec` until it is created (u28).

@@ -1,10 +1,10 @@
-//! Bind (b93 to b98).
+//! Bind (b93 to b98, d77).
 
 use super::ObjectChange;
 use super::backend_group::{check_deregister_driver, deregister_driver};
 use crate::admission::cluster_reader::ClusterReader;
 use crate::admission::denial::{Denial, all_of};
-use crate::admission::rules::validate_bind;
+use crate::admission::rules::{backend_type_on_the_wire, validate_bind};
 use crate::admission::validation_context::ValidationContext;
 use crate::api::{BindSpec, BindStatus, LoadBalancerDriver, TargetLoadBalancer};
 use futures::future::join_all;
@@ -41,6 +41,11 @@ pub(super) async fn stored<S: ClusterReader>(
     all_of(std::iter::once(webhook).chain(lbs.into_iter().flatten()))
 }
 
+fn type_on_the_wire(spec: &BindSpec) -> BackendType {
+    let backend_type = backend_type_on_the_wire(spec.pods.as_ref(), spec.service.as_ref());
+    backend_type.unwrap_or(BackendType::Pod)
+}
+
 struct LoadBalancerChecks<'a, S> {
     change: &'a ObjectChange<BindSpec>,
     context: &'a ValidationContext<'a, S>,
@@ -53,9 +58,11 @@ impl<S: ClusterReader> LoadBalancerChecks<'_, S> {
         let before = old.and_then(|old| old.load_balancers.iter().find(|old| old.name == lb.name));
         // Only what changed is validated again.
         let lb_changed = before.is_none_or(|before| before.attributes != lb.attributes);
-        let parameters_changed =
-            old.is_none_or(|old| old.parameters != self.change.new.read.parameters);
-        let backends_changed = before.is_none() || parameters_changed;
+        let new = &self.change.new.read;
+        let backends_changed = before.is_none()
+            || old.is_none_or(|old| {
+                old.parameters != new.parameters || type_on_the_wire(old) != type_on_the_wire(new)
+            });
         if !lb_changed && !backends_changed {
             return [Ok(()), Ok(())];
         }
@@ -121,7 +128,7 @@ impl<S: ClusterReader> LoadBalancerChecks<'_, S> {
     ) -> Result<(), Denial> {
         let request = ValidateBackendRequest {
             dry_run: self.context.is_dry_run(),
-            backend_type: BackendType::Pod,
+            backend_type: type_on_the_wire(&self.change.new.read),
             lb_info: self.identity(lb),
             operation: self.change.operation(),
             parameters: self.change.new.read.parameters.to_wire(),

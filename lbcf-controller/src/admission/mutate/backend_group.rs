@@ -66,6 +66,12 @@ pub(super) fn normalise(spec: &mut Map<String, Value>) {
             normalise_port(port);
         }
     }
+    service(spec);
+    set_if_blank(spec, "deregisterPolicy", "IfNotReady");
+}
+
+/// The port of a selected Service.
+pub(super) fn service(spec: &mut Map<String, Value>) {
     if let Some(port) = spec
         .get_mut("service")
         .and_then(|service| service.get_mut("port"))
@@ -80,7 +86,6 @@ pub(super) fn normalise(spec: &mut Map<String, Value>) {
             normalise_port(port);
         }
     }
-    set_if_blank(spec, "deregisterPolicy", "IfNotReady");
 }
 
 /// Renames earlier fields of a port; the protocol defaults to TCP (b90, b91).

@@ -266,6 +266,27 @@ fn d20_numbers_become_strings_and_nothing_else_does() {
 }
 
 #[test]
+fn b91_d77_the_port_of_a_binds_service_is_brought_up_to_date() {
+    let of_service = |port: Value| {
+        let service = json!({"name": "s", "port": port});
+        with(
+            bind(),
+            [("/spec/pods", Value::Null), ("/spec/service", service)],
+        )
+    };
+    for (port, expected) in [
+        (
+            json!({"portNumber": 80}),
+            json!({"port": 80, "protocol": "TCP"}),
+        ),
+        (json!({"name": "http"}), json!({"name": "http"})),
+    ] {
+        let after = mutated(Kind::Bind, Operation::Create, &of_service(port), None);
+        assert_eq!(after["spec"]["service"]["port"], expected);
+    }
+}
+
+#[test]
 fn d20_a_stored_identity_is_not_touched() {
     let old = with(load_balancer("lb"), [("/spec/lbSpec", json!({"port": 80}))]);
     let new = with(old.clone(), [("/spec/attributes", json!({"x": 1}))]);

@@ -6,33 +6,30 @@ use super::service::service;
 use super::{deregister_webhook, reference, sizes};
 use crate::admission::field_error::FieldErrors;
 use crate::admission::object::Spec;
-use crate::api::{BackendGroupSpec, ServiceMode, ServiceSelection, allowed};
+use crate::api::{BackendGroupSpec, PodSelection, ServiceMode, ServiceSelection, allowed};
 use lbcf_driver_sdk::webhook::BackendType;
 
 /// The type of a group's backends; pods take precedence, then a service (b21).
-pub(in crate::admission) fn backend_type(spec: &BackendGroupSpec) -> Option<BackendType> {
-    if spec.pods.is_some() {
-        Some(BackendType::Pod)
-    } else if spec.service.is_some() {
-        Some(BackendType::Service)
-    } else if spec.static_addresses.is_empty() {
-        None
-    } else {
-        Some(BackendType::Static)
-    }
+fn backend_type(spec: &BackendGroupSpec) -> Option<BackendType> {
+    let is_static = !spec.static_addresses.is_empty();
+    type_of(spec.pods.as_ref(), spec.service.as_ref())
+        .or_else(|| is_static.then_some(BackendType::Static))
+}
+
+fn type_of(pods: Option<&PodSelection>, service: Option<&ServiceSelection>) -> Option<BackendType> {
+    let pods = pods.map(|_| BackendType::Pod);
+    pods.or_else(|| service.map(|_| BackendType::Service))
 }
 
 /// The type that a driver receives: endpoints are reached at addresses of their own, as pods are, and drivers
 /// know no fourth type (d66).
 pub(in crate::admission) fn backend_type_on_the_wire(
-    spec: &BackendGroupSpec,
+    pods: Option<&PodSelection>,
+    service: Option<&ServiceSelection>,
 ) -> Option<BackendType> {
-    let mode = spec.service.as_ref().map(ServiceSelection::mode);
-    match backend_type(spec) {
-        Some(BackendType::Service) if mode == Some(ServiceMode::Endpoints) => {
-            Some(BackendType::Pod)
-        }
-        other => other,
+    match (type_of(pods, service), service.map(ServiceSelection::mode)) {
+        (Some(BackendType::Service), Some(ServiceMode::Endpoints)) => Some(BackendType::Pod),
+        (other, _) => other,
     }
 }
 

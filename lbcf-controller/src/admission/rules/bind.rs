@@ -1,7 +1,8 @@
-//! Bind (b93 to b96, d13, d14).
+//! Bind (b93 to b96, d13, d14, d77).
 
 use super::ensure_policy::bind_ensure_policy;
 use super::pods::{ProtocolCase, pods};
+use super::service::service;
 use super::{deregister_webhook, reference, sizes, syntax};
 use crate::admission::field_error::{FieldErrors, quoted};
 use crate::admission::object::Spec;
@@ -63,7 +64,19 @@ fn format(Spec { raw, read: spec }: &Spec<BindSpec>) -> FieldErrors {
     }
     total_size(&spec.load_balancers, &mut errors);
     sizes::driver_map(&spec.parameters, "spec.parameters", &mut errors);
-    pods(&spec.pods, raw.get("pods"), ProtocolCase::Any, &mut errors);
+    match (&spec.pods, &spec.service) {
+        (None, None) => errors.push("spec", allowed::NEEDS_PODS_OR_SERVICE),
+        (Some(_), Some(_)) => {
+            errors.invalid("spec", ["pods", "service"], allowed::PODS_OR_SERVICE);
+        }
+        _ => {}
+    }
+    if let Some(selection) = &spec.pods {
+        pods(selection, raw.get("pods"), ProtocolCase::Any, &mut errors);
+    }
+    if let Some(service) = &spec.service {
+        self::service(service, &mut errors);
+    }
     deregister_webhook(
         spec.deregister_policy,
         spec.deregister_webhook.as_ref(),

@@ -36,8 +36,7 @@ pub(in crate::api) fn backend_group(schema: &mut Schema) {
     parts::object_name(&mut spec.at("loadBalancers[]"));
     spec.at("lbName").max_length(allowed::NAME);
     parts::pods(&mut spec.at("pods"), &parts::upper_case_protocol());
-    parts::object_name(&mut spec.at("service.name"));
-    service(&mut spec);
+    parts::service(&mut spec.at("service"));
     parts::texts(&mut spec.at("static"), allowed::ADDRESSES);
     spec.at("static[]")
         .max_length(allowed::ADDRESS)
@@ -45,45 +44,6 @@ pub(in crate::api) fn backend_group(schema: &mut Schema) {
     parts::driver_map(&mut spec.at("parameters"));
     parts::deregister_webhook(&mut spec);
     parts::ensure_policy(&mut spec.at("ensurePolicy"), allowed::MIN_PERIOD);
-}
-
-fn service(spec: &mut Constrained<'_>) {
-    const HAS_FAMILIES: &str = "has(self.addressFamilies) && size(self.addressFamilies) > 0";
-    const HAS_ZONES: &str = "has(self.zones) && size(self.zones) > 0";
-    const HAS_NODES: &str = "has(self.nodeSelector) && size(self.nodeSelector) > 0";
-    const ON_ENDPOINTS: &str = "has(self.mode) && self.mode == 'Endpoints'";
-    let only = |condition: &str, field: &str| format!("!({field}) || {condition}");
-    spec.at("service").rules([
-        Rule::new(
-            only(&format!("({ON_ENDPOINTS})"), HAS_FAMILIES),
-            allowed::ONLY_WITH_ENDPOINTS,
-        )
-        .field(".addressFamilies"),
-        Rule::new(
-            only(&format!("({ON_ENDPOINTS})"), HAS_ZONES),
-            allowed::ONLY_WITH_ENDPOINTS,
-        )
-        .field(".zones"),
-        Rule::new(
-            only(&format!("!({ON_ENDPOINTS})"), HAS_NODES),
-            allowed::ONLY_WITH_NODE_PORT,
-        )
-        .field(".nodeSelector"),
-        Rule::new(
-            only(
-                &format!("({ON_ENDPOINTS})"),
-                "has(self.port.protocol) && self.port.protocol == 'SCTP'",
-            ),
-            allowed::IS_PROTOCOL,
-        )
-        .field(".port.protocol"),
-    ]);
-    parts::service_port(&mut spec.at("service.port"));
-    parts::labels(&mut spec.at("service.nodeSelector"));
-    spec.at("service.addressFamilies")
-        .max_items(allowed::FAMILIES);
-    spec.at("service.zones").max_items(allowed::ZONES);
-    parts::zone(&mut spec.at("service.zones[]"));
 }
 
 fn keeps_its_type(rule: &str, type_name: &str) -> Rule {

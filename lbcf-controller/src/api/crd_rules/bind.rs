@@ -6,6 +6,17 @@ use schemars::Schema;
 pub(in crate::api) fn bind(schema: &mut Schema) {
     let mut spec = Constrained::of(schema);
     load_balancers(&mut spec);
+    spec.rules([
+        Rule::new(
+            "!(has(self.pods) && has(self.service))",
+            allowed::PODS_OR_SERVICE,
+        ),
+        Rule::new(
+            "has(self.pods) || has(self.service)",
+            allowed::NEEDS_PODS_OR_SERVICE,
+        ),
+    ]);
+    parts::service(&mut spec.at("service"));
     parts::pods(&mut spec.at("pods"), &parts::any_case_protocol());
     parts::driver_map(&mut spec.at("parameters"));
     parts::deregister_webhook(&mut spec);

@@ -143,8 +143,48 @@ fn numbered_port(schema: &mut Constrained<'_>, unless: &str, protocol: Rule) {
         .rules([protocol]);
 }
 
+/// The selection of a Service.
+pub(super) fn service(schema: &mut Constrained<'_>) {
+    const HAS_FAMILIES: &str = "has(self.addressFamilies) && size(self.addressFamilies) > 0";
+    const HAS_ZONES: &str = "has(self.zones) && size(self.zones) > 0";
+    const HAS_NODES: &str = "has(self.nodeSelector) && size(self.nodeSelector) > 0";
+    const ON_ENDPOINTS: &str = "has(self.mode) && self.mode == 'Endpoints'";
+    let only = |condition: &str, field: &str| format!("!({field}) || {condition}");
+    object_name(&mut schema.at("name"));
+    schema.rules([
+        Rule::new(
+            only(&format!("({ON_ENDPOINTS})"), HAS_FAMILIES),
+            allowed::ONLY_WITH_ENDPOINTS,
+        )
+        .field(".addressFamilies"),
+        Rule::new(
+            only(&format!("({ON_ENDPOINTS})"), HAS_ZONES),
+            allowed::ONLY_WITH_ENDPOINTS,
+        )
+        .field(".zones"),
+        Rule::new(
+            only(&format!("!({ON_ENDPOINTS})"), HAS_NODES),
+            allowed::ONLY_WITH_NODE_PORT,
+        )
+        .field(".nodeSelector"),
+        Rule::new(
+            only(
+                &format!("({ON_ENDPOINTS})"),
+                "has(self.port.protocol) && self.port.protocol == 'SCTP'",
+            ),
+            allowed::IS_PROTOCOL,
+        )
+        .field(".port.protocol"),
+    ]);
+    service_port(&mut schema.at("port"));
+    labels(&mut schema.at("nodeSelector"));
+    schema.at("addressFamilies").max_items(allowed::FAMILIES);
+    schema.at("zones").max_items(allowed::ZONES);
+    zone(&mut schema.at("zones[]"));
+}
+
 /// A port of a Service, by name or by number. An empty name is none.
-pub(super) fn service_port(schema: &mut Constrained<'_>) {
+fn service_port(schema: &mut Constrained<'_>) {
     const IS_NAMED: &str = "has(self.name) && size(self.name) > 0";
     let label = format!(
         "size(self) > {} || self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$')",
@@ -164,7 +204,7 @@ pub(super) fn service_port(schema: &mut Constrained<'_>) {
 }
 
 /// The name of a zone, which is the value of a label.
-pub(super) fn zone(schema: &mut Constrained<'_>) {
+fn zone(schema: &mut Constrained<'_>) {
     let rule = format!(
         "size(self) > {} || self.matches('^{LABEL_NAME}$')",
         allowed::LABEL

@@ -5,9 +5,10 @@ use crate::api::{
     ServiceMode, ServicePortSelector, ServiceSelection, StringMap, condition_types,
 };
 use crate::backend_group::load_balancer_use::{UnusableLoadBalancer, UsableLoadBalancer};
+use crate::backends::{CandidateNode, EndpointCandidates};
 use crate::index::{
-    Endpoint, EndpointConditions, Lookup, PodTarget, ServicePortView, SliceEndpoint, SlicePort,
-    SliceView, unit_of,
+    Endpoint, EndpointConditions, EndpointCounts, Lookup, NodeView, PodTarget, ServicePortView,
+    ServiceView, SliceEndpoint, SlicePort, SliceView, unit_of,
 };
 use crate::key::ObjectKey;
 use crate::verdicts::VerdictOutcome;
@@ -140,12 +141,12 @@ impl Case {
     }
 
     fn status(&self) -> BackendGroupStatus {
-        let counts = GroupCounts {
+        let counts = OwnerCounts {
             load_balancers: records::usable(&self.load_balancers).count(),
             pods: self.pods.iter().filter(|pod| !pod.deleting).count(),
             records: self.records.len(),
             registered: self.registered_records().count(),
-            ..GroupCounts::default()
+            ..OwnerCounts::default()
         };
         let units = |at_least| {
             let mut units: BTreeMap<&str, usize> = BTreeMap::new();
@@ -182,7 +183,7 @@ impl Case {
             Candidates::Pods(pods, Arc::new(self.verdict.clone()))
         } else if spec.service.is_some() {
             let nodes = self.nodes.iter().cloned();
-            Candidates::Nodes {
+            Candidates::Service(ServiceCandidates::Nodes {
                 service: self.service.clone().map(Arc::new),
                 nodes: nodes
                     .map(|(node, has_pods)| CandidateNode {
@@ -190,7 +191,7 @@ impl Case {
                         has_pods,
                     })
                     .collect(),
-            }
+            })
         } else {
             Candidates::Addresses(spec.static_addresses.clone())
         }
@@ -534,7 +535,7 @@ fn on_endpoints(addresses: &[&str]) -> (Case, EndpointCandidates) {
 }
 
 fn plan_of(case: &Case, candidates: EndpointCandidates) -> RecordPlan {
-    let candidates = Candidates::Endpoints(candidates);
+    let candidates = Candidates::Service(ServiceCandidates::Endpoints(candidates));
     decide(&GroupState {
         candidates,
         ..case.state()
@@ -594,7 +595,7 @@ fn d61_the_records_of_an_address_that_is_awaited_stay_at_their_load_balancer() {
 fn d60_the_status_of_a_group_on_endpoints_counts_addresses() {
     let (case, _) = on_endpoints(&[]);
     let status = |units, endpoints, registered, registered_units: usize| {
-        let counts = GroupCounts {
+        let counts = OwnerCounts {
             load_balancers: 2,
             registered,
             endpoints: EndpointCounts {
@@ -602,7 +603,7 @@ fn d60_the_status_of_a_group_on_endpoints_counts_addresses() {
                 endpoints,
                 unready: 0,
             },
-            ..GroupCounts::default()
+            ..OwnerCounts::default()
         };
         let status = decide_status(&case.group, &counts, |_| registered_units);
         let counts = [status.backends, status.registered_backends];

@@ -4,15 +4,16 @@ use crate::api::{
     ServiceSelection, StringMap,
 };
 use crate::backend_group::load_balancer_use::UsableLoadBalancer;
-use crate::index::ServicePortView;
+use crate::index::{ServicePortView, ServiceView};
 use crate::key::ObjectKey;
 use lbcf_driver_sdk::webhook::Protocol;
+use std::sync::Arc;
 
 struct Case {
     group: BackendGroup,
     load_balancers: BTreeMap<String, LoadBalancerUse>,
     service: Option<ServiceView>,
-    counts: GroupCounts,
+    counts: OwnerCounts,
     owner: OwnerView,
     /// Backends, and registered ones.
     status: (i32, i32),
@@ -39,12 +40,12 @@ fn case() -> Case {
         group,
         load_balancers: BTreeMap::from([("a".to_owned(), usable())]),
         service: None,
-        counts: GroupCounts {
+        counts: OwnerCounts {
             load_balancers: 1,
             pods: 1,
             records: 1,
             registered: 1,
-            ..GroupCounts::default()
+            ..OwnerCounts::default()
         },
         owner: OwnerView::default(),
         status: (1, 1),
@@ -99,14 +100,16 @@ impl Case {
         };
         let view = GroupView {
             load_balancers: &self.load_balancers,
-            service: self.service.as_ref(),
-            slices: Vec::new(),
-            counts: &GroupCounts {
+            service: &SelectedService {
+                service: self.service.clone().map(Arc::new),
+                slices: Vec::new(),
+            },
+            counts: &OwnerCounts {
                 load_balancers: self.counts.load_balancers,
                 pods: self.counts.pods,
                 records: self.counts.records,
                 registered: self.counts.registered,
-                ..GroupCounts::default()
+                ..OwnerCounts::default()
             },
             owner: OwnerView {
                 has_unready_pods: self.owner.has_unready_pods,

@@ -1,9 +1,12 @@
+mod service;
+
 use super::*;
 use crate::api::{
     BindEnsurePolicy, BindSpec, BindStatus, Condition, DeregisterPolicy, EnsurePolicyType,
-    PodSelection, StringMap, TargetLoadBalancer,
+    PodSelection, PortSelector, StringMap, TargetLoadBalancer,
 };
 use crate::key::ObjectKey;
+use crate::names;
 use crate::verdicts::VerdictOutcome;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -39,11 +42,11 @@ fn created(name: &str) -> TargetLoadBalancerStatus {
 fn bind() -> Bind {
     let spec = BindSpec {
         load_balancers: vec![target("a"), target("b")],
-        pods: PodSelection {
+        pods: Some(PodSelection {
             ports: vec![port(8000, "tcp"), port(8000, "UDP"), port(8000, "TCP")],
             by_name: vec!["p0".into()],
             ..PodSelection::default()
-        },
+        }),
         parameters: StringMap::from([("weight", "100")]),
         ..BindSpec::default()
     };
@@ -71,8 +74,7 @@ fn pod(name: &str) -> PodView {
 fn state(bind: Bind, pods: Vec<PodView>, records: Vec<BackendRecord>) -> BindState {
     BindState {
         bind: Arc::new(bind),
-        pods: pods.into_iter().map(Arc::new).collect(),
-        verdict: Arc::default(),
+        candidates: BindCandidates::Pods(pods.into_iter().map(Arc::new).collect(), Arc::default()),
         records: records.into_iter().map(Arc::new).collect(),
     }
 }
@@ -170,7 +172,9 @@ fn d16_the_policies_are_those_of_a_group() {
         let mut bind = bind();
         bind.spec.deregister_policy = policy;
         let mut state = state(bind, vec![not_ready.clone()], records.clone());
-        state.verdict = Arc::new(verdict.clone());
+        if let BindCandidates::Pods(_, known) = &mut state.candidates {
+            *known = Arc::new(verdict.clone());
+        }
         decide(&state).delete.len()
     };
     let unasked = DeregisterVerdict::default();
@@ -188,7 +192,7 @@ fn u21_a_record_under_its_other_name_is_the_same() {
         .iter()
         .map(|record| {
             let mut other = record.clone();
-            other.metadata.name = Some(renamed(record, "test", "10.0.0.1"));
+            other.metadata.name = records::renamed(record, "test", "10.0.0.1");
             other
         })
         .collect();

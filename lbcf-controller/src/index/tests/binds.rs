@@ -1,4 +1,6 @@
+use super::services::{node, service};
 use super::*;
+use crate::api::ServiceMode;
 
 fn bind(version: u64, change: impl FnOnce(&mut Bind)) -> Bind {
     let mut bind = placed(Bind::new("bind", BindSpec::default()), version);
@@ -75,6 +77,90 @@ fn a_bind_load_balancers_own_status_does_not_enqueue_it() {
         ["Bind ns/bind", "Bind ns/bind (a)"],
         "it may be declared again"
     );
+}
+
+/// A Bind of the nodes, or the endpoints, of a Service.
+fn of_service(version: u64, mode: ServiceMode, node_selector: &[(&str, &str)]) -> Bind {
+    let labels = node_selector.iter();
+    let labels = labels.map(|&(label, value)| (label.into(), value.into()));
+    bind(version, |bind| {
+        bind.spec.service = Some(ServiceSelection {
+            name: "svc".into(),
+            mode: Some(mode),
+            node_selector: labels.collect(),
+            ..ServiceSelection::default()
+        });
+    })
+}
+
+fn of_bind() -> Owner {
+    Owner::Bind(key("bind"))
+}
+
+/// The units of the Bind that are to be reconciled.
+fn units(index: &mut Index) -> Vec<String> {
+    let units = index.take_units(&of_bind(), 100);
+    units.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn d77_a_service_and_its_nodes_enqueue_a_bind() {
+    let mut index = Index::default();
+    Indexed::apply(&mut index, StoreEvent::Apply(node("n0", "a", 1)));
+    Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(of_service(2, ServiceMode::NodePort, &[("pool", "a")])),
+    );
+    assert_eq!(units(&mut index), ["n0"]);
+    let of_bind = || [Request::high(RequestKey::Bind(key("bind")))];
+    let requests = Indexed::apply(&mut index, StoreEvent::Apply(service(3)));
+    assert_eq!(requests, of_bind(), "it was absent and appears");
+    assert_eq!(units(&mut index), ["n0"]);
+    assert!(Indexed::apply(&mut index, StoreEvent::Apply(node("n1", "b", 4))).is_empty());
+    assert_eq!(
+        Indexed::apply(&mut index, StoreEvent::Apply(node("n1", "a", 5))).len(),
+        1
+    );
+    assert_eq!(units(&mut index), ["n1"]);
+    // A Bind that left the Service is not enqueued by it any more, nor by its nodes.
+    Indexed::apply(&mut index, StoreEvent::Apply(bind(6, |_| {})));
+    units(&mut index);
+    assert!(Indexed::apply(&mut index, StoreEvent::Delete(service(7))).is_empty());
+    assert!(Indexed::apply(&mut index, StoreEvent::Apply(node("n1", "b", 8))).is_empty());
+}
+
+#[test]
+fn d77_the_endpoints_of_a_service_are_a_binds_units() {
+    let mut index = Index::default();
+    let slice = super::endpoints::slice;
+    let slice = |addresses: &[&str], version| slice("a", addresses, version);
+    Indexed::apply(&mut index, StoreEvent::Apply(service(1)));
+    Indexed::apply(&mut index, StoreEvent::Apply(slice(&["10.0.0.1"], 2)));
+    let on_endpoints = of_service(3, ServiceMode::Endpoints, &[]);
+    Indexed::apply(&mut index, StoreEvent::Apply(on_endpoints));
+    assert_eq!(units(&mut index), ["10.0.0.1"]);
+    let requests = Indexed::apply(
+        &mut index,
+        StoreEvent::Apply(slice(&["10.0.0.1", "10.0.0.2"], 4)),
+    );
+    assert_eq!(requests, [Request::normal(RequestKey::Bind(key("bind")))]);
+    assert_eq!(units(&mut index), ["10.0.0.2"]);
+    assert!(
+        Indexed::apply(&mut index, StoreEvent::Apply(node("n0", "a", 5))).is_empty(),
+        "nodes do not matter"
+    );
+    // What it counted of its endpoints does not stay when it selects pods.
+    let tally = UnitTally {
+        endpoints: 1,
+        unready: 1,
+    };
+    index
+        .unit_tallies
+        .set(&of_bind(), &"10.0.0.2".into(), tally);
+    Indexed::apply(&mut index, StoreEvent::Apply(bind(6, |_| {})));
+    assert_eq!(units(&mut index), [""; 0]);
+    assert_eq!(index.unit_tallies.of(&of_bind()), EndpointCounts::default());
+    assert!(Indexed::apply(&mut index, StoreEvent::Apply(slice(&[], 7))).is_empty());
 }
 
 #[test]

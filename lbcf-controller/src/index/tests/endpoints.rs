@@ -4,7 +4,7 @@ use crate::api::{AddressFamily, DeregisterPolicy, EndpointBackendRecord, Service
 use crate::key::Unit;
 use std::sync::Arc;
 
-fn slice(name: &str, addresses: &[&str], version: u64) -> SliceView {
+pub(super) fn slice(name: &str, addresses: &[&str], version: u64) -> SliceView {
     let endpoint = |address: &&str| Endpoint {
         address: (*address).into(),
         conditions: EndpointConditions::default(),
@@ -99,6 +99,27 @@ fn e1_d60_a_change_of_a_slice_concerns_the_addresses_that_it_changes() {
     assert_eq!(apply(&mut index, other.clone()), []);
     (other.service, other.version) = (None, 8);
     assert_eq!(apply(&mut index, other), []);
+}
+
+#[test]
+fn d60_addresses_of_another_service_do_not_count_any_more() {
+    let mut index = Index::default();
+    apply(&mut index, slice("a", &["10.0.0.1"], 1));
+    apply(&mut index, group_on_endpoints(2));
+    pending(&mut index);
+    // It is not ready, so that it has no record.
+    let tally = UnitTally {
+        endpoints: 1,
+        unready: 1,
+    };
+    index
+        .unit_tallies
+        .set(&of_group("web"), &"10.0.0.1".into(), tally);
+    let mut moved = group_on_endpoints(3);
+    moved.spec.service.as_mut().unwrap().name = "other".into();
+    apply(&mut index, moved);
+    assert_eq!(pending(&mut index), [""; 0]);
+    assert_eq!(index.unit_tallies.of(&of_group("web")).units, 0);
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn d67_pods_that_wait_are_reconciled_with_their_owner() {
         "a pod with its gate open does not wait"
     );
     let mut bind = placed(Bind::new("bind", BindSpec::default()), 8);
-    bind.spec.pods.by_name = vec!["p0".into()];
+    bind.spec.pods.get_or_insert_default().by_name = vec!["p0".into()];
     assert_eq!(apply(&mut index, bind.clone()), ["Bind ns/bind"]);
     apply(&mut index, gated(9, GateStatus::Unset));
     let deleted = keys(Indexed::apply(

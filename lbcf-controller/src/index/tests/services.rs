@@ -34,7 +34,7 @@ fn service_group(node_selector: &[(&str, &str)], version: u64) -> BackendGroup {
     group
 }
 
-fn node(name: &str, pool: &str, version: u64) -> NodeView {
+pub(super) fn node(name: &str, pool: &str, version: u64) -> NodeView {
     NodeView {
         key: ObjectKey::new("", name),
         version,

@@ -4,23 +4,20 @@
 
 use crate::TIMEOUT;
 use crate::process::resident;
-use k8s_openapi::api::core::v1::Service;
+use crate::workload::Workload;
 use lbcf_controller::Options;
 use lbcf_controller::api::BackendGroup;
-use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
+use lbcf_e2e::manifests::{self, LB, NAMESPACE};
 use lbcf_e2e::{World, until_within};
 use std::time::{Duration, Instant};
 
-/// How many services the endpoints belong to.
-const SERVICES: usize = 5;
-
-pub(super) async fn measure_all(sizes: &[usize], as_endpoints: bool) {
+pub(super) async fn measure_all(sizes: &[usize], workload: Workload) {
     println!(
         "  pods  registered  backends/s  deregistered  backends/s  writes/pod  webhooks/pod  memory  grown by"
     );
     let mut first: Option<(usize, f64)> = None;
     for &pods in sizes {
-        let took = measure(pods, as_endpoints).await;
+        let took = measure(pods, workload).await;
         match first {
             None => first = Some((pods, took.as_secs_f64())),
             Some((few, before)) => println!(
@@ -32,42 +29,17 @@ pub(super) async fn measure_all(sizes: &[usize], as_endpoints: bool) {
     }
 }
 
-/// The services of the pods, and the groups on them.
-fn services() -> Vec<(Service, BackendGroup)> {
-    let number = |number: usize| {
-        let name = format!("web-{number}");
-        let mut service = manifests::service_without_selector(&name);
-        let selector = [(PART.to_owned(), number.to_string())];
-        service.spec.get_or_insert_default().selector = Some(selector.into());
-        let group = manifests::endpoint_group(&name, &name, &[LB]);
-        (service, group)
-    };
-    (0..SERVICES).map(number).collect()
-}
-
-/// The label by which a service selects its pods.
-const PART: &str = "part";
-
-async fn measure(pods: usize, as_endpoints: bool) -> Duration {
+async fn measure(pods: usize, workload: Workload) -> Duration {
     let world = World::new().await;
     world.create(&manifests::driver(&world.driver_url())).await;
     world.create(&manifests::load_balancer(LB)).await;
     for number in 0..pods {
-        let mut pod = manifests::pod(&format!("web-{number}"));
-        let labels = pod.metadata.labels.get_or_insert_default();
-        labels.insert(PART.to_owned(), (number % SERVICES).to_string());
-        world.create(&pod).await;
+        world.create(&Workload::pod(number)).await;
     }
-    let groups = if as_endpoints {
-        let mut groups = Vec::new();
-        for (service, group) in services() {
-            world.create(&service).await;
-            groups.push(group);
-        }
-        groups
-    } else {
-        vec![manifests::group(GROUP, &[LB])]
-    };
+    for service in workload.services() {
+        world.create(&service).await;
+    }
+    let groups = workload.groups();
     let memory = resident(std::process::id()) >> 20;
     let writes = world.cluster.requests();
     let controller = world.start_controller_with(

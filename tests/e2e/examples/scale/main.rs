@@ -1,10 +1,11 @@
 //! Measures how fast a group of many pods is registered, and how the figures grow with the group.
 //!
-//! * `cargo run --release -p lbcf-e2e --example scale -- 500 1000 2000` runs everything in one process;
-//!   with `--endpoints` the pods are the endpoints of five services, each with a group.
+//! * `cargo run --release -p lbcf-e2e --example scale -- 500 1000 2000` runs everything in one process.
 //! * `cargo build --release -p lbcf-cli`, then
 //!   `cargo run --release -p lbcf-e2e --example scale -- --processes 1000 2000 10000` runs what users run:
-//!   `lbcf local-cluster`, `lbcf mock-driver` and `lbcf controller` with their default flags.
+//!   `lbcf local-cluster`, `lbcf mock-driver` and `lbcf controller` with their default flags;
+//!   `--lbcf FILE` measures another build of it.
+//! * With `--endpoints` the pods are the endpoints of five services, each with a group.
 
 // A measurement that fails ends the program.
 #![allow(
@@ -18,9 +19,12 @@ mod in_process;
 mod process;
 mod processes;
 mod table;
+mod workload;
 
 use clap::Parser;
+use std::path::PathBuf;
 use std::time::Duration;
+use workload::Workload;
 
 /// The longest time that one measurement may take.
 const TIMEOUT: Duration = Duration::from_secs(600);
@@ -35,7 +39,7 @@ struct Arguments {
     #[arg(long)]
     processes: bool,
     /// Registers the pods as the endpoints of five services
-    #[arg(long, conflicts_with = "processes")]
+    #[arg(long)]
     endpoints: bool,
     /// Flags of the measured controller, such as "--client-qps 100"
     #[arg(long, default_value = "", allow_hyphen_values = true)]
@@ -43,15 +47,28 @@ struct Arguments {
     /// Creates so many pods that nothing selects, for --processes
     #[arg(long, default_value_t = 0, requires = "processes")]
     other_pods: usize,
+    /// The lbcf to measure, for --processes; by default that of the same build
+    #[arg(long, requires = "processes")]
+    lbcf: Option<PathBuf>,
 }
 
 #[tokio::main]
 async fn main() {
     let arguments = Arguments::parse();
-    if arguments.processes {
-        let (pods, other_pods) = (&arguments.pods, arguments.other_pods);
-        processes::measure_all(pods, other_pods, &arguments.controller_flags).await;
+    let workload = if arguments.endpoints {
+        Workload::Endpoints
     } else {
-        in_process::measure_all(&arguments.pods, arguments.endpoints).await;
+        Workload::Pods
+    };
+    if arguments.processes {
+        let measurement = processes::Measurement {
+            workload,
+            lbcf: arguments.lbcf.unwrap_or_else(process::binary_of_this_build),
+            controller_flags: arguments.controller_flags,
+            other_pods: arguments.other_pods,
+        };
+        measurement.of_all(&arguments.pods).await;
+    } else {
+        in_process::measure_all(&arguments.pods, workload).await;
     }
 }

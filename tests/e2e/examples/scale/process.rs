@@ -1,7 +1,7 @@
 //! Processes of the `lbcf` binary, and what the system knows of a process.
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ const TICK: Duration = Duration::from_millis(10);
 pub(crate) struct LbcfProcess(Child);
 
 impl LbcfProcess {
-    pub(crate) fn start(arguments: &[&str]) -> Self {
-        let child = command(arguments).stdout(Stdio::null()).spawn();
+    pub(crate) fn start(lbcf: &Path, arguments: &[&str]) -> Self {
+        let child = command(lbcf, arguments).stdout(Stdio::null()).spawn();
         Self(child.expect("lbcf can be started"))
     }
 
     /// Starts a server, and returns the URL that it prints when it accepts connections.
-    pub(crate) fn serve(arguments: &[&str]) -> (Self, String) {
-        let child = command(arguments).stdout(Stdio::piped()).spawn();
+    pub(crate) fn serve(lbcf: &Path, arguments: &[&str]) -> (Self, String) {
+        let child = command(lbcf, arguments).stdout(Stdio::piped()).spawn();
         let mut child = child.expect("lbcf can be started");
         let stdout = child.stdout.take().expect("stdout is a pipe");
         let mut url = String::new();
@@ -46,14 +46,14 @@ impl Drop for LbcfProcess {
     }
 }
 
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(binary());
+fn command(lbcf: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(lbcf);
     command.args(arguments).args(["--log-level", "warn"]);
     command
 }
 
 /// The binary of the same build, beside the folder of the examples.
-fn binary() -> PathBuf {
+pub(crate) fn binary_of_this_build() -> PathBuf {
     let example = std::env::current_exe().expect("the path of this program is known");
     let folder = example
         .ancestors()

@@ -7,16 +7,17 @@
 use crate::TIMEOUT;
 use crate::process::LbcfProcess;
 use crate::table::{self, Figures};
+use crate::workload::Workload;
 use futures::StreamExt;
 use http::Request;
-use k8s_openapi::api::core::v1::{Namespace, Pod};
+use k8s_openapi::api::core::v1::{Namespace, Pod, Service};
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Client, Config};
+use kube::{Client, Config, ResourceExt};
 use lbcf_controller::api::{
     BackendGroup, BackendRecord, Conditions, LoadBalancer, LoadBalancerDriver, condition_types,
 };
-use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SYSTEM};
+use lbcf_e2e::manifests::{self, LB, NAMESPACE, SYSTEM};
 use lbcf_e2e::until_within;
 use mock_driver::JournalEntry;
 use serde_json::{Value, json};
@@ -36,13 +37,23 @@ const REST: Duration = Duration::from_secs(3);
 /// The pause between two looks at the driver's calls.
 const POLL: Duration = Duration::from_millis(5);
 
-pub(super) async fn measure_all(sizes: &[usize], other_pods: usize, controller_flags: &str) {
-    let mut columns = Vec::new();
-    for &pods in sizes {
-        let mut system = System::start(controller_flags).await;
-        columns.push((pods, system.measure(pods, other_pods).await));
+pub(super) struct Measurement {
+    pub(super) workload: Workload,
+    pub(super) lbcf: PathBuf,
+    pub(super) controller_flags: String,
+    /// How many pods are created that no group selects.
+    pub(super) other_pods: usize,
+}
+
+impl Measurement {
+    pub(super) async fn of_all(&self, sizes: &[usize]) {
+        let mut columns = Vec::new();
+        for &pods in sizes {
+            let mut system = System::start(self).await;
+            columns.push((pods, system.measure(pods, self.other_pods).await));
+        }
+        table::print(&columns);
     }
-    table::print(&columns);
 }
 
 struct System {
@@ -56,24 +67,29 @@ struct System {
     /// Of the controller's metrics.
     health: Client,
     folder: PathBuf,
+    workload: Workload,
 }
 
 impl System {
-    async fn start(controller_flags: &str) -> Self {
+    async fn start(measurement: &Measurement) -> Self {
+        let lbcf = &measurement.lbcf;
         let folder = std::env::temp_dir().join(format!("lbcf-scale-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a temporary folder");
         let kubeconfig = folder.join("kubeconfig");
         let path = kubeconfig.to_str().expect("its path is text");
         let any_port = "127.0.0.1:0";
         let serving = ["local-cluster", "--listen", any_port, "--with-crds"];
-        let (cluster, _) = LbcfProcess::serve(&[&serving[..], &["--kubeconfig", path]].concat());
-        let (driver, driver_url) = LbcfProcess::serve(&["mock-driver", "--listen", any_port]);
+        let (cluster, _) =
+            LbcfProcess::serve(lbcf, &[&serving[..], &["--kubeconfig", path]].concat());
+        let (driver, driver_url) = LbcfProcess::serve(lbcf, &["mock-driver", "--listen", any_port]);
         let health_address = free_address();
         let arguments = ["controller", "--kubeconfig", path];
         let health_flag = ["--health-address", health_address.as_str()];
-        let flags: Vec<&str> = controller_flags.split_whitespace().collect();
-        let controller =
-            LbcfProcess::start(&[&arguments[..], &health_flag[..], &flags[..]].concat());
+        let flags: Vec<&str> = measurement.controller_flags.split_whitespace().collect();
+        let controller = LbcfProcess::start(
+            lbcf,
+            &[&arguments[..], &health_flag[..], &flags[..]].concat(),
+        );
         let config = Kubeconfig::read_from(&kubeconfig).expect("a kubeconfig");
         let config = Config::from_custom_kubeconfig(config, &KubeConfigOptions::default()).await;
         let client = Client::try_from(config.expect("a kubeconfig")).expect("a client");
@@ -85,6 +101,7 @@ impl System {
             mock: client_of(&driver_url),
             health: client_of(&format!("http://{health_address}")),
             folder,
+            workload: measurement.workload,
         };
         system.prepare(&driver_url).await;
         system
@@ -106,6 +123,11 @@ impl System {
         let lbs: Api<LoadBalancer> = Api::namespaced(self.client.clone(), NAMESPACE);
         let created = lbs.create(&params, &manifests::load_balancer(LB)).await;
         created.expect("the load balancer is accepted");
+        let services: Api<Service> = Api::namespaced(self.client.clone(), NAMESPACE);
+        for service in self.workload.services() {
+            let created = services.create(&params, &service).await;
+            created.expect("the service is accepted");
+        }
         until_within(TIMEOUT, "the load balancer is created", async || {
             let lb = lbs.get(LB).await.expect("it exists");
             let is_created = lb.status?.conditions.is_true(condition_types::CREATED);
@@ -148,7 +170,7 @@ impl System {
         let create = |number| {
             let api = api.clone();
             async move {
-                let mut pod = manifests::pod(&format!("web-{number}"));
+                let mut pod = Workload::pod(number);
                 if number >= pods {
                     pod.metadata.labels = None;
                 }
@@ -166,17 +188,20 @@ impl System {
     }
 
     async fn register(&self, pods: usize, figures: &mut Figures) {
-        let groups: Api<BackendGroup> = Api::namespaced(self.client.clone(), NAMESPACE);
+        let groups = self.groups();
         let before = self.activity().await;
         let began = Instant::now();
-        let group = manifests::group(GROUP, &[LB]);
-        let created = groups.create(&PostParams::default(), &group).await;
-        created.expect("the group is accepted");
+        for group in self.workload.groups() {
+            let created = groups.create(&PostParams::default(), &group).await;
+            created.expect("the group is accepted");
+        }
         self.until_calls("ensureBackend", &before, pods).await;
         let took = began.elapsed();
-        until_within(TIMEOUT, "the group counts them", async || {
-            let status = groups.get(GROUP).await.expect("it exists").status?;
-            (usize::try_from(status.registered_backends) == Ok(pods)).then_some(())
+        until_within(TIMEOUT, "the groups count them", async || {
+            let list = groups.list(&ListParams::default()).await.expect("groups");
+            let counts = list.items.into_iter().filter_map(|group| group.status);
+            let count: i32 = counts.map(|status| status.registered_backends).sum();
+            (usize::try_from(count) == Ok(pods)).then_some(())
         })
         .await;
         sleep(REST).await;
@@ -198,12 +223,15 @@ impl System {
     }
 
     async fn change_weight(&self, pods: usize, figures: &mut Figures) {
-        let groups: Api<BackendGroup> = Api::namespaced(self.client.clone(), NAMESPACE);
+        let groups = self.groups();
         let before = self.activity().await;
         let began = Instant::now();
         let weight = Patch::Merge(json!({"spec": {"parameters": {"weight": "60"}}}));
-        let patched = groups.patch(GROUP, &PatchParams::default(), &weight).await;
-        patched.expect("the change is accepted");
+        for group in self.workload.groups() {
+            let name = group.name_any();
+            let patched = groups.patch(&name, &PatchParams::default(), &weight).await;
+            patched.expect("the change is accepted");
+        }
         self.until_calls("ensureBackend", &before, pods).await;
         figures.add("changing all weights", began.elapsed().as_secs_f64(), "s");
         sleep(REST).await;
@@ -258,18 +286,25 @@ impl System {
     }
 
     async fn deregister(&self, pods: usize, figures: &mut Figures) {
-        let groups: Api<BackendGroup> = Api::namespaced(self.client.clone(), NAMESPACE);
+        let groups = self.groups();
         sleep(REST).await;
         let before = self.activity().await;
         let began = Instant::now();
-        let deleted = groups.delete(GROUP, &DeleteParams::default()).await;
-        deleted.expect("the group is deleted");
+        for group in self.workload.groups() {
+            let name = group.name_any();
+            let deleted = groups.delete(&name, &DeleteParams::default()).await;
+            deleted.expect("the group is deleted");
+        }
         self.until_calls("deregisterBackend", &before, pods).await;
         figures.add("deregistering", began.elapsed().as_secs_f64(), "s");
         sleep(REST).await;
         let after = self.activity().await;
         let requests = (after.requests - before.requests) / pods as f64;
         figures.add("requests of deregistering", requests, "a backend");
+    }
+
+    fn groups(&self) -> Api<BackendGroup> {
+        Api::namespaced(self.client.clone(), NAMESPACE)
     }
 
     async fn activity(&self) -> Activity {

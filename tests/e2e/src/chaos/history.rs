@@ -212,7 +212,13 @@ impl Random {
         let both = [("left", DRIVER), ("right", DRIVER)];
         let lbs = self.one_of(&[&both[..1], &both[1..], &both]);
         let weight = self.one_of(&WEIGHTS);
-        let new = objects::bind(NAMESPACE, "bind", lbs, weight);
+        let mut new = objects::bind(NAMESPACE, "bind", lbs, weight);
+        // One source replaces the other.
+        let sources = match self.below(3) {
+            0 => [Value::Null, objects::nodes()],
+            _ => [objects::pods(), Value::Null],
+        };
+        [new["spec"]["pods"], new["spec"]["service"]] = sources;
         match self.below(4) {
             0 | 1 => UserAction::Create(Kind::Bind, new),
             2 => UserAction::Patch(web(Kind::Bind, "bind"), json!({"spec": new["spec"]})),

@@ -81,7 +81,7 @@ impl Cluster {
             }
         }
         for group in &self.groups {
-            let backends = self.backends_of_group(group);
+            let backends = self.backends_of(group);
             for name in list(&group["spec"]["loadBalancers"]) {
                 if let Some(lb) = self.load_balancer(namespace(group), text(name)) {
                     add(&mut expected, &key(lb), &backends, &group["spec"]);
@@ -89,7 +89,7 @@ impl Cluster {
             }
         }
         for bind in &self.binds {
-            let backends = self.pods_of(bind);
+            let backends = self.backends_of(bind);
             for lb in list(&bind["spec"]["loadBalancers"]) {
                 if !self.has_driver(bind, text(&lb["driver"])) {
                     continue;
@@ -148,7 +148,7 @@ impl Cluster {
     fn lacks_backends(&self, owner: &Value) -> bool {
         let selector = &owner["spec"]["pods"]["byLabel"]["selector"];
         let mut selected = self.selected(owner, selector);
-        self.backends_of_group(owner).is_empty()
+        self.backends_of(owner).is_empty()
             || selector.is_object()
                 && selected.any(|pod| !is_ready(pod) || text(&pod["status"]["podIP"]).is_empty())
     }
@@ -164,12 +164,12 @@ impl Cluster {
             .any(|driver| text(&driver["metadata"]["name"]) == name && namespace(driver) == home)
     }
 
-    fn backends_of_group(&self, group: &Value) -> BTreeSet<String> {
-        let spec = &group["spec"];
+    fn backends_of(&self, owner: &Value) -> BTreeSet<String> {
+        let spec = &owner["spec"];
         if spec["pods"].is_object() {
-            self.pods_of(group)
+            self.pods_of(owner)
         } else if spec["service"].is_object() {
-            self.nodes_of(group)
+            self.nodes_of(owner)
         } else {
             let addresses = list(&spec["static"]).iter();
             addresses.map(|addr| text(addr).to_owned()).collect()

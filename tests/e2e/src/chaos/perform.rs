@@ -172,6 +172,11 @@ impl Environment {
                     return;
                 };
                 let api = target.kind.api(&client, &target.namespace);
+                let mut patch = patch.clone();
+                if target.kind == Kind::Bind {
+                    // It may select nodes, as a new one does.
+                    self.world.cluster.adapt(target.kind.name(), &mut patch);
+                }
                 let patch = Patch::Merge(patch);
                 let patched = api.patch(&name, &PatchParams::default(), &patch).await;
                 patched.map(drop)

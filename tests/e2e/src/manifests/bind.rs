@@ -2,7 +2,8 @@
 
 use super::{DRIVER, NAMESPACE, named};
 use lbcf_controller::api::{
-    Bind, BindSpec, PodSelection, PortSelector, SelectPodByLabel, StringMap, TargetLoadBalancer,
+    Bind, BindSpec, PodSelection, PortSelector, SelectPodByLabel, ServiceMode, ServicePortSelector,
+    ServiceSelection, StringMap, TargetLoadBalancer,
 };
 use lbcf_driver_sdk::webhook::Protocol;
 use std::collections::BTreeMap;
@@ -30,14 +31,14 @@ pub fn target(name: &str) -> TargetLoadBalancer {
 pub fn bind(name: &str, load_balancers: &[&str]) -> Bind {
     let spec = BindSpec {
         load_balancers: load_balancers.iter().map(|name| target(name)).collect(),
-        pods: PodSelection {
+        pods: Some(PodSelection {
             ports: vec![PortSelector::new(80, Protocol::Tcp)],
             by_label: Some(SelectPodByLabel {
                 selector: BTreeMap::from([("app".to_owned(), "web".to_owned())]),
                 except: Vec::new(),
             }),
             ..PodSelection::default()
-        },
+        }),
         parameters: StringMap::from([("weight", "50")]),
         ..BindSpec::default()
     };
@@ -46,4 +47,18 @@ pub fn bind(name: &str, load_balancers: &[&str]) -> Bind {
         spec,
         status: None,
     }
+}
+
+/// A Bind that registers the node port or the endpoints of port `http` of a service.
+#[must_use]
+pub fn service_bind(name: &str, service: &str, mode: ServiceMode, load_balancers: &[&str]) -> Bind {
+    let mut bind = bind(name, load_balancers);
+    bind.spec.pods = None;
+    bind.spec.service = Some(ServiceSelection {
+        name: service.to_owned(),
+        mode: Some(mode),
+        port: ServicePortSelector::named("http"),
+        ..ServiceSelection::default()
+    });
+    bind
 }

@@ -15,7 +15,7 @@ pub(crate) fn adapt(kind: &str, object: &mut Value) {
             let (node, _) = NODES[usize::from(last) % NODES.len()];
             object["spec"]["nodeName"] = node.into();
         }
-        "BackendGroup"
+        "BackendGroup" | "Bind"
             if object["spec"]["service"].is_object()
                 && object["spec"]["service"]["mode"] != "Endpoints" =>
         {

@@ -1,8 +1,9 @@
-//! Binds: load balancers and pods in one object.
+//! Binds: load balancers and backends in one object.
 
 mod delays;
 mod deleting;
 mod registering;
+mod services;
 mod updating;
 
 use lbcf_controller::Options;

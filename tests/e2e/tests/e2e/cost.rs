@@ -1,9 +1,11 @@
 //! Costs: writes to the API server and calls of the driver, counted where they arrive.
 
 use k8s_openapi::api::core::v1::{Event, Pod};
-use lbcf_controller::api::{BackendGroup, BackendRecord, PortSelector};
+use lbcf_controller::api::{
+    BackendGroup, BackendRecord, Bind, Conditions, PortSelector, ServiceMode, condition_types,
+};
 use lbcf_driver_sdk::webhook::Protocol;
-use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
+use lbcf_e2e::manifests::{self, BIND, GROUP, LB, NAMESPACE, SERVICE};
 use lbcf_e2e::{World, is_exhaustive, until};
 use local_cluster::{RequestCounts, RequestKey};
 use serde_json::json;
@@ -159,8 +161,8 @@ async fn b114_a_groups_status_is_written_at_most_once_a_second_while_it_changes(
 /// On a paused clock, on which calls over a socket would time out, so that drivers are not asked whether
 /// they are healthy; see `driver_health`. Meanwhile watches time out and restart, as they do in less than five minutes.
 #[tokio::test]
-async fn exhaustive_b141_u35_u37_u41_five_minutes_at_rest_cost_nothing_and_neither_does_a_restart()
-{
+async fn exhaustive_b141_u35_u37_u41_d77_five_minutes_at_rest_cost_nothing_and_neither_does_a_restart()
+ {
     const PORTS: i32 = 5;
     if lbcf_e2e::needs_embedded("a paused clock") {
         return;
@@ -177,6 +179,17 @@ async fn exhaustive_b141_u35_u37_u41_five_minutes_at_rest_cost_nothing_and_neith
             .create(&manifests::pod(&format!("web-{number}")))
             .await;
     }
+    // A Bind on the endpoints of a service, which are the same pods.
+    world.create(&manifests::service(SERVICE, 30080)).await;
+    let bind = manifests::service_bind(BIND, SERVICE, ServiceMode::Endpoints, &["left"]);
+    world.create(&bind).await;
+    until("every endpoint is registered", async || {
+        let bind: Bind = world.api(NAMESPACE).get(BIND).await.unwrap();
+        let status = bind.status?;
+        let is_ready = status.conditions.is_true(condition_types::READY);
+        (is_ready && usize::try_from(status.registered_backends) == Ok(pods)).then_some(())
+    })
+    .await;
     let mut group = manifests::group(GROUP, &[LB]);
     let ports = (0..PORTS).map(|port| PortSelector::new(80 + port, Protocol::Tcp));
     group.spec.pods.as_mut().unwrap().ports = ports.collect();
@@ -208,7 +221,7 @@ async fn exhaustive_b141_u35_u37_u41_five_minutes_at_rest_cost_nothing_and_neith
     assert_eq!(writes, 0, "events included: {at_rest:?}");
     assert_eq!(world.cloud.calls().difference(&calls).total(), 0);
     let records: Vec<BackendRecord> = world.all().await;
-    assert_eq!(records.len(), backends);
+    assert_eq!(records.len(), backends + pods);
 }
 
 /// Advances the clock second by second, and runs all tasks in between.

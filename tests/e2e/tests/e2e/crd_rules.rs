@@ -7,7 +7,7 @@ use kube::core::ApiResource;
 use lbcf_controller::api::{
     BackendGroup, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind as Kind, crds,
 };
-use lbcf_e2e::manifests::NAMESPACE;
+use lbcf_e2e::manifests::{CLASS, NAMESPACE};
 use lbcf_e2e::{World, until};
 use serde_json::{Value, json};
 
@@ -496,6 +496,137 @@ async fn d48_a_bind_is_validated_without_admission() {
     ] {
         accepted::<Bind>(&world, spec).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d72_d75_a_service_class_is_validated_without_admission() {
+    let world = World::bare().await;
+    let driver = |changes: Value| {
+        let mut class = json!({"name": CLASS, "lbSpec": {"id": "$(name)"}});
+        if let (Some(class), Value::Object(changes)) = (class.as_object_mut(), changes) {
+            class.extend(changes);
+        }
+        json!({"driverType": "Webhook", "url": "http://driver", "serviceClass": class})
+    };
+    let placeholders = "placeholders are $(port), $(protocol), $(namespace), $(name) and $(uid)";
+    for (changes, field, expected) in [
+        (
+            json!({"lbSpec": {"port": "$(prot)"}}),
+            "lbSpec",
+            placeholders,
+        ),
+        (
+            json!({"lbSpec": {"port": "$(port"}}),
+            "lbSpec",
+            placeholders,
+        ),
+        (
+            json!({"parameters": {"port": "a$()"}}),
+            "parameters",
+            placeholders,
+        ),
+        (
+            json!({"loadBalancers": "PerService", "lbSpec": {"port": "$(port)"}}),
+            "lbSpec",
+            "$(port) and $(protocol) are only allowed with loadBalancers PerPort",
+        ),
+        (
+            json!({"serviceFields": {"ports": "x"}}),
+            "serviceFields",
+            "the fields are externalTrafficPolicy,",
+        ),
+        (json!({"name": "a/b/c"}), "name", "must be a class"),
+    ] {
+        let field = format!("spec.serviceClass.{field}: Invalid value: ");
+        refused::<LoadBalancerDriver>(&world, driver(changes.clone()), &field).await;
+        refused::<LoadBalancerDriver>(&world, driver(changes), expected).await;
+    }
+    for changes in [
+        json!({}),
+        json!({"lbSpec": {"a": "$(namespace)-$(name)-$(uid)", "b": "$5 $$", "c": "$(port)/$(protocol)"}}),
+        json!({"loadBalancers": "PerService", "parameters": {"port": "$(port)"}}),
+    ] {
+        accepted::<LoadBalancerDriver>(&world, driver(changes)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d77_a_bind_of_a_service_is_validated_without_admission() {
+    let world = World::bare().await;
+    let declared = bind()["loadBalancers"].clone();
+    let of_service = |changes: Value| {
+        let mut bind = of_service(changes);
+        bind["loadBalancers"] = declared.clone();
+        bind
+    };
+    let neither = json!({"loadBalancers": bind()["loadBalancers"]});
+    let both = with(
+        bind(),
+        [("/service", of_service(json!({}))["service"].clone())],
+    );
+    for (spec, expected) in [
+        (neither, "one of pods and service is required"),
+        (both.clone(), "only one of pods and service can be set"),
+        (
+            of_service(json!({"mode": "Pods"})),
+            r#"spec.service.mode: Unsupported value: "Pods""#,
+        ),
+        (
+            of_service(json!({"name": "Web"})),
+            r#"spec.service.name: Invalid value: "Web": must be an object's name"#,
+        ),
+        (
+            of_service(json!({"port": {"name": "HTTP"}})),
+            r#"spec.service.port.name: Invalid value: "HTTP": must be at most 63 of"#,
+        ),
+        (
+            of_service(json!({"port": {"name": "http", "port": 80}})),
+            "spec.service.port: Invalid value: a name can be set only alone",
+        ),
+        (
+            of_service(json!({"port": {}})),
+            "spec.service.port.port: Invalid value: required; must be a number from 1 to 65535",
+        ),
+        (
+            of_service(json!({"port": {"port": 80, "protocol": "SCTP"}})),
+            "spec.service.port.protocol: Invalid value: must be TCP or UDP",
+        ),
+        (
+            of_service(json!({"zones": ["a"]})),
+            "spec.service.zones: Invalid value: only allowed with spec.service.mode Endpoints",
+        ),
+        (
+            of_service(json!({"mode": "Endpoints", "nodeSelector": {"pool": "web"}})),
+            "spec.service.nodeSelector: Invalid value: only allowed with spec.service.mode NodePort",
+        ),
+    ] {
+        refused::<Bind>(&world, spec, expected).await;
+    }
+    for spec in [
+        of_service(json!({})),
+        of_service(json!({"nodeSelector": {"pool": "web"}})),
+        of_service(json!({"mode": "Endpoints", "port": {"name": "http"}, "zones": ["a"]})),
+        with(of_service(json!({})), [("/pods", Value::Null)]),
+    ] {
+        accepted::<Bind>(&world, spec).await;
+    }
+    // One may replace the other, and neither joins it.
+    let binds = api::<Bind>(world.client());
+    let stored = object::<Bind>("bind", &bind());
+    binds.create(&PostParams::default(), &stored).await.unwrap();
+    let patch = async |spec: Value| {
+        let patch = Patch::Merge(json!({ "spec": spec }));
+        binds.patch("bind", &PatchParams::default(), &patch).await
+    };
+    let service = of_service(json!({}))["service"].clone();
+    for spec in [json!({"service": service}), json!({"pods": null})] {
+        patch(spec).await.unwrap_err();
+    }
+    patch(json!({"pods": null, "service": service}))
+        .await
+        .unwrap();
+    let pods = bind()["pods"].clone();
+    patch(json!({"pods": pods, "service": null})).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,11 +4,11 @@
 use k8s_openapi::api::core::v1::{Pod, Service};
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use lbcf_controller::api::{
-    BackendGroup, Bind, Conditions, DeregisterPolicy, DeregisterWebhook, LoadBalancer,
-    LoadBalancerDriver, ServiceMode, condition_types,
+    BackendGroup, BackendRecord, Bind, Conditions, DeregisterPolicy, DeregisterWebhook,
+    LoadBalancer, LoadBalancerDriver, ServiceMode, condition_types,
 };
 use lbcf_e2e::manifests::{
-    self, BIND, CLASS, DRIVER, GROUP, LB, NAMESPACE, OWN_DRIVER, SERVICE, SYSTEM,
+    self, BIND, CLASS, DRIVER, GROUP, LB, NAMESPACE, NODES, OWN_DRIVER, SERVICE, SYSTEM,
 };
 use lbcf_e2e::{World, until, until_is};
 use mock_driver::KEEP_REGISTERED;
@@ -26,6 +26,8 @@ pub(crate) enum Scenario {
     Static,
     /// A Bind of two load balancers, one of which is replaced.
     Bind,
+    /// A Bind that changes from a service's node port to its endpoints, and to pods.
+    BindOfService,
     /// A group whose driver decides which unready pods stay registered.
     Verdicts,
     /// A load balancer and a group of pods that are Ready when they are registered.
@@ -39,12 +41,13 @@ pub(crate) enum Scenario {
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Pods,
         Self::Service,
         Self::Endpoints,
         Self::Static,
         Self::Bind,
+        Self::BindOfService,
         Self::Verdicts,
         Self::Gates,
         Self::ServiceClass,
@@ -60,6 +63,7 @@ impl Scenario {
             Self::Endpoints => run_with_endpoints(world).await,
             Self::Static => run_with_addresses(world).await,
             Self::Bind => run_with_a_bind(world).await,
+            Self::BindOfService => run_with_a_bind_of_a_service(world).await,
             Self::Verdicts => run_with_verdicts(world).await,
             Self::Gates => run_with_gates(world, &manifests::group(GROUP, &[LB])).await,
             Self::GatedEndpoints => {
@@ -338,6 +342,47 @@ async fn run_with_a_bind(world: &World) {
         world.entry(BIND, "right").await.is_none().then_some(())
     })
     .await;
+    world.delete::<Bind>(NAMESPACE, BIND).await;
+    world.until_deleted::<Bind>(NAMESPACE, BIND).await;
+    world.delete::<LoadBalancerDriver>(SYSTEM, DRIVER).await;
+    world.until_nothing_left().await;
+}
+
+async fn run_with_a_bind_of_a_service(world: &World) {
+    world.create_driver().await;
+    world.create(&manifests::service(SERVICE, 30080)).await;
+    let new = manifests::service_bind(BIND, SERVICE, ServiceMode::NodePort, &["left"]);
+    world.create(&new).await;
+    let nodes = NODES.map(|(_, address)| format!("{address}:30080"));
+    world
+        .until_bound(&nodes.each_ref().map(String::as_str))
+        .await;
+    world.until_records(2).await;
+    for pod in ["web-0", "web-1"] {
+        world.create(&manifests::pod(pod)).await;
+    }
+    // On a cluster with other nodes it selects those of the tests.
+    let endpoints = json!({"spec": {"service": {"mode": "Endpoints", "nodeSelector": null}}});
+    world.patch::<Bind>(NAMESPACE, BIND, endpoints).await;
+    world.until_targets(&["web-0", "web-1"], "50").await;
+    world.until_records(2).await;
+    world.set_ready("web-0", false).await;
+    world.until_targets(&["web-1"], "50").await;
+    world.set_ready("web-0", true).await;
+    world.until_targets(&["web-0", "web-1"], "50").await;
+    let pods = manifests::bind(BIND, &[]).spec.pods;
+    let pods = json!({"spec": {"pods": pods, "service": null}});
+    world.patch::<Bind>(NAMESPACE, BIND, pods).await;
+    until("all records are of pods", async || {
+        let records: Vec<BackendRecord> = world.all().await;
+        let are_of_pods = records
+            .iter()
+            .all(|record| record.spec.endpoint_backend.is_none());
+        (records.len() == 2 && are_of_pods).then_some(())
+    })
+    .await;
+    world.until_records(2).await;
+    world.until_targets(&["web-0", "web-1"], "50").await;
     world.delete::<Bind>(NAMESPACE, BIND).await;
     world.until_deleted::<Bind>(NAMESPACE, BIND).await;
     world.delete::<LoadBalancerDriver>(SYSTEM, DRIVER).await;

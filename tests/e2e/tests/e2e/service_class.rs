@@ -1,6 +1,7 @@
 //! Services of type LoadBalancer, whose class a driver has.
 
 mod bad_input;
+mod fields;
 mod life;
 mod others;
 

@@ -148,6 +148,34 @@ async fn b98_changes_are_put_to_the_drivers_that_see_them() {
 }
 
 #[tokio::test]
+async fn d66_d78_drivers_validate_backends_of_another_type() {
+    let of_service = |mode: &str| {
+        let service = json!({"name": "web", "mode": mode, "port": {"port": 80}});
+        with(
+            bind(),
+            [("/spec/pods", Value::Null), ("/spec/service", service)],
+        )
+    };
+    let (nodes, endpoints) = (of_service("NodePort"), of_service("Endpoints"));
+    for (old, new, expected) in [
+        (bind(), nodes.clone(), &["Service", "Service"][..]),
+        (nodes.clone(), endpoints.clone(), &["Pod", "Pod"]),
+        (nodes, bind(), &["Pod", "Pod"]),
+        // To a driver they are the same.
+        (bind(), endpoints, &[]),
+    ] {
+        let world = usual();
+        update(&world, &old, &new).await.unwrap();
+        let calls = world.calls();
+        assert!(calls.iter().all(|call| call.webhook == "validateBackend"));
+        let types = calls
+            .iter()
+            .map(|call| call.request["backendType"].as_str().unwrap());
+        assert_eq!(types.collect::<Vec<_>>(), expected);
+    }
+}
+
+#[tokio::test]
 async fn b98_old_attributes_and_parameters_are_sent() {
     let world = usual();
     let new = with(

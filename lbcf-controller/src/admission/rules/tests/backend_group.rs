@@ -199,8 +199,9 @@ fn d66_endpoints_are_validated_as_pods_are() {
     let on_the_wire = |mode: &str| {
         let mut service = service();
         service["mode"] = json!(mode);
-        let group = spec(Kind::BackendGroup, &with_backends("service", service));
-        backend_type_on_the_wire(&group.read)
+        let object = with_backends("service", service);
+        let group = spec::<BackendGroupSpec>(Kind::BackendGroup, &object).read;
+        backend_type_on_the_wire(group.pods.as_ref(), group.service.as_ref())
     };
     assert_eq!(on_the_wire("Endpoints"), Some(BackendType::Pod));
     assert_eq!(on_the_wire("NodePort"), Some(BackendType::Service));

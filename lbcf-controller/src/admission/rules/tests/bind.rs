@@ -116,6 +116,108 @@ fn b94_b34_u26_pods_and_ports_of_a_bind() {
     }
 }
 
+fn of_service(service: Value) -> Value {
+    with(
+        bind(),
+        [("/spec/pods", Value::Null), ("/spec/service", service)],
+    )
+}
+
+#[test]
+fn d77_a_bind_has_either_pods_or_a_service() {
+    let service = json!({"name": "web", "port": {"port": 80}});
+    assert_eq!(check(&of_service(service.clone()), None), [""; 0]);
+    let neither = with(bind(), [("/spec/pods", Value::Null)]);
+    assert_refused(
+        &check(&neither, None),
+        "spec",
+        &["one of pods and service is required"],
+    );
+    let both = with(bind(), [("/spec/service", service.clone())]);
+    assert_refused(
+        &check(&both, None),
+        "spec",
+        &["pods", "service", "only one of pods and service can be set"],
+    );
+    // One may replace the other.
+    assert_eq!(check(&of_service(service.clone()), Some(&bind())), [""; 0]);
+    assert_eq!(check(&bind(), Some(&of_service(service))), [""; 0]);
+    assert_refused(&check(&both, Some(&bind())), "spec", &["only one"]);
+    assert_refused(&check(&neither, Some(&bind())), "spec", &["required"]);
+}
+
+#[test]
+fn d60_d63_d65_d77_the_service_of_a_bind() {
+    let service = |change: Value| {
+        let mut service = json!({"name": "web", "port": {"port": 80}});
+        json_patch::merge(&mut service, &change);
+        of_service(service)
+    };
+    for (change, field, says) in [
+        (
+            json!({"name": "Web"}),
+            "spec.service.name",
+            &["\"Web\""][..],
+        ),
+        (
+            json!({"port": {"name": "HTTP", "port": null}}),
+            "spec.service.port.name",
+            &["\"HTTP\"", "a-z"],
+        ),
+        (
+            json!({"port": {"name": "http"}}),
+            "spec.service.port",
+            &["a name can be set only alone"],
+        ),
+        (
+            json!({"port": {"port": 70000}}),
+            "spec.service.port.port",
+            &["70000"],
+        ),
+        (
+            json!({"port": {"port": null}}),
+            "spec.service.port.port",
+            &["required"],
+        ),
+        (
+            json!({"port": {"protocol": "SCTP"}}),
+            "spec.service.port.protocol",
+            &["SCTP", "TCP or UDP"],
+        ),
+        (
+            json!({"zones": ["a"]}),
+            "spec.service.zones",
+            &["only allowed with spec.service.mode Endpoints"],
+        ),
+        (
+            json!({"addressFamilies": ["IPv4"]}),
+            "spec.service.addressFamilies",
+            &["only allowed with spec.service.mode Endpoints"],
+        ),
+        (
+            json!({"mode": "Endpoints", "nodeSelector": {"pool": "web"}}),
+            "spec.service.nodeSelector",
+            &["only allowed with spec.service.mode NodePort"],
+        ),
+    ] {
+        assert_refused(&check(&service(change), None), field, says);
+    }
+    for good in [
+        json!({"mode": "Endpoints", "port": {"port": 80, "protocol": "SCTP"}, "zones": ["a"]}),
+        json!({"mode": "NodePort", "port": {"port": null, "portNumber": 80}, "nodeSelector": {"pool": "web"}}),
+        json!({"port": {"name": "http", "port": null}}),
+    ] {
+        assert_eq!(check(&service(good), None), [""; 0]);
+    }
+    let unknown = service(json!({"mode": "Pods"}));
+    let error = Spec::<crate::api::BindSpec>::read(Kind::Bind, &unknown).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("spec.service.mode: unknown variant `Pods`"),
+        "{text}"
+    );
+}
+
 #[test]
 fn u2_b95_every_valid_policy_passes_for_a_bind() {
     for policy in ["IfNotReady", "IfNotRunning"] {

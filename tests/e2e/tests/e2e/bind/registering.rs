@@ -44,7 +44,8 @@ async fn b34_b35_each_port_of_each_pod_is_registered_at_each_load_balancer_at_it
     // An existing load balancer next to one that is created.
     bind.spec.load_balancers[1].spec = [("lbID", "lb-1234"), ("lblID", "lbl-2234")].into();
     // Protocols in lower case, as in the documented example; one of them twice.
-    bind.spec.pods.ports = vec![port(80, "tcp"), port(90, "udp"), port(80, "TCP")];
+    bind.spec.pods.as_mut().unwrap().ports =
+        vec![port(80, "tcp"), port(90, "udp"), port(80, "TCP")];
     world.create(&bind).await;
     let mut expected = at(&world, &["web-0", "web-1"], 80).await;
     expected.extend(at(&world, &["web-0", "web-1"], 90).await);
@@ -118,11 +119,11 @@ async fn b34_b35_each_port_of_each_pod_is_registered_at_each_load_balancer_at_it
 async fn b94_pods_are_selected_by_name() {
     let (world, _proxy, _controller) = setup(3).await;
     let mut bind = manifests::bind(BIND, &[LEFT]);
-    bind.spec.pods = PodSelection {
+    bind.spec.pods = Some(PodSelection {
         ports: vec![port(80, "TCP")],
         by_name: vec!["web-0".into(), "web-2".into(), "later".into()],
         ..PodSelection::default()
-    };
+    });
     world.create(&bind).await;
     let expect = async |pods: &[&str]| {
         let expected = at(&world, pods, 80).await;

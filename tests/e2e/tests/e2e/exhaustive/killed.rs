@@ -247,6 +247,14 @@ async fn a_controller_killed_anywhere_with_a_bind_loses_and_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d78_a_controller_killed_anywhere_with_a_bind_of_a_service_loses_and_leaves_nothing() {
+    if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
+        return;
+    }
+    kill_everywhere(Scenario::BindOfService, 30, 20).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_controller_killed_anywhere_with_a_deregister_webhook_loses_and_leaves_nothing() {
     if lbcf_e2e::needs_embedded("a controller that is killed at a write") {
         return;

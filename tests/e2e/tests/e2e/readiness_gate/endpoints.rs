@@ -4,8 +4,8 @@ use super::{CONTROLLER, pod_writes, set_containers, status, until_gate, until_re
 use k8s_openapi::api::core::v1::{Pod, Service};
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::api::ListParams;
-use lbcf_controller::api::BackendGroup;
-use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE, SERVICE};
+use lbcf_controller::api::{BackendGroup, Bind, ServiceMode};
+use lbcf_e2e::manifests::{self, BIND, GROUP, LB, NAMESPACE, SERVICE};
 use lbcf_e2e::{DriverProxy, Latch, ProxyAction, World, until, until_is};
 use serde_json::json;
 use tokio::task::JoinHandle;
@@ -143,4 +143,37 @@ async fn d76_a_pod_does_not_wait_for_a_service_that_registers_nothing_until_a_us
     world.delete::<Pod>(NAMESPACE, "web-1").await;
     assert_eq!(world.targets_count(), 0);
     world.delete_basics().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d76_d77_the_gate_of_an_endpoint_of_a_bind_waits_for_each_load_balancer() {
+    let mut world = World::bare().await;
+    let proxy = world.start_proxy().await;
+    let client = world.cluster.client_as(CONTROLLER);
+    let _controller = world.start_controller_with(client, World::quick());
+    world.create_driver().await;
+    world.create(&manifests::service(SERVICE, 30080)).await;
+    let bind = manifests::service_bind(BIND, SERVICE, ServiceMode::Endpoints, &["left", "right"]);
+    world.create(&bind).await;
+    let latch = Latch::default();
+    let held = latch.clone();
+    proxy.rule(move |call| match call.webhook.as_str() {
+        "ensureBackend" => ProxyAction::Hold(held.clone()),
+        _ => ProxyAction::Forward,
+    });
+    world
+        .create(&manifests::gated(manifests::pod("web-0")))
+        .await;
+    until_gate(&world, "web-0", "False", "NotRegistered").await;
+    until("the driver is called for both", async || {
+        (proxy.calls_of("ensureBackend").len() == 2).then_some(())
+    })
+    .await;
+    until_ready_in_slices(&world, "web-0", false).await;
+    latch.open();
+    until_gate(&world, "web-0", "True", "Registered").await;
+    until_ready_in_slices(&world, "web-0", true).await;
+    world.until_records(2).await;
+    world.delete::<Bind>(NAMESPACE, BIND).await;
+    world.until_deleted::<Bind>(NAMESPACE, BIND).await;
 }

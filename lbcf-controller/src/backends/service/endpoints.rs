@@ -1,4 +1,4 @@
-//! Which endpoints of a Service are a group's backends (e1 to e17, d60 to d63). No I/O, no clock.
+//! Which endpoints of a Service are backends (e1 to e17, d60 to d63). No I/O, no clock.
 
 use crate::api::{DeregisterPolicy, ServiceSelection};
 use crate::backends::Eligibility;
@@ -23,7 +23,7 @@ pub(crate) struct EndpointCandidates {
 
 /// One backend: an endpoint and its port.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct GroupEndpoint {
+pub(crate) struct EndpointPort {
     pub found: SliceEndpoint,
     pub port: (i32, Protocol),
     pub eligibility: Eligibility,
@@ -59,7 +59,7 @@ impl EndpointCandidates {
         &self,
         selection: &ServiceSelection,
         policy: Option<DeregisterPolicy>,
-    ) -> Vec<GroupEndpoint> {
+    ) -> Vec<EndpointPort> {
         let service = self.service.as_ref().filter(|service| !service.deleting);
         let Some(port) = service.and_then(|service| service.port(&selection.port)) else {
             return Vec::new();
@@ -77,7 +77,7 @@ impl EndpointCandidates {
             .into_iter()
             .filter_map(|((_, number, protocol), same)| {
                 let found = the_one(&same)?;
-                Some(GroupEndpoint {
+                Some(EndpointPort {
                     found: found.clone(),
                     port: (number, protocol),
                     eligibility: self.eligibility(found, policy),
@@ -146,8 +146,8 @@ pub(crate) fn the_one<'a>(same: &[&'a SliceEndpoint]) -> Option<&'a SliceEndpoin
     best.map(|(_, found)| found)
 }
 
-/// What each unit counts in the status of its group.
-pub(crate) fn tallies(backends: &[GroupEndpoint]) -> BTreeMap<Unit, UnitTally> {
+/// What each unit counts in the status of its owner.
+pub(crate) fn tallies(backends: &[EndpointPort]) -> BTreeMap<Unit, UnitTally> {
     let mut tallies: BTreeMap<Unit, UnitTally> = BTreeMap::new();
     for backend in backends {
         let state = EndpointState::of(&backend.found);

@@ -1,23 +1,19 @@
 //! Why not all endpoints of a Service are registered (d44, d64). No I/O, no clock.
 
 use super::endpoints::port_of_slice;
-use super::waiting::GroupView;
-use crate::api::{AddressFamily, BackendGroupStatus, ServiceSelection, reasons};
+use super::waiting::ServiceWait;
+use crate::api::{AddressFamily, ServiceSelection, reasons};
 use crate::backends::some;
 use crate::index::{ServicePortView, ServiceView, SliceView};
 use crate::waiting::{Wait, WaitEvent};
 use std::sync::Arc;
 
 /// What a user has to correct comes first; a malformed slice before what may follow from it.
-pub(super) fn of_endpoints(
-    selection: &ServiceSelection,
-    namespace: &str,
-    status: &BackendGroupStatus,
-    view: &GroupView<'_>,
-) -> Option<Wait> {
-    let name = format!("Service {namespace}/{}", selection.name);
+pub(super) fn of_endpoints(view: &ServiceWait<'_>) -> Option<Wait> {
+    let (selection, name) = (view.selection, view.name());
+    let slices = &view.selected.slices;
     let problem = |reason, message| Some(Wait::new(reason, message, WaitEvent::Problem));
-    let Some(service) = view.service.filter(|service| !service.deleting) else {
+    let Some(service) = view.service() else {
         let message = format!("spec.service.name: {name} not found, or being deleted");
         return problem(reasons::SERVICE_NOT_FOUND, message);
     };
@@ -34,11 +30,10 @@ pub(super) fn of_endpoints(
         );
         return problem(reasons::NO_SERVICE_PORT, message);
     };
-    if let Some(message) = malformed(&view.slices) {
+    if let Some(message) = malformed(slices) {
         return problem(reasons::INVALID_ENDPOINT_SLICE, message);
     }
-    let selected: Vec<&SliceView> = view
-        .slices
+    let selected: Vec<&SliceView> = slices
         .iter()
         .map(|slice| &**slice)
         .filter(|slice| selection.takes_family(slice.family))
@@ -46,12 +41,12 @@ pub(super) fn of_endpoints(
     if let Some(message) = without_port(port, &selected, &name) {
         return problem(reasons::NO_SERVICE_PORT, message);
     }
-    if status.backends == 0 {
-        return Some(none(selection, service, &name, view, &selected));
-    }
     let counts = view.counts.endpoints;
+    if counts.units == 0 {
+        return Some(none(selection, service, &name, slices, &selected));
+    }
     let is_failed = view.owner.is_refused || view.owner.conflict.is_some();
-    if counts.unready > 0 && status.registered_backends < status.backends && !is_failed {
+    if counts.unready > 0 && !view.is_complete && !is_failed {
         let message = format!("some endpoints of {name} are not ready");
         let reason = reasons::ENDPOINTS_NOT_READY;
         return Some(Wait::new(reason, message, WaitEvent::IfLong));
@@ -109,11 +104,11 @@ fn none(
     selection: &ServiceSelection,
     service: &ServiceView,
     name: &str,
-    view: &GroupView<'_>,
+    slices: &[Arc<SliceView>],
     selected: &[&SliceView],
 ) -> Wait {
     let has_endpoints = |slices: &[&SliceView]| slices.iter().any(|it| !it.endpoints.is_empty());
-    let all: Vec<&SliceView> = view.slices.iter().map(|slice| &**slice).collect();
+    let all: Vec<&SliceView> = slices.iter().map(|slice| &**slice).collect();
     let (message, event) = if !has_endpoints(&all) {
         if service.selector.is_empty() && all.is_empty() {
             let message = format!(

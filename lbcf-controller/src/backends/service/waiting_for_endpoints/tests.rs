@@ -1,7 +1,6 @@
 use super::*;
 use crate::api::{ServiceMode, ServicePortSelector};
-use crate::backend_group::decide::GroupCounts;
-use crate::backends::OwnerView;
+use crate::backends::{OwnerCounts, OwnerView, SelectedService};
 use crate::index::{Endpoint, EndpointConditions, EndpointCounts, SlicePort};
 use crate::key::ObjectKey;
 use lbcf_driver_sdk::webhook::Protocol;
@@ -12,7 +11,7 @@ struct Case {
     service: Option<ServiceView>,
     slices: Vec<SliceView>,
     /// Backends, registered ones, and those that are not ready.
-    counts: [i32; 3],
+    counts: [usize; 3],
 }
 
 /// A service with one endpoint that is registered.
@@ -75,26 +74,26 @@ fn after(change: impl FnOnce(&mut Case)) -> Option<(&'static str, String)> {
     let mut case = case();
     change(&mut case);
     let [backends, registered, unready] = case.counts;
-    let status = BackendGroupStatus {
-        backends,
-        registered_backends: registered,
-        ..BackendGroupStatus::default()
-    };
-    let counts = GroupCounts {
+    let counts = OwnerCounts {
         endpoints: EndpointCounts {
-            unready: usize::try_from(unready).unwrap(),
+            units: backends,
+            unready,
             ..EndpointCounts::default()
         },
-        ..GroupCounts::default()
+        ..OwnerCounts::default()
     };
-    let view = GroupView {
-        load_balancers: &BTreeMap::new(),
-        service: case.service.as_ref(),
-        slices: case.slices.iter().cloned().map(Arc::new).collect(),
+    let wait = ServiceWait {
+        selection: &case.selection,
+        namespace: "ns",
+        selected: &SelectedService {
+            service: case.service.map(Arc::new),
+            slices: case.slices.into_iter().map(Arc::new).collect(),
+        },
         counts: &counts,
-        owner: OwnerView::default(),
+        owner: &OwnerView::default(),
+        is_complete: registered == backends,
     };
-    let wait = of_endpoints(&case.selection, "ns", &status, &view)?;
+    let wait = wait.find()?;
     Some((wait.reason, wait.message))
 }
 

@@ -1,0 +1,55 @@
+// Shows changes without a reload, and sends what the switches stand for. The page works without it.
+"use strict";
+
+const INTERVAL_MS = 1000;
+const connection = document.getElementById("connection");
+const shown = new Map();
+
+// A part keeps the focus and the rows that a user has opened.
+function replace(part, fresh) {
+  const focused = document.activeElement?.id;
+  const open = [...part.querySelectorAll("details[open][id]")].map((it) => it.id);
+  part.replaceChildren(...fresh.childNodes);
+  for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+}
+
+async function refresh() {
+  try {
+    const response = await fetch("/", { signal: AbortSignal.timeout(5000) });
+    if (!response.ok) throw new Error(`HTTP ${response.status}`);
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    for (const part of document.querySelectorAll("main > section > div[id]")) {
+      const fresh = page.getElementById(part.id);
+      if (!fresh || shown.get(part.id) === fresh.innerHTML) continue;
+      shown.set(part.id, fresh.innerHTML);
+      replace(part, fresh);
+    }
+    say("live");
+  } catch (error) {
+    say(`not reachable: ${error.message}`);
+  }
+}
+
+// Screen readers announce the text only when it changes.
+function say(text) {
+  if (connection.textContent !== text) connection.textContent = text;
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("button[data-post]");
+  if (!button) return;
+  if (button.dataset.confirm && !confirm(button.dataset.confirm)) return;
+  const { post, body = "{}", method = "POST" } = button.dataset;
+  const response = await fetch(post, { method, body }).catch((error) => error);
+  await refresh();
+  if (!response.ok) say(response.message ?? (await response.text()));
+});
+
+document.documentElement.classList.add("scripted");
+(async () => {
+  for (;;) {
+    if (!document.hidden) await refresh();
+    await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
+  }
+})();

@@ -1,0 +1,232 @@
+//! The page at `/`.
+
+use crate::support::{Mock, backend, create, order, sample};
+use axum::body::Body;
+use axum::http::{Request, StatusCode, header};
+use axum::response::Response;
+use http_body_util::BodyExt;
+use mock_driver::{ListenerProtocol, MockOptions, MockServer};
+use serde_json::json;
+use std::time::Duration;
+use tower::ServiceExt;
+
+async fn page(mock: &Mock) -> String {
+    let response = mock.response("GET", "/", Body::empty()).await;
+    assert_eq!(response.status(), StatusCode::OK);
+    text(response).await
+}
+
+async fn text(response: Response) -> String {
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    String::from_utf8(body.to_vec()).unwrap()
+}
+
+#[tokio::test]
+async fn it_shows_load_balancers_backends_and_calls() {
+    let mock = Mock::new();
+    mock.succ("createLoadBalancer", create("1", order())).await;
+    let bound = backend(&sample(), "10.0.0.7:80", json!({"weight": "7"}));
+    mock.succ("ensureBackend", bound).await;
+    let page = page(&mock).await;
+    for shown in [
+        "lb-1234",
+        "TCP 80 · lbl-2234",
+        "10.0.0.7:80",
+        "<meter min=\"0\" max=\"100\" value=\"7\">",
+        "ensureBackend(10.0.0.7:80)",
+        "createLoadBalancer(1)",
+        "chargeType=TRAFFIC_POSTPAID_BY_HOUR",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    let newest = page
+        .find(">ensureBackend<")
+        .or(page.find("ensureBackend</th>"));
+    assert!(
+        newest < page.find("createLoadBalancer</th>"),
+        "newest first"
+    );
+}
+
+#[tokio::test]
+async fn it_shows_stages_rules_and_backends_bound_by_hand() {
+    let mock = Mock::with_stages_of(Duration::from_secs(1));
+    let order = json!({"lbVpcID": "vpc-1", "lbListenerPort": "443", "lbListenerProtocol": "HTTPS",
+        "domain": "shop.example", "url": "/cart"});
+    let running = mock.call("createLoadBalancer", create("1", order)).await;
+    assert_eq!(running["status"], "Running");
+    assert!(page(&mock).await.contains("creating CLB instance"));
+    mock.clock.advance(Duration::from_secs(3));
+    let shown = page(&mock).await;
+    assert!(!shown.contains("creating CLB instance</strong>"), "{shown}");
+    assert!(shown.contains("shop.example/cart"), "{shown}");
+    let by_hand = json!({"lbInfo": sample(), "addr": "192.0.2.7:80"});
+    mock.post("observe/foreign", by_hand).await;
+    assert!(page(&mock).await.contains("a user, by hand"));
+}
+
+#[tokio::test]
+async fn long_lists_end() {
+    let mock = Mock::new();
+    for number in 0..201 {
+        let bound = backend(&sample(), &format!("10.0.0.1:{number}"), json!({}));
+        mock.succ("ensureBackend", bound).await;
+    }
+    let page = page(&mock).await;
+    assert_eq!(page.matches("<meter").count(), 200);
+    assert!(page.contains("and 1 more"), "{page}");
+    assert_eq!(page.matches("ensureBackend</th>").count(), 50);
+}
+
+#[tokio::test]
+async fn an_empty_cloud_and_an_outage_are_shown() {
+    let mock = Mock::new();
+    assert!(page(&mock).await.contains("No webhook was called yet."));
+    assert!(page(&mock).await.contains("aria-checked=\"false\""));
+    mock.post("fault", json!({"on": true})).await;
+    let page = page(&mock).await;
+    assert!(page.contains("aria-checked=\"true\""), "{page}");
+    assert!(
+        page.contains("data-body=\"{&quot;on&quot;:false}\""),
+        "{page}"
+    );
+}
+
+/// Whatever a user or a controller names, the page has no element of it.
+#[tokio::test]
+async fn markup_in_every_field_is_shown_as_text() {
+    let evil = "\"><script>alert(1)</script>'&";
+    let mock = Mock::new();
+    let mut order = order();
+    order["lbVpcID"] = json!(evil);
+    let mut create = create(evil, order);
+    create["attributes"] = json!({(evil): evil});
+    mock.succ("createLoadBalancer", create).await;
+    let mut bound = backend(&sample(), evil, json!({(evil): evil}));
+    bound["recordID"] = json!(evil);
+    mock.call("ensureBackend", bound).await;
+    let by_hand = json!({"lbInfo": sample(), "addr": evil});
+    mock.post("observe/foreign", by_hand).await;
+    let unknown = json!({"lbID": evil, "lblID": evil});
+    mock.rejected(
+        "ensureBackend",
+        backend(&unknown, evil, json!({(evil): evil})),
+    )
+    .await;
+    let endpoint = mock.cloud.add_listener(
+        "lb-1234",
+        ListenerProtocol::Http,
+        81,
+        Some(mock_driver::Rule::new(Some(evil), Some(evil))),
+    );
+    endpoint.unwrap();
+    let page = page(&mock).await;
+    assert!(!page.contains("<script>"), "{page}");
+    let escaped = "&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;";
+    // The network, token, attribute, address, recordIDs, rule and message.
+    assert!(page.matches(escaped).count() >= 10, "{page}");
+}
+
+#[tokio::test]
+async fn nothing_comes_from_elsewhere() {
+    let mock = Mock::new();
+    let response = mock.response("GET", "/", Body::empty()).await;
+    let policy = response.headers()[header::CONTENT_SECURITY_POLICY]
+        .to_str()
+        .unwrap()
+        .to_owned();
+    assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+    assert!(!policy.contains("unsafe"), "{policy}");
+    assert!(!text(response).await.contains("http"));
+    for (path, content_type) in [("page.css", "text/css"), ("page.js", "text/javascript")] {
+        let response = mock
+            .response("GET", &format!("/_mock/{path}"), Body::empty())
+            .await;
+        assert_eq!(response.headers()[header::CONTENT_TYPE], content_type);
+        assert_eq!(
+            response.headers()[header::X_CONTENT_TYPE_OPTIONS],
+            "nosniff"
+        );
+        assert!(!text(response).await.contains("//www"));
+    }
+}
+
+/// The endpoints have no password: a browser must not be the way to them.
+#[tokio::test]
+async fn pages_of_other_sites_reach_webhooks_only() {
+    let mock = Mock::new();
+    let send = async |path: &str, name: &str, value: &str| {
+        let request = Request::post(path).header(header::HOST, "127.0.0.1:8080");
+        let request = request.header(name, value).body(Body::from("{}")).unwrap();
+        let response = mock.router.clone().oneshot(request).await.unwrap();
+        (response.status(), text(response).await)
+    };
+    let (status, error) = send("/_mock/reset", "origin", "https://evil.example").await;
+    assert_eq!(status, StatusCode::FORBIDDEN);
+    assert!(
+        error.contains("Origin: \\\"https://evil.example\\\""),
+        "{error}"
+    );
+    let own = send("/_mock/reset", "origin", "http://127.0.0.1:8080").await;
+    assert_eq!(own.0, StatusCode::OK, "{}", own.1);
+    let webhook = send("/healthz", "origin", "https://evil.example").await;
+    assert_ne!(webhook.0, StatusCode::FORBIDDEN);
+}
+
+/// A name of another site that resolves to this machine.
+#[tokio::test]
+async fn on_loopback_only_its_names_are_served() {
+    let mock = Mock::new();
+    let addr = "127.0.0.1:0".parse().unwrap();
+    let server = MockServer::start(mock.cloud.clone(), addr, MockOptions::default())
+        .await
+        .unwrap();
+    for (host, served) in [("localhost", true), ("evil.example", false)] {
+        let status = status_of(server.addr(), "/", host).await;
+        assert_eq!(status == 200, served, "{host}: {status}");
+        let webhook = status_of(server.addr(), "/healthz", host).await;
+        assert_ne!(webhook, 403, "{host}");
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn endpoints_can_have_an_address_of_their_own() {
+    let addr = "127.0.0.1:0".parse().unwrap();
+    let options = MockOptions {
+        endpoints_listen: Some(addr),
+        ..MockOptions::default()
+    };
+    let cloud = Mock::new().cloud;
+    let server = MockServer::start(cloud, addr, options).await.unwrap();
+    for path in ["/", "/_mock/state", "/_mock/page.js"] {
+        assert_eq!(
+            status_of(server.addr(), path, "localhost").await,
+            404,
+            "{path}"
+        );
+        assert_eq!(
+            status_of(server.endpoints_addr(), path, "localhost").await,
+            200,
+            "{path}"
+        );
+    }
+    assert_eq!(status_of(server.addr(), "/healthz", "localhost").await, 200);
+    assert_eq!(
+        status_of(server.endpoints_addr(), "/healthz", "localhost").await,
+        404
+    );
+    server.stop().await;
+}
+
+/// The status of a GET with this `Host`.
+async fn status_of(addr: std::net::SocketAddr, path: &str, host: &str) -> u16 {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let mut stream = tokio::net::TcpStream::connect(addr).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    let status = response.split(' ').nth(1).unwrap();
+    status.parse().unwrap()
+}

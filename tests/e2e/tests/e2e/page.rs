@@ -1,0 +1,150 @@
+//! The mock's page in a browser, while the controller works.
+
+mod browser;
+
+use browser::Browser;
+use kube::api::{Api, Patch, PatchParams};
+use lbcf_controller::api::BackendGroup;
+use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
+use lbcf_e2e::{World, needs_embedded, until_is};
+use serde_json::json;
+
+const LOAD_BALANCERS: &str = "#load-balancers";
+
+/// A registered pod, and the page that shows it.
+async fn registered() -> Option<World> {
+    if needs_embedded("it reads the cloud") {
+        return None;
+    }
+    let world = World::new().await;
+    world.start_controller();
+    world.create(&manifests::driver(&world.driver_url())).await;
+    world.create(&manifests::load_balancer(LB)).await;
+    world.create(&manifests::pod("web-0")).await;
+    world.create(&manifests::group(GROUP, &[LB])).await;
+    until_is("the pod is registered", 1, async || world.targets_count()).await;
+    Some(world)
+}
+
+#[tokio::test]
+async fn the_page_follows_the_cloud_and_switches_faults() {
+    let Some(world) = registered().await else {
+        return;
+    };
+    let wide = json!({"args": ["--window-size=1280,900"]});
+    let Some(browser) = Browser::open(&world.driver_url(), wide).await else {
+        return;
+    };
+    browser
+        .until(
+            LOAD_BALANCERS,
+            "the backend and its weight are shown",
+            |text| text.contains(":80") && text.contains(" 50"),
+        )
+        .await;
+    browser
+        .until("#calls", "the calls are shown", |text| {
+            text.contains("ensureBackend")
+        })
+        .await;
+
+    let groups: Api<BackendGroup> = Api::namespaced(world.client(), NAMESPACE);
+    let weight = Patch::Merge(json!({"spec": {"parameters": {"weight": "66"}}}));
+    let patched = groups.patch(GROUP, &PatchParams::default(), &weight).await;
+    patched.unwrap();
+    browser
+        .until(LOAD_BALANCERS, "the new weight is shown", |text| {
+            text.contains(" 66")
+        })
+        .await;
+    browser.screenshot("wide").await;
+
+    browser.press("outage").await;
+    until_is("the switch starts an outage", true, async || {
+        world.cloud.has_outage()
+    })
+    .await;
+    let checked = "document.getElementById('outage').getAttribute('aria-checked')";
+    until_is("the switch is on", json!("true"), async || {
+        browser.value(checked).await
+    })
+    .await;
+    assert_eq!(
+        browser.value("document.activeElement.id").await,
+        "outage",
+        "keeps the focus"
+    );
+    browser.screenshot("outage").await;
+    browser.press("outage").await;
+    until_is("the switch ends the outage", false, async || {
+        world.cloud.has_outage()
+    })
+    .await;
+
+    world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
+    browser
+        .until(LOAD_BALANCERS, "the backend goes", |text| {
+            !text.contains(" 66")
+        })
+        .await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn the_page_fits_narrow_dark_windows_and_runs_no_text() {
+    let Some(world) = registered().await else {
+        return;
+    };
+    let evil = "<script>window.evil = true</script><img src=x onerror='window.evil = true'>";
+    let endpoint = world.cloud.observe().load_balancers[0].lb_info.clone();
+    let body = json!({"lbInfo": endpoint, "addr": evil}).to_string();
+    let request = http::Request::post("/_mock/observe/foreign").body(body.into_bytes());
+    let mock = kube::Client::try_from(kube::Config::new(world.driver_url().parse().unwrap()));
+    mock.unwrap().request_text(request.unwrap()).await.unwrap();
+
+    let dark = json!({
+        "args": ["--blink-settings=preferredColorScheme=0"],
+        "mobileEmulation": {"deviceMetrics": {"width": 380, "height": 800, "pixelRatio": 1.0}},
+    });
+    let Some(browser) = Browser::open(&world.driver_url(), dark).await else {
+        return;
+    };
+    browser
+        .until(LOAD_BALANCERS, "the address is shown as text", |text| {
+            text.contains(evil)
+        })
+        .await;
+    // The script has replaced the sections by now, too.
+    browser
+        .until("#connection", "the page is live", |text| text == "live")
+        .await;
+    assert_eq!(browser.value("window.evil === undefined").await, true);
+    assert_eq!(browser.value("window.innerWidth").await, 380);
+    assert_eq!(
+        browser.value("document.documentElement.scrollWidth").await,
+        380
+    );
+    let is_dark = "matchMedia('(prefers-color-scheme: dark)').matches \
+        && getComputedStyle(document.body).backgroundColor === 'rgb(20, 23, 27)'";
+    assert_eq!(browser.value(is_dark).await, true);
+    browser.screenshot("narrow-dark").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn without_a_script_the_page_shows_the_state() {
+    let Some(world) = registered().await else {
+        return;
+    };
+    let no_script = json!({"prefs": {"profile.managed_default_content_settings.javascript": 2}});
+    let Some(browser) = Browser::open(&world.driver_url(), no_script).await else {
+        return;
+    };
+    let text = browser.text("body").await;
+    for shown in ["lb-00000001", " 50", "ensureBackend", "Reload the page"] {
+        assert!(text.contains(shown), "{shown}: {text}");
+    }
+    assert!(!text.contains("Outage"), "switches need the script: {text}");
+    browser.screenshot("no-script").await;
+    browser.close().await;
+}
