@@ -25,7 +25,7 @@ pub use observe::{Observation, ObservedBackend, ObservedLoadBalancer};
 pub use outage::{CloudError, Unavailable};
 pub use quota::{QuotaExceeded, Quotas};
 pub use state::{
-    CloudState, CreationState, ListenerState, LoadBalancerState, RuleState, StateVersion,
+    CloudState, CreationState, Elapsed, ListenerState, LoadBalancerState, RuleState, StateVersion,
     TargetGroupState, TargetState,
 };
 

@@ -127,10 +127,10 @@ mod strict;
 
 pub use cloud::{
     AddListenerError, BindError, Clock, Cloud, CloudError, CloudState, CreateError, Creation,
-    CreationPace, CreationStage, CreationState, Endpoint, Ids, ListenerProtocol, ListenerState,
-    LoadBalancerState, LoadBalancerType, NewLoadBalancer, NotFound, Observation, ObservedBackend,
-    ObservedLoadBalancer, QuotaExceeded, Quotas, Rule, RuleState, StateVersion, Target,
-    TargetGroupState, TargetState, Unavailable,
+    CreationPace, CreationStage, CreationState, Elapsed, Endpoint, Ids, ListenerProtocol,
+    ListenerState, LoadBalancerState, LoadBalancerType, NewLoadBalancer, NotFound, Observation,
+    ObservedBackend, ObservedLoadBalancer, QuotaExceeded, Quotas, Rule, RuleState, StateVersion,
+    Target, TargetGroupState, TargetState, Unavailable,
 };
 pub use driver::ClbDriver;
 pub use error::MockError;

@@ -2,7 +2,7 @@
 //! progress follows from the time at which the creation began and the current time, or from the calls.
 
 use super::endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, Rule};
-use super::state::{CreationState, LoadBalancerState};
+use super::state::{CreationState, Elapsed, LoadBalancerState};
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -148,12 +148,12 @@ impl Origin {
             stage_ms,
             polls,
             polled: self.polls,
-            // It would differ each time, and no longer matters when the creation is complete.
-            elapsed_ms: if is_complete {
+            // It no longer matters when the creation is complete.
+            elapsed_ms: Elapsed(if is_complete {
                 0
             } else {
                 millis(self.elapsed(now))
-            },
+            }),
             released: self.is_released,
         }
     }
@@ -187,7 +187,7 @@ impl Origin {
             was_returned: state.returned,
             polls: state.polled,
             is_released: state.released,
-            before: Duration::from_millis(state.elapsed_ms),
+            before: Duration::from_millis(state.elapsed_ms.0),
             ..Self::new(token, desired, state.attributes.clone(), now, pace)
         }
     }

@@ -42,6 +42,19 @@ impl Eq for CloudState {}
 #[serde(try_from = "u64", into = "u64")]
 pub struct StateVersion;
 
+/// A time in milliseconds that passes by itself, so all of them count as equal.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Elapsed(pub u64);
+
+impl PartialEq for Elapsed {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Elapsed {}
+
 impl From<StateVersion> for u64 {
     fn from(_: StateVersion) -> Self {
         1
@@ -122,7 +135,8 @@ pub struct CreationState {
     pub polled: u32,
     /// How long ago it began, in milliseconds; only while it runs.
     #[serde(default)]
-    pub elapsed_ms: u64,
+    #[schemars(with = "u64")]
+    pub elapsed_ms: Elapsed,
     /// Whether it was released by hand.
     #[serde(default)]
     pub released: bool,

@@ -14,7 +14,7 @@ const LONGEST: u64 = 256 << 20;
 #[derive(Debug)]
 pub(super) struct StateFile {
     path: PathBuf,
-    saved: Vec<u8>,
+    saved: Option<CloudState>,
     /// Why the last change is not in the file.
     problem: Option<String>,
 }
@@ -45,22 +45,22 @@ impl StateFile {
     pub(super) const fn new(path: PathBuf) -> Self {
         Self {
             path,
-            saved: Vec::new(),
+            saved: None,
             problem: None,
         }
     }
 
     /// Saves the state if it has changed.
     pub(super) fn save(&mut self, state: &CloudState) -> Result<(), String> {
+        let is_saved = |saved: &CloudState| saved == state && saved.last_ids == state.last_ids;
+        if self.saved.as_ref().is_some_and(is_saved) {
+            return Ok(());
+        }
         let result = serde_json::to_vec_pretty(state)
             .map_err(io::Error::from)
-            .and_then(|document| {
-                if document != self.saved {
-                    replace(&self.path, &document)?;
-                    self.saved = document;
-                }
-                Ok(())
-            });
+            .and_then(|document| replace(&self.path, &document));
+        // A file that could not be replaced has an earlier state, or this one.
+        self.saved = result.is_ok().then(|| state.clone());
         let result = result.map_err(|error| format!("{}: {error}", self.path.display()));
         if let Err(problem) = &result
             && self.problem.is_none()
