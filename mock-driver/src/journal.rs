@@ -98,6 +98,13 @@ impl CallLog {
         fitting.cloned().collect()
     }
 
+    /// The last entries without their bodies, newest first.
+    pub(crate) fn last(&self, count: usize) -> Vec<JournalEntry> {
+        let log = self.lock();
+        let last = log.entries.iter().rev().take(count);
+        last.cloned().map(JournalEntry::without_bodies).collect()
+    }
+
     /// Announces the number of the last entry.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.last.subscribe()

@@ -39,11 +39,10 @@ async fn it_shows_load_balancers_backends_and_calls() {
     ] {
         assert!(page.contains(shown), "{shown}: {page}");
     }
-    let newest = page
-        .find(">ensureBackend<")
-        .or(page.find("ensureBackend</th>"));
+    let call = |webhook| page.find(&format!("<summary>{webhook}</summary>"));
+    assert!(call("ensureBackend").is_some());
     assert!(
-        newest < page.find("createLoadBalancer</th>"),
+        call("ensureBackend") < call("createLoadBalancer"),
         "newest first"
     );
 }
@@ -75,7 +74,7 @@ async fn long_lists_end() {
     let page = page(&mock).await;
     assert_eq!(page.matches("<meter").count(), 200);
     assert!(page.contains("and 1 more"), "{page}");
-    assert_eq!(page.matches("ensureBackend</th>").count(), 50);
+    assert_eq!(page.matches("<summary>ensureBackend</summary>").count(), 50);
 }
 
 #[tokio::test]
@@ -90,6 +89,24 @@ async fn an_empty_cloud_and_an_outage_are_shown() {
         page.contains("data-body=\"{&quot;on&quot;:false}\""),
         "{page}"
     );
+}
+
+#[tokio::test]
+async fn faults_in_force_and_what_they_did_are_shown() {
+    let mock = Mock::new();
+    let rule =
+        json!({"match": {"webhook": "ensureBackend"}, "action": {"fail": {"message": "full"}}});
+    mock.post("faults", rule).await;
+    let bound = backend(&sample(), "10.0.0.7:80", json!({}));
+    mock.rejected("ensureBackend", bound).await;
+    let page = page(&mock).await;
+    for shown in [
+        "&quot;message&quot;:&quot;full&quot;",
+        "Remove rule 1",
+        "fault: fail (rule 1)",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
 }
 
 /// Whatever a user or a controller names, the page has no element of it.

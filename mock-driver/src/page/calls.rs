@@ -1,4 +1,4 @@
-//! The last webhook calls, newest first.
+//! The last webhook calls, newest first. Each opens to its bodies.
 
 use crate::cloud::Cloud;
 use crate::journal::JournalEntry;
@@ -8,8 +8,7 @@ use maud::{Markup, html};
 const SHOWN: usize = 50;
 
 pub(super) fn list(cloud: &Cloud) -> Markup {
-    let entries = cloud.journal();
-    let last = entries.iter().rev().take(SHOWN);
+    let entries = cloud.call_log().last(SHOWN);
     html! {
         @if entries.is_empty() {
             p { "No webhook was called yet." }
@@ -17,10 +16,13 @@ pub(super) fn list(cloud: &Cloud) -> Markup {
             div .scroll {
                 table {
                     thead {
-                        tr { th { "No." } th { "Webhook" } th { "Result" } th { "Message" } th { "recordID" } }
+                        tr {
+                            th { "Time" } th { "Webhook" } th { "Load balancer" } th { "Backend" }
+                            th { "Result" } th { "Took" }
+                        }
                     }
                     tbody {
-                        @for entry in last { (show(entry)) }
+                        @for entry in &entries { (show(entry)) }
                     }
                 }
             }
@@ -31,16 +33,35 @@ pub(super) fn list(cloud: &Cloud) -> Markup {
 fn show(entry: &JournalEntry) -> Markup {
     html! {
         tr {
-            td { (entry.sequence) }
+            td { (time_of_day(&entry.time)) }
             th scope="row" {
-                (entry.webhook)
-                @if entry.dry_run { " " span .about { "dry run" } }
+                // The script puts the bodies here.
+                details #{ "call-" (entry.sequence) } data-bodies={ "/_mock/requests/" (entry.sequence) } {
+                    summary { (entry.webhook) }
+                    @if !entry.record_id.is_empty() { p { code { (entry.record_id) } } }
+                    p { a href={ "/_mock/requests/" (entry.sequence) } { "call " (entry.sequence) } }
+                }
+                @if entry.dry_run { span .about { "dry run" } }
             }
-            td .{ (kind(&entry.status)) } { (entry.status) }
-            td { (entry.msg) }
-            td { code { (entry.record_id) } }
+            td { (entry.load_balancer) }
+            td { (entry.address) }
+            td {
+                span .{ (kind(&entry.status)) } { (entry.status) }
+                @if !entry.msg.is_empty() { " " (entry.msg) }
+                @if let Some(fault) = &entry.fault { p .fault { "fault: " (fault) } }
+            }
+            td { (milliseconds(entry.micros)) }
         }
     }
+}
+
+/// Hours, minutes and seconds of an RFC 3339 time.
+fn time_of_day(time: &str) -> &str {
+    time.get(11..19).unwrap_or(time)
+}
+
+fn milliseconds(micros: u64) -> String {
+    format!("{}.{} ms", micros / 1000, micros % 1000 / 100)
 }
 
 /// The class of a result. Colors only repeat what the text says.

@@ -5,6 +5,34 @@ const INTERVAL_MS = 1000;
 const connection = document.getElementById("connection");
 const shown = new Map();
 
+const bodies = new Map();
+
+// A call opens to its bodies, which are asked for only then.
+async function showBodies(details) {
+  const { bodies: path } = details.dataset;
+  if (!path || details.querySelector("pre")) return;
+  if (!bodies.has(path)) {
+    const response = await fetch(path).catch((error) => error);
+    bodies.set(path, response.ok ? readable(await response.json()) : "no longer in the journal");
+  }
+  const text = document.createElement("pre");
+  text.textContent = bodies.get(path);
+  if (!details.querySelector("pre")) details.append(text);
+}
+
+function readable({ request = "", response = "" }) {
+  const pretty = (body) => {
+    try {
+      return JSON.stringify(JSON.parse(body), null, 2);
+    } catch {
+      return body;
+    }
+  };
+  return `request\n${pretty(request)}\n\nresponse\n${pretty(response)}`;
+}
+
+document.addEventListener("toggle", ({ target }) => target.open && showBodies(target), true);
+
 // A part keeps the focus and the rows that a user has opened.
 function replace(part, fresh) {
   const focused = document.activeElement?.id;

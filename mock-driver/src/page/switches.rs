@@ -1,20 +1,102 @@
 //! What can go wrong, as switches. Each sends a request to an endpoint under `/_mock`, so they need the
-//! script, which shows them.
+//! script, which shows them; the rules in force are shown without it.
 
 use crate::cloud::Cloud;
+use crate::faults::FaultStatus;
 use maud::{Markup, html};
+
+/// Rules of which each is a switch, by title.
+const RULES: [(&str, &str); 5] = [
+    (
+        "Fail registrations",
+        r#"{"match":{"webhook":"ensureBackend"},"action":{"fail":{}}}"#,
+    ),
+    (
+        "Fail 3 of 10 calls",
+        r#"{"match":{"webhook":"*Backend","share":0.3},"action":{"fail":{}}}"#,
+    ),
+    (
+        "Delay all calls",
+        r#"{"action":{"delay":{"time":"500ms","jitter":"500ms"}}}"#,
+    ),
+    (
+        "Hang",
+        r#"{"match":{"webhook":"*Backend"},"action":"hang"}"#,
+    ),
+    (
+        "Lose answers",
+        r#"{"match":{"webhook":"*Backend","share":0.5},"action":"loseAnswer"}"#,
+    ),
+];
 
 pub(super) fn show(cloud: &Cloud) -> Markup {
     let has_outage = cloud.has_outage();
+    let rules = cloud.faults().list();
     html! {
         div .switches {
             button #outage type="button" role="switch" aria-checked=(has_outage)
                 data-post="/_mock/fault" data-body={ "{\"on\":" (!has_outage) "}" } {
                 "Outage of the cloud's API"
             }
+            @for (index, (title, rule)) in RULES.into_iter().enumerate() {
+                (switch(index, title, rule, &rules))
+            }
+        }
+        @if !rules.is_empty() {
+            div .scroll {
+                table {
+                    caption { "Rules in force; the first that matches a call wins" }
+                    thead { tr { th { "Rule" } th { "Matched" } th { "Applied" } th { } } }
+                    tbody {
+                        @for rule in &rules { (show_rule(rule)) }
+                    }
+                }
+            }
+        }
+        div .switches {
             button #restart type="button" data-post="/_mock/restart" { "Kill and restart the driver" }
+            button #release type="button" data-post="/_mock/creations/release" { "Complete held creations" }
+            button #minute type="button" data-post="/_mock/clock/advance"
+                data-body="{\"seconds\":60}" { "Let a minute pass" }
             button #reset type="button" data-post="/_mock/reset"
                 data-confirm="Remove everything that was created in this cloud?" { "Reset the cloud" }
         }
     }
 }
+
+/// On while there is such a rule.
+fn switch(index: usize, title: &str, rule: &str, rules: &[FaultStatus]) -> Markup {
+    let wanted: Option<serde_json::Value> = serde_json::from_str(rule).ok();
+    let is_it = |status: &&FaultStatus| serde_json::to_value(&status.rule).ok() == wanted;
+    let id = format!("fault-{index}");
+    html! {
+        @match rules.iter().find(is_it) {
+            Some(status) => {
+                button id=(id) type="button" role="switch" aria-checked="true" data-method="DELETE"
+                    data-post={ "/_mock/faults/" (status.id) } { (title) }
+            }
+            None => {
+                button id=(id) type="button" role="switch" aria-checked="false"
+                    data-post="/_mock/faults" data-body=(rule) { (title) }
+            }
+        }
+    }
+}
+
+fn show_rule(status: &FaultStatus) -> Markup {
+    let rule = serde_json::to_string(&status.rule).unwrap_or_default();
+    html! {
+        tr {
+            td { code { (rule) } }
+            td { (status.matched) }
+            td { (status.applied) }
+            td {
+                button #{ "rule-" (status.id) } .scripted-only type="button" data-method="DELETE"
+                    data-post={ "/_mock/faults/" (status.id) } { "Remove rule " (status.id) }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

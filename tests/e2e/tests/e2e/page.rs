@@ -81,6 +81,26 @@ async fn the_page_follows_the_cloud_and_switches_faults() {
     })
     .await;
 
+    browser.press("fault-0").await;
+    until_is("a switch adds its rule", 1, async || {
+        world.cloud.faults().list().len()
+    })
+    .await;
+    browser.press("fault-0").await;
+    until_is("a switch removes its rule", 0, async || {
+        world.cloud.faults().list().len()
+    })
+    .await;
+
+    browser
+        .value("document.querySelector('details').open = true")
+        .await;
+    browser
+        .until("details pre", "a call opens to its bodies", |text| {
+            text.contains("recordID") && text.contains("Succ")
+        })
+        .await;
+
     world.delete::<BackendGroup>(NAMESPACE, GROUP).await;
     browser
         .until(LOAD_BALANCERS, "the backend goes", |text| {
