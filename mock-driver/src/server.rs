@@ -71,7 +71,7 @@ impl MockServer {
         let routes = Routes::new(driver, Arc::new(middleware), hosts);
         let process = routes.process.clone();
         let stop = CancellationToken::new();
-        tracing::info!(%addr, page = %format_args!("http://{endpoints_addr}/"), "the mock driver listens");
+        tracing::info!(%addr, endpoints = %endpoints_addr, "the mock driver listens");
         Ok(Self {
             cloud,
             addr,
