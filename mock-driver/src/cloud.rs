@@ -25,10 +25,11 @@ pub use state::{
 
 use crate::WebhookCalls;
 use crate::journal::CallLog;
+use crate::traffic::{DataPlane, Draining, LoadBalancerTraffic};
 use lbcf_driver_sdk::webhook::StringMap;
 use model::Model;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A handle to a cloud; clones are handles to the same one.
@@ -46,6 +47,8 @@ struct Shared {
     clock: Clock,
     start: Start,
     calls: CallLog,
+    /// Locked after the model, if both are.
+    data_plane: Mutex<Option<Arc<DataPlane>>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -100,6 +103,7 @@ impl Cloud {
                 clock,
                 start,
                 calls: CallLog::default(),
+                data_plane: Mutex::default(),
             }),
         }
     }
@@ -114,13 +118,14 @@ impl Cloud {
     /// An independent copy of this cloud: changes of it do not change this one.
     #[must_use]
     pub fn snapshot(&self) -> Self {
-        let copy = self.with(|model, _| model.clone());
+        let copy = self.read(|model, _| model.clone());
         Self {
             shared: Arc::new(Shared {
                 model: Mutex::new(copy),
                 clock: self.shared.clock.clone(),
                 start: self.shared.start,
                 calls: CallLog::default(),
+                data_plane: Mutex::default(),
             }),
         }
     }
@@ -128,13 +133,13 @@ impl Cloud {
     /// Everything that the cloud holds.
     #[must_use]
     pub fn state(&self) -> CloudState {
-        self.with(|model, now| CloudState::of(model, now))
+        self.read(CloudState::of)
     }
 
     /// The cloud as LBCF sees it.
     #[must_use]
     pub fn observe(&self) -> Observation {
-        self.with(|model, _| Observation::of(model))
+        self.read(|model, _| Observation::of(model))
     }
 
     /// The number of calls of each webhook, of all drivers of this cloud.
@@ -269,16 +274,70 @@ impl Cloud {
         self.call(|model, _| model.unbind(endpoint, address))
     }
 
-    /// Reads or changes the state atomically, at one point in time.
+    /// What each load balancer has served, by ID; empty without [`Traffic`](crate::Traffic).
+    #[must_use]
+    pub fn traffic(&self) -> BTreeMap<String, LoadBalancerTraffic> {
+        let plane = self.data_plane().clone();
+        plane.map(|plane| plane.view()).unwrap_or_default()
+    }
+
+    /// What is open on a target that is not bound any more.
+    pub(crate) fn draining(&self, endpoint: &Endpoint, address: &str) -> Option<Draining> {
+        let plane = self.data_plane().clone();
+        plane?.draining(endpoint, address)
+    }
+
+    /// Changes the data plane, and returns the one before.
+    pub(crate) fn set_data_plane(&self, plane: Option<Arc<DataPlane>>) -> Option<Arc<DataPlane>> {
+        std::mem::replace(&mut self.data_plane(), plane)
+    }
+
+    /// Forgets this data plane.
+    pub(crate) fn unset_data_plane(&self, plane: &Arc<DataPlane>) {
+        self.data_plane().take_if(|it| Arc::ptr_eq(it, plane));
+    }
+
+    /// Makes the data plane what the state declares.
+    pub(crate) fn apply_to_data_plane(&self) {
+        self.with(|_, _| ());
+    }
+
+    fn data_plane(&self) -> MutexGuard<'_, Option<Arc<DataPlane>>> {
+        let plane = self.shared.data_plane.lock();
+        plane.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads or changes the state atomically, at one point in time. The data plane has followed
+    /// when it returns.
     fn with<R>(&self, operation: impl FnOnce(&mut Model, Duration) -> R) -> R {
-        let mut model = self
-            .shared
-            .model
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let (mut model, now) = self.model();
+        let result = operation(&mut model, now);
+        self.follow(&model, now);
+        result
+    }
+
+    fn read<R>(&self, operation: impl FnOnce(&Model, Duration) -> R) -> R {
+        let (model, now) = self.model();
+        operation(&model, now)
+    }
+
+    /// The model, with the results of what has completed until now.
+    fn model(&self) -> (MutexGuard<'_, Model>, Duration) {
+        let model = self.shared.model.lock();
+        let mut model = model.unwrap_or_else(PoisonError::into_inner);
         let now = self.shared.clock.now();
-        model.advance(now);
-        operation(&mut model, now)
+        if model.advance(now) {
+            self.follow(&model, now);
+        }
+        (model, now)
+    }
+
+    /// Has the data plane do what the model declares. The model stays locked meanwhile, so that
+    /// changes arrive in their order.
+    fn follow(&self, model: &Model, now: Duration) {
+        if let Some(plane) = &*self.data_plane() {
+            plane.apply(&CloudState::of(model, now));
+        }
     }
 }
 

@@ -83,6 +83,7 @@ mod options;
 mod process;
 mod router;
 mod server;
+mod traffic;
 
 pub use cloud::{
     AddListenerError, Clock, Cloud, CloudError, CloudState, CreateError, Creation, CreationStage,
@@ -99,3 +100,7 @@ pub use not_ready_pods::KEEP_REGISTERED;
 pub use options::MockOptions;
 pub use router::{router, router_with};
 pub use server::MockServer;
+pub use traffic::{
+    AddressMode, BackendTraffic, ListenerTraffic, LoadBalancerTraffic, PORT_OFFSET, Traffic,
+    TrafficCounts, TrafficOptions,
+};
