@@ -25,7 +25,8 @@ pub use state::{
 
 use crate::WebhookCalls;
 use crate::journal::CallLog;
-use crate::traffic::{DataPlane, Draining, LoadBalancerTraffic};
+pub(crate) use crate::traffic::Draining;
+use crate::traffic::{DataPlane, LoadBalancerTraffic};
 use lbcf_driver_sdk::webhook::StringMap;
 use model::Model;
 use std::collections::BTreeMap;

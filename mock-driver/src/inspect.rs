@@ -4,6 +4,7 @@
 mod body;
 mod by_hand;
 mod fault;
+mod load_balancers;
 
 use crate::cloud::Cloud;
 use crate::process::DriverProcess;
@@ -15,7 +16,7 @@ use axum::routing::{Router, get, post};
 use serde::{Deserialize, Serialize};
 
 /// Part of the error for any other path or method.
-const ENDPOINTS: &str = "under /_mock the mock has GET state, GET observe, GET requests, GET fault, \
+const ENDPOINTS: &str = "under /_mock the mock has GET state, GET loadbalancers, GET observe, GET requests, GET fault, \
      POST reset, POST observe/foreign, POST observe/unbind, POST observe/attributes, POST fault \
      and POST restart";
 
@@ -23,6 +24,8 @@ const ENDPOINTS: &str = "under /_mock the mock has GET state, GET observe, GET r
 pub(crate) fn router(cloud: Cloud, process: DriverProcess) -> Router {
     Router::new()
         .route("/state", get(state))
+        .route("/loadbalancers", get(load_balancers::list))
+        .route("/loadbalancers/{id}", get(load_balancers::show))
         .route("/observe", get(observe))
         .route("/observe/foreign", post(by_hand::foreign))
         .route("/observe/unbind", post(by_hand::unbind))

@@ -17,3 +17,4 @@ mod outage;
 mod restart;
 mod server;
 mod support;
+mod traffic;

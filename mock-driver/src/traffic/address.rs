@@ -136,7 +136,10 @@ mod tests {
         assert_eq!(first.len(), TRIES);
         assert_eq!(shown(first)[..2], ["127.100.0.1:8080", "127.100.0.2:8080"]);
         addresses.bound("lb-1", "127.100.0.1:8080".parse().unwrap());
-        assert_eq!(shown(addresses.candidates("lb-2", 5000))[0], "127.100.0.2:5000");
+        assert_eq!(
+            shown(addresses.candidates("lb-2", 5000))[0],
+            "127.100.0.2:5000"
+        );
         let again = shown(addresses.candidates("lb-1", 443));
         assert_eq!(again, ["127.100.0.1:8443", "127.100.0.1:0"]);
         assert_eq!(addresses.get("lb-1"), Some(Ipv4Addr::new(127, 100, 0, 1)));
@@ -148,7 +151,10 @@ mod tests {
         addresses.bound("lb-1", "127.100.0.1:80".parse().unwrap());
         addresses.bound("lb-2", "127.100.0.2:80".parse().unwrap());
         addresses.retain(|load_balancer| load_balancer == "lb-2");
-        assert_eq!(shown(addresses.candidates("lb-3", 80))[0], "127.100.0.3:8080");
+        assert_eq!(
+            shown(addresses.candidates("lb-3", 80))[0],
+            "127.100.0.3:8080"
+        );
         addresses.next = 0;
         let next = shown(addresses.candidates("lb-3", 80));
         assert_eq!(next[..2], ["127.100.0.1:8080", "127.100.0.3:8080"]);
@@ -167,7 +173,10 @@ mod tests {
     #[test]
     fn a_backend_on_this_machine_may_have_the_offset() {
         let candidates = |addr: &str| shown(backend_candidates(addr.parse().unwrap()).collect());
-        assert_eq!(candidates("127.1.0.1:80"), ["127.1.0.1:80", "127.1.0.1:8080"]);
+        assert_eq!(
+            candidates("127.1.0.1:80"),
+            ["127.1.0.1:80", "127.1.0.1:8080"]
+        );
         assert_eq!(candidates("127.1.0.1:8080"), ["127.1.0.1:8080"]);
         assert_eq!(candidates("10.0.0.1:80"), ["10.0.0.1:80"]);
     }

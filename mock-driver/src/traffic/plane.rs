@@ -9,7 +9,7 @@ use super::table::{ListenerKey, ListenerSpec, changes, table};
 use super::view::{LoadBalancerTraffic, load_balancer_traffic};
 use crate::cloud::{CloudState, Endpoint, ListenerProtocol};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
@@ -61,7 +61,10 @@ impl DataPlane {
         }
         let desired = table(cloud);
         let running = state.listeners.iter();
-        let changes = changes(running.map(|(key, it)| (key, (it.protocol, it.port))), &desired);
+        let changes = changes(
+            running.map(|(key, it)| (key, (it.protocol, it.port))),
+            &desired,
+        );
         for key in &changes.close {
             state.listeners.remove(key);
         }

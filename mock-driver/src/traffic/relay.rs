@@ -62,11 +62,7 @@ pub(super) async fn relay(
 }
 
 /// Copies one direction. Its end is passed on, while the other direction goes on.
-async fn copy(
-    from: ReadHalf<'_>,
-    mut to: WriteHalf<'_>,
-    has_moved: &AtomicBool,
-) -> io::Result<()> {
+async fn copy(from: ReadHalf<'_>, mut to: WriteHalf<'_>, has_moved: &AtomicBool) -> io::Result<()> {
     loop {
         from.readable().await?;
         match copy_once(&from, &to)? {
@@ -101,11 +97,7 @@ fn copy_once(from: &ReadHalf<'_>, to: &WriteHalf<'_>) -> io::Result<Copied> {
     })
 }
 
-async fn write_rest(
-    to: &WriteHalf<'_>,
-    mut rest: &[u8],
-    has_moved: &AtomicBool,
-) -> io::Result<()> {
+async fn write_rest(to: &WriteHalf<'_>, mut rest: &[u8], has_moved: &AtomicBool) -> io::Result<()> {
     while !rest.is_empty() {
         to.writable().await?;
         match to.try_write(rest) {

@@ -20,8 +20,13 @@ impl Routes {
         runtime: &Handle,
     ) {
         let mut groups = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let gone = groups.extract_if(.., |rule, _| !desired.contains_key(rule));
-        gone.for_each(|(_, group)| group.end());
+        groups.retain(|rule, group| {
+            let stays = desired.contains_key(rule);
+            if !stays {
+                group.end();
+            }
+            stays
+        });
         for (rule, targets) in desired {
             let group = groups.entry(rule.clone()).or_default();
             group.update(targets, drain_time, runtime);

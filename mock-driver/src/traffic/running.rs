@@ -131,10 +131,7 @@ impl Drop for RunningListener {
     }
 }
 
-fn bind(
-    protocol: ListenerProtocol,
-    candidates: &[SocketAddr],
-) -> io::Result<(Socket, SocketAddr)> {
+fn bind(protocol: ListenerProtocol, candidates: &[SocketAddr]) -> io::Result<(Socket, SocketAddr)> {
     let mut result = Err(io::ErrorKind::AddrNotAvailable.into());
     for addr in candidates {
         result = bind_one(protocol, *addr);

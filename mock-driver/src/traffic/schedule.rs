@@ -67,9 +67,7 @@ impl<T: Clone> Schedule<T> {
     }
 
     pub(super) fn items(&self) -> impl Iterator<Item = (&T, i64)> {
-        self.entries
-            .iter()
-            .map(|entry| (&entry.item, entry.weight))
+        self.entries.iter().map(|entry| (&entry.item, entry.weight))
     }
 }
 
@@ -92,7 +90,10 @@ mod tests {
 
     #[test]
     fn turns_follow_the_weights_and_are_spread() {
-        assert_eq!(turns(&mut schedule(&[('a', 5), ('b', 1), ('c', 1)]), 7), "aabacaa");
+        assert_eq!(
+            turns(&mut schedule(&[('a', 5), ('b', 1), ('c', 1)]), 7),
+            "aabacaa"
+        );
         assert_eq!(turns(&mut schedule(&[('a', 100), ('b', 100)]), 4), "abab");
     }
 
@@ -129,7 +130,8 @@ mod tests {
     fn an_update_keeps_the_others_and_returns_what_is_gone() {
         let mut schedule = schedule(&[('a', 1), ('b', 1), ('c', 1)]);
         assert_eq!(schedule.next(|_| true), Some('a'));
-        let gone = schedule.update(|item| (*item != 'b').then_some(if *item == 'c' { 0 } else { 1 }));
+        let gone =
+            schedule.update(|item| (*item != 'b').then_some(if *item == 'c' { 0 } else { 1 }));
         assert_eq!(gone, ['b']);
         assert_eq!(turns(&mut schedule, 3), "aaa");
     }

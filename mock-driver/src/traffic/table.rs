@@ -52,7 +52,10 @@ pub(super) fn table(state: &CloudState) -> Table {
 }
 
 fn groups(listener: &ListenerState) -> BTreeMap<Rule, Targets> {
-    let direct = listener.targets.iter().map(|group| (any_rule(), weights(group)));
+    let direct = listener
+        .targets
+        .iter()
+        .map(|group| (any_rule(), weights(group)));
     let rules = listener.rules.iter().flatten().map(|rule| {
         let key = Rule::new(Some(&rule.domain), Some(&rule.url));
         (key, weights(&rule.targets))
@@ -174,7 +177,9 @@ mod tests {
     #[test]
     fn only_what_differs_is_closed_and_opened() {
         let desired = table(&Cloud::with_samples().state());
-        let same = desired.iter().map(|(key, spec)| (key, (spec.protocol, spec.port)));
+        let same = desired
+            .iter()
+            .map(|(key, spec)| (key, (spec.protocol, spec.port)));
         assert_eq!(changes(same, &desired), Changes::default());
         let (foo, gone) = (key("lb-foo", "lsn-foo"), key("lb-gone", "lsn"));
         let other_port = (ListenerProtocol::Tcp, 81);
@@ -211,7 +216,11 @@ mod tests {
             ("www.example.com", "/shop", "www.example.com/shop"),
             ("www.example.com", "/shop/x", "www.example.com/shop"),
             ("www.example.com", "/shopping", "www.example.com/"),
-            ("www.example.com", "/shop/cart/1", "www.example.com/shop/cart/"),
+            (
+                "www.example.com",
+                "/shop/cart/1",
+                "www.example.com/shop/cart/",
+            ),
         ] {
             let routed = routed(&rules, host, path);
             assert_eq!(routed.as_deref(), Some(expected), "{host}{path}");

@@ -58,7 +58,10 @@ mod tests {
             ("10.0.0.1:65536", neither),
             (r#"{"ip":"10.0.0.1"}"#, neither),
             (r#"{"ip":"10.0.0.1","port":-1}"#, neither),
-            (r#"{"ip":"db.example","port":1}"#, r#""db.example" is not an IP address"#),
+            (
+                r#"{"ip":"db.example","port":1}"#,
+                r#""db.example" is not an IP address"#,
+            ),
             ("10.0.0.1:0", "port 0: not a number from 1 to 65535"),
         ] {
             assert_eq!(socket_addr(address).unwrap_err(), why, "{address}");

@@ -60,7 +60,10 @@ pub(super) async fn serve(socket: UdpSocket, group: Arc<Group>, context: Arc<Lis
         };
         context.counters.request();
         let datagram = &buffer[..length];
-        if sessions.get(&client).is_some_and(|it| it.backend.send(datagram)) {
+        if sessions
+            .get(&client)
+            .is_some_and(|it| it.backend.send(datagram))
+        {
             continue;
         }
         remove(&mut sessions, &client);
@@ -71,7 +74,9 @@ pub(super) async fn serve(socket: UdpSocket, group: Arc<Group>, context: Arc<Lis
         if sessions.len() >= SESSIONS {
             let oldest = sessions.iter().min_by_key(|(_, it)| it.backend.last());
             let oldest = oldest.map(|(client, _)| *client);
-            oldest.iter().for_each(|client| remove(&mut sessions, client));
+            oldest
+                .iter()
+                .for_each(|client| remove(&mut sessions, client));
         }
         number += 1;
         let backend = Arc::new(backend);

@@ -117,7 +117,10 @@ fn listener_traffic(id: &str, listener: &Listener, is_shared: bool) -> ListenerT
         note: addr.and_then(|addr| note(listener.port, addr, is_shared)),
         error: running.err().cloned(),
         certificate: running.ok().and_then(|it| it.certificate.clone()),
-        counts: running.map_or_else(|_| TrafficCounts::default(), |it| it.context.counters.read()),
+        counts: running.map_or_else(
+            |_| TrafficCounts::default(),
+            |it| it.context.counters.read(),
+        ),
         backends: backends.collect(),
     }
 }
