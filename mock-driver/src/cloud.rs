@@ -282,10 +282,16 @@ impl Cloud {
         plane.map(|plane| plane.view()).unwrap_or_default()
     }
 
-    /// What is open on a target that is not bound any more.
-    pub(crate) fn draining(&self, endpoint: &Endpoint, address: &str) -> Option<Draining> {
+    /// Waits for what is open on a target that is not bound any more, for at most `wait`. Returns
+    /// what still is.
+    pub(crate) async fn drained(
+        &self,
+        endpoint: &Endpoint,
+        address: &str,
+        wait: Duration,
+    ) -> Option<Draining> {
         let plane = self.data_plane().clone();
-        plane?.draining(endpoint, address)
+        plane?.drained(endpoint, address, wait).await
     }
 
     /// Changes the data plane, and returns the one before.

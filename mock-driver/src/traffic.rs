@@ -27,8 +27,7 @@ mod view;
 
 pub use address::{AddressMode, PORT_OFFSET};
 pub use counts::TrafficCounts;
-pub(crate) use group::Draining;
-pub(crate) use plane::DataPlane;
+pub(crate) use plane::{DataPlane, Draining};
 pub use view::{BackendTraffic, ListenerTraffic, LoadBalancerTraffic};
 
 use crate::cloud::Cloud;

@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::net::TcpStream;
+use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -30,6 +31,8 @@ pub(super) struct Backend {
     pub(super) ended: CancellationToken,
     /// When that will be.
     deadline: OnceLock<Instant>,
+    /// Notified when nothing is open any more.
+    drained: Notify,
 }
 
 /// The use of a backend by one connection, session or request.
@@ -46,6 +49,7 @@ impl Backend {
             removed: CancellationToken::new(),
             ended: CancellationToken::new(),
             deadline: OnceLock::new(),
+            drained: Notify::new(),
         })
     }
 
@@ -74,6 +78,17 @@ impl Backend {
         let is_open = self.counters.open() > 0 && !self.ended.is_cancelled();
         let deadline = self.deadline.get().filter(|_| is_open)?;
         Some(deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// Waits until nothing is open.
+    pub(super) async fn drained(&self) {
+        let drained = self.drained.notified();
+        let mut drained = std::pin::pin!(drained);
+        // Before the look: what closes in between is not missed.
+        drained.as_mut().enable();
+        if self.drains_for().is_some() {
+            drained.await;
+        }
     }
 }
 
@@ -117,6 +132,8 @@ impl std::ops::Deref for Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        self.0.counters.closed();
+        if self.0.counters.closed() {
+            self.0.drained.notify_waiters();
+        }
     }
 }

@@ -42,8 +42,9 @@ impl Counters {
         self.open.fetch_add(1, Relaxed);
     }
 
-    pub(super) fn closed(&self) {
-        self.open.fetch_sub(1, Relaxed);
+    /// Returns whether nothing is open any more.
+    pub(super) fn closed(&self) -> bool {
+        self.open.fetch_sub(1, Relaxed) == 1
     }
 
     pub(super) fn connection(&self) {

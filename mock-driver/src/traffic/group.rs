@@ -31,15 +31,6 @@ pub(super) enum NotForwarded {
     Refused,
 }
 
-/// A deregistered backend with open connections or requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Draining {
-    /// How many are open.
-    pub(crate) open: u64,
-    /// The time until they are broken off.
-    pub(crate) remaining: Duration,
-}
-
 impl Group {
     /// Makes the targets the group's backends. What is open on a backend that is none any more
     /// drains. When this returns, no such backend is chosen.
@@ -112,20 +103,12 @@ impl Group {
         }
     }
 
-    /// What is open on a backend that was deregistered.
-    pub(super) fn draining(&self, address: &str) -> Option<Draining> {
+    /// The backends with this address that were deregistered while something was open on them.
+    pub(super) fn draining(&self, address: &str) -> Vec<Arc<Backend>> {
         let mut state = self.lock();
         state.draining.retain(|it| it.drains_for().is_some());
-        let mut found = None;
-        for backend in state.draining.iter().filter(|it| it.address == address) {
-            let all: &mut Draining = found.get_or_insert(Draining {
-                open: 0,
-                remaining: Duration::ZERO,
-            });
-            all.open += backend.counters.open();
-            all.remaining = all.remaining.max(backend.drains_for().unwrap_or_default());
-        }
-        found
+        let draining = state.draining.iter().filter(|it| it.address == address);
+        draining.cloned().collect()
     }
 
     /// All backends, with the weights of those that are not draining.

@@ -2,14 +2,14 @@
 
 use super::TrafficOptions;
 use super::address::Addresses;
-use super::group::Draining;
+use super::backend::Backend;
 use super::routes::Routes;
 use super::running::{RunningListener, TrafficLimits};
 use super::table::{ListenerKey, ListenerSpec, changes, table};
 use super::view::{LoadBalancerTraffic, load_balancer_traffic};
 use crate::cloud::{CloudState, Endpoint, ListenerProtocol};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
@@ -20,6 +20,15 @@ pub(crate) struct DataPlane {
     options: TrafficOptions,
     runtime: Handle,
     state: Mutex<PlaneState>,
+}
+
+/// What is open on a backend that was deregistered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Draining {
+    /// How many connections or requests are open.
+    pub(crate) open: u64,
+    /// The time until they are broken off.
+    pub(crate) remaining: Duration,
 }
 
 #[derive(Debug)]
@@ -123,15 +132,43 @@ impl DataPlane {
         routes.update(&spec.groups, drain_time, &self.runtime);
     }
 
-    /// What is open on a backend that was deregistered from this endpoint.
-    pub(crate) fn draining(&self, endpoint: &Endpoint, address: &str) -> Option<Draining> {
+    /// Waits for what is open on a backend that was deregistered from this endpoint, for at most
+    /// `wait`. Returns what still is.
+    pub(crate) async fn drained(
+        &self,
+        endpoint: &Endpoint,
+        address: &str,
+        wait: Duration,
+    ) -> Option<Draining> {
+        let backends = self.draining(endpoint, address);
+        let all = async {
+            for backend in &backends {
+                backend.drained().await;
+            }
+        };
+        tokio::time::timeout(wait, all).await.err()?;
+        let left = backends
+            .iter()
+            .filter_map(|it| Some((it, it.drains_for()?)));
+        left.fold(None, |all: Option<Draining>, (backend, remaining)| {
+            let (open, longest) = all.map_or((0, Duration::ZERO), |it| (it.open, it.remaining));
+            Some(Draining {
+                open: open + backend.counters.open(),
+                remaining: remaining.max(longest),
+            })
+        })
+    }
+
+    fn draining(&self, endpoint: &Endpoint, address: &str) -> Vec<Arc<Backend>> {
         let key = ListenerKey {
             load_balancer: endpoint.load_balancer.clone(),
             listener: endpoint.listener.clone(),
         };
         let state = self.lock();
-        let running = state.listeners.get(&key)?.running.as_ref().ok()?;
-        running.routes.get(&endpoint.rule())?.draining(address)
+        let listener = state.listeners.get(&key);
+        let running = listener.and_then(|it| it.running.as_ref().ok());
+        let group = running.and_then(|it| it.routes.get(&endpoint.rule()));
+        group.map_or_else(Vec::new, |group| group.draining(address))
     }
 
     /// What each load balancer has served.

@@ -67,7 +67,7 @@ impl OpenConnection {
 
 impl Drop for OpenConnection {
     fn drop(&mut self) {
-        self.0.counters.closed();
+        _ = self.0.counters.closed();
     }
 }
 

@@ -204,10 +204,11 @@ where
         let headers: BTreeMap<_, _> = headers
             .map(|(name, value)| (name.as_str(), value.to_str().unwrap_or_default()))
             .collect();
-        axum::Json(json!({
+        json!({
             "name": name, "method": head.method.as_str(), "uri": head.uri.to_string(),
             "headers": headers, "body": String::from_utf8_lossy(&body),
-        }))
+        })
+        .to_string()
     };
     let router = Router::new().fallback(any(respond));
     let task = tokio::spawn(async move {
