@@ -194,7 +194,8 @@ impl PodLifecycle {
                 }
             }
             PodAction::Start => {
-                let Some(ip) = self.start(&pod.object) else {
+                let (ips, servers) = (&mut self.pod_ips, &mut self.servers);
+                let Some(ip) = start_serving(ips, servers, &pod.object) else {
                     tracing::warn!(pod = task.name, "all pod addresses are in use");
                     return;
                 };
@@ -218,31 +219,6 @@ impl PodLifecycle {
         }
     }
 
-    /// Allocates a pod's address, at which it serves, if pods do.
-    fn start(&mut self, pod: &Object) -> Option<String> {
-        if let Some(ip) = pod_ip(pod) {
-            return Some(ip.to_owned());
-        }
-        let uid = object::uid(pod);
-        for _ in 0..ADDRESS_TRIES {
-            let ip = self.pod_ips.allocate(uid)?;
-            let Some(servers) = &mut self.servers else {
-                return Some(ip.to_string());
-            };
-            match servers.start(pod, ip) {
-                Ok(()) => return Some(ip.to_string()),
-                // Another cluster may run on this machine.
-                Err(error) if error.kind() == ErrorKind::AddrInUse => self.pod_ips.release(uid),
-                Err(error) => {
-                    let pod = object::name(pod);
-                    tracing::warn!(pod, %ip, %error, "the pod cannot serve");
-                    return Some(ip.to_string());
-                }
-            }
-        }
-        None
-    }
-
     /// The node for a pod, or reason and message of its condition.
     fn choose_node(&self, pod: &Object) -> Result<String, (&'static str, String)> {
         if items(pod, &["spec", "schedulingGates"]).next().is_some() {
@@ -252,6 +228,35 @@ impl PodLifecycle {
         let node = self.node_index.choose(pod).map(str::to_owned);
         node.map_err(|reasons| ("Unschedulable", unschedulable(&reasons)))
     }
+}
+
+/// Allocates a pod's address, at which it serves, if pods do.
+fn start_serving(
+    pod_ips: &mut PodIps,
+    servers: &mut Option<PodServers>,
+    pod: &Object,
+) -> Option<String> {
+    if let Some(ip) = pod_ip(pod) {
+        return Some(ip.to_owned());
+    }
+    let uid = object::uid(pod);
+    for _ in 0..ADDRESS_TRIES {
+        let ip = pod_ips.allocate(uid)?;
+        let Some(servers) = servers else {
+            return Some(ip.to_string());
+        };
+        match servers.start(pod, ip) {
+            Ok(()) => return Some(ip.to_string()),
+            // Another cluster may run on this machine.
+            Err(error) if error.kind() == ErrorKind::AddrInUse => pod_ips.release(uid),
+            Err(error) => {
+                let pod = object::name(pod);
+                tracing::warn!(pod, %ip, %error, "the pod cannot serve");
+                return Some(ip.to_string());
+            }
+        }
+    }
+    None
 }
 
 /// Whether the readiness of a pod on a node in this state follows from the trigger.

@@ -113,7 +113,8 @@ impl Group {
 
     /// All backends, with the weights of those that are not draining.
     pub(super) fn backends(&self) -> Vec<(Arc<Backend>, Option<i64>)> {
-        let state = self.lock();
+        let mut state = self.lock();
+        state.draining.retain(|it| it.drains_for().is_some());
         let active = state.schedule.items();
         let active = active.map(|(backend, weight)| (Arc::clone(backend), Some(weight)));
         let draining = state.draining.iter().map(|it| (Arc::clone(it), None));

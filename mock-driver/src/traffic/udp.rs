@@ -60,9 +60,8 @@ pub(super) async fn serve(socket: UdpSocket, group: Arc<Group>, context: Arc<Lis
         };
         context.counters.request();
         let datagram = &buffer[..length];
-        if sessions
-            .get(&client)
-            .is_some_and(|it| it.backend.send(datagram))
+        if let Some(session) = sessions.get(&client)
+            && session.backend.send(datagram).await
         {
             continue;
         }
@@ -115,7 +114,7 @@ async fn open(group: &Group, datagram: &[u8]) -> Option<SessionBackend> {
                     lease,
                     last: Mutex::new(Instant::now()),
                 };
-                if session.send(datagram) {
+                if session.send(datagram).await {
                     return Some(session);
                 }
                 tried.push(session.lease);
@@ -172,23 +171,18 @@ async fn respond(socket: Arc<UdpSocket>, client: SocketAddr, backend: Arc<Sessio
 
 impl SessionBackend {
     /// Sends a datagram to the backend, unless it is not to be used any more.
-    fn send(&self, datagram: &[u8]) -> bool {
+    async fn send(&self, datagram: &[u8]) -> bool {
         if self.lease.removed.is_cancelled() {
             return false;
         }
-        match self.socket.try_send(datagram) {
-            Ok(_) => {
-                self.lease.counters.request();
-                self.touch();
-                true
-            }
-            // The backend does not keep up: the datagram is lost.
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => true,
-            Err(_) => {
-                self.lease.counters.failure();
-                false
-            }
+        let is_sent = self.socket.send(datagram).await.is_ok();
+        if is_sent {
+            self.lease.counters.request();
+            self.touch();
+        } else {
+            self.lease.counters.failure();
         }
+        is_sent
     }
 
     fn touch(&self) {
