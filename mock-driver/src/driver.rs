@@ -155,7 +155,7 @@ impl Driver for ClbDriver {
         // Not registered, or no such load balancer: either is a success (b124).
         ignore_not_found(cloud.unbind(&endpoint, &address))?;
         // The cloud knows what is open, so a restarted driver replies the same.
-        match cloud.draining(&endpoint, &address) {
+        match cloud.drained(&endpoint, &address, DRAIN_WAIT).await {
             None => Ok(()),
             Some(Draining { open, remaining }) => {
                 let running = HookError::running(format!("{open} connections are draining"));

@@ -49,11 +49,16 @@
 //! A [`Middleware`] changes what callers see of the driver. The crate `lbcf-defective-driver` makes
 //! it misbehave in the ways that drivers in the field do, and `lbcf mock-driver` has flags for that.
 //!
+//! # Traffic
+//!
+//! [`Traffic`] has the load balancers of a cloud listen on this machine and forward to their backends.
+//!
 //! # Beside the webhooks
 //!
 //! | | |
 //! |---|---|
 //! | `GET /_mock/state` | everything that the cloud holds |
+//! | `GET /_mock/loadbalancers` | the load balancers, and with [`Traffic`] where they listen and what they have served; `/{id}` is one of them |
 //! | `GET /_mock/observe` | the load balancers of LBCF, by the identities that the controller stores |
 //! | `GET /_mock/requests` | the last webhook calls; `?webhook=`, `?recordID=`, `?since=` |
 //! | `POST /_mock/reset` | restores the initial state of the cloud, and ends an outage |
