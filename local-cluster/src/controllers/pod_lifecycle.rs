@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use self::node_index::{NodeIndex, NodeTransition, PodKey};
 use self::phase::{NodeState, PodAction, ReadinessTrigger, bound, next_action, unbound};
-use self::pod_ips::{FIRST_IP, FIRST_LOCAL_IP, PodIps};
+use self::pod_ips::{FIRST_IP, PodIps};
 use self::pod_status::{ReadinessInputs, exited, started, with_readiness};
 pub(super) use self::pod_status::{crashed, exited_with, restarted, restarts};
 use super::delay_queue::DelayQueue;
@@ -25,6 +25,7 @@ use super::pods::{has_ended, node_name, phase, restart_counts};
 use super::run::Controller;
 use super::scheduling::unschedulable;
 use super::write::{delete, modify};
+use crate::addresses::FIRST_LOCAL_POD;
 use crate::clock;
 use crate::object::{self, Object, at, is_deleting, items, text};
 use crate::options::LocalClusterOptions;
@@ -83,7 +84,7 @@ impl PodLifecycle {
             node_index: NodeIndex::default(),
             queue: DelayQueue::default(),
             unschedulable: BTreeMap::new(),
-            pod_ips: PodIps::new(if serve { FIRST_LOCAL_IP } else { FIRST_IP }),
+            pod_ips: PodIps::new(if serve { FIRST_LOCAL_POD } else { FIRST_IP }),
             readiness: HashMap::new(),
             affected: BTreeSet::new(),
         }

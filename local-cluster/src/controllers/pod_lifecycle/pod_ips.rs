@@ -6,8 +6,6 @@ use std::net::Ipv4Addr;
 
 /// The first address of pods that serve nothing.
 pub(super) const FIRST_IP: Ipv4Addr = Ipv4Addr::new(10, 244, 0, 2);
-/// The first address of pods that serve, on this machine.
-pub(super) const FIRST_LOCAL_IP: Ipv4Addr = Ipv4Addr::new(127, 244, 0, 2);
 const IP_COUNT: u32 = 65_000;
 
 /// Which pod, by uid, has which address.
