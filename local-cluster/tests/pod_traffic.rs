@@ -140,7 +140,7 @@ async fn health_follows_the_annotation() {
 #[tokio::test]
 async fn a_terminating_pod_serves_and_finishes_what_it_has_begun() {
     let cluster = start(LocalClusterOptions {
-        pod_termination_delay: Duration::from_millis(300),
+        pod_termination_delay: Duration::from_secs(2),
         ..quick()
     });
     let cluster = cluster.await;
