@@ -22,7 +22,7 @@ use std::time::Duration;
 
 /// How long a call waits for the connections of a backend: most requests take less, and then one call
 /// is enough.
-const DRAIN_WAIT: Duration = Duration::from_millis(200);
+const DRAIN_WAIT: Duration = Duration::from_millis(500);
 /// When to ask again whether the connections of a backend have ended.
 const DRAIN_POLL: Duration = Duration::from_secs(1);
 
