@@ -147,12 +147,19 @@ async fn a_terminating_pod_serves_and_finishes_what_it_has_begun() {
     create(&cluster, pod("a", json!({}))).await;
     let addr = running(&cluster, "a").await;
     let slow = tokio::spawn(async move { get(addr, "/slow?ms=600000").await });
+    // Its request comes when the pod has stopped to accept.
+    let mut late = TcpStream::connect(addr).await.unwrap();
     call(&cluster, "DELETE", &format!("{PODS}/a"), None).await;
     let deleted = read(&cluster, "a").await;
     assert!(deleted.is_none_or(|pod| pod["metadata"]["deletionTimestamp"].is_string()));
     assert_eq!(get(addr, "/").await.unwrap().0, 200);
     let (status, answer) = slow.await.unwrap().unwrap();
     assert_eq!((status, &answer["pod"]), (200, &json!("a")));
+    let request = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n";
+    late.write_all(request).await.unwrap();
+    let mut response = String::new();
+    late.read_to_string(&mut response).await.unwrap();
+    assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
     assert!(read(&cluster, "a").await.is_none());
 }
 

@@ -12,6 +12,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::task::coop::unconstrained;
 use tokio::time::{sleep, timeout};
@@ -29,6 +30,8 @@ const CONNECTIONS: usize = 1024;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long what was begun may take when the program ends.
 const LAST_REQUESTS: Duration = Duration::from_secs(1);
+/// How long of that a client that has connected may take to send its first request.
+const FIRST_REQUEST: Duration = Duration::from_millis(500);
 /// How long accepting pauses when the operating system refuses.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// The bytes of a head that are kept in memory.
@@ -91,11 +94,16 @@ async fn serve_connection(stream: TcpStream, program: Arc<PodProgram>, stop: Can
     let Ok(local) = stream.local_addr() else {
         return;
     };
-    let closes = &stop;
-    let program = &program;
+    let (program, closes, begun) = (&program, &stop, &Notify::new());
     let service = service_fn(move |request| async move {
+        begun.notify_one();
         Ok::<_, Infallible>(program.respond(request, local, closes).await)
     });
+    let closing = async {
+        stop.cancelled().await;
+        // The first request of a client that has just connected is on its way.
+        let _ = timeout(FIRST_REQUEST, begun.notified()).await;
+    };
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
@@ -104,7 +112,7 @@ async fn serve_connection(stream: TcpStream, program: Arc<PodProgram>, stop: Can
     let mut connection = pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
-        () = stop.cancelled() => {
+        () = closing => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }
