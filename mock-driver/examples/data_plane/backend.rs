@@ -1,6 +1,5 @@
 //! The backends: as little work as possible, so that the proxies are measured.
 
-use std::io::Write as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 
@@ -15,7 +14,7 @@ pub(crate) async fn serve() {
         let socket = TcpSocket::new_v4().unwrap();
         socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let listener = socket.listen(16_384).unwrap();
-        writeln!(std::io::stdout(), "{}", listener.local_addr().unwrap()).unwrap();
+        println!("{}", listener.local_addr().unwrap());
         listeners.push(listener);
     }
     let servers = listeners.into_iter().map(|listener| {

@@ -1,6 +1,6 @@
 //! The clients.
 
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -45,7 +45,7 @@ pub(crate) async fn run(addr: &str, connections: &str, seconds: &str) {
         latencies[latencies.len() / 2],
         latencies[latencies.len() * 99 / 100],
     );
-    writeln!(std::io::stdout(), "{rate} {p50} {p99}").unwrap();
+    println!("{rate} {p50} {p99}");
 }
 
 /// Opens so many connections, sends a request on each, and holds them until standard input ends.
@@ -56,7 +56,7 @@ pub(crate) async fn hold(addr: &str, connections: &str) {
         request(&mut stream).await;
         held.push(stream);
     }
-    writeln!(std::io::stdout(), "held").unwrap();
+    println!("held");
     let _ = std::io::stdin().read(&mut [0]);
 }
 

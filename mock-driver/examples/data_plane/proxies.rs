@@ -6,7 +6,6 @@ use mock_driver::{
     Cloud, Creation, ListenerProtocol, LoadBalancerType, NewLoadBalancer, Rule, Target, Traffic,
     TrafficOptions,
 };
-use std::io::Write as _;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
@@ -199,6 +198,6 @@ pub(crate) async fn serve_mock(mode: &str, backends: &[&str]) {
     }
     let traffic = cloud.traffic();
     let listener = &traffic[&endpoint.load_balancer].listeners[0];
-    writeln!(std::io::stdout(), "{}", listener.listens.unwrap()).unwrap();
+    println!("{}", listener.listens.unwrap());
     std::future::pending::<()>().await;
 }

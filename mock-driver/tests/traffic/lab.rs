@@ -80,10 +80,10 @@ impl Lab {
         let created = self
             .cloud
             .create(&token, desired, StringMap::new(), Duration::ZERO);
-        match created.unwrap() {
-            Creation::Done(endpoint) => endpoint,
-            running => panic!("{running:?}"),
-        }
+        let Creation::Done(endpoint) = created.unwrap() else {
+            unreachable!("it takes no time");
+        };
+        endpoint
     }
 
     pub(super) fn bind(&self, endpoint: &Endpoint, address: impl ToString, weight: u8) {
@@ -109,7 +109,8 @@ impl Lab {
 
     pub(super) fn addr(&self, endpoint: &Endpoint) -> SocketAddr {
         let listener = self.listener(endpoint);
-        listener.listens.unwrap_or_else(|| panic!("{listener:?}"))
+        assert_eq!(listener.error, None);
+        listener.listens.unwrap()
     }
 
     /// What is still open on the listener and its backends.
