@@ -43,4 +43,5 @@ mod shared;
 mod sizes;
 mod start;
 mod takeover;
+mod traffic;
 mod waiting;
