@@ -84,7 +84,8 @@ pub(super) async fn serve_connection<S, B>(
             () = other_clients => {}
         }
     };
-    requests(stream, service, connection, limits, close).await;
+    // In a box, so that connections without TLS do not have room for it.
+    Box::pin(requests(stream, service, connection, limits, close)).await;
 }
 
 async fn handshake(

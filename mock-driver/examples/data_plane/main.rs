@@ -4,7 +4,7 @@
 //! `cargo run --release -p mock-driver --example data_plane -- [SECONDS] [CONNECTIONS] [IDLE]`
 //!
 //! Needs `haproxy` (Debian: `apt-get install haproxy`); without it only the mock is measured. Backends,
-//! proxies and clients are processes of their own on loopback. 10,000 idle connections need 20,100
+//! proxies and clients are processes of their own on loopback. 10,000 idle connections need 20,200
 //! open files in the proxy: with fewer (`ulimit -n`), fewer connections are measured.
 
 // A measurement that fails ends the program.

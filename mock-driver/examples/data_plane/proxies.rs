@@ -16,7 +16,7 @@ use tokio::time::{sleep, timeout};
 /// How long a process may take for anything.
 const TIMEOUT: Duration = Duration::from_secs(120);
 /// Open files besides those of the measured connections.
-const OTHER_FILES: u64 = 100;
+const OTHER_FILES: u64 = 200;
 
 /// What the clients have measured.
 #[derive(Debug, Clone, Copy)]
@@ -103,7 +103,7 @@ impl Proxy {
             Mode::Tcp => "",
         };
         let config = format!(
-            "global\n nbthread {threads}\n maxconn 16384\n\
+            "global\n nbthread {threads}\n\
              defaults\n mode {mode}\n timeout connect 1s\n timeout client 15m\n timeout server 15m\n\
              listen lb\n bind {addr} backlog 16384\n balance roundrobin\n {http}\
              server a {a} weight 100\n server b {b} weight 100\n",

@@ -75,7 +75,8 @@ pub(super) async fn serve(
             let forwarded = forwarded.clone();
             async move {
                 context.counters.request();
-                let response = forward(request, &routes, &forwarded).await;
+                // In a box, so that an idle connection does not have room for it.
+                let response = Box::pin(forward(request, &routes, &forwarded)).await;
                 Ok::<_, Infallible>(response.unwrap_or_else(|why| {
                     context.counters.failure();
                     why.response()

@@ -2,7 +2,7 @@
 //! controller registers and deregisters these.
 
 use k8s_openapi::api::core::v1::Pod;
-use lbcf_controller::api::BackendGroup;
+use lbcf_controller::api::{BackendGroup, StringMap};
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
 use lbcf_e2e::{World, until};
 use mock_driver::{Traffic, TrafficOptions};
@@ -54,8 +54,11 @@ async fn d81_d82_no_request_fails_while_pods_come_and_go() {
     let _controller = world.start_controller();
     world.create_driver().await;
     let mut load_balancer = manifests::load_balancer(LB);
-    let protocol = ("lbListenerProtocol".to_owned(), "HTTP".to_owned());
-    load_balancer.spec.lb_spec.extend([protocol]);
+    load_balancer.spec.lb_spec = StringMap::from([
+        ("lbVpcID", "vpc-12345678"),
+        ("lbListenerPort", "80"),
+        ("lbListenerProtocol", "HTTP"),
+    ]);
     world.create(&load_balancer).await;
     for name in ["web-0", "web-1"] {
         world.create(&serving_pod(name)).await;
