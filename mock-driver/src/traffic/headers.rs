@@ -68,11 +68,13 @@ impl Forwarded {
 
 /// Removes the headers that are about the connection, and those that `Connection` names.
 pub(super) fn remove_hop_by_hop(headers: &mut HeaderMap) {
-    while let Some(named) = headers.remove(CONNECTION) {
+    let named: Vec<_> = headers.get_all(CONNECTION).iter().cloned().collect();
+    headers.remove(CONNECTION);
+    for named in &named {
         let named = named.to_str().unwrap_or_default();
         for name in named.split(',').map(str::trim) {
             // Not even if a client asks for it.
-            if name != HOST {
+            if !name.eq_ignore_ascii_case(HOST.as_str()) {
                 headers.remove(name);
             }
         }

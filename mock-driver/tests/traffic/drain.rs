@@ -77,7 +77,7 @@ async fn d82_without_anything_open_it_succeeds_at_once() {
 
 #[tokio::test]
 async fn d82_what_is_left_after_the_drain_time_is_broken_off() {
-    let lab = Lab::with_drain_time(Duration::from_millis(300));
+    let lab = Lab::with_drain_time(Duration::from_secs(2));
     let endpoint = lab.create(ListenerProtocol::Tcp, 80);
     let a = echo(b'a').await;
     lab.bind(&endpoint, a.addr, 1);
