@@ -6,6 +6,7 @@ use super::pool::Pool;
 use super::target::socket_addr;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -29,6 +30,8 @@ pub(super) struct Backend {
     pub(super) removed: CancellationToken,
     /// Cancelled when what is left is broken off.
     pub(super) ended: CancellationToken,
+    /// The same, for where it is looked at often.
+    has_ended: AtomicBool,
     /// When that will be.
     deadline: OnceLock<Instant>,
     /// Notified when nothing is open any more.
@@ -48,6 +51,7 @@ impl Backend {
             pool: Pool::default(),
             removed: CancellationToken::new(),
             ended: CancellationToken::new(),
+            has_ended: AtomicBool::new(false),
             deadline: OnceLock::new(),
             drained: Notify::new(),
         })
@@ -70,7 +74,13 @@ impl Backend {
     pub(super) fn end(&self) {
         self.removed.cancel();
         self.pool.close();
+        // Before what waits is woken.
+        self.has_ended.store(true, Ordering::Release);
         self.ended.cancel();
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Acquire)
     }
 
     /// How long what is open may still take, while something is.

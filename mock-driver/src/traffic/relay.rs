@@ -4,14 +4,17 @@
 //! waits. Only what the receiver does not take at once is kept, and while it is, nothing more is
 //! read; so a slow receiver slows the sender down.
 
+use super::backend::Lease;
 use std::cell::RefCell;
+use std::future::poll_fn;
 use std::io::{self, ErrorKind};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{ReadHalf, WriteHalf};
-use tokio::task::coop::consume_budget;
+use tokio::time::{Instant, sleep};
 
 const SCRATCH: usize = 64 << 10;
 
@@ -19,95 +22,127 @@ thread_local! {
     static BUFFER: RefCell<Box<[u8]>> = RefCell::new(vec![0; SCRATCH].into());
 }
 
-/// What one read has led to.
-enum Copied {
-    /// Everything that was read is sent.
-    All,
-    /// The receiver has not taken this.
-    Rest(Vec<u8>),
-    /// There was nothing to read.
-    Nothing,
-    /// The sender has closed its half.
-    End,
+/// One direction.
+struct Copy<'a> {
+    from: ReadHalf<'a>,
+    to: WriteHalf<'a>,
+    /// What the receiver has not taken, from `sent` on.
+    rest: Vec<u8>,
+    sent: usize,
+    /// Whether the sender has closed its half.
+    has_ended: bool,
+    /// Whether that was passed on.
+    is_done: bool,
 }
 
-/// Copies until both halves are closed, or nothing has moved for `idle`.
+/// Copies until both halves are closed.
 ///
 /// # Errors
-/// Those of the connections, and `TimedOut`.
+/// Those of the connections; `TimedOut` if nothing has moved for `idle`, and `ConnectionAborted` when
+/// the use of the backend ends.
 pub(super) async fn relay(
     client: &mut TcpStream,
     backend: &mut TcpStream,
+    lease: &Lease,
     idle: Duration,
 ) -> io::Result<()> {
-    let has_moved = AtomicBool::new(false);
     let (from_client, to_client) = client.split();
     let (from_backend, to_backend) = backend.split();
-    let both = async {
-        tokio::try_join!(
-            copy(from_client, to_backend, &has_moved),
-            copy(from_backend, to_client, &has_moved),
-        )
-    };
-    let idle = async {
-        while {
-            tokio::time::sleep(idle).await;
-            has_moved.swap(false, Relaxed)
-        } {}
-    };
-    tokio::select! {
-        copied = both => copied.map(drop),
-        () = idle => Err(ErrorKind::TimedOut.into()),
-    }
-}
-
-/// Copies one direction. Its end is passed on, while the other direction goes on.
-async fn copy(from: ReadHalf<'_>, mut to: WriteHalf<'_>, has_moved: &AtomicBool) -> io::Result<()> {
-    loop {
-        from.readable().await?;
-        match copy_once(&from, &to)? {
-            Copied::All => {}
-            Copied::Rest(rest) => write_rest(&to, &rest, has_moved).await?,
-            Copied::Nothing => continue,
-            Copied::End => return to.shutdown().await,
+    let mut request = Copy::new(from_client, to_backend);
+    let mut response = Copy::new(from_backend, to_client);
+    let mut ended = pin!(lease.ended.cancelled());
+    let mut timer = pin!(sleep(idle));
+    let (mut has_moved, mut is_registered) = (false, false);
+    poll_fn(move |context| {
+        let mut moved = false;
+        let copied = [
+            request.poll(context, &mut moved)?,
+            response.poll(context, &mut moved)?,
+        ];
+        if copied.iter().all(Poll::is_ready) {
+            return Poll::Ready(Ok(()));
         }
-        has_moved.store(true, Relaxed);
-        // The other direction has its turn even if there is always something to read.
-        consume_budget().await;
-    }
-}
-
-fn copy_once(from: &ReadHalf<'_>, to: &WriteHalf<'_>) -> io::Result<Copied> {
-    BUFFER.with_borrow_mut(|buffer| {
-        let read = match from.try_read(buffer) {
-            Ok(0) => return Ok(Copied::End),
-            Ok(read) => &buffer[..read],
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Copied::Nothing),
-            Err(error) => return Err(error),
-        };
-        let written = match to.try_write(read) {
-            Ok(written) => written,
-            Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
-            Err(error) => return Err(error),
-        };
-        Ok(match &read[written..] {
-            [] => Copied::All,
-            rest => Copied::Rest(rest.to_vec()),
-        })
-    })
-}
-
-async fn write_rest(to: &WriteHalf<'_>, mut rest: &[u8], has_moved: &AtomicBool) -> io::Result<()> {
-    while !rest.is_empty() {
-        to.writable().await?;
-        match to.try_write(rest) {
-            Ok(written) => {
-                rest = &rest[written..];
-                has_moved.store(true, Relaxed);
+        has_moved |= moved;
+        // Bytes have woken the task, and the others are registered: looking at them takes longer.
+        if moved && is_registered && !timer.is_elapsed() {
+            return match lease.has_ended() {
+                true => Poll::Ready(Err(ErrorKind::ConnectionAborted.into())),
+                false => Poll::Pending,
+            };
+        }
+        is_registered = true;
+        if ended.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Err(ErrorKind::ConnectionAborted.into()));
+        }
+        while timer.as_mut().poll(context).is_ready() {
+            if !std::mem::take(&mut has_moved) {
+                return Poll::Ready(Err(ErrorKind::TimedOut.into()));
             }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
+            timer.as_mut().reset(Instant::now() + idle);
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+impl<'a> Copy<'a> {
+    const fn new(from: ReadHalf<'a>, to: WriteHalf<'a>) -> Self {
+        Self {
+            from,
+            to,
+            rest: Vec::new(),
+            sent: 0,
+            has_ended: false,
+            is_done: false,
         }
     }
-    Ok(())
+
+    /// Copies what there is. The end is passed on, while the other direction goes on.
+    fn poll(&mut self, context: &mut Context<'_>, moved: &mut bool) -> Poll<io::Result<()>> {
+        while !self.is_done {
+            ready!(self.poll_rest(context, moved))?;
+            if self.has_ended {
+                ready!(Pin::new(&mut self.to).poll_shutdown(context))?;
+                self.is_done = true;
+            } else {
+                ready!(self.poll_once(context, moved))?;
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_rest(&mut self, context: &mut Context<'_>, moved: &mut bool) -> Poll<io::Result<()>> {
+        while self.sent < self.rest.len() {
+            let rest = &self.rest[self.sent..];
+            match ready!(Pin::new(&mut self.to).poll_write(context, rest))? {
+                0 => return Poll::Ready(Err(ErrorKind::WriteZero.into())),
+                written => self.sent += written,
+            }
+            *moved = true;
+        }
+        if self.sent > 0 {
+            (self.rest, self.sent) = (Vec::new(), 0);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_once(&mut self, context: &mut Context<'_>, moved: &mut bool) -> Poll<io::Result<()>> {
+        BUFFER.with_borrow_mut(|buffer| {
+            let mut read = ReadBuf::new(buffer);
+            // Unlike `try_read`, this remembers that a short read has left nothing.
+            ready!(Pin::new(&mut self.from).poll_read(context, &mut read))?;
+            let read = read.filled();
+            if read.is_empty() {
+                self.has_ended = true;
+                return Poll::Ready(Ok(()));
+            }
+            *moved = true;
+            let written = match Pin::new(&mut self.to).poll_write(context, read) {
+                Poll::Ready(written) => written?,
+                Poll::Pending => 0,
+            };
+            self.rest.extend_from_slice(&read[written..]);
+            Poll::Ready(Ok(()))
+        })
+    }
 }

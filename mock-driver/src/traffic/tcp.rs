@@ -62,11 +62,8 @@ async fn forward(
             return;
         }
     };
-    let finished = tokio::select! {
-        copied = relay(&mut client, &mut backend, context.limits.idle) => copied.is_ok(),
-        () = lease.ended.cancelled() => false,
-    };
-    if !finished {
+    let copied = relay(&mut client, &mut backend, &lease, context.limits.idle).await;
+    if copied.is_err() {
         let _ = client.set_zero_linger();
         let _ = backend.set_zero_linger();
     }
