@@ -12,7 +12,8 @@ const BODY_END: &[u8] = b"0123456789abcdef";
 const BODY: usize = 64;
 
 /// Sends requests on so many connections, one after the other on each, and prints the number of
-/// requests in a second, and the median and the 99th percentile of the latency in microseconds.
+/// requests in a second, the median and the 99th percentile of the latency in microseconds, and the
+/// number of requests with those of the warm-up.
 pub(crate) async fn run(addr: &str, connections: &str, seconds: &str) {
     let duration = Duration::from_secs(seconds.parse().unwrap());
     let warm_up = Instant::now() + Duration::from_secs(1);
@@ -22,12 +23,14 @@ pub(crate) async fn run(addr: &str, connections: &str, seconds: &str) {
             tokio::spawn(async move {
                 let mut stream = connect(&addr).await;
                 let mut latencies = Vec::new();
+                let mut total = 0_u64;
                 loop {
                     let began = Instant::now();
                     if began > warm_up + duration {
-                        return latencies;
+                        return (latencies, total);
                     }
                     request(&mut stream).await;
+                    total += 1;
                     if began > warm_up {
                         latencies.push(u32::try_from(began.elapsed().as_micros()).unwrap());
                     }
@@ -35,9 +38,11 @@ pub(crate) async fn run(addr: &str, connections: &str, seconds: &str) {
             })
         })
         .collect();
-    let mut latencies = Vec::new();
+    let (mut latencies, mut total) = (Vec::new(), 0);
     for task in tasks {
-        latencies.extend(task.await.unwrap());
+        let (of_task, requests) = task.await.unwrap();
+        latencies.extend(of_task);
+        total += requests;
     }
     latencies.sort_unstable();
     let rate = latencies.len() as f64 / duration.as_secs_f64();
@@ -45,7 +50,7 @@ pub(crate) async fn run(addr: &str, connections: &str, seconds: &str) {
         latencies[latencies.len() / 2],
         latencies[latencies.len() * 99 / 100],
     );
-    println!("{rate} {p50} {p99}");
+    println!("{rate} {p50} {p99} {total}");
 }
 
 /// Opens so many connections, sends a request on each, and holds them until standard input ends.

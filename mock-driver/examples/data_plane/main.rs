@@ -71,8 +71,10 @@ async fn main() {
 async fn compare(duration: Duration, connections: u64, idle: u64) {
     let backends = proxies::start_backends().await;
     let idle = proxies::possible(idle).await;
-    println!("| proxy | mode | requests/s | p50 | p99 | kB for each of {idle} idle connections |");
-    println!("|---|---|---|---|---|---|");
+    println!(
+        "| proxy | mode | requests/s | p50 | p99 | µs of CPU for each request | kB for each of {idle} idle connections |"
+    );
+    println!("|---|---|---|---|---|---|---|");
     for (mode, goal) in [(Mode::Http, 0.5), (Mode::Tcp, 0.7)] {
         let mut results = [Vec::new(), Vec::new()];
         let mut memory = [None, None];
@@ -96,19 +98,21 @@ async fn compare(duration: Duration, connections: u64, idle: u64) {
         for (at, kind) in ["mock", "haproxy"].into_iter().enumerate() {
             if let (Some(load), Some(memory)) = (medians[at], memory[at]) {
                 println!(
-                    "| {kind} | {} | {:.0} | {} µs | {} µs | {memory:.1} |",
+                    "| {kind} | {} | {:.0} | {} µs | {} µs | {:.1} | {memory:.1} |",
                     mode.as_str(),
                     load.rate,
                     load.p50,
-                    load.p99
+                    load.p99,
+                    load.cpu
                 );
             }
         }
         if let [Some(mock), Some(haproxy)] = medians {
             let ratio = mock.rate / haproxy.rate;
+            let by_cpu = haproxy.cpu / mock.cpu;
+            let mode = mode.as_str();
             println!(
-                "\n{}: {ratio:.2} of HAProxy (goal: {goal})\n",
-                mode.as_str()
+                "\n{mode}: {ratio:.2} of HAProxy's requests/s (goal: {goal}), {by_cpu:.2} by CPU\n"
             );
         }
     }

@@ -24,7 +24,13 @@ pub(crate) struct Load {
     pub(crate) rate: f64,
     pub(crate) p50: u64,
     pub(crate) p99: u64,
+    /// The processor time of the proxy for each request, in microseconds. Unlike the rate it depends
+    /// little on what else the machine does.
+    pub(crate) cpu: f64,
 }
+
+/// How many ticks of the processor clock a second has on Linux.
+const TICKS: f64 = 100.0;
 
 pub(crate) struct Backends {
     pub(crate) addrs: Vec<String>,
@@ -138,6 +144,7 @@ impl Proxy {
 
     pub(crate) async fn measure(&self, connections: u64, duration: Duration) -> Load {
         let (connections, seconds) = (connections.to_string(), duration.as_secs().to_string());
+        let before = self.cpu_ticks();
         let (_clients, mut lines) = this(&["load", &self.addr, &connections, &seconds]);
         let line = line(&mut lines).await;
         let numbers: Vec<f64> = line.split(' ').map(|it| it.parse().unwrap()).collect();
@@ -145,6 +152,7 @@ impl Proxy {
             rate: numbers[0],
             p50: numbers[1] as u64,
             p99: numbers[2] as u64,
+            cpu: (self.cpu_ticks() - before) / TICKS * 1e6 / numbers[3],
         }
     }
 
@@ -157,6 +165,16 @@ impl Proxy {
         clients.stdin.take().unwrap().shutdown().await.unwrap();
         clients.wait().await.unwrap();
         (held - before) / connections as f64
+    }
+
+    /// The time in user mode and in the kernel.
+    fn cpu_ticks(&self) -> f64 {
+        let path = format!("/proc/{}/stat", self.process.id().unwrap());
+        let stat = std::fs::read_to_string(path).expect("a /proc as on Linux");
+        // After the name in parentheses, which may contain spaces.
+        let (_, rest) = stat.rsplit_once(") ").unwrap();
+        let times = rest.split(' ').skip(11).take(2);
+        times.map(|it| it.parse::<f64>().unwrap()).sum()
     }
 
     /// In kB.
