@@ -2,26 +2,31 @@
 //!
 //! One process runs the embedded Kubernetes API, the mock cloud with its driver, and the
 //! controller, which serves admission. The tour applies the manifests of `deploy/examples/` and changes objects as a user of
-//! kubectl would. Whether a step has passed is read from the cloud, not from the controller.
+//! kubectl would. Whether a step has passed is read from the cloud, not from the controller. Meanwhile clients send
+//! requests through the load balancer to the pods, and the tour fails if one of them does.
 
 mod cloud_view;
 mod environment;
 mod kubectl;
+mod load;
 mod printer;
 mod report;
 mod scenario;
 mod steps;
 mod tour;
 
+pub use load::TrafficReport;
 pub use report::{Report, StepReport};
 
 pub(crate) use kubectl::apply_crds;
 
 use clap::ValueEnum;
 use environment::DemoEnvironment;
+use mock_driver::TrafficOptions;
 use printer::Printer;
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Show a load balancer from creation to deletion: cluster, cloud and controller in one process.
 #[derive(Debug, Clone, clap::Args)]
@@ -50,6 +55,10 @@ pub struct DemoArgs {
     /// Use this driver instead of the mock; steps that need the mock or inspect its cloud are skipped
     #[arg(long, env = "LBCF_DEMO_DRIVER_URL", value_name = "URL")]
     pub driver_url: Option<String>,
+
+    /// Time that requests on a deregistered pod may take; with 0s they are broken off, and the tour fails
+    #[arg(long, env = "LBCF_DEMO_DRAIN_TIME", value_name = "DURATION", default_value = "5s", value_parser = lbcf_serving::duration::parse_up_to_a_day)]
+    pub drain_time: Duration,
 }
 
 impl Default for DemoArgs {
@@ -60,6 +69,7 @@ impl Default for DemoArgs {
             pods: 3,
             kubeconfig: None,
             driver_url: None,
+            drain_time: TrafficOptions::default().drain_time,
         }
     }
 }

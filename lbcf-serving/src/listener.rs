@@ -121,7 +121,7 @@ impl Listener {
                 while let Some(ended) = tasks.try_join_next() {
                     log_panic(ended);
                 }
-                let (stream, permit) = match limits.when_full {
+                let ((stream, peer), permit) = match limits.when_full {
                     WhenFull::Wait => {
                         let permit = permits.wait(self.addr).await;
                         (accept(&self.listener, None).await, permit)
@@ -131,6 +131,7 @@ impl Listener {
                         (stream, permits.take().await)
                     }
                 };
+                permit.connection().set_peer(peer);
                 let service = make_service(permit.connection());
                 let settings = Arc::clone(&settings);
                 tasks.spawn(async move {
@@ -182,10 +183,10 @@ impl Connections {
     }
 }
 
-async fn accept(listener: &TcpListener, evict: Option<&Arc<Permits>>) -> TcpStream {
+async fn accept(listener: &TcpListener, evict: Option<&Arc<Permits>>) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return stream,
+            Ok(accepted) => return accepted,
             // The client closed the connection before it was accepted.
             Err(error)
                 if matches!(

@@ -1,7 +1,7 @@
-//! Cluster IPs and node ports of services.
+//! Cluster IPs and node ports of services, and the network of pods that serve.
 
 use std::collections::HashSet;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use serde_json::{Value, json};
 
@@ -11,6 +11,14 @@ use crate::object::{Object, child, items, text};
 const FIRST_IP: Ipv4Addr = Ipv4Addr::new(10, 96, 0, 1);
 const IP_COUNT: u32 = 4096;
 const PORTS: std::ops::RangeInclusive<u16> = 30_000..=32_767;
+
+/// The first address of pods that serve on this machine.
+pub(crate) const FIRST_LOCAL_POD: Ipv4Addr = Ipv4Addr::new(127, 244, 0, 2);
+
+/// Whether this is an address of such a pod.
+pub(crate) const fn is_local_pod(ip: IpAddr) -> bool {
+    matches!(ip, IpAddr::V4(ip) if matches!(ip.octets(), [127, 244, ..]))
+}
 
 /// Allocates the cluster IP and the node ports that a service lacks; `before` is its former version.
 pub(crate) fn assign<'a>(

@@ -10,3 +10,7 @@ pub const READY: &str = "local-cluster/ready";
 /// The exit code of the containers of a pod with restart policy `Never` or `OnFailure`, after they have run
 /// for [`pod_run_time`](crate::LocalClusterOptions::pod_run_time); 0 by default.
 pub const EXIT_CODE: &str = "local-cluster/exit-code";
+
+/// The IP address of a pod whose containers the user runs. The pod is started with this address instead of one
+/// of the cluster's, and serves nothing itself. Any other text is ignored.
+pub const POD_IP: &str = "local-cluster/pod-ip";

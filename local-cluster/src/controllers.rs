@@ -23,6 +23,7 @@ mod namespaces;
 mod owner_index;
 mod owner_references;
 mod pod_lifecycle;
+mod pod_traffic;
 mod pods;
 mod replica_sets;
 mod run;
@@ -51,7 +52,10 @@ use crate::writer::Cluster;
 pub(crate) fn spawn(cluster: &Arc<Cluster>, options: &LocalClusterOptions, tasks: &TaskTracker) {
     tasks.spawn(run(Arc::clone(cluster), Definitions::default()));
     if options.run_pods {
-        tasks.spawn(run(Arc::clone(cluster), PodLifecycle::new(options)));
+        tasks.spawn(run(
+            Arc::clone(cluster),
+            PodLifecycle::new(cluster, options),
+        ));
     }
     tasks.spawn(run(Arc::clone(cluster), GarbageCollector::default()));
     tasks.spawn(run(Arc::clone(cluster), Namespaces::default()));

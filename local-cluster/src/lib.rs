@@ -51,7 +51,7 @@
 //! * **Admission**: mutating and validating webhooks over HTTPS. The address of a webhook behind a service
 //!   is set by [`LocalClusterOptions::service_addresses`] or [`LocalCluster::set_service_address`].
 //! * **Controllers**: a scheduler and a kubelet for all nodes (optional: [`LocalClusterOptions::run_pods`]),
-//!   with readiness gates and the [`annotations`] that make a pod unready or fail; Deployments,
+//!   with readiness gates and the [`annotations`] that make a pod unready or fail, or give it an address; Deployments,
 //!   ReplicaSets, ReplicationControllers, StatefulSets, DaemonSets and Jobs; EndpointSlices; the garbage
 //!   collector, namespaces, CustomResourceDefinitions.
 //! * **Operation**: in memory, or in a directory that survives the process
@@ -60,7 +60,7 @@
 //!
 //! # What is not supported
 //!
-//! * **Containers**: pods run none, so their logs are empty, and exec, attach, port-forward, proxies,
+//! * **Containers**: pods run none, but may answer HTTP ([`LocalClusterOptions::pod_traffic`]), so their logs are empty, and exec, attach, port-forward, proxies,
 //!   `resize` and `ephemeralcontainers` return an error. Pods use neither volumes nor the resources of nodes.
 //!   Service account tokens are not issued.
 //! * **Stored without a controller**: CronJobs, autoscalers, Ingresses, network policies, disruption

@@ -30,6 +30,11 @@ pub struct LocalClusterOptions {
     /// kubelet: pods stay as clients leave them, and a deleted pod with a node stays until it is deleted
     /// with grace period 0.
     pub run_pods: bool,
+    /// Whether running pods have addresses in 127.0.0.0/8 and serve HTTP on the TCP ports of their containers;
+    /// off by default. `/healthz` follows the annotation [`READY`](crate::annotations::READY), `/slow?ms=` takes
+    /// its time, `/exit?code=` ends the containers, and anything else responds with the pod's name, its node
+    /// and the request's headers. Ports below 1024 get 8000 more where binding them needs privileges.
+    pub pod_traffic: bool,
     /// How many events the watch cache of each resource keeps, as long as their objects have at most 8 MiB of
     /// JSON; 10,000 by default. A watch from an older version, or one that falls further behind, receives
     /// `410 Expired`.
@@ -66,6 +71,7 @@ impl Default for LocalClusterOptions {
             pod_run_time: Duration::from_secs(1),
             nodes: vec![node(1), node(2)],
             run_pods: true,
+            pod_traffic: false,
             event_history: 10_000,
             service_addresses: BTreeMap::new(),
             data_dir: None,

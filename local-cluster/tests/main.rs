@@ -24,6 +24,7 @@ mod kube_client;
 mod kube_runtime;
 mod kubectl;
 mod lists;
+mod pod_traffic;
 mod recorded;
 mod scale;
 mod schemas;

@@ -3,7 +3,7 @@
 use crate::cloud::{Cloud, Quotas};
 use crate::faults::{self, FaultPreset};
 use crate::journal::{CallFollower, CallQuery};
-use crate::{Middleware, MockError, MockOptions, MockServer};
+use crate::{Middleware, MockError, MockOptions, MockServer, Traffic, TrafficOptions};
 use lbcf_serving::duration;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -117,6 +117,21 @@ pub struct MockDriverArgs {
     /// Start without the load balancers that the sample manifests name
     #[arg(long, env = "LBCF_MOCK_EMPTY")]
     pub empty: bool,
+
+    /// Have load balancers listen, each on an address in 127.0.0.0/8, and forward to their backends;
+    /// ports below 1024 get 8000 more
+    #[arg(long, env = "LBCF_MOCK_TRAFFIC")]
+    pub traffic: bool,
+
+    /// Time that connections and requests on a deregistered backend may take with --traffic, up to 24h
+    #[arg(
+        long,
+        env = "LBCF_MOCK_DRAIN_TIME",
+        value_name = "DURATION",
+        default_value = "5s",
+        value_parser = duration::parse_up_to_a_day
+    )]
+    pub drain_time: Duration,
 }
 
 impl From<&MockDriverArgs> for MockOptions {
@@ -157,6 +172,13 @@ pub async fn run(args: MockDriverArgs, middleware: impl Middleware) -> Result<()
     let cloud = cloud(&args)?;
     let options = MockOptions::from(&args);
     let calls = CallFollower::new(cloud.clone(), CallQuery::default());
+    let _traffic = args.traffic.then(|| {
+        let options = TrafficOptions {
+            drain_time: args.drain_time,
+            ..TrafficOptions::default()
+        };
+        Traffic::start(&cloud, options)
+    });
     let server = MockServer::start_with(cloud, args.listen, options, middleware).await?;
     let stopped = lbcf_serving::signals::shutdown().map_err(MockError::Signals)?;
     print(&server.url())?;
@@ -218,6 +240,8 @@ mod tests {
         assert_eq!(args.listen.to_string(), "127.0.0.1:8080");
         assert_eq!(args.journal_size, 1000);
         assert!(!args.empty);
+        assert!(!args.traffic);
+        assert_eq!(args.drain_time, TrafficOptions::default().drain_time);
         let options = MockOptions::from(&args);
         assert_eq!(options.creation(), Duration::from_millis(100).into());
         assert_eq!(Quotas::from(&args), Quotas::default());

@@ -32,6 +32,8 @@ pub use state::{
 use crate::WebhookCalls;
 use crate::faults::FaultTable;
 use crate::journal::{CallLog, CallQuery, JournalEntry};
+pub(crate) use crate::traffic::Draining;
+use crate::traffic::{DataPlane, LoadBalancerTraffic};
 use lbcf_driver_sdk::webhook::StringMap;
 use model::Model;
 use state_file::StateFile;
@@ -58,6 +60,8 @@ struct Shared {
     faults: FaultTable,
     /// Locked after the model.
     file: Mutex<Option<StateFile>>,
+    /// Locked after the model, if both are.
+    data_plane: Mutex<Option<Arc<DataPlane>>>,
 }
 
 #[derive(Debug, Clone)]
@@ -197,6 +201,7 @@ impl Cloud {
                 calls: CallLog::default(),
                 faults: FaultTable::default(),
                 file: Mutex::default(),
+                data_plane: Mutex::default(),
             }),
         }
     }
@@ -215,7 +220,7 @@ impl Cloud {
     /// An independent copy of this cloud: changes of it do not change this one.
     #[must_use]
     pub fn snapshot(&self) -> Self {
-        let copy = self.with(|model, _| model.clone());
+        let copy = self.read(|model, _| model.clone());
         Self {
             shared: Arc::new(Shared {
                 model: Mutex::new(copy),
@@ -224,6 +229,7 @@ impl Cloud {
                 calls: CallLog::default(),
                 faults: FaultTable::default(),
                 file: Mutex::default(),
+                data_plane: Mutex::default(),
             }),
         }
     }
@@ -231,13 +237,13 @@ impl Cloud {
     /// Everything that the cloud holds.
     #[must_use]
     pub fn state(&self) -> CloudState {
-        self.with(|model, now| CloudState::of(model, now))
+        self.read(CloudState::of)
     }
 
     /// The cloud as LBCF sees it.
     #[must_use]
     pub fn observe(&self) -> Observation {
-        self.with(|model, _| Observation::of(model))
+        self.read(|model, _| Observation::of(model))
     }
 
     /// The number of calls of each webhook, of all drivers of this cloud.
@@ -404,21 +410,80 @@ impl Cloud {
         self.call(|model, _| model.unbind(endpoint, address))
     }
 
-    /// Reads or changes the state atomically, at one point in time.
+    /// What each load balancer has served, by ID; empty without [`Traffic`](crate::Traffic).
+    #[must_use]
+    pub fn traffic(&self) -> BTreeMap<String, LoadBalancerTraffic> {
+        let plane = self.data_plane().clone();
+        plane.map(|plane| plane.view()).unwrap_or_default()
+    }
+
+    /// Waits for what is open on a target that is not bound any more, for at most `wait`. Returns
+    /// what still is.
+    pub(crate) async fn drained(
+        &self,
+        endpoint: &Endpoint,
+        address: &str,
+        wait: Duration,
+    ) -> Option<Draining> {
+        let plane = self.data_plane().clone();
+        plane?.drained(endpoint, address, wait).await
+    }
+
+    /// Changes the data plane, and returns the one before.
+    pub(crate) fn set_data_plane(&self, plane: Option<Arc<DataPlane>>) -> Option<Arc<DataPlane>> {
+        std::mem::replace(&mut self.data_plane(), plane)
+    }
+
+    /// Forgets this data plane.
+    pub(crate) fn unset_data_plane(&self, plane: &Arc<DataPlane>) {
+        self.data_plane().take_if(|it| Arc::ptr_eq(it, plane));
+    }
+
+    /// Makes the data plane what the state declares.
+    pub(crate) fn apply_to_data_plane(&self) {
+        self.with(|_, _| ());
+    }
+
+    fn data_plane(&self) -> MutexGuard<'_, Option<Arc<DataPlane>>> {
+        let plane = self.shared.data_plane.lock();
+        plane.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads or changes the state atomically, at one point in time. The data plane has followed
+    /// when it returns.
     fn with<R>(&self, operation: impl FnOnce(&mut Model, Duration) -> R) -> R {
-        let mut model = self
-            .shared
-            .model
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let now = self.shared.clock.now();
-        model.advance(now);
+        let (mut model, now) = self.model();
         let result = operation(&mut model, now);
+        self.follow(&model, now);
+        result
+    }
+
+    fn read<R>(&self, operation: impl FnOnce(&Model, Duration) -> R) -> R {
+        let (model, now) = self.model();
+        operation(&model, now)
+    }
+
+    /// The model, with the results of what has completed until now.
+    fn model(&self) -> (MutexGuard<'_, Model>, Duration) {
+        let model = self.shared.model.lock();
+        let mut model = model.unwrap_or_else(PoisonError::into_inner);
+        let now = self.shared.clock.now();
+        if model.advance(now) {
+            self.follow(&model, now);
+        }
+        (model, now)
+    }
+
+    /// Stores what the model declares, and has the data plane do it. The model stays locked meanwhile, so
+    /// that changes arrive in their order.
+    fn follow(&self, model: &Model, now: Duration) {
         if let Some(file) = &mut *self.file() {
             // The problem is shown by `/readyz`, and the next change tries again.
-            let _ = file.save(&CloudState::of(&model, now));
+            let _ = file.save(&CloudState::of(model, now));
         }
-        result
+        if let Some(plane) = &*self.data_plane() {
+            plane.apply(&CloudState::of(model, now));
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 
 use crate::MockOptions;
 use crate::backend_addr::{endpoint_address, node_address, pod_address};
-use crate::cloud::{Cloud, CloudError, Creation, Target};
+use crate::cloud::{Cloud, CloudError, Creation, Draining, Target};
 use crate::cloud_errors::ignore_not_found;
 use crate::fields::{Attributes, LbInfo, LbSpec, Parameters};
 use crate::not_ready_pods::{reference, stays_registered};
@@ -19,6 +19,12 @@ use lbcf_driver_sdk::request::{
 use lbcf_driver_sdk::webhook::{JudgePodDeregisterRequest, LoadBalancer, StringMap};
 use lbcf_driver_sdk::{Driver, HookError, ListedBackend, Rejection, fields};
 use std::time::Duration;
+
+/// How long a call waits for the connections of a backend: most requests take less, and then one call
+/// is enough.
+const DRAIN_WAIT: Duration = Duration::from_millis(500);
+/// When to ask again whether the connections of a backend have ended.
+const DRAIN_POLL: Duration = Duration::from_secs(1);
 
 /// The reference driver, for the cloud in memory.
 #[derive(Debug, Clone)]
@@ -144,8 +150,17 @@ impl Driver for ClbDriver {
 
     async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), HookError> {
         let cloud = self.cloud_for(request.dry_run);
+        let (endpoint, address) = (request.lb_info.into(), request.backend_addr);
         // Not registered, or no such load balancer: either is a success (b124).
-        ignore_not_found(cloud.unbind(&request.lb_info.into(), &request.backend_addr))
+        ignore_not_found(cloud.unbind(&endpoint, &address))?;
+        // The cloud knows what is open, so a restarted driver replies the same.
+        match cloud.drained(&endpoint, &address, DRAIN_WAIT).await {
+            None => Ok(()),
+            Some(Draining { open, remaining }) => {
+                let running = HookError::running(format!("{open} connections are draining"));
+                Err(running.retry_after(remaining.min(DRAIN_POLL)))
+            }
+        }
     }
 
     async fn judge_pod_deregister(

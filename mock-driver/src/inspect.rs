@@ -7,6 +7,7 @@ mod clock;
 mod creations;
 mod fault;
 mod faults;
+mod load_balancers;
 mod openapi;
 mod requests;
 
@@ -29,7 +30,11 @@ pub(crate) fn router(cloud: Cloud, process: DriverProcess) -> Router {
                 .put(restore)
                 .layer(DefaultBodyLimit::max(body::LONGEST)),
         )
-        .route("/loadbalancers/{id}", delete(reset_load_balancer))
+        .route("/loadbalancers", get(load_balancers::list))
+        .route(
+            "/loadbalancers/{id}",
+            get(load_balancers::show).delete(reset_load_balancer),
+        )
         .route("/observe", get(observe))
         .route("/observe/foreign", post(by_hand::foreign))
         .route("/observe/unbind", post(by_hand::unbind))

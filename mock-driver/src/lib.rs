@@ -49,6 +49,10 @@
 //! A [`Middleware`] changes what callers see of the driver. The crate `lbcf-defective-driver` makes
 //! it misbehave in the ways that drivers in the field do, and `lbcf mock-driver` has flags for that.
 //!
+//! # Traffic
+//!
+//! [`Traffic`] has the load balancers of a cloud listen on this machine and forward to their backends.
+//!
 //! # Beside the webhooks
 //!
 //! | | |
@@ -56,6 +60,7 @@
 //! | `GET /` | a page with the load balancers, the last calls, and switches for faults |
 //! | `GET /_mock/state` | everything that the cloud holds; `PUT` replaces it |
 //! | `DELETE /_mock/loadbalancers/{id}` | restores the initial state of one instance: mostly, that it does not exist |
+//! | `GET /_mock/loadbalancers` | the load balancers, and with [`Traffic`] where they listen and what they have served; `/{id}` is one of them |
 //! | `GET /_mock/observe` | the load balancers of LBCF, by the identities that the controller stores |
 //! | `GET /_mock/requests` | the last webhook calls; `?webhook=`, `?recordID=`, `?loadBalancer=`, `?address=`, `?status=` with `*` and `?`, `?fault=true`, `?since=`, `?bodies=true` |
 //! | `GET /_mock/requests/{number}` | one of them, with its bodies |
@@ -124,6 +129,7 @@ mod process;
 mod router;
 mod server;
 mod strict;
+mod traffic;
 
 pub use cloud::{
     AddListenerError, BindError, Clock, Cloud, CloudError, CloudState, CreateError, Creation,
@@ -146,3 +152,7 @@ pub use not_ready_pods::KEEP_REGISTERED;
 pub use options::MockOptions;
 pub use router::{router, router_with};
 pub use server::MockServer;
+pub use traffic::{
+    AddressMode, BackendTraffic, ListenerTraffic, LoadBalancerTraffic, PORT_OFFSET, Traffic,
+    TrafficCounts, TrafficOptions,
+};

@@ -20,3 +20,4 @@ mod page;
 mod restart;
 mod server;
 mod support;
+mod traffic;

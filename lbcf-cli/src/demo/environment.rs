@@ -10,7 +10,7 @@ use lbcf_controller::admission::{AdmissionServer, Certificates};
 use lbcf_controller::names::SYSTEM_NAMESPACE;
 use lbcf_controller::{Backoff, CallCounts, Controller, ObjectKey, Options};
 use local_cluster::{LocalCluster, LocalClusterOptions, ServerHandle};
-use mock_driver::{Cloud, MockOptions, MockServer};
+use mock_driver::{Cloud, MockOptions, MockServer, Traffic, TrafficOptions};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -45,6 +45,8 @@ struct DemoDriver {
     addr: SocketAddr,
     /// `None` while the driver is down.
     server: Option<MockServer>,
+    /// The load balancers forward also while the driver is down.
+    traffic: Option<Traffic>,
 }
 
 /// The host of the example driver, which is a Service in a cluster.
@@ -52,9 +54,13 @@ pub(super) const DRIVER_HOST: &str = "clb-app-driver.kube-system.svc.cluster.loc
 
 impl DemoEnvironment {
     pub(super) async fn start(args: &DemoArgs) -> Result<Self, DemoError> {
-        let cluster = LocalCluster::start(LocalClusterOptions::default())
-            .await
-            .map_err(DemoError::Cluster)?;
+        let has_traffic = args.driver_url.is_none() && has_loopback_addresses();
+        let options = LocalClusterOptions {
+            pod_traffic: has_traffic,
+            ..LocalClusterOptions::default()
+        };
+        let cluster = LocalCluster::start(options).await;
+        let cluster = cluster.map_err(DemoError::Cluster)?;
         let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let server = cluster.serve(any_port).await.map_err(DemoError::Cluster)?;
         let (kubeconfig, own_folder) = write_kubeconfig(args.kubeconfig.as_deref(), &server)?;
@@ -63,7 +69,10 @@ impl DemoEnvironment {
             .map_err(DemoError::Prepare)?;
         let mock = match args.driver_url {
             Some(_) => None,
-            None => Some(DemoDriver::start(any_port).await?),
+            None => {
+                let drain_time = has_traffic.then_some(args.drain_time);
+                Some(DemoDriver::start(any_port, drain_time).await?)
+            }
         };
         let driver_url = match (&args.driver_url, &mock) {
             (Some(url), _) => url.clone(),
@@ -109,6 +118,12 @@ impl DemoEnvironment {
 
     pub(super) const fn has_mock(&self) -> bool {
         self.mock.is_some()
+    }
+
+    /// The cloud whose load balancers forward to the pods, if they do.
+    pub(super) fn forwarding_cloud(&self) -> Option<&Cloud> {
+        let mock = self.mock.as_ref()?;
+        mock.traffic.is_some().then_some(&mock.cloud)
     }
 
     /// The number of calls of each webhook so far.
@@ -159,8 +174,16 @@ impl DemoEnvironment {
 }
 
 impl DemoDriver {
-    async fn start(addr: SocketAddr) -> Result<Self, DemoError> {
+    /// With a drain time, load balancers forward.
+    async fn start(addr: SocketAddr, drain_time: Option<Duration>) -> Result<Self, DemoError> {
         let cloud = Cloud::with_samples();
+        let traffic = drain_time.map(|drain_time| {
+            let options = TrafficOptions {
+                drain_time,
+                ..TrafficOptions::default()
+            };
+            Traffic::start(&cloud, options)
+        });
         let server = MockServer::start(cloud.clone(), addr, mock_options())
             .await
             .map_err(DemoError::Driver)?;
@@ -168,8 +191,14 @@ impl DemoDriver {
             cloud,
             addr: server.addr(),
             server: Some(server),
+            traffic,
         })
     }
+}
+
+/// Whether pods can have addresses of their own on this machine: on macOS each needs an alias.
+fn has_loopback_addresses() -> bool {
+    std::net::UdpSocket::bind((Ipv4Addr::new(127, 0, 0, 2), 0)).is_ok()
 }
 
 fn mock_options() -> MockOptions {

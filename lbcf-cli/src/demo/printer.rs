@@ -2,6 +2,7 @@
 
 use super::Output;
 use super::environment::{self, DemoEnvironment};
+use super::load::TrafficReport;
 use super::report::{Report, StepReport};
 use std::io::{IsTerminal, Result, Write};
 
@@ -10,6 +11,24 @@ use std::io::{IsTerminal, Result, Write};
 pub(super) struct Printer {
     is_enabled: bool,
     has_colour: bool,
+}
+
+/// How many pods are shown with their requests.
+const PODS_SHOWN: usize = 8;
+
+fn summary_of(traffic: &TrafficReport) -> String {
+    let mut pods: Vec<_> = traffic.by_backend.iter().collect();
+    pods.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let mut shown: Vec<String> = pods
+        .iter()
+        .take(PODS_SHOWN)
+        .map(|(pod, count)| format!("{pod} {count}"))
+        .collect();
+    if pods.len() > PODS_SHOWN {
+        shown.push(format!("{} more pods", pods.len() - PODS_SHOWN));
+    }
+    let (requests, failed) = (traffic.requests, traffic.failed);
+    format!("{requests} requests, {failed} failed; {}", shown.join(", "))
 }
 
 impl Printer {
@@ -99,6 +118,12 @@ impl Printer {
             let label = if at == 0 { "cloud     " } else { "          " };
             self.line(format!("  {label}{line}"))?;
         }
+        if let Some(traffic) = &step.traffic {
+            self.line(format!("  traffic   {}", summary_of(traffic)))?;
+            for error in &traffic.errors {
+                self.line(format!("            {} {error}", self.red("failed:")))?;
+            }
+        }
         let seconds = step.ms as f64 / 1000.0;
         match &step.error {
             None => self.line(format!("  {} in {seconds:.1} s", self.green("passed"))),
@@ -113,6 +138,9 @@ impl Printer {
         self.line("")?;
         for leak in &report.leaked {
             self.line(format!("  {} {leak}", self.red("left behind:")))?;
+        }
+        if let Some(traffic) = &report.traffic {
+            self.line(format!("traffic: {}", summary_of(traffic)))?;
         }
         let taken = report
             .steps

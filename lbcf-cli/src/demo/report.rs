@@ -1,5 +1,6 @@
 //! The result of the tour.
 
+use super::load::TrafficReport;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -10,7 +11,11 @@ pub struct Report {
     pub steps: Vec<StepReport>,
     /// Objects that were left behind in the cloud or the cluster; empty when all is well.
     pub leaked: Vec<String>,
-    /// Whether every step passed or was skipped, and nothing was left behind.
+    /// The requests that clients sent through the load balancer from the second step to the last but one; none
+    /// with fewer than two pods, with another driver, and where pods cannot have addresses of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<TrafficReport>,
+    /// Whether every step passed or was skipped, nothing was left behind, and no request failed.
     pub passed: bool,
     /// Whether a signal ended the tour early.
     #[serde(skip)]
@@ -30,6 +35,9 @@ pub struct StepReport {
     pub ms: u64,
     /// The number of calls of each webhook that was called.
     pub webhooks: BTreeMap<&'static str, u64>,
+    /// The requests that were answered, or failed, during the step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<TrafficReport>,
     /// The reason for which the step failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -39,14 +47,22 @@ pub struct StepReport {
 }
 
 impl Report {
-    pub(super) fn new(steps: Vec<StepReport>, leaked: Vec<String>) -> Self {
+    pub(super) fn new(
+        steps: Vec<StepReport>,
+        leaked: Vec<String>,
+        traffic: Option<TrafficReport>,
+    ) -> Self {
         let passed = leaked.is_empty()
+            && traffic
+                .as_ref()
+                .is_none_or(|it| it.failed == 0 && it.requests > 0)
             && steps
                 .iter()
                 .all(|step| step.passed || step.skipped.is_some());
         Self {
             steps,
             leaked,
+            traffic,
             passed,
             interrupted: false,
         }
@@ -71,6 +87,7 @@ mod tests {
             passed,
             ms: 1,
             webhooks: BTreeMap::from([("ensureBackend", 3)]),
+            traffic: None,
             error: None,
             skipped: skipped.map(str::to_owned),
         }
@@ -78,20 +95,50 @@ mod tests {
 
     #[test]
     fn a_failed_step_and_a_leak_fail_the_tour_and_a_skipped_step_does_not() {
-        assert!(Report::new(vec![step(true, None), step(false, Some("why"))], vec![]).passed);
-        assert!(!Report::new(vec![step(true, None), step(false, None)], vec![]).passed);
-        assert!(!Report::new(vec![step(true, None)], vec!["a target".into()]).passed);
+        assert!(
+            Report::new(
+                vec![step(true, None), step(false, Some("why"))],
+                vec![],
+                None
+            )
+            .passed
+        );
+        assert!(!Report::new(vec![step(true, None), step(false, None)], vec![], None).passed);
+        assert!(!Report::new(vec![step(true, None)], vec!["a target".into()], None).passed);
+    }
+
+    #[test]
+    fn a_failed_request_fails_the_tour_and_so_does_none_at_all() {
+        let traffic = |requests, failed| TrafficReport {
+            requests,
+            failed,
+            ..TrafficReport::default()
+        };
+        for (traffic, passed) in [
+            (traffic(9, 0), true),
+            (traffic(9, 1), false),
+            (traffic(0, 0), false),
+        ] {
+            let report = Report::new(vec![step(true, None)], vec![], Some(traffic));
+            assert_eq!(report.passed, passed);
+        }
     }
 
     #[test]
     fn the_document_has_the_documented_form() {
-        let report = Report::new(vec![step(true, None)], vec![]);
+        let traffic = TrafficReport {
+            requests: 2,
+            by_backend: BTreeMap::from([("my-pod-0".into(), 2)]),
+            ..TrafficReport::default()
+        };
+        let report = Report::new(vec![step(true, None)], vec![], Some(traffic));
         assert_eq!(
             serde_json::to_value(report).unwrap(),
             serde_json::json!({
                 "steps": [{"id": "register", "title": "title", "passed": true, "ms": 1,
                            "webhooks": {"ensureBackend": 3}}],
                 "leaked": [],
+                "traffic": {"requests": 2, "failed": 0, "byBackend": {"my-pod-0": 2}},
                 "passed": true,
             })
         );

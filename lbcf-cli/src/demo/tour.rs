@@ -2,10 +2,11 @@
 
 use super::environment::DemoEnvironment;
 use super::kubectl::NAMESPACE;
+use super::load::{LoadGenerator, TrafficReport};
 use super::printer::Printer;
 use super::report::{Report, StepReport};
 use super::scenario::Scenario;
-use super::steps::{self, STEPS};
+use super::steps::{self, STEPS, TourStep};
 use std::collections::BTreeMap;
 use std::io;
 use std::time::Instant;
@@ -18,9 +19,18 @@ pub(super) async fn run(
 ) -> io::Result<Report> {
     let mut scenario = Scenario::new(environment, printer, pods);
     let mut reports = Vec::new();
+    let mut load: Option<LoadGenerator> = None;
+    let mut traffic: Option<TrafficReport> = None;
     for (at, step) in STEPS.iter().enumerate() {
         let title = step.title(&scenario);
         printer.step_started(at + 1, STEPS.len(), step.id(), &title)?;
+        if *step == TourStep::Teardown
+            && let Some(load) = load.take()
+        {
+            // The load balancer is deleted, so its clients have to be gone.
+            traffic = Some(load.stop().await);
+        }
+        let sent = load.as_ref().map(LoadGenerator::report);
         let before = scenario.environment.calls();
         let began = Instant::now();
         let outcome = step.run(&mut scenario).await;
@@ -31,6 +41,10 @@ pub(super) async fn run(
             passed: false,
             ms,
             webhooks: difference(&before, &scenario.environment.calls()),
+            traffic: load
+                .as_ref()
+                .zip(sent)
+                .map(|(load, sent)| load.report().since(&sent)),
             error: None,
             skipped: None,
         };
@@ -42,10 +56,15 @@ pub(super) async fn run(
         let cloud = scenario.environment.cloud.describe().await;
         printer.step_ended(&report, &cloud)?;
         reports.push(report);
+        // With a single pod, requests fail whenever that is not registered.
+        if *step == TourStep::Register && pods > 1 {
+            let cloud = scenario.environment.forwarding_cloud();
+            load = cloud.and_then(LoadGenerator::start);
+        }
     }
     let mut leaked = scenario.environment.cloud.left_behind();
     leaked.extend(steps::left_in_cluster(&scenario.environment.client()).await);
-    let report = Report::new(reports, leaked);
+    let report = Report::new(reports, leaked, traffic);
     printer.summary(&report)?;
     Ok(report)
 }
@@ -79,6 +98,17 @@ pub(super) async fn set_up_again(
             "  curl {}/_mock/state",
             scenario.environment.driver_url
         ))?;
+    }
+    if let Some(cloud) = scenario.environment.forwarding_cloud() {
+        for load_balancer in cloud.traffic().into_values() {
+            let listeners = load_balancer.listeners.into_iter();
+            for addr in listeners
+                .filter(|it| !it.backends.is_empty())
+                .filter_map(|it| it.listens)
+            {
+                printer.line(format!("  curl http://{addr}/   # the load balancer"))?;
+            }
+        }
     }
     printer.line("Ctrl-C ends it.")
 }

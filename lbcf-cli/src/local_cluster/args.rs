@@ -101,6 +101,11 @@ pub(crate) struct LocalClusterArgs {
     /// Time from a running pod's deletion until it is removed; at most its grace period
     #[arg(long, env = "LBCF_LOCAL_CLUSTER_POD_TERMINATION_DELAY", value_name = "DURATION", default_value = "500ms", value_parser = duration::parse)]
     pod_termination_delay: Duration,
+
+    /// Have running pods serve HTTP on their containers' TCP ports, at addresses in 127.0.0.0/8; ports
+    /// below 1024 get 8000 more where binding them needs privileges
+    #[arg(long, env = "LBCF_LOCAL_CLUSTER_POD_TRAFFIC")]
+    pod_traffic: bool,
 }
 
 impl LocalClusterArgs {
@@ -108,6 +113,7 @@ impl LocalClusterArgs {
         LocalClusterOptions {
             pod_ready_delay: self.pod_ready_delay,
             pod_termination_delay: self.pod_termination_delay,
+            pod_traffic: self.pod_traffic,
             nodes: (1..=self.nodes).map(node).collect(),
             data_dir: self.data_dir.clone(),
             ..LocalClusterOptions::default()
@@ -206,6 +212,7 @@ mod tests {
             "--nodes=300",
             "--pod-ready-delay=2s",
             "--pod-termination-delay=0s",
+            "--pod-traffic",
             "--tls",
             "--tls-san=a.example,10.0.0.1",
             "--token=s3cret",
@@ -215,6 +222,7 @@ mod tests {
         assert_eq!(cluster.nodes[299].address.to_string(), "192.168.101.54");
         assert_eq!(cluster.pod_ready_delay, Duration::from_secs(2));
         assert_eq!(cluster.pod_termination_delay, Duration::ZERO);
+        assert!(cluster.pod_traffic);
         let serving = args.serving().unwrap();
         let names = vec!["a.example".to_owned(), "10.0.0.1".to_owned()];
         assert_eq!(serving.tls, Some(Tls::SelfSignedCa { names }));

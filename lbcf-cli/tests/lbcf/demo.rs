@@ -71,6 +71,13 @@ fn the_tour_passes_in_all_steps_and_calls_every_webhook() {
     }
     assert_eq!(report["leaked"], serde_json::json!([]));
     assert_eq!(report["passed"], true);
+    let traffic = &report["traffic"];
+    assert!(traffic["requests"].as_u64().unwrap() > 100, "{traffic}");
+    assert_eq!(traffic["failed"], 0, "{traffic}");
+    assert!(
+        traffic["byBackend"].as_object().unwrap().len() > 3,
+        "{traffic}"
+    );
     assert_eq!(webhooks(&report, "register")["ensureBackend"], 3);
     for (step, calls) in [
         ("not-ready", json!({"deregisterBackend": 1})),
@@ -122,6 +129,21 @@ fn the_tour_passes_with_fifty_pods_and_with_one() {
 }
 
 #[test]
+fn d82_without_draining_requests_fail_and_so_does_the_tour() {
+    let (code, report) = tour(&["--drain-time", "0s"]);
+    assert_eq!(code, Some(1), "{report:#}");
+    assert_eq!(report["passed"], false);
+    assert!(report["traffic"]["failed"].as_u64().unwrap() > 0);
+    assert!(report["traffic"]["errors"][0].is_string());
+    for step in report["steps"].as_array().unwrap() {
+        assert_eq!(
+            step["passed"], true,
+            "the rest is as it should be: {step:#}"
+        );
+    }
+}
+
+#[test]
 fn with_another_driver_steps_that_need_the_mock_are_skipped() {
     let driver = Running::start(&[
         "mock-driver",
@@ -133,6 +155,7 @@ fn with_another_driver_steps_that_need_the_mock_are_skipped() {
     let url = driver.line_with("http://").trim().to_owned();
     let (code, report) = tour(&["--driver-url", &url]);
     assert_eq!(code, Some(0), "{report:#}");
+    assert_eq!(report.get("traffic"), None);
     assert_eq!(ids(&report), STEPS);
     for step in report["steps"].as_array().unwrap() {
         let is_skipped = OF_THE_MOCK.contains(&step["id"].as_str().unwrap());
@@ -171,6 +194,8 @@ fn the_text_has_the_kubectl_commands_and_the_state_of_the_cloud() {
         "cloud     empty",
         "denied the request: invalid Backend, msg: parameters.weight: \"1000\"",
         "the fewest targets of the Deployment during the rollout: 4 of 4",
+        " failed; my-pod-",
+        " requests, 0 failed; ",
         "passed: 16 of 16 steps; nothing was left behind",
     ] {
         assert!(stdout.contains(part), "{part:?} is missing in\n{stdout}");

@@ -83,7 +83,7 @@ fn kubectl_works_while_the_demo_keeps_running() {
         "lbcf-clb-application",
         "my-load-balancer-1",
         "my-lb-backend-2",
-        "10.244.",
+        "127.244.",
     ] {
         assert!(all.contains(row), "{row} is missing:\n{all}");
     }

@@ -1,5 +1,6 @@
-use std::sync::Arc;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 
 /// A connection: whether it is to close, and whether it has a request. Clones are of the same
@@ -13,6 +14,7 @@ struct State {
     ended: AtomicUsize,
     closing: CancellationToken,
     resets: AtomicBool,
+    peer: OnceLock<SocketAddr>,
 }
 
 impl Connection {
@@ -22,7 +24,18 @@ impl Connection {
             ended: AtomicUsize::new(0),
             closing,
             resets: AtomicBool::new(false),
+            peer: OnceLock::new(),
         }))
+    }
+
+    /// The client's address.
+    #[must_use]
+    pub fn peer(&self) -> Option<SocketAddr> {
+        self.0.peer.get().copied()
+    }
+
+    pub(super) fn set_peer(&self, peer: SocketAddr) {
+        _ = self.0.peer.set(peer);
     }
 
     /// Cancelled when the connection is to close. It then gets no further request, and a response

@@ -86,7 +86,8 @@ pub(super) async fn serve_connection<S, B>(
         }
     };
     let reset = |stream: &TlsStream<TcpStream>| reset(stream.get_ref().0);
-    requests(stream, reset, service, connection, limits, close).await;
+    // In a box, so that connections without TLS do not have room for it.
+    Box::pin(requests(stream, reset, service, connection, limits, close)).await;
 }
 
 /// Makes the end of a stream a reset, which discards what was not sent.

@@ -6,6 +6,7 @@ mod pod_ips;
 mod pod_status;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::ErrorKind;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,13 +16,16 @@ use tokio::time::Instant;
 
 use self::node_index::{NodeIndex, NodeTransition, PodKey};
 use self::phase::{NodeState, PodAction, ReadinessTrigger, bound, next_action, unbound};
-use self::pod_ips::PodIps;
+use self::pod_ips::{FIRST_IP, PodIps};
 use self::pod_status::{ReadinessInputs, exited, started, with_readiness};
+pub(super) use self::pod_status::{crashed, exited_with, restarted, restarts};
 use super::delay_queue::DelayQueue;
+use super::pod_traffic::{PodServers, pod_ip};
 use super::pods::{has_ended, node_name, phase, restart_counts};
 use super::run::Controller;
 use super::scheduling::unschedulable;
 use super::write::{delete, modify};
+use crate::addresses::FIRST_LOCAL_POD;
 use crate::clock;
 use crate::object::{self, Object, at, is_deleting, items, text};
 use crate::options::LocalClusterOptions;
@@ -31,6 +35,9 @@ use crate::writer::Cluster;
 
 /// Longer than any process runs, and short enough to be added to a time.
 const FOREVER: Duration = Duration::from_secs(10 * 365 * 86_400);
+
+/// How many addresses are tried for a pod that serves.
+const ADDRESS_TRIES: usize = 256;
 
 /// The first and the longest back-off of containers that failed.
 const BACK_OFF: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(300)];
@@ -56,14 +63,19 @@ pub(super) struct PodLifecycle {
     /// Pods that fit no node, until a node changes.
     unschedulable: BTreeMap<String, PodTask>,
     pod_ips: PodIps,
+    /// What the pods serve, if they do.
+    servers: Option<PodServers>,
     readiness: HashMap<String, ReadinessInputs>,
     /// Pods whose node has changed, and what that does to their readiness.
     affected: BTreeSet<(PodKey, Option<ReadinessTrigger>)>,
 }
 
 impl PodLifecycle {
-    pub(super) fn new(options: &LocalClusterOptions) -> Self {
+    pub(super) fn new(cluster: &Arc<Cluster>, options: &LocalClusterOptions) -> Self {
+        let serve = options.pod_traffic;
+        let servers = || PodServers::new(Arc::clone(cluster), options.pod_ready_delay);
         Self {
+            servers: serve.then(servers),
             pods: Resource::new("", "pods"),
             nodes: Resource::new("", "nodes"),
             ready_delay: options.pod_ready_delay,
@@ -72,7 +84,7 @@ impl PodLifecycle {
             node_index: NodeIndex::default(),
             queue: DelayQueue::default(),
             unschedulable: BTreeMap::new(),
-            pod_ips: PodIps::default(),
+            pod_ips: PodIps::new(if serve { FIRST_LOCAL_POD } else { FIRST_IP }),
             readiness: HashMap::new(),
             affected: BTreeSet::new(),
         }
@@ -100,6 +112,7 @@ impl PodLifecycle {
         let key = (pod.namespace.clone(), pod.name.clone());
         if deleted {
             self.pod_ips.release(uid);
+            self.servers.iter_mut().for_each(|it| it.stop(uid));
             self.unschedulable.remove(uid);
             self.readiness.remove(uid);
             self.node_index.apply_pod(uid, key, None);
@@ -109,6 +122,7 @@ impl PodLifecycle {
         if let Some(ip) = ip.and_then(|ip| ip.parse::<Ipv4Addr>().ok()) {
             self.pod_ips.insert(uid, ip);
         }
+        self.servers.iter_mut().for_each(|it| it.apply(pod));
         self.node_index.apply_pod(uid, key, node_name(&pod.object));
         let inputs = ReadinessInputs::of(&pod.object);
         let before = self.readiness.insert(uid.to_owned(), inputs.clone());
@@ -181,12 +195,13 @@ impl PodLifecycle {
                 }
             }
             PodAction::Start => {
-                let Some(ip) = self.pod_ips.allocate(&task.uid) else {
+                let (ips, servers) = (&mut self.pod_ips, &mut self.servers);
+                let Some(ip) = start_serving(ips, servers, &pod.object) else {
                     tracing::warn!(pod = task.name, "all pod addresses are in use");
                     return;
                 };
                 let host_ip = node_name(&pod.object).and_then(|node| self.node_index.address(node));
-                let (ip, host_ip) = (ip.to_string(), host_ip.unwrap_or("127.0.0.1"));
+                let host_ip = host_ip.unwrap_or("127.0.0.1");
                 change(&|pod| started(pod, &ip, host_ip, &now));
             }
             PodAction::UpdateReadiness(trigger) => {
@@ -216,6 +231,35 @@ impl PodLifecycle {
     }
 }
 
+/// Allocates a pod's address, at which it serves, if pods do.
+fn start_serving(
+    pod_ips: &mut PodIps,
+    servers: &mut Option<PodServers>,
+    pod: &Object,
+) -> Option<String> {
+    if let Some(ip) = pod_ip(pod) {
+        return Some(ip.to_owned());
+    }
+    let uid = object::uid(pod);
+    for _ in 0..ADDRESS_TRIES {
+        let ip = pod_ips.allocate(uid)?;
+        let Some(servers) = servers else {
+            return Some(ip.to_string());
+        };
+        match servers.start(pod, ip) {
+            Ok(()) => return Some(ip.to_string()),
+            // Another cluster may run on this machine.
+            Err(error) if error.kind() == ErrorKind::AddrInUse => pod_ips.release(uid),
+            Err(error) => {
+                let pod = object::name(pod);
+                tracing::warn!(pod, %ip, %error, "the pod cannot serve");
+                return Some(ip.to_string());
+            }
+        }
+    }
+    None
+}
+
 /// Whether the readiness of a pod on a node in this state follows from the trigger.
 fn updates_readiness(pod: &Object, node: NodeState, trigger: ReadinessTrigger) -> bool {
     let expected = match trigger {
@@ -229,10 +273,12 @@ impl Controller for PodLifecycle {
     fn reset(&mut self, objects: Vec<(Resource, Arc<Stored>)>) {
         // The queue stays: each task is checked when it is due.
         let before = std::mem::take(&mut self.node_index);
-        self.pod_ips = PodIps::default();
+        self.pod_ips.clear();
         self.unschedulable.clear();
         let uids: BTreeSet<&str> = objects.iter().map(|(_, o)| o.uid()).collect();
         self.readiness.retain(|uid, _| uids.contains(uid.as_str()));
+        let exists = |uid: &str| uids.contains(uid);
+        self.servers.iter_mut().for_each(|it| it.retain(exists));
         let (pods, nodes) = (self.pods.clone(), self.nodes.clone());
         let of = |resource: Resource| objects.iter().filter(move |(r, _)| *r == resource);
         of(pods.clone()).for_each(|(_, pod)| {
@@ -277,7 +323,7 @@ fn grace_period(pod: &Object) -> Duration {
 }
 
 /// How long containers wait before they run again after a failure.
-fn back_off(pod: &Object) -> Duration {
+pub(super) fn back_off(pod: &Object) -> Duration {
     let [first, longest] = BACK_OFF;
     match u32::try_from(restart_counts(pod).max().unwrap_or(0)) {
         Ok(0) | Err(_) => Duration::ZERO,

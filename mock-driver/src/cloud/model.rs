@@ -133,8 +133,10 @@ impl Model {
         self.ids = other.ids;
     }
 
-    /// Puts in place the results of the stages that have completed.
-    pub(super) fn advance(&mut self, now: Duration) {
+    /// Puts in place the results of the stages that have completed, and returns whether there are
+    /// any.
+    pub(super) fn advance(&mut self, now: Duration) -> bool {
+        let mut has_changed = false;
         for (id, load_balancer) in &mut self.load_balancers {
             let Some(origin) = load_balancer.origin.as_mut() else {
                 continue;
@@ -142,6 +144,7 @@ impl Model {
             if origin.endpoint.is_some() || !origin.has_completed(CreationStage::Listener, now) {
                 continue;
             }
+            has_changed = true;
             let listener_id = origin
                 .listener
                 .get_or_insert_with(|| self.ids.next_listener())
@@ -162,6 +165,7 @@ impl Model {
             group.used_by.insert(origin.token.clone());
             origin.endpoint = Some(endpoint);
         }
+        has_changed
     }
 
     /// Adds an instance with one TCP listener that no driver has created.

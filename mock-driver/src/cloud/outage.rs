@@ -92,7 +92,7 @@ impl Cloud {
     /// Whether the API is unavailable.
     #[must_use]
     pub fn has_outage(&self) -> bool {
-        self.with(|model, _| model.outage)
+        self.read(|model, _| model.outage)
     }
 
     /// A call of the API, which fails during an outage.

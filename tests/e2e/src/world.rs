@@ -76,6 +76,17 @@ impl World {
         Self::bare_with(MockOptions::default()).await
     }
 
+    /// A world without admission webhooks, whose pods serve HTTP on the ports of their containers.
+    pub async fn with_pod_traffic() -> Self {
+        let options = LocalClusterOptions {
+            pod_traffic: true,
+            ..Cluster::options()
+        };
+        let cluster = Cluster::start_embedded(options).await;
+        let client = cluster.client_as("test");
+        Self::of_cluster(cluster, client, MockOptions::default(), &CRDS).await
+    }
+
     /// A world without admission webhooks, whose cluster can be backed up and restored.
     pub async fn stored() -> Self {
         let storage = Storage::new();

@@ -205,11 +205,70 @@ fn terminated(code: i64, started: &Value, now: &str) -> Value {
     })
 }
 
-/// The pod after its containers have exited: ended, or restarted if its policy asks for it.
+/// The pod after its containers have exited as its annotation says.
 pub(super) fn exited(pod: &Object, now: &str) -> Object {
+    let code = annotation(pod, annotations::EXIT_CODE).and_then(|code| code.parse().ok());
+    exited_with(pod, code.unwrap_or(0), now)
+}
+
+/// Whether containers that exit with this code run again.
+pub(in crate::controllers) fn restarts(pod: &Object, code: i64) -> bool {
+    match text(pod, &["spec", "restartPolicy"]) {
+        Some("Never") => false,
+        Some("OnFailure") => code != 0,
+        _ => true,
+    }
+}
+
+/// The pod while its containers wait to run again.
+pub(in crate::controllers) fn crashed(pod: &Object, code: i64, now: &str) -> Object {
     let mut pod = pod.clone();
-    let code = annotation(&pod, annotations::EXIT_CODE).and_then(|code| code.parse().ok());
-    let code: i64 = code.unwrap_or(0);
+    for container in running(&mut pod) {
+        let started = container.pointer("/state/running/startedAt").cloned();
+        let end = terminated(code, &started.unwrap_or_default(), now);
+        let count = container["restartCount"].as_i64().unwrap_or(0);
+        container["restartCount"] = json!(count.saturating_add(1));
+        container["lastState"] = json!({"terminated": end});
+        container["state"] = json!({"waiting": {"reason": "CrashLoopBackOff"}});
+        container["ready"] = json!(false);
+        container["started"] = json!(false);
+    }
+    conditions::change(&mut pod, |list| {
+        for kind in ["ContainersReady", "Ready"] {
+            let why_not = Some(("ContainersNotReady".to_owned(), String::new()));
+            set(list, kind, why_not, now);
+        }
+    });
+    pod
+}
+
+/// The pod when its containers run again.
+pub(in crate::controllers) fn restarted(pod: &Object, now: &str) -> Object {
+    let mut pod = pod.clone();
+    let ready = ReadinessInputs::of(&pod).containers;
+    for container in statuses(&mut pod) {
+        container["state"] = json!({"running": {"startedAt": now}});
+        container["ready"] = json!(ready);
+        container["started"] = json!(true);
+    }
+    update_containers_ready(&mut pod, now);
+    update_ready(&mut pod, now);
+    pod
+}
+
+fn running(pod: &mut Object) -> impl Iterator<Item = &mut Value> {
+    statuses(pod).filter(|it| it.pointer("/state/running").is_some())
+}
+
+fn statuses(pod: &mut Object) -> impl Iterator<Item = &mut Value> {
+    let statuses = child(pod, "status").get_mut("containerStatuses");
+    let statuses = statuses.and_then(Value::as_array_mut).into_iter().flatten();
+    statuses.filter(|it| it.is_object())
+}
+
+/// The pod after its containers have exited: ended, or restarted if its policy asks for it.
+pub(in crate::controllers) fn exited_with(pod: &Object, code: i64, now: &str) -> Object {
+    let mut pod = pod.clone();
     let restarts = code != 0 && text(&pod, &["spec", "restartPolicy"]) == Some("OnFailure");
     let status = child(&mut pod, "status");
     if let Some(Value::Array(list)) = status.get_mut("containerStatuses") {

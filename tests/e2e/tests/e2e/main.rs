@@ -45,4 +45,5 @@ mod shared;
 mod sizes;
 mod start;
 mod takeover;
+mod traffic;
 mod waiting;

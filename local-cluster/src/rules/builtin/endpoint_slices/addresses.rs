@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::FQDN;
 use super::names::{label_messages, subdomain_messages};
+use crate::addresses::is_local_pod;
 use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 
@@ -38,7 +39,8 @@ fn ip_errors(field: &str, address: &str, is_v4: bool) -> Vec<FieldError> {
             format!("may not be unspecified ({address})"),
         ),
         (
-            ip.is_loopback(),
+            // Pods that serve on this machine are endpoints, too.
+            ip.is_loopback() && !is_local_pod(ip),
             "may not be in the loopback range (127.0.0.0/8, ::1/128)".to_owned(),
         ),
         (

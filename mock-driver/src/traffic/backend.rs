@@ -1,0 +1,149 @@
+//! A backend of the data plane: where it is, what it serves, and how its use ends.
+
+use super::address::backend_candidates;
+use super::counts::Counters;
+use super::pool::Pool;
+use super::target::socket_addr;
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+/// How long a backend may take to accept a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub(super) struct Backend {
+    /// The address as it was bound.
+    pub(super) address: String,
+    /// Where that leads, or why nowhere.
+    pub(super) target: Result<SocketAddr, String>,
+    pub(super) counters: Counters,
+    /// Idle connections to it, for requests.
+    pub(super) pool: Pool,
+    /// Cancelled when it gets nothing new any more.
+    pub(super) removed: CancellationToken,
+    /// Cancelled when what is left is broken off.
+    pub(super) ended: CancellationToken,
+    /// The same, for where it is looked at often.
+    has_ended: AtomicBool,
+    /// When that will be.
+    deadline: OnceLock<Instant>,
+    /// Notified when nothing is open any more.
+    drained: Notify,
+}
+
+/// The use of a backend by one connection, session or request.
+#[derive(Debug)]
+pub(super) struct Lease(Arc<Backend>);
+
+impl Backend {
+    pub(super) fn new(address: &str) -> Arc<Self> {
+        Arc::new(Self {
+            address: address.to_owned(),
+            target: socket_addr(address),
+            counters: Counters::default(),
+            pool: Pool::default(),
+            removed: CancellationToken::new(),
+            ended: CancellationToken::new(),
+            has_ended: AtomicBool::new(false),
+            deadline: OnceLock::new(),
+            drained: Notify::new(),
+        })
+    }
+
+    /// Begins to use it.
+    pub(super) fn lease(self: &Arc<Self>) -> Lease {
+        self.counters.opened();
+        Lease(Arc::clone(self))
+    }
+
+    /// Gives it nothing new, and what is open until `deadline`; its owner ends it then.
+    pub(super) fn drain(&self, deadline: Instant) {
+        _ = self.deadline.set(deadline);
+        self.removed.cancel();
+        self.pool.close();
+    }
+
+    /// Breaks off what is open.
+    pub(super) fn end(&self) {
+        self.removed.cancel();
+        self.pool.close();
+        // Before what waits is woken.
+        self.has_ended.store(true, Ordering::Release);
+        self.ended.cancel();
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Acquire)
+    }
+
+    /// How long what is open may still take, while something is.
+    pub(super) fn drains_for(&self) -> Option<Duration> {
+        let is_open = self.counters.open() > 0 && !self.ended.is_cancelled();
+        let deadline = self.deadline.get().filter(|_| is_open)?;
+        Some(deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// Waits until nothing is open.
+    pub(super) async fn drained(&self) {
+        let drained = self.drained.notified();
+        let mut drained = std::pin::pin!(drained);
+        // Before the look: what closes in between is not missed.
+        drained.as_mut().enable();
+        if self.drains_for().is_some() {
+            drained.await;
+        }
+    }
+}
+
+impl Lease {
+    /// Connects to the backend.
+    pub(super) async fn connect(&self) -> io::Result<TcpStream> {
+        let target = self.target.clone().map_err(io::Error::other)?;
+        let mut result = Err(ErrorKind::AddrNotAvailable.into());
+        for candidate in backend_candidates(target) {
+            result = match timeout(CONNECT_TIMEOUT, TcpStream::connect(candidate)).await {
+                Ok(connected) => connected,
+                Err(_) => Err(ErrorKind::TimedOut.into()),
+            };
+            let is_refused = |error: &io::Error| error.kind() == ErrorKind::ConnectionRefused;
+            if !result.as_ref().is_err_and(is_refused) {
+                break;
+            }
+        }
+        match result {
+            Ok(stream) => {
+                // What is forwarded was already put together by its sender.
+                stream.set_nodelay(true)?;
+                self.counters.connection();
+                Ok(stream)
+            }
+            Err(error) => {
+                self.counters.failure();
+                Err(error)
+            }
+        }
+    }
+}
+
+impl std::ops::Deref for Lease {
+    type Target = Arc<Backend>;
+
+    fn deref(&self) -> &Arc<Backend> {
+        &self.0
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if self.0.counters.closed() {
+            self.0.drained.notify_waiters();
+        }
+    }
+}

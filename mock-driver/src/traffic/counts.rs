@@ -1,0 +1,74 @@
+//! What the data plane counts.
+
+use serde::{Deserialize, Serialize};
+use std::ops::AddAssign;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// What a listener or a backend has served since it exists, for one moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrafficCounts {
+    /// Of a listener: connections, or sessions of UDP. Of a backend: those, or requests of HTTP.
+    pub open: u64,
+    /// Connections, or sessions of UDP, so far.
+    pub connections: u64,
+    /// Requests of HTTP, or datagrams of UDP, so far.
+    pub requests: u64,
+    /// Of a listener: what no backend has served. Of a backend: attempts that failed, after which
+    /// another one may have served.
+    pub failed: u64,
+}
+
+impl AddAssign for TrafficCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.open += other.open;
+        self.connections += other.connections;
+        self.requests += other.requests;
+        self.failed += other.failed;
+    }
+}
+
+/// Counters; they are read one by one, so one may be ahead of another.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    open: AtomicU64,
+    connections: AtomicU64,
+    requests: AtomicU64,
+    failed: AtomicU64,
+}
+
+impl Counters {
+    pub(super) fn opened(&self) {
+        self.open.fetch_add(1, Relaxed);
+    }
+
+    /// Returns whether nothing is open any more.
+    pub(super) fn closed(&self) -> bool {
+        self.open.fetch_sub(1, Relaxed) == 1
+    }
+
+    pub(super) fn connection(&self) {
+        self.connections.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn request(&self) {
+        self.requests.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn failure(&self) {
+        self.failed.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn open(&self) -> u64 {
+        self.open.load(Relaxed)
+    }
+
+    pub(super) fn read(&self) -> TrafficCounts {
+        TrafficCounts {
+            open: self.open(),
+            connections: self.connections.load(Relaxed),
+            requests: self.requests.load(Relaxed),
+            failed: self.failed.load(Relaxed),
+        }
+    }
+}

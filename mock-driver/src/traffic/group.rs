@@ -1,0 +1,135 @@
+//! The backends of one listener or rule: which of them is next, and which are draining.
+
+use super::backend::{Backend, Lease};
+use super::schedule::Schedule;
+use super::table::Targets;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::runtime::Handle;
+use tokio::time::Instant;
+
+/// How many backends are tried for one connection or request.
+pub(super) const TRIES: usize = 16;
+
+#[derive(Debug, Default)]
+pub(super) struct Group(Mutex<GroupState>);
+
+#[derive(Debug, Default)]
+struct GroupState {
+    schedule: Schedule<Arc<Backend>>,
+    draining: Vec<Arc<Backend>>,
+}
+
+/// Why nothing could be forwarded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NotForwarded {
+    /// There is no backend with a weight above 0.
+    NoBackend,
+    /// No backend accepted a connection.
+    Refused,
+}
+
+impl Group {
+    /// Makes the targets the group's backends. What is open on a backend that is none any more
+    /// drains. When this returns, no such backend is chosen.
+    pub(super) fn update(&self, targets: &Targets, drain_time: Duration, runtime: &Handle) {
+        let mut state = self.lock();
+        let removed = state
+            .schedule
+            .update(|backend| targets.get(&backend.address).copied());
+        let known: BTreeSet<String> = state
+            .schedule
+            .items()
+            .map(|(backend, _)| backend.address.clone())
+            .collect();
+        for (address, weight) in targets {
+            if !known.contains(address) {
+                state.schedule.insert(Backend::new(address), *weight);
+            }
+        }
+        let deadline = Instant::now() + drain_time;
+        for backend in removed {
+            if drain_time.is_zero() {
+                backend.end();
+                continue;
+            }
+            backend.drain(deadline);
+            // Nothing begins any more, so what is not open now will not be.
+            if backend.counters.open() > 0 {
+                state.draining.push(Arc::clone(&backend));
+                runtime.spawn(async move {
+                    tokio::time::sleep_until(deadline).await;
+                    backend.end();
+                });
+            }
+        }
+        state.draining.retain(|it| it.drains_for().is_some());
+    }
+
+    /// The next backend that was not tried.
+    pub(super) fn choose(&self, tried: &[Lease]) -> Option<Lease> {
+        let may = |backend: &Arc<Backend>| {
+            backend.target.is_ok() && !tried.iter().any(|it| Arc::ptr_eq(it, backend))
+        };
+        // Counted as open before the lock is released: a backend that is removed drains it.
+        let mut state = self.lock();
+        state.schedule.next(may).map(|backend| backend.lease())
+    }
+
+    /// Connects to the next backend that accepts.
+    pub(super) async fn connect(&self) -> Result<(Lease, TcpStream), NotForwarded> {
+        let mut tried = Vec::new();
+        while tried.len() < TRIES
+            && let Some(lease) = self.choose(&tried)
+        {
+            match lease.connect().await {
+                Ok(stream) => return Ok((lease, stream)),
+                Err(error) => {
+                    tracing::debug!(backend = lease.address, %error, "a backend did not accept");
+                    tried.push(lease);
+                }
+            }
+        }
+        Err(Self::not_forwarded(&tried))
+    }
+
+    pub(super) const fn not_forwarded(tried: &[Lease]) -> NotForwarded {
+        if tried.is_empty() {
+            NotForwarded::NoBackend
+        } else {
+            NotForwarded::Refused
+        }
+    }
+
+    /// The backends with this address that were deregistered while something was open on them.
+    pub(super) fn draining(&self, address: &str) -> Vec<Arc<Backend>> {
+        let mut state = self.lock();
+        state.draining.retain(|it| it.drains_for().is_some());
+        let draining = state.draining.iter().filter(|it| it.address == address);
+        draining.cloned().collect()
+    }
+
+    /// All backends, with the weights of those that are not draining.
+    pub(super) fn backends(&self) -> Vec<(Arc<Backend>, Option<i64>)> {
+        let mut state = self.lock();
+        state.draining.retain(|it| it.drains_for().is_some());
+        let active = state.schedule.items();
+        let active = active.map(|(backend, weight)| (Arc::clone(backend), Some(weight)));
+        let draining = state.draining.iter().map(|it| (Arc::clone(it), None));
+        active.chain(draining).collect()
+    }
+
+    /// Removes all backends, and breaks off what is open on them.
+    pub(super) fn end(&self) {
+        let mut state = self.lock();
+        let active = state.schedule.update(|_| None);
+        let all = active.iter().chain(&state.draining);
+        all.for_each(|backend| backend.end());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, GroupState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,189 @@
+//! The listeners that run, kept as the cloud declares them.
+
+use super::TrafficOptions;
+use super::address::Addresses;
+use super::backend::Backend;
+use super::routes::Routes;
+use super::running::{RunningListener, TrafficLimits};
+use super::table::{ListenerKey, ListenerSpec, changes, table};
+use super::view::{LoadBalancerTraffic, load_balancer_traffic};
+use crate::cloud::{CloudState, Endpoint, ListenerProtocol};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Handle;
+
+/// The data plane. It is told of every change before the call that caused it returns, so that a
+/// backend whose deregistration has succeeded gets nothing new.
+#[derive(Debug)]
+pub(crate) struct DataPlane {
+    options: TrafficOptions,
+    runtime: Handle,
+    state: Mutex<PlaneState>,
+}
+
+/// What is open on a backend that was deregistered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Draining {
+    /// How many connections or requests are open.
+    pub(crate) open: u64,
+    /// The time until they are broken off.
+    pub(crate) remaining: Duration,
+}
+
+#[derive(Debug)]
+pub(super) struct PlaneState {
+    pub(super) addresses: Addresses,
+    pub(super) listeners: BTreeMap<ListenerKey, Listener>,
+    is_stopped: bool,
+}
+
+/// A listener of the cloud.
+#[derive(Debug)]
+pub(super) struct Listener {
+    pub(super) protocol: ListenerProtocol,
+    pub(super) port: u16,
+    /// Or why it does not listen.
+    pub(super) running: Result<RunningListener, String>,
+}
+
+impl DataPlane {
+    /// A data plane without listeners, whose tasks run on the current runtime.
+    pub(super) fn new(options: TrafficOptions) -> Self {
+        let state = PlaneState {
+            addresses: Addresses::new(options.addresses),
+            listeners: BTreeMap::new(),
+            is_stopped: false,
+        };
+        Self {
+            options,
+            runtime: Handle::current(),
+            state: Mutex::new(state),
+        }
+    }
+
+    /// Makes the listeners and backends those of the cloud. Binds sockets, which does not block.
+    pub(crate) fn apply(&self, cloud: &CloudState) {
+        let mut state = self.lock();
+        if state.is_stopped {
+            return;
+        }
+        let desired = table(cloud);
+        let running = state.listeners.iter();
+        let changes = changes(
+            running.map(|(key, it)| (key, (it.protocol, it.port))),
+            &desired,
+        );
+        for key in &changes.close {
+            state.listeners.remove(key);
+        }
+        let exists = |id: &str| desired.keys().any(|key| key.load_balancer == id);
+        state.addresses.retain(exists);
+        for (key, spec) in desired {
+            if changes.open.contains(&key) {
+                let listener = self.open(&mut state.addresses, &key, &spec);
+                state.listeners.insert(key, listener);
+            } else if let Some(listener) = state.listeners.get(&key)
+                && let Ok(running) = &listener.running
+            {
+                self.update(&running.routes, &spec);
+            }
+        }
+    }
+
+    fn open(&self, addresses: &mut Addresses, key: &ListenerKey, spec: &ListenerSpec) -> Listener {
+        let ListenerKey {
+            load_balancer,
+            listener,
+        } = key;
+        let candidates = addresses.candidates(load_balancer, spec.port);
+        let limits = TrafficLimits {
+            connections: self.options.max_connections,
+            idle: self.options.idle_timeout,
+        };
+        let routes = Routes::default();
+        self.update(&routes, spec);
+        let protocol = spec.protocol;
+        let opened = RunningListener::open(protocol, &candidates, routes, limits, &self.runtime);
+        match &opened {
+            Ok(running) => {
+                addresses.bound(load_balancer, running.addr);
+                let (addr, port) = (running.addr, spec.port);
+                tracing::info!(load_balancer, listener, %protocol, port, %addr, "listens");
+            }
+            Err(error) => {
+                let port = spec.port;
+                tracing::error!(load_balancer, listener, %protocol, port, %error, "cannot listen");
+            }
+        }
+        Listener {
+            protocol,
+            port: spec.port,
+            running: opened.map_err(|error| format!("port {}: {error}", spec.port)),
+        }
+    }
+
+    fn update(&self, routes: &Routes, spec: &ListenerSpec) {
+        // Datagrams belong to no connection that could end.
+        let drain_time = match spec.protocol {
+            ListenerProtocol::Udp => Duration::ZERO,
+            _ => self.options.drain_time,
+        };
+        routes.update(&spec.groups, drain_time, &self.runtime);
+    }
+
+    /// Waits for what is open on a backend that was deregistered from this endpoint, for at most
+    /// `wait`. Returns what still is.
+    pub(crate) async fn drained(
+        &self,
+        endpoint: &Endpoint,
+        address: &str,
+        wait: Duration,
+    ) -> Option<Draining> {
+        let backends = self.draining(endpoint, address);
+        let all = async {
+            for backend in &backends {
+                backend.drained().await;
+            }
+        };
+        tokio::time::timeout(wait, all).await.err()?;
+        let left = backends
+            .iter()
+            .filter_map(|it| Some((it, it.drains_for()?)));
+        left.fold(None, |all: Option<Draining>, (backend, remaining)| {
+            let (open, longest) = all.map_or((0, Duration::ZERO), |it| (it.open, it.remaining));
+            Some(Draining {
+                open: open + backend.counters.open(),
+                remaining: remaining.max(longest),
+            })
+        })
+    }
+
+    fn draining(&self, endpoint: &Endpoint, address: &str) -> Vec<Arc<Backend>> {
+        let key = ListenerKey {
+            load_balancer: endpoint.load_balancer.clone(),
+            listener: endpoint.listener.clone(),
+        };
+        let state = self.lock();
+        let listener = state.listeners.get(&key);
+        let running = listener.and_then(|it| it.running.as_ref().ok());
+        let group = running.and_then(|it| it.routes.get(&endpoint.rule()));
+        group.map_or_else(Vec::new, |group| group.draining(address))
+    }
+
+    /// What each load balancer has served.
+    pub(crate) fn view(&self) -> BTreeMap<String, LoadBalancerTraffic> {
+        load_balancer_traffic(&self.lock())
+    }
+
+    /// Closes all listeners, for good.
+    pub(super) fn stop(&self) {
+        let mut state = self.lock();
+        state.is_stopped = true;
+        state.listeners.clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, PlaneState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
