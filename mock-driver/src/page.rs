@@ -37,7 +37,7 @@ async fn show(State(cloud): State<Cloud>) -> impl IntoResponse {
         (
             "load-balancers",
             "Load balancers",
-            load_balancers::list(&cloud.state()),
+            load_balancers::list(&cloud),
         ),
         ("switches", "Faults", switches::show(&cloud)),
         ("calls", "Webhook calls", calls::list(&cloud)),

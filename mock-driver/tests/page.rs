@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use axum::response::Response;
 use http_body_util::BodyExt;
-use mock_driver::{ListenerProtocol, MockOptions, MockServer};
+use mock_driver::{ListenerProtocol, MockOptions, MockServer, Traffic, TrafficOptions};
 use serde_json::json;
 use std::time::Duration;
 use tower::ServiceExt;
@@ -246,4 +246,18 @@ async fn status_of(addr: std::net::SocketAddr, path: &str, host: &str) -> u16 {
     stream.read_to_string(&mut response).await.unwrap();
     let status = response.split(' ').nth(1).unwrap();
     status.parse().unwrap()
+}
+
+#[tokio::test]
+async fn with_traffic_it_shows_where_load_balancers_listen_and_what_they_serve() {
+    let mock = Mock::new();
+    let _traffic = Traffic::start(&mock.cloud, TrafficOptions::default());
+    let bound = backend(&sample(), "127.0.0.1:1", json!({}));
+    mock.succ("ensureBackend", bound).await;
+    let listens = mock.cloud.traffic()["lb-1234"].listeners[0].listens;
+    let shown = page(&mock).await;
+    let place = format!(" · at <code>{}</code>", listens.unwrap());
+    for part in [place.as_str(), "<th>Served</th>", "data-count=\"0\""] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
 }

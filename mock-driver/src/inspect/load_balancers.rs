@@ -6,20 +6,25 @@ use crate::traffic::LoadBalancerTraffic;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Debug, Serialize)]
+/// A load balancer, and what it serves.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct LoadBalancer {
+#[schemars(rename = "ServedLoadBalancer")]
+pub(super) struct LoadBalancer {
     #[serde(flatten)]
     state: LoadBalancerState,
     #[serde(skip_serializing_if = "Option::is_none")]
     traffic: Option<LoadBalancerTraffic>,
 }
 
-#[derive(Debug, Serialize)]
+/// All load balancers, by ID.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct LoadBalancers {
+#[schemars(rename = "ServedLoadBalancers")]
+pub(super) struct LoadBalancers {
     load_balancers: Vec<LoadBalancer>,
 }
 

@@ -1,7 +1,7 @@
 //! The endpoints under `/_mock` as an OpenAPI 3.1 document, for clients in any language. It is checked in
 //! as `openapi/lbcf-mock.json`; a test fails when it is out of date.
 
-use super::{by_hand, clock, creations, fault};
+use super::{by_hand, clock, creations, fault, load_balancers};
 use crate::cloud::{CloudState, Observation};
 use crate::faults::FaultRule;
 use crate::journal::{CallQuery, JournalEntry};
@@ -64,6 +64,18 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
     Endpoint::new("PUT", "/state", "Replaces everything that the cloud holds")
         .body(of::<CloudState>)
         .returns(of::<CloudState>),
+    Endpoint::new(
+        "GET",
+        "/loadbalancers",
+        "The load balancers, and what they have served",
+    )
+    .returns(of::<load_balancers::LoadBalancers>),
+    Endpoint::new(
+        "GET",
+        "/loadbalancers/{id}",
+        "One load balancer, and what it has served",
+    )
+    .returns(of::<load_balancers::LoadBalancer>),
     Endpoint::new(
         "DELETE",
         "/loadbalancers/{id}",

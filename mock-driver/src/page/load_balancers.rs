@@ -1,28 +1,33 @@
-//! The load balancers with their listeners, rules and backends.
+//! The load balancers with their listeners, rules and backends, and what these serve.
+
+mod served;
 
 use crate::cloud::{
-    CloudState, ListenerState, LoadBalancerState, LoadBalancerType, TargetGroupState,
+    Cloud, ListenerState, LoadBalancerState, LoadBalancerType, RuleState, TargetGroupState,
+    TargetState,
 };
 use lbcf_driver_sdk::webhook::StringMap;
 use maud::{Markup, html};
+use served::Served;
 
 /// How many backends of one endpoint, and how many load balancers, the page shows; `/_mock/state` has all.
 const SHOWN: usize = 200;
 
-pub(super) fn list(state: &CloudState) -> Markup {
-    let load_balancers = &state.load_balancers;
+pub(super) fn list(cloud: &Cloud) -> Markup {
+    let load_balancers = cloud.state().load_balancers;
+    let traffic = cloud.traffic();
     html! {
         @if load_balancers.is_empty() {
             p { "The cloud has no load balancer yet. Create a LoadBalancer whose driver is this one." }
         }
         @for load_balancer in load_balancers.iter().take(SHOWN) {
-            (show(load_balancer))
+            (show(load_balancer, Served::of(traffic.get(&load_balancer.id))))
         }
         (more(load_balancers.len()))
     }
 }
 
-fn show(load_balancer: &LoadBalancerState) -> Markup {
+fn show(load_balancer: &LoadBalancerState, served: Served<'_>) -> Markup {
     html! {
         article {
             h3 { (load_balancer.id) }
@@ -36,7 +41,7 @@ fn show(load_balancer: &LoadBalancerState) -> Markup {
                 }
             }
             @for listener in &load_balancer.listeners {
-                (show_listener(listener))
+                (show_listener(listener, served))
             }
         }
     }
@@ -49,19 +54,29 @@ const fn reach(kind: LoadBalancerType) -> &'static str {
     }
 }
 
-fn show_listener(listener: &ListenerState) -> Markup {
-    let name = html! { (listener.protocol) " " (listener.port) " · " (listener.id) };
+fn show_listener(listener: &ListenerState, served: Served<'_>) -> Markup {
+    let served = served.listener(&listener.id);
+    let name = html! {
+        (listener.protocol) " " (listener.port) " · " (listener.id) (served.place())
+    };
     html! {
         @if let Some(group) = &listener.targets {
-            (show_group(&name, group))
+            (show_group(&name, group, served, None))
         }
         @for rule in listener.rules.iter().flatten() {
-            (show_group(&html! { (name) " · " (rule.domain) (rule.url) }, &rule.targets))
+            @let name = html! { (name) " · " (rule.domain) (rule.url) };
+            (show_group(&name, &rule.targets, served, Some(rule)))
         }
     }
 }
 
-fn show_group(name: &Markup, group: &TargetGroupState) -> Markup {
+fn show_group(
+    name: &Markup,
+    group: &TargetGroupState,
+    served: served::Listener<'_>,
+    rule: Option<&RuleState>,
+) -> Markup {
+    let draining = served.draining(rule);
     html! {
         div .scroll {
             table {
@@ -71,24 +86,20 @@ fn show_group(name: &Markup, group: &TargetGroupState) -> Markup {
                         span .about { " " (pairs(&group.attributes)) }
                     }
                 }
-                @if group.targets.is_empty() {
+                @if group.targets.is_empty() && draining.is_empty() {
                     tbody { tr { td .about { "no backends" } } }
                 } @else {
-                    thead { tr { th { "Backend" } th { "Weight" } th { "Bound by" } } }
+                    thead { tr { th { "Backend" } th { "Weight" } (served.heads()) th { "Bound by" } } }
                     tbody {
                         @for target in group.targets.iter().take(SHOWN) {
-                            tr .off[target.weight == 0] {
-                                th scope="row" { (target.addr) }
-                                td {
-                                    meter min="0" max="100" value=(target.weight) {}
-                                    " " (target.weight)
-                                }
-                                td {
-                                    @match &target.record_id {
-                                        Some(record) => code { (record) },
-                                        None => "a user, by hand",
-                                    }
-                                }
+                            (show_target(target, &served.bound(&target.addr, rule)))
+                        }
+                        @for backend in draining.iter().take(SHOWN) {
+                            tr .off {
+                                th scope="row" { (backend.addr) }
+                                td .running { "draining" }
+                                (served.cells(Some(backend), rule))
+                                td { }
                             }
                         }
                     }
@@ -96,6 +107,25 @@ fn show_group(name: &Markup, group: &TargetGroupState) -> Markup {
             }
         }
         (more(group.targets.len()))
+    }
+}
+
+fn show_target(target: &TargetState, served: &Markup) -> Markup {
+    html! {
+        tr .off[target.weight == 0] {
+            th scope="row" { (target.addr) }
+            td {
+                meter min="0" max="100" value=(target.weight) {}
+                " " (target.weight)
+            }
+            (served)
+            td {
+                @match &target.record_id {
+                    Some(record) => code { (record) },
+                    None => "a user, by hand",
+                }
+            }
+        }
     }
 }
 

@@ -53,9 +53,25 @@ async function refresh() {
       shown.set(part.id, fresh.innerHTML);
       replace(part, fresh);
     }
+    showRates();
     say("live");
   } catch (error) {
     say(`not reachable: ${error.message}`);
+  }
+}
+
+const counts = new Map();
+
+// What was served since the last look, for a second.
+function showRates() {
+  const now = performance.now();
+  for (const cell of document.querySelectorAll("[data-count]")) {
+    const count = Number(cell.dataset.count);
+    const before = counts.get(cell.id);
+    counts.set(cell.id, { count, now });
+    if (!before || now <= before.now) continue;
+    const rate = Math.max(0, ((count - before.count) * 1000) / (now - before.now));
+    cell.querySelector(".rate").textContent = ` ${rate.toFixed(0)}/s`;
   }
 }
 

@@ -1,11 +1,12 @@
 //! What the data plane counts.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What a listener or a backend has served since it exists, for one moment.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TrafficCounts {
     /// Of a listener: connections, or sessions of UDP. Of a backend: those, or requests of HTTP.

@@ -4,12 +4,13 @@ use super::counts::TrafficCounts;
 use super::group::Group;
 use super::plane::{Listener, PlaneState};
 use crate::cloud::ListenerProtocol;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 
 /// The traffic of a load balancer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoadBalancerTraffic {
     /// Its address on this machine; none as long as it has no listener.
@@ -22,7 +23,7 @@ pub struct LoadBalancerTraffic {
 }
 
 /// The traffic of a listener.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ListenerTraffic {
     /// The ID of the listener.
@@ -52,7 +53,7 @@ pub struct ListenerTraffic {
 }
 
 /// The traffic of a backend.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BackendTraffic {
     /// The address, as it was bound.
