@@ -24,6 +24,7 @@ mod target;
 mod tcp;
 mod udp;
 mod view;
+mod workers;
 
 pub use address::{AddressMode, PORT_OFFSET};
 pub use counts::TrafficCounts;

@@ -7,6 +7,7 @@ use super::routes::Routes;
 use super::running::{RunningListener, TrafficLimits};
 use super::table::{ListenerKey, ListenerSpec, changes, table};
 use super::view::{LoadBalancerTraffic, load_balancer_traffic};
+use super::workers::Workers;
 use crate::cloud::{CloudState, Endpoint, ListenerProtocol};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,6 +20,7 @@ use tokio::runtime::Handle;
 pub(crate) struct DataPlane {
     options: TrafficOptions,
     runtime: Handle,
+    workers: Arc<Workers>,
     state: Mutex<PlaneState>,
 }
 
@@ -58,6 +60,7 @@ impl DataPlane {
         Self {
             options,
             runtime: Handle::current(),
+            workers: Arc::new(Workers::start()),
             state: Mutex::new(state),
         }
     }
@@ -104,7 +107,14 @@ impl DataPlane {
         let routes = Routes::default();
         self.update(&routes, spec);
         let protocol = spec.protocol;
-        let opened = RunningListener::open(protocol, &candidates, routes, limits, &self.runtime);
+        let opened = RunningListener::open(
+            protocol,
+            &candidates,
+            routes,
+            limits,
+            &self.workers,
+            &self.runtime,
+        );
         match &opened {
             Ok(running) => {
                 addresses.bound(load_balancer, running.addr);

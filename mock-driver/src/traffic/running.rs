@@ -3,6 +3,7 @@
 use super::certificate::Certificate;
 use super::counts::Counters;
 use super::routes::Routes;
+use super::workers::Workers;
 use super::{http, tcp, udp};
 use crate::cloud::ListenerProtocol;
 use std::io;
@@ -32,6 +33,8 @@ pub(super) struct ListenerContext {
     pub(super) counters: Counters,
     pub(super) permits: Arc<Semaphore>,
     pub(super) limits: TrafficLimits,
+    /// Where connections of TCP are served.
+    pub(super) workers: Arc<Workers>,
     /// Cancelled when the listener is closed.
     pub(super) closed: CancellationToken,
 }
@@ -81,6 +84,7 @@ impl RunningListener {
         candidates: &[SocketAddr],
         routes: Routes,
         limits: TrafficLimits,
+        workers: &Arc<Workers>,
         runtime: &Handle,
     ) -> io::Result<Self> {
         let _runtime = runtime.enter();
@@ -94,6 +98,7 @@ impl RunningListener {
             counters: Counters::default(),
             permits: Arc::new(Semaphore::new(limits.connections)),
             limits,
+            workers: Arc::clone(workers),
             closed: closed.clone(),
         });
         let routes = Arc::new(routes);

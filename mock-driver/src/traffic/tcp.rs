@@ -21,8 +21,10 @@ pub(super) async fn serve(listener: TcpListener, group: Arc<Group>, context: Arc
             let Ok(permit) = Arc::clone(&context.permits).acquire_owned().await else {
                 return;
             };
-            let stream = match listener.accept().await {
-                Ok((stream, _)) => stream,
+            let accepted = listener.accept().await;
+            // The worker registers it with its own event loop.
+            let stream = match accepted.and_then(|(stream, _)| stream.into_std()) {
+                Ok(stream) => stream,
                 Err(error) => {
                     if error.kind() != ErrorKind::ConnectionAborted {
                         tracing::warn!(%error, "cannot accept connections");
@@ -31,8 +33,13 @@ pub(super) async fn serve(listener: TcpListener, group: Arc<Group>, context: Arc
                     continue;
                 }
             };
-            let (group, context) = (Arc::clone(&group), Arc::clone(&context));
-            tokio::spawn(forward(stream, group, context, permit));
+            let (group, shared) = (Arc::clone(&group), Arc::clone(&context));
+            context.workers.spawn(async move {
+                match TcpStream::from_std(stream) {
+                    Ok(stream) => forward(stream, group, shared, permit).await,
+                    Err(error) => tracing::warn!(%error, "a connection cannot be served"),
+                }
+            });
         }
     };
     tokio::select! {
