@@ -1,4 +1,4 @@
-//! The data plane: listeners that listen, and forward to their backends (d81, d82).
+//! The data plane: listeners that listen, and forward to their backends (d79, d80).
 //!
 //! It belongs to the cloud and not to a driver: traffic goes on while no driver runs. Each load
 //! balancer has an address of its own in 127.0.0.0/8. TCP and UDP listeners forward connections and

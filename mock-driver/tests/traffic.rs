@@ -1,4 +1,4 @@
-//! The data plane over sockets (d81, d82).
+//! The data plane over sockets (d79, d80).
 
 mod addresses;
 mod client;

@@ -129,7 +129,7 @@ fn the_tour_passes_with_fifty_pods_and_with_one() {
 }
 
 #[test]
-fn d82_without_draining_requests_fail_and_so_does_the_tour() {
+fn d80_without_draining_requests_fail_and_so_does_the_tour() {
     let (code, report) = tour(&["--drain-time", "0s"]);
     assert_eq!(code, Some(1), "{report:#}");
     assert_eq!(report["passed"], false);

@@ -1,4 +1,4 @@
-//! Where a listener listens on this machine (d81).
+//! Where a listener listens on this machine (d79).
 //!
 //! Each load balancer has an address of its own in 127.0.0.0/8. Where only 127.0.0.1 can be bound, as
 //! on macOS without aliases, all of them share it, and ports that collide are replaced by free ones.

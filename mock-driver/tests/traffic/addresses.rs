@@ -1,4 +1,4 @@
-//! Where load balancers listen (d81).
+//! Where load balancers listen (d79).
 
 use super::lab::{Lab, connect, echo};
 use crate::support::Mock;
@@ -7,7 +7,7 @@ use mock_driver::{AddressMode, Cloud, ListenerProtocol, Traffic, TrafficOptions}
 use std::net::Ipv4Addr;
 
 #[tokio::test]
-async fn d81_each_load_balancer_has_an_address_and_low_ports_an_offset_that_is_shown() {
+async fn d79_each_load_balancer_has_an_address_and_low_ports_an_offset_that_is_shown() {
     let lab = Lab::new();
     let [first, second] = [80, 80].map(|port| lab.create(ListenerProtocol::Tcp, port));
     let addresses = [&first, &second].map(|endpoint| lab.addr(endpoint));
@@ -42,7 +42,7 @@ async fn d81_each_load_balancer_has_an_address_and_low_ports_an_offset_that_is_s
 }
 
 #[tokio::test]
-async fn d81_another_mock_on_this_machine_takes_other_addresses() {
+async fn d79_another_mock_on_this_machine_takes_other_addresses() {
     let (one, other) = (Lab::new(), Lab::new());
     let endpoints = [&one, &other].map(|lab| lab.addr(&lab.create(ListenerProtocol::Tcp, 80)));
     assert_ne!(endpoints[0], endpoints[1]);
@@ -50,7 +50,7 @@ async fn d81_another_mock_on_this_machine_takes_other_addresses() {
 }
 
 #[tokio::test]
-async fn d81_where_only_one_address_can_be_bound_ports_are_used_and_it_is_shown() {
+async fn d79_where_only_one_address_can_be_bound_ports_are_used_and_it_is_shown() {
     let lab = Lab::shared();
     let a = echo(b'a').await;
     let endpoints = [80, 80].map(|port| lab.create(ListenerProtocol::Tcp, port));

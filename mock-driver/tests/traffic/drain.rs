@@ -1,4 +1,4 @@
-//! Deregistering a backend while something is open on it (d82).
+//! Deregistering a backend while something is open on it (d80).
 
 use super::client::{Client, get};
 use super::lab::{Lab, connect, echo, http, http_that, is_alive, names, until};
@@ -30,7 +30,7 @@ async fn deregister(lab: &Lab, endpoint: &Endpoint, addr: SocketAddr) -> Value {
 }
 
 #[tokio::test]
-async fn d82_open_connections_go_on_while_new_ones_go_elsewhere() {
+async fn d80_open_connections_go_on_while_new_ones_go_elsewhere() {
     let lab = Lab::new();
     let endpoint = lab.create(ListenerProtocol::Tcp, 80);
     let (a, b) = (echo(b'a').await, echo(b'b').await);
@@ -61,7 +61,7 @@ async fn d82_open_connections_go_on_while_new_ones_go_elsewhere() {
 }
 
 #[tokio::test]
-async fn d82_without_anything_open_it_succeeds_at_once() {
+async fn d80_without_anything_open_it_succeeds_at_once() {
     let lab = Lab::new();
     for protocol in [ListenerProtocol::Tcp, ListenerProtocol::Http] {
         let endpoint = lab.create(protocol, 80);
@@ -76,7 +76,7 @@ async fn d82_without_anything_open_it_succeeds_at_once() {
 }
 
 #[tokio::test]
-async fn d82_what_is_left_after_the_drain_time_is_broken_off() {
+async fn d80_what_is_left_after_the_drain_time_is_broken_off() {
     let lab = Lab::with_drain_time(Duration::from_secs(2));
     let endpoint = lab.create(ListenerProtocol::Tcp, 80);
     let a = echo(b'a').await;
@@ -95,7 +95,7 @@ async fn d82_what_is_left_after_the_drain_time_is_broken_off() {
 }
 
 #[tokio::test]
-async fn d82_requests_finish_and_the_client_keeps_its_connection() {
+async fn d80_requests_finish_and_the_client_keeps_its_connection() {
     let lab = Lab::new();
     let endpoint = lab.create(ListenerProtocol::Http, 80);
     let release = Arc::new(Notify::new());
@@ -135,7 +135,7 @@ async fn d82_requests_finish_and_the_client_keeps_its_connection() {
 }
 
 #[tokio::test]
-async fn d82_a_backend_that_returns_serves_while_its_old_connections_drain() {
+async fn d80_a_backend_that_returns_serves_while_its_old_connections_drain() {
     let lab = Lab::with_drain_time(Duration::from_millis(300));
     let endpoint = lab.create(ListenerProtocol::Tcp, 80);
     let a = echo(b'a').await;
