@@ -67,7 +67,7 @@ impl Printer {
         self.line(format!("  driver      {}", environment.driver_url))?;
         if environment.has_mock() {
             self.line(format!(
-                "  cloud       {}/_mock/state",
+                "  cloud       {}/ in a browser",
                 environment.driver_url
             ))?;
         }

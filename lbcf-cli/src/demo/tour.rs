@@ -94,9 +94,10 @@ pub(super) async fn set_up_again(
         printer.line(format!("  {command}"))?;
     }
     if scenario.has_cloud_access() {
+        let url = &scenario.environment.driver_url;
+        printer.line(format!("  curl {url}/_mock/state"))?;
         printer.line(format!(
-            "  curl {}/_mock/state",
-            scenario.environment.driver_url
+            "Or open {url}/ in a browser: the cloud, its calls, and switches for faults."
         ))?;
     }
     if let Some(cloud) = scenario.environment.forwarding_cloud() {

@@ -33,6 +33,15 @@ function readable({ request = "", response = "" }) {
 
 document.addEventListener("toggle", ({ target }) => target.open && showBodies(target), true);
 
+// Between press and release nothing is replaced: a click needs both on the same element.
+let pressed = false;
+for (const type of ["pointerdown", "keydown"]) {
+  addEventListener(type, () => (pressed = true), true);
+}
+for (const type of ["pointerup", "pointercancel", "keyup", "blur"]) {
+  addEventListener(type, () => setTimeout(() => (pressed = false)), true);
+}
+
 // A part keeps the focus and the rows that a user has opened.
 function replace(part, fresh) {
   const focused = document.activeElement?.id;
@@ -49,7 +58,7 @@ async function refresh() {
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     for (const part of document.querySelectorAll("main > section > div[id]")) {
       const fresh = page.getElementById(part.id);
-      if (!fresh || shown.get(part.id) === fresh.innerHTML) continue;
+      if (!fresh || pressed || shown.get(part.id) === fresh.innerHTML) continue;
       shown.set(part.id, fresh.innerHTML);
       replace(part, fresh);
     }

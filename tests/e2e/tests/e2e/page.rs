@@ -7,7 +7,11 @@ use kube::api::{Api, Patch, PatchParams};
 use lbcf_controller::api::BackendGroup;
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
 use lbcf_e2e::{World, needs_embedded, until_is};
+use mock_driver::{Cloud, Endpoint, MockOptions, MockServer, Target, Traffic, TrafficOptions};
 use serde_json::json;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
 
 const LOAD_BALANCERS: &str = "#load-balancers";
 
@@ -148,6 +152,64 @@ async fn the_page_fits_narrow_dark_windows_and_runs_no_text() {
         && getComputedStyle(document.body).backgroundColor === 'rgb(20, 23, 27)'";
     assert_eq!(browser.value(is_dark).await, true);
     browser.screenshot("narrow-dark").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn the_page_shows_connections_and_a_backend_that_drains() {
+    let cloud = Cloud::with_samples();
+    let options = TrafficOptions {
+        drain_time: Duration::from_secs(600),
+        ..TrafficOptions::default()
+    };
+    let _traffic = Traffic::start(&cloud, options);
+    let any_port = "127.0.0.1:0";
+    let mock = MockServer::start(
+        cloud.clone(),
+        any_port.parse().unwrap(),
+        MockOptions::default(),
+    );
+    let mock = mock.await.unwrap();
+    let wide = json!({"args": ["--window-size=1280,900"]});
+    let Some(browser) = Browser::open(&mock.url(), wide).await else {
+        return;
+    };
+    let backend = TcpListener::bind(any_port).await.unwrap();
+    let address = backend.local_addr().unwrap().to_string();
+    let endpoint = Endpoint {
+        load_balancer: "lb-1234".into(),
+        listener: "lbl-2234".into(),
+        domain: None,
+        url: None,
+    };
+    let target = Target {
+        weight: 10,
+        parameters: BTreeMap::default(),
+        record_id: None,
+    };
+    cloud.bind(&endpoint, &address, target).unwrap();
+    let listens = cloud.traffic()["lb-1234"].listeners[0].listens.unwrap();
+    let client = TcpStream::connect(listens).await.unwrap();
+    let accepted = backend.accept().await.unwrap();
+    let row = |rest: &str| format!("{address} {rest}");
+    browser
+        .until(LOAD_BALANCERS, "an open connection is shown", |text| {
+            text.contains(&row("10 1 1"))
+        })
+        .await;
+    cloud.unbind(&endpoint, &address).unwrap();
+    browser
+        .until(LOAD_BALANCERS, "the backend drains", |text| {
+            text.contains(&row("draining 1 1"))
+        })
+        .await;
+    browser.screenshot("draining").await;
+    drop((client, accepted));
+    browser
+        .until(LOAD_BALANCERS, "the drained backend goes", |text| {
+            !text.contains(&address)
+        })
+        .await;
     browser.close().await;
 }
 

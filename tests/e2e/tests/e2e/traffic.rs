@@ -45,7 +45,7 @@ async fn request(addr: SocketAddr, path: &str) -> Result<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn d79_d82_no_request_fails_while_pods_come_and_go() {
+async fn d79_d80_no_request_fails_while_pods_come_and_go() {
     if lbcf_e2e::needs_embedded("pods that answer") {
         return;
     }

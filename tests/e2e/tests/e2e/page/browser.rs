@@ -1,5 +1,6 @@
 //! Chromium, driven through its WebDriver.
 
+use fantoccini::actions::{InputSource, KeyAction, KeyActions};
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use lbcf_e2e::until_within;
@@ -84,16 +85,19 @@ impl Browser {
     pub(super) async fn press(&self, id: &str) {
         for _ in 0..50 {
             if self.value("document.activeElement.id").await == id {
-                return self.keys(" ").await;
+                return self.key(' ').await;
             }
-            self.keys("\u{e004}").await;
+            self.key('\u{e004}').await;
         }
         panic!("#{id} cannot be reached by the keyboard");
     }
 
-    async fn keys(&self, keys: &str) {
-        let active = self.client.active_element().await.unwrap();
-        active.send_keys(keys).await.unwrap();
+    /// Presses and releases a key, on whichever element has the focus.
+    async fn key(&self, value: char) {
+        let down = KeyAction::Down { value };
+        let keys = KeyActions::new("keyboard".to_owned()).then(down);
+        let keys = keys.then(KeyAction::Up { value });
+        self.client.perform_actions(keys).await.unwrap();
     }
 
     /// Keeps a picture of the window for people, in the target folder.
