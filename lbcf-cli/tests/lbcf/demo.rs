@@ -210,7 +210,8 @@ fn ctrl_c_ends_the_demo_during_the_tour_and_after_it() {
     let demo = Running::start(&["demo", "--kubeconfig", kubeconfig.as_str()]);
     demo.line_with("Ctrl-C ends it.");
     assert!(kubeconfig.path().exists());
-    assert_eq!(demo.interrupt().0, Some(0));
+    let (code, lines) = demo.interrupt();
+    assert_eq!(code, Some(0), "{lines:?}");
 
     let demo = Running::start(&["demo"]);
     demo.line_with("[1/16]");

@@ -7,14 +7,12 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::FutureExt as _;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
-use tokio::task::coop::unconstrained;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -80,13 +78,25 @@ pub(super) async fn serve(
             }
         }
     }
-    // Closing the port resets what nobody has accepted.
-    while let Some(Ok((stream, _))) = unconstrained(listener.accept()).now_or_never() {
+    for stream in last_connections(listener) {
         connections.spawn(serve_connection(stream, Arc::clone(&program), stop.clone()));
     }
-    drop(listener);
     let all = async { while connections.join_next().await.is_some() {} };
     let _ = timeout(LAST_REQUESTS, all).await;
+}
+
+/// Closes the port, which resets what nobody has accepted. So all that waits is accepted before: by
+/// asking the operating system, as the runtime has not heard yet of what has just arrived.
+fn last_connections(listener: TcpListener) -> Vec<TcpStream> {
+    let Ok(listener) = listener.into_std() else {
+        return Vec::new();
+    };
+    let waiting = std::iter::from_fn(|| listener.accept().ok());
+    let streams = waiting.take(BACKLOG as usize).filter_map(|(stream, _)| {
+        stream.set_nonblocking(true).ok()?;
+        TcpStream::from_std(stream).ok()
+    });
+    streams.collect()
 }
 
 async fn serve_connection(stream: TcpStream, program: Arc<PodProgram>, stop: CancellationToken) {
