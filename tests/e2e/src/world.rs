@@ -20,13 +20,15 @@ use mock_driver::{ClbDriver, Cloud, MockOptions, MockServer};
 use serde_json::{Value, json};
 use std::fmt::Debug;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 
 /// A cluster with LBCF's kinds and admission webhooks, a cloud, and the cloud's driver.
 pub struct World {
+    /// Dropped first: the next world on a remote cluster must not be served by these.
+    controllers: RunningControllers,
     /// The cluster, with counts of requests by their `User-Agent`.
     pub cluster: Cluster,
     /// The cloud, whose state tests assert on.
@@ -43,6 +45,17 @@ pub struct World {
     client: Client,
     /// Where the cluster is stored; `None` keeps it in memory.
     storage: Option<Storage>,
+}
+
+/// Controllers that end with the world.
+#[derive(Default)]
+struct RunningControllers(Mutex<Vec<AbortHandle>>);
+
+impl Drop for RunningControllers {
+    fn drop(&mut self) {
+        let started = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        started.iter().for_each(AbortHandle::abort);
+    }
 }
 
 impl Debug for World {
@@ -175,6 +188,7 @@ impl World {
         let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let mock = start_mock(&cloud, addr, mock_options).await;
         Self {
+            controllers: RunningControllers::default(),
             cluster,
             cloud,
             driver_addr: mock.addr(),
@@ -344,14 +358,15 @@ impl World {
         self.start_admitting(STANDBY, options).await
     }
 
-    /// Starts a controller. Aborting the task kills it; dropping the handle leaves it running.
+    /// Starts a controller. Aborting the task kills it; dropping the handle leaves it running until the
+    /// world ends.
     pub fn start_controller(&self) -> JoinHandle<()> {
         self.start_controller_with(self.client_as("lbcf-controller"), Self::options())
     }
 
     /// Starts a controller with its own client and options.
     pub fn start_controller_with(&self, client: Client, options: Options) -> JoinHandle<()> {
-        run_controller(Controller::new(client, options))
+        self.run(Controller::new(client, options))
     }
 
     /// Starts a controller that counts the webhook calls it attempts.
@@ -359,7 +374,15 @@ impl World {
         let counts = CallCounts::default();
         let client = self.cluster.client_as("lbcf-controller");
         let controller = Controller::with_counts(client, options, counts.clone());
-        (run_controller(controller), counts)
+        (self.run(controller), counts)
+    }
+
+    fn run(&self, controller: Controller) -> JoinHandle<()> {
+        let task = run_controller(controller);
+        let started = self.controllers.0.lock();
+        let mut started = started.unwrap_or_else(PoisonError::into_inner);
+        started.push(task.abort_handle());
+        task
     }
 
     /// Stops the driver, which then refuses connections.
