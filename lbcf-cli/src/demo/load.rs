@@ -44,12 +44,12 @@ pub struct TrafficReport {
     pub failed: u64,
     /// The number of responses of each pod, by name.
     pub by_backend: BTreeMap<String, u64>,
-    /// The first failures.
+    /// The messages of the first five failures.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
 }
 
-/// Running clients.
+/// Clients that send requests until [`stop`](Self::stop).
 #[derive(Debug)]
 pub(super) struct LoadGenerator {
     counted: Arc<Mutex<TrafficReport>>,

@@ -6,7 +6,7 @@ use crate::key::Owner;
 /// What the index counts of an owner.
 #[derive(Debug, Default)]
 pub(crate) struct OwnerCounts {
-    /// The usable ones.
+    /// Load balancers that exist in the cloud and may be used by the owner.
     pub load_balancers: usize,
     /// Selected ones that are not being deleted.
     pub pods: usize,
@@ -22,7 +22,7 @@ pub(crate) struct OwnerCounts {
 pub(crate) struct BackendCounts {
     pub backends: usize,
     pub registered: usize,
-    /// Desired ones.
+    /// Records that the owner should have, whether or not they exist.
     pub records: usize,
 }
 

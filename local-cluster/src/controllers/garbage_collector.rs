@@ -16,8 +16,8 @@ use crate::rules::DeleteOptions;
 use crate::store::{EventType, Resource, StoreEvent, Stored};
 use crate::writer::Cluster;
 
-/// How many objects are decided about before others have a turn. Whoever watches what is deleted, this
-/// controller included, would fall behind the watch cache if an owner's dependents went all at once.
+/// How many objects a turn handles. Deleting all dependents of an owner in one turn would drop events
+/// from the watch cache before clients, or this controller, have read them.
 const BATCH: usize = 64;
 
 #[derive(Debug, Default)]

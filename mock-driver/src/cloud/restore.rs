@@ -1,4 +1,4 @@
-//! A cloud from a document, whoever wrote it: what cannot be is refused, with the place where it stands.
+//! A cloud from a document. What a cloud cannot hold is refused, with the path of the field.
 
 use super::creation::Origin;
 use super::endpoint::Rule;

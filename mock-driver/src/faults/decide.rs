@@ -188,7 +188,7 @@ pub(super) fn fail(webhook: &WebhookInfo, message: &str, retry_after: Option<Dur
 fn operation(status: &str, message: &str, retry_after: Option<Duration>) -> Effect {
     let mut body = json!({"status": status, "msg": message});
     if let Some(delay) = retry_after {
-        // Rounded up: whoever calls too early waits twice.
+        // Rounded up: a client that calls too early waits twice.
         let seconds = delay.as_secs() + u64::from(delay.subsec_nanos() > 0);
         body["minRetryDelayInSeconds"] = seconds.into();
     }

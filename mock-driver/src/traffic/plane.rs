@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// The data plane. It is told of every change before the call that caused it returns, so that a
+/// The data plane. The cloud applies every change to it before the call that caused it returns, so that a
 /// backend whose deregistration has succeeded gets nothing new.
 #[derive(Debug)]
 pub(crate) struct DataPlane {

@@ -127,7 +127,7 @@ async fn https_is_terminated_with_the_certificate_that_is_shown() {
     let (status, got) = client.get("any", "/").await;
     assert_eq!((status.as_u16(), &got["name"]), (200, &json!("a")));
     assert_eq!(got["headers"]["x-forwarded-proto"], "https");
-    // Plain HTTP is told so.
+    // A client that sends plain HTTP gets an error that says so.
     assert!(
         raw(addr, b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
             .await

@@ -85,8 +85,8 @@ pub(super) async fn serve(
     let _ = timeout(LAST_REQUESTS, all).await;
 }
 
-/// Closes the port, which resets what nobody has accepted. So all that waits is accepted before: by
-/// asking the operating system, as the runtime has not heard yet of what has just arrived.
+/// Closes the port. The operating system resets connections that were not accepted, so all that wait are
+/// accepted first: with its own call, because the runtime learns of a new connection only later.
 fn last_connections(listener: TcpListener) -> Vec<TcpStream> {
     let Ok(listener) = listener.into_std() else {
         return Vec::new();
