@@ -126,10 +126,7 @@ impl EndpointSlices {
         }
         for object in before.into_iter().chain([pod]) {
             let services = self.selectors.matching(namespace, &object.object);
-            for key in services
-                .iter()
-                .filter_map(|uid| self.service_keys.get(uid))
-            {
+            for key in services.iter().filter_map(|uid| self.service_keys.get(uid)) {
                 self.dirty.insert(key.clone());
                 if let Some(changed) = self.changed_pods.get_mut(key) {
                     changed.insert(uid.to_owned());
@@ -293,3 +290,6 @@ fn is_owned(slice: &Stored, uid: &str) -> bool {
     let mut owners = items(&slice.object, &["metadata", "ownerReferences"]);
     owners.any(|owner| string(owner, "uid") == uid)
 }
+
+#[cfg(test)]
+mod tests;
