@@ -122,6 +122,7 @@ mod foreign_pages;
 mod glob;
 mod inspect;
 mod journal;
+mod metrics;
 mod middleware;
 mod no_answer;
 mod not_ready_pods;

@@ -5,6 +5,7 @@ use crate::cloud::Cloud;
 use crate::driver::ClbDriver;
 use crate::foreign_pages::{self, Hosts};
 use crate::inspect;
+use crate::metrics;
 use crate::middleware::Middleware;
 use crate::page;
 use crate::process::{DriverProcess, ProcessDriver, RunHandle};
@@ -88,6 +89,7 @@ fn webhooks(
         run,
     });
     let hooks = webhooks.running_hooks();
+    metrics::register(&cloud, &webhooks.registry());
     let metrics = webhooks.metrics_router();
     let webhooks = middleware.wrap_webhooks(webhooks.build(), &cloud);
     (
