@@ -1,5 +1,5 @@
 //! The mock's own metrics, beside those of the SDK's router: what the cloud has, what its load balancers
-//! serve, and what was done to its drivers.
+//! serve, and what was done to its drivers (d82).
 //!
 //! They are read from the cloud when they are asked for, so they outlive restarts of the driver. Labels are
 //! protocols, names of webhooks, outcomes, actions and quotas, never text of a peer, so their number is

@@ -105,6 +105,7 @@ fn page(sections: &[(&str, &str, Markup)]) -> Markup {
                         }
                     }
                 }
+                footer { a href="/docs/" { "Documentation of the API" } }
             }
         }
     }

@@ -168,6 +168,26 @@ async fn nothing_comes_from_elsewhere() {
     }
 }
 
+#[tokio::test]
+async fn docs_shows_the_documents_of_both_apis() {
+    let mock = Mock::new();
+    let response = mock.response("GET", "/docs/", Body::empty()).await;
+    assert_eq!(response.status(), StatusCode::OK);
+    let script = mock
+        .response("GET", "/docs/swagger-initializer.js", Body::empty())
+        .await;
+    let script = text(script).await;
+    for (path, known) in [
+        ("/openapi.json", "/ensureBackend"),
+        ("/_mock/openapi.json", "/_mock/state"),
+    ] {
+        assert!(script.contains(&format!("\"{path}\"")), "{path}: {script}");
+        let (status, document) = mock.send("GET", path, Body::empty()).await;
+        assert_eq!(status, StatusCode::OK);
+        assert!(document["paths"][known].is_object(), "{path}: {document}");
+    }
+}
+
 /// The endpoints have no password: a browser must not be the way to them.
 #[tokio::test]
 async fn pages_of_other_sites_reach_webhooks_only() {
@@ -216,7 +236,13 @@ async fn endpoints_can_have_an_address_of_their_own() {
     };
     let cloud = Mock::new().cloud;
     let server = MockServer::start(cloud, addr, options).await.unwrap();
-    for path in ["/", "/_mock/state", "/_mock/page.js"] {
+    for path in [
+        "/",
+        "/_mock/state",
+        "/_mock/page.js",
+        "/docs/",
+        "/openapi.json",
+    ] {
         assert_eq!(
             status_of(server.addr(), path, "localhost").await,
             404,
@@ -242,8 +268,9 @@ async fn status_of(addr: std::net::SocketAddr, path: &str, host: &str) -> u16 {
     let mut stream = tokio::net::TcpStream::connect(addr).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
-    let mut response = String::new();
-    stream.read_to_string(&mut response).await.unwrap();
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).await.unwrap();
+    let response = String::from_utf8_lossy(&response);
     let status = response.split(' ').nth(1).unwrap();
     status.parse().unwrap()
 }

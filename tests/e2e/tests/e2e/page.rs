@@ -70,11 +70,15 @@ async fn the_page_follows_the_cloud_and_switches_faults() {
         world.cloud.has_outage()
     })
     .await;
-    let checked = "document.getElementById('outage').getAttribute('aria-checked')";
-    until_is("the switch is on", json!("true"), async || {
-        browser.value(checked).await
-    })
-    .await;
+    // Before the page shows it, pressing the switch again would do the same again.
+    let until_on = async |id: &str| {
+        let checked = format!("document.getElementById('{id}').getAttribute('aria-checked')");
+        until_is("the switch is on", json!("true"), async || {
+            browser.value(&checked).await
+        })
+        .await;
+    };
+    until_on("outage").await;
     assert_eq!(
         browser.value("document.activeElement.id").await,
         "outage",
@@ -92,6 +96,7 @@ async fn the_page_follows_the_cloud_and_switches_faults() {
         world.cloud.faults().list().len()
     })
     .await;
+    until_on("fault-0").await;
     browser.press("fault-0").await;
     until_is("a switch removes its rule", 0, async || {
         world.cloud.faults().list().len()
@@ -214,6 +219,9 @@ async fn d81_the_page_shows_what_differs_until_the_controller_has_repaired_it() 
         browser.value("document.documentElement.scrollWidth").await,
         380
     );
+    browser
+        .value("document.querySelector('#differences').scrollIntoView()")
+        .await;
     browser.screenshot("differences").await;
 
     world.cloud.unbind(&endpoint, "192.0.2.7:80").unwrap();
