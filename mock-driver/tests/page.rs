@@ -169,6 +169,45 @@ async fn nothing_comes_from_elsewhere() {
 }
 
 #[tokio::test]
+async fn the_time_of_the_cloud_is_shown() {
+    let mock = Mock::new();
+    mock.post("clock/advance", json!({"seconds": 3723})).await;
+    let page = page(&mock).await;
+    assert!(
+        page.contains("<span class=\"time\">1:02:03</span>"),
+        "{page}"
+    );
+}
+
+/// No response allows pages of other sites to read it.
+#[tokio::test]
+async fn no_response_has_headers_of_cors() {
+    let mock = Mock::new();
+    for (method, path) in [
+        ("OPTIONS", "/_mock/state"),
+        ("OPTIONS", "/ensureBackend"),
+        ("GET", "/_mock/state"),
+        ("GET", "/openapi.json"),
+        ("GET", "/"),
+    ] {
+        for origin in ["https://evil.example", "http://127.0.0.1:8080"] {
+            let request = Request::builder().method(method).uri(path);
+            let request = request
+                .header(header::HOST, "127.0.0.1:8080")
+                .header(header::ORIGIN, origin)
+                .header(header::ACCESS_CONTROL_REQUEST_METHOD, "POST")
+                .body(Body::empty());
+            let response = mock.router.clone().oneshot(request.unwrap()).await.unwrap();
+            let allowed = response
+                .headers()
+                .keys()
+                .find(|name| name.as_str().starts_with("access-control-"));
+            assert_eq!(allowed, None, "{method} {path} from {origin}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn docs_shows_the_documents_of_both_apis() {
     let mock = Mock::new();
     let response = mock.response("GET", "/docs/", Body::empty()).await;

@@ -38,7 +38,7 @@ pub(super) struct Counters {
     requests: AtomicU64,
     failed: AtomicU64,
     /// Counts the same of several.
-    total: Option<Arc<Counters>>,
+    total: Option<Arc<Self>>,
 }
 
 impl Counters {
