@@ -1,6 +1,6 @@
 //! The command line: the subcommands and their exit codes.
 
-use crate::{convert, demo, local_cluster, mock_driver, new, webhooks};
+use crate::{convert, demo, dev, local_cluster, mock_driver, new, webhooks};
 use clap::{Parser, Subcommand};
 use lbcf_controller::cli::LogArgs;
 use std::error::Error;
@@ -30,6 +30,8 @@ struct Lbcf {
 enum Command {
     /// Show a load balancer from creation to deletion: cluster, cloud and controller in one process
     Demo(demo::DemoArgs),
+    /// Run a driver with a cluster and the controller while you develop it, and show each call
+    Dev(dev::DevArgs),
     /// Check that a driver, in any language, conforms to the specification
     Conformance(lbcf_conformance::command::ConformanceArgs),
     /// Create a driver project that works as it is and marks what to fill in
@@ -58,6 +60,8 @@ pub fn main() -> ExitCode {
         Command::Demo(_) => "error",
         // The reports contain what happens.
         Command::Conformance(_) => "warn",
+        // Until the controller runs, admission is not ready.
+        Command::Dev(_) => "warn,lbcf_controller::admission=error",
         _ => "info",
     };
     let outcome = lbcf
@@ -93,6 +97,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
                 ExitCode::FAILURE
             });
         }
+        Command::Dev(args) => dev::run(args).await?,
         Command::Conformance(args) => return Ok(lbcf_conformance::command::run(args).await),
         Command::New(args) => new::run(args)?,
         Command::Controller(args) => {

@@ -105,7 +105,11 @@ impl CallLog {
     /// The entries that fit, oldest first.
     pub(crate) fn entries(&self, filter: &CallQuery) -> Vec<JournalEntry> {
         let log = self.lock();
-        let fitting = log.entries.iter().filter(|entry| filter.fits(entry));
+        // Those who poll ask for what is new among many.
+        let since = filter.since.unwrap_or_default();
+        let begin = log.entries.partition_point(|it| it.sequence <= since);
+        let entries = log.entries.range(begin..);
+        let fitting = entries.filter(|entry| filter.fits(entry));
         fitting.cloned().collect()
     }
 

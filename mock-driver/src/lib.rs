@@ -130,6 +130,7 @@ mod not_ready_pods;
 mod options;
 mod page;
 mod process;
+mod recorded_calls;
 mod router;
 mod server;
 mod strict;
@@ -157,6 +158,7 @@ pub use journal::{JournalEntry, WebhookCalls};
 pub use middleware::Middleware;
 pub use not_ready_pods::KEEP_REGISTERED;
 pub use options::MockOptions;
+pub use recorded_calls::{RecordedCalls, record_calls};
 pub use router::{router, router_with};
 pub use server::MockServer;
 pub use traffic::{

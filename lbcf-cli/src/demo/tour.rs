@@ -76,7 +76,7 @@ pub(super) async fn set_up_again(
     pods: u16,
 ) -> io::Result<()> {
     let silent = Printer::new(super::Output::Json);
-    let kubeconfig = environment.kubeconfig.display().to_string();
+    let kubeconfig = environment.kubeconfig().display().to_string();
     let mut scenario = Scenario::new(environment, &silent, pods);
     if let Err(error) = STEPS[0].run(&mut scenario).await {
         return printer.line(format!("setting everything up again failed: {error}"));
