@@ -83,6 +83,24 @@ async fn the_page_sends_requests_only_to_the_driver() {
     assert!(script.len() > 100_000);
 }
 
+#[cfg(feature = "swagger-ui")]
+#[tokio::test]
+async fn the_page_shows_further_documents() {
+    let others = [("Administration", "/admin/openapi.json")];
+    let router = DriverRouter::new(actor().0).documents_router_with("/lbcf", &others);
+    let (_, config) = get(&router, "/docs/swagger-initializer.js").await;
+    for part in [
+        "\"/openapi.json\"",
+        "\"Administration\"",
+        "\"/admin/openapi.json\"",
+        "\"validatorUrl\": \"none\"",
+    ] {
+        assert!(config.contains(part), "{part}: {config}");
+    }
+    let (status, _) = get(&router, "/openapi.json").await;
+    assert_eq!(status, StatusCode::OK);
+}
+
 #[cfg(not(feature = "swagger-ui"))]
 #[tokio::test]
 async fn without_the_feature_there_is_no_page() {

@@ -78,8 +78,9 @@
 //! | `POST /_mock/fault` | `{"on":true}`: the cloud's API is temporarily unavailable, until `{"on":false}`; `GET` shows which |
 //! | `POST /_mock/restart` | kills the driver and starts it again, while the cloud stays; responds when it serves |
 //! | `GET /_mock/openapi.json` | these endpoints as an OpenAPI 3.1 document |
+//! | `GET /docs` | a page to read that document and the one of the webhooks, `/openapi.json`, and to try calls |
 //! | `GET /livez`, `GET /readyz` | whether the mock runs, and whether its driver is not being restarted |
-//! | `GET /metrics` | the driver's metrics, as every driver of the SDK has them |
+//! | `GET /metrics` | the driver's metrics, as every driver of the SDK has them, and with `lbcf_mock_` those of the cloud |
 //!
 //! Endpoints that change something respond with the new state. Errors are `{"error":"…"}` and name
 //! the field: 404 if `lbInfo` names no load balancer, 409 for a backend that is bound already.
@@ -122,6 +123,7 @@ mod foreign_pages;
 mod glob;
 mod inspect;
 mod journal;
+mod metrics;
 mod middleware;
 mod no_answer;
 mod not_ready_pods;

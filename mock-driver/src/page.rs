@@ -4,6 +4,7 @@
 //! page again, and replaces the sections that differ. Everything comes from the binary.
 
 mod calls;
+mod clock;
 mod differences;
 mod load_balancers;
 mod switches;
@@ -56,6 +57,7 @@ async fn show(State(Shown { cloud, cluster }): State<Shown>) -> impl IntoRespons
     }
     sections.extend([
         ("switches", "Faults", switches::show(&cloud)),
+        ("clock", "Clock", clock::show(&cloud)),
         ("calls", "Webhook calls", calls::list(&cloud)),
     ]);
     let page = page(&sections);
@@ -105,6 +107,7 @@ fn page(sections: &[(&str, &str, Markup)]) -> Markup {
                         }
                     }
                 }
+                footer { a href="/docs/" { "Documentation of the API" } }
             }
         }
     }

@@ -5,6 +5,7 @@ use crate::cloud::Cloud;
 use crate::driver::ClbDriver;
 use crate::foreign_pages::{self, Hosts};
 use crate::inspect;
+use crate::metrics;
 use crate::middleware::Middleware;
 use crate::page;
 use crate::process::{DriverProcess, ProcessDriver, RunHandle};
@@ -20,6 +21,9 @@ use std::sync::Arc;
 /// Marks every response as the mock's, with its version.
 const VERSION_HEADER: HeaderName = HeaderName::from_static("x-lbcf-mock");
 
+/// The document of the endpoints under `/_mock`, beside that of the webhooks.
+const OWN_DOCUMENT: (&str, &str) = ("The mock's own API", "/_mock/openapi.json");
+
 /// The webhooks of `driver`, the endpoints under `/_mock`, and the page at `/`.
 pub fn router(driver: ClbDriver) -> Router {
     router_with(driver, ())
@@ -33,7 +37,7 @@ pub fn router_with(driver: ClbDriver, middleware: impl Middleware) -> Router {
 /// What the mock serves, on one address or on two.
 pub(crate) struct Routes {
     pub(crate) webhooks: Router,
-    /// The endpoints under `/_mock`, and the page.
+    /// The endpoints under `/_mock`, the page, and the documents of all endpoints.
     pub(crate) endpoints: Router,
     /// The process that serves the webhooks.
     pub(crate) process: DriverProcess,
@@ -45,6 +49,8 @@ impl Routes {
         let cloud = driver.cloud().clone();
         let cluster = driver.options().cluster.clone();
         let around = Arc::clone(&middleware);
+        let documents = DriverRouter::new(driver.clone());
+        let documents = documents.documents_router_with("", &[OWN_DOCUMENT]);
         let process = DriverProcess::start(move |run| webhooks(driver.clone(), run, &*around));
         let called = process.clone();
         let webhooks = Router::new()
@@ -58,6 +64,7 @@ impl Routes {
         let endpoints = Router::new()
             .nest("/_mock", middleware.wrap_endpoints(endpoints))
             .merge(page::router(cloud, cluster))
+            .merge(documents)
             .layer(from_fn(move |request, next| {
                 foreign_pages::refuse(hosts, request, next)
             }));
@@ -88,6 +95,7 @@ fn webhooks(
         run,
     });
     let hooks = webhooks.running_hooks();
+    metrics::register(&cloud, &webhooks.registry());
     let metrics = webhooks.metrics_router();
     let webhooks = middleware.wrap_webhooks(webhooks.build(), &cloud);
     (
