@@ -359,13 +359,7 @@ struct Activity {
 
 impl Activity {
     /// Adds the processor time of each process since `before`.
-    fn add_cpu(
-        &self,
-        figures: &mut Figures,
-        names: [&'static str; 3],
-        before: &Self,
-        pods: usize,
-    ) {
+    fn add_cpu(&self, figures: &mut Figures, names: [&'static str; 3], before: &Self, pods: usize) {
         for (name, (after, before)) in names.into_iter().zip(self.cpu.iter().zip(before.cpu)) {
             let took = (*after - before).as_secs_f64() * 1e3;
             figures.add(name, took / pods as f64, "ms a backend");
