@@ -206,8 +206,9 @@ impl Lab {
         // Not before it is sent: nearly all are rejected, and cleaning up completes unfinished
         // resources before it deletes them.
         if !matches!(answer.http_status(), Some(300..600)) {
-            self.run.ledger.before(self.check.id, call);
-            self.run.ledger.after(call, &answer);
+            let received = call.with_body(&request.body);
+            let ledger = &self.run.ledger;
+            ledger.after_bad(self.check.id, call, received.as_ref(), &answer);
         }
         answer
     }

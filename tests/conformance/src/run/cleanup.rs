@@ -76,7 +76,10 @@ pub(super) async fn left_behind(run: &Run, before: Option<&Observation>) -> Vec<
         .ledger
         .all()
         .iter()
-        .map(|(check, made)| format!("{} (created by {check})", made.described()))
+        .map(|(check, made)| {
+            let (what, call) = (made.described(), made.created_by());
+            format!("{what} (created by {check}: {call})")
+        })
         .collect();
     let (Some(observer), Some(before)) = (&run.observer, before) else {
         return left;
@@ -87,7 +90,8 @@ pub(super) async fn left_behind(run: &Run, before: Option<&Observation>) -> Vec<
                 let lb_info = serde_json::to_string(&load_balancer.lb_info).unwrap_or_default();
                 if !left.iter().any(|line| line.contains(&lb_info)) {
                     left.push(format!(
-                        "a load balancer with lbInfo {lb_info}, which did not exist before the run"
+                        "a load balancer with lbInfo {lb_info}, which did not exist before the run{}",
+                        creator(run, &load_balancer.lb_info)
                     ));
                 }
             }
@@ -95,6 +99,23 @@ pub(super) async fn left_behind(run: &Run, before: Option<&Observation>) -> Vec<
         Err(error) => left.push(format!("unknown resources: {error}")),
     }
     left
+}
+
+/// The check and the call whose response names this load balancer first, in parentheses.
+fn creator(run: &Run, lb_info: &StringMap) -> String {
+    let created = run.record.all().into_iter().find(|exchange| {
+        exchange.webhook == Some("createLoadBalancer")
+            && DriverReply::new(exchange.clone()).string_map("lbInfo") == *lb_info
+    });
+    let Some(exchange) = created else {
+        return " (no response to createLoadBalancer names it)".to_owned();
+    };
+    let by = exchange.check.unwrap_or("the cleanup of the run");
+    let body = serde_json::from_slice::<Value>(&exchange.sent.body).unwrap_or_default();
+    match body["recordID"].as_str() {
+        Some(id) => format!(" (created by {by}: createLoadBalancer under recordID {id})"),
+        None => format!(" (created by {by}: createLoadBalancer without a recordID)"),
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -223,7 +223,7 @@ pub(super) fn sample() -> Report {
                     lbcf-conformance.yaml --profile async --seed 4242"
             .to_owned(),
         left_behind: vec![
-            "a load balancer with lbInfo {\"lbID\":\"lb-17\"} (created by DLB-05)"
+            "a load balancer with lbInfo {\"lbID\":\"lb-17\"} (created by DLB-05: createLoadBalancer under recordID createLoadBalancer(91aa))"
                 .to_owned(),
         ],
         hints: vec![
