@@ -76,6 +76,8 @@ pub struct Fixture {
     pub budgets: Budgets,
     /// The reasons of known failures by check id.
     pub known_failures: BTreeMap<String, String>,
+    /// The file or URL that it was read from, for reports; `None` without one.
+    pub source: Option<String>,
     /// SHA-256 of the file; `None` without one.
     pub digest: Option<String>,
 }
@@ -214,7 +216,9 @@ impl Fixture {
             };
             FixtureError::new(path, format!("{problem}{advice}"))
         })?;
-        Self::parse(&text, path, check_ids)
+        let mut fixture = Self::parse(&text, path, check_ids)?;
+        fixture.source = Some(path.display().to_string());
+        Ok(fixture)
     }
 
     /// Parses a fixture. The path is for errors, and relative file names start from its folder.

@@ -27,7 +27,7 @@ use crate::exchange::Exchange;
 use crate::fixture::Fixture;
 use crate::lab::{Lab, LoadBalancer};
 use crate::ledger::Ledger;
-use crate::observer::Observer;
+use crate::observer::{Observer, ObserverError};
 use crate::outcome::{CheckError, CheckOutcome, Failure};
 use crate::progress::Progress;
 use crate::record::Record;
@@ -79,6 +79,8 @@ pub(crate) struct Run {
     /// Set when the run is to end early.
     stopped: Mutex<Option<StopReason>>,
     silence: Mutex<Silence>,
+    /// What could not be observed, and why: once for each check.
+    observer_failures: Mutex<BTreeMap<&'static str, String>>,
     /// Set when running checks are to be cancelled.
     cancelled: tokio::sync::watch::Sender<bool>,
 }
@@ -180,6 +182,7 @@ impl Run {
             finished: Mutex::default(),
             stopped: Mutex::default(),
             silence: Mutex::default(),
+            observer_failures: Mutex::default(),
             cancelled: tokio::sync::watch::Sender::new(false),
         }
     }
@@ -221,6 +224,18 @@ impl Run {
     /// Shares a load balancer with later checks.
     pub(crate) fn share(&self, load_balancer: &LoadBalancer) {
         *lock(&self.shared) = Some(load_balancer.clone());
+    }
+
+    /// Notes that a check could not observe the cloud.
+    pub(crate) fn observer_failed(&self, check: &'static str, error: &ObserverError) {
+        let mut failures = lock(&self.observer_failures);
+        failures.entry(check).or_insert_with(|| error.to_string());
+    }
+
+    fn observer_failures(&self) -> Vec<String> {
+        let failures = lock(&self.observer_failures);
+        let line = |(check, problem): (&&str, &String)| format!("{check}: {problem}");
+        failures.iter().map(line).collect()
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -198,7 +198,7 @@ pub(crate) fn fixture_with<const N: usize>(features: [Feature; N]) -> Fixture {
 /// Settings for only these checks.
 pub(crate) fn only(checks: &str) -> Settings {
     Settings {
-        only: vec![checks.to_owned()],
+        only: checks.split(',').map(str::to_owned).collect(),
         wait: Duration::from_secs(5),
         ..Settings::default()
     }

@@ -17,4 +17,5 @@ mod hostile;
 mod kit;
 mod left_behind;
 mod matrix;
+mod observer;
 mod output;

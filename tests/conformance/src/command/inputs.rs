@@ -8,7 +8,7 @@ use crate::checks;
 use crate::fixture::placeholders::DriverAddress;
 use crate::fixture::{Fixture, Observe, read_known_failures};
 use crate::init;
-use crate::report::FailurePolicy;
+use crate::report::{FailOn, FailurePolicy};
 use crate::settings::Settings;
 use std::path::PathBuf;
 
@@ -127,7 +127,8 @@ fn settings(args: &RunArgs) -> Result<Settings, CommandError> {
         time_scale: args.time_scale,
         wait: args.wait,
         policy: FailurePolicy {
-            fail_on: args.fail_on,
+            should: args.fail_on.contains(&FailOn::Should),
+            partial: args.fail_on.contains(&FailOn::Partial),
             strict_known: args.strict_known,
         },
         fail_fast: args.fail_fast,

@@ -96,7 +96,10 @@ pub(super) async fn left_behind(run: &Run, before: Option<&Observation>) -> Vec<
                 }
             }
         }
-        Err(error) => left.push(format!("unknown resources: {error}")),
+        Err(error) => {
+            run.observer_failed("the end of the run", &error);
+            left.push(format!("unknown resources: {error}"));
+        }
     }
     left
 }

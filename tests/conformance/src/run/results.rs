@@ -82,6 +82,7 @@ pub(super) fn report(
         profile: profile.to_owned(),
         observer: run.observer.is_some(),
         features: run.features.iter().copied().collect(),
+        fixture: run.fixture.source.clone(),
         fixture_digest: run.fixture.digest.clone(),
         reproduce: String::new(),
         summary: Summary::of(&results, run.settings.policy),
@@ -90,6 +91,7 @@ pub(super) fn report(
         left_behind,
         interrupted: stopped == Some(StopReason::Interrupted),
         unreachable: stopped.as_ref().and_then(StopReason::unreachable),
+        observer_failures: run.observer_failures(),
     }
 }
 
