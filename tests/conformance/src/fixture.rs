@@ -163,7 +163,7 @@ pub enum Action {
 /// The most time that operations and the run may take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budgets {
-    /// For one operation until it is no longer Running; 120 s by default.
+    /// For one operation until it is no longer Running; 45 s by default.
     pub asynchronous: Duration,
     /// For the whole run; 10 min by default.
     pub total: Duration,
@@ -195,7 +195,7 @@ impl Default for Backends {
 impl Default for Budgets {
     fn default() -> Self {
         Self {
-            asynchronous: Duration::from_secs(120),
+            asynchronous: Duration::from_secs(45),
             total: Duration::from_secs(600),
         }
     }

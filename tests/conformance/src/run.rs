@@ -3,8 +3,10 @@
 //! # Time limits
 //!
 //! Every wait has a deadline, whatever the driver does: a call the webhook's timeout (10 s by
-//! default), an operation its budget (120 s), the driver's start `--wait` (30 s), the whole run its
-//! budget (10 min). The final cleanup adds 60 s at most, and the final observation 30 s at most. So
+//! default), an operation its budget (45 s), the driver's start `--wait` (30 s), the whole run its
+//! budget (10 min). Once an operation used up its budget and none of that webhook ever ended, the
+//! checks that wait for one are skipped at their next call, and operations of other webhooks get a
+//! ninth of the time; the same for webhooks that never responded ([`patience`]). The final cleanup adds 60 s at most, and the final observation 30 s at most. So
 //! with default settings:
 //!
 //! | the driver | the run ends after |
@@ -12,10 +14,11 @@
 //! | never responds, or never with HTTP | 30 s |
 //! | stops in the middle of the run | 3 s, or 10 s if it accepts connections but does not respond |
 //! | responds to `healthz` only | less than a minute: five checks in a row without a response |
-//! | always returns `Running` | 11.5 min at most |
+//! | has an operation that never ends, or that never responds | less than a minute |
 
 mod calls;
 mod cleanup;
+mod patience;
 pub(crate) mod reachable;
 mod results;
 mod silence;
@@ -37,6 +40,7 @@ use crate::settings::Settings;
 use crate::sync::lock;
 use crate::transport::Transport;
 use futures::{FutureExt as _, StreamExt as _};
+use patience::Patience;
 use results::FinishedCheck;
 use silence::Silence;
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,6 +83,7 @@ pub(crate) struct Run {
     /// Set when the run is to end early.
     stopped: Mutex<Option<StopReason>>,
     silence: Mutex<Silence>,
+    patience: Mutex<Patience>,
     /// What could not be observed, and why: once for each check.
     observer_failures: Mutex<BTreeMap<&'static str, String>>,
     /// Set when running checks are to be cancelled.
@@ -182,6 +187,7 @@ impl Run {
             finished: Mutex::default(),
             stopped: Mutex::default(),
             silence: Mutex::default(),
+            patience: Mutex::default(),
             observer_failures: Mutex::default(),
             cancelled: tokio::sync::watch::Sender::new(false),
         }
@@ -224,6 +230,45 @@ impl Run {
     /// Shares a load balancer with later checks.
     pub(crate) fn share(&self, load_balancer: &LoadBalancer) {
         *lock(&self.shared) = Some(load_balancer.clone());
+    }
+
+    /// The check that covers the operations of a webhook, which others stand on.
+    pub(crate) fn basis(&self, webhook: &str) -> &'static str {
+        match webhook {
+            "ensureLoadBalancer" => "ELB-01",
+            "deleteLoadBalancer" => "DLB-01",
+            "generateBackendAddr" if self.features.contains(&Feature::PodBackends) => "GEN-01",
+            "generateBackendAddr" => "GEN-02",
+            "ensureBackend" => "ENS-01",
+            "deregisterBackend" => "DRG-01",
+            "listBackends" => "LST-01",
+            _ => "CLB-01",
+        }
+    }
+
+    /// Notes that an operation ended.
+    pub(crate) fn operation_ended(&self, webhook: &'static str) {
+        lock(&self.patience).ended(webhook);
+    }
+
+    /// Notes that an operation used up its budget.
+    pub(crate) fn operation_given_up(&self, webhook: &'static str) {
+        lock(&self.patience).gave_up(webhook);
+    }
+
+    /// Whether an operation of this webhook used up its budget, and none ever ended.
+    pub(crate) fn never_ends(&self, webhook: &str) -> bool {
+        lock(&self.patience).never_ends(webhook)
+    }
+
+    /// Whether calls of this webhook never got a response.
+    pub(crate) fn is_silent(&self, webhook: &str) -> bool {
+        lock(&self.patience).is_silent(webhook)
+    }
+
+    /// The time that an operation may take.
+    pub(crate) fn operation_budget(&self) -> Duration {
+        lock(&self.patience).budget(self.fixture.budgets.asynchronous)
     }
 
     /// Notes that a check could not observe the cloud.

@@ -149,7 +149,7 @@ pub struct RunArgs {
     pub timeout: Option<Duration>,
 
     /// Time limits: async=DURATION for an operation that is Running, total=DURATION for the run; may
-    /// be repeated [default: those of the fixture, else async=2m,total=10m]
+    /// be repeated [default: those of the fixture, else async=45s,total=10m]
     #[arg(
         long = "budget",
         env = "LBCF_CONFORMANCE_BUDGET",
