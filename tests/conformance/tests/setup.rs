@@ -33,15 +33,27 @@ fn failure<'a>(report: &'a Report, id: &str) -> &'a FailureReport {
 /// The setup of a check failed at a call of this webhook, which the failure shows.
 fn is_of_the_setup(report: &Report, id: &str, webhook: &str, by: &str) {
     let failure = failure(report, id);
-    assert!(failure.expected.starts_with("in the setup: "), "{id}: {}", failure.expected);
-    assert!(failure.got.contains("the port is taken"), "{id}: {}", failure.got);
+    assert!(
+        failure.expected.starts_with("in the setup: "),
+        "{id}: {}",
+        failure.expected
+    );
+    assert!(
+        failure.got.contains("the port is taken"),
+        "{id}: {}",
+        failure.got
+    );
     let curl = failure.curl.as_deref().unwrap_or_default();
     assert!(curl.contains(&format!("/{webhook}\'")), "{id}: {curl}");
     let response = failure.answer.as_deref().unwrap_or_default();
     assert!(response.contains("the port is taken"), "{id}: {response}");
     let typical = lbcf_conformance::checks::by_id(id).unwrap().typical;
     assert_ne!(failure.likely_cause, typical, "{id}");
-    assert!(failure.likely_cause.contains(by), "{id}: {}", failure.likely_cause);
+    assert!(
+        failure.likely_cause.contains(by),
+        "{id}: {}",
+        failure.likely_cause
+    );
 }
 
 #[tokio::test]
@@ -61,7 +73,12 @@ async fn a_load_balancer_for_another_rule() {
 
 #[tokio::test]
 async fn a_backend_for_another_rule() {
-    let report = judged(failing("ensureBackend", |nth| nth > 0), fixture(), "ENS-01,ENS-07").await;
+    let report = judged(
+        failing("ensureBackend", |nth| nth > 0),
+        fixture(),
+        "ENS-01,ENS-07",
+    )
+    .await;
     is_of_the_setup(&report, "ENS-07", "ensureBackend", "ENS-01");
 }
 
@@ -69,7 +86,11 @@ async fn a_backend_for_another_rule() {
 async fn the_subject_of_a_check_is_no_setup() {
     let report = judged(failing("ensureBackend", |_| true), fixture(), "ENS-01").await;
     let failure = failure(&report, "ENS-01");
-    assert!(failure.expected.starts_with("status Succ"), "{}", failure.expected);
+    assert!(
+        failure.expected.starts_with("status Succ"),
+        "{}",
+        failure.expected
+    );
     let typical = lbcf_conformance::checks::by_id("ENS-01").unwrap().typical;
     assert_eq!(failure.likely_cause, typical);
 }
@@ -83,7 +104,11 @@ async fn bad_input_is_not_blamed_without_doubt() {
     assert_eq!(result(&report, "LIFE-01").status, Status::Passed);
     let failure = failure(&report, "BAD-05");
     assert!(failure.got.contains("the port is taken"), "{}", failure.got);
-    assert!(failure.likely_cause.contains("or the driver fails now and then"));
+    assert!(
+        failure
+            .likely_cause
+            .contains("or the driver fails now and then")
+    );
 }
 
 #[tokio::test]
@@ -96,7 +121,11 @@ async fn a_setup_that_its_own_check_fails_is_skipped() {
     .await;
     let skipped = result(&report, "GEN-08");
     assert_eq!(skipped.status, Status::Skipped);
-    assert!(skipped.reason.starts_with("depends on CLB-01"), "{}", skipped.reason);
+    assert!(
+        skipped.reason.starts_with("depends on CLB-01"),
+        "{}",
+        skipped.reason
+    );
 }
 
 /// A driver that does not come up after its restart.
@@ -141,10 +170,22 @@ while True:
     std::fs::write(folder.join("f.yaml"), text).unwrap();
     let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_lbcf-conformance"));
     command.current_dir(&folder).args([
-        "run", "--exec", "exec python3 driver.py {port}", "--fixture", "f.yaml", "--only", "LIFE-05",
-        "--format", "json", "--quiet",
+        "run",
+        "--exec",
+        "exec python3 driver.py {port}",
+        "--fixture",
+        "f.yaml",
+        "--only",
+        "LIFE-05",
+        "--format",
+        "json",
+        "--quiet",
     ]);
-    if std::process::Command::new("python3").arg("--version").output().is_err() {
+    if std::process::Command::new("python3")
+        .arg("--version")
+        .output()
+        .is_err()
+    {
         eprintln!("skipped: install python3");
         return;
     }
@@ -152,7 +193,13 @@ while True:
     std::fs::remove_dir_all(&folder).ok();
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();
     let results = report["results"].as_array().unwrap();
-    let failed = results.iter().find(|result| result["status"] == "failed").unwrap();
+    let failed = results
+        .iter()
+        .find(|result| result["status"] == "failed")
+        .unwrap();
     let cause = failed["failure"]["likelyCause"].as_str().unwrap();
-    assert!(cause.contains("cannot open the database: it is locked"), "{cause}");
+    assert!(
+        cause.contains("cannot open the database: it is locked"),
+        "{cause}"
+    );
 }
