@@ -47,6 +47,7 @@ use crate::transport::without_user;
 use lbcf_driver_sdk::webhook::StringMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -74,6 +75,8 @@ pub struct Fixture {
     pub fault: Option<Action>,
     /// The most time that operations and the run may take.
     pub budgets: Budgets,
+    /// The values of `{{number}}`; `None` for those of the machine.
+    pub numbers: Option<RangeInclusive<u16>>,
     /// The reasons of known failures by check id.
     pub known_failures: BTreeMap<String, String>,
     /// The file or URL that it was read from, for reports; `None` without one.

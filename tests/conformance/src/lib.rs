@@ -24,7 +24,7 @@
 //! | [`fixture`] | the description of a driver |
 //! | `selection` | which checks run, decided before the first call |
 //! | `run` | the phases of a run, cleaning up, early ends |
-//! | `ledger`, `record` | the created resources; all exchanges |
+//! | `ledger`, `record`, `numbers` | the created resources; all exchanges; the ports of `{{number}}` |
 //! | [`report`], [`output`] | the results and their formats |
 //! | [`command`], [`init`] | the command line |
 //!
@@ -52,6 +52,7 @@ pub mod fixture;
 pub mod init;
 mod lab;
 mod ledger;
+mod numbers;
 pub mod observer;
 pub mod outcome;
 pub mod output;

@@ -28,8 +28,10 @@ use crate::checks;
 use crate::driver::Driver;
 use crate::exchange::Exchange;
 use crate::fixture::Fixture;
+use crate::fixture::placeholders::DriverAddress;
 use crate::lab::{Lab, LoadBalancer};
 use crate::ledger::Ledger;
+use crate::numbers::Numbers;
 use crate::observer::{Observer, ObserverError};
 use crate::outcome::{CheckError, CheckOutcome, Failure};
 use crate::progress::Progress;
@@ -44,6 +46,7 @@ use patience::Patience;
 use results::FinishedCheck;
 use silence::Silence;
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -69,6 +72,7 @@ pub(crate) struct Run {
     pub(crate) observer: Option<Observer>,
     pub(crate) record: Record,
     pub(crate) ledger: Ledger,
+    pub(crate) numbers: Numbers,
     /// Part of the names of all resources of the run.
     pub(crate) id: String,
     pub(crate) progress: Box<dyn Progress>,
@@ -167,6 +171,12 @@ impl Run {
         if let Some(budget) = settings.total_budget {
             fixture.budgets.total = budget;
         }
+        let numbers = Numbers::new(
+            fixture.numbers.clone(),
+            settings.seed,
+            checks::all().count(),
+            is_on_this_machine(&transport),
+        );
         let retry_ids = fastrand::Rng::with_seed(mixed(settings.seed, "retryIDs"));
         Self {
             id: format!("{:04x}", mixed(settings.seed, "run") & 0xffff),
@@ -180,6 +190,7 @@ impl Run {
             progress,
             record: Record::default(),
             ledger: Ledger::default(),
+            numbers,
             prerequisites: Mutex::default(),
             shared: Mutex::default(),
             fault_is_on: AtomicBool::new(false),
@@ -499,6 +510,17 @@ async fn execute(run: &Arc<Run>, planned: PlannedCheck) {
     };
     run.progress.finished(&results::result(run, &finished));
     lock(&run.finished).push(finished);
+}
+
+/// Whether the driver is in this process, or at a loopback address.
+fn is_on_this_machine(transport: &Transport) -> bool {
+    let Some(address) = DriverAddress::of(&transport.url_of("")) else {
+        return false;
+    };
+    match address.fill("{host}").trim_matches(['[', ']']) {
+        "localhost" | "in-process" => true,
+        host => host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback()),
+    }
 }
 
 fn mixed(seed: u64, text: &str) -> u64 {
