@@ -250,6 +250,40 @@ impl Fixture {
     }
 }
 
+impl Fixture {
+    /// Parses a fixture that a driver serves, without reading files, and tells whether it names one;
+    /// `None` unless the text is a document of this kind.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(crate) fn parse_served(
+        text: &str,
+        url: &str,
+        check_ids: &[&str],
+    ) -> Result<Option<(Self, bool)>, FixtureError> {
+        let failed = |problem| FixtureError::new(Path::new(url), problem);
+        let is_one = |text: &str| {
+            let has = |field: &str, word: &str| {
+                text.lines()
+                    .any(|line| line.contains(field) && line.contains(word))
+            };
+            has("kind", KIND) && has("apiVersion", API_VERSION)
+        };
+        if !is_one(text) {
+            return Ok(None);
+        }
+        files::within(text.len(), LIMIT).map_err(failed)?;
+        let node = node::parse(text).map_err(failed)?;
+        let parsed =
+            sections::fixture(value::FixtureValue::root(&node), check_ids).map_err(failed)?;
+        let fixture = Self {
+            digest: Some(digest(text)),
+            ..parsed.fixture
+        };
+        Ok(Some((fixture, parsed.pod_template_file.is_some())))
+    }
+}
+
 /// SHA-256 as hexadecimal digits.
 fn digest(text: &str) -> String {
     let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
