@@ -20,4 +20,5 @@ mod left_behind;
 mod matrix;
 mod observer;
 mod output;
+mod served;
 mod setup;
