@@ -99,14 +99,11 @@ impl Numbers {
         {
             let nth = (self.start + reserved.tried) % cells(&self.range);
             reserved.tried += 1;
-            match self.reserve(first_cell(&self.range) + nth) {
-                Ok(lock) => {
-                    reserved.cells += 1;
-                    reserved.locks.extend(lock);
-                    reserved.numbers.extend(self.cell(nth));
-                }
-                // Another run has it.
-                Err(()) => {}
+            // Another run may have it.
+            if let Ok(lock) = self.reserve(first_cell(&self.range) + nth) {
+                reserved.cells += 1;
+                reserved.locks.extend(lock);
+                reserved.numbers.extend(self.cell(nth));
             }
         }
         if reserved.numbers.is_empty() {

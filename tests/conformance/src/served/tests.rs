@@ -29,9 +29,8 @@ async fn what_describes_the_driver_is_taken() {
     assert!(served.fixture.observe.is_some() && served.fixture.restart.is_some());
     let source = served.fixture.source.unwrap();
     assert_eq!(source, "http://in-process/.well-known/lbcf/conformance");
-    let json =
-        format!(r#"{{"apiVersion": "lbcf.dev/v1", "kind": "ConformanceFixture", "features": []}}"#);
-    assert!(fetched(json).await.unwrap().is_some(), "JSON is YAML, too");
+    let json = r#"{"apiVersion": "lbcf.dev/v1", "kind": "ConformanceFixture", "features": []}"#;
+    assert!(fetched(json.to_owned()).await.unwrap().is_some(), "JSON is YAML, too");
 }
 
 #[tokio::test]
