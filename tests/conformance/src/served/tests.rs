@@ -30,7 +30,10 @@ async fn what_describes_the_driver_is_taken() {
     let source = served.fixture.source.unwrap();
     assert_eq!(source, "http://in-process/.well-known/lbcf/conformance");
     let json = r#"{"apiVersion": "lbcf.dev/v1", "kind": "ConformanceFixture", "features": []}"#;
-    assert!(fetched(json.to_owned()).await.unwrap().is_some(), "JSON is YAML, too");
+    assert!(
+        fetched(json.to_owned()).await.unwrap().is_some(),
+        "JSON is YAML, too"
+    );
 }
 
 #[tokio::test]
