@@ -107,3 +107,27 @@ async fn without_the_feature_there_is_no_page() {
     let (status, _) = get(&served("/lbcf"), "/docs/").await;
     assert_eq!(status, StatusCode::NOT_FOUND);
 }
+
+#[tokio::test]
+async fn a_conformance_fixture_is_served_below_the_prefix_behind_the_token() {
+    const PATH: &str = "/lbcf/.well-known/lbcf/conformance";
+    let server = || lbcf_driver_sdk::server::Server::new(actor().0).path_prefix("/lbcf");
+    let router = server().into_router().await.unwrap();
+    assert_eq!(
+        get(&router, PATH).await.0,
+        StatusCode::NOT_FOUND,
+        "off unless given"
+    );
+
+    let text = "kind: ConformanceFixture\n";
+    let router = server()
+        .conformance_fixture(text)
+        .into_router()
+        .await
+        .unwrap();
+    assert_eq!(get(&router, PATH).await, (StatusCode::OK, text.to_owned()));
+
+    let guarded = server().conformance_fixture(text).token("sesame");
+    let router = guarded.into_router().await.unwrap();
+    assert_eq!(get(&router, PATH).await.0, StatusCode::UNAUTHORIZED);
+}

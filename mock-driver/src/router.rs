@@ -15,8 +15,18 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::{from_fn, map_response};
 use axum::response::Response;
 use axum::routing::get;
-use lbcf_driver_sdk::server::{DriverRouter, RunningHooks};
+use lbcf_driver_sdk::server::{DriverRouter, RunningHooks, conformance_router};
 use std::sync::Arc;
+
+/// The description of the mock for `lbcf conformance`, which it serves itself.
+const FIXTURE: &str = include_str!("../conformance.yaml");
+
+/// [`FIXTURE`] without the sections that name endpoints, which come last.
+fn fixture_without_endpoints() -> &'static str {
+    FIXTURE
+        .find("\nobserve:")
+        .map_or(FIXTURE, |end| &FIXTURE[..=end])
+}
 
 /// Marks every response as the mock's, with its version.
 const VERSION_HEADER: HeaderName = HeaderName::from_static("x-lbcf-mock");
@@ -76,8 +86,14 @@ impl Routes {
     }
 
     pub(crate) fn together(self) -> Router {
+        let served = conformance_router(FIXTURE).layer(map_response(add_version));
         // A fallback that is added now has none of the endpoints' layers.
-        self.endpoints.fallback_service(self.webhooks)
+        self.endpoints.merge(served).fallback_service(self.webhooks)
+    }
+
+    /// The webhooks without the endpoints, for an address of their own.
+    pub(crate) fn webhooks_alone(webhooks: Router) -> Router {
+        webhooks.merge(conformance_router(fixture_without_endpoints()))
     }
 }
 
