@@ -1,9 +1,15 @@
 use super::*;
 use std::collections::BTreeSet;
 
-/// With reservations of their own, of this process and range.
+/// With reservations of their own: those of a test, which runs in a thread of its name.
 fn numbers(range: RangeInclusive<u16>, seed: u64, is_local: bool) -> Numbers {
-    let folder = format!("lbcf-numbers-{}", std::process::id());
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or_default().rsplit("::").next();
+    let folder = format!(
+        "lbcf-numbers-{}-{}",
+        std::process::id(),
+        test.unwrap_or_default()
+    );
     let folder = std::env::temp_dir().join(folder);
     std::fs::create_dir_all(&folder).unwrap();
     Numbers {
