@@ -16,7 +16,7 @@ use lbcf_driver_sdk::request::{
     Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
     EnsureLoadBalancer, GenerateBackendAddr, ListBackends, ValidateLoadBalancer,
 };
-use lbcf_driver_sdk::webhook::{JudgePodDeregisterRequest, LoadBalancer, StringMap};
+use lbcf_driver_sdk::webhook::{JudgePodDeregisterRequest, LoadBalancer, StringMap, WebhookInfo};
 use lbcf_driver_sdk::{Driver, HookError, ListedBackend, Rejection, fields};
 use std::time::Duration;
 
@@ -179,9 +179,16 @@ impl Driver for ClbDriver {
         Ok(targets.into_iter().map(listed).collect())
     }
 
-    /// Serialises the operations on one CLB instance: this cloud would not need it, but most clouds
+    /// Serialises the changes of one CLB instance: this cloud would not need it, but most clouds
     /// reject concurrent changes of an instance (b159).
-    fn serial_key(&self, load_balancer: LoadBalancer<&LbSpec, &LbInfo>) -> Option<String> {
+    fn serial_key(
+        &self,
+        webhook: WebhookInfo,
+        load_balancer: LoadBalancer<&LbSpec, &LbInfo>,
+    ) -> Option<String> {
+        if !webhook.changes_load_balancer() {
+            return None;
+        }
         match load_balancer {
             LoadBalancer::Wanted(LbSpec::Existing(lb_info)) | LoadBalancer::Created(lb_info) => {
                 Some(lb_info.load_balancer.clone())

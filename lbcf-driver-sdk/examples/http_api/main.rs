@@ -14,7 +14,6 @@ mod cloud;
 
 use api::{Api, InstanceId, OrGone};
 use clap::Parser;
-use lbcf_driver_sdk::jobs::object_of;
 use lbcf_driver_sdk::outcome::OrOutcome;
 use lbcf_driver_sdk::request::{
     Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
@@ -105,13 +104,13 @@ impl Driver for HttpApi {
         let LbSpec {
             instance,
             listener_port,
-        } = request.lb_spec;
+        } = request.lb_spec.clone();
         let created = instance.is_none();
         let instance = match instance {
             // Creating the listener fails if it does not exist.
             Some(instance) => instance,
             // The API is idempotent by token, so a repeated call creates no second instance.
-            None => self.api.create(object_of(&request.record_id)).await?,
+            None => self.api.create(request.object()).await?,
         };
         let scheduler = request.attributes.scheduler;
         self.api
@@ -156,7 +155,7 @@ impl Driver for HttpApi {
                 return Ok(deleted.or_gone()?);
             }
             // A creation may have failed after the instance was created.
-            None => self.api.find(object_of(&request.record_id)).await?,
+            None => self.api.find(request.object()).await?,
         };
         if let Some(instance) = instance {
             self.api.delete(&instance).await.or_gone()?;
