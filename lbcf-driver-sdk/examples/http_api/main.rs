@@ -101,16 +101,17 @@ impl Driver for HttpApi {
         &self,
         request: CreateLoadBalancer<Self>,
     ) -> Result<LbInfo, HookError> {
+        let token = request.object().to_owned();
         let LbSpec {
             instance,
             listener_port,
-        } = request.lb_spec.clone();
+        } = request.lb_spec;
         let created = instance.is_none();
         let instance = match instance {
             // Creating the listener fails if it does not exist.
             Some(instance) => instance,
             // The API is idempotent by token, so a repeated call creates no second instance.
-            None => self.api.create(request.object()).await?,
+            None => self.api.create(&token).await?,
         };
         let scheduler = request.attributes.scheduler;
         self.api
