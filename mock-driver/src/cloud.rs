@@ -10,6 +10,7 @@ mod ids;
 mod model;
 mod observe;
 mod outage;
+mod profile;
 mod quota;
 mod restore;
 mod state;
@@ -30,6 +31,7 @@ pub use state::{
 };
 
 use crate::WebhookCalls;
+use crate::azure::AzureState;
 use crate::faults::FaultTable;
 use crate::journal::{CallLog, CallQuery, JournalEntry};
 pub(crate) use crate::traffic::Draining;
@@ -68,6 +70,7 @@ struct Shared {
 enum Start {
     Empty,
     Samples,
+    Azure,
     State(Arc<CloudState>),
 }
 
@@ -84,6 +87,9 @@ impl Start {
         if let Self::State(state) = self {
             // It was checked when it was read.
             return state.model(now).unwrap_or_default();
+        }
+        if matches!(self, Self::Azure) {
+            model.azure = Some(AzureState::default());
         }
         if matches!(self, Self::Samples) {
             for (load_balancer, listener) in Self::SAMPLES {

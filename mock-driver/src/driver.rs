@@ -11,6 +11,7 @@ use crate::cloud::{Cloud, CloudError, Creation, Draining, Target};
 use crate::cloud_errors::ignore_not_found;
 use crate::fields::{Attributes, LbInfo, LbSpec, Parameters};
 use crate::not_ready_pods::{reference, stays_registered};
+use crate::router::MockedDriver;
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_driver_sdk::request::{
     Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
@@ -209,14 +210,6 @@ impl ClbDriver {
         Self { cloud, options }
     }
 
-    pub(crate) const fn cloud(&self) -> &Cloud {
-        &self.cloud
-    }
-
-    pub(crate) const fn options(&self) -> &MockOptions {
-        &self.options
-    }
-
     /// The cloud, or for a dry run a copy: the reply is the same, and nothing changes.
     fn cloud_for(&self, dry_run: bool) -> Cloud {
         if dry_run {
@@ -224,6 +217,16 @@ impl ClbDriver {
         } else {
             self.cloud.clone()
         }
+    }
+}
+
+impl MockedDriver for ClbDriver {
+    fn cloud(&self) -> &Cloud {
+        &self.cloud
+    }
+
+    fn options(&self) -> &MockOptions {
+        &self.options
     }
 }
 

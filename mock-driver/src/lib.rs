@@ -107,6 +107,7 @@
 //!
 //! A restart closes the connections of the killed driver, and its pending calls get no response.
 
+pub mod azure;
 mod backend_addr;
 mod calls;
 pub mod cli;
@@ -150,7 +151,7 @@ pub use journal::{JournalEntry, WebhookCalls};
 pub use middleware::Middleware;
 pub use not_ready_pods::KEEP_REGISTERED;
 pub use options::MockOptions;
-pub use router::{router, router_with};
+pub use router::{MockedDriver, router, router_with};
 pub use server::MockServer;
 pub use traffic::{
     AddressMode, BackendTraffic, ListenerTraffic, LoadBalancerTraffic, PORT_OFFSET, Traffic,

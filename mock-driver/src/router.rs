@@ -1,8 +1,8 @@
 //! The mock over HTTP: the SDK's webhooks, the mock's own endpoints under `/_mock`, and its page.
 
+use crate::MockOptions;
 use crate::calls;
 use crate::cloud::Cloud;
-use crate::driver::ClbDriver;
 use crate::foreign_pages::{self, Hosts};
 use crate::inspect;
 use crate::middleware::Middleware;
@@ -14,19 +14,29 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::{from_fn, map_response};
 use axum::response::Response;
 use axum::routing::get;
+use lbcf_driver_sdk::RawDriver;
 use lbcf_driver_sdk::server::{DriverRouter, RunningHooks};
 use std::sync::Arc;
 
 /// Marks every response as the mock's, with its version.
 const VERSION_HEADER: HeaderName = HeaderName::from_static("x-lbcf-mock");
 
+/// A driver of one of the mock's clouds.
+pub trait MockedDriver: RawDriver + Clone {
+    /// Its cloud.
+    fn cloud(&self) -> &Cloud;
+
+    /// Its options.
+    fn options(&self) -> &MockOptions;
+}
+
 /// The webhooks of `driver`, the endpoints under `/_mock`, and the page at `/`.
-pub fn router(driver: ClbDriver) -> Router {
+pub fn router(driver: impl MockedDriver) -> Router {
     router_with(driver, ())
 }
 
 /// [`router`] with a middleware around the driver.
-pub fn router_with(driver: ClbDriver, middleware: impl Middleware) -> Router {
+pub fn router_with(driver: impl MockedDriver, middleware: impl Middleware) -> Router {
     Routes::new(driver, Arc::new(middleware), Hosts::Any).together()
 }
 
@@ -41,7 +51,11 @@ pub(crate) struct Routes {
 
 impl Routes {
     /// `hosts` are those of the address that the endpoints are served on.
-    pub(crate) fn new(driver: ClbDriver, middleware: Arc<dyn Middleware>, hosts: Hosts) -> Self {
+    pub(crate) fn new(
+        driver: impl MockedDriver,
+        middleware: Arc<dyn Middleware>,
+        hosts: Hosts,
+    ) -> Self {
         let cloud = driver.cloud().clone();
         let around = Arc::clone(&middleware);
         let process = DriverProcess::start(move |run| webhooks(driver.clone(), run, &*around));
@@ -75,7 +89,7 @@ impl Routes {
 
 /// The webhooks of one run of the process, and a view of the running hooks.
 fn webhooks(
-    driver: ClbDriver,
+    driver: impl MockedDriver,
     run: RunHandle,
     middleware: &dyn Middleware,
 ) -> (Router, RunningHooks) {

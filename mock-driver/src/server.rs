@@ -2,6 +2,7 @@
 
 mod connection;
 
+use crate::azure::AzureDriver;
 use crate::cloud::Cloud;
 use crate::driver::ClbDriver;
 use crate::foreign_pages::Hosts;
@@ -66,9 +67,13 @@ impl MockServer {
         let addr = listener.addr();
         let endpoints_addr = of_endpoints.as_ref().map_or(addr, Listener::addr);
         let crashed = middleware.crashed();
-        let driver = ClbDriver::new(cloud.clone(), options);
         let hosts = Hosts::of(endpoints_addr.ip());
-        let routes = Routes::new(driver, Arc::new(middleware), hosts);
+        let middleware = Arc::new(middleware);
+        let routes = if cloud.is_azure() {
+            Routes::new(AzureDriver::new(cloud.clone(), options), middleware, hosts)
+        } else {
+            Routes::new(ClbDriver::new(cloud.clone(), options), middleware, hosts)
+        };
         let process = routes.process.clone();
         let stop = CancellationToken::new();
         tracing::info!(%addr, endpoints = %endpoints_addr, "the mock driver listens");
