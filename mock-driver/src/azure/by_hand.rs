@@ -42,7 +42,7 @@ impl<'a> ByHand<'a> {
     /// Changes what the tag says about the attributes.
     pub(crate) fn set_attributes(&self, attributes: StringMap) {
         let tag = FrontendTag {
-            spec: self.lb_info.spec.clone(),
+            spec: self.lb_info.spec(),
             attributes,
         };
         let name = &self.lb_info.frontend;

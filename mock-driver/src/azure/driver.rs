@@ -69,27 +69,23 @@ impl Driver for AzureDriver {
             attributes: request.attributes,
         };
         let address = self.steps(request.dry_run).ensure(&service).await?;
-        Ok(AzureLbInfo {
-            frontend: service.frontend,
-            resource_group: service.resource_group,
-            spec: service.spec,
-            address,
-        })
+        let Service {
+            frontend,
+            resource_group,
+            spec,
+            ..
+        } = service;
+        Ok(AzureLbInfo::new(frontend, resource_group, spec, address))
     }
 
     async fn ensure_load_balancer(
         &self,
         request: EnsureLoadBalancer<Self>,
     ) -> Result<(), HookError> {
-        let AzureLbInfo {
-            frontend,
-            resource_group,
-            spec,
-            ..
-        } = request.lb_info;
+        let spec = request.lb_info.spec();
         let service = Service {
-            frontend,
-            resource_group,
+            frontend: request.lb_info.frontend,
+            resource_group: request.lb_info.resource_group,
             spec,
             attributes: request.attributes,
         };

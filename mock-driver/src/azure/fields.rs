@@ -29,9 +29,13 @@ pub struct AzureLbInfo {
     pub frontend: String,
     /// The resource group of the load balancer and the public IP.
     pub resource_group: String,
-    /// What was asked for.
-    #[serde(flatten)]
-    pub spec: AzureLbSpec,
+    /// That of `lbSpec`.
+    pub service: ServiceName,
+    /// That of `lbSpec`.
+    pub port: NonZeroU16,
+    /// That of `lbSpec`.
+    #[serde(default)]
+    pub protocol: FrontendProtocol,
     /// The IP address, when it was created.
     #[serde(default)]
     pub address: String,
@@ -96,6 +100,33 @@ pub enum FrontendProtocol {
     Tcp,
     /// Datagrams.
     Udp,
+}
+
+impl AzureLbInfo {
+    pub(super) fn new(
+        frontend: String,
+        resource_group: String,
+        spec: AzureLbSpec,
+        address: String,
+    ) -> Self {
+        Self {
+            frontend,
+            resource_group,
+            service: spec.service,
+            port: spec.port,
+            protocol: spec.protocol,
+            address,
+        }
+    }
+
+    /// What was asked for.
+    pub(super) fn spec(&self) -> AzureLbSpec {
+        AzureLbSpec {
+            service: self.service.clone(),
+            port: self.port,
+            protocol: self.protocol,
+        }
+    }
 }
 
 impl From<FrontendProtocol> for Protocol {

@@ -23,12 +23,8 @@ fn service(
 ) -> Option<ObservedLoadBalancer> {
     let tag = FrontendTag::read(load_balancer.tags.get(name)?)?;
     let frontend: Option<&Frontend> = load_balancer.frontends.get(name);
-    let lb_info = AzureLbInfo {
-        frontend: name.to_owned(),
-        resource_group: id.group.clone(),
-        spec: tag.spec,
-        address: frontend.map(|it| it.address.clone()).unwrap_or_default(),
-    };
+    let address = frontend.map(|it| it.address.clone()).unwrap_or_default();
+    let lb_info = AzureLbInfo::new(name.to_owned(), id.group.clone(), tag.spec, address);
     let members = load_balancer.pools.get(name).into_iter();
     let members = members.flat_map(|pool| &pool.members);
     Some(ObservedLoadBalancer {
