@@ -15,9 +15,7 @@ pub trait Resource: Sync {
     type Version: Send;
 
     /// Reads it; `None` if it does not exist.
-    fn get(
-        &self,
-    ) -> impl Future<Output = Result<Option<(Self::State, Self::Version)>, HookError>> + Send;
+    fn get(&self) -> impl Future<Output = Result<Found<Self>, HookError>> + Send;
 
     /// Creates it, or replaces the version that was read. Returns it as the API has it now.
     fn put(
@@ -29,6 +27,9 @@ pub trait Resource: Sync {
     /// Deletes the version that was read.
     fn delete(&self, seen: Self::Version) -> impl Future<Output = Result<(), WriteError>> + Send;
 }
+
+/// A resource as it was read, if it exists.
+pub type Found<R> = Option<(<R as Resource>::State, <R as Resource>::Version)>;
 
 /// Why a write failed.
 #[derive(Debug)]

@@ -30,3 +30,6 @@ pub use cloud::{
 pub use driver::AzureDriver;
 pub use fields::{AzureAttributes, AzureLbInfo, AzureLbSpec, AzureParameters};
 pub(crate) use observe::observed;
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@
 //! two steps begins at the first, and the cloud is the memory of how far it came. What belongs to an
 //! object of the cluster is found by its name and tags (`naming.rs`).
 
-mod steps;
+pub(super) mod steps;
 
 use super::cloud::{AzureApi, Member};
 use super::fields::{AzureAttributes, AzureLbInfo, AzureLbSpec, AzureParameters};

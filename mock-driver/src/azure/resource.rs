@@ -4,6 +4,7 @@ use super::cloud::{AzureApi, AzureError, AzureResource, ResourceId};
 use crate::cloud::CloudError;
 use lbcf_driver_sdk::HookError;
 use lbcf_driver_sdk::reconcile::{Reconciled, Resource, WriteError, reconcile};
+use std::fmt::Display;
 use std::time::Duration;
 
 /// When to ask again whether a change is complete.
@@ -20,8 +21,10 @@ impl<R: AzureResource> Resource for Object<'_, R> {
     type Version = u32;
 
     async fn get(&self) -> Result<Option<(R, u32)>, HookError> {
+        // As a request over a network does, this lets other calls go on.
+        tokio::task::yield_now().await;
         match self.api.get::<R>(self.id).map_err(explained)? {
-            // What is being changed can neither be changed nor relied on.
+            // What is being created can neither be changed nor referred to.
             Some(found) if found.updating => Err(waits(R::KIND, self.id)),
             Some(found) => Ok(Some((found.resource, found.etag))),
             None => Ok(None),
@@ -29,6 +32,7 @@ impl<R: AzureResource> Resource for Object<'_, R> {
     }
 
     async fn put(&self, state: R, seen: Option<u32>) -> Result<R, WriteError> {
+        tokio::task::yield_now().await;
         let put = self.api.put(self.id, seen, state).map_err(write_error)?;
         if put.updating {
             return Err(WriteError::Failed(waits(R::KIND, self.id)));
@@ -56,7 +60,8 @@ pub(super) async fn reconciled<R: AzureResource>(
     reconcile(&object, plan).await
 }
 
-fn waits(kind: &str, id: &ResourceId) -> HookError {
+/// `Running` until this is provisioned.
+pub(super) fn waits(kind: &str, id: &impl Display) -> HookError {
     HookError::running(format!("waits until {kind} {id} is provisioned")).retry_after(POLL)
 }
 

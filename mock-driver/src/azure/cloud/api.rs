@@ -11,7 +11,7 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub struct AzureApi {
     cloud: Cloud,
-    /// How long a change takes after it was accepted.
+    /// How long public IPs and frontends take to provision.
     takes: Duration,
 }
 
@@ -31,7 +31,7 @@ pub struct AzureRequest {
 type Response<T> = Result<T, CloudError<AzureError>>;
 
 impl AzureApi {
-    /// A client whose changes take so long.
+    /// A client for which public IPs and frontends take so long to provision.
     #[must_use]
     pub const fn new(cloud: Cloud, takes: Duration) -> Self {
         Self { cloud, takes }
@@ -50,11 +50,10 @@ impl AzureApi {
     /// # Errors
     /// [`CloudError`], during an outage.
     pub fn list<R: AzureResource>(&self, group: &str) -> Response<BTreeMap<ResourceId, R>> {
-        self.cloud.call_azure(|state, _| {
-            let all = R::table(state).iter().filter(|(id, _)| id.group == group);
-            Ok(all
-                .map(|(id, it)| (id.clone(), it.resource.clone()))
-                .collect())
+        self.cloud.call_azure(|state, now| {
+            let ids = R::table(state).keys().filter(|id| id.group == group);
+            let all = ids.filter_map(|id| Some((id.clone(), state.get(id, now)?.resource)));
+            Ok(all.collect())
         })
     }
 

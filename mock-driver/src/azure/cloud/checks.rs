@@ -35,22 +35,26 @@ impl AzureResource for SharedLoadBalancer {
         id: &ResourceId,
         state: &mut AzureState,
         now: Duration,
+        ready_at: Duration,
     ) -> Result<(), AzureError> {
         check_rules(self, id, state)?;
         for (name, frontend) in &mut self.frontends {
             let before = state.load_balancers.get(id);
-            let before = before
-                .and_then(|it| it.resource.frontends.get(name))
-                .cloned();
+            let before = before.and_then(|it| it.resource.frontends.get(name));
+            let same = before.filter(|before| {
+                before.public_ip == frontend.public_ip && before.subnet == frontend.subnet
+            });
+            if let Some(same) = same {
+                *frontend = same.clone();
+                continue;
+            }
+            frontend.ready_at = ready_at;
             frontend.address = match (&frontend.public_ip, &frontend.subnet) {
                 (Some(public_ip), None) => {
                     check_unused(public_ip, id, name, state)?;
                     address_of(public_ip, state, now)?
                 }
-                (None, Some(subnet)) => match before {
-                    Some(before) if before.subnet.as_ref() == Some(subnet) => before.address,
-                    _ => Ipv4Addr::from(PRIVATE + state.number(1)).to_string(),
-                },
+                (None, Some(_)) => Ipv4Addr::from(PRIVATE + state.number(1)).to_string(),
                 _ => {
                     return Err(AzureError::bad_request(
                         "InvalidFrontendIPConfiguration",
@@ -62,6 +66,14 @@ impl AzureResource for SharedLoadBalancer {
             };
         }
         Ok(())
+    }
+
+    fn as_seen(&mut self, now: Duration) {
+        for frontend in self.frontends.values_mut() {
+            if frontend.ready_at > now {
+                frontend.address.clear();
+            }
+        }
     }
 }
 
@@ -163,11 +175,14 @@ fn address_of(
 impl AzureResource for PublicIp {
     tables!("publicIPAddresses", public_ips);
 
+    const TAKES_TIME: bool = true;
+
     fn accept(
         &mut self,
         id: &ResourceId,
         state: &mut AzureState,
         _now: Duration,
+        _ready_at: Duration,
     ) -> Result<(), AzureError> {
         let before = state.public_ips.get(id);
         let limit = state.limits.public_ips;
@@ -213,6 +228,7 @@ impl AzureResource for SecurityGroup {
         id: &ResourceId,
         state: &mut AzureState,
         _now: Duration,
+        _ready_at: Duration,
     ) -> Result<(), AzureError> {
         let limit = state.limits.rules_per_security_group;
         let before = state.security_groups.get(id);
@@ -259,6 +275,7 @@ impl AzureResource for AvailabilitySet {
         _id: &ResourceId,
         _state: &mut AzureState,
         _now: Duration,
+        _ready_at: Duration,
     ) -> Result<(), AzureError> {
         Ok(())
     }

@@ -4,6 +4,7 @@ use lbcf_driver_sdk::webhook::{Protocol, StringMap};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::time::Duration;
 
 /// Names a resource among those of its kind: `group/name`.
 #[derive(
@@ -78,8 +79,11 @@ pub struct Frontend {
     pub public_ip: Option<ResourceId>,
     /// The subnet, if only clients in the network do.
     pub subnet: Option<String>,
-    /// The IP address, which the cloud sets.
+    /// The IP address, which the cloud sets; empty until the frontend is provisioned.
     pub address: String,
+    /// When it is provisioned, by the cloud's clock.
+    #[serde(skip)]
+    pub(super) ready_at: Duration,
 }
 
 /// The backends that a rule forwards to, by address.

@@ -47,10 +47,10 @@ pub struct Versioned<R> {
     /// Different after each change.
     #[serde(default)]
     pub etag: u32,
-    /// Whether a change of it has been accepted and not completed.
+    /// Whether it is being created.
     #[serde(skip)]
     pub updating: bool,
-    /// When the last change is complete, by the cloud's clock.
+    /// When its creation is complete, by the cloud's clock.
     #[serde(skip)]
     pub(super) complete_at: Duration,
     /// The resource.
@@ -123,20 +123,29 @@ pub trait AzureResource: Clone + PartialEq + Send + Sync + Sized + 'static {
     /// Its name in the cloud's API.
     const KIND: &'static str;
 
+    /// Whether a new one takes time to provision. It cannot be changed or referred to meanwhile.
+    const TAKES_TIME: bool = false;
+
     #[doc(hidden)]
     fn table(state: &AzureState) -> &BTreeMap<ResourceId, Versioned<Self>>;
 
     #[doc(hidden)]
     fn table_mut(state: &mut AzureState) -> &mut BTreeMap<ResourceId, Versioned<Self>>;
 
-    /// Checks the invariants, and sets what the cloud sets, such as addresses.
+    /// Checks the invariants, and sets what the cloud sets, such as addresses. What is new is ready at
+    /// this time.
     #[doc(hidden)]
     fn accept(
         &mut self,
         id: &ResourceId,
         state: &mut AzureState,
         now: Duration,
+        ready_at: Duration,
     ) -> Result<(), AzureError>;
+
+    /// Hides what is not ready.
+    #[doc(hidden)]
+    fn as_seen(&mut self, _now: Duration) {}
 
     #[doc(hidden)]
     fn check_deletion(_id: &ResourceId, _state: &AzureState) -> Result<(), AzureError> {
@@ -152,6 +161,7 @@ impl AzureState {
     ) -> Option<Versioned<R>> {
         let mut found = R::table(self).get(id)?.clone();
         found.updating = found.complete_at > now;
+        found.resource.as_seen(now);
         Some(found)
     }
 
@@ -173,15 +183,18 @@ impl AzureState {
             });
         }
         self.check_version::<R>(id, etag, now)?;
-        resource.accept(id, self, now)?;
-        let stored = Versioned {
+        let ready_at = now + takes;
+        resource.accept(id, self, now, ready_at)?;
+        let is_slow = R::TAKES_TIME && etag.is_none();
+        let mut stored = Versioned {
             etag: self.number(2),
-            updating: !takes.is_zero(),
-            complete_at: now + takes,
+            updating: is_slow && ready_at > now,
+            complete_at: if is_slow { ready_at } else { now },
             resource,
         };
         R::table_mut(self).insert(id.clone(), stored.clone());
         self.writes += 1;
+        stored.resource.as_seen(now);
         Ok(stored)
     }
 
@@ -249,9 +262,14 @@ impl AzureState {
                 .map(|(id, it)| (id.clone(), Versioned::new(it.resource.clone())))
                 .collect()
         }
+        let mut load_balancers = unversioned(&self.load_balancers);
+        for it in load_balancers.values_mut() {
+            let frontends = it.resource.frontends.values_mut();
+            frontends.for_each(|frontend| frontend.ready_at = Duration::ZERO);
+        }
         Self {
             resource_groups: self.resource_groups.clone(),
-            load_balancers: unversioned(&self.load_balancers),
+            load_balancers,
             public_ips: unversioned(&self.public_ips),
             security_groups: unversioned(&self.security_groups),
             availability_sets: unversioned(&self.availability_sets),

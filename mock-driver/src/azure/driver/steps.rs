@@ -10,7 +10,7 @@ use crate::azure::cloud::{
 use crate::azure::fields::{AzureAttributes, AzureLbInfo, AzureLbSpec};
 use crate::azure::naming::{CLUSTER, SERVICE_TAG, Side};
 use crate::azure::plan::{Service, load_balancer, public_ip, security_group};
-use crate::azure::resource::{explained, reconciled};
+use crate::azure::resource::{explained, reconciled, waits};
 use crate::azure::select::{self, Mode};
 use lbcf_driver_sdk::{HookError, Rejection};
 use std::collections::{BTreeMap, BTreeSet};
@@ -128,7 +128,7 @@ impl Steps {
         frontend
             .and_then(|it| it.ready_address())
             .map(str::to_owned)
-            .ok_or_else(|| no_frontend(&service.frontend))
+            .ok_or_else(|| waits("frontend", &service.frontend))
     }
 
     /// Admits clients to the service's address, which the load balancer has to have (a5).
@@ -257,7 +257,7 @@ impl Steps {
     }
 
     /// The backends of a service.
-    pub(super) fn members(
+    pub(in crate::azure) fn members(
         &self,
         lb_info: &AzureLbInfo,
     ) -> Result<BTreeMap<String, Member>, HookError> {
@@ -271,7 +271,7 @@ impl Steps {
     }
 
     /// Fails for a service that was never created, or was removed by hand.
-    pub(super) fn check_exists(&self, service: &Service) -> Result<(), HookError> {
+    pub(in crate::azure) fn check_exists(&self, service: &Service) -> Result<(), HookError> {
         let found = self.load_balancers_of(&service.frontend, &service.resource_group)?;
         if found.is_empty() {
             return Err(no_frontend(&service.frontend));
@@ -280,7 +280,7 @@ impl Steps {
     }
 
     /// Refuses what the cloud would refuse, as far as it is known before.
-    pub(super) fn validate(
+    pub(in crate::azure) fn validate(
         &self,
         spec: &AzureLbSpec,
         attributes: &AzureAttributes,
