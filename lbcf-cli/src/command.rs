@@ -1,6 +1,6 @@
 //! The command line: the subcommands and their exit codes.
 
-use crate::{convert, demo, local_cluster, new, webhooks};
+use crate::{convert, demo, local_cluster, mock_driver, new, webhooks};
 use clap::{Parser, Subcommand};
 use lbcf_controller::cli::LogArgs;
 use std::error::Error;
@@ -37,7 +37,7 @@ enum Command {
     /// Run the controller against a cluster
     Controller(Box<lbcf_controller::cli::ControllerArgs>),
     /// Run the mock cloud with its driver
-    MockDriver(lbcf_defective_driver::cli::DefectiveDriverArgs),
+    MockDriver(Box<mock_driver::MockCommandArgs>),
     /// Run a small Kubernetes API, for kubectl and tests
     LocalCluster(Box<local_cluster::LocalClusterArgs>),
     /// Print the CRDs, for `kubectl apply -f -`
@@ -102,7 +102,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
                 return Ok(error.exit_code());
             }
         }
-        Command::MockDriver(args) => lbcf_defective_driver::cli::run(args).await?,
+        Command::MockDriver(args) => mock_driver::run(*args).await?,
         Command::LocalCluster(args) => local_cluster::run(*args).await?,
         Command::Crds => {
             std::io::stdout().write_all(lbcf_controller::api::crds_yaml()?.as_bytes())?;

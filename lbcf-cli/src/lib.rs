@@ -21,8 +21,10 @@ mod command;
 mod convert;
 pub mod demo;
 mod local_cluster;
+mod mock_driver;
 mod new;
 mod shell;
+pub mod watched_cluster;
 mod webhooks;
 
 pub use command::main;

@@ -10,7 +10,7 @@ mod log;
 mod work;
 
 pub use admission::AdmissionArgs;
-pub use cluster::ClusterArgs;
+pub use cluster::{ClusterArgs, kubeconfig};
 pub use drivers::DriverArgs;
 pub use health::HealthArgs;
 pub use leader::LeaderArgs;

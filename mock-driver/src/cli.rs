@@ -3,11 +3,14 @@
 use crate::cloud::{Cloud, Quotas};
 use crate::faults::{self, FaultPreset};
 use crate::journal::{CallFollower, CallQuery};
-use crate::{Middleware, MockError, MockOptions, MockServer, Traffic, TrafficOptions};
+use crate::{
+    ClusterReader, Middleware, MockError, MockOptions, MockServer, Traffic, TrafficOptions,
+};
 use lbcf_serving::duration;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The port of the endpoints, where they are not beside the webhooks.
@@ -142,6 +145,10 @@ pub struct MockDriverArgs {
         value_parser = duration::parse_up_to_a_day
     )]
     pub drain_time: Duration,
+
+    /// The cluster to compare with: see [`MockOptions::cluster`]. Not a flag, as the mock knows no Kubernetes.
+    #[arg(skip)]
+    pub cluster: Option<Arc<dyn ClusterReader>>,
 }
 
 /// A kind of cloud, with the driver for it.
@@ -167,6 +174,7 @@ impl From<&MockDriverArgs> for MockOptions {
                 let default = SocketAddr::from((Ipv4Addr::LOCALHOST, ENDPOINTS_PORT));
                 (!args.listen.ip().is_loopback()).then_some(default)
             }),
+            cluster: args.cluster.clone(),
             ..Self::default()
         }
     }

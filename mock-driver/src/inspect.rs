@@ -5,6 +5,7 @@ mod body;
 mod by_hand;
 mod clock;
 mod creations;
+mod differences;
 mod fault;
 mod faults;
 mod load_balancers;
@@ -12,6 +13,7 @@ mod openapi;
 mod requests;
 
 use crate::cloud::Cloud;
+use crate::differences::ClusterReader;
 use crate::journal::CallQuery;
 use crate::process::DriverProcess;
 use crate::strict::{self, with_suggestion};
@@ -20,9 +22,15 @@ use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{Router, delete, get, post};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// The endpoints, without their prefix.
-pub(crate) fn router(cloud: Cloud, process: DriverProcess) -> Router {
+pub(crate) fn router(
+    cloud: Cloud,
+    process: DriverProcess,
+    cluster: Option<Arc<dyn ClusterReader>>,
+) -> Router {
+    let compared = (cloud.clone(), cluster);
     Router::new()
         .route(
             "/state",
@@ -35,6 +43,7 @@ pub(crate) fn router(cloud: Cloud, process: DriverProcess) -> Router {
             "/loadbalancers/{id}",
             get(load_balancers::show).delete(reset_load_balancer),
         )
+        .route("/differences", get(differences::list).with_state(compared))
         .route("/observe", get(observe))
         .route("/observe/foreign", post(by_hand::foreign))
         .route("/observe/unbind", post(by_hand::unbind))

@@ -61,6 +61,7 @@
 //! | `GET /_mock/state` | everything that the cloud holds; `PUT` replaces it |
 //! | `DELETE /_mock/loadbalancers/{id}` | restores the initial state of one instance: mostly, that it does not exist |
 //! | `GET /_mock/loadbalancers` | the load balancers, and with [`Traffic`] where they listen and what they have served; `/{id}` is one of them |
+//! | `GET /_mock/differences` | what differs between the cloud and the cluster of [`MockOptions::cluster`]; 404 without one, 503 while it cannot be read |
 //! | `GET /_mock/observe` | the load balancers of LBCF, by the identities that the controller stores |
 //! | `GET /_mock/requests` | the last webhook calls; `?webhook=`, `?recordID=`, `?loadBalancer=`, `?address=`, `?status=` with `*` and `?`, `?fault=true`, `?since=`, `?bodies=true` |
 //! | `GET /_mock/requests/{number}` | one of them, with its bodies |
@@ -113,6 +114,7 @@ mod calls;
 pub mod cli;
 mod cloud;
 mod cloud_errors;
+mod differences;
 mod driver;
 mod error;
 mod faults;
@@ -138,6 +140,9 @@ pub use cloud::{
     ListenerState, LoadBalancerState, LoadBalancerType, NewLoadBalancer, NotFound, Observation,
     ObservedBackend, ObservedLoadBalancer, QuotaExceeded, Quotas, Rule, RuleState, StateVersion,
     Target, TargetGroupState, TargetState, Unavailable,
+};
+pub use differences::{
+    ClusterBackend, ClusterLoadBalancer, ClusterReader, ClusterView, ObjectReference,
 };
 pub use driver::ClbDriver;
 pub use error::MockError;

@@ -1,7 +1,9 @@
 //! Options of the mock.
 
 use crate::cloud::CreationPace;
+use crate::differences::ClusterReader;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Options of the mock. Created from [`Default`], so that new options are no breaking change.
@@ -20,6 +22,9 @@ pub struct MockOptions {
     pub journal_size: usize,
     /// Where the page and the endpoints under `/_mock` are served; none for the address of the webhooks.
     pub endpoints_listen: Option<SocketAddr>,
+    /// The cluster that uses this cloud, for the page and `/_mock/differences` to show what differs; none by
+    /// default.
+    pub cluster: Option<Arc<dyn ClusterReader>>,
 }
 
 impl Default for MockOptions {
@@ -31,6 +36,7 @@ impl Default for MockOptions {
             name_delays: true,
             journal_size: 1000,
             endpoints_listen: None,
+            cluster: None,
         }
     }
 }

@@ -4,16 +4,19 @@
 //! page again, and replaces the sections that differ. Everything comes from the binary.
 
 mod calls;
+mod differences;
 mod load_balancers;
 mod switches;
 
 use crate::cloud::Cloud;
+use crate::differences::ClusterReader;
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{Html, IntoResponse};
 use axum::routing::get;
 use maud::{DOCTYPE, Markup, html};
+use std::sync::Arc;
 
 /// Nothing is loaded from elsewhere, and no text of the page is run.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
@@ -22,26 +25,40 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; scr
 const NO_ICON: &str = "data:,";
 
 /// The page, and its style and script.
-pub(crate) fn router(cloud: Cloud) -> Router {
+pub(crate) fn router(cloud: Cloud, cluster: Option<Arc<dyn ClusterReader>>) -> Router {
     let style = asset("text/css", include_str!("page/style.css"));
     let script = asset("text/javascript", include_str!("page/script.js"));
     Router::new()
         .route("/", get(show))
         .route("/_mock/page.css", get(style))
         .route("/_mock/page.js", get(script))
-        .with_state(cloud)
+        .with_state(Shown { cloud, cluster })
 }
 
-async fn show(State(cloud): State<Cloud>) -> impl IntoResponse {
-    let page = page(&[
-        (
-            "load-balancers",
-            "Load balancers",
-            load_balancers::list(&cloud),
-        ),
+#[derive(Clone)]
+struct Shown {
+    cloud: Cloud,
+    cluster: Option<Arc<dyn ClusterReader>>,
+}
+
+async fn show(State(Shown { cloud, cluster }): State<Shown>) -> impl IntoResponse {
+    let mut sections = vec![(
+        "load-balancers",
+        "Load balancers",
+        load_balancers::list(&cloud),
+    )];
+    if let Some(cluster) = cluster {
+        sections.push((
+            "differences",
+            "Cluster and cloud",
+            differences::show(&*cluster, &cloud),
+        ));
+    }
+    sections.extend([
         ("switches", "Faults", switches::show(&cloud)),
         ("calls", "Webhook calls", calls::list(&cloud)),
     ]);
+    let page = page(&sections);
     let policy = HeaderValue::from_static(CONTENT_SECURITY_POLICY);
     let headers = [
         (header::CONTENT_SECURITY_POLICY, policy),

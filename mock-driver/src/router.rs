@@ -57,6 +57,7 @@ impl Routes {
         hosts: Hosts,
     ) -> Self {
         let cloud = driver.cloud().clone();
+        let cluster = driver.options().cluster.clone();
         let around = Arc::clone(&middleware);
         let process = DriverProcess::start(move |run| webhooks(driver.clone(), run, &*around));
         let called = process.clone();
@@ -67,10 +68,10 @@ impl Routes {
                 get(ready).with_state((process.clone(), cloud.clone())),
             )
             .fallback(async move |request| called.call(request).await);
-        let endpoints = inspect::router(cloud.clone(), process.clone());
+        let endpoints = inspect::router(cloud.clone(), process.clone(), cluster.clone());
         let endpoints = Router::new()
             .nest("/_mock", middleware.wrap_endpoints(endpoints))
-            .merge(page::router(cloud))
+            .merge(page::router(cloud, cluster))
             .layer(from_fn(move |request, next| {
                 foreign_pages::refuse(hosts, request, next)
             }));

@@ -10,6 +10,7 @@ mod by_hand;
 mod calls;
 mod concurrency;
 mod conformance;
+mod differences;
 mod faults;
 mod inspection;
 mod journal;

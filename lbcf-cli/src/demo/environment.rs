@@ -5,6 +5,7 @@ use super::cloud_view::CloudView;
 use super::kubectl::{Kubectl, apply_admission, apply_crds};
 use super::scenario::until;
 use super::{DemoArgs, DemoError};
+use crate::watched_cluster::WatchedCluster;
 use kube::Client;
 use lbcf_controller::admission::{AdmissionServer, Certificates};
 use lbcf_controller::names::SYSTEM_NAMESPACE;
@@ -14,6 +15,7 @@ use mock_driver::{Cloud, MockOptions, MockServer, Traffic, TrafficOptions};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -43,6 +45,8 @@ pub(super) struct DemoEnvironment {
 struct DemoDriver {
     cloud: Cloud,
     addr: SocketAddr,
+    /// Those of each start.
+    options: MockOptions,
     /// `None` while the driver is down.
     server: Option<MockServer>,
     /// The load balancers forward also while the driver is down.
@@ -71,7 +75,8 @@ impl DemoEnvironment {
             Some(_) => None,
             None => {
                 let drain_time = has_traffic.then_some(args.drain_time);
-                Some(DemoDriver::start(any_port, drain_time).await?)
+                let client = cluster.client_as("lbcf-mock-driver");
+                Some(DemoDriver::start(any_port, drain_time, &client).await?)
             }
         };
         let driver_url = match (&args.driver_url, &mock) {
@@ -141,7 +146,7 @@ impl DemoEnvironment {
         let Some(mock) = &mut self.mock else {
             return Ok(());
         };
-        let server = MockServer::start(mock.cloud.clone(), mock.addr, mock_options())
+        let server = MockServer::start(mock.cloud.clone(), mock.addr, mock.options.clone())
             .await
             .map_err(|error| error.to_string())?;
         mock.server = Some(server);
@@ -174,8 +179,12 @@ impl DemoEnvironment {
 }
 
 impl DemoDriver {
-    /// With a drain time, load balancers forward.
-    async fn start(addr: SocketAddr, drain_time: Option<Duration>) -> Result<Self, DemoError> {
+    /// With a drain time, load balancers forward. The page shows what differs from the cluster.
+    async fn start(
+        addr: SocketAddr,
+        drain_time: Option<Duration>,
+        cluster: &Client,
+    ) -> Result<Self, DemoError> {
         let cloud = Cloud::with_samples();
         let traffic = drain_time.map(|drain_time| {
             let options = TrafficOptions {
@@ -184,12 +193,18 @@ impl DemoDriver {
             };
             Traffic::start(&cloud, options)
         });
-        let server = MockServer::start(cloud.clone(), addr, mock_options())
+        let options = MockOptions {
+            stage_duration: STAGE_DURATION,
+            cluster: Some(Arc::new(WatchedCluster::follow(cluster, None))),
+            ..MockOptions::default()
+        };
+        let server = MockServer::start(cloud.clone(), addr, options.clone())
             .await
             .map_err(DemoError::Driver)?;
         Ok(Self {
             cloud,
             addr: server.addr(),
+            options,
             server: Some(server),
             traffic,
         })
@@ -199,13 +214,6 @@ impl DemoDriver {
 /// Whether pods can have addresses of their own on this machine: on macOS each needs an alias.
 fn has_loopback_addresses() -> bool {
     std::net::UdpSocket::bind((Ipv4Addr::new(127, 0, 0, 2), 0)).is_ok()
-}
-
-fn mock_options() -> MockOptions {
-    MockOptions {
-        stage_duration: STAGE_DURATION,
-        ..MockOptions::default()
-    }
 }
 
 /// Starts the controller with shorter delays than in production, and waits until it serves admission.

@@ -34,14 +34,7 @@ impl ClusterArgs {
         let Some(path) = &self.kubeconfig else {
             return Config::infer().await.map_err(CommandError::NoCluster);
         };
-        let wrong = |source| CommandError::Kubeconfig {
-            path: path.clone(),
-            source,
-        };
-        let kubeconfig = Kubeconfig::read_from(path).map_err(wrong)?;
-        Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
-            .await
-            .map_err(wrong)
+        kubeconfig(path).await
     }
 
     pub(super) fn client(&self, config: Config, metrics: &Metrics) -> Result<Client, CommandError> {
@@ -64,6 +57,21 @@ impl ClusterArgs {
         }
         namespace_in(Path::new(POD_NAMESPACE))
     }
+}
+
+/// The cluster of a kubeconfig's current context.
+///
+/// # Errors
+/// [`CommandError::Kubeconfig`], if the file cannot be read or is invalid.
+pub async fn kubeconfig(path: &Path) -> Result<Config, CommandError> {
+    let wrong = |source| CommandError::Kubeconfig {
+        path: path.to_owned(),
+        source,
+    };
+    let kubeconfig = Kubeconfig::read_from(path).map_err(wrong)?;
+    Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+        .await
+        .map_err(wrong)
 }
 
 /// The client of leader election, without rate limit; the election retries on its own.

@@ -2,6 +2,7 @@
 //! They work during an outage of the API, too.
 
 use super::Cloud;
+use super::changes::Scope;
 use super::endpoint::Endpoint;
 use super::error::NotFound;
 use super::model::Target;
@@ -20,7 +21,7 @@ impl Cloud {
             parameters: StringMap::new(),
             record_id: None,
         };
-        self.with(|model, _| {
+        self.with_scope(Scope::Target(endpoint, address), |model, _| {
             if model.group_mut(endpoint)?.targets.contains_key(address) {
                 return Ok(false);
             }
@@ -35,7 +36,9 @@ impl Cloud {
         endpoint: &Endpoint,
         address: &str,
     ) -> Result<bool, NotFound> {
-        self.with(|model, _| model.unbind(endpoint, address))
+        self.with_scope(Scope::Target(endpoint, address), |model, _| {
+            model.unbind(endpoint, address)
+        })
     }
 
     pub(crate) fn set_attributes_by_hand(

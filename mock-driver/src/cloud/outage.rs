@@ -94,17 +94,6 @@ impl Cloud {
     pub fn has_outage(&self) -> bool {
         self.read(|model, _| model.outage)
     }
-
-    /// A call of the API, which fails during an outage.
-    pub(super) fn call<R, E>(
-        &self,
-        operation: impl FnOnce(&mut Model, Duration) -> Result<R, E>,
-    ) -> Result<R, CloudError<E>> {
-        self.with(|model, now| {
-            model.reachable(now).map_err(CloudError::Unavailable)?;
-            operation(model, now).map_err(CloudError::Rejected)
-        })
-    }
 }
 
 impl Model {

@@ -1,6 +1,7 @@
 //! Which kind of cloud it is: of CLB instances, or one like Azure. Clock, outages, fault rules, journal and
 //! state file are the same for both.
 
+use super::changes::Scope;
 use super::model::Model;
 use super::{Clock, Cloud, CloudError, Start};
 use crate::azure::{AzureError, AzureState};
@@ -22,9 +23,15 @@ impl Cloud {
     /// A call of the API, which fails during an outage.
     pub(crate) fn call_azure<R>(
         &self,
+        changes: bool,
         operation: impl FnOnce(&mut AzureState, Duration) -> Result<R, AzureError>,
     ) -> Result<R, CloudError<AzureError>> {
-        self.call(|model, now| operation(azure(model), now))
+        let scope = if changes {
+            Scope::Everything
+        } else {
+            Scope::Nothing
+        };
+        self.call_within(scope, |model, now| operation(azure(model), now))
     }
 
     /// Reads or changes the resources, also during an outage.

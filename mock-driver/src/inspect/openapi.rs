@@ -1,7 +1,7 @@
 //! The endpoints under `/_mock` as an OpenAPI 3.1 document, for clients in any language. It is checked in
 //! as `openapi/lbcf-mock.json`; a test fails when it is out of date.
 
-use super::{by_hand, clock, creations, fault, load_balancers};
+use super::{by_hand, clock, creations, differences, fault, load_balancers};
 use crate::cloud::{CloudState, Observation};
 use crate::faults::FaultRule;
 use crate::journal::{CallQuery, JournalEntry};
@@ -82,6 +82,12 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
         "Restores the initial state of one load balancer",
     )
     .returns(of::<CloudState>),
+    Endpoint::new(
+        "GET",
+        "/differences",
+        "What differs between the cloud and the cluster of --kubeconfig",
+    )
+    .returns(of::<differences::Differences>),
     Endpoint::new("GET", "/observe", "The load balancers that LBCF uses")
         .returns(of::<Observation>),
     Endpoint::new(
@@ -308,7 +314,8 @@ mod tests {
             let request = request.body(Body::from("[{}]")).unwrap();
             let status = router.clone().oneshot(request).await.unwrap().status();
             let is_known = match status {
-                StatusCode::NOT_FOUND => endpoint.path.contains('{'),
+                // Without a cluster, there is nothing to compare with.
+                StatusCode::NOT_FOUND => endpoint.path.contains('{') || path == "/differences",
                 status => status != StatusCode::METHOD_NOT_ALLOWED,
             };
             assert!(is_known, "{} {path}: {status}", endpoint.method);

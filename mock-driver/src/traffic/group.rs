@@ -31,6 +31,27 @@ pub(super) enum NotForwarded {
     Refused,
 }
 
+impl GroupState {
+    /// Ends a backend that is no longer chosen, at the latest after `drain_time`.
+    fn drain(&mut self, backend: Arc<Backend>, drain_time: Duration, runtime: &Handle) {
+        self.draining.retain(|it| it.drains_for().is_some());
+        if drain_time.is_zero() {
+            backend.end();
+            return;
+        }
+        let deadline = Instant::now() + drain_time;
+        backend.drain(deadline);
+        // Nothing begins any more, so what is not open now will not be.
+        if backend.counters.open() > 0 {
+            self.draining.push(Arc::clone(&backend));
+            runtime.spawn(async move {
+                tokio::time::sleep_until(deadline).await;
+                backend.end();
+            });
+        }
+    }
+}
+
 impl Group {
     /// Makes the targets the group's backends. What is open on a backend that is none any more
     /// drains. When this returns, no such backend is chosen.
@@ -49,23 +70,31 @@ impl Group {
                 state.schedule.insert(Backend::new(address), *weight);
             }
         }
-        let deadline = Instant::now() + drain_time;
         for backend in removed {
-            if drain_time.is_zero() {
-                backend.end();
-                continue;
-            }
-            backend.drain(deadline);
-            // Nothing begins any more, so what is not open now will not be.
-            if backend.counters.open() > 0 {
-                state.draining.push(Arc::clone(&backend));
-                runtime.spawn(async move {
-                    tokio::time::sleep_until(deadline).await;
-                    backend.end();
-                });
-            }
+            state.drain(backend, drain_time, runtime);
         }
-        state.draining.retain(|it| it.drains_for().is_some());
+    }
+
+    /// Like [`update`](Self::update) for one target, without a look at the others' weights; it is
+    /// removed if it has none.
+    pub(super) fn set(
+        &self,
+        address: &str,
+        weight: Option<u8>,
+        drain_time: Duration,
+        runtime: &Handle,
+    ) {
+        let mut state = self.lock();
+        let at = state.schedule.position(|it| it.address == address);
+        match (at, weight) {
+            (Some(at), Some(weight)) => state.schedule.set_weight(at, weight),
+            (Some(at), None) => {
+                let backend = state.schedule.remove(at);
+                state.drain(backend, drain_time, runtime);
+            }
+            (None, Some(weight)) => state.schedule.insert(Backend::new(address), weight),
+            (None, None) => {}
+        }
     }
 
     /// The next backend that was not tried.

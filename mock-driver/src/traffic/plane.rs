@@ -2,7 +2,7 @@
 
 use super::TrafficOptions;
 use super::address::Addresses;
-use super::backend::Backend;
+use super::group::Group;
 use super::routes::Routes;
 use super::running::{RunningListener, TrafficLimits};
 use super::table::{ListenerKey, ListenerSpec, changes, table};
@@ -133,13 +133,40 @@ impl DataPlane {
         }
     }
 
+    /// Applies the weight of one target, or its removal if it has none.
+    pub(crate) fn set_target(&self, endpoint: &Endpoint, address: &str, weight: Option<u8>) {
+        if let Some((protocol, group)) = self.group(endpoint) {
+            group.set(address, weight, self.drain_time(protocol), &self.runtime);
+        }
+    }
+
+    /// The group of an endpoint that listens, and the protocol of its listener.
+    fn group(&self, endpoint: &Endpoint) -> Option<(ListenerProtocol, Arc<Group>)> {
+        let key = ListenerKey {
+            load_balancer: endpoint.load_balancer.clone(),
+            listener: endpoint.listener.clone(),
+        };
+        let state = self.lock();
+        let listener = state.listeners.get(&key)?;
+        let routes = &listener.running.as_ref().ok()?.routes;
+        let group = if listener.protocol.has_rules() {
+            routes.get(&endpoint.rule())?
+        } else {
+            routes.direct()
+        };
+        Some((listener.protocol, group))
+    }
+
     fn update(&self, routes: &Routes, spec: &ListenerSpec) {
-        // Datagrams belong to no connection that could end.
-        let drain_time = match spec.protocol {
+        routes.update(&spec.groups, self.drain_time(spec.protocol), &self.runtime);
+    }
+
+    /// Zero for datagrams, which belong to no connection that could end.
+    const fn drain_time(&self, protocol: ListenerProtocol) -> Duration {
+        match protocol {
             ListenerProtocol::Udp => Duration::ZERO,
             _ => self.options.drain_time,
-        };
-        routes.update(&spec.groups, drain_time, &self.runtime);
+        }
     }
 
     /// Waits for what is open on a backend that was deregistered from this endpoint, for at most
@@ -150,7 +177,10 @@ impl DataPlane {
         address: &str,
         wait: Duration,
     ) -> Option<Draining> {
-        let backends = self.draining(endpoint, address);
+        let group = self.group(endpoint);
+        let backends = group
+            .map(|(_, group)| group.draining(address))
+            .unwrap_or_default();
         let all = async {
             for backend in &backends {
                 backend.drained().await;
@@ -167,18 +197,6 @@ impl DataPlane {
                 remaining: remaining.max(longest),
             })
         })
-    }
-
-    fn draining(&self, endpoint: &Endpoint, address: &str) -> Vec<Arc<Backend>> {
-        let key = ListenerKey {
-            load_balancer: endpoint.load_balancer.clone(),
-            listener: endpoint.listener.clone(),
-        };
-        let state = self.lock();
-        let listener = state.listeners.get(&key);
-        let running = listener.and_then(|it| it.running.as_ref().ok());
-        let group = running.and_then(|it| it.routes.get(&endpoint.rule()));
-        group.map_or_else(Vec::new, |group| group.draining(address))
     }
 
     /// What each load balancer has served.

@@ -45,6 +45,20 @@ impl<T: Clone> Schedule<T> {
         removed.map(|entry| entry.item).collect()
     }
 
+    pub(super) fn position(&self, is_it: impl Fn(&T) -> bool) -> Option<usize> {
+        self.entries.iter().position(|entry| is_it(&entry.item))
+    }
+
+    /// Changes the weight of the item at a [`position`](Self::position).
+    pub(super) fn set_weight(&mut self, at: usize, weight: u8) {
+        self.entries[at].weight = weight.into();
+    }
+
+    /// Removes the item at a [`position`](Self::position).
+    pub(super) fn remove(&mut self, at: usize) -> T {
+        self.entries.remove(at).item
+    }
+
     /// The item whose turn it is, among those that `may` have one. An item of weight 0 has none.
     pub(super) fn next(&mut self, may: impl Fn(&T) -> bool) -> Option<T> {
         let mut total = 0;

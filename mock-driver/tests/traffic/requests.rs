@@ -47,6 +47,38 @@ async fn requests_of_one_connection_follow_the_weights() {
     lab.until_nothing_is_open(&endpoint).await;
 }
 
+/// Bindings are applied one by one; together they have to make what the state declares.
+#[tokio::test]
+async fn any_order_of_bindings_leads_to_the_declared_backends() {
+    let lab = Lab::new();
+    let endpoints = [
+        lab.create(ListenerProtocol::Tcp, 8080),
+        lab.create(ListenerProtocol::Http, 80),
+    ];
+    let mut random = 0x5eed_u64;
+    let mut below = |limit: u64| {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (random >> 33) % limit
+    };
+    for _ in 0..500 {
+        let endpoint = &endpoints[usize::try_from(below(2)).unwrap()];
+        let addr = SocketAddr::from(([10, 0, 0, u8::try_from(below(8)).unwrap()], 80));
+        match below(3) {
+            0 => _ = lab.cloud.unbind(endpoint, &addr.to_string()).unwrap(),
+            _ => lab.bind(endpoint, addr, u8::try_from(below(100)).unwrap()),
+        }
+        let declared = lab.cloud.targets(endpoint).unwrap().into_iter();
+        let declared: BTreeMap<_, _> = declared
+            .map(|(addr, it)| (addr, it.weight.into()))
+            .collect();
+        let applied = lab.listener(endpoint).backends.into_iter();
+        let applied: BTreeMap<_, i64> = applied.map(|it| (it.addr, it.weight.unwrap())).collect();
+        assert_eq!(applied, declared);
+    }
+}
+
 #[tokio::test]
 async fn domain_and_path_choose_the_rule() {
     let lab = Lab::new();

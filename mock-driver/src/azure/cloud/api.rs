@@ -42,7 +42,8 @@ impl AzureApi {
     /// # Errors
     /// [`CloudError`], during an outage.
     pub fn get<R: AzureResource>(&self, id: &ResourceId) -> Response<Option<Versioned<R>>> {
-        self.cloud.call_azure(|state, now| Ok(state.get(id, now)))
+        self.cloud
+            .call_azure(false, |state, now| Ok(state.get(id, now)))
     }
 
     /// All resources of a kind in a group.
@@ -50,7 +51,7 @@ impl AzureApi {
     /// # Errors
     /// [`CloudError`], during an outage.
     pub fn list<R: AzureResource>(&self, group: &str) -> Response<BTreeMap<ResourceId, R>> {
-        self.cloud.call_azure(|state, now| {
+        self.cloud.call_azure(false, |state, now| {
             let ids = R::table(state).keys().filter(|id| id.group == group);
             let all = ids.filter_map(|id| Some((id.clone(), state.get(id, now)?.resource)));
             Ok(all.collect())
@@ -63,7 +64,7 @@ impl AzureApi {
     /// [`CloudError`], during an outage.
     pub fn has_group(&self, group: &str) -> Response<bool> {
         self.cloud
-            .call_azure(|state, _| Ok(state.resource_groups.contains(group)))
+            .call_azure(false, |state, _| Ok(state.resource_groups.contains(group)))
     }
 
     /// Creates a resource, or replaces the version with this etag.
@@ -119,7 +120,7 @@ impl AzureApi {
         id: &ResourceId,
         operation: impl FnOnce(&mut AzureState, Duration) -> Result<T, AzureError>,
     ) -> Response<T> {
-        self.cloud.call_azure(|state, now| {
+        self.cloud.call_azure(true, |state, now| {
             let done = operation(state, now);
             state.remember(AzureRequest {
                 method,

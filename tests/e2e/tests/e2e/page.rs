@@ -4,12 +4,14 @@ mod browser;
 
 use browser::Browser;
 use kube::api::{Api, Patch, PatchParams};
+use lbcf_cli::watched_cluster::WatchedCluster;
 use lbcf_controller::api::BackendGroup;
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
 use lbcf_e2e::{World, needs_embedded, until_is};
 use mock_driver::{Cloud, Endpoint, MockOptions, MockServer, Target, Traffic, TrafficOptions};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 
@@ -153,6 +155,83 @@ async fn the_page_fits_narrow_dark_windows_and_runs_no_text() {
     assert_eq!(browser.value(is_dark).await, true);
     browser.screenshot("narrow-dark").await;
     browser.close().await;
+}
+
+/// Somebody changes the cloud by hand, and the controller puts it right.
+#[tokio::test]
+async fn d81_the_page_shows_what_differs_until_the_controller_has_repaired_it() {
+    const DIFFERENCES: &str = "#differences";
+    let Some(world) = registered().await else {
+        return;
+    };
+    let options = MockOptions {
+        cluster: Some(Arc::new(WatchedCluster::follow(&world.client(), None))),
+        ..MockOptions::default()
+    };
+    let any_port = "127.0.0.1:0".parse().unwrap();
+    let mock = MockServer::start(world.cloud.clone(), any_port, options).await;
+    let mock = mock.unwrap();
+    let narrow = json!({
+        "args": ["--blink-settings=preferredColorScheme=0"],
+        "mobileEmulation": {"deviceMetrics": {"width": 380, "height": 800, "pixelRatio": 1.0}},
+    });
+    let Some(browser) = Browser::open(&mock.url(), narrow).await else {
+        return;
+    };
+    let agree = "Cluster and cloud agree about 1 load balancer and 1 backend.";
+    browser
+        .until(DIFFERENCES, "both agree", |text| text == agree)
+        .await;
+
+    let observed = world.cloud.observe().load_balancers.remove(0);
+    let address = observed.backends[0].addr.clone();
+    let endpoint = Endpoint {
+        load_balancer: observed.lb_info["lbID"].clone(),
+        listener: observed.lb_info["lblID"].clone(),
+        domain: None,
+        url: None,
+    };
+    let weight = |weight: u8| Target {
+        weight,
+        parameters: BTreeMap::default(),
+        record_id: None,
+    };
+    world
+        .cloud
+        .bind(&endpoint, "192.0.2.7:80", weight(1))
+        .unwrap();
+    world.cloud.unbind(&endpoint, &address).unwrap();
+    browser
+        .until(DIFFERENCES, "both differences are shown", |text| {
+            text.contains("registered, but not in the cloud")
+                && text.contains(&address)
+                && text.contains(&format!("BackendRecord {NAMESPACE}/"))
+                && text.contains("in the cloud, but no record names it")
+                && text.contains(&format!("LoadBalancer {NAMESPACE}/{LB}"))
+        })
+        .await;
+    assert_eq!(
+        browser.value("document.documentElement.scrollWidth").await,
+        380
+    );
+    browser.screenshot("differences").await;
+
+    world.cloud.unbind(&endpoint, "192.0.2.7:80").unwrap();
+    let groups: Api<BackendGroup> = Api::namespaced(world.client(), NAMESPACE);
+    let patch = Patch::Merge(json!({"spec": {"parameters": {"weight": "66"}}}));
+    let patched = groups.patch(GROUP, &PatchParams::default(), &patch).await;
+    patched.unwrap();
+    browser
+        .until(DIFFERENCES, "both agree again", |text| text == agree)
+        .await;
+    world.cloud.bind(&endpoint, &address, weight(7)).unwrap();
+    browser
+        .until(DIFFERENCES, "the weight differs", |text| {
+            text.contains("weight: 66 in the cluster, 7 in the cloud")
+        })
+        .await;
+    browser.close().await;
+    mock.stop().await;
 }
 
 #[tokio::test]

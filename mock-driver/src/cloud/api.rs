@@ -1,0 +1,163 @@
+//! The provider's API: what a driver calls. Each call fails during an [outage](Cloud::set_outage).
+
+use super::changes::Scope;
+use super::model::Model;
+use super::{
+    AddListenerError, BindError, Cloud, CloudError, CreateError, Creation, CreationPace, Endpoint,
+    ListenerProtocol, NewLoadBalancer, NotFound, Rule, Target, Unavailable,
+};
+use lbcf_driver_sdk::webhook::StringMap;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+impl Cloud {
+    /// Checks that an endpoint exists.
+    ///
+    /// # Errors
+    /// [`NotFound`] when it does not.
+    pub fn find(&self, endpoint: &Endpoint) -> Result<(), CloudError<NotFound>> {
+        self.call_within(Scope::Nothing, |model, _| {
+            model.group_mut(endpoint).map(drop)
+        })
+    }
+
+    /// Creates an instance with a listener and, for HTTP and HTTPS, a forwarding rule, each in a
+    /// stage of its own. The client token makes the call idempotent: the same token returns the same
+    /// instance as long as that exists. The attributes of the last call are used.
+    ///
+    /// # Errors
+    /// [`CreateError`], when the token is empty or was used for another specification.
+    pub fn create(
+        &self,
+        client_token: &str,
+        desired: NewLoadBalancer,
+        attributes: StringMap,
+        pace: impl Into<CreationPace>,
+    ) -> Result<Creation, CloudError<CreateError>> {
+        let pace = pace.into();
+        self.call(|model, now| model.create(client_token, desired, attributes, pace, now))
+    }
+
+    /// Marks an existing endpoint as used by LBCF and sets its attributes. Returns its complete
+    /// identity: for HTTP and HTTPS, with domain and path.
+    ///
+    /// # Errors
+    /// [`CreateError`], when it does not exist or the token was used for another specification.
+    pub fn take_into_use(
+        &self,
+        client_token: &str,
+        endpoint: &Endpoint,
+        attributes: StringMap,
+    ) -> Result<Endpoint, CloudError<CreateError>> {
+        self.call(|model, _| model.take_into_use(client_token, endpoint, attributes))
+    }
+
+    /// Ends LBCF's use of an endpoint. An instance that [`create`](Self::create) created is deleted
+    /// with its targets, unless another client token uses it; one that existed before stays.
+    ///
+    /// # Errors
+    /// [`NotFound`], when the endpoint does not exist.
+    pub fn release(
+        &self,
+        client_token: &str,
+        endpoint: &Endpoint,
+    ) -> Result<(), CloudError<NotFound>> {
+        self.call(|model, _| model.release(client_token, endpoint))
+    }
+
+    /// Undoes the creation with this client token, unless its result was returned already. Returns
+    /// the ID of the deleted instance.
+    ///
+    /// # Errors
+    /// [`Unavailable`], during an outage.
+    pub fn cancel(&self, client_token: &str) -> Result<Option<String>, Unavailable> {
+        self.with(|model, now| {
+            model.reachable(now)?;
+            Ok(model.cancel(|_, origin| origin.token == client_token))
+        })
+    }
+
+    /// Adds a listener to an instance and, for HTTP and HTTPS, a forwarding rule.
+    ///
+    /// # Errors
+    /// [`AddListenerError`], when the port is in use or the instance does not exist.
+    pub fn add_listener(
+        &self,
+        load_balancer: &str,
+        protocol: ListenerProtocol,
+        port: u16,
+        rule: Option<Rule>,
+    ) -> Result<Endpoint, CloudError<AddListenerError>> {
+        self.call(|model, _| model.add_listener(load_balancer, protocol, port, rule))
+    }
+
+    /// Replaces all attributes of an endpoint.
+    ///
+    /// # Errors
+    /// [`NotFound`], when the endpoint does not exist.
+    pub fn set_attributes(
+        &self,
+        endpoint: &Endpoint,
+        attributes: StringMap,
+    ) -> Result<(), CloudError<NotFound>> {
+        self.call(|model, _| model.set_attributes(endpoint, attributes))
+    }
+
+    /// Binds a target, or updates weight and parameters of a bound one. Other targets do not
+    /// change.
+    ///
+    /// # Errors
+    /// [`BindError`], when the endpoint does not exist or has too many targets.
+    pub fn bind(
+        &self,
+        endpoint: &Endpoint,
+        address: &str,
+        target: Target,
+    ) -> Result<(), CloudError<BindError>> {
+        self.call_within(Scope::Target(endpoint, address), |model, _| {
+            model.check_targets(endpoint, address)?;
+            Ok(model.bind(endpoint, address, target)?)
+        })
+    }
+
+    /// The targets of an endpoint by address, also those that were bound by hand.
+    ///
+    /// # Errors
+    /// [`NotFound`], when the endpoint does not exist.
+    pub fn targets(
+        &self,
+        endpoint: &Endpoint,
+    ) -> Result<BTreeMap<String, Target>, CloudError<NotFound>> {
+        self.call_within(Scope::Nothing, |model, _| model.targets(endpoint))
+    }
+
+    /// Unbinds a target, and returns whether it was bound. Other targets do not change.
+    ///
+    /// # Errors
+    /// [`NotFound`], when the endpoint does not exist.
+    pub fn unbind(&self, endpoint: &Endpoint, address: &str) -> Result<bool, CloudError<NotFound>> {
+        self.call_within(Scope::Target(endpoint, address), |model, _| {
+            model.unbind(endpoint, address)
+        })
+    }
+
+    /// A call of the API, which fails during an outage.
+    fn call<R, E>(
+        &self,
+        operation: impl FnOnce(&mut Model, Duration) -> Result<R, E>,
+    ) -> Result<R, CloudError<E>> {
+        self.call_within(Scope::Everything, operation)
+    }
+
+    /// A call that changes no more than `scope`.
+    pub(super) fn call_within<R, E>(
+        &self,
+        scope: Scope<'_>,
+        operation: impl FnOnce(&mut Model, Duration) -> Result<R, E>,
+    ) -> Result<R, CloudError<E>> {
+        self.with_scope(scope, |model, now| {
+            model.reachable(now).map_err(CloudError::Unavailable)?;
+            operation(model, now).map_err(CloudError::Rejected)
+        })
+    }
+}

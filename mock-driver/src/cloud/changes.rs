@@ -1,0 +1,127 @@
+//! What follows a change: the state file has it, and the data plane does it, before any caller sees it.
+
+use super::model::Model;
+use super::state_file::{self, StateFile};
+use super::{Cloud, CloudState, Endpoint};
+use crate::traffic::DataPlane;
+use std::path::Path;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What an operation may change, so that what follows a change does not have to look at everything.
+#[derive(Clone, Copy)]
+pub(super) enum Scope<'a> {
+    Nothing,
+    /// A target of an endpoint, by its address.
+    Target(&'a Endpoint, &'a str),
+    Everything,
+}
+
+impl Cloud {
+    /// Continues with the state of a file if there is one, and saves every change to it before any
+    /// caller sees it.
+    ///
+    /// # Errors
+    /// What is wrong with the file, which then stays as it is, or why it cannot be written.
+    pub fn keep_in_file(&self, path: &Path) -> Result<(), String> {
+        if let Some(state) = state_file::read(path)? {
+            let restored = self.restore(&state);
+            restored.map_err(|problem| format!("{}: {problem}", path.display()))?;
+        }
+        *self.file() = Some(StateFile::new(path.to_owned()));
+        self.with(|_, _| ());
+        match self.unsaved() {
+            None => Ok(()),
+            Some(problem) => {
+                *self.file() = None;
+                Err(problem)
+            }
+        }
+    }
+
+    /// Why the last change is not in the state file.
+    pub(crate) fn unsaved(&self) -> Option<String> {
+        self.file().as_ref()?.problem().map(str::to_owned)
+    }
+
+    fn file(&self) -> MutexGuard<'_, Option<StateFile>> {
+        self.shared
+            .file
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the data plane, and returns the one before.
+    pub(crate) fn set_data_plane(&self, plane: Option<Arc<DataPlane>>) -> Option<Arc<DataPlane>> {
+        std::mem::replace(&mut self.data_plane(), plane)
+    }
+
+    /// Forgets this data plane.
+    pub(crate) fn unset_data_plane(&self, plane: &Arc<DataPlane>) {
+        self.data_plane().take_if(|it| Arc::ptr_eq(it, plane));
+    }
+
+    /// Makes the data plane what the state declares.
+    pub(crate) fn apply_to_data_plane(&self) {
+        self.with(|_, _| ());
+    }
+
+    pub(super) fn data_plane(&self) -> MutexGuard<'_, Option<Arc<DataPlane>>> {
+        let plane = self.shared.data_plane.lock();
+        plane.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads or changes the state atomically, at one point in time. The data plane has followed
+    /// when it returns.
+    pub(super) fn with<R>(&self, operation: impl FnOnce(&mut Model, Duration) -> R) -> R {
+        self.with_scope(Scope::Everything, operation)
+    }
+
+    pub(super) fn with_scope<R>(
+        &self,
+        scope: Scope<'_>,
+        operation: impl FnOnce(&mut Model, Duration) -> R,
+    ) -> R {
+        let (mut model, now) = self.model();
+        let result = operation(&mut model, now);
+        self.follow(&mut model, now, scope);
+        result
+    }
+
+    pub(super) fn read<R>(&self, operation: impl FnOnce(&Model, Duration) -> R) -> R {
+        let (model, now) = self.model();
+        operation(&model, now)
+    }
+
+    /// The model, with the results of what has completed until now.
+    pub(super) fn model(&self) -> (MutexGuard<'_, Model>, Duration) {
+        let model = self.shared.model.lock();
+        let mut model = model.unwrap_or_else(PoisonError::into_inner);
+        let now = self.shared.clock.now();
+        if model.advance(now) {
+            self.follow(&mut model, now, Scope::Everything);
+        }
+        (model, now)
+    }
+
+    /// Stores what the model declares, and has the data plane do it. The model stays locked meanwhile, so
+    /// that changes arrive in their order.
+    fn follow(&self, model: &mut Model, now: Duration, scope: Scope<'_>) {
+        if matches!(scope, Scope::Nothing) {
+            return;
+        }
+        if let Some(file) = &mut *self.file() {
+            // The problem is shown by `/readyz`, and the next change tries again.
+            let _ = file.save(&CloudState::of(model, now));
+        }
+        if let Some(plane) = &*self.data_plane() {
+            if let Scope::Target(endpoint, address) = scope {
+                let group = model.group_mut(endpoint).ok();
+                let target = group.and_then(|group| group.targets.get(address));
+                plane.set_target(endpoint, address, target.map(|target| target.weight));
+            } else {
+                plane.apply(&CloudState::of(model, now));
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What differs between the cluster and the cloud, or why that is not known.
+
+use crate::cloud::Cloud;
+use crate::differences::{self, ClusterReader, Difference, DifferenceKind};
+use maud::{Markup, html};
+
+/// How many differences the page shows; `/_mock/differences` has all.
+const SHOWN: usize = 100;
+
+pub(super) fn show(cluster: &dyn ClusterReader, cloud: &Cloud) -> Markup {
+    let view = match cluster.read() {
+        Ok(view) => view,
+        Err(problem) => return html! { p .bad { "Cannot read the cluster: " (problem) } },
+    };
+    let differences = differences::differences(&view, &cloud.state());
+    html! {
+        @if differences.is_empty() {
+            p {
+                "Cluster and cloud agree about "
+                (count(view.load_balancers.len(), "load balancer")) " and "
+                (count(view.backends.len(), "backend")) "."
+            }
+        } @else {
+            div .scroll {
+                table {
+                    thead {
+                        tr { th { "Object" } th { "Difference" } th { "Load balancer" } th { "Backend" } }
+                    }
+                    tbody {
+                        @for difference in differences.iter().take(SHOWN) { (row(difference)) }
+                    }
+                }
+            }
+            @if let Some(rest @ 1..) = differences.len().checked_sub(SHOWN) {
+                p .about { "and " (rest) " more, in " a href="/_mock/differences" { "the list" } }
+            }
+        }
+    }
+}
+
+fn row(difference: &Difference) -> Markup {
+    html! {
+        tr {
+            th scope="row" {
+                @match &difference.object {
+                    Some(object) => { (object) }
+                    None => { span .about { "none" } }
+                }
+            }
+            td {
+                span .bad { (text(difference.kind)) }
+                @if let Some(record_id) = &difference.record_id { p { "bound by " code { (record_id) } } }
+                @for field in &difference.fields {
+                    p {
+                        (field.name) ": "
+                        (value(field.cluster.as_deref())) " in the cluster, "
+                        (value(field.cloud.as_deref())) " in the cloud"
+                    }
+                }
+            }
+            td {
+                @for (index, value) in difference.lb_info.values().enumerate() {
+                    @if index > 0 { " · " }
+                    (value)
+                }
+            }
+            td { @if let Some(address) = &difference.address { (address) } }
+        }
+    }
+}
+
+const fn text(kind: DifferenceKind) -> &'static str {
+    match kind {
+        DifferenceKind::LoadBalancerNotInCloud => "load balancer is not in the cloud",
+        DifferenceKind::LoadBalancerNotInCluster => "load balancer is not in the cluster",
+        DifferenceKind::AttributesDiffer => "attributes differ",
+        DifferenceKind::BackendNotInCloud => "registered, but not in the cloud",
+        DifferenceKind::BackendNotInCluster => "in the cloud, but no record names it",
+        DifferenceKind::ParametersDiffer => "parameters differ",
+    }
+}
+
+fn value(value: Option<&str>) -> Markup {
+    html! {
+        @match value {
+            Some(value) => code { (value) },
+            None => "none",
+        }
+    }
+}
+
+fn count(number: usize, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{number} {noun}s"),
+    }
+}
