@@ -2,10 +2,11 @@
 
 use super::lab::{Lab, SHARED, service};
 use crate::azure::cloud::{
-    AzureError, AzureLimits, Frontend, LoadBalancingRule, PublicIp, ResourceId, SecurityGroup,
-    SecurityRule, SharedLoadBalancer,
+    AzureApi, AzureError, AzureLimits, Frontend, LoadBalancingRule, PublicIp, ResourceId,
+    SecurityGroup, SecurityRule, SharedLoadBalancer,
 };
-use crate::cloud::CloudError;
+use crate::azure::driver::steps::Steps;
+use crate::cloud::{Cloud, CloudError};
 use lbcf_driver_sdk::webhook::Protocol;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -213,4 +214,33 @@ async fn a08_quotas_of_security_rules_and_public_ips_say_so() {
         refused.message().contains("PublicIPCountLimitReached"),
         "{refused}"
     );
+}
+
+#[tokio::test]
+async fn d89_outage_dry_run_state_and_reset_are_those_of_every_profile() {
+    let lab = Lab::new();
+    let it = service("web", &[]);
+    lab.cloud.set_outage(true);
+    let outage = lab.steps().ensure(&it).await.unwrap_err();
+    assert!(
+        outage.message().contains("temporarily unavailable"),
+        "{outage}"
+    );
+    lab.cloud.set_outage(false);
+    // A dry run is made on a copy.
+    let copy = AzureApi::new(lab.cloud.snapshot(), Duration::ZERO);
+    Steps::new(copy).ensure(&it).await.unwrap();
+    assert_eq!(lab.left(), (vec![], vec![], 0));
+    let address = lab.ensure(&it).await;
+    // A document and back.
+    let document = serde_json::to_string(&lab.cloud.state()).unwrap();
+    let restored = Cloud::with_state(serde_json::from_str(&document).unwrap()).unwrap();
+    assert!(restored.is_azure());
+    assert_eq!(restored.state(), lab.cloud.state());
+    let observed = restored.observe().load_balancers.remove(0);
+    assert_eq!(observed.lb_info["address"], address);
+    assert_eq!(observed, lab.cloud.observe().load_balancers[0]);
+    lab.cloud.reset();
+    assert_eq!(lab.left(), (vec![], vec![], 0));
+    assert!(lab.cloud.is_azure() && !Cloud::with_samples().is_azure());
 }
