@@ -54,7 +54,7 @@ impl AzureResource for SharedLoadBalancer {
                     check_unused(public_ip, id, name, state)?;
                     address_of(public_ip, state, now)?
                 }
-                (None, Some(_)) => Ipv4Addr::from(PRIVATE + state.number(1)).to_string(),
+                (None, Some(_)) => Ipv4Addr::from(PRIVATE.wrapping_add(state.number(1))).to_string(),
                 _ => {
                     return Err(AzureError::bad_request(
                         "InvalidFrontendIPConfiguration",
@@ -204,7 +204,7 @@ impl AzureResource for PublicIp {
         }
         self.address = match before {
             Some(before) => before.resource.address.clone(),
-            None => Ipv4Addr::from(PUBLIC + state.number(0)).to_string(),
+            None => Ipv4Addr::from(PUBLIC.wrapping_add(state.number(0))).to_string(),
         };
         Ok(())
     }

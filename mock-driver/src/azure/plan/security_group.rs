@@ -101,7 +101,7 @@ fn remove(
 
 fn free_priority(group: &SecurityGroup) -> u16 {
     let taken: BTreeSet<u16> = group.rules.values().map(|rule| rule.priority).collect();
-    let mut all = FIRST_PRIORITY..;
+    let mut all = FIRST_PRIORITY..=u16::MAX;
     all.find(|priority| !taken.contains(priority))
         .unwrap_or(u16::MAX)
 }
