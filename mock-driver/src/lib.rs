@@ -25,6 +25,8 @@
 //! # }
 //! ```
 //!
+//! [`azure`] is a second cloud with a driver of its own: [`Cloud::azure`], whose load balancers services share.
+//!
 //! # Fields
 //!
 //! | map | fields |
