@@ -9,7 +9,7 @@ pub use listed::ListedBackend;
 pub use raw::RawDriver;
 
 use crate::fields::{Address, DriverSchemas, Fields};
-use crate::webhook::{JudgePodDeregisterRequest, LoadBalancer, StringMap};
+use crate::webhook::{JudgePodDeregisterRequest, LoadBalancer, StringMap, WebhookInfo};
 use crate::{HookError, Rejection};
 use k8s_openapi::api::core::v1::Pod;
 use request::{
@@ -131,10 +131,12 @@ pub trait Driver: Send + Sync + 'static {
     }
 
     /// Operations with equal keys run one after the other. Many cloud APIs accept only one change of
-    /// a load balancer at a time: return a key made from its identity. By default all operations run
-    /// concurrently.
+    /// a load balancer at a time: return a key made from its identity, and `None` for webhooks that
+    /// [change nothing](WebhookInfo::changes_load_balancer), so that they need not wait for one that
+    /// takes long. By default all operations run concurrently.
     fn serial_key(
         &self,
+        _webhook: WebhookInfo,
         _load_balancer: LoadBalancer<&Self::LbSpec, &Self::LbInfo>,
     ) -> Option<String> {
         None

@@ -5,6 +5,7 @@ mod job;
 mod step;
 mod store;
 
+pub use crate::webhook::object_of;
 pub use in_process::{InProcess, InProcessTask, Progress};
 pub use job::{Job, JobState};
 
@@ -16,24 +17,6 @@ use step::{StepOutcome, StepSender};
 use store::{CancelDecision, JobStore, RetainResults, RunDecision, Settings};
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
-
-/// The object of an operation, from its `recordID`: `42` for `createLoadBalancer(42)` as well as for
-/// `deleteLoadBalancer(42)`. A `recordID` of another form is returned whole.
-///
-/// ```
-/// use lbcf_driver_sdk::jobs::object_of;
-///
-/// assert_eq!(object_of("createLoadBalancer(42)"), "42");
-/// assert_eq!(object_of("42"), "42");
-/// ```
-#[must_use]
-pub fn object_of(record_id: &str) -> &str {
-    let object = record_id.split_once('(');
-    object
-        .and_then(|(_, object)| object.strip_suffix(')'))
-        .filter(|object| !object.is_empty())
-        .unwrap_or(record_id)
-}
 
 /// Jobs of one kind, by key. Clones share the jobs.
 pub struct Jobs<J: Job> {

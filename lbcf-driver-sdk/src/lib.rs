@@ -79,6 +79,7 @@
 //! * [`Driver`]: the trait to implement, and [`request`]: the requests of its methods.
 //! * [`fields`]: a driver's own types for the wire's maps of strings.
 //! * [`outcome`]: the outcomes of hooks: [`HookError`], [`Rejection`].
+//! * [`mod@reconcile`]: shared resources of a cloud: plan, write what differs, retry on conflict.
 //! * `jobs` (feature `server`): operations that take longer than a call.
 //! * `server` (feature `server`): the router, which handles hang-ups, repeated calls, deadlines,
 //!   panics and malformed calls.
@@ -98,6 +99,7 @@ pub mod jobs;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 pub mod outcome;
+pub mod reconcile;
 #[cfg(feature = "server")]
 pub mod server;
 #[cfg(feature = "testing")]

@@ -29,7 +29,7 @@ pub use load_balancer::{
     DeleteLoadBalancerResponse, EnsureLoadBalancerRequest, EnsureLoadBalancerResponse,
     ValidateLoadBalancerRequest, ValidateLoadBalancerResponse,
 };
-pub use operation::{LoadBalancer, OperationRequest, OperationResponse, Status};
+pub use operation::{LoadBalancer, OperationRequest, OperationResponse, Status, object_of};
 #[cfg(any(feature = "client", feature = "openapi", feature = "server"))]
 pub(crate) use table::for_each_webhook;
 pub use table::{
@@ -104,6 +104,16 @@ pub struct WebhookInfo {
     pub class: Class,
     /// Which drivers have to serve it.
     pub obligation: Obligation,
+}
+
+impl WebhookInfo {
+    /// Whether it may change a load balancer or its backends: every operation but
+    /// `generateBackendAddr` and `listBackends`.
+    #[must_use]
+    pub fn changes_load_balancer(self) -> bool {
+        let reads = self == GenerateBackendAddr::INFO || self == ListBackends::INFO;
+        self.class == Class::Operation && !reads
+    }
 }
 
 /// How a webhook's responses are read and whether it is called again (b140).

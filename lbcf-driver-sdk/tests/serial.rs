@@ -1,6 +1,7 @@
 //! Operations with equal serial keys run one after the other.
 
 use crate::support::{ok, spawn_ok, stage};
+use lbcf_driver_sdk::webhook::{ALL, Class, Healthz, ValidateBackend, Webhook};
 use serde_json::{Value, json};
 
 fn on(load_balancer: &str, backend: &str) -> Value {
@@ -71,4 +72,33 @@ async fn a_hook_that_panics_releases_its_key() {
     stage.go.add_permits(1);
     let answer = ok(&router, "/ensureBackend", &on("lb-1", "b")).await;
     assert_eq!(answer["status"], "Succ");
+}
+
+#[tokio::test(start_paused = true)]
+async fn d83_an_address_is_generated_while_a_change_of_its_load_balancer_runs() {
+    let (router, stage) = stage();
+    let change = spawn_ok(&router, "/ensureBackend", on("lb-1", "a"));
+    settle().await;
+    assert_eq!(stage.log(), ["begin a"]);
+    let generate = json!({
+        "recordID": "generateBackendAddr(b)", "lbInfo": {"id": "lb-1"},
+        "podBackend": {"pod": {"metadata": {"name": "b"}}, "port": {"portNumber": 80}},
+    });
+    let answer = ok(&router, "/generateBackendAddr", &generate).await;
+    assert_eq!(answer["status"], "Succ", "{answer}");
+    assert_eq!(stage.log(), ["begin a"], "the change still runs");
+    stage.go.add_permits(1);
+    assert_eq!(change.await.unwrap()["status"], "Succ");
+}
+
+#[test]
+fn d83_operations_that_change_nothing_are_told_apart() {
+    let reads: Vec<_> = ALL
+        .iter()
+        .filter(|webhook| webhook.class == Class::Operation && !webhook.changes_load_balancer())
+        .map(|webhook| webhook.name)
+        .collect();
+    assert_eq!(reads, ["generateBackendAddr", "listBackends"]);
+    assert!(!Healthz::INFO.changes_load_balancer());
+    assert!(!ValidateBackend::INFO.changes_load_balancer());
 }

@@ -7,7 +7,7 @@ use http_body_util::BodyExt;
 use lbcf_driver_sdk::server::DriverRouter;
 use lbcf_driver_sdk::webhook::{
     CreateLoadBalancerRequest, DeregisterBackendRequest, EnsureBackendRequest,
-    GenerateBackendAddrRequest, LoadBalancer, StringMap, ValidateBackendRequest,
+    GenerateBackendAddrRequest, LoadBalancer, StringMap, ValidateBackendRequest, WebhookInfo,
 };
 use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
 use serde_json::{Value, json};
@@ -125,7 +125,14 @@ impl RawDriver for Actor {
         true
     }
 
-    fn serial_key(&self, load_balancer: LoadBalancer<&StringMap, &StringMap>) -> Option<String> {
+    fn serial_key(
+        &self,
+        webhook: WebhookInfo,
+        load_balancer: LoadBalancer<&StringMap, &StringMap>,
+    ) -> Option<String> {
+        if !webhook.changes_load_balancer() {
+            return None;
+        }
         let key = load_balancer.either().get("id").cloned();
         assert_ne!(key.as_deref(), Some("panic"), "on purpose");
         key

@@ -9,7 +9,9 @@ use lbcf_driver_sdk::request::{
     GenerateBackendAddr, ListBackends, ValidateBackend, ValidateLoadBalancer,
 };
 use lbcf_driver_sdk::server::DriverRouter;
-use lbcf_driver_sdk::webhook::{LoadBalancer, StringMap};
+use lbcf_driver_sdk::webhook::{
+    EnsureBackend as EnsureBackendHook, LoadBalancer, StringMap, Webhook, WebhookInfo,
+};
 use lbcf_driver_sdk::{Driver, HookError, ListedBackend, RawDriver, Rejection};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -133,7 +135,11 @@ impl Driver for Typed {
         Ok(())
     }
 
-    fn serial_key(&self, load_balancer: LoadBalancer<&LbSpec, &LbInfo>) -> Option<String> {
+    fn serial_key(
+        &self,
+        _webhook: WebhookInfo,
+        load_balancer: LoadBalancer<&LbSpec, &LbInfo>,
+    ) -> Option<String> {
         match load_balancer {
             LoadBalancer::Wanted(_) => None,
             LoadBalancer::Created(info) => Some(info.id.clone()),
@@ -484,8 +490,13 @@ async fn the_rest_needs_no_types() {
 #[test]
 fn a_serial_key_comes_from_valid_values() {
     let map = |id: &str| StringMap::from([("id".to_owned(), id.to_owned())]);
-    let key =
-        |map: &StringMap| RawDriver::serial_key(&Typed::default(), LoadBalancer::Created(map));
+    let key = |map: &StringMap| {
+        RawDriver::serial_key(
+            &Typed::default(),
+            EnsureBackendHook::INFO,
+            LoadBalancer::Created(map),
+        )
+    };
     assert_eq!(key(&map("lb-1")), Some("lb-1".to_owned()));
     assert_eq!(key(&map("")), None);
     assert_eq!(key(&StringMap::new()), None);

@@ -35,6 +35,16 @@ pub struct MockDriverArgs {
     #[arg(long, env = "LBCF_MOCK_ENDPOINTS_LISTEN", value_name = "ADDR")]
     pub endpoints_listen: Option<SocketAddr>,
 
+    /// Which cloud: clb has a load balancer for each service, azure one for many, with public IPs and
+    /// security groups
+    #[arg(
+        long,
+        env = "LBCF_MOCK_PROFILE",
+        value_name = "NAME",
+        default_value = "clb"
+    )]
+    pub profile: Profile,
+
     /// Time that each stage of creating a load balancer takes, such as 500ms or 2s; 0 is at once
     /// [default: 100ms, or that of --preset]
     #[arg(
@@ -141,6 +151,15 @@ pub struct MockDriverArgs {
     pub cluster: Option<Arc<dyn ClusterReader>>,
 }
 
+/// A kind of cloud, with the driver for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Profile {
+    /// CLB instances with listeners and targets, one for each service.
+    Clb,
+    /// Load balancers that services share, with public IPs and security groups.
+    Azure,
+}
+
 impl From<&MockDriverArgs> for MockOptions {
     fn from(args: &MockDriverArgs) -> Self {
         Self {
@@ -201,13 +220,24 @@ pub async fn run(args: MockDriverArgs, middleware: impl Middleware) -> Result<()
 
 /// The cloud with the rules and quotas of the flags.
 fn cloud(args: &MockDriverArgs) -> Result<Cloud, MockError> {
+    let by_calls = args.hold_creations || args.creation_polls.is_some();
+    if args.profile == Profile::Azure && (by_calls || args.traffic) {
+        return Err(MockError::Profile(
+            "--creation-polls, --hold-creations and --traffic",
+        ));
+    }
     let cloud = match &args.seed_file {
         Some(file) => Cloud::from_file(file).map_err(MockError::State)?,
+        None if args.profile == Profile::Azure => Cloud::azure(),
         None if args.empty => Cloud::empty(),
         None => Cloud::with_samples(),
     };
     if let Some(file) = &args.state_file {
         cloud.keep_in_file(file).map_err(MockError::State)?;
+    }
+    if cloud.is_azure() != (args.profile == Profile::Azure) {
+        let problem = "is not of a cloud with this --profile".to_owned();
+        return Err(MockError::State(problem));
     }
     let file = args.faults.as_deref().map(faults::read_file).transpose()?;
     let preset = args.preset.map(FaultPreset::rules);

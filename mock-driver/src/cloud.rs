@@ -13,6 +13,7 @@ mod ids;
 mod model;
 mod observe;
 mod outage;
+mod profile;
 mod quota;
 mod restore;
 mod start;

@@ -11,12 +11,13 @@ use crate::cloud::{Cloud, CloudError, Creation, Draining, Target};
 use crate::cloud_errors::ignore_not_found;
 use crate::fields::{Attributes, LbInfo, LbSpec, Parameters};
 use crate::not_ready_pods::{reference, stays_registered};
+use crate::router::MockedDriver;
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_driver_sdk::request::{
     Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
     EnsureLoadBalancer, GenerateBackendAddr, ListBackends, ValidateLoadBalancer,
 };
-use lbcf_driver_sdk::webhook::{JudgePodDeregisterRequest, LoadBalancer, StringMap};
+use lbcf_driver_sdk::webhook::{JudgePodDeregisterRequest, LoadBalancer, StringMap, WebhookInfo};
 use lbcf_driver_sdk::{Driver, HookError, ListedBackend, Rejection, fields};
 use std::time::Duration;
 
@@ -179,9 +180,16 @@ impl Driver for ClbDriver {
         Ok(targets.into_iter().map(listed).collect())
     }
 
-    /// Serialises the operations on one CLB instance: this cloud would not need it, but most clouds
+    /// Serialises the changes of one CLB instance: this cloud would not need it, but most clouds
     /// reject concurrent changes of an instance (b159).
-    fn serial_key(&self, load_balancer: LoadBalancer<&LbSpec, &LbInfo>) -> Option<String> {
+    fn serial_key(
+        &self,
+        webhook: WebhookInfo,
+        load_balancer: LoadBalancer<&LbSpec, &LbInfo>,
+    ) -> Option<String> {
+        if !webhook.changes_load_balancer() {
+            return None;
+        }
         match load_balancer {
             LoadBalancer::Wanted(LbSpec::Existing(lb_info)) | LoadBalancer::Created(lb_info) => {
                 Some(lb_info.load_balancer.clone())
@@ -202,14 +210,6 @@ impl ClbDriver {
         Self { cloud, options }
     }
 
-    pub(crate) const fn cloud(&self) -> &Cloud {
-        &self.cloud
-    }
-
-    pub(crate) const fn options(&self) -> &MockOptions {
-        &self.options
-    }
-
     /// The cloud, or for a dry run a copy: the reply is the same, and nothing changes.
     fn cloud_for(&self, dry_run: bool) -> Cloud {
         if dry_run {
@@ -217,6 +217,20 @@ impl ClbDriver {
         } else {
             self.cloud.clone()
         }
+    }
+}
+
+impl MockedDriver for ClbDriver {
+    fn cloud(&self) -> &Cloud {
+        &self.cloud
+    }
+
+    fn options(&self) -> &MockOptions {
+        &self.options
+    }
+
+    fn fixture(&self) -> &'static str {
+        include_str!("../conformance.yaml")
     }
 }
 

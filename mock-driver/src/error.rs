@@ -22,6 +22,9 @@ pub enum MockError {
     /// The state of the cloud cannot be read from a file, or not be kept in one.
     #[error("state: {0}")]
     State(String),
+    /// The profile `azure` has none of these flags.
+    #[error("--profile azure does not have {0}")]
+    Profile(&'static str),
     /// No signal handler could be installed, so the server could not be stopped.
     #[error("cannot wait for signals: {0}")]
     Signals(#[source] io::Error),

@@ -25,6 +25,8 @@
 //! # }
 //! ```
 //!
+//! [`azure`] is a second cloud with a driver of its own: [`Cloud::azure`], whose load balancers services share.
+//!
 //! # Fields
 //!
 //! | map | fields |
@@ -109,6 +111,7 @@
 //!
 //! A restart closes the connections of the killed driver, and its pending calls get no response.
 
+pub mod azure;
 mod backend_addr;
 mod calls;
 pub mod cli;
@@ -159,7 +162,7 @@ pub use middleware::Middleware;
 pub use not_ready_pods::KEEP_REGISTERED;
 pub use options::MockOptions;
 pub use recorded_calls::{RecordedCalls, record_calls};
-pub use router::{router, router_with};
+pub use router::{MockedDriver, router, router_with};
 pub use server::MockServer;
 pub use traffic::{
     AddressMode, BackendTraffic, ListenerTraffic, LoadBalancerTraffic, PORT_OFFSET, Traffic,

@@ -3,6 +3,7 @@
 //! The server renders all of it, so it shows the state without a script, too. The script asks for the same
 //! page again, and replaces the sections that differ. Everything comes from the binary.
 
+mod azure;
 mod calls;
 mod clock;
 mod differences;

@@ -1,8 +1,8 @@
 //! The mock over HTTP: the SDK's webhooks, the mock's own endpoints under `/_mock`, and its page.
 
+use crate::MockOptions;
 use crate::calls;
 use crate::cloud::Cloud;
-use crate::driver::ClbDriver;
 use crate::foreign_pages::{self, Hosts};
 use crate::inspect;
 use crate::metrics;
@@ -15,17 +15,14 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::{from_fn, map_response};
 use axum::response::Response;
 use axum::routing::get;
+use lbcf_driver_sdk::RawDriver;
 use lbcf_driver_sdk::server::{DriverRouter, RunningHooks, conformance_router};
 use std::sync::Arc;
 
-/// The description of the mock for `lbcf conformance`, which it serves itself.
-const FIXTURE: &str = include_str!("../conformance.yaml");
-
-/// [`FIXTURE`] without the sections that name endpoints, which come last.
-fn fixture_without_endpoints() -> &'static str {
-    FIXTURE
-        .find("\nobserve:")
-        .map_or(FIXTURE, |end| &FIXTURE[..=end])
+/// A fixture without the sections that name endpoints, which come last.
+fn without_endpoints(fixture: &str) -> &str {
+    let end = fixture.find("\nobserve:");
+    end.map_or(fixture, |end| &fixture[..=end])
 }
 
 /// Marks every response as the mock's, with its version.
@@ -34,13 +31,25 @@ const VERSION_HEADER: HeaderName = HeaderName::from_static("x-lbcf-mock");
 /// The document of the endpoints under `/_mock`, beside that of the webhooks.
 const OWN_DOCUMENT: (&str, &str) = ("The mock's own API", "/_mock/openapi.json");
 
+/// A driver of one of the mock's clouds.
+pub trait MockedDriver: RawDriver + Clone {
+    /// Its cloud.
+    fn cloud(&self) -> &Cloud;
+
+    /// Its options.
+    fn options(&self) -> &MockOptions;
+
+    /// Its description for `lbcf conformance`, which the mock serves itself.
+    fn fixture(&self) -> &'static str;
+}
+
 /// The webhooks of `driver`, the endpoints under `/_mock`, and the page at `/`.
-pub fn router(driver: ClbDriver) -> Router {
+pub fn router(driver: impl MockedDriver) -> Router {
     router_with(driver, ())
 }
 
 /// [`router`] with a middleware around the driver.
-pub fn router_with(driver: ClbDriver, middleware: impl Middleware) -> Router {
+pub fn router_with(driver: impl MockedDriver, middleware: impl Middleware) -> Router {
     Routes::new(driver, Arc::new(middleware), Hosts::Any).together()
 }
 
@@ -51,11 +60,17 @@ pub(crate) struct Routes {
     pub(crate) endpoints: Router,
     /// The process that serves the webhooks.
     pub(crate) process: DriverProcess,
+    fixture: &'static str,
 }
 
 impl Routes {
     /// `hosts` are those of the address that the endpoints are served on.
-    pub(crate) fn new(driver: ClbDriver, middleware: Arc<dyn Middleware>, hosts: Hosts) -> Self {
+    pub(crate) fn new(
+        driver: impl MockedDriver,
+        middleware: Arc<dyn Middleware>,
+        hosts: Hosts,
+    ) -> Self {
+        let fixture = driver.fixture();
         let cloud = driver.cloud().clone();
         let cluster = driver.options().cluster.clone();
         let around = Arc::clone(&middleware);
@@ -82,24 +97,26 @@ impl Routes {
             webhooks: webhooks.layer(map_response(add_version)),
             endpoints: endpoints.layer(map_response(add_version)),
             process,
+            fixture,
         }
     }
 
     pub(crate) fn together(self) -> Router {
-        let served = conformance_router(FIXTURE).layer(map_response(add_version));
+        let served = conformance_router(self.fixture).layer(map_response(add_version));
         // A fallback that is added now has none of the endpoints' layers.
         self.endpoints.merge(served).fallback_service(self.webhooks)
     }
 
-    /// The webhooks without the endpoints, for an address of their own.
-    pub(crate) fn webhooks_alone(webhooks: Router) -> Router {
-        webhooks.merge(conformance_router(fixture_without_endpoints()))
+    /// The webhooks without the endpoints, for an address of their own, and the endpoints.
+    pub(crate) fn apart(self) -> (Router, Router) {
+        let fixture = conformance_router(without_endpoints(self.fixture));
+        (self.webhooks.merge(fixture), self.endpoints)
     }
 }
 
 /// The webhooks of one run of the process, and a view of the running hooks.
 fn webhooks(
-    driver: ClbDriver,
+    driver: impl MockedDriver,
     run: RunHandle,
     middleware: &dyn Middleware,
 ) -> (Router, RunningHooks) {

@@ -2,6 +2,7 @@
 
 mod connection;
 
+use crate::azure::AzureDriver;
 use crate::cloud::Cloud;
 use crate::driver::ClbDriver;
 use crate::foreign_pages::Hosts;
@@ -66,9 +67,13 @@ impl MockServer {
         let addr = listener.addr();
         let endpoints_addr = of_endpoints.as_ref().map_or(addr, Listener::addr);
         let crashed = middleware.crashed();
-        let driver = ClbDriver::new(cloud.clone(), options);
         let hosts = Hosts::of(endpoints_addr.ip());
-        let routes = Routes::new(driver, Arc::new(middleware), hosts);
+        let middleware = Arc::new(middleware);
+        let routes = if cloud.is_azure() {
+            Routes::new(AzureDriver::new(cloud.clone(), options), middleware, hosts)
+        } else {
+            Routes::new(ClbDriver::new(cloud.clone(), options), middleware, hosts)
+        };
         let process = routes.process.clone();
         let stop = CancellationToken::new();
         tracing::info!(%addr, endpoints = %endpoints_addr, "the mock driver listens");
@@ -151,13 +156,9 @@ async fn serve(
     };
     let process = routes.process.clone();
     if let Some(of_endpoints) = of_endpoints {
-        let endpoints = serve_one(of_endpoints, routes.endpoints, &process, stopped());
-        let webhooks = serve_one(
-            listener,
-            Routes::webhooks_alone(routes.webhooks),
-            &process,
-            stopped(),
-        );
+        let (webhooks, endpoints) = routes.apart();
+        let endpoints = serve_one(of_endpoints, endpoints, &process, stopped());
+        let webhooks = serve_one(listener, webhooks, &process, stopped());
         tokio::join!(endpoints, webhooks);
     } else {
         serve_one(listener, routes.together(), &process, stopped()).await;

@@ -5,7 +5,8 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use axum::response::Response;
 use http_body_util::BodyExt;
-use mock_driver::{ListenerProtocol, MockOptions, MockServer, Traffic, TrafficOptions};
+use mock_driver::azure::AzureDriver;
+use mock_driver::{Cloud, ListenerProtocol, MockOptions, MockServer, Traffic, TrafficOptions};
 use serde_json::json;
 use std::time::Duration;
 use tower::ServiceExt;
@@ -325,5 +326,30 @@ async fn with_traffic_it_shows_where_load_balancers_listen_and_what_they_serve()
     let place = format!(" · at <code>{}</code>", listens.unwrap());
     for part in [place.as_str(), "<th>Served</th>", "data-count=\"0\""] {
         assert!(shown.contains(part), "{part}: {shown}");
+    }
+}
+
+#[tokio::test]
+async fn d85_it_shows_frontends_public_ips_and_security_rules_of_the_profile_azure() {
+    let mut mock = Mock::new();
+    mock.cloud = Cloud::azure();
+    let driver = AzureDriver::new(mock.cloud.clone(), MockOptions::default());
+    mock.router = mock_driver::router(driver);
+    let order = json!({"service": "default/web", "port": "80"});
+    let mut body = create("1", order);
+    body["attributes"] = json!({"azure-dns-label-name": "shop"});
+    let created = mock.succ("createLoadBalancer", body).await;
+    let bound = backend(&created["lbInfo"], "10.0.0.7:80", json!({}));
+    mock.succ("ensureBackend", bound).await;
+    let page = page(&mock).await;
+    for shown in [
+        "kubernetes/kubernetes</h3>",
+        "TCP 80 · 198.18.0.1",
+        "10.0.0.7:80",
+        "<td>shop</td>",
+        "<td>default/web</td>",
+        "TCP-80-Internet",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
     }
 }

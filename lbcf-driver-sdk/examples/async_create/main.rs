@@ -14,14 +14,14 @@ mod cloud;
 
 use clap::Parser;
 use cloud::{Cloud, CloudError, TaskState};
-use lbcf_driver_sdk::jobs::{Job, JobState, Jobs, object_of};
+use lbcf_driver_sdk::jobs::{Job, JobState, Jobs};
 use lbcf_driver_sdk::outcome::{OrOutcome, RetryAfter};
 use lbcf_driver_sdk::request::{
     Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
     EnsureLoadBalancer, GenerateBackendAddr, ValidateBackend,
 };
 use lbcf_driver_sdk::server::ServerArgs;
-use lbcf_driver_sdk::webhook::{BackendType, LoadBalancer, StringMap};
+use lbcf_driver_sdk::webhook::{BackendType, LoadBalancer, StringMap, WebhookInfo};
 use lbcf_driver_sdk::{Driver, HookError, Rejection};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
@@ -134,9 +134,9 @@ impl Driver for AsyncCreate {
         request: CreateLoadBalancer<Self>,
     ) -> Result<LbInfo, HookError> {
         // The recordIDs of creation and deletion have this part in common.
-        let key = object_of(&request.record_id);
+        let key = request.object().to_owned();
         // `Running` until it is created.
-        let lb_info = self.creations.run(key, request.lb_spec).await?;
+        let lb_info = self.creations.run(&key, request.lb_spec).await?;
         let bandwidth = request.attributes.bandwidth_mbps;
         self.cloud.set_bandwidth(&lb_info.id, bandwidth).await?;
         Ok(lb_info)
@@ -156,15 +156,15 @@ impl Driver for AsyncCreate {
         request: DeleteLoadBalancer<Self>,
     ) -> Result<(), HookError> {
         // Without lbInfo it may still be being created.
-        let key = object_of(&request.record_id);
-        let made = self.creations.cancel(key).await?;
+        let key = request.object().to_owned();
+        let made = self.creations.cancel(&key).await?;
         for LbInfo { id } in request.lb_info.into_iter().chain(made) {
             match self.cloud.delete(&id).await {
                 Ok(()) | Err(CloudError::NoSuchLoadBalancer(_)) => {}
                 Err(error) => Err(error)?,
             }
         }
-        self.creations.forget(key);
+        self.creations.forget(&key);
         Ok(())
     }
 
@@ -215,7 +215,14 @@ impl Driver for AsyncCreate {
         }
     }
 
-    fn serial_key(&self, load_balancer: LoadBalancer<&LbSpec, &LbInfo>) -> Option<String> {
+    fn serial_key(
+        &self,
+        webhook: WebhookInfo,
+        load_balancer: LoadBalancer<&LbSpec, &LbInfo>,
+    ) -> Option<String> {
+        if !webhook.changes_load_balancer() {
+            return None;
+        }
         // This cloud accepts one change of a load balancer at a time.
         match load_balancer {
             LoadBalancer::Wanted(_) => None,

@@ -14,7 +14,6 @@ mod cloud;
 
 use api::{Api, InstanceId, OrGone};
 use clap::Parser;
-use lbcf_driver_sdk::jobs::object_of;
 use lbcf_driver_sdk::outcome::OrOutcome;
 use lbcf_driver_sdk::request::{
     Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
@@ -102,6 +101,7 @@ impl Driver for HttpApi {
         &self,
         request: CreateLoadBalancer<Self>,
     ) -> Result<LbInfo, HookError> {
+        let token = request.object().to_owned();
         let LbSpec {
             instance,
             listener_port,
@@ -111,7 +111,7 @@ impl Driver for HttpApi {
             // Creating the listener fails if it does not exist.
             Some(instance) => instance,
             // The API is idempotent by token, so a repeated call creates no second instance.
-            None => self.api.create(object_of(&request.record_id)).await?,
+            None => self.api.create(&token).await?,
         };
         let scheduler = request.attributes.scheduler;
         self.api
@@ -156,7 +156,7 @@ impl Driver for HttpApi {
                 return Ok(deleted.or_gone()?);
             }
             // A creation may have failed after the instance was created.
-            None => self.api.find(object_of(&request.record_id)).await?,
+            None => self.api.find(request.object()).await?,
         };
         if let Some(instance) = instance {
             self.api.delete(&instance).await.or_gone()?;

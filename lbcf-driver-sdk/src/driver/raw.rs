@@ -5,7 +5,7 @@ use crate::webhook::{
     CreateLoadBalancerRequest, DeleteLoadBalancerRequest, DeregisterBackendRequest,
     EnsureBackendRequest, EnsureLoadBalancerRequest, GenerateBackendAddrRequest, HealthzRequest,
     HealthzResponse, JudgePodDeregisterRequest, ListBackendsRequest, ListedBackend, LoadBalancer,
-    StringMap, ValidateBackendRequest, ValidateLoadBalancerRequest,
+    StringMap, ValidateBackendRequest, ValidateLoadBalancerRequest, WebhookInfo,
 };
 use crate::{HookError, Rejection};
 use k8s_openapi::api::core::v1::Pod;
@@ -114,7 +114,11 @@ pub trait RawDriver: Send + Sync + 'static {
 
     /// Operations with equal keys run one after the other. See
     /// [`Driver::serial_key`](crate::Driver::serial_key). By default all run concurrently.
-    fn serial_key(&self, _load_balancer: LoadBalancer<&StringMap, &StringMap>) -> Option<String> {
+    fn serial_key(
+        &self,
+        _webhook: WebhookInfo,
+        _load_balancer: LoadBalancer<&StringMap, &StringMap>,
+    ) -> Option<String> {
         None
     }
 

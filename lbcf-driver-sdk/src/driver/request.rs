@@ -10,7 +10,7 @@ pub(crate) use read::ValidationInput;
 
 use crate::Driver;
 use crate::webhook::{
-    BackendType, EndpointBackend, Operation, PodBackend, ServiceBackend, StringMap,
+    BackendType, EndpointBackend, Operation, PodBackend, ServiceBackend, StringMap, object_of,
 };
 use std::fmt;
 use std::time::SystemTime;
@@ -30,6 +30,17 @@ macro_rules! request {
             pub dry_run: bool,
             $($fields)*
         } }
+
+        impl<D: Driver + ?Sized> $name<D> {
+            /// The object in the cluster that the operation belongs to, from
+            /// [`record_id`](Self::record_id): the same for the creation, the updates and the
+            /// deletion of one load balancer, and for all operations on one backend. Opaque; a good
+            /// name or tag for what is created, so that a deletion without `lbInfo` finds it.
+            #[must_use]
+            pub fn object(&self) -> &str {
+                object_of(&self.record_id)
+            }
+        }
     };
     (decision $(#[$doc:meta])* $name:ident { $($fields:tt)* }) => {
         request! { @declare $(#[$doc])* $name {

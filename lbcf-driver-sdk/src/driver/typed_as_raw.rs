@@ -7,7 +7,7 @@ use crate::request::{
     GenerateBackendAddr, ListBackends, ValidateBackend, ValidateLoadBalancer, ValidationInput,
 };
 use crate::webhook as wire;
-use crate::webhook::{LoadBalancer, StringMap};
+use crate::webhook::{LoadBalancer, StringMap, WebhookInfo};
 use crate::{Driver, HookError, ListedBackend, RawDriver, Rejection};
 use k8s_openapi::api::core::v1::Pod;
 
@@ -120,15 +120,23 @@ impl<D: Driver> RawDriver for D {
         Ok(written.collect::<Result<_, _>>()?)
     }
 
-    fn serial_key(&self, load_balancer: LoadBalancer<&StringMap, &StringMap>) -> Option<String> {
+    fn serial_key(
+        &self,
+        webhook: WebhookInfo,
+        load_balancer: LoadBalancer<&StringMap, &StringMap>,
+    ) -> Option<String> {
         // A value that does not fit is refused when the hook runs.
         match load_balancer {
             LoadBalancer::Wanted(spec) => {
-                let key = |spec: &D::LbSpec| Driver::serial_key(self, LoadBalancer::Wanted(spec));
+                let key = |spec: &D::LbSpec| {
+                    Driver::serial_key(self, webhook, LoadBalancer::Wanted(spec))
+                };
                 fields::show_if_it_fits(spec, key)?
             }
             LoadBalancer::Created(info) => {
-                let key = |info: &D::LbInfo| Driver::serial_key(self, LoadBalancer::Created(info));
+                let key = |info: &D::LbInfo| {
+                    Driver::serial_key(self, webhook, LoadBalancer::Created(info))
+                };
                 fields::show_if_it_fits(info, key)?
             }
         }

@@ -203,7 +203,7 @@ where
     // The driver's code, which may panic, outside a task.
     let asked = contain_call(|| {
         let refused = request.dry_run() && !driver.accepts_dry_run();
-        let keyed = (!refused).then(|| driver.serial_key(request.load_balancer()));
+        let keyed = (!refused).then(|| driver.serial_key(W::INFO, request.load_balancer()));
         (refused, keyed.flatten())
     });
     let (refused, serial_key) = match &asked {

@@ -35,12 +35,34 @@ impl<T> LoadBalancer<T, T> {
     }
 }
 
+/// The object of an operation, from its `recordID`: `42` for `createLoadBalancer(42)` as well as for
+/// `deleteLoadBalancer(42)`. A `recordID` of another form is returned whole.
+///
+/// ```
+/// use lbcf_driver_sdk::webhook::object_of;
+///
+/// assert_eq!(object_of("createLoadBalancer(42)"), "42");
+/// assert_eq!(object_of("42"), "42");
+/// ```
+#[must_use]
+pub fn object_of(record_id: &str) -> &str {
+    let object = record_id.split_once('(');
+    object
+        .and_then(|(_, object)| object.strip_suffix(')'))
+        .filter(|object| !object.is_empty())
+        .unwrap_or(record_id)
+}
+
 /// The fields that the requests of all operations have.
 pub trait OperationRequest {
     /// Identifies the operation on one object, such as `ensureBackend(<uid>)`. It is opaque and the
     /// same in every call, also after parameters change (d28): concurrent calls with equal
     /// identifiers may be joined, but a past result must not be reused.
     fn record_id(&self) -> &str;
+    /// The object that the operation belongs to: see [`object_of`].
+    fn object(&self) -> &str {
+        object_of(self.record_id())
+    }
     /// Different in each call, for logs.
     fn retry_id(&self) -> &str;
     /// Whether to check only and change nothing.

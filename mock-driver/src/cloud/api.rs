@@ -150,7 +150,7 @@ impl Cloud {
     }
 
     /// A call that changes no more than `scope`.
-    fn call_within<R, E>(
+    pub(super) fn call_within<R, E>(
         &self,
         scope: Scope<'_>,
         operation: impl FnOnce(&mut Model, Duration) -> Result<R, E>,

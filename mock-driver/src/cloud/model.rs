@@ -6,6 +6,7 @@ use super::endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, Rule};
 use super::error::{AddListenerError, CreateError, NotFound};
 use super::ids::Ids;
 use super::quota::{CallRate, Quotas};
+use crate::azure::AzureState;
 use lbcf_driver_sdk::webhook::StringMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -16,6 +17,8 @@ pub(super) const DEFAULT_VPC: &str = "vpc-default";
 #[derive(Debug, Clone, Default)]
 pub(super) struct Model {
     pub(super) load_balancers: BTreeMap<String, LoadBalancer>,
+    /// The resources of a cloud with the profile `azure`.
+    pub(super) azure: Option<AzureState>,
     /// Whether the API is unavailable.
     pub(super) outage: bool,
     pub(super) quotas: Quotas,
@@ -130,6 +133,7 @@ impl Model {
     /// Becomes another one, with the quotas and the outage of this one.
     pub(super) fn replace(&mut self, other: Self) {
         self.load_balancers = other.load_balancers;
+        self.azure = other.azure;
         self.ids = other.ids;
     }
 

@@ -6,6 +6,7 @@
 
 use super::endpoint::{Endpoint, Rule};
 use super::model::{Forwarding, Model, TargetGroup};
+use crate::azure;
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +67,7 @@ impl Observation {
                 }
             }
         }
+        load_balancers.extend(model.azure.iter().flat_map(azure::observed));
         Self { load_balancers }
     }
 

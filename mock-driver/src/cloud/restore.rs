@@ -11,6 +11,7 @@ impl CloudState {
     /// The cloud of this document.
     pub(super) fn model(&self, now: Duration) -> Result<Model, String> {
         let mut model = Model {
+            azure: self.azure.clone(),
             ids: self.last_ids,
             ..Model::default()
         };

@@ -2,6 +2,7 @@
 
 use super::model::Model;
 use super::state::CloudState;
+use crate::azure::AzureState;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use std::time::Duration;
 pub(super) enum Start {
     Empty,
     Samples,
+    Azure,
     State(Arc<CloudState>),
 }
 
@@ -25,6 +27,9 @@ impl Start {
         if let Self::State(state) = self {
             // It was checked when it was read.
             return state.model(now).unwrap_or_default();
+        }
+        if matches!(self, Self::Azure) {
+            model.azure = Some(AzureState::default());
         }
         if matches!(self, Self::Samples) {
             for (load_balancer, listener) in Self::SAMPLES {

@@ -7,6 +7,7 @@ use super::creation::CreationStage;
 use super::endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, Rule};
 use super::ids::Ids;
 use super::model::{DEFAULT_VPC, Forwarding, Listener, Model, TargetGroup};
+use crate::azure::AzureState;
 use given::{GivenListener, GivenRule};
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,9 @@ pub struct CloudState {
     /// All CLB instances, by ID.
     #[serde(default)]
     pub load_balancers: Vec<LoadBalancerState>,
+    /// The resources of a cloud with the profile `azure`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub azure: Option<AzureState>,
     /// The numbers of the last IDs.
     #[serde(default)]
     pub last_ids: Ids,
@@ -31,7 +35,8 @@ pub struct CloudState {
 
 impl PartialEq for CloudState {
     fn eq(&self, other: &Self) -> bool {
-        self.load_balancers == other.load_balancers
+        let azure = |state: &Self| state.azure.as_ref().map(AzureState::contents);
+        self.load_balancers == other.load_balancers && azure(self) == azure(other)
     }
 }
 
@@ -237,6 +242,7 @@ impl CloudState {
         Self {
             version: StateVersion,
             load_balancers,
+            azure: model.azure.clone(),
             last_ids: model.ids,
         }
     }

@@ -2,6 +2,7 @@
 //! provider's console.
 
 use super::{EndpointError, body, pretty};
+use crate::azure::ByHand;
 use crate::cloud::{Cloud, Endpoint};
 use crate::fields::LbInfo;
 use axum::extract::{Request, State};
@@ -30,8 +31,17 @@ pub(super) async fn foreign(
     State(cloud): State<Cloud>,
     request: Request,
 ) -> Result<Response, EndpointError> {
-    let (endpoint, addr) = backend(request).await?;
-    if !cloud.bind_by_hand(&endpoint, &addr).map_err(not_found)? {
+    let (lb_info, addr) = backend(request).await?;
+    let is_new = if cloud.is_azure() {
+        ByHand::new(&cloud, &lb_info)
+            .map_err(not_found)?
+            .bind(&addr)
+    } else {
+        cloud
+            .bind_by_hand(&endpoint(&lb_info)?, &addr)
+            .map_err(not_found)?
+    };
+    if !is_new {
         let message = format!("addr: {addr:?}: is bound already");
         return Err(EndpointError::new(StatusCode::CONFLICT, message));
     }
@@ -42,8 +52,17 @@ pub(super) async fn unbind(
     State(cloud): State<Cloud>,
     request: Request,
 ) -> Result<Response, EndpointError> {
-    let (endpoint, addr) = backend(request).await?;
-    if !cloud.unbind_by_hand(&endpoint, &addr).map_err(not_found)? {
+    let (lb_info, addr) = backend(request).await?;
+    let was_bound = if cloud.is_azure() {
+        ByHand::new(&cloud, &lb_info)
+            .map_err(not_found)?
+            .unbind(&addr)
+    } else {
+        cloud
+            .unbind_by_hand(&endpoint(&lb_info)?, &addr)
+            .map_err(not_found)?
+    };
+    if !was_bound {
         let message = format!("addr: {addr:?}: is not bound");
         return Err(EndpointError::new(StatusCode::NOT_FOUND, message));
     }
@@ -55,20 +74,25 @@ pub(super) async fn attributes(
     request: Request,
 ) -> Result<Response, EndpointError> {
     let change: AttributesChange = body::read(request).await?;
-    let endpoint = endpoint(&change.lb_info)?;
-    let changed = cloud.set_attributes_by_hand(&endpoint, change.attributes);
-    changed.map_err(not_found)?;
+    if cloud.is_azure() {
+        let by_hand = ByHand::new(&cloud, &change.lb_info).map_err(not_found)?;
+        by_hand.set_attributes(change.attributes);
+    } else {
+        let endpoint = endpoint(&change.lb_info)?;
+        let changed = cloud.set_attributes_by_hand(&endpoint, change.attributes);
+        changed.map_err(not_found)?;
+    }
     Ok(observation(&cloud))
 }
 
 /// Reads which backend of which load balancer to change.
-async fn backend(request: Request) -> Result<(Endpoint, String), EndpointError> {
+async fn backend(request: Request) -> Result<(StringMap, String), EndpointError> {
     let BackendChange { lb_info, addr } = body::read(request).await?;
     if addr.is_empty() {
         let message = "addr: \"\": an address is needed, such as 10.0.0.1:80";
         return Err(EndpointError::new(StatusCode::BAD_REQUEST, message));
     }
-    Ok((endpoint(&lb_info)?, addr))
+    Ok((lb_info, addr))
 }
 
 fn endpoint(lb_info: &StringMap) -> Result<Endpoint, EndpointError> {

@@ -2,6 +2,7 @@
 
 mod served;
 
+use super::azure;
 use crate::cloud::{
     Cloud, ListenerState, LoadBalancerState, LoadBalancerType, RuleState, TargetGroupState,
     TargetState,
@@ -14,6 +15,9 @@ use served::Served;
 const SHOWN: usize = 200;
 
 pub(super) fn list(cloud: &Cloud) -> Markup {
+    if cloud.is_azure() {
+        return azure::list(cloud);
+    }
     let load_balancers = cloud.state().load_balancers;
     let traffic = cloud.traffic();
     html! {

@@ -13,6 +13,7 @@ use lbcf_driver_sdk::webhook::{
     Healthz, HealthzRequest, HealthzResponse, JudgePodDeregister, JudgePodDeregisterRequest,
     ListBackends, ListBackendsRequest, ListedBackend, LoadBalancer, StringMap, ValidateBackend,
     ValidateBackendRequest, ValidateLoadBalancer, ValidateLoadBalancerRequest, Webhook,
+    WebhookInfo,
 };
 use lbcf_driver_sdk::{HookError, RawDriver, Rejection};
 
@@ -83,8 +84,12 @@ impl<D: RawDriver> RawDriver for ProcessDriver<D> {
         judge_pod_deregister: JudgePodDeregister, JudgePodDeregisterRequest => Vec<Pod>;
     }
 
-    fn serial_key(&self, load_balancer: LoadBalancer<&StringMap, &StringMap>) -> Option<String> {
-        self.driver.serial_key(load_balancer)
+    fn serial_key(
+        &self,
+        webhook: WebhookInfo,
+        load_balancer: LoadBalancer<&StringMap, &StringMap>,
+    ) -> Option<String> {
+        self.driver.serial_key(webhook, load_balancer)
     }
 
     fn accepts_dry_run(&self) -> bool {

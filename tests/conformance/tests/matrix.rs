@@ -7,7 +7,8 @@ use lbcf_conformance::checks;
 use lbcf_conformance::fixture::Fixture;
 use lbcf_conformance::report::{Report, Status};
 use lbcf_defective_driver::{Defect, Defects};
-use mock_driver::{ClbDriver, Cloud, MockOptions};
+use mock_driver::azure::AzureDriver;
+use mock_driver::{ClbDriver, Cloud, MockOptions, MockedDriver};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
@@ -19,23 +20,36 @@ const FIXTURE: &str = concat!(
     "/../../mock-driver/conformance.yaml"
 );
 
+const AZURE_FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../mock-driver/azure.yaml");
+
 /// MUST checks that no defect of the mock fails, with the reason.
 const WITHOUT_DEFECT: &[(&str, &str)] = &[];
 
 /// Judges the mock with these defects, in this process.
 async fn judged(defects: Vec<Defect>) -> Report {
+    if defects.iter().any(|defect| defect.is_of_azure()) {
+        return judged_on_azure(defects).await;
+    }
     let options = MockOptions {
         stage_duration: Duration::from_millis(20),
         // They would be whole seconds.
         name_delays: false,
         ..MockOptions::default()
     };
-    let router = mock_driver::router_with(
-        ClbDriver::new(Cloud::with_samples(), options),
-        Defects::new(defects),
-    );
+    let driver = ClbDriver::new(Cloud::with_samples(), options);
+    report(driver, defects, FIXTURE).await
+}
+
+/// Judges the mock's profile `azure` with these defects.
+async fn judged_on_azure(defects: Vec<Defect>) -> Report {
+    let driver = AzureDriver::new(Cloud::azure(), MockOptions::default());
+    report(driver, defects, AZURE_FIXTURE).await
+}
+
+async fn report(driver: impl MockedDriver, defects: Vec<Defect>, fixture: &str) -> Report {
+    let router = mock_driver::router_with(driver, Defects::new(defects));
     let ids: Vec<&str> = checks::all().map(|check| check.id).collect();
-    let mut fixture = Fixture::read(Path::new(FIXTURE), &ids).unwrap();
+    let mut fixture = Fixture::read(Path::new(fixture), &ids).unwrap();
     fixture.budgets.asynchronous = Duration::from_secs(3);
     // Some of the wrong ones are slow, and all of it is to be seen.
     fixture.budgets.total = Duration::from_secs(3600);
@@ -64,6 +78,16 @@ async fn the_right_driver_passes_everything() {
         of_status(&report, Status::Skipped),
         BTreeSet::from(["JPD-04"])
     );
+    assert_eq!(report.left_behind, [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn d85_the_driver_of_the_profile_azure_passes_everything() {
+    let report = judged_on_azure(Vec::new()).await;
+    report.assert_passed();
+    assert_eq!(of_status(&report, Status::Failed), BTreeSet::new());
+    let skipped = of_status(&report, Status::Skipped);
+    assert_eq!(skipped, BTreeSet::from(["JPD-04"]));
     assert_eq!(report.left_behind, [""; 0]);
 }
 

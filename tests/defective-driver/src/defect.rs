@@ -45,6 +45,14 @@ macro_rules! defects {
     };
 }
 
+impl Defect {
+    /// Whether it is about the mock's profile `azure`; all others are about `clb`.
+    #[must_use]
+    pub const fn is_of_azure(self) -> bool {
+        matches!(self, Self::AzureWrongOrder)
+    }
+}
+
 impl fmt::Display for Defect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.id())
@@ -189,6 +197,9 @@ defects! {
     DeleteAgainFails("delete-again-fails",
         "deleteLoadBalancer fails when it has deleted the load balancer before",
         "WIRE-08" "DLB-02" "DLB-05" "LIFE-02" "LIFE-03");
+    AzureWrongOrder("azure-wrong-order",
+        "with --profile azure, deleteLoadBalancer begins with the public IP, which is in use",
+        "DLB-01" "DLB-05" "RTRY-01" "DRY-04" "LIFE-01" "LIFE-06");
     DeleteUnknownFails("delete-unknown-fails",
         "deleteLoadBalancer fails for a load balancer that it has never seen", "DLB-03");
     DeleteNullFails("delete-null-fails",

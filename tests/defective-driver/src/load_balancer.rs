@@ -8,7 +8,9 @@ use crate::history;
 use crate::hook_request::HookRequest;
 use crate::reply::Reply;
 use lbcf_driver_sdk::webhook::StringMap;
+use mock_driver::azure::{AzureApi, PublicIp, ResourceId};
 use serde_json::json;
+use std::time::Duration;
 
 /// The attribute in which [`Defect::EnsureLbTouches`] counts.
 const LAST_RUN: &str = "lastRun";
@@ -55,6 +57,16 @@ fn before_ensure(defect: Defect, driver: &Driver, request: &mut HookRequest) -> 
     }
 }
 
+/// Deletes the public IP before the load balancer that uses it, which the cloud refuses.
+fn public_ip_first(driver: &Driver, request: &HookRequest) -> Option<Reply> {
+    let lb_info = request.map("lbInfo");
+    let id = ResourceId::new(lb_info.get("resourceGroup")?, lb_info.get("frontend")?);
+    let api = AzureApi::new(driver.cloud.clone(), Duration::ZERO);
+    let public_ip = api.get::<PublicIp>(&id).ok()??;
+    let refused = api.delete::<PublicIp>(&id, public_ip.etag).err()?;
+    Some(Reply::fail(&refused.to_string()))
+}
+
 fn before_delete(defect: Defect, driver: &Driver, request: &HookRequest) -> Option<Reply> {
     let no_info = request.map("lbInfo").is_empty();
     let loaded = || {
@@ -62,6 +74,7 @@ fn before_delete(defect: Defect, driver: &Driver, request: &HookRequest) -> Opti
         endpoint.is_some_and(|endpoint| !cloud_lookup::targets(&driver.cloud, &endpoint).is_empty())
     };
     match defect {
+        Defect::AzureWrongOrder if driver.cloud.is_azure() => public_ip_first(driver, request),
         Defect::DeleteDoesNothing if !no_info => Some(Reply::succ()),
         Defect::DeleteLeavesLoadedLb if loaded() => Some(Reply::succ()),
         Defect::DeleteLoaded500 if loaded() => Some(Reply::crash("ResourceInUse")),

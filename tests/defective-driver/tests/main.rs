@@ -14,16 +14,21 @@ mod support;
 mod trial;
 mod wire;
 
+use axum::body::{Body, to_bytes};
+use axum::http::Request;
 use lbcf_defective_driver::{Defect, Defects};
+use mock_driver::azure::AzureDriver;
 use mock_driver::{Cloud, MockOptions, MockServer};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+use tower::ServiceExt;
 
-/// Needs an outage of the cloud, and has a unit test.
-const TESTED_INSIDE: [Defect; 1] = [Defect::CloudFault500];
+/// Needs an outage of the cloud, and has a unit test; needs another cloud, and has a test below.
+const TESTED_INSIDE: [Defect; 2] = [Defect::CloudFault500, Defect::AzureWrongOrder];
 
 /// Whether a driver with these defects shows `defect`; none if no test covers it.
 async fn misbehaves(defect: Defect, defects: &[Defect]) -> Option<bool> {
@@ -59,6 +64,36 @@ async fn every_defect_shows_and_the_right_driver_has_none() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[tokio::test]
+async fn a03_a28_the_wrong_order_is_refused_by_the_cloud() {
+    for (defects, status) in [(&[][..], "Succ"), (&[Defect::AzureWrongOrder], "Fail")] {
+        let driver = AzureDriver::new(Cloud::azure(), MockOptions::default());
+        let defects = Defects::new(defects.iter().copied());
+        let router = mock_driver::router_with(driver, defects);
+        let call = async |webhook: &str, body: serde_json::Value| {
+            let request = Request::post(format!("/{webhook}"));
+            let request = request.body(Body::from(body.to_string())).unwrap();
+            let response = router.clone().oneshot(request).await.unwrap();
+            let body = to_bytes(response.into_body(), 1 << 20).await.unwrap();
+            serde_json::from_slice::<serde_json::Value>(&body).unwrap()
+        };
+        let spec = json!({"service": "default/web", "port": "80"});
+        let create = json!({"recordID": "createLoadBalancer(1)", "lbSpec": spec});
+        let created = call("createLoadBalancer", create).await;
+        let lb_info = &created["lbInfo"];
+        let delete = json!({"recordID": "deleteLoadBalancer(1)", "lbInfo": lb_info});
+        let deleted = call("deleteLoadBalancer", delete).await;
+        assert_eq!(deleted["status"], status, "{deleted}");
+        if status == "Fail" {
+            let message = deleted["msg"].as_str().unwrap();
+            assert!(
+                message.contains("PublicIPAddressCannotBeDeleted"),
+                "{message}"
+            );
+        }
+    }
 }
 
 /// The checks of the conformance kit that a driver must pass.
