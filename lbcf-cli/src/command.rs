@@ -1,7 +1,7 @@
 //! The command line: the subcommands and their exit codes.
 
-use crate::{convert, demo, local_cluster, mock_driver, new, webhooks};
-use clap::{Parser, Subcommand};
+use crate::{convert, demo, dev, local_cluster, mock_driver, new, webhooks};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use lbcf_controller::cli::LogArgs;
 use std::error::Error;
 use std::io::Write;
@@ -30,6 +30,8 @@ struct Lbcf {
 enum Command {
     /// Show a load balancer from creation to deletion: cluster, cloud and controller in one process
     Demo(demo::DemoArgs),
+    /// Run a driver with a cluster and the controller while you develop it, and show each call
+    Dev(dev::DevArgs),
     /// Check that a driver, in any language, conforms to the specification
     Conformance(lbcf_conformance::command::ConformanceArgs),
     /// Create a driver project that works as it is and marks what to fill in
@@ -52,12 +54,15 @@ enum Command {
 /// conformance run, 2 for errors.
 #[must_use]
 pub fn main() -> ExitCode {
-    let lbcf = Lbcf::parse();
+    let lbcf = Lbcf::from_arg_matches(&command().get_matches());
+    let lbcf = lbcf.unwrap_or_else(|error| error.exit());
     let default_filter = match lbcf.command {
         // The demo causes failures on purpose and reports them itself.
         Command::Demo(_) => "error",
         // The reports contain what happens.
         Command::Conformance(_) => "warn",
+        // Until the controller runs, admission is not ready.
+        Command::Dev(_) => "warn,lbcf_controller::admission=error",
         _ => "info",
     };
     let outcome = lbcf
@@ -83,6 +88,15 @@ pub fn main() -> ExitCode {
     }
 }
 
+fn command() -> clap::Command {
+    Lbcf::command().mut_arg("log_level", |flag| {
+        flag.help(
+            "What is logged, to stderr: a level, or a list such as warn,lbcf_controller=debug \
+             [default: info; of demo: error; of conformance and dev: warn]",
+        )
+    })
+}
+
 async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
     match command {
         Command::Demo(args) => {
@@ -93,6 +107,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
                 ExitCode::FAILURE
             });
         }
+        Command::Dev(args) => dev::run(args).await?,
         Command::Conformance(args) => return Ok(lbcf_conformance::command::run(args).await),
         Command::New(args) => new::run(args)?,
         Command::Controller(args) => {
@@ -116,11 +131,10 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn every_flag_has_an_environment_variable_and_a_help_text() {
-        let mut commands = vec![Lbcf::command()];
+        let mut commands = vec![command()];
         while let Some(command) = commands.pop() {
             for flag in command
                 .get_arguments()
@@ -143,6 +157,6 @@ mod tests {
             }
             commands.extend(command.get_subcommands().cloned());
         }
-        Lbcf::command().debug_assert();
+        super::command().debug_assert();
     }
 }

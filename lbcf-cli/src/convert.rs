@@ -1,13 +1,11 @@
 //! `lbcf convert`: manifests of earlier editions as today's.
 
+use crate::manifests;
 use lbcf_controller::conversion::{self, ManifestFile, PodSelector};
 use std::error::Error;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-
-/// The extensions of files that are read from a folder, as kubectl does.
-const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
 
 /// Convert manifests of earlier editions, for `kubectl apply -f -`
 ///
@@ -51,12 +49,15 @@ pub(crate) fn run(args: ConvertArgs) -> Result<(), Box<dyn Error>> {
                 return Err("-f -: stdin can be read only once".into());
             }
             files.push(read_stdin()?);
-        } else if path.is_dir() {
-            for path in files_in(path)? {
+        } else {
+            let found = manifests::files(path).map_err(|error| problem(path, error))?;
+            if found.is_empty() {
+                let why = "the folder has no .yaml, .yml or .json files";
+                return Err(problem(path, why).into());
+            }
+            for path in found {
                 files.push(read(&path)?);
             }
-        } else {
-            files.push(read(path)?);
         }
     }
     let converted = conversion::convert(&files, args.pod_selector.as_ref())?;
@@ -88,26 +89,6 @@ fn read(path: &Path) -> Result<ManifestFile, String> {
         name: path.display().to_string(),
         text,
     })
-}
-
-/// The files of a folder in the order of their names, without those of its subfolders.
-fn files_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).map_err(|error| problem(folder, error))? {
-        let path = entry.map_err(|error| problem(folder, error))?.path();
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        if extension.is_some_and(|extension| EXTENSIONS.contains(&extension)) && !path.is_dir() {
-            paths.push(path);
-        }
-    }
-    if paths.is_empty() {
-        return Err(problem(
-            folder,
-            "the folder has no .yaml, .yml or .json files",
-        ));
-    }
-    paths.sort();
-    Ok(paths)
 }
 
 fn problem(path: &Path, problem: impl std::fmt::Display) -> String {

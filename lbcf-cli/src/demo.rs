@@ -15,10 +15,9 @@ mod scenario;
 mod steps;
 mod tour;
 
+pub use crate::local_stack::StackError;
 pub use load::TrafficReport;
 pub use report::{Report, StepReport};
-
-pub(crate) use kubectl::apply_crds;
 
 use clap::ValueEnum;
 use environment::DemoEnvironment;
@@ -88,24 +87,12 @@ pub enum Output {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DemoError {
-    /// The embedded cluster did not start.
-    #[error("starting the local cluster: {0}")]
-    Cluster(#[source] local_cluster::Error),
+    /// The cluster or the controller did not start.
+    #[error(transparent)]
+    Stack(#[from] StackError),
     /// The mock driver did not start.
     #[error("starting the mock driver: {0}")]
     Driver(#[source] mock_driver::MockError),
-    /// The cluster rejected the CRDs.
-    #[error("preparing the cluster: {0}")]
-    Prepare(String),
-    /// A file could not be written.
-    #[error("writing {path}: {source}")]
-    Write {
-        /// The path of the kubeconfig.
-        path: PathBuf,
-        /// The error of the file system.
-        #[source]
-        source: std::io::Error,
-    },
     /// Standard output or signal handling failed.
     #[error(transparent)]
     Io(#[from] std::io::Error),
@@ -116,30 +103,44 @@ pub enum DemoError {
 /// # Errors
 /// [`DemoError`], if the environment cannot be started. A step that fails is part of the report.
 pub async fn run(args: DemoArgs) -> Result<Report, DemoError> {
-    let shutdown = lbcf_serving::signals::shutdown()?;
+    let mut shutdown = Box::pin(lbcf_serving::signals::shutdown()?);
     let printer = Printer::new(args.output);
-    let mut environment = DemoEnvironment::start(&args).await?;
-    printer.header(&environment)?;
-    let report = {
-        let mut shutdown = std::pin::pin!(shutdown);
-        let tour = tour::run(&mut environment, &printer, args.pods);
-        let report = tokio::select! {
-            report = tour => report?,
-            () = &mut shutdown => {
-                printer.line("interrupted")?;
-                Report::interrupted()
-            }
-        };
-        if args.output == Output::Json {
-            let json = serde_json::to_string_pretty(&report).map_err(std::io::Error::from)?;
-            writeln!(std::io::stdout(), "{json}")?;
-        }
-        if !args.once && !report.interrupted {
-            tour::set_up_again(&mut environment, &printer, args.pods).await?;
-            shutdown.await;
-        }
-        report
+    // What has been started by then ends with it.
+    let mut environment = tokio::select! {
+        environment = DemoEnvironment::start(&args) => environment?,
+        () = &mut shutdown => return Ok(Report::interrupted()),
     };
+    let shown = show(&mut environment, &printer, &args, &mut shutdown).await;
     environment.shut_down().await;
+    shown
+}
+
+async fn show(
+    environment: &mut DemoEnvironment,
+    printer: &Printer,
+    args: &DemoArgs,
+    shutdown: &mut (impl Future<Output = ()> + Unpin),
+) -> Result<Report, DemoError> {
+    printer.header(environment)?;
+    let report = tokio::select! {
+        report = tour::run(environment, printer, args.pods) => report?,
+        () = &mut *shutdown => {
+            printer.line("interrupted")?;
+            Report::interrupted()
+        }
+    };
+    if args.output == Output::Json {
+        let json = serde_json::to_string_pretty(&report).map_err(std::io::Error::from)?;
+        writeln!(std::io::stdout(), "{json}")?;
+    }
+    if !args.once && !report.interrupted {
+        tokio::select! {
+            set_up = tour::set_up_again(environment, printer, args.pods) => {
+                set_up?;
+                shutdown.await;
+            }
+            () = &mut *shutdown => {}
+        }
+    }
     Ok(report)
 }

@@ -1,7 +1,7 @@
 //! The `lbcf` command: LBCF's demo, controller, mock driver and local cluster in one binary.
 //!
-//! Each subcommand calls the library that implements it; only the [`demo`] is implemented here, as it
-//! needs all of them. Results go to stdout, logs to stderr, and every flag has an environment
+//! Each subcommand calls the library that implements it; only the [`demo`] and `dev` are implemented here,
+//! as they need all of them. Results go to stdout, logs to stderr, and every flag has an environment
 //! variable.
 //!
 //! A program can run the demo, too:
@@ -20,10 +20,14 @@
 mod command;
 mod convert;
 pub mod demo;
+mod dev;
 mod local_cluster;
+mod local_stack;
+mod manifests;
 mod mock_driver;
 mod new;
 mod shell;
+mod waiting;
 pub mod watched_cluster;
 mod webhooks;
 

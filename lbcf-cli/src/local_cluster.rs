@@ -4,7 +4,7 @@ mod args;
 
 pub(crate) use args::LocalClusterArgs;
 
-use crate::demo::apply_crds;
+use crate::manifests::apply_crds;
 use crate::shell;
 use args::reason;
 use local_cluster::LocalCluster;

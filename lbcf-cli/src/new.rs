@@ -26,7 +26,8 @@ pub(crate) struct NewArgs {
     #[arg(long, env = "LBCF_NEW_PATH", value_name = "DIR")]
     path: Option<PathBuf>,
 
-    /// Use lbcf-driver-sdk from this folder, for example in a checkout, instead of the registry
+    /// Use lbcf-driver-sdk from this folder, for example in a checkout [default: the checkout that this program was
+    /// built in, else the registry]
     #[arg(long, env = "LBCF_NEW_SDK_PATH", value_name = "DIR")]
     sdk_path: Option<PathBuf>,
 
@@ -53,7 +54,7 @@ pub(crate) fn run(args: NewArgs) -> Result<(), Box<dyn Error>> {
     let target = folder::Target::check(&target)?;
     let sdk = match &args.sdk_path {
         Some(path) => Sdk::checkout(path, target.path())?,
-        None => Sdk::registry(),
+        None => Sdk::beside_this_program(target.path()).unwrap_or_else(Sdk::registry),
     };
     let project = Project {
         driver: name::driver_object(&args.name, &args.namespace)?,
@@ -70,7 +71,6 @@ pub(crate) fn run(args: NewArgs) -> Result<(), Box<dyn Error>> {
 /// What was created and what to do next.
 fn summary(project: &Project, folder: &Path) -> String {
     let folder = shell::quote(&folder.display().to_string());
-    let url = format!("http://127.0.0.1:{}", project.port);
     format!(
         "\
 {folder}: a driver that works as it is, with a load balancer API in memory. Fill in:
@@ -78,12 +78,14 @@ fn summary(project: &Project, folder: &Path) -> String {
   src/driver.rs   the five functions of a driver
   src/cloud.rs    the client of your load balancer's API
 `grep -rn FILL-IN {folder}` lists every place; its README.md explains the rest.
+{sdk}
 
 Next:
   cd {folder} && cargo test
-  cargo run{listen}
-  lbcf demo --once --driver-url {url}   # in another terminal
+  lbcf dev --exec 'target/debug/{name} --listen 127.0.0.1:{{port}}' --apply deploy/30-driver.yaml --apply deploy/example
+  lbcf conformance run --exec 'target/debug/{name} --listen 127.0.0.1:{{port}}' --fixture conformance.yaml
 ",
-        listen = project.listen_flag(),
+        sdk = project.sdk.note(),
+        name = project.name,
     )
 }

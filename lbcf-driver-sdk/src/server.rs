@@ -4,6 +4,7 @@
 mod args;
 mod auth;
 mod body;
+mod conformance;
 mod contain;
 #[cfg(feature = "openapi")]
 mod documents;
@@ -23,6 +24,7 @@ mod single_flight;
 
 #[cfg(feature = "cli")]
 pub use args::ServerArgs;
+pub use conformance::conformance_router;
 pub(crate) use contain::panic_text;
 pub use driver_router::DriverRouter;
 pub use error::ServerError;

@@ -83,9 +83,51 @@ async fn the_page_sends_requests_only_to_the_driver() {
     assert!(script.len() > 100_000);
 }
 
+#[cfg(feature = "swagger-ui")]
+#[tokio::test]
+async fn the_page_shows_further_documents() {
+    let others = [("Administration", "/admin/openapi.json")];
+    let router = DriverRouter::new(actor().0).documents_router_with("/lbcf", &others);
+    let (_, config) = get(&router, "/docs/swagger-initializer.js").await;
+    for part in [
+        "\"/openapi.json\"",
+        "\"Administration\"",
+        "\"/admin/openapi.json\"",
+        "\"validatorUrl\": \"none\"",
+    ] {
+        assert!(config.contains(part), "{part}: {config}");
+    }
+    let (status, _) = get(&router, "/openapi.json").await;
+    assert_eq!(status, StatusCode::OK);
+}
+
 #[cfg(not(feature = "swagger-ui"))]
 #[tokio::test]
 async fn without_the_feature_there_is_no_page() {
     let (status, _) = get(&served("/lbcf"), "/docs/").await;
     assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_conformance_fixture_is_served_below_the_prefix_behind_the_token() {
+    const PATH: &str = "/lbcf/.well-known/lbcf/conformance";
+    let server = || lbcf_driver_sdk::server::Server::new(actor().0).path_prefix("/lbcf");
+    let router = server().into_router().await.unwrap();
+    assert_eq!(
+        get(&router, PATH).await.0,
+        StatusCode::NOT_FOUND,
+        "off unless given"
+    );
+
+    let text = "kind: ConformanceFixture\n";
+    let router = server()
+        .conformance_fixture(text)
+        .into_router()
+        .await
+        .unwrap();
+    assert_eq!(get(&router, PATH).await, (StatusCode::OK, text.to_owned()));
+
+    let guarded = server().conformance_fixture(text).token("sesame");
+    let router = guarded.into_router().await.unwrap();
+    assert_eq!(get(&router, PATH).await.0, StatusCode::UNAUTHORIZED);
 }

@@ -57,7 +57,7 @@ async fn handle(State(context): State<CallContext>, request: Request, next: Next
     let fault = decide(&context.cloud, webhook, &facts);
     drop(facts);
     let forward = next.run(Request::from_parts(parts, body));
-    let Some(Fault { label, effect }) = fault else {
+    let Some(Fault { label, effect, .. }) = fault else {
         return recorder.response(forward.await);
     };
     recorder.fault(label);

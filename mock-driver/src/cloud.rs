@@ -1,6 +1,7 @@
 //! The cloud: CLB instances, their listeners, forwarding rules and targets, in memory. It replaces a
 //! provider's API, and like one it outlives the drivers that call it.
 
+mod amounts;
 mod api;
 mod by_hand;
 mod changes;
@@ -19,6 +20,7 @@ mod start;
 mod state;
 mod state_file;
 
+pub(crate) use amounts::Amounts;
 pub use clock::Clock;
 pub use creation::{Creation, CreationPace, CreationStage, NewLoadBalancer};
 pub use endpoint::{Endpoint, ListenerProtocol, LoadBalancerType, Rule};
@@ -37,7 +39,7 @@ use crate::WebhookCalls;
 use crate::faults::FaultTable;
 use crate::journal::{CallLog, CallQuery, JournalEntry};
 pub(crate) use crate::traffic::Draining;
-use crate::traffic::{DataPlane, LoadBalancerTraffic};
+use crate::traffic::{DataPlane, LoadBalancerTraffic, TrafficTotal};
 use changes::Scope;
 use lbcf_driver_sdk::webhook::StringMap;
 use model::Model;
@@ -234,6 +236,13 @@ impl Cloud {
     pub fn traffic(&self) -> BTreeMap<String, LoadBalancerTraffic> {
         let plane = self.data_plane().clone();
         plane.map(|plane| plane.view()).unwrap_or_default()
+    }
+
+    /// What all listeners have served, in the order of [`ListenerProtocol::ALL`]; none without
+    /// [`Traffic`](crate::Traffic).
+    pub(crate) fn traffic_totals(&self) -> Option<[TrafficTotal; ListenerProtocol::ALL.len()]> {
+        let plane = self.data_plane().clone();
+        plane.map(|plane| plane.totals())
     }
 
     /// Waits for what is open on a target that is not bound any more, for at most `wait`. Returns

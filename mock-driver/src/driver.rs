@@ -221,6 +221,8 @@ impl ClbDriver {
 }
 
 impl MockedDriver for ClbDriver {
+    const FIXTURE: &'static str = include_str!("../conformance.yaml");
+
     fn cloud(&self) -> &Cloud {
         &self.cloud
     }

@@ -6,6 +6,7 @@
 mod entry;
 mod filter;
 mod follow;
+mod outcome;
 #[cfg(test)]
 mod tests;
 
@@ -70,6 +71,9 @@ impl WebhookCalls {
     }
 }
 
+/// Numbers of calls by webhook and outcome.
+pub(crate) type Outcomes = BTreeMap<(&'static str, &'static str), u64>;
+
 #[derive(Debug, Default)]
 pub(crate) struct CallLog {
     log: Mutex<Log>,
@@ -80,6 +84,8 @@ pub(crate) struct CallLog {
 #[derive(Debug, Default)]
 struct Log {
     counts: BTreeMap<&'static str, u64>,
+    /// The entries so far, by webhook and outcome.
+    outcomes: Outcomes,
     sequence: u64,
     entries: VecDeque<JournalEntry>,
     /// The length of all bodies.
@@ -91,10 +97,19 @@ impl CallLog {
         WebhookCalls(self.lock().counts.clone())
     }
 
+    /// The numbers of all entries so far, whether or not they are kept.
+    pub(crate) fn outcomes(&self) -> Outcomes {
+        self.lock().outcomes.clone()
+    }
+
     /// The entries that fit, oldest first.
     pub(crate) fn entries(&self, filter: &CallQuery) -> Vec<JournalEntry> {
         let log = self.lock();
-        let fitting = log.entries.iter().filter(|entry| filter.fits(entry));
+        // Those who poll ask for what is new among many.
+        let since = filter.since.unwrap_or_default();
+        let begin = log.entries.partition_point(|it| it.sequence <= since);
+        let entries = log.entries.range(begin..);
+        let fitting = entries.filter(|entry| filter.fits(entry));
         fitting.cloned().collect()
     }
 
@@ -127,6 +142,7 @@ impl CallLog {
         let mut log = self.lock();
         log.sequence += 1;
         entry.sequence = log.sequence;
+        *log.outcomes.entry(outcome::of(&entry)).or_default() += 1;
         log.bodies += entry.bodies();
         log.entries.push_back(entry);
         while log.entries.len() > size || log.bodies > BODIES {

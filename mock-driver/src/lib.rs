@@ -80,8 +80,9 @@
 //! | `POST /_mock/fault` | `{"on":true}`: the cloud's API is temporarily unavailable, until `{"on":false}`; `GET` shows which |
 //! | `POST /_mock/restart` | kills the driver and starts it again, while the cloud stays; responds when it serves |
 //! | `GET /_mock/openapi.json` | these endpoints as an OpenAPI 3.1 document |
+//! | `GET /docs` | a page to read that document and the one of the webhooks, `/openapi.json`, and to try calls |
 //! | `GET /livez`, `GET /readyz` | whether the mock runs, and whether its driver is not being restarted |
-//! | `GET /metrics` | the driver's metrics, as every driver of the SDK has them |
+//! | `GET /metrics` | the driver's metrics, as every driver of the SDK has them, and with `lbcf_mock_` those of the cloud |
 //!
 //! Endpoints that change something respond with the new state. Errors are `{"error":"…"}` and name
 //! the field: 404 if `lbInfo` names no load balancer, 409 for a backend that is bound already.
@@ -125,12 +126,14 @@ mod foreign_pages;
 mod glob;
 mod inspect;
 mod journal;
+mod metrics;
 mod middleware;
 mod no_answer;
 mod not_ready_pods;
 mod options;
 mod page;
 mod process;
+mod recorded_calls;
 mod router;
 mod server;
 mod strict;
@@ -158,6 +161,7 @@ pub use journal::{JournalEntry, WebhookCalls};
 pub use middleware::Middleware;
 pub use not_ready_pods::KEEP_REGISTERED;
 pub use options::MockOptions;
+pub use recorded_calls::{RecordedCalls, record_calls};
 pub use router::{MockedDriver, router, router_with};
 pub use server::MockServer;
 pub use traffic::{

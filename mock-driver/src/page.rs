@@ -5,6 +5,7 @@
 
 mod azure;
 mod calls;
+mod clock;
 mod differences;
 mod load_balancers;
 mod switches;
@@ -57,6 +58,7 @@ async fn show(State(Shown { cloud, cluster }): State<Shown>) -> impl IntoRespons
     }
     sections.extend([
         ("switches", "Faults", switches::show(&cloud)),
+        ("clock", "Clock", clock::show(&cloud)),
         ("calls", "Webhook calls", calls::list(&cloud)),
     ]);
     let page = page(&sections);
@@ -106,6 +108,7 @@ fn page(sections: &[(&str, &str, Markup)]) -> Markup {
                         }
                     }
                 }
+                footer { a href="/docs/" { "Documentation of the API" } }
             }
         }
     }

@@ -5,6 +5,7 @@ use crate::calls;
 use crate::cloud::Cloud;
 use crate::foreign_pages::{self, Hosts};
 use crate::inspect;
+use crate::metrics;
 use crate::middleware::Middleware;
 use crate::page;
 use crate::process::{DriverProcess, ProcessDriver, RunHandle};
@@ -15,20 +16,33 @@ use axum::middleware::{from_fn, map_response};
 use axum::response::Response;
 use axum::routing::get;
 use lbcf_driver_sdk::RawDriver;
-use lbcf_driver_sdk::server::{DriverRouter, RunningHooks};
+use lbcf_driver_sdk::server::{DriverRouter, RunningHooks, conformance_router};
 use std::sync::Arc;
+
+/// A fixture without the sections that name endpoints, which come last.
+fn without_endpoints(fixture: &'static str) -> &'static str {
+    fixture
+        .find("\nobserve:")
+        .map_or(fixture, |end| &fixture[..=end])
+}
 
 /// Marks every response as the mock's, with its version.
 const VERSION_HEADER: HeaderName = HeaderName::from_static("x-lbcf-mock");
 
 /// A driver of one of the mock's clouds.
 pub trait MockedDriver: RawDriver + Clone {
+    /// Its description for `lbcf conformance`, which the mock serves.
+    const FIXTURE: &'static str;
+
     /// Its cloud.
     fn cloud(&self) -> &Cloud;
 
     /// Its options.
     fn options(&self) -> &MockOptions;
 }
+
+/// The document of the endpoints under `/_mock`, beside that of the webhooks.
+const OWN_DOCUMENT: (&str, &str) = ("The mock's own API", "/_mock/openapi.json");
 
 /// The webhooks of `driver`, the endpoints under `/_mock`, and the page at `/`.
 pub fn router(driver: impl MockedDriver) -> Router {
@@ -43,22 +57,26 @@ pub fn router_with(driver: impl MockedDriver, middleware: impl Middleware) -> Ro
 /// What the mock serves, on one address or on two.
 pub(crate) struct Routes {
     pub(crate) webhooks: Router,
-    /// The endpoints under `/_mock`, and the page.
+    /// The endpoints under `/_mock`, the page, and the documents of all endpoints.
     pub(crate) endpoints: Router,
     /// The process that serves the webhooks.
     pub(crate) process: DriverProcess,
+    /// What it serves for `lbcf conformance`.
+    pub(crate) fixture: &'static str,
 }
 
 impl Routes {
     /// `hosts` are those of the address that the endpoints are served on.
-    pub(crate) fn new(
-        driver: impl MockedDriver,
+    pub(crate) fn new<D: MockedDriver>(
+        driver: D,
         middleware: Arc<dyn Middleware>,
         hosts: Hosts,
     ) -> Self {
         let cloud = driver.cloud().clone();
         let cluster = driver.options().cluster.clone();
         let around = Arc::clone(&middleware);
+        let documents = DriverRouter::new(driver.clone());
+        let documents = documents.documents_router_with("", &[OWN_DOCUMENT]);
         let process = DriverProcess::start(move |run| webhooks(driver.clone(), run, &*around));
         let called = process.clone();
         let webhooks = Router::new()
@@ -72,6 +90,7 @@ impl Routes {
         let endpoints = Router::new()
             .nest("/_mock", middleware.wrap_endpoints(endpoints))
             .merge(page::router(cloud, cluster))
+            .merge(documents)
             .layer(from_fn(move |request, next| {
                 foreign_pages::refuse(hosts, request, next)
             }));
@@ -79,12 +98,19 @@ impl Routes {
             webhooks: webhooks.layer(map_response(add_version)),
             endpoints: endpoints.layer(map_response(add_version)),
             process,
+            fixture: D::FIXTURE,
         }
     }
 
     pub(crate) fn together(self) -> Router {
+        let served = conformance_router(self.fixture).layer(map_response(add_version));
         // A fallback that is added now has none of the endpoints' layers.
-        self.endpoints.fallback_service(self.webhooks)
+        self.endpoints.merge(served).fallback_service(self.webhooks)
+    }
+
+    /// The webhooks without the endpoints, for an address of their own.
+    pub(crate) fn webhooks_alone(webhooks: Router, fixture: &'static str) -> Router {
+        webhooks.merge(conformance_router(without_endpoints(fixture)))
     }
 }
 
@@ -102,6 +128,7 @@ fn webhooks(
         run,
     });
     let hooks = webhooks.running_hooks();
+    metrics::register(&cloud, &webhooks.registry());
     let metrics = webhooks.metrics_router();
     let webhooks = middleware.wrap_webhooks(webhooks.build(), &cloud);
     (

@@ -157,7 +157,12 @@ async fn serve(
     let process = routes.process.clone();
     if let Some(of_endpoints) = of_endpoints {
         let endpoints = serve_one(of_endpoints, routes.endpoints, &process, stopped());
-        let webhooks = serve_one(listener, routes.webhooks, &process, stopped());
+        let webhooks = serve_one(
+            listener,
+            Routes::webhooks_alone(routes.webhooks, routes.fixture),
+            &process,
+            stopped(),
+        );
         tokio::join!(endpoints, webhooks);
     } else {
         serve_one(listener, routes.together(), &process, stopped()).await;

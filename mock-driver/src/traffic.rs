@@ -29,6 +29,7 @@ mod workers;
 pub use address::{AddressMode, PORT_OFFSET};
 pub use counts::TrafficCounts;
 pub(crate) use plane::{DataPlane, Draining};
+pub(crate) use view::TrafficTotal;
 pub use view::{BackendTraffic, ListenerTraffic, LoadBalancerTraffic};
 
 use crate::cloud::Cloud;

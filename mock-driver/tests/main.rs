@@ -16,6 +16,7 @@ mod inspection;
 mod journal;
 mod life;
 mod load_balancers;
+mod metrics;
 mod outage;
 mod page;
 mod restart;

@@ -169,6 +169,65 @@ async fn nothing_comes_from_elsewhere() {
     }
 }
 
+#[tokio::test]
+async fn the_time_of_the_cloud_is_shown() {
+    let mock = Mock::new();
+    mock.post("clock/advance", json!({"seconds": 3723})).await;
+    let page = page(&mock).await;
+    assert!(
+        page.contains("<span class=\"time\">1:02:03</span>"),
+        "{page}"
+    );
+}
+
+/// No response allows pages of other sites to read it.
+#[tokio::test]
+async fn no_response_has_headers_of_cors() {
+    let mock = Mock::new();
+    for (method, path) in [
+        ("OPTIONS", "/_mock/state"),
+        ("OPTIONS", "/ensureBackend"),
+        ("GET", "/_mock/state"),
+        ("GET", "/openapi.json"),
+        ("GET", "/"),
+    ] {
+        for origin in ["https://evil.example", "http://127.0.0.1:8080"] {
+            let request = Request::builder().method(method).uri(path);
+            let request = request
+                .header(header::HOST, "127.0.0.1:8080")
+                .header(header::ORIGIN, origin)
+                .header(header::ACCESS_CONTROL_REQUEST_METHOD, "POST")
+                .body(Body::empty());
+            let response = mock.router.clone().oneshot(request.unwrap()).await.unwrap();
+            let allowed = response
+                .headers()
+                .keys()
+                .find(|name| name.as_str().starts_with("access-control-"));
+            assert_eq!(allowed, None, "{method} {path} from {origin}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn docs_shows_the_documents_of_both_apis() {
+    let mock = Mock::new();
+    let response = mock.response("GET", "/docs/", Body::empty()).await;
+    assert_eq!(response.status(), StatusCode::OK);
+    let script = mock
+        .response("GET", "/docs/swagger-initializer.js", Body::empty())
+        .await;
+    let script = text(script).await;
+    for (path, known) in [
+        ("/openapi.json", "/ensureBackend"),
+        ("/_mock/openapi.json", "/_mock/state"),
+    ] {
+        assert!(script.contains(&format!("\"{path}\"")), "{path}: {script}");
+        let (status, document) = mock.send("GET", path, Body::empty()).await;
+        assert_eq!(status, StatusCode::OK);
+        assert!(document["paths"][known].is_object(), "{path}: {document}");
+    }
+}
+
 /// The endpoints have no password: a browser must not be the way to them.
 #[tokio::test]
 async fn pages_of_other_sites_reach_webhooks_only() {
@@ -217,7 +276,13 @@ async fn endpoints_can_have_an_address_of_their_own() {
     };
     let cloud = Mock::new().cloud;
     let server = MockServer::start(cloud, addr, options).await.unwrap();
-    for path in ["/", "/_mock/state", "/_mock/page.js"] {
+    for path in [
+        "/",
+        "/_mock/state",
+        "/_mock/page.js",
+        "/docs/",
+        "/openapi.json",
+    ] {
         assert_eq!(
             status_of(server.addr(), path, "localhost").await,
             404,
@@ -243,8 +308,9 @@ async fn status_of(addr: std::net::SocketAddr, path: &str, host: &str) -> u16 {
     let mut stream = tokio::net::TcpStream::connect(addr).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
-    let mut response = String::new();
-    stream.read_to_string(&mut response).await.unwrap();
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).await.unwrap();
+    let response = String::from_utf8_lossy(&response);
     let status = response.split(' ').nth(1).unwrap();
     status.parse().unwrap()
 }

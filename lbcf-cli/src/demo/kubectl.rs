@@ -3,20 +3,12 @@
 //! Like kubectl, they send manifests as they are. Kinds are parameters where a response is read; for the
 //! rest one type serves all of them, as code for each kind would be several megabytes.
 
-use k8s_openapi::api::admissionregistration::v1::{
-    MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
-};
+use crate::manifests::{apply, resource};
 use k8s_openapi::api::core::v1::{Namespace, Pod};
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{
-    Api, ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams,
-};
-use kube::runtime::wait::await_condition;
-use kube::{Client, Resource};
-use lbcf_controller::admission::{Endpoint, configurations};
+use kube::Client;
+use kube::api::{Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
 use lbcf_controller::api::NamespacedKind as Kind;
 use serde_json::{Value, json};
-use std::time::Duration;
 
 /// The namespace of the examples.
 pub(super) const NAMESPACE: &str = "my-namespace";
@@ -161,10 +153,6 @@ async fn list<K: Kind>(api: &Api<DynamicObject>) -> ApiResult<Vec<K>> {
     list.items.into_iter().map(parsed).collect()
 }
 
-fn resource<K: Resource<DynamicType = ()>>() -> ApiResource {
-    ApiResource::erase::<K>(&())
-}
-
 fn parsed<K: Kind>(object: DynamicObject) -> ApiResult<K> {
     let parsed = object.try_parse();
     parsed.map_err(|error| format!("{}: {error}", K::kind(&())))
@@ -174,60 +162,4 @@ fn decode((name, yaml): (&str, &str)) -> ApiResult<DynamicObject> {
     // By way of a value: the YAML reader's code for a type is large.
     let value: Value = serde_saphyr::from_str(yaml).map_err(|error| format!("{name}: {error}"))?;
     serde_json::from_value(value).map_err(|error| format!("{name}: {error}"))
-}
-
-async fn apply(api: &Api<DynamicObject>, object: &DynamicObject) -> ApiResult {
-    let name = object.metadata.name.as_deref().unwrap_or_default();
-    match api.create(&PostParams::default(), object).await {
-        Err(kube::Error::Api(status)) if status.is_already_exists() => api
-            .patch(name, &PatchParams::default(), &Patch::Merge(object))
-            .await
-            .map(drop),
-        created => created.map(drop),
-    }
-    .map_err(|error| {
-        let kind = object.types.as_ref().map_or("", |types| &types.kind);
-        format!("{kind} {name}: {error}")
-    })
-}
-
-/// Creates LBCF's CRDs and waits until they are established.
-pub(crate) async fn apply_crds(client: &Client) -> Result<(), String> {
-    let crds = resource::<CustomResourceDefinition>();
-    let api: Api<DynamicObject> = Api::all_with(client.clone(), &crds);
-    for crd in lbcf_controller::api::crds() {
-        let crd = serde_json::to_value(crd).and_then(serde_json::from_value);
-        let crd: DynamicObject = crd.map_err(|error| format!("CRDs: {error}"))?;
-        apply(&api, &crd).await?;
-        let name = crd.metadata.name.unwrap_or_default();
-        let established = await_condition(api.clone(), &name, is_established);
-        match tokio::time::timeout(Duration::from_secs(60), established).await {
-            Ok(Ok(_)) => {}
-            Ok(Err(error)) => return Err(format!("waiting for {name}: {error}")),
-            Err(_) => return Err(format!("{name} was not established within 60 s")),
-        }
-    }
-    Ok(())
-}
-
-/// Creates the webhook configurations: from now on objects are stored only if admission allows it.
-pub(super) async fn apply_admission(client: &Client) -> Result<(), String> {
-    let both = configurations(&Endpoint::default(), None);
-    let mutating = resource::<MutatingWebhookConfiguration>();
-    let validating = resource::<ValidatingWebhookConfiguration>();
-    for (resource, configuration) in [
-        (mutating, serde_json::to_value(both.mutating)),
-        (validating, serde_json::to_value(both.validating)),
-    ] {
-        let configuration = configuration.and_then(serde_json::from_value);
-        let configuration = configuration.map_err(|error| format!("admission: {error}"))?;
-        apply(&Api::all_with(client.clone(), &resource), &configuration).await?;
-    }
-    Ok(())
-}
-
-fn is_established(crd: Option<&DynamicObject>) -> bool {
-    let conditions = crd.and_then(|crd| crd.data["status"]["conditions"].as_array());
-    let mut conditions = conditions.into_iter().flatten();
-    conditions.any(|it| it["type"] == "Established" && it["status"] == "True")
 }

@@ -55,13 +55,13 @@ impl Printer {
             return writeln!(
                 std::io::stderr(),
                 "kubeconfig: {}",
-                environment.kubeconfig.display()
+                environment.kubeconfig().display()
             );
         }
         self.line("LBCF demo: a Kubernetes API, a cloud with its driver and the controller, in this process")?;
         self.line(format!(
             "  kubeconfig  {}",
-            environment.kubeconfig.display()
+            environment.kubeconfig().display()
         ))?;
         self.line(format!("  cluster     {}", environment.cluster_url()))?;
         self.line(format!("  driver      {}", environment.driver_url))?;

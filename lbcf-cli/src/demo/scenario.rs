@@ -4,12 +4,8 @@ use super::cloud_view::{CloudView, Registered};
 use super::environment::DemoEnvironment;
 use super::kubectl::{Kubectl, NAMESPACE};
 use super::printer::Printer;
+use crate::waiting::until;
 use lbcf_controller::api::{BackendRecord, ConditionStatus, Conditions, condition_types};
-use std::time::{Duration, Instant};
-
-/// How long a step waits for the expected state.
-const DEADLINE: Duration = Duration::from_secs(30);
-const PROBE_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The state that the steps share.
 pub(super) struct Scenario<'a> {
@@ -117,22 +113,5 @@ impl<'a> Scenario<'a> {
     /// Whether the state of the cloud is accessible, rather than only the records.
     pub(super) const fn has_cloud_access(&self) -> bool {
         matches!(self.environment.cloud, CloudView::Mock(_))
-    }
-}
-
-/// Waits until `probe` returns something, and returns it.
-pub(super) async fn until<T>(
-    what: &str,
-    probe: impl AsyncFn() -> Result<Option<T>, String>,
-) -> Result<T, String> {
-    let deadline = Instant::now() + DEADLINE;
-    loop {
-        if let Some(found) = probe().await? {
-            return Ok(found);
-        }
-        if Instant::now() > deadline {
-            return Err(format!("not within {} s: {what}", DEADLINE.as_secs()));
-        }
-        tokio::time::sleep(PROBE_INTERVAL).await;
     }
 }

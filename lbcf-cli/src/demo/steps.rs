@@ -7,7 +7,8 @@ mod rollout;
 mod static_addresses;
 
 use super::kubectl::{DRIVER, GROUP, LOAD_BALANCER, NAMESPACE};
-use super::scenario::{Scenario, until};
+use super::scenario::Scenario;
+use crate::waiting::until;
 use k8s_openapi::api::core::v1::Pod;
 use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, ListParams};

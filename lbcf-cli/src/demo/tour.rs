@@ -6,12 +6,17 @@ use super::load::{LoadGenerator, TrafficReport};
 use super::printer::Printer;
 use super::report::{Report, StepReport};
 use super::scenario::Scenario;
-use super::steps::{self, STEPS, TourStep};
+use super::steps::{self, STEPS, StepOutcome, TourStep};
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Write as _};
 use std::time::Instant;
 
-/// Runs every step, also after one has failed.
+/// What to do when another driver does not get past the first step.
+const OTHER_FIELDS: &str = "the driver did not work with the fields in deploy/examples, which are those of the mock. With \
+    manifests of your own: lbcf dev --driver-url URL --apply FOLDER";
+
+/// Runs every step, also after one has failed; of a driver that does not get past the first step, only the
+/// last one, which cleans up.
 pub(super) async fn run(
     environment: &mut DemoEnvironment,
     printer: &Printer,
@@ -21,6 +26,7 @@ pub(super) async fn run(
     let mut reports = Vec::new();
     let mut load: Option<LoadGenerator> = None;
     let mut traffic: Option<TrafficReport> = None;
+    let mut is_other = false;
     for (at, step) in STEPS.iter().enumerate() {
         let title = step.title(&scenario);
         printer.step_started(at + 1, STEPS.len(), step.id(), &title)?;
@@ -33,7 +39,12 @@ pub(super) async fn run(
         let sent = load.as_ref().map(LoadGenerator::report);
         let before = scenario.environment.calls();
         let began = Instant::now();
-        let outcome = step.run(&mut scenario).await;
+        let outcome = match is_other {
+            true if *step != TourStep::Teardown => {
+                Ok(StepOutcome::Skipped("the first step failed"))
+            }
+            _ => step.run(&mut scenario).await,
+        };
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut report = StepReport {
             id: step.id(),
@@ -49,9 +60,12 @@ pub(super) async fn run(
             skipped: None,
         };
         match outcome {
-            Ok(steps::StepOutcome::Passed) => report.passed = true,
-            Ok(steps::StepOutcome::Skipped(reason)) => report.skipped = Some(reason.to_owned()),
-            Err(error) => report.error = Some(error),
+            Ok(StepOutcome::Passed) => report.passed = true,
+            Ok(StepOutcome::Skipped(reason)) => report.skipped = Some(reason.to_owned()),
+            Err(error) => {
+                report.error = Some(error);
+                is_other |= *step == TourStep::Register && !scenario.environment.has_mock();
+            }
         }
         let cloud = scenario.environment.cloud.describe().await;
         printer.step_ended(&report, &cloud)?;
@@ -66,6 +80,9 @@ pub(super) async fn run(
     leaked.extend(steps::left_in_cluster(&scenario.environment.client()).await);
     let report = Report::new(reports, leaked, traffic);
     printer.summary(&report)?;
+    if is_other {
+        writeln!(io::stderr(), "lbcf: {OTHER_FIELDS}")?;
+    }
     Ok(report)
 }
 
@@ -76,7 +93,7 @@ pub(super) async fn set_up_again(
     pods: u16,
 ) -> io::Result<()> {
     let silent = Printer::new(super::Output::Json);
-    let kubeconfig = environment.kubeconfig.display().to_string();
+    let kubeconfig = environment.kubeconfig().display().to_string();
     let mut scenario = Scenario::new(environment, &silent, pods);
     if let Err(error) = STEPS[0].run(&mut scenario).await {
         return printer.line(format!("setting everything up again failed: {error}"));

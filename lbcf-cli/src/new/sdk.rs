@@ -45,6 +45,13 @@ impl Sdk {
         }
     }
 
+    /// The SDK in the checkout that this program was built in.
+    pub(crate) fn beside_this_program(project: &Path) -> Option<Self> {
+        let program = std::env::current_exe().ok()?;
+        let mut folders = program.ancestors().skip(1);
+        folders.find_map(|folder| Self::checkout(folder, project).ok())
+    }
+
     /// The SDK in the folder `given`, or in the checkout there, for a project in the folder `project`.
     /// A relative path is made relative to the project.
     pub(crate) fn checkout(given: &Path, project: &Path) -> Result<Self, SdkPathError> {
@@ -66,6 +73,17 @@ impl Sdk {
                 path: found.clone(),
             })?,
         })
+    }
+
+    /// Where the project finds the SDK, and what to do if it does not.
+    pub(crate) fn note(&self) -> String {
+        match self {
+            Self::Registry { version } => format!(
+                "It needs {SDK} {version} from the registry. As long as that has not been published, create it with \
+                 --sdk-path DIR,\nwhere DIR is a checkout of LBCF."
+            ),
+            Self::Folder { path, .. } => format!("It uses {SDK} in {path}."),
+        }
     }
 
     /// The first key of the dependency's table in the manifest.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::demo::apply_crds;
+use crate::manifests::apply_crds;
 use kube::api::PostParams;
 use lbcf_controller::api::LoadBalancer;
 use local_cluster::{LocalCluster, LocalClusterOptions};

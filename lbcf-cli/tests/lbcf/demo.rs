@@ -181,6 +181,37 @@ fn an_unreachable_driver_fails_the_tour() {
 }
 
 #[test]
+fn a_driver_that_refuses_the_demos_fields_ends_the_tour_with_what_to_do() {
+    let refuses = r#"[{"match": {"webhook": "validateLoadBalancer"}, "action": {"fail": {"message": "spec.zone is required"}}}]"#;
+    let faults = TempFile::new("faults.json");
+    std::fs::write(faults.path(), refuses).unwrap();
+    let driver = [
+        "mock-driver",
+        "--listen",
+        "127.0.0.1:0",
+        "--faults",
+        faults.as_str(),
+    ];
+    let driver = Running::start(&driver);
+    let url = driver.line_with("http://").trim().to_owned();
+    let output = run(&["demo", "--once", "--output", "json", "--driver-url", &url]);
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("lbcf dev --driver-url URL"), "{stderr}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let steps = report["steps"].as_array().unwrap();
+    let error = steps[0]["error"].as_str().unwrap();
+    assert!(error.contains("spec.zone is required"), "{error}");
+    let (last, between) = steps[1..].split_last().unwrap();
+    assert!(
+        between
+            .iter()
+            .all(|step| step["skipped"] == "the first step failed")
+    );
+    assert_eq!(last["passed"], true, "{last:#}");
+}
+
+#[test]
 fn the_text_has_the_kubectl_commands_and_the_state_of_the_cloud() {
     let output = run(&["demo", "--once"]);
     let stdout = text(&output.stdout);

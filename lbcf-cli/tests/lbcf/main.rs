@@ -9,6 +9,8 @@ mod conformance;
 mod controller;
 mod convert;
 mod demo;
+#[cfg(unix)]
+mod dev;
 mod kubectl;
 #[cfg(unix)]
 mod late_leader;

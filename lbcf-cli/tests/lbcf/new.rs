@@ -7,6 +7,7 @@ use lbcf_controller::api::{BackendGroup, LoadBalancer, LoadBalancerDriver};
 use serde::de::DeserializeOwned;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 mod built;
 
@@ -144,9 +145,10 @@ fn the_output_names_the_files_and_the_next_commands() {
     for part in [
         "src/driver.rs",
         "`grep -rn FILL-IN demo-driver`",
+        "It uses lbcf-driver-sdk in /",
         "  cd demo-driver && cargo test\n",
-        "  cargo run -- --listen 127.0.0.1:9001\n",
-        "  lbcf demo --once --driver-url http://127.0.0.1:9001 ",
+        "  lbcf dev --exec 'target/debug/demo-driver --listen 127.0.0.1:{port}' --apply deploy/30-driver.yaml ",
+        "  lbcf conformance run --exec 'target/debug/demo-driver ",
     ] {
         assert!(
             output_text.contains(part),
@@ -271,8 +273,29 @@ fn a_relative_sdk_path_is_made_relative_to_the_project() {
 }
 
 #[test]
-fn without_sdk_path_the_sdk_comes_from_the_registry() {
+fn without_sdk_path_it_is_that_of_the_checkout_or_else_of_the_registry() {
     let project = generate("demo-driver", &[]);
+    let path = format!("path = {:?}", sdk().to_str().unwrap());
+    assert!(read(&project, "Cargo.toml").contains(&path));
+
+    // A program that was installed.
+    let installed = TempFile::new("lbcf");
+    let program = env!("CARGO_BIN_EXE_lbcf");
+    let linked = fs::hard_link(program, installed.path());
+    // On another file system.
+    linked
+        .or_else(|_| fs::copy(program, installed.path()).map(drop))
+        .unwrap();
+    let project = unused_path("demo-driver");
+    let output = Command::new(installed.path())
+        .args(["new", "demo-driver", "--path", project.as_str()])
+        .output()
+        .unwrap();
+    let (output, status) = (text(&output.stdout), output.status);
+    assert!(
+        status.success() && output.contains("--sdk-path DIR"),
+        "{output}"
+    );
     let manifest = read(&project, "Cargo.toml");
     let (major_minor, _) = env!("CARGO_PKG_VERSION").rsplit_once('.').unwrap();
     let dependency = format!("lbcf-driver-sdk = {{ version = \"{major_minor}\", ");

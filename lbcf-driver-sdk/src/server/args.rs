@@ -187,6 +187,9 @@ pub struct ServerArgs {
 
     #[command(flatten)]
     log: log::LogArgs,
+
+    #[arg(skip)]
+    conformance_fixture: Option<String>,
 }
 
 fn limit() -> clap::builder::RangedU64ValueParser<u64> {
@@ -194,6 +197,22 @@ fn limit() -> clap::builder::RangedU64ValueParser<u64> {
 }
 
 impl ServerArgs {
+    /// [`Server::conformance_fixture`]: no flag, as the text belongs to the program.
+    ///
+    /// ```no_run
+    /// # use lbcf_driver_sdk::{RawDriver, server::ServerArgs};
+    /// # async fn example(driver: impl RawDriver, args: ServerArgs) -> std::process::ExitCode {
+    /// # const FIXTURE: &str = "";
+    /// // const FIXTURE: &str = include_str!("../conformance.yaml");
+    /// args.conformance_fixture(FIXTURE).serve(driver).await
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn conformance_fixture(mut self, text: impl Into<String>) -> Self {
+        self.conformance_fixture = Some(text.into());
+        self
+    }
+
     /// Starts logging to standard error and serves the driver until SIGINT or SIGTERM. The URL is
     /// the one line on standard output, written when connections are accepted. A process that has
     /// its own `tracing` subscriber keeps it.
@@ -298,6 +317,9 @@ impl<D: RawDriver> Server<D> {
         };
         if let Some(addr) = args.probes_on {
             server = server.probes_on(addr);
+        }
+        if let Some(text) = &args.conformance_fixture {
+            server = server.conformance_fixture(text);
         }
         Ok(server)
     }

@@ -18,8 +18,9 @@ pub(super) fn of_driver(driver: &impl RawDriver, path_prefix: &str) -> OpenApi {
     document
 }
 
-/// `GET /openapi.json` and, with the feature `swagger-ui`, the page.
-pub(super) fn router(document: OpenApi) -> Router {
+/// `GET /openapi.json` and, with the feature `swagger-ui`, the page, which shows `others`, too: each a title
+/// and a URL.
+pub(super) fn router(document: OpenApi, others: &[(&'static str, &'static str)]) -> Router {
     let text = match document.to_json() {
         Ok(text) => Bytes::from(text),
         Err(error) => {
@@ -29,19 +30,26 @@ pub(super) fn router(document: OpenApi) -> Router {
     };
     let json = HeaderValue::from_static("application/json");
     let document = get(move || async move { ([(header::CONTENT_TYPE, json)], text) });
-    Router::new().route(DOCUMENT, document).merge(page())
+    Router::new().route(DOCUMENT, document).merge(page(others))
 }
 
 #[cfg(feature = "swagger-ui")]
-fn page() -> Router {
-    use utoipa_swagger_ui::{Config, SwaggerUi};
-    let config = Config::from(DOCUMENT)
+fn page(others: &[(&'static str, &'static str)]) -> Router {
+    use utoipa_swagger_ui::{Config, SwaggerUi, Url};
+    let config = match others {
+        [] => Config::from(DOCUMENT),
+        _ => {
+            let others = others.iter().map(|(title, url)| Url::new(title, url));
+            Config::new([Url::new("Webhooks", DOCUMENT)].into_iter().chain(others))
+        }
+    };
+    let config = config
         // The default sends the document's URL to a host on the internet.
         .validator_url("none");
     Router::from(SwaggerUi::new("/docs").config(config))
 }
 
 #[cfg(not(feature = "swagger-ui"))]
-fn page() -> Router {
+fn page(_others: &[(&'static str, &'static str)]) -> Router {
     Router::new()
 }

@@ -166,10 +166,20 @@ impl<D: RawDriver> DriverRouter<D> {
     /// empty.
     #[cfg(feature = "openapi")]
     pub fn documents_router(&self, path_prefix: &str) -> axum::Router {
-        super::documents::router(super::documents::of_driver(
-            self.driver.as_ref(),
-            path_prefix,
-        ))
+        self.documents_router_with(path_prefix, &[])
+    }
+
+    /// [`documents_router`](Self::documents_router), whose page shows further OpenAPI documents of the
+    /// application, too. Each is a title and its URL on the same host, such as
+    /// `("Administration", "/admin/openapi.json")`.
+    #[cfg(feature = "openapi")]
+    pub fn documents_router_with(
+        &self,
+        path_prefix: &str,
+        others: &[(&'static str, &'static str)],
+    ) -> axum::Router {
+        let document = super::documents::of_driver(self.driver.as_ref(), path_prefix);
+        super::documents::router(document, others)
     }
 
     /// The router: the eleven webhooks, each at `POST /<name>`.

@@ -9,6 +9,7 @@ pub use bound::{BoundServer, Ending};
 pub(super) use prefix::PathPrefix;
 
 use super::auth::{TokenAuth, TokenSource};
+use super::conformance::conformance_router;
 use super::{DriverRouter, RunningHooks, ServerError, TlsFiles};
 use crate::RawDriver;
 use bound::{Plan, listen};
@@ -47,6 +48,7 @@ const SHORTEST_RELOAD: Duration = Duration::from_millis(10);
 /// * `/livez` and `/readyz`, for the probes of a pod: the process responds, and is not shutting
 ///   down. `/healthz` is a webhook that calls the driver, by POST or GET. The three are at the root
 ///   too, and need no token;
+/// * `/.well-known/lbcf/conformance`, if there is a [fixture](Self::conformance_fixture);
 /// * at the root, `/metrics`, and with the feature `openapi` `/openapi.json` and `/docs`.
 ///
 /// Each connection is a task of its own. One that is slow in its TLS handshake, in the head of a
@@ -65,6 +67,7 @@ pub struct Server<D> {
     reload_every: Duration,
     shutdown_within: Duration,
     limits: Limits,
+    conformance_fixture: Option<String>,
 }
 
 impl<D: RawDriver> Server<D> {
@@ -179,6 +182,24 @@ impl<D: RawDriver> Server<D> {
     #[must_use]
     pub const fn idle_within(mut self, limit: Duration) -> Self {
         self.limits.idle = limit;
+        self
+    }
+
+    /// Serves this text, the driver's conformance fixture, at `/.well-known/lbcf/conformance` below the
+    /// [path prefix](Self::path_prefix) (default: not served). `lbcf conformance run --url` then needs no
+    /// `--fixture`. Callers need the [token](Self::token) where there is one. The kit runs no command
+    /// that it names: keep those in a file.
+    ///
+    /// ```no_run
+    /// # fn example(driver: impl lbcf_driver_sdk::RawDriver) {
+    /// # const FIXTURE: &str = "";
+    /// // const FIXTURE: &str = include_str!("../conformance.yaml");
+    /// let server = lbcf_driver_sdk::server::Server::new(driver).conformance_fixture(FIXTURE);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn conformance_fixture(mut self, text: impl Into<String>) -> Self {
+        self.conformance_fixture = Some(text.into());
         self
     }
 
@@ -303,7 +324,12 @@ impl<D: RawDriver> Server<D> {
         };
         let ready = Readiness::default();
         let pages = pages(&self.driver, &prefix);
-        let surface = surface::surface(self.driver.build(), pages, prefix, &ready, auth);
+        let driver = self.driver.build();
+        let driver = match self.conformance_fixture {
+            Some(text) => driver.merge(conformance_router(text)),
+            None => driver,
+        };
+        let surface = surface::surface(driver, pages, prefix, &ready, auth);
         Ok((surface, ready))
     }
 }
@@ -337,6 +363,7 @@ impl<D> From<DriverRouter<D>> for Server<D> {
             reload_every: Duration::from_secs(5),
             shutdown_within: Duration::from_secs(30),
             limits: Limits::default(),
+            conformance_fixture: None,
         }
     }
 }
@@ -354,6 +381,7 @@ impl<D> fmt::Debug for Server<D> {
             .field("reload_every", &self.reload_every)
             .field("shutdown_within", &self.shutdown_within)
             .field("limits", &self.limits)
+            .field("conformance_fixture", &self.conformance_fixture.is_some())
             .finish()
     }
 }

@@ -1,7 +1,7 @@
 //! Keeps the EndpointSlices of services that have a selector.
 //!
-//! A pod's event reconciles the services that select it, before or after; a service's event reads the
-//! pods with the rarest label of its selector.
+//! A pod's event reconciles the services that select it, before or after, and plans the endpoints of that
+//! pod alone; a service's event reads the pods with the rarest label of its selector.
 
 mod desired;
 mod plan;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use self::desired::{EndpointGroup, endpoint_inputs, families, groups, has_slices};
-use self::plan::plan;
+use self::plan::{Scope, plan};
 use super::label_index::{LabelIndex, SelectorIndex};
 use super::multi_map::MultiMap;
 use super::pods::node_name;
@@ -47,6 +47,9 @@ pub(super) struct EndpointSlices {
     /// The revisions of this controller's own writes, whose events need no reconciliation.
     written: BTreeSet<u64>,
     dirty: BTreeSet<ObjectKey>,
+    /// The uids of the pods that changed since a service's slices were as planned. A service without an
+    /// entry is planned from all its pods.
+    changed_pods: HashMap<ObjectKey, BTreeSet<String>>,
     throttle: Throttle<ObjectKey>,
 }
 
@@ -67,8 +70,9 @@ impl Controller for EndpointSlices {
     async fn reconcile(&mut self, cluster: &Cluster, now: Instant) -> Option<Instant> {
         let (ready, next) = self.throttle.take_ready(&mut self.dirty, now);
         for key in ready {
-            let pods = self.reconcile_service(cluster, &key);
-            self.throttle.add(key, pods.unwrap_or(0), Instant::now());
+            let endpoints = self.reconcile_service(cluster, &key);
+            self.throttle
+                .add(key, endpoints.unwrap_or(0), Instant::now());
         }
         next
     }
@@ -93,12 +97,13 @@ impl EndpointSlices {
 
     fn apply_service(&mut self, service: &Stored, deleted: bool) {
         let uid = service.uid();
+        let key = (service.namespace.clone(), service.name.clone());
+        self.changed_pods.remove(&key);
         if deleted || !has_slices(&service.object) {
             self.service_keys.remove(uid);
             self.selectors.remove(uid);
             return;
         }
-        let key = (service.namespace.clone(), service.name.clone());
         let selector = selector(&service.object);
         self.selectors.insert(uid, &service.namespace, selector);
         self.service_keys.insert(uid.to_owned(), key.clone());
@@ -121,8 +126,12 @@ impl EndpointSlices {
         }
         for object in before.into_iter().chain([pod]) {
             let services = self.selectors.matching(namespace, &object.object);
-            let keys = services.iter().filter_map(|uid| self.service_keys.get(uid));
-            self.dirty.extend(keys.cloned());
+            for key in services.iter().filter_map(|uid| self.service_keys.get(uid)) {
+                self.dirty.insert(key.clone());
+                if let Some(changed) = self.changed_pods.get_mut(key) {
+                    changed.insert(uid.to_owned());
+                }
+            }
         }
     }
 
@@ -139,12 +148,13 @@ impl EndpointSlices {
                 self.slices_of.remove(&service, &slice.name);
             }
             if !own {
+                self.changed_pods.remove(&service);
                 self.dirty.insert(service);
             }
         }
     }
 
-    /// Returns how many pods the service has.
+    /// Returns how many endpoints were planned or written, whichever is more.
     fn reconcile_service(&mut self, cluster: &Cluster, key: &ObjectKey) -> Option<usize> {
         let registry = &cluster.registry;
         let kind = registry.builtin("discovery.k8s.io", "endpointslices")?;
@@ -152,56 +162,77 @@ impl EndpointSlices {
         let services = Resource::new("", "services");
         let service = cluster.store.get(&services, namespace, name);
         let service = service.filter(|service| has_slices(&service.object))?;
-        let pods = self.pods_of(cluster, namespace, &service.object);
+        let changed = self.changed_pods.remove(key);
+        let scope = changed.as_ref().map_or(Scope::All, Scope::Pods);
+        let pods = self.pods_of(cluster, namespace, &service.object, scope);
         let desired = desired(cluster, &service.object, &pods);
         let names = self.slices_of.get(key).into_iter().flatten();
         let (own, foreign): (Vec<_>, Vec<_>) = names
             .filter_map(|name| cluster.store.get(&kind.storage, namespace, name))
             .filter(|slice| service_of(slice).as_ref() == Some(key))
             .partition(|slice| is_owned(slice, service.uid()));
-        let plan = plan(&service.object, &desired, &own);
+        let plan = plan(&service.object, &desired, &own, scope);
         let outdated = own.iter().filter(|s| plan.delete.contains(&s.name));
         for slice in foreign.iter().chain(outdated) {
             write::delete(cluster, &kind, slice, DeleteOptions::default());
         }
+        let (mut written, mut is_complete) = (0, true);
         for (name, next) in plan.update {
             let Some(current) = own.iter().find(|slice| slice.name == name) else {
                 continue;
             };
+            written += items(&next, &["endpoints"]).count();
             match write::update(cluster, &kind, current, next) {
-                Ok(Some(written)) => _ = self.written.insert(written.revision),
-                Ok(None) => {}
+                Ok(Some(new)) => _ = self.written.insert(new.revision),
+                Ok(None) => is_complete = false,
                 Err(error) => {
+                    is_complete = false;
                     let error = error.message();
                     tracing::warn!(slice = name, error, "cannot update an EndpointSlice");
                 }
             }
         }
         for slice in &plan.create {
+            written += items(slice, &["endpoints"]).count();
             match write::create(cluster, &kind, slice) {
                 // Indexed before its event arrives, so that it is not created twice.
                 Ok(new) => {
                     self.written.insert(new.revision);
                     self.slices_of.insert(key.clone(), new.name.clone());
                 }
-                Err(CreateError::NoNamespace) => {}
                 Err(why) => {
-                    tracing::warn!(service = name, ?why, "cannot create an EndpointSlice");
+                    is_complete = false;
+                    if !matches!(why, CreateError::NoNamespace) {
+                        tracing::warn!(service = name, ?why, "cannot create an EndpointSlice");
+                    }
                 }
             }
         }
-        Some(pods.len())
+        if is_complete {
+            self.changed_pods.insert(key.clone(), BTreeSet::new());
+        }
+        Some(written.max(pods.len()))
     }
 
-    fn pods_of(&self, cluster: &Cluster, namespace: &str, service: &Object) -> Vec<Arc<Stored>> {
+    fn pods_of(
+        &self,
+        cluster: &Cluster,
+        namespace: &str,
+        service: &Object,
+        scope: Scope<'_>,
+    ) -> Vec<Arc<Stored>> {
         let (selector, resource) = (selector(service), Resource::new("", "pods"));
-        let mut pods: Vec<Arc<Stored>> = self
-            .pod_labels
-            .candidates(namespace, &selector)
+        let uids = match scope {
+            Scope::All => self.pod_labels.candidates(namespace, &selector),
+            Scope::Pods(uids) => uids.iter().cloned().collect(),
+        };
+        let mut pods: Vec<Arc<Stored>> = uids
             .iter()
             .filter_map(|uid| {
                 let (namespace, name) = self.pod_keys.get(uid)?;
-                cluster.store.get(&resource, namespace, name)
+                let pod = cluster.store.get(&resource, namespace, name)?;
+                // Another pod may have its name now, whose own event follows.
+                (pod.uid() == uid).then_some(pod)
             })
             .filter(|pod| selector.matches(&pod.object))
             .collect();
@@ -259,3 +290,6 @@ fn is_owned(slice: &Stored, uid: &str) -> bool {
     let mut owners = items(&slice.object, &["metadata", "ownerReferences"]);
     owners.any(|owner| string(owner, "uid") == uid)
 }
+
+#[cfg(test)]
+mod tests;

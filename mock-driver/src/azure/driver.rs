@@ -213,6 +213,8 @@ impl AzureDriver {
 }
 
 impl MockedDriver for AzureDriver {
+    const FIXTURE: &'static str = include_str!("../../azure.yaml");
+
     fn cloud(&self) -> &Cloud {
         &self.cloud
     }

@@ -96,6 +96,9 @@ pub enum ListenerProtocol {
 }
 
 impl ListenerProtocol {
+    /// All protocols, in the order of their declaration.
+    pub(crate) const ALL: [Self; 4] = [Self::Tcp, Self::Udp, Self::Http, Self::Https];
+
     /// The name in capitals, as in `lbListenerProtocol`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -1,11 +1,16 @@
 //! Quotas, as providers have them: of resources, and of calls.
 
 use super::Cloud;
+use super::amounts::QuotaUse;
 use super::endpoint::Endpoint;
 use super::error::BindError;
 use super::model::Model;
 use super::outage::Unavailable;
 use std::time::Duration;
+
+const LOAD_BALANCERS: &str = "max-load-balancers";
+const BACKENDS: &str = "max-backends";
+const CALLS: &str = "max-calls-per-second";
 
 /// How much a cloud allows; nothing is limited by default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,7 +51,7 @@ impl Model {
     /// Fails if there can be no further instance.
     pub(super) fn check_load_balancers(&self) -> Result<(), QuotaExceeded> {
         check(
-            "max-load-balancers",
+            LOAD_BALANCERS,
             self.quotas.load_balancers,
             self.load_balancers.len(),
         )
@@ -61,7 +66,7 @@ impl Model {
         let limit = self.quotas.backends;
         let targets = &self.group_mut(endpoint)?.targets;
         if !targets.contains_key(address) {
-            check("max-backends", limit, targets.len())?;
+            check(BACKENDS, limit, targets.len())?;
         }
         Ok(())
     }
@@ -81,6 +86,33 @@ impl Model {
                 Ok(())
             }
         }
+    }
+}
+
+impl Model {
+    /// How much of each quota is used, where the fullest endpoint has so many targets.
+    pub(super) fn quota_use(&self, most_targets: usize, now: Duration) -> Vec<QuotaUse> {
+        let calls = match self.rate.second == now.as_secs() {
+            true => self.rate.calls,
+            false => 0,
+        };
+        let in_usize = |calls| usize::try_from(calls).unwrap_or(usize::MAX);
+        let quotas = self.quotas;
+        [
+            (
+                LOAD_BALANCERS,
+                self.load_balancers.len(),
+                quotas.load_balancers,
+            ),
+            (BACKENDS, most_targets, quotas.backends),
+            (
+                CALLS,
+                in_usize(calls),
+                quotas.calls_per_second.map(in_usize),
+            ),
+        ]
+        .map(|(name, used, limit)| QuotaUse { name, used, limit })
+        .into()
     }
 }
 

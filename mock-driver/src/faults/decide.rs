@@ -27,6 +27,8 @@ pub(crate) struct FaultTarget<'a> {
 /// A fault for one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
+    /// The name of the action, for metrics.
+    pub(crate) action: &'static str,
     /// The action and where it comes from, for the journal.
     pub(crate) label: String,
     pub(crate) effect: Effect,

@@ -37,6 +37,8 @@ struct Faults {
     declared: Vec<FaultRule>,
     rules: Vec<(u64, CountedRule)>,
     last_id: u64,
+    /// How many calls each action has hit. It is not reset, as a metric that counts.
+    applied: BTreeMap<&'static str, u64>,
     /// By recordID and text.
     in_band: BTreeMap<(String, String), Vec<CountedRule>>,
 }
@@ -118,19 +120,14 @@ impl FaultTable {
     /// call's own object carries.
     pub(crate) fn decide(&self, target: &FaultTarget<'_>, texts: &[&str]) -> Option<Fault> {
         let mut faults = self.lock();
-        let seed = faults.seed;
-        for (id, counted) in &mut faults.rules {
-            if let Some(effect) = counted.decide(target, seed) {
-                let label = format!("{} (rule {id})", counted.rule.action.name());
-                return Some(Fault { label, effect });
-            }
-        }
-        if target.webhook.class != Class::Operation {
-            return None;
-        }
-        texts
-            .iter()
-            .find_map(|text| faults.decide_in_band(target, text))
+        let fault = faults.decide(target, texts)?;
+        *faults.applied.entry(fault.action).or_default() += 1;
+        Some(fault)
+    }
+
+    /// How many calls each action has hit since the start.
+    pub(crate) fn applied(&self) -> BTreeMap<&'static str, u64> {
+        self.lock().applied.clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, Faults> {
@@ -159,6 +156,26 @@ impl Faults {
         self.set(self.declared.clone());
     }
 
+    fn decide(&mut self, target: &FaultTarget<'_>, texts: &[&str]) -> Option<Fault> {
+        let seed = self.seed;
+        let of_rules = self.rules.iter_mut().find_map(|(id, counted)| {
+            let effect = counted.decide(target, seed)?;
+            let action = counted.rule.action.name();
+            let label = format!("{action} (rule {id})");
+            Some(Fault {
+                action,
+                label,
+                effect,
+            })
+        });
+        if of_rules.is_some() || target.webhook.class != Class::Operation {
+            return of_rules;
+        }
+        texts
+            .iter()
+            .find_map(|text| self.decide_in_band(target, text))
+    }
+
     fn decide_in_band(&mut self, target: &FaultTarget<'_>, text: &str) -> Option<Fault> {
         let key = (target.record_id.to_owned(), text.to_owned());
         if !self.in_band.contains_key(&key) {
@@ -166,6 +183,7 @@ impl Faults {
                 Ok(rules) => rules,
                 Err(problem) => {
                     return Some(Fault {
+                        action: "fail",
                         label: "fail (in band, invalid)".to_owned(),
                         effect: fail(target.webhook, &problem, None),
                     });
@@ -185,8 +203,13 @@ impl Faults {
         let seed = self.seed;
         self.in_band.get_mut(&key)?.iter_mut().find_map(|counted| {
             let effect = counted.decide(target, seed)?;
-            let label = format!("{} (in band)", counted.rule.action.name());
-            Some(Fault { label, effect })
+            let action = counted.rule.action.name();
+            let label = format!("{action} (in band)");
+            Some(Fault {
+                action,
+                label,
+                effect,
+            })
         })
     }
 }

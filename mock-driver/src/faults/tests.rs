@@ -352,6 +352,7 @@ fn a_wrong_fault_in_an_object_fails_with_the_reason() {
             .decide(&target("ensureBackend", "r"), &[text])
             .unwrap();
         let Fault {
+            action: _,
             effect: Effect::Respond { body, .. },
             ..
         } = fault

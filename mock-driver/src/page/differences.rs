@@ -24,7 +24,7 @@ pub(super) fn show(cluster: &dyn ClusterReader, cloud: &Cloud) -> Markup {
             div .scroll {
                 table {
                     thead {
-                        tr { th { "Object" } th { "Difference" } th { "Load balancer" } th { "Backend" } }
+                        tr { th { "Difference" } th { "Load balancer" } th { "Backend" } }
                     }
                     tbody {
                         @for difference in differences.iter().take(SHOWN) { (row(difference)) }
@@ -41,14 +41,10 @@ pub(super) fn show(cluster: &dyn ClusterReader, cloud: &Cloud) -> Markup {
 fn row(difference: &Difference) -> Markup {
     html! {
         tr {
+            // First of all what it is, which a narrow window shows without scrolling.
             th scope="row" {
-                @match &difference.object {
-                    Some(object) => { (object) }
-                    None => { span .about { "none" } }
-                }
-            }
-            td {
                 span .bad { (text(difference.kind)) }
+                @if let Some(object) = &difference.object { p { code { (object) } } }
                 @if let Some(record_id) = &difference.record_id { p { "bound by " code { (record_id) } } }
                 @for field in &difference.fields {
                     p {

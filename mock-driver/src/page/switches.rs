@@ -56,8 +56,6 @@ pub(super) fn show(cloud: &Cloud) -> Markup {
         div .switches {
             button #restart type="button" data-post="/_mock/restart" { "Kill and restart the driver" }
             button #release type="button" data-post="/_mock/creations/release" { "Complete held creations" }
-            button #minute type="button" data-post="/_mock/clock/advance"
-                data-body="{\"seconds\":60}" { "Let a minute pass" }
             button #reset type="button" data-post="/_mock/reset"
                 data-confirm="Remove everything that was created in this cloud?" { "Reset the cloud" }
         }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What a listener or a backend has served since it exists, for one moment.
@@ -36,28 +37,53 @@ pub(super) struct Counters {
     connections: AtomicU64,
     requests: AtomicU64,
     failed: AtomicU64,
+    /// Counts the same of several.
+    total: Option<Arc<Self>>,
 }
 
 impl Counters {
+    /// Counters whose counts `total` has, too, and keeps.
+    pub(super) fn part_of(total: &Arc<Self>) -> Self {
+        Self {
+            total: Some(Arc::clone(total)),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn opened(&self) {
         self.open.fetch_add(1, Relaxed);
+        if let Some(total) = &self.total {
+            total.opened();
+        }
     }
 
     /// Returns whether nothing is open any more.
     pub(super) fn closed(&self) -> bool {
+        if let Some(total) = &self.total {
+            total.closed();
+        }
         self.open.fetch_sub(1, Relaxed) == 1
     }
 
     pub(super) fn connection(&self) {
         self.connections.fetch_add(1, Relaxed);
+        if let Some(total) = &self.total {
+            total.connection();
+        }
     }
 
     pub(super) fn request(&self) {
         self.requests.fetch_add(1, Relaxed);
+        if let Some(total) = &self.total {
+            total.request();
+        }
     }
 
     pub(super) fn failure(&self) {
         self.failed.fetch_add(1, Relaxed);
+        if let Some(total) = &self.total {
+            total.failure();
+        }
     }
 
     pub(super) fn open(&self) -> u64 {

@@ -2,11 +2,12 @@
 
 use super::TrafficOptions;
 use super::address::Addresses;
+use super::counts::Counters;
 use super::group::Group;
 use super::routes::Routes;
 use super::running::{RunningListener, TrafficLimits};
 use super::table::{ListenerKey, ListenerSpec, changes, table};
-use super::view::{LoadBalancerTraffic, load_balancer_traffic};
+use super::view::{LoadBalancerTraffic, TrafficTotal, draining, load_balancer_traffic};
 use super::workers::Workers;
 use crate::cloud::{CloudState, Endpoint, ListenerProtocol};
 use std::collections::BTreeMap;
@@ -21,6 +22,9 @@ pub(crate) struct DataPlane {
     options: TrafficOptions,
     runtime: Handle,
     workers: Arc<Workers>,
+    /// What all listeners of a protocol have served, those that are closed included, in the order of
+    /// [`ListenerProtocol::ALL`].
+    totals: [Arc<Counters>; ListenerProtocol::ALL.len()],
     state: Mutex<PlaneState>,
 }
 
@@ -61,6 +65,7 @@ impl DataPlane {
             options,
             runtime: Handle::current(),
             workers: Arc::new(Workers::start()),
+            totals: Default::default(),
             state: Mutex::new(state),
         }
     }
@@ -112,6 +117,7 @@ impl DataPlane {
             &candidates,
             routes,
             limits,
+            &self.totals[protocol as usize],
             &self.workers,
             &self.runtime,
         );
@@ -202,6 +208,15 @@ impl DataPlane {
     /// What each load balancer has served.
     pub(crate) fn view(&self) -> BTreeMap<String, LoadBalancerTraffic> {
         load_balancer_traffic(&self.lock())
+    }
+
+    /// What all listeners have served, in the order of [`ListenerProtocol::ALL`].
+    pub(crate) fn totals(&self) -> [TrafficTotal; ListenerProtocol::ALL.len()] {
+        let state = self.lock();
+        ListenerProtocol::ALL.map(|protocol| TrafficTotal {
+            counts: self.totals[protocol as usize].read(),
+            draining: draining(&state, protocol),
+        })
     }
 
     /// Closes all listeners, for good.

@@ -84,6 +84,7 @@ impl RunningListener {
         candidates: &[SocketAddr],
         routes: Routes,
         limits: TrafficLimits,
+        total: &Arc<Counters>,
         workers: &Arc<Workers>,
         runtime: &Handle,
     ) -> io::Result<Self> {
@@ -95,7 +96,7 @@ impl RunningListener {
         };
         let closed = CancellationToken::new();
         let context = Arc::new(ListenerContext {
-            counters: Counters::default(),
+            counters: Counters::part_of(total),
             permits: Arc::new(Semaphore::new(limits.connections)),
             limits,
             workers: Arc::clone(workers),

@@ -80,6 +80,25 @@ pub struct BackendTraffic {
     pub counts: TrafficCounts,
 }
 
+/// The traffic of all listeners of a protocol.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TrafficTotal {
+    /// What they have served, those that are closed included.
+    pub(crate) counts: TrafficCounts,
+    /// How many backends are draining.
+    pub(crate) draining: usize,
+}
+
+/// How many backends of a protocol's listeners are draining.
+pub(super) fn draining(state: &PlaneState, protocol: ListenerProtocol) -> usize {
+    let listeners = state.listeners.values();
+    let listeners = listeners.filter(|listener| listener.protocol == protocol);
+    let running = listeners.filter_map(|listener| listener.running.as_ref().ok());
+    let groups = running.flat_map(|running| running.routes.all());
+    let backends = groups.flat_map(|(_, group)| group.backends());
+    backends.filter(|(_, weight)| weight.is_none()).count()
+}
+
 pub(super) fn load_balancer_traffic(state: &PlaneState) -> BTreeMap<String, LoadBalancerTraffic> {
     let mut all = BTreeMap::new();
     for (key, listener) in &state.listeners {

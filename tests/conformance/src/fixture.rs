@@ -47,6 +47,7 @@ use crate::transport::without_user;
 use lbcf_driver_sdk::webhook::StringMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -74,8 +75,12 @@ pub struct Fixture {
     pub fault: Option<Action>,
     /// The most time that operations and the run may take.
     pub budgets: Budgets,
+    /// The values of `{{number}}`; `None` for those of the machine.
+    pub numbers: Option<RangeInclusive<u16>>,
     /// The reasons of known failures by check id.
     pub known_failures: BTreeMap<String, String>,
+    /// The file or URL that it was read from, for reports; `None` without one.
+    pub source: Option<String>,
     /// SHA-256 of the file; `None` without one.
     pub digest: Option<String>,
 }
@@ -161,7 +166,7 @@ pub enum Action {
 /// The most time that operations and the run may take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budgets {
-    /// For one operation until it is no longer Running; 120 s by default.
+    /// For one operation until it is no longer Running; 45 s by default.
     pub asynchronous: Duration,
     /// For the whole run; 10 min by default.
     pub total: Duration,
@@ -193,7 +198,7 @@ impl Default for Backends {
 impl Default for Budgets {
     fn default() -> Self {
         Self {
-            asynchronous: Duration::from_secs(120),
+            asynchronous: Duration::from_secs(45),
             total: Duration::from_secs(600),
         }
     }
@@ -214,7 +219,9 @@ impl Fixture {
             };
             FixtureError::new(path, format!("{problem}{advice}"))
         })?;
-        Self::parse(&text, path, check_ids)
+        let mut fixture = Self::parse(&text, path, check_ids)?;
+        fixture.source = Some(path.display().to_string());
+        Ok(fixture)
     }
 
     /// Parses a fixture. The path is for errors, and relative file names start from its folder.
@@ -240,6 +247,40 @@ impl Fixture {
         }
         fixture.digest = Some(digest(text));
         Ok(fixture)
+    }
+}
+
+impl Fixture {
+    /// Parses a fixture that a driver serves, without reading files, and tells whether it names one;
+    /// `None` unless the text is a document of this kind.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(crate) fn parse_served(
+        text: &str,
+        url: &str,
+        check_ids: &[&str],
+    ) -> Result<Option<(Self, bool)>, FixtureError> {
+        let failed = |problem| FixtureError::new(Path::new(url), problem);
+        let is_one = |text: &str| {
+            let has = |field: &str, word: &str| {
+                text.lines()
+                    .any(|line| line.contains(field) && line.contains(word))
+            };
+            has("kind", KIND) && has("apiVersion", API_VERSION)
+        };
+        if !is_one(text) {
+            return Ok(None);
+        }
+        files::within(text.len(), LIMIT).map_err(failed)?;
+        let node = node::parse(text).map_err(failed)?;
+        let parsed =
+            sections::fixture(value::FixtureValue::root(&node), check_ids).map_err(failed)?;
+        let fixture = Self {
+            digest: Some(digest(text)),
+            ..parsed.fixture
+        };
+        Ok(Some((fixture, parsed.pod_template_file.is_some())))
     }
 }
 

@@ -25,6 +25,7 @@ use crate::record::ExchangeInfo;
 use crate::run::Run;
 use crate::sync::lock;
 use crate::transport::{Request, Transport};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -39,6 +40,8 @@ pub struct Lab {
     random: Mutex<fastrand::Rng>,
     /// The number of names in use.
     names: std::sync::atomic::AtomicU32,
+    /// The number of values of `{{number}}` in use.
+    numbers: AtomicUsize,
     notes: Mutex<Vec<String>>,
 }
 
@@ -51,6 +54,7 @@ impl Lab {
             index,
             random,
             names: std::sync::atomic::AtomicU32::new(0),
+            numbers: AtomicUsize::new(0),
             notes: Mutex::default(),
         }
     }
@@ -114,8 +118,13 @@ impl Lab {
 
     /// The next unused number of this check, from 0.
     pub(crate) fn next(&self) -> u32 {
-        self.names
-            .fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+        self.names.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A port for `{{number}}` that nothing else uses.
+    pub(crate) fn number(&self) -> u16 {
+        let nth = self.numbers.fetch_add(1, Ordering::Relaxed);
+        self.run.numbers.take(usize::from(self.index), nth)
     }
 
     /// A name that no other resource has.
@@ -206,8 +215,9 @@ impl Lab {
         // Not before it is sent: nearly all are rejected, and cleaning up completes unfinished
         // resources before it deletes them.
         if !matches!(answer.http_status(), Some(300..600)) {
-            self.run.ledger.before(self.check.id, call);
-            self.run.ledger.after(call, &answer);
+            let received = call.with_body(&request.body);
+            let ledger = &self.run.ledger;
+            ledger.after_bad(self.check.id, call, received.as_ref(), &answer);
         }
         answer
     }

@@ -68,6 +68,30 @@ impl Ledger {
         }
     }
 
+    /// Enters what a bad request may have created, made from `call`. `received` is the call that its
+    /// body is, if it is one: only that can have deleted something, because a `deleteLoadBalancer`
+    /// without `lbInfo` succeeds and deletes nothing.
+    pub(crate) fn after_bad(
+        &self,
+        check: &'static str,
+        call: &WebhookCall,
+        received: Option<&WebhookCall>,
+        reply: &DriverReply,
+    ) {
+        match (call.webhook(), received) {
+            (_, Some(received)) => {
+                self.before(check, received);
+                self.after(received, reply);
+            }
+            // A tolerant parser may have read all of it.
+            ("createLoadBalancer" | "ensureBackend", None) => {
+                self.before(check, call);
+                self.after(call, reply);
+            }
+            (_, None) => {}
+        }
+    }
+
     /// Removes deleted resources, and stores identities.
     pub(crate) fn after(&self, call: &WebhookCall, reply: &DriverReply) {
         if call.is_dry_run() {
@@ -77,21 +101,41 @@ impl Ledger {
         let mut entries = lock(&self.entries);
         match (call.webhook(), status) {
             ("createLoadBalancer", Some(Status::Succ | Status::Fail)) => {
-                for (_, made) in entries
-                    .iter_mut()
-                    .filter(|(_, made)| made.is_created_by(call))
-                {
-                    if let CreatedResource::LoadBalancer {
+                let created = reply.string_map("lbInfo");
+                let mut another = None;
+                for (check, made) in entries.iter_mut() {
+                    if !made.is_created_by(call) {
+                        continue;
+                    }
+                    let CreatedResource::LoadBalancer {
                         lb_info,
                         unfinished,
                         ..
                     } = made
-                    {
-                        *unfinished = false;
-                        if status == Some(Status::Succ) {
-                            *lb_info = Some(reply.identity(&call.string_map("lbSpec")));
-                        }
+                    else {
+                        continue;
+                    };
+                    *unfinished = false;
+                    if status != Some(Status::Succ) {
+                        continue;
                     }
+                    match lb_info {
+                        None => *lb_info = Some(reply.identity(&call.string_map("lbSpec"))),
+                        Some(known) if created.is_empty() || *known == created => {
+                            another = None;
+                            break;
+                        }
+                        Some(_) => another = Some(*check),
+                    }
+                }
+                if let Some(check) = another {
+                    // The known one exists, too.
+                    let resource = CreatedResource::LoadBalancer {
+                        create: call.clone(),
+                        lb_info: Some(created),
+                        unfinished: false,
+                    };
+                    entries.push((check, resource));
                 }
             }
             ("deleteLoadBalancer", Some(Status::Succ)) => {
@@ -143,9 +187,26 @@ impl CreatedResource {
 
     fn is_same(&self, other: &Self) -> bool {
         match other {
-            Self::LoadBalancer { create, .. } => self.is_created_by(create),
+            Self::LoadBalancer {
+                create, lb_info, ..
+            } => {
+                let own = match self {
+                    Self::LoadBalancer { lb_info, .. } => lb_info.as_ref(),
+                    Self::Backend { .. } => None,
+                };
+                let other = lb_info.as_ref();
+                self.is_created_by(create) && (own.is_none() || other.is_none() || own == other)
+            }
             Self::Backend { ensure } => self.is_backend_of(ensure),
         }
+    }
+
+    /// The call that created it, such as `createLoadBalancer under recordID createLoadBalancer(91aa)`.
+    pub(crate) fn created_by(&self) -> String {
+        let (Self::LoadBalancer { create: call, .. } | Self::Backend { ensure: call }) = self;
+        let record_id = call.field("recordID").and_then(Value::as_str);
+        let record_id = record_id.unwrap_or_default();
+        format!("{} under recordID {record_id}", call.webhook())
     }
 
     /// A description for people who have to remove it.
@@ -161,9 +222,8 @@ impl CreatedResource {
                 serde_json::to_string(lb_info).unwrap_or_default()
             ),
             Self::LoadBalancer { create, .. } => format!(
-                "perhaps a load balancer created from lbSpec {} under recordID {}",
-                text(create, "lbSpec"),
-                text(create, "recordID")
+                "perhaps a load balancer created from lbSpec {}",
+                text(create, "lbSpec")
             ),
             Self::Backend { ensure } => format!(
                 "a backend {} on the load balancer {}",

@@ -21,10 +21,10 @@
 //! | [`check`], [`checks`] | the type of a check; all checks, each declared in one place |
 //! | `lab` | the environment of a check: calls, its own load balancers and backends |
 //! | [`transport`] | HTTP with limits, to a URL or to a router in this process |
-//! | [`fixture`] | the description of a driver |
+//! | [`fixture`], `served` | the description of a driver; one that the driver serves |
 //! | `selection` | which checks run, decided before the first call |
 //! | `run` | the phases of a run, cleaning up, early ends |
-//! | `ledger`, `record` | the created resources; all exchanges |
+//! | `ledger`, `record`, `numbers` | the created resources; all exchanges; the ports of `{{number}}` |
 //! | [`report`], [`output`] | the results and their formats |
 //! | [`command`], [`init`] | the command line |
 //!
@@ -52,6 +52,7 @@ pub mod fixture;
 pub mod init;
 mod lab;
 mod ledger;
+mod numbers;
 pub mod observer;
 pub mod outcome;
 pub mod output;
@@ -61,6 +62,7 @@ mod record;
 pub mod report;
 mod run;
 mod selection;
+mod served;
 pub mod settings;
 mod suite;
 mod sync;

@@ -18,6 +18,8 @@ pub enum CheckError {
         by: &'static str,
         /// The failure of the setup.
         failure: Box<Failure>,
+        /// Whether the step comes before the call that the check is about.
+        is_setup: bool,
     },
     /// The check could not run, for this reason.
     Skipped(String),
@@ -28,7 +30,33 @@ impl CheckError {
     #[must_use]
     pub fn blocked_by(self, by: &'static str) -> Self {
         match self {
-            Self::Failed(failure) => Self::Blocked { by, failure },
+            Self::Failed(failure) => Self::Blocked {
+                by,
+                failure,
+                is_setup: true,
+            },
+            other => other,
+        }
+    }
+
+    /// The same for a call that this check is about, and that `by` covers, too.
+    #[must_use]
+    pub fn covered_by(self, by: &'static str) -> Self {
+        match self {
+            Self::Failed(failure) => Self::Blocked {
+                by,
+                failure,
+                is_setup: false,
+            },
+            other => other,
+        }
+    }
+
+    /// Makes a failed setup a failure of this check.
+    #[must_use]
+    pub fn of_this_check(self) -> Self {
+        match self {
+            Self::Blocked { failure, .. } => Self::Failed(failure),
             other => other,
         }
     }

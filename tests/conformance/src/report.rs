@@ -34,6 +34,9 @@ pub struct Report {
     pub observer: bool,
     /// The features that the fixture declares.
     pub features: Vec<Feature>,
+    /// Where the fixture came from: a file, or the URL below the driver's that served it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixture: Option<String>,
     /// SHA-256 of the fixture, unless the run had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixture_digest: Option<String>,
@@ -51,6 +54,9 @@ pub struct Report {
     /// The reason, if the driver stopped responding during the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreachable: Option<String>,
+    /// The checks that were skipped because the observer failed, each with the problem.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observer_failures: Vec<String>,
     /// Changes of the fixture or the flags that would run more checks.
     pub hints: Vec<String>,
 }

@@ -3,8 +3,10 @@
 //! # Time limits
 //!
 //! Every wait has a deadline, whatever the driver does: a call the webhook's timeout (10 s by
-//! default), an operation its budget (120 s), the driver's start `--wait` (30 s), the whole run its
-//! budget (10 min). The final cleanup adds 60 s at most, and the final observation 30 s at most. So
+//! default), an operation its budget (45 s), the driver's start `--wait` (30 s), the whole run its
+//! budget (10 min). Once an operation used up its budget and none of that webhook ever ended, the
+//! checks that wait for one are skipped at their next call, and operations of other webhooks get a
+//! ninth of the time; the same for webhooks that never responded ([`patience`]). The final cleanup adds 60 s at most, and the final observation 30 s at most. So
 //! with default settings:
 //!
 //! | the driver | the run ends after |
@@ -12,10 +14,11 @@
 //! | never responds, or never with HTTP | 30 s |
 //! | stops in the middle of the run | 3 s, or 10 s if it accepts connections but does not respond |
 //! | responds to `healthz` only | less than a minute: five checks in a row without a response |
-//! | always returns `Running` | 11.5 min at most |
+//! | has an operation that never ends, or that never responds | less than a minute |
 
 mod calls;
 mod cleanup;
+mod patience;
 pub(crate) mod reachable;
 mod results;
 mod silence;
@@ -25,9 +28,11 @@ use crate::checks;
 use crate::driver::Driver;
 use crate::exchange::Exchange;
 use crate::fixture::Fixture;
+use crate::fixture::placeholders::DriverAddress;
 use crate::lab::{Lab, LoadBalancer};
 use crate::ledger::Ledger;
-use crate::observer::Observer;
+use crate::numbers::Numbers;
+use crate::observer::{Observer, ObserverError};
 use crate::outcome::{CheckError, CheckOutcome, Failure};
 use crate::progress::Progress;
 use crate::record::Record;
@@ -37,9 +42,11 @@ use crate::settings::Settings;
 use crate::sync::lock;
 use crate::transport::Transport;
 use futures::{FutureExt as _, StreamExt as _};
+use patience::Patience;
 use results::FinishedCheck;
 use silence::Silence;
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -65,6 +72,7 @@ pub(crate) struct Run {
     pub(crate) observer: Option<Observer>,
     pub(crate) record: Record,
     pub(crate) ledger: Ledger,
+    pub(crate) numbers: Numbers,
     /// Part of the names of all resources of the run.
     pub(crate) id: String,
     pub(crate) progress: Box<dyn Progress>,
@@ -79,6 +87,9 @@ pub(crate) struct Run {
     /// Set when the run is to end early.
     stopped: Mutex<Option<StopReason>>,
     silence: Mutex<Silence>,
+    patience: Mutex<Patience>,
+    /// What could not be observed, and why: once for each check.
+    observer_failures: Mutex<BTreeMap<&'static str, String>>,
     /// Set when running checks are to be cancelled.
     cancelled: tokio::sync::watch::Sender<bool>,
 }
@@ -160,6 +171,12 @@ impl Run {
         if let Some(budget) = settings.total_budget {
             fixture.budgets.total = budget;
         }
+        let numbers = Numbers::new(
+            fixture.numbers.clone(),
+            settings.seed,
+            checks::all().count(),
+            is_on_this_machine(&transport),
+        );
         let retry_ids = fastrand::Rng::with_seed(mixed(settings.seed, "retryIDs"));
         Self {
             id: format!("{:04x}", mixed(settings.seed, "run") & 0xffff),
@@ -173,6 +190,7 @@ impl Run {
             progress,
             record: Record::default(),
             ledger: Ledger::default(),
+            numbers,
             prerequisites: Mutex::default(),
             shared: Mutex::default(),
             fault_is_on: AtomicBool::new(false),
@@ -180,6 +198,8 @@ impl Run {
             finished: Mutex::default(),
             stopped: Mutex::default(),
             silence: Mutex::default(),
+            patience: Mutex::default(),
+            observer_failures: Mutex::default(),
             cancelled: tokio::sync::watch::Sender::new(false),
         }
     }
@@ -221,6 +241,57 @@ impl Run {
     /// Shares a load balancer with later checks.
     pub(crate) fn share(&self, load_balancer: &LoadBalancer) {
         *lock(&self.shared) = Some(load_balancer.clone());
+    }
+
+    /// The check that covers the operations of a webhook, which others stand on.
+    pub(crate) fn basis(&self, webhook: &str) -> &'static str {
+        match webhook {
+            "ensureLoadBalancer" => "ELB-01",
+            "deleteLoadBalancer" => "DLB-01",
+            "generateBackendAddr" if self.features.contains(&Feature::PodBackends) => "GEN-01",
+            "generateBackendAddr" => "GEN-02",
+            "ensureBackend" => "ENS-01",
+            "deregisterBackend" => "DRG-01",
+            "listBackends" => "LST-01",
+            _ => "CLB-01",
+        }
+    }
+
+    /// Notes that an operation ended.
+    pub(crate) fn operation_ended(&self, webhook: &'static str) {
+        lock(&self.patience).ended(webhook);
+    }
+
+    /// Notes that an operation used up its budget.
+    pub(crate) fn operation_given_up(&self, webhook: &'static str) {
+        lock(&self.patience).gave_up(webhook);
+    }
+
+    /// Whether an operation of this webhook used up its budget, and none ever ended.
+    pub(crate) fn never_ends(&self, webhook: &str) -> bool {
+        lock(&self.patience).never_ends(webhook)
+    }
+
+    /// Whether calls of this webhook never got a response.
+    pub(crate) fn is_silent(&self, webhook: &str) -> bool {
+        lock(&self.patience).is_silent(webhook)
+    }
+
+    /// The time that an operation may take.
+    pub(crate) fn operation_budget(&self) -> Duration {
+        lock(&self.patience).budget(self.fixture.budgets.asynchronous)
+    }
+
+    /// Notes that a check could not observe the cloud.
+    pub(crate) fn observer_failed(&self, check: &'static str, error: &ObserverError) {
+        let mut failures = lock(&self.observer_failures);
+        failures.entry(check).or_insert_with(|| error.to_string());
+    }
+
+    fn observer_failures(&self) -> Vec<String> {
+        let failures = lock(&self.observer_failures);
+        let line = |(check, problem): (&&str, &String)| format!("{check}: {problem}");
+        failures.iter().map(line).collect()
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -439,6 +510,17 @@ async fn execute(run: &Arc<Run>, planned: PlannedCheck) {
     };
     run.progress.finished(&results::result(run, &finished));
     lock(&run.finished).push(finished);
+}
+
+/// Whether the driver is in this process, or at a loopback address.
+fn is_on_this_machine(transport: &Transport) -> bool {
+    let Some(address) = DriverAddress::of(&transport.url_of("")) else {
+        return false;
+    };
+    match address.fill("{host}").trim_matches(['[', ']']) {
+        "localhost" | "in-process" => true,
+        host => host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback()),
+    }
 }
 
 fn mixed(seed: u64, text: &str) -> u64 {

@@ -9,10 +9,12 @@ use crate::observer::{Observer, ObserverError};
 use crate::progress::{Progress, Silent};
 use crate::report::Report;
 use crate::run::{self, Run, RunConfig};
+use crate::served::{self, ServedFixture};
 use crate::settings::Settings;
 use crate::transport::{self, Transport, TransportError};
 use std::path::Path;
 use std::sync::Arc;
+use tokio::time::Instant;
 
 /// A conformance test of one driver.
 ///
@@ -149,6 +151,20 @@ impl Suite {
         self
     }
 
+    /// Waits for the driver, and reads the fixture that it serves; `None` when it serves none.
+    ///
+    /// # Errors
+    /// [`SuiteError::Unreachable`]; [`SuiteError::Fixture`], when it serves an invalid one.
+    pub(crate) async fn served_fixture(&self) -> Result<Option<ServedFixture>, SuiteError> {
+        let until = Instant::now() + self.settings.wait;
+        if let Err(problem) = run::reachable::wait_until(&self.transport, &self.driver, until).await
+        {
+            return Err(unreachable(&self.transport, &self.driver, problem).await);
+        }
+        let ids: Vec<&str> = checks::all().map(|check| check.id).collect();
+        Ok(served::fetch(&self.transport, &ids).await?)
+    }
+
     /// Runs all checks that apply.
     ///
     /// # Errors
@@ -200,17 +216,21 @@ impl Suite {
             }
         };
         if let Err(problem) = waited {
-            let output = match run.driver.last_output().await {
-                Some(output) => format!("\n{output}"),
-                None => String::new(),
-            };
-            return Err(SuiteError::Unreachable {
-                url: run.transport.url_of(""),
-                problem,
-                output,
-            });
+            return Err(unreachable(&run.transport, &run.driver, problem).await);
         }
         Ok(run::run(run.clone(), interrupted).await?)
+    }
+}
+
+async fn unreachable(transport: &Transport, driver: &Driver, problem: NoResponse) -> SuiteError {
+    let output = match driver.last_output().await {
+        Some(output) => format!("\n{output}"),
+        None => String::new(),
+    };
+    SuiteError::Unreachable {
+        url: transport.url_of(""),
+        problem,
+        output,
     }
 }
 

@@ -61,7 +61,7 @@ impl Driver for Yes {
 }
 
 /// Serves on a free port; returns the URL.
-async fn serve(router: Router) -> String {
+pub(crate) async fn serve(router: Router) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, router).await });
@@ -69,10 +69,10 @@ async fn serve(router: Router) -> String {
 }
 
 /// A new folder, deleted on drop.
-struct Folder(PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let folder = format!("lbcf-conformance-{name}-{}", std::process::id());
         let folder = std::env::temp_dir().join(folder);
         std::fs::create_dir_all(&folder).unwrap();
@@ -80,7 +80,7 @@ impl Folder {
     }
 
     /// Runs the command in the folder, without variables that affect it.
-    async fn run(&self, args: &[&str]) -> Output {
+    pub(crate) async fn run(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lbcf-conformance"));
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("LBCF_") {
@@ -98,7 +98,7 @@ impl Drop for Folder {
     }
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 

@@ -2,7 +2,8 @@
 
 use super::{StepOutcome, StepResult};
 use crate::demo::kubectl::{BIND, NAMESPACE};
-use crate::demo::scenario::{Scenario, until};
+use crate::demo::scenario::Scenario;
+use crate::waiting::until;
 use lbcf_controller::api::Bind;
 
 const NAME: &str = "my-bind";

@@ -2,7 +2,8 @@
 
 use super::{BG, LBD, NO_MOCK, StepOutcome, StepResult, since};
 use crate::demo::kubectl::NAMESPACE;
-use crate::demo::scenario::{Scenario, until};
+use crate::demo::scenario::Scenario;
+use crate::waiting::until;
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_controller::api::BackendGroup;
 use mock_driver::KEEP_REGISTERED;

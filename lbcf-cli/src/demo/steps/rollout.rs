@@ -2,7 +2,8 @@
 
 use super::{NO_CLOUD_ACCESS, StepOutcome, StepResult};
 use crate::demo::kubectl::{DEPLOYMENT, ENDPOINTS_GROUP, NAMESPACE, SERVICE};
-use crate::demo::scenario::{Scenario, until};
+use crate::demo::scenario::Scenario;
+use crate::waiting::until;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, Service};
 use lbcf_controller::api::BackendGroup;

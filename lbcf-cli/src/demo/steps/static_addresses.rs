@@ -3,7 +3,8 @@
 
 use super::{LBD, LBD_NAMESPACE, NO_MOCK, StepOutcome, StepResult, since};
 use crate::demo::kubectl::{EXISTING_LOAD_BALANCER, NAMESPACE, STATIC_GROUP};
-use crate::demo::scenario::{Scenario, until};
+use crate::demo::scenario::Scenario;
+use crate::waiting::until;
 use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer, LoadBalancerDriver};
 use serde_json::{Value, json};
 

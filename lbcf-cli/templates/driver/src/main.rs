@@ -7,6 +7,9 @@ use std::process::ExitCode;
 
 use __CRATE__::{Cloud, CloudArgs, MyDriver};
 
+/// What `lbcf conformance` needs to know, served at `/.well-known/lbcf/conformance`.
+const FIXTURE: &str = include_str!("../conformance.yaml");
+
 /// An LBCF driver for this load balancer.
 #[derive(Debug, Parser)]
 #[command(version)]
@@ -22,7 +25,10 @@ struct Args {
 async fn main() -> ExitCode {
     let args = Args::parse();
     match Cloud::connect(&args.cloud) {
-        Ok(cloud) => args.server.serve(MyDriver::new(cloud)).await,
+        Ok(cloud) => {
+            let server = args.server.conformance_fixture(FIXTURE);
+            server.serve(MyDriver::new(cloud)).await
+        }
         Err(error) => {
             // If stderr is closed, the message is lost.
             let _ = writeln!(std::io::stderr(), "{error}");

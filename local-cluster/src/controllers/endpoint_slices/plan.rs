@@ -4,7 +4,8 @@
 //! slice that has space for all of them, then new slices; and a slice that would be deleted is reused for
 //! one that would be created.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -14,6 +15,23 @@ use crate::object::{Object, at, child, name, namespace, object, text, uid};
 use crate::store::Stored;
 
 const MAX_ENDPOINTS: usize = 100;
+
+/// Whose endpoints are planned.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Scope<'a> {
+    All,
+    /// Those of the pods with these uids; other endpoints stay as they are.
+    Pods(&'a BTreeSet<String>),
+}
+
+impl Scope<'_> {
+    fn contains(self, identity: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Pods(uids) => uids.contains(identity),
+        }
+    }
+}
 
 /// The slices to write.
 #[derive(Debug, Default, PartialEq)]
@@ -28,8 +46,8 @@ pub(super) struct SlicePlan {
 struct SliceDraft<'a> {
     /// `None` for a new slice.
     before: Option<&'a Stored>,
-    ports: Vec<Value>,
-    endpoints: Vec<Value>,
+    ports: &'a [Value],
+    endpoints: Vec<&'a Value>,
     changed: bool,
 }
 
@@ -37,6 +55,7 @@ pub(super) fn plan(
     service: &Object,
     families: &[(&str, Vec<EndpointGroup>)],
     existing: &[Arc<Stored>],
+    scope: Scope<'_>,
 ) -> SlicePlan {
     let mut plan = SlicePlan::default();
     for slice in existing {
@@ -51,9 +70,34 @@ pub(super) fn plan(
             .map(Arc::as_ref)
             .filter(|slice| text(&slice.object, &["addressType"]) == Some(family))
             .collect();
-        plan_family(service, family, groups, &of_family, &mut plan);
+        let groups = with_unchanged(groups, &of_family, scope);
+        let planned = plan_family(service, family, &groups, &of_family, scope);
+        plan.create.extend(planned.create);
+        plan.update.extend(planned.update);
+        plan.delete.extend(planned.delete);
     }
     plan
+}
+
+/// The groups, and those of slices whose endpoints mostly stay as they are.
+fn with_unchanged<'a>(
+    groups: &'a [EndpointGroup],
+    existing: &[&Stored],
+    scope: Scope<'_>,
+) -> Cow<'a, [EndpointGroup]> {
+    let mut all = Cow::Borrowed(groups);
+    if matches!(scope, Scope::Pods(_)) {
+        for slice in existing {
+            let ports = list(&slice.object, "ports");
+            if all.iter().all(|group| group.ports != ports) {
+                all.to_mut().push(EndpointGroup {
+                    ports: ports.to_vec(),
+                    endpoints: Vec::new(),
+                });
+            }
+        }
+    }
+    all
 }
 
 fn plan_family(
@@ -61,15 +105,16 @@ fn plan_family(
     family: &str,
     groups: &[EndpointGroup],
     existing: &[&Stored],
-    plan: &mut SlicePlan,
-) {
+    scope: Scope<'_>,
+) -> SlicePlan {
+    let mut plan = SlicePlan::default();
     let mut drafts = Vec::new();
     let mut spare: Vec<&Stored> = Vec::new();
     for group in groups {
         let own = existing
             .iter()
             .filter(|slice| list(&slice.object, "ports") == group.ports);
-        fill(group, own.copied(), &mut drafts, &mut spare);
+        fill(group, own.copied(), scope, &mut drafts, &mut spare);
     }
     let has_group = |slice: &&&Stored| {
         let ports = list(&slice.object, "ports");
@@ -80,7 +125,7 @@ fn plan_family(
         // A service without endpoints has one slice, which shows that it was reconciled.
         drafts.push(SliceDraft {
             before: None,
-            ports: Vec::new(),
+            ports: &[],
             endpoints: Vec::new(),
             changed: true,
         });
@@ -89,7 +134,7 @@ fn plan_family(
     for draft in drafts.iter_mut().filter(|draft| draft.before.is_none()) {
         let same = spare.iter().position(|slice| {
             list(&slice.object, "ports") == draft.ports
-                && list(&slice.object, "endpoints") == draft.endpoints
+                && is_equal(list(&slice.object, "endpoints"), &draft.endpoints)
         });
         if let Some(index) = same {
             draft.before = Some(spare.remove(index));
@@ -116,47 +161,52 @@ fn plan_family(
         set_lists(&mut next, &draft);
         plan.update.push((before.name.clone(), next));
     }
+    plan
 }
 
 /// Distributes a group's endpoints over its slices and new ones; slices left empty are spare.
 fn fill<'a>(
-    group: &EndpointGroup,
+    group: &'a EndpointGroup,
     slices: impl Iterator<Item = &'a Stored>,
+    scope: Scope<'_>,
     drafts: &mut Vec<SliceDraft<'a>>,
     spare: &mut Vec<&'a Stored>,
 ) {
-    let mut left: BTreeMap<String, &Value> = BTreeMap::new();
+    let mut left: BTreeMap<Cow<'_, str>, &Value> = BTreeMap::new();
     for endpoint in &group.endpoints {
         left.insert(identity(endpoint), endpoint);
     }
     let mut own: Vec<SliceDraft<'a>> = Vec::new();
     for slice in slices {
         let before = list(&slice.object, "endpoints");
-        let endpoints: Vec<Value> = before
-            .iter()
-            .filter_map(|endpoint| left.remove(&identity(endpoint)).cloned())
-            .take(MAX_ENDPOINTS)
-            .collect();
+        let endpoints = before.iter().filter_map(|endpoint| {
+            let identity = identity(endpoint);
+            match scope.contains(&identity) {
+                true => left.remove(&identity),
+                false => Some(endpoint),
+            }
+        });
+        let endpoints: Vec<&Value> = endpoints.take(MAX_ENDPOINTS).collect();
         if endpoints.is_empty() {
             spare.push(slice);
             continue;
         }
         own.push(SliceDraft {
             before: Some(slice),
-            ports: group.ports.clone(),
-            changed: endpoints != before,
+            ports: &group.ports,
+            changed: !is_equal(before, &endpoints),
             endpoints,
         });
     }
-    let mut left = left.into_values().cloned();
+    let mut left = left.into_values();
     for draft in own.iter_mut().filter(|draft| draft.changed) {
         let space = MAX_ENDPOINTS.saturating_sub(draft.endpoints.len());
         draft.endpoints.extend(left.by_ref().take(space));
     }
-    let mut left: Vec<Value> = left.collect();
+    let mut left: Vec<&Value> = left.collect();
     while !left.is_empty() {
         let count = left.len().min(MAX_ENDPOINTS);
-        let part: Vec<Value> = left.drain(..count).collect();
+        let part: Vec<&Value> = left.drain(..count).collect();
         let fits = own
             .iter_mut()
             .filter(|draft| draft.endpoints.len() + count <= MAX_ENDPOINTS)
@@ -168,7 +218,7 @@ fn fill<'a>(
             }
             None => own.push(SliceDraft {
                 before: None,
-                ports: group.ports.clone(),
+                ports: &group.ports,
                 endpoints: part,
                 changed: true,
             }),
@@ -178,27 +228,34 @@ fn fill<'a>(
 }
 
 /// The uid of an endpoint's pod.
-fn identity(endpoint: &Value) -> String {
+fn identity(endpoint: &Value) -> Cow<'_, str> {
     let target = endpoint.get("targetRef").and_then(|t| t.get("uid"));
     match target.and_then(Value::as_str) {
-        Some(uid) => uid.to_owned(),
-        None => endpoint.to_string(),
+        Some(uid) => Cow::Borrowed(uid),
+        None => Cow::Owned(endpoint.to_string()),
     }
 }
 
-fn list(slice: &Object, key: &str) -> Vec<Value> {
+fn list<'a>(slice: &'a Object, key: &str) -> &'a [Value] {
     let list = slice.get(key).and_then(Value::as_array);
-    list.cloned().unwrap_or_default()
+    list.map_or(&[], Vec::as_slice)
+}
+
+/// Whether the endpoints are equal. Those that stay as they are need no comparison.
+fn is_equal(before: &[Value], endpoints: &[&Value]) -> bool {
+    let mut pairs = before.iter().zip(endpoints);
+    before.len() == endpoints.len() && pairs.all(|(a, b)| std::ptr::eq(a, *b) || a == *b)
 }
 
 fn set_lists(slice: &mut Object, draft: &SliceDraft<'_>) {
     // Empty lists are stored as null, as the API server does.
-    let stored = |list: &[Value]| match list {
-        [] => Value::Null,
-        list => Value::from(list.to_vec()),
+    let stored = |list: Vec<Value>| match list.is_empty() {
+        true => Value::Null,
+        false => Value::from(list),
     };
-    slice.insert("endpoints".to_owned(), stored(&draft.endpoints));
-    slice.insert("ports".to_owned(), stored(&draft.ports));
+    let endpoints = draft.endpoints.iter().copied().cloned().collect();
+    slice.insert("endpoints".to_owned(), stored(endpoints));
+    slice.insert("ports".to_owned(), stored(draft.ports.to_vec()));
 }
 
 fn new_slice(service: &Object, family: &str, draft: &SliceDraft<'_>, labels: Value) -> Object {

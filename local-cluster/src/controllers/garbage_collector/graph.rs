@@ -103,24 +103,26 @@ impl DependencyGraph {
 
     pub(super) fn decide(&self, uid: &str) -> Option<GarbageAction> {
         let node = self.nodes.get(uid)?;
-        let dependents = self.dependents_of(uid);
+        // An owner is decided about whenever one of its dependents is deleted, so they are not copied.
+        let dependents = || self.dependents.get(uid).into_iter().flatten();
+        let has_dependents = dependents().next().is_some();
         if node.deleting {
             if node.orphaning {
-                return Some(if dependents.is_empty() {
-                    GarbageAction::RemoveFinalizer(ORPHAN)
+                return Some(if has_dependents {
+                    GarbageAction::Orphan(self.dependents_of(uid))
                 } else {
-                    GarbageAction::Orphan(dependents)
+                    GarbageAction::RemoveFinalizer(ORPHAN)
                 });
             }
-            let blocked = dependents.iter().any(|dependent| {
+            let is_blocked = |dependent: &String| {
                 let mut owners = self
                     .nodes
                     .get(dependent)
                     .into_iter()
                     .flat_map(|d| &d.owners);
                 owners.any(|o| o.uid == uid && o.blocks)
-            });
-            return (node.foreground && !blocked)
+            };
+            return (node.foreground && !dependents().any(is_blocked))
                 .then_some(GarbageAction::RemoveFinalizer(FOREGROUND));
         }
         if node.owners.is_empty() {
@@ -143,7 +145,7 @@ impl DependencyGraph {
         }
         match (solid, absent.is_empty()) {
             (_, true) => None,
-            (0, false) if waiting && !dependents.is_empty() => {
+            (0, false) if waiting && has_dependents => {
                 Some(GarbageAction::Delete(Propagation::Foreground))
             }
             (0, false) => Some(GarbageAction::Delete(Propagation::Background)),

@@ -54,7 +54,9 @@ impl AzureResource for SharedLoadBalancer {
                     check_unused(public_ip, id, name, state)?;
                     address_of(public_ip, state, now)?
                 }
-                (None, Some(_)) => Ipv4Addr::from(PRIVATE.wrapping_add(state.number(1))).to_string(),
+                (None, Some(_)) => {
+                    Ipv4Addr::from(PRIVATE.wrapping_add(state.number(1))).to_string()
+                }
                 _ => {
                     return Err(AzureError::bad_request(
                         "InvalidFrontendIPConfiguration",

@@ -4,6 +4,8 @@ mod pods;
 mod supported;
 mod unsupported;
 
+pub(super) use pods::not_ready;
+
 use crate::check::Check;
 use crate::lab::WebhookCall;
 use lbcf_driver_sdk::webhook::{JudgePodDeregister, JudgePodDeregisterRequest};
@@ -17,7 +19,7 @@ pub(super) const CHECKS: &[&Check] = &[
 ];
 
 /// `judgePodDeregister` for these pods.
-fn judge(pods: &[Value]) -> WebhookCall {
+pub(super) fn judge(pods: &[Value]) -> WebhookCall {
     WebhookCall::of::<JudgePodDeregister>(&JudgePodDeregisterRequest::default())
         .with("notReadyPods", pods.to_vec())
 }

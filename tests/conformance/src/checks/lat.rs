@@ -104,7 +104,7 @@ fn is_validation(webhook: &str) -> bool {
 
 /// Fails with the first selected webhook whose calls exceed the limit.
 fn usual(lab: &Lab, is_selected: impl Fn(&str) -> bool) -> CheckOutcome {
-    for webhook in webhooks().map(|webhook| webhook.name) {
+    for webhook in webhooks(lab).map(|webhook| webhook.name) {
         let times = usual_times(lab, webhook);
         let count = times.len();
         let Some(time) =

@@ -4,6 +4,8 @@ mod listed;
 mod origin;
 mod registered;
 
+pub(super) use listed::list;
+
 use crate::check::Check;
 
 pub(super) const CHECKS: &[&Check] = &[

@@ -1,26 +1,29 @@
 //! The exchanges for checks of the whole run, with at least one call of each webhook.
 
+use super::{jpd, lst};
+use crate::check::Feature;
 use crate::exchange::{Exchange, RequestKind};
 use crate::lab::{Lab, Source, healthz, validate_backend};
 use lbcf_driver_sdk::webhook::{Obligation, WebhookInfo};
 use std::sync::Arc;
 
-/// The nine webhooks that every driver has.
-pub(in crate::checks) fn webhooks() -> impl Iterator<Item = &'static WebhookInfo> {
-    let is_of_every_driver = |webhook: &&WebhookInfo| match webhook.obligation {
-        Obligation::Mandatory | Obligation::Optional => true,
-        Obligation::OnRequest | Obligation::Listed => false,
-    };
+/// The webhooks of this driver: the nine that every driver has (b12), and judgePodDeregister and
+/// listBackends if its features name them.
+pub(in crate::checks) fn webhooks(lab: &Lab) -> impl Iterator<Item = &'static WebhookInfo> {
     lbcf_driver_sdk::webhook::ALL
         .iter()
-        .filter(is_of_every_driver)
+        .filter(|webhook| match webhook.obligation {
+            Obligation::Mandatory | Obligation::Optional => true,
+            Obligation::OnRequest => lab.has(Feature::JudgePodDeregister),
+            Obligation::Listed => lab.has(Feature::ListBackends),
+        })
 }
 
-/// The webhooks that controllers call for a driver with these features: the address of a static
-/// backend is not generated.
-pub(in crate::checks) fn webhooks_of(lab: &Lab) -> impl Iterator<Item = &'static WebhookInfo> {
+/// The webhooks that controllers call for this driver: the address of a static backend is not
+/// generated.
+pub(in crate::checks) fn called_webhooks(lab: &Lab) -> impl Iterator<Item = &'static WebhookInfo> {
     let generates = lab.generates_addresses();
-    webhooks().filter(move |webhook| generates || webhook.name != "generateBackendAddr")
+    webhooks(lab).filter(move |webhook| generates || webhook.name != "generateBackendAddr")
 }
 
 /// The valid webhook calls of the run.
@@ -32,11 +35,11 @@ pub(in crate::checks) fn valid_calls(lab: &Lab) -> Vec<(&'static str, Arc<Exchan
         .collect()
 }
 
-/// Calls each of the nine webhooks, unless the run already called all of them. The calls may fail.
+/// Calls each webhook of the driver, unless the run already called all of them. The calls may fail.
 pub(in crate::checks) async fn call_all_webhooks(lab: &Lab) {
     let calls = valid_calls(lab);
     let called = |name: &str| calls.iter().any(|(webhook, _)| *webhook == name);
-    if webhooks_of(lab).all(|webhook| called(webhook.name)) {
+    if called_webhooks(lab).all(|webhook| called(webhook.name)) {
         return;
     }
     let mut load_balancer = lab.load_balancer();
@@ -57,6 +60,12 @@ pub(in crate::checks) async fn call_all_webhooks(lab: &Lab) {
         backend.addr = reply.backend_addr().unwrap_or(unknown).to_owned();
     }
     lab.call(&backend.ensure()).await;
+    if lab.has(Feature::ListBackends) {
+        lab.call(&lst::list(lab, &load_balancer.lb_info)).await;
+    }
+    if lab.has(Feature::JudgePodDeregister) {
+        lab.call(&jpd::judge(&jpd::not_ready(lab))).await;
+    }
     lab.call(&backend.deregister()).await;
     lab.call(&load_balancer.delete()).await;
 }

@@ -8,7 +8,8 @@ use crate::checks;
 use crate::fixture::placeholders::DriverAddress;
 use crate::fixture::{Fixture, Observe, read_known_failures};
 use crate::init;
-use crate::report::FailurePolicy;
+use crate::report::{FailOn, FailurePolicy};
+use crate::served::ServedFixture;
 use crate::settings::Settings;
 use std::path::PathBuf;
 
@@ -16,6 +17,8 @@ use std::path::PathBuf;
 pub(super) struct RunInputs {
     pub(super) fixture: Fixture,
     pub(super) path: Option<PathBuf>,
+    /// What is not used of a fixture that the driver serves; `None` when it serves none.
+    pub(super) ignored: Option<Vec<String>>,
     pub(super) settings: Settings,
 }
 
@@ -43,33 +46,28 @@ impl RunInputs {
     fn from(args: &RunArgs, path: Option<PathBuf>) -> Result<Self, CommandError> {
         let settings = settings(args)?;
         let ids: Vec<&str> = checks::all().map(|check| check.id).collect();
-        let mut fixture = match &path {
+        let fixture = match &path {
             Some(path) => Fixture::read(path, &ids).map_err(CommandError::usage)?,
             None => Fixture::default(),
         };
-        if let Some(known) = &args.known_failures {
-            let known = read_known_failures(known, &ids).map_err(CommandError::usage)?;
-            fixture.known_failures.extend(known);
-        }
-        if args.timeout.is_some() {
-            fixture.endpoint.timeout = None;
-            fixture.endpoint.timeouts.clear();
-        }
-        if let Some(Secret(url)) = &args.observe_url {
-            if let Some(problem) = crate::fixture::placeholders::url_problem(url) {
-                return Err(CommandError::usage(format!("--observe-url: {problem}")));
-            }
-            fixture.observe = Some(Observe::Url(url.clone()));
-        }
-        if let Some(command) = &args.observe_cmd {
-            let words = ["sh", "-c", command].map(str::to_owned);
-            fixture.observe = Some(Observe::Command(words.to_vec()));
-        }
         Ok(Self {
-            fixture,
+            fixture: with_flags(fixture, args, &ids)?,
             path,
+            ignored: None,
             settings,
         })
+    }
+
+    /// Uses the fixture that the driver serves.
+    pub(super) fn use_served(
+        &mut self,
+        served: ServedFixture,
+        args: &RunArgs,
+    ) -> Result<(), CommandError> {
+        let ids: Vec<&str> = checks::all().map(|check| check.id).collect();
+        self.fixture = with_flags(served.fixture, args, &ids)?;
+        self.ignored = Some(served.ignored);
+        Ok(())
     }
 
     pub(super) fn driver(&self, args: &RunArgs) -> Result<DriverSource, CommandError> {
@@ -96,14 +94,45 @@ impl RunInputs {
 
     /// The message about the fixture before the run.
     pub(super) fn fixture_message(&self, args: &RunArgs) -> String {
+        let found = |ignored: &Vec<String>| {
+            let source = self.fixture.source.as_deref().unwrap_or_default();
+            let lines = ignored.iter().map(|part| format!("\n  ignored: {part}"));
+            format!(
+                "fixture: {source}, served by the driver{}",
+                lines.collect::<String>()
+            )
+        };
         match &self.path {
-            None => "no fixture: the kit uses neutral values and skips more checks; `lbcf conformance init` writes a first one".to_owned(),
+            None => self.ignored.as_ref().map_or_else(|| "no fixture: the kit uses neutral values and skips more checks; `lbcf conformance init` writes a first one".to_owned(), found),
             Some(path) if args.fixture.is_none() => {
                 format!("fixture: {}, found in this folder", path.display())
             }
             Some(path) => format!("fixture: {}", path.display()),
         }
     }
+}
+
+/// A fixture with the values of the flags instead of its own.
+fn with_flags(mut fixture: Fixture, args: &RunArgs, ids: &[&str]) -> Result<Fixture, CommandError> {
+    if let Some(known) = &args.known_failures {
+        let known = read_known_failures(known, ids).map_err(CommandError::usage)?;
+        fixture.known_failures.extend(known);
+    }
+    if args.timeout.is_some() {
+        fixture.endpoint.timeout = None;
+        fixture.endpoint.timeouts.clear();
+    }
+    if let Some(Secret(url)) = &args.observe_url {
+        if let Some(problem) = crate::fixture::placeholders::url_problem(url) {
+            return Err(CommandError::usage(format!("--observe-url: {problem}")));
+        }
+        fixture.observe = Some(Observe::Url(url.clone()));
+    }
+    if let Some(command) = &args.observe_cmd {
+        let words = ["sh", "-c", command].map(str::to_owned);
+        fixture.observe = Some(Observe::Command(words.to_vec()));
+    }
+    Ok(fixture)
 }
 
 /// The path of a URL; empty, unless the URL is valid.
@@ -127,7 +156,8 @@ fn settings(args: &RunArgs) -> Result<Settings, CommandError> {
         time_scale: args.time_scale,
         wait: args.wait,
         policy: FailurePolicy {
-            fail_on: args.fail_on,
+            should: args.fail_on.contains(&FailOn::Should),
+            partial: args.fail_on.contains(&FailOn::Partial),
             strict_known: args.strict_known,
         },
         fail_fast: args.fail_fast,

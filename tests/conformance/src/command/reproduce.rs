@@ -68,10 +68,9 @@ pub(super) fn command_line(
     if args.time_scale.to_bits() != defaults.time_scale.to_bits() {
         line.flag("--time-scale", args.time_scale.to_string());
     }
-    if args.fail_on != FailOn::default() {
-        let name = args.fail_on.to_possible_value();
-        line.some("--fail-on", name.map(|name| name.get_name().to_owned()));
-    }
+    let more = args.fail_on.iter().filter(|what| **what != FailOn::Must);
+    let names = more.filter_map(|what| Some(what.to_possible_value()?.get_name().to_owned()));
+    line.list("--fail-on", &names.collect::<Vec<_>>());
     line.switch("--fail-fast", args.fail_fast);
     line.switch("--no-cleanup", args.no_cleanup);
     Ok(line.0.join(" "))

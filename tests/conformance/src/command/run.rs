@@ -20,15 +20,29 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 pub(super) async fn run(args: RunArgs) -> Result<Exit, CommandError> {
-    let given = RunInputs::read(&args)?;
+    let mut given = RunInputs::read(&args)?;
     let outputs = destinations::of(&args)?;
     let driver = given.driver(&args)?;
     let reproduce = reproduce::command_line(&args, &given, &driver)?;
     let mut signals =
         Signals::listen().map_err(|problem| CommandError::usage(format!("signals: {problem}")))?;
+    let settings = given.settings.clone();
+    let (transport, exec) = reached(&driver, &args.connection, &given.fixture.endpoint)?;
+    let mut suite = Suite::over(transport).settings(settings.clone());
+    if let Some(exec) = exec {
+        suite = suite.started(exec);
+    }
+    if given.path.is_none() {
+        let served = tokio::select! {
+            served = suite.served_fixture() => served.map_err(stop)?,
+            _ = signals.next() => return Ok(Exit::Interrupted),
+        };
+        if let Some(served) = served {
+            given.use_served(served, &args)?;
+        }
+    }
     print_error(&given.fixture_message(&args));
 
-    let settings = given.settings.clone();
     let planned = planned(
         &given.fixture,
         &settings,
@@ -37,7 +51,6 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, CommandError> {
     let (all, seed) = (checks::all().count(), settings.seed);
     print_error(&format!("{planned} of {all} checks can run; seed {seed}"));
 
-    let (transport, exec) = reached(&driver, &args.connection, &given.fixture.endpoint)?;
     let policy = settings.policy;
     let screen = Screen::on_stderr(planned, args.quiet, args.color, policy);
     let progress: Arc<dyn Progress> = if args.verbose {
@@ -46,13 +59,7 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, CommandError> {
         Arc::new(screen)
     };
     let cleans_up = settings.cleanup;
-    let mut suite = Suite::over(transport)
-        .fixture(given.fixture)
-        .settings(settings)
-        .progress(progress.clone());
-    if let Some(exec) = exec {
-        suite = suite.started(exec);
-    }
+    let suite = suite.fixture(given.fixture).progress(progress.clone());
 
     let outcome = until_signalled(suite, &mut signals, &*progress, cleans_up).await;
     progress.ended();

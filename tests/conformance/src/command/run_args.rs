@@ -149,7 +149,7 @@ pub struct RunArgs {
     pub timeout: Option<Duration>,
 
     /// Time limits: async=DURATION for an operation that is Running, total=DURATION for the run; may
-    /// be repeated [default: those of the fixture, else async=2m,total=10m]
+    /// be repeated [default: those of the fixture, else async=45s,total=10m]
     #[arg(
         long = "budget",
         env = "LBCF_CONFORMANCE_BUDGET",
@@ -164,15 +164,17 @@ pub struct RunArgs {
         value_parser = time_scale, help_heading = "Run")]
     pub time_scale: f64,
 
-    /// Which failures fail the run
+    /// What fails the run besides a failed MUST: should, a failed SHOULD; partial, a MUST that could
+    /// not be tested; both, separated by a comma
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_FAIL_ON",
-        value_name = "LEVEL",
+        value_name = "WHAT",
         default_value = "must",
+        value_delimiter = ',',
         help_heading = "Run"
     )]
-    pub fail_on: FailOn,
+    pub fail_on: Vec<FailOn>,
 
     /// Stop after the first check that fails
     #[arg(long, env = "LBCF_CONFORMANCE_FAIL_FAST", help_heading = "Run")]

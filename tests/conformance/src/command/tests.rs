@@ -1,7 +1,6 @@
 use super::inputs::{DriverSource, RunInputs};
 use super::*;
 use crate::output::{Format, Output};
-use crate::report::FailOn;
 use crate::settings::Profile;
 use clap::{CommandFactory as _, Parser};
 use std::path::PathBuf;
@@ -112,7 +111,7 @@ fn every_flag_reaches_the_settings() {
     assert_eq!(settings.async_budget, Some(Duration::from_secs(9)));
     assert_eq!(settings.total_budget, Some(Duration::from_secs(99)));
     assert_eq!(settings.time_scale.to_bits(), 0.5_f64.to_bits());
-    assert_eq!(settings.policy.fail_on, FailOn::Should);
+    assert!(settings.policy.should && !settings.policy.partial);
     assert!(settings.policy.strict_known && settings.fail_fast && !settings.cleanup);
     assert_eq!(settings.wait, Duration::from_secs(7));
     assert!(settings.verbose);

@@ -6,6 +6,7 @@ use crate::sync::lock;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::AsFd as _;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -61,6 +62,8 @@ struct Process {
 pub struct Exec {
     command: String,
     port: u16,
+    /// Whether its output is that of this process, too: its standard error.
+    is_shown: bool,
     process: Mutex<Option<Process>>,
     output: Arc<Mutex<VecDeque<String>>>,
     readers: Mutex<Vec<JoinHandle<()>>>,
@@ -72,6 +75,18 @@ impl Exec {
     /// # Errors
     /// [`ExecError`].
     pub fn start(command: &str) -> Result<Self, ExecError> {
+        Self::start_with(command, false)
+    }
+
+    /// The same, but what the driver writes appears on this process' standard error, and is not kept.
+    ///
+    /// # Errors
+    /// [`ExecError`].
+    pub fn start_shown(command: &str) -> Result<Self, ExecError> {
+        Self::start_with(command, true)
+    }
+
+    fn start_with(command: &str, is_shown: bool) -> Result<Self, ExecError> {
         if !command.contains("{port}") && !command.contains("PORT") {
             let command = command.to_owned();
             return Err(ExecError::NoPort { command });
@@ -79,6 +94,7 @@ impl Exec {
         let exec = Self {
             command: command.to_owned(),
             port: free_port().map_err(ExecError::Port)?,
+            is_shown,
             process: Mutex::new(None),
             output: Arc::default(),
             readers: Mutex::default(),
@@ -100,6 +116,15 @@ impl Exec {
     pub async fn restart(&self) -> Result<(), ExecError> {
         // Without SIGTERM, as when a machine fails.
         self.end(false).await;
+        self.spawn()
+    }
+
+    /// Stops the driver as [`stop`](Self::stop) does, and starts it again on the same port.
+    ///
+    /// # Errors
+    /// [`ExecError`].
+    pub async fn restart_gracefully(&self) -> Result<(), ExecError> {
+        self.end(true).await;
         self.spawn()
     }
 
@@ -139,7 +164,8 @@ impl Exec {
     }
 
     /// The exit status, such as `its process ended with exit status: 1`.
-    pub(super) fn state(&self) -> String {
+    #[must_use]
+    pub fn state(&self) -> String {
         let ended = lock(&self.process)
             .as_ref()
             .and_then(|process| process.ended);
@@ -167,21 +193,29 @@ impl Exec {
     }
 
     fn spawn(&self) -> Result<(), ExecError> {
+        let start_error = |source| ExecError::Start {
+            command: self.command.clone(),
+            source,
+        };
+        let output = || match self.is_shown {
+            true => std::io::stderr()
+                .as_fd()
+                .try_clone_to_owned()
+                .map(Stdio::from),
+            false => Ok(Stdio::piped()),
+        };
         let port = self.port.to_string();
         let mut child = Command::new("sh")
             .arg("-c")
             .arg(self.command.replace("{port}", &port))
             .env("PORT", &port)
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stdout(output().map_err(start_error)?)
+            .stderr(output().map_err(start_error)?)
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
-            .map_err(|source| ExecError::Start {
-                command: self.command.clone(),
-                source,
-            })?;
+            .map_err(start_error)?;
         let mut readers = lock(&self.readers);
         if let Some(stdout) = child.stdout.take() {
             readers.push(tokio::spawn(keep(stdout, self.output.clone())));

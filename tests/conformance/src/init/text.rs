@@ -21,8 +21,8 @@ pub(super) fn fixture(findings: &Findings) -> String {
 # are indented below it.
 #
 # Values are texts, as on the wire. In those of lbSpec, attributes and parameters, {{{{unique}}}} is
-# replaced by a name that no other check uses, and {{{{number}}}} by a number that is used once in a
-# run, from 20000 to 59999.
+# replaced by a name that no other check uses, and {{{{number}}}} by a port that is free and that no
+# other check and no other run uses: mostly from 20000 to 29999, or in the range of `numbers`.
 apiVersion: {API_VERSION}
 kind: {KIND}
 "
@@ -84,9 +84,12 @@ const REST: &str = r#"
 # Time limits.
 budgets:
   # For one operation, until it is no longer Running.
-  #async: 120s
+  #async: 45s
   # For the whole run.
   #total: 10m
+
+# The ports of {{number}}; without it those below the ephemeral ports of the machine.
+#numbers: {from: 20000, to: 29999}
 
 # Known failures with their reasons: they are reported, but do not fail the run.
 knownFailures:

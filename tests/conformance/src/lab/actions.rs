@@ -29,10 +29,17 @@ impl Lab {
             (None, _) => Err("the fixture does not define it".to_owned()),
         };
         restarted.map_err(|problem| CheckError::Skipped(format!("restart: {problem}")))?;
-        reachable::wait_for(&self.run).await.map_err(|problem| {
-            let got = format!("{problem}, {:?} after its restart", self.run.settings.wait);
-            Failure::new("the driver responds again after a restart", got).into()
-        })
+        let Err(problem) = reachable::wait_for(&self.run).await else {
+            return Ok(());
+        };
+        let got = format!("{problem}, {:?} after its restart", self.run.settings.wait);
+        let failure = Failure::new("the driver responds again after a restart", got);
+        // What it wrote last, rather than what this check usually finds.
+        let hint = match self.run.driver.last_output().await {
+            Some(output) => format!("the driver does not come up: {output}"),
+            None => "The driver does not come up: see its log.".to_owned(),
+        };
+        Err(CheckError::from(failure).hint(hint))
     }
 
     /// Makes the cloud fail, or work again.

@@ -47,6 +47,13 @@ impl WebhookCall {
         self
     }
 
+    /// The same call with another body, if that is a JSON object.
+    pub(crate) fn with_body(&self, body: &[u8]) -> Option<Self> {
+        let body = serde_json::from_slice(body).ok()?;
+        let own = self.clone();
+        Some(Self { body, ..own })
+    }
+
     pub(crate) fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
         self.body.insert(field.to_owned(), value.into());
         self

@@ -14,11 +14,10 @@ impl Lab {
     pub(crate) async fn observe(&self) -> Result<Option<Observation>, CheckError> {
         match &self.run.observer {
             None => Ok(None),
-            Some(observer) => observer
-                .observe()
-                .await
-                .map(Some)
-                .map_err(|error| CheckError::Skipped(error.to_string())),
+            Some(observer) => observer.observe().await.map(Some).map_err(|error| {
+                self.run.observer_failed(self.check.id, &error);
+                CheckError::Skipped(error.to_string())
+            }),
         }
     }
 
@@ -116,7 +115,12 @@ impl Lab {
             return Err(CheckError::Skipped("no observer".to_owned()));
         };
         let done = observer.modify(what, change).await;
-        done.map_err(|error| CheckError::Skipped(error.to_string()))
+        done.map_err(|error| {
+            if !error.is_unsupported() {
+                self.run.observer_failed(self.check.id, &error);
+            }
+            CheckError::Skipped(error.to_string())
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Polling an operation while it is `Running`.
 
 use super::{DriverReply, Lab, Status, WebhookCall};
-use crate::outcome::CheckError;
+use crate::outcome::{CheckError, Failure};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -18,36 +18,63 @@ impl Lab {
     /// recordID, after the driver's `minRetryDelayInSeconds`.
     ///
     /// # Errors
-    /// [`CheckError::Failed`], when there is no response, or the operation exceeds its budget.
+    /// [`CheckError::Failed`], when there is no response, or the operation exceeds its budget;
+    /// [`CheckError::Blocked`] by the check of the webhook, when none of its operations ever ended, or
+    /// it never responded.
     pub(crate) async fn until_done(&self, call: &WebhookCall) -> Result<DriverReply, CheckError> {
         let began = Instant::now();
-        let budget = self.run.fixture.budgets.asynchronous;
+        let (run, webhook) = (&self.run, call.webhook());
+        if run.is_silent(webhook) {
+            let failure = Failure::new(
+                format!("a response to {webhook}"),
+                "none to any call of it before, so it was not called again",
+            );
+            return Err(self.hopeless(webhook, failure.into()));
+        }
         let mut polls = 0;
         loop {
             let reply = self.call(call).await;
             if reply.operation_status()? != Status::Running {
+                run.operation_ended(webhook);
                 return Ok(reply);
             }
+            if run.never_ends(webhook) {
+                let got = "still Running, as each operation of it in this run";
+                let failed = reply
+                    .failed(format!("{webhook} done"), got)
+                    .hint(NEVER_ENDS);
+                return Err(self.hopeless(webhook, failed));
+            }
+            let budget = run.operation_budget();
             let wait = match reply.retry_delay() {
-                Some(delay) => self.run.settings.scaled(delay),
+                Some(delay) => run.settings.scaled(delay),
                 None => default_wait(polls),
             };
             if began.elapsed().saturating_add(wait) > budget {
+                run.operation_given_up(webhook);
                 let expected = format!("{} done within the budget of {budget:?}", call.webhook());
                 let got = format!(
                     "still Running after {:?} and {} calls",
                     began.elapsed(),
                     polls + 1
                 );
-                return Err(reply.failed(expected, got).hint(
-                    "Each call starts the operation again, its result is not found by the recordID, or it takes longer than budgets.async of the fixture.",
-                ));
+                return Err(reply.failed(expected, got).hint(NEVER_ENDS));
             }
             tokio::time::sleep(wait).await;
             polls += 1;
         }
     }
+
+    /// The failure of a webhook that another check covers, unless it is this one.
+    fn hopeless(&self, webhook: &str, error: CheckError) -> CheckError {
+        match self.run.basis(webhook) {
+            basis if basis == self.check.id => error,
+            basis => error.blocked_by(basis),
+        }
+    }
 }
+
+const NEVER_ENDS: &str = "Each call starts the operation again, its result is not found by the recordID, or it takes longer than budgets.async of the fixture (--budget async=…).";
 
 fn default_wait(polls: u32) -> Duration {
     let doubled =

@@ -5,7 +5,7 @@ use super::backend::{Backend, Source};
 use super::{Lab, LoadBalancer, sources};
 use crate::check::Feature;
 use crate::fixture::LoadBalancerSample;
-use crate::fixture::placeholders::Values;
+use crate::fixture::placeholders::{self, Values};
 use crate::outcome::{CheckError, CheckOutcome, Failure};
 use lbcf_driver_sdk::webhook::StringMap;
 use std::collections::HashSet;
@@ -18,12 +18,13 @@ impl Lab {
 
     /// A load balancer from a sample of the fixture, not created yet; empty without a sample.
     pub(crate) fn load_balancer_of(&self, sample: Option<&LoadBalancerSample>) -> LoadBalancer {
-        let values = self.placeholder_values();
+        let sample = sample.map(|sample| {
+            let maps = [&sample.lb_spec, &sample.attributes];
+            self.placeholder_values(&maps).fill_sample(sample)
+        });
         LoadBalancer {
             uid: self.uid(),
-            sample: sample
-                .map(|sample| values.fill_sample(sample))
-                .unwrap_or_default(),
+            sample: sample.unwrap_or_default(),
             lb_info: StringMap::new(),
         }
     }
@@ -39,7 +40,7 @@ impl Lab {
 
     /// A map of the fixture with its placeholders replaced.
     pub(crate) fn filled(&self, map: &StringMap) -> StringMap {
-        self.placeholder_values().fill_map(map)
+        self.placeholder_values(&[map]).fill_map(map)
     }
 
     /// A load balancer that exists.
@@ -301,9 +302,12 @@ impl Lab {
         sources::Addresses { check: self.index }
     }
 
-    /// New values for the placeholders of the fixture.
-    fn placeholder_values(&self) -> Values {
-        let nth = usize::from(self.index) * 300 + self.next() as usize % 300;
-        Values::nth(self.unique(), 0, nth)
+    /// New values for the placeholders in these maps of the fixture.
+    fn placeholder_values(&self, maps: &[&StringMap]) -> Values {
+        let has_number = maps.iter().any(|map| placeholders::has_number(map));
+        Values {
+            unique: self.unique(),
+            number: if has_number { self.number() } else { 0 },
+        }
     }
 }

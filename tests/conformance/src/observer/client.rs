@@ -5,11 +5,15 @@ use crate::fixture::Observe;
 use crate::program;
 use crate::transport::{Request, Transport, TransportError};
 use bytes::Bytes;
+use futures::future::{BoxFuture, FutureExt as _, TryFutureExt as _};
 use http::Method;
 use serde_json::Value;
 use std::time::Duration;
+use tokio::time::Instant;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
+/// The waits before an observer that failed is asked again.
+const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
 /// The longest quoted part of a wrong response, in characters.
 const EXCERPT: usize = 300;
 
@@ -28,6 +32,14 @@ pub enum Observer {
 pub struct ObserverError {
     from: String,
     problem: String,
+    is_unsupported: bool,
+}
+
+impl ObserverError {
+    /// Whether the observer does not offer what was asked for, which is no failure.
+    pub(crate) const fn is_unsupported(&self) -> bool {
+        self.is_unsupported
+    }
 }
 
 impl Observer {
@@ -45,11 +57,16 @@ impl Observer {
         })
     }
 
-    /// Reads the state of the cloud.
+    /// Reads the state of the cloud. Where that fails, it is tried twice more, unless the observer took
+    /// its whole time.
     ///
     /// # Errors
     /// [`ObserverError`], when there is no valid response within 30 s.
     pub async fn observe(&self) -> Result<Observation, ObserverError> {
+        tried(|| self.observe_once().boxed()).await
+    }
+
+    async fn observe_once(&self) -> Result<Observation, ObserverError> {
         let seen = match self {
             Self::Path(transport, path) => {
                 let request = Request::new(Method::GET, path);
@@ -74,20 +91,22 @@ impl Observer {
     }
 
     /// Changes the cloud without the driver: `foreign` registers a backend, `unbind` deregisters
-    /// one, `attributes` changes those of a load balancer.
+    /// one, `attributes` changes those of a load balancer. Tried again like [`observe`](Self::observe):
+    /// each of them may be made twice.
     ///
     /// # Errors
     /// [`ObserverError`], when that fails or is not supported.
     pub async fn modify(&self, what: &str, change: &Value) -> Result<(), ObserverError> {
         let Self::Path(transport, path) = self else {
-            return Err(self.error("a program only shows the state".to_owned()));
+            return Err(self.unsupported("a program only shows the state".to_owned()));
         };
         let path = match path.as_str() {
             "" => what.to_owned(),
             path => format!("{path}/{what}"),
         };
         let request = Request::post(path, change.to_string());
-        self.send(transport, &request).await.map(drop)
+        let send = || self.send(transport, &request).map_ok(drop).boxed();
+        tried(send).await
     }
 
     async fn send(&self, transport: &Transport, request: &Request) -> Result<Bytes, ObserverError> {
@@ -98,13 +117,24 @@ impl Observer {
         if (200..300).contains(&received.status) {
             return Ok(received.body);
         }
-        Err(self.error(format!(
+        let problem = format!(
             "{} {} returned HTTP {}: {}",
             request.method,
             transport.url_of(&request.path),
             received.status,
             excerpt(&received.body).trim()
-        )))
+        );
+        Err(match received.status {
+            404 | 405 | 501 => self.unsupported(problem),
+            _ => self.error(problem),
+        })
+    }
+
+    fn unsupported(&self, problem: String) -> ObserverError {
+        ObserverError {
+            is_unsupported: true,
+            ..self.error(problem)
+        }
     }
 
     fn error(&self, problem: String) -> ObserverError {
@@ -112,8 +142,28 @@ impl Observer {
             Self::Path(transport, path) => transport.url_of(path),
             Self::Command(command) => command.join(" "),
         };
-        ObserverError { from, problem }
+        ObserverError {
+            from,
+            problem,
+            is_unsupported: false,
+        }
     }
+}
+
+/// Calls until it succeeds, three times at most, and no more once the observer took its whole time.
+async fn tried<'a, T>(
+    call: impl Fn() -> BoxFuture<'a, Result<T, ObserverError>>,
+) -> Result<T, ObserverError> {
+    let began = Instant::now();
+    for pause in PAUSES {
+        match call().await {
+            Err(error) if !error.is_unsupported && began.elapsed() + pause < TIMEOUT => {
+                tokio::time::sleep(pause).await;
+            }
+            done => return done,
+        }
+    }
+    call().await
 }
 
 fn excerpt(body: &[u8]) -> String {

@@ -4,7 +4,7 @@ use super::text::{one_line, shown};
 use crate::report::{CheckResult, FailurePolicy, Report, Status};
 use std::fmt::Write as _;
 
-/// An error for each check that fails the run; a warning for other failures and for resources that
+/// An error for each check that fails the run, and for a broken observer; a warning for other failures and for resources that
 /// are left behind.
 pub(super) fn render(report: &Report, policy: FailurePolicy) -> String {
     let mut text = String::new();
@@ -22,6 +22,9 @@ pub(super) fn render(report: &Report, policy: FailurePolicy) -> String {
     }
     for left in &report.left_behind {
         line(&mut text, "warning", "Left behind", &shown(left));
+    }
+    for failure in &report.observer_failures {
+        line(&mut text, "error", "The observer failed", &shown(failure));
     }
     text
 }

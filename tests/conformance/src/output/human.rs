@@ -58,7 +58,11 @@ fn head(page: &mut Page, report: &Report) {
         format!("profile {}", report.profile),
         format!("seed {}", report.seed),
         match &report.fixture_digest {
-            Some(digest) => format!("fixture {}", digest.chars().take(12).collect::<String>()),
+            Some(digest) => {
+                let digest: String = digest.chars().take(12).collect();
+                let source = report.fixture.iter().map(|source| format!(" {source}"));
+                format!("fixture{} {digest}", source.collect::<String>())
+            }
             None => "no fixture".to_owned(),
         },
         if report.observer {

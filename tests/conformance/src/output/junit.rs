@@ -42,6 +42,9 @@ fn suite(
     ] {
         suite.add_property(Property::new(name, one_line(value)));
     }
+    for failure in &report.observer_failures {
+        suite.add_property(Property::new("observerFailure", one_line(failure)));
+    }
     for result in results {
         let name = format!("level.{}", one_line(&result.id));
         suite.add_property(Property::new(name, result.level.to_string()));

@@ -34,6 +34,7 @@ pub(super) fn render(report: &Report, policy: FailurePolicy) -> String {
         .collect();
     list(&mut text, "Unexpected passes", &passes);
     list(&mut text, "Left behind, please remove", &report.left_behind);
+    list(&mut text, "The observer failed", &report.observer_failures);
     list(&mut text, "To run more checks", &report.hints);
     text
 }

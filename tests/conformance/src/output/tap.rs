@@ -33,6 +33,9 @@ pub(super) fn render(
     for left in &report.left_behind {
         let _ = writeln!(tap, "# left behind: {}", one_line(left));
     }
+    for failure in &report.observer_failures {
+        let _ = writeln!(tap, "# the observer failed: {}", one_line(failure));
+    }
     Ok(tap)
 }
 

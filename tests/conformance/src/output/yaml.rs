@@ -24,6 +24,9 @@ pub struct ConformanceReport {
     pub mode: String,
     /// The seed of the run.
     pub seed: u64,
+    /// Where the fixture came from: a file, or the URL that served it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixture: Option<String>,
     /// SHA-256 of the fixture, unless the run had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixture_digest: Option<String>,
@@ -96,6 +99,7 @@ impl ConformanceReport {
             driver: report.driver.clone(),
             mode: report.profile.clone(),
             seed: report.seed,
+            fixture: report.fixture.clone(),
             fixture_digest: report.fixture_digest.clone(),
             observer: report.observer,
             result: report.summary.result,

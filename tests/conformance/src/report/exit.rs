@@ -1,6 +1,6 @@
 //! The exit code of a run.
 
-use super::{CheckResult, FailurePolicy, Report, SkipKind};
+use super::{CheckResult, FailurePolicy, Outcome, Report, SkipKind};
 use crate::check::Level;
 
 /// The exit codes of `lbcf conformance`.
@@ -10,7 +10,7 @@ pub enum Exit {
     Passed,
     /// A check failed, or a MUST could not be finished.
     Failed,
-    /// Invalid arguments or an invalid fixture; not the exit code of a report.
+    /// Invalid arguments, an invalid fixture, or an observer that failed.
     Usage,
     /// The driver cannot be reached.
     Unreachable,
@@ -37,8 +37,9 @@ impl Exit {
     /// The exit code of a report.
     ///
     /// The first that applies: the run was interrupted; a result fails the run; the driver stopped
-    /// responding; a MUST did not finish, because an incomplete run must not count as passed; resources
-    /// are left behind.
+    /// responding; a MUST did not finish, because an incomplete run must not count as passed; the
+    /// observer failed, because checks were skipped for it; with `--fail-on partial`, the result is
+    /// *partial*; resources are left behind.
     ///
     /// ```
     /// assert_eq!(lbcf_conformance::report::Exit::Unreachable.code(), 3);
@@ -52,6 +53,10 @@ impl Exit {
         } else if report.unreachable.is_some() {
             Self::Unreachable
         } else if report.results.iter().any(is_broken_off) {
+            Self::Failed
+        } else if !report.observer_failures.is_empty() {
+            Self::Usage
+        } else if policy.partial && report.summary.result == Outcome::Partial {
             Self::Failed
         } else if !report.left_behind.is_empty() {
             Self::LeftBehind

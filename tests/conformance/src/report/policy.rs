@@ -3,21 +3,25 @@
 use super::{CheckResult, Outcome, SkipKind, Status, Summary};
 use crate::check::Level;
 
-/// Which failures fail the run: `--fail-on`.
+/// What fails the run besides a failed MUST: `--fail-on`, which may name several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum FailOn {
-    /// Those of the level MUST.
+    /// Nothing more.
     #[default]
     Must,
-    /// Those of the level SHOULD, too.
+    /// A failed SHOULD.
     Should,
+    /// The result *partial*: a MUST that applies to the driver was not tested, or is a known failure.
+    Partial,
 }
 
 /// Which results fail a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FailurePolicy {
-    /// The level of failures that fail the run: `--fail-on`.
-    pub fail_on: FailOn,
+    /// Whether a failed SHOULD fails the run: `--fail-on should`.
+    pub should: bool,
+    /// Whether the result *partial* fails the run, although no single result does: `--fail-on partial`.
+    pub partial: bool,
     /// Whether a known failure that passed counts as a failure: `--strict-known`.
     pub strict_known: bool,
 }
@@ -25,16 +29,15 @@ pub struct FailurePolicy {
 impl FailurePolicy {
     /// Whether this result fails the run.
     ///
-    /// A known failure does not, whatever its level is. For a MUST that did not finish see
-    /// [`Exit::of`](super::Exit::of).
+    /// A known failure does not, whatever its level is. For a MUST that was not tested or did not finish
+    /// see [`Exit::of`](super::Exit::of).
     #[must_use]
     pub fn fails(&self, result: &CheckResult) -> bool {
         match result.status {
             Status::Passed => self.strict_known && result.is_unexpected_pass(),
             Status::Skipped => false,
             Status::Failed => {
-                result.known.is_none()
-                    && (result.level == Level::Must || self.fail_on == FailOn::Should)
+                result.known.is_none() && (result.level == Level::Must || self.should)
             }
         }
     }

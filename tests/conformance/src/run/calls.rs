@@ -56,6 +56,10 @@ impl Run {
         kind: RequestKind,
         timeout: Duration,
     ) -> Arc<Exchange> {
+        let timeout = match webhook {
+            Some(webhook) => lock(&self.patience).timeout(webhook, timeout),
+            None => timeout,
+        };
         let began = Instant::now();
         let outcome = self.transport.send(request, timeout).await;
         let about = ExchangeInfo {
@@ -82,6 +86,7 @@ impl Run {
         };
         let exchange = self.record.add(about, sent, outcome);
         self.watch_silence(&exchange);
+        lock(&self.patience).note(&exchange);
         exchange
     }
 }

@@ -17,8 +17,6 @@ use tokio::time::Instant;
 
 /// The time limit of a whole cleanup.
 const TOTAL_LIMIT: Duration = Duration::from_secs(60);
-/// The time limit of one resource.
-const RESOURCE_LIMIT: Duration = Duration::from_secs(30);
 /// The default wait between two calls.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The number of calls in a row without a response that end a cleanup.
@@ -76,7 +74,10 @@ pub(super) async fn left_behind(run: &Run, before: Option<&Observation>) -> Vec<
         .ledger
         .all()
         .iter()
-        .map(|(check, made)| format!("{} (created by {check})", made.described()))
+        .map(|(check, made)| {
+            let (what, call) = (made.described(), made.created_by());
+            format!("{what} (created by {check}: {call})")
+        })
         .collect();
     let (Some(observer), Some(before)) = (&run.observer, before) else {
         return left;
@@ -87,14 +88,35 @@ pub(super) async fn left_behind(run: &Run, before: Option<&Observation>) -> Vec<
                 let lb_info = serde_json::to_string(&load_balancer.lb_info).unwrap_or_default();
                 if !left.iter().any(|line| line.contains(&lb_info)) {
                     left.push(format!(
-                        "a load balancer with lbInfo {lb_info}, which did not exist before the run"
+                        "a load balancer with lbInfo {lb_info}, which did not exist before the run{}",
+                        creator(run, &load_balancer.lb_info)
                     ));
                 }
             }
         }
-        Err(error) => left.push(format!("unknown resources: {error}")),
+        Err(error) => {
+            run.observer_failed("the end of the run", &error);
+            left.push(format!("unknown resources: {error}"));
+        }
     }
     left
+}
+
+/// The check and the call whose response names this load balancer first, in parentheses.
+fn creator(run: &Run, lb_info: &StringMap) -> String {
+    let created = run.record.all().into_iter().find(|exchange| {
+        exchange.webhook == Some("createLoadBalancer")
+            && DriverReply::new(exchange.clone()).string_map("lbInfo") == *lb_info
+    });
+    let Some(exchange) = created else {
+        return " (no response to createLoadBalancer names it)".to_owned();
+    };
+    let by = exchange.check.unwrap_or("the cleanup of the run");
+    let body = serde_json::from_slice::<Value>(&exchange.sent.body).unwrap_or_default();
+    match body["recordID"].as_str() {
+        Some(id) => format!(" (created by {by}: createLoadBalancer under recordID {id})"),
+        None => format!(" (created by {by}: createLoadBalancer without a recordID)"),
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,8 +138,7 @@ impl Cleanup<'_> {
     }
 
     async fn delete(&self, made: &CreatedResource) {
-        let limit = RESOURCE_LIMIT.min(self.run.fixture.budgets.asynchronous);
-        let until = self.until.min(Instant::now() + limit);
+        let until = self.until.min(Instant::now() + self.run.operation_budget());
         let deleted = match made {
             CreatedResource::Backend { ensure } => {
                 self.until_done(&deregister(ensure), until).await
@@ -152,16 +173,24 @@ impl Cleanup<'_> {
         until: Instant,
     ) -> Result<DriverReply, CleanupError> {
         let run = self.run;
+        let began = Instant::now();
         let mut failures = 0;
-        while !self.is_hopeless(until) {
+        while !self.is_hopeless(until) && !run.is_silent(call.webhook()) {
             let left = until.saturating_duration_since(Instant::now());
             let timeout = run.timeout(call.webhook()).min(left);
             let reply = run.call(None, call, timeout).await;
             let status = reply.status();
+            if matches!(status, Some(Status::Succ | Status::Fail)) {
+                run.operation_ended(call.webhook());
+            }
             let wait = match status {
                 Some(Status::Succ) => {
                     self.stuck.store(0, Ordering::Relaxed);
                     return Ok(reply);
+                }
+                // It had its time.
+                Some(Status::Running) if run.never_ends(call.webhook()) => {
+                    return Err(CleanupError::StillRunning);
                 }
                 Some(Status::Running) => reply
                     .retry_delay()
@@ -173,8 +202,11 @@ impl Cleanup<'_> {
                 }
                 _ => return Err(CleanupError::Failed),
             };
-            if wait > until.saturating_duration_since(Instant::now()) {
+            if wait >= until.saturating_duration_since(Instant::now()) {
                 if status == Some(Status::Running) {
+                    if began.elapsed().saturating_add(wait) >= run.operation_budget() {
+                        run.operation_given_up(call.webhook());
+                    }
                     self.stuck.fetch_add(1, Ordering::Relaxed);
                     return Err(CleanupError::StillRunning);
                 }

@@ -2,9 +2,10 @@
 //! a driver that has stopped.
 
 use super::{Run, StopReason};
+use crate::driver::Driver;
 use crate::exchange::NoResponse;
 use crate::outcome::{CheckError, CheckOutcome};
-use crate::transport::Request;
+use crate::transport::{Request, Transport};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -21,11 +22,23 @@ const EXIT_LIMIT: Duration = Duration::from_millis(500);
 /// The last problem, when the driver does not respond within `--wait`.
 pub(crate) async fn wait_for(run: &Run) -> Result<(), NoResponse> {
     let until = (Instant::now() + run.settings.wait).min(run.deadline);
+    wait_until(&run.transport, &run.driver, until).await
+}
+
+/// Waits until the driver responds, before there is a run.
+///
+/// # Errors
+/// The last problem, when it does not respond by then.
+pub(crate) async fn wait_until(
+    transport: &Transport,
+    driver: &Driver,
+    until: Instant,
+) -> Result<(), NoResponse> {
     loop {
         let left = until.saturating_duration_since(Instant::now());
-        match probe(run, PROBE_TIMEOUT.min(left.max(PROBE_PAUSE))).await {
+        match probe(transport, PROBE_TIMEOUT.min(left.max(PROBE_PAUSE))).await {
             Ok(()) => return Ok(()),
-            Err(problem) if Instant::now() + PROBE_PAUSE >= until || run.driver.has_ended() => {
+            Err(problem) if Instant::now() + PROBE_PAUSE >= until || driver.has_ended() => {
                 return Err(problem);
             }
             Err(_) => tokio::time::sleep(PROBE_PAUSE).await,
@@ -41,7 +54,7 @@ pub(super) async fn after_failure(run: &Run, check: &'static str) {
     let timeout = run.timeout("healthz").min(PROBE_TIMEOUT);
     let until = Instant::now() + RESTART_LIMIT;
     loop {
-        let problem = match probe(run, timeout).await {
+        let problem = match probe(&run.transport, timeout).await {
             Ok(()) => return,
             // A process that the kit started is not restarted by a supervisor.
             Err(_) if run.driver.has_ended() => run.driver.exit_state().unwrap_or_default(),
@@ -85,7 +98,7 @@ pub(super) async fn add_process_exit(run: &Run, check: &'static str, outcome: &m
     }
 }
 
-async fn probe(run: &Run, timeout: Duration) -> Result<(), NoResponse> {
+async fn probe(transport: &Transport, timeout: Duration) -> Result<(), NoResponse> {
     let request = Request::post("healthz", "{}");
-    run.transport.send(&request, timeout).await.map(drop)
+    transport.send(&request, timeout).await.map(drop)
 }

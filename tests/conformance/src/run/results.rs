@@ -2,7 +2,7 @@
 
 use super::{Run, StopReason};
 use crate::check::Check;
-use crate::outcome::{CheckError, CheckOutcome};
+use crate::outcome::{CheckError, CheckOutcome, Failure};
 use crate::report::{
     CheckResult, ExchangeReport, FailureReport, Report, SkipKind, Status, Summary,
 };
@@ -82,6 +82,7 @@ pub(super) fn report(
         profile: profile.to_owned(),
         observer: run.observer.is_some(),
         features: run.features.iter().copied().collect(),
+        fixture: run.fixture.source.clone(),
         fixture_digest: run.fixture.digest.clone(),
         reproduce: String::new(),
         summary: Summary::of(&results, run.settings.policy),
@@ -90,6 +91,7 @@ pub(super) fn report(
         left_behind,
         interrupted: stopped == Some(StopReason::Interrupted),
         unreachable: stopped.as_ref().and_then(StopReason::unreachable),
+        observer_failures: run.observer_failures(),
     }
 }
 
@@ -144,20 +146,21 @@ fn result_given(run: &Run, finished: &FinishedCheck, failed: &[&str]) -> CheckRe
         Completion::Ran(Err(CheckError::Skipped(reason))) => {
             skip(SkipKind::Missing, reason.clone());
         }
-        Completion::Ran(Err(CheckError::Blocked { by, failure })) if failed.contains(by) => {
+        Completion::Ran(Err(CheckError::Blocked { by, failure, .. })) if failed.contains(by) => {
             skip(
                 SkipKind::Missing,
                 format!("depends on {by}: {}", failure.got),
             );
         }
-        Completion::Ran(Err(CheckError::Blocked { failure, .. } | CheckError::Failed(failure))) => {
-            let mut failure = failure.clone();
-            failure.expected = shortened(failure.expected);
-            failure.got = shortened(failure.got);
-            result.status = Status::Failed;
-            result.reason = format!("expected {}; got {}", failure.expected, failure.got);
-            result.failure = Some(FailureReport::of(&failure, check.typical));
-            result.known = run.fixture.known_failures.get(check.id).cloned();
+        Completion::Ran(Err(error)) => {
+            if let Some(mut failure) = shown(error) {
+                failure.expected = shortened(failure.expected);
+                failure.got = shortened(failure.got);
+                result.status = Status::Failed;
+                result.reason = format!("expected {}; got {}", failure.expected, failure.got);
+                result.failure = Some(FailureReport::of(&failure, check.typical));
+                result.known = run.fixture.known_failures.get(check.id).cloned();
+            }
         }
     }
     result.reason = shortened(result.reason);
@@ -173,6 +176,29 @@ fn result_given(run: &Run, finished: &FinishedCheck, failed: &[&str]) -> CheckRe
             .collect();
     }
     result
+}
+
+/// The failure as people see it. The typical cause of a check would mislead where a step before its
+/// subject failed.
+fn shown(error: &CheckError) -> Option<Box<Failure>> {
+    match error {
+        CheckError::Skipped(_) => None,
+        CheckError::Blocked {
+            by,
+            failure,
+            is_setup: true,
+        } => {
+            let mut failure = failure.clone();
+            failure.expected = format!("in the setup: {}", failure.expected);
+            let hint = failure.hint.take().unwrap_or_default();
+            let hint = format!(
+                "This step comes before what the check is about. {by} tests it and did not fail in this run, so it fails now and then, or only besides other calls. {hint}"
+            );
+            failure.hint = Some(hint.trim_end().to_owned());
+            Some(failure)
+        }
+        CheckError::Blocked { failure, .. } | CheckError::Failed(failure) => Some(failure.clone()),
+    }
 }
 
 /// Cuts a text, because responses of drivers may be long.

@@ -2,7 +2,7 @@
 
 use super::samples::{self, NASTY};
 use lbcf_conformance::output::{Color, Format, Output, Show, read, render};
-use lbcf_conformance::report::{FailOn, FailurePolicy};
+use lbcf_conformance::report::FailurePolicy;
 use std::path::{Path, PathBuf};
 
 /// The files' names, as `formats/check.py` reads them.
@@ -154,7 +154,8 @@ fn a_should_is_red_only_where_it_counts() {
     let report = samples::sample();
     let strict = Show {
         policy: FailurePolicy {
-            fail_on: FailOn::Should,
+            should: true,
+            partial: false,
             strict_known: true,
         },
         ..Show::default()

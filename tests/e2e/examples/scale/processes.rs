@@ -209,17 +209,14 @@ impl System {
         figures.add("registering", took.as_secs_f64(), "s");
         let rate = pods as f64 / took.as_secs_f64();
         figures.add("registered", rate, "backends/s");
-        let per_pod = |count: f64| count / pods as f64;
-        for (name, at) in [
-            ("controller, processor time of registering", 0),
-            ("local-cluster, processor time of registering", 1),
-            ("mock-driver, processor time of registering", 2),
-        ] {
-            let took = after.cpu[at] - before.cpu[at];
-            figures.add(name, per_pod(took.as_secs_f64() * 1e3), "ms a backend");
-        }
-        let requests = after.requests - before.requests;
-        figures.add("requests to the API server", per_pod(requests), "a backend");
+        let names = [
+            "controller, processor time of registering",
+            "local-cluster, processor time of registering",
+            "mock-driver, processor time of registering",
+        ];
+        after.add_cpu(figures, names, &before, pods);
+        let requests = (after.requests - before.requests) / pods as f64;
+        figures.add("requests to the API server", requests, "a backend");
     }
 
     async fn change_weight(&self, pods: usize, figures: &mut Figures) {
@@ -299,6 +296,12 @@ impl System {
         figures.add("deregistering", began.elapsed().as_secs_f64(), "s");
         sleep(REST).await;
         let after = self.activity().await;
+        let names = [
+            "controller, processor time of deregistering",
+            "local-cluster, processor time of deregistering",
+            "mock-driver, processor time of deregistering",
+        ];
+        after.add_cpu(figures, names, &before, pods);
         let requests = (after.requests - before.requests) / pods as f64;
         figures.add("requests of deregistering", requests, "a backend");
     }
@@ -354,6 +357,16 @@ struct Activity {
     calls: Value,
 }
 
+impl Activity {
+    /// Adds the processor time of each process since `before`.
+    fn add_cpu(&self, figures: &mut Figures, names: [&'static str; 3], before: &Self, pods: usize) {
+        for (name, (after, before)) in names.into_iter().zip(self.cpu.iter().zip(before.cpu)) {
+            let took = (*after - before).as_secs_f64() * 1e3;
+            figures.add(name, took / pods as f64, "ms a backend");
+        }
+    }
+}
+
 /// When each record's call of ensureBackend after the call `since` was first seen, for so many of them.
 async fn watch_ensured(mock: Client, mut since: u64, count: usize) -> HashMap<String, Instant> {
     let mut ensured = HashMap::new();
@@ -394,9 +407,10 @@ fn is_ready(pod: &Pod) -> bool {
     conditions.any(|condition| condition.type_ == "Ready" && condition.status == "True")
 }
 
-/// The webhook calls that the mock received, without those one by one.
+/// How many webhook calls the mock received. None of them is after the last possible one.
 async fn calls(mock: &Client) -> Value {
-    parsed(&text(mock, "/_mock/requests?recordID=none").await)
+    let path = format!("/_mock/requests?since={}", u64::MAX);
+    parsed(&text(mock, &path).await)
 }
 
 async fn text(client: &Client, path: &str) -> String {

@@ -8,7 +8,10 @@ use lbcf_cli::watched_cluster::WatchedCluster;
 use lbcf_controller::api::BackendGroup;
 use lbcf_e2e::manifests::{self, GROUP, LB, NAMESPACE};
 use lbcf_e2e::{World, needs_embedded, until_is};
-use mock_driver::{Cloud, Endpoint, MockOptions, MockServer, Target, Traffic, TrafficOptions};
+use mock_driver::{
+    Cloud, CreationPace, Endpoint, ListenerProtocol, LoadBalancerType, MockOptions, MockServer,
+    NewLoadBalancer, Target, Traffic, TrafficOptions,
+};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -70,11 +73,15 @@ async fn the_page_follows_the_cloud_and_switches_faults() {
         world.cloud.has_outage()
     })
     .await;
-    let checked = "document.getElementById('outage').getAttribute('aria-checked')";
-    until_is("the switch is on", json!("true"), async || {
-        browser.value(checked).await
-    })
-    .await;
+    // Before the page shows it, pressing the switch again would do the same again.
+    let until_on = async |id: &str| {
+        let checked = format!("document.getElementById('{id}').getAttribute('aria-checked')");
+        until_is("the switch is on", json!("true"), async || {
+            browser.value(&checked).await
+        })
+        .await;
+    };
+    until_on("outage").await;
     assert_eq!(
         browser.value("document.activeElement.id").await,
         "outage",
@@ -92,6 +99,7 @@ async fn the_page_follows_the_cloud_and_switches_faults() {
         world.cloud.faults().list().len()
     })
     .await;
+    until_on("fault-0").await;
     browser.press("fault-0").await;
     until_is("a switch removes its rule", 0, async || {
         world.cloud.faults().list().len()
@@ -214,6 +222,9 @@ async fn d81_the_page_shows_what_differs_until_the_controller_has_repaired_it() 
         browser.value("document.documentElement.scrollWidth").await,
         380
     );
+    browser
+        .value("document.querySelector('#differences').scrollIntoView()")
+        .await;
     browser.screenshot("differences").await;
 
     world.cloud.unbind(&endpoint, "192.0.2.7:80").unwrap();
@@ -289,6 +300,50 @@ async fn the_page_shows_connections_and_a_backend_that_drains() {
             !text.contains(&address)
         })
         .await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn the_page_shows_a_creation_until_it_is_released() {
+    let cloud = Cloud::empty();
+    let any_port = "127.0.0.1:0".parse().unwrap();
+    let mock = MockServer::start(cloud.clone(), any_port, MockOptions::default());
+    let mock = mock.await.unwrap();
+    let wide = json!({"args": ["--window-size=1280,900"]});
+    let Some(browser) = Browser::open(&mock.url(), wide).await else {
+        return;
+    };
+    browser
+        .until(LOAD_BALANCERS, "there is nothing yet", |text| {
+            text.contains("no load balancer yet")
+        })
+        .await;
+    let new = NewLoadBalancer {
+        vpc: "vpc-1".into(),
+        kind: LoadBalancerType::Internal,
+        protocol: ListenerProtocol::Tcp,
+        port: 80,
+        rule: None,
+    };
+    let created = cloud.create("token", new, BTreeMap::default(), CreationPace::Held);
+    created.unwrap();
+    browser
+        .until(LOAD_BALANCERS, "its stage is shown", |text| {
+            text.contains("lb-00000001") && text.contains("creating CLB instance")
+        })
+        .await;
+    browser.press("release").await;
+    browser
+        .until(LOAD_BALANCERS, "it is complete", |text| {
+            text.contains("lbl-00000001") && !text.contains("creating")
+        })
+        .await;
+    let seconds = cloud.clock().now().as_secs();
+    browser.press("minute").await;
+    until_is("the button moves the clock", true, async || {
+        cloud.clock().now().as_secs() >= seconds + 60
+    })
+    .await;
     browser.close().await;
 }
 

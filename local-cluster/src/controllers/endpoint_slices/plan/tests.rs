@@ -45,6 +45,14 @@ fn after(existing: &[Arc<Stored>], plan: SlicePlan) -> Vec<Arc<Stored>> {
     all.into_values().collect()
 }
 
+fn plan(
+    service: &Object,
+    families: &[(&str, Vec<EndpointGroup>)],
+    existing: &[Arc<Stored>],
+) -> SlicePlan {
+    super::plan(service, families, existing, Scope::All)
+}
+
 fn writes(plan: &SlicePlan) -> [usize; 3] {
     [plan.create.len(), plan.update.len(), plan.delete.len()]
 }
@@ -151,4 +159,49 @@ fn slices_of_another_address_family_are_deleted() {
     let made = after(&[], plan(&service(), &four(vec![group(80, [1])]), &[]));
     let next = plan(&service(), &six(vec![]), &made);
     assert_eq!(writes(&next), [1, 0, 1]);
+}
+
+#[test]
+fn planning_the_pods_that_changed_is_planning_all() {
+    let mut random = fastrand::Rng::with_seed(16);
+    let (mut ports_of, mut state) = (BTreeMap::new(), Vec::new());
+    for _ in 0..300 {
+        let mut changed = BTreeSet::new();
+        for _ in 0..random.usize(1..20) {
+            let number = random.usize(0..400);
+            changed.insert(format!("u{number:04}"));
+            match random.u8(0..4) {
+                0 => _ = ports_of.remove(&number),
+                1 => _ = ports_of.insert(number, (81, random.bool())),
+                _ => _ = ports_of.insert(number, (80, random.bool())),
+            }
+        }
+        let wanted = |is_wanted: &dyn Fn(&str) -> bool| {
+            let mut groups: Vec<EndpointGroup> = Vec::new();
+            for (number, (port, ready)) in &ports_of {
+                let mut endpoint = endpoint(*number);
+                if !is_wanted(&identity(&endpoint)) {
+                    continue;
+                }
+                endpoint["conditions"] = json!({"ready": ready});
+                let new = group(*port, []);
+                match groups.iter_mut().find(|group| group.ports == new.ports) {
+                    Some(group) => group.endpoints.push(endpoint),
+                    None => groups.push(EndpointGroup {
+                        endpoints: vec![endpoint],
+                        ..new
+                    }),
+                }
+            }
+            four(groups)
+        };
+        let part = wanted(&|uid| changed.contains(uid));
+        let next = super::plan(&service(), &part, &state, Scope::Pods(&changed));
+        state = after(&state, next);
+        // Nothing is left to do for all of them, and no endpoint is lost or there twice.
+        let all = wanted(&|_| true);
+        assert_eq!(writes(&plan(&service(), &all, &state)), [0, 0, 0]);
+        let endpoints = state.iter().map(|it| list(&it.object, "endpoints").len());
+        assert_eq!(endpoints.sum::<usize>(), ports_of.len());
+    }
 }

@@ -3,7 +3,7 @@
 use crate::check::{Check, Concurrency, Group, Need, Observer};
 use crate::exchange::RequestKind;
 use crate::lab::{DriverReply, Lab, Status};
-use crate::outcome::CheckOutcome;
+use crate::outcome::{CheckError, CheckOutcome};
 use std::time::Duration;
 
 pub(super) static ASYN_01: Check = Check {
@@ -24,7 +24,9 @@ async fn asyn_01(lab: &Lab) -> CheckOutcome {
     if first.operation_status()? != Status::Running {
         lab.note("no operation was Running");
     }
-    let created = lab.until_done(&load_balancer.create()).await?;
+    let created = lab.until_done(&load_balancer.create()).await;
+    // Whether it ends is the rule.
+    let created = created.map_err(CheckError::of_this_check)?;
     created.operation_status().map(drop)
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// Pods that are not ready for several reasons. The fixture's pod template may add what makes the
 /// driver keep one.
-pub(super) fn not_ready(lab: &Lab) -> Vec<Value> {
+pub(in crate::checks) fn not_ready(lab: &Lab) -> Vec<Value> {
     let waiting = |reason: &str| json!({"waiting": {"reason": reason}});
     [
         ("Running", json!({"running": {}})),

@@ -5,7 +5,7 @@ use crate::outcome::CheckError;
 use lbcf_driver_sdk::webhook::{ListBackends, ListBackendsRequest, StringMap};
 use serde_json::{Map, Value};
 
-pub(super) fn list(lab: &Lab, lb_info: &StringMap) -> WebhookCall {
+pub(in crate::checks) fn list(lab: &Lab, lb_info: &StringMap) -> WebhookCall {
     WebhookCall::of::<ListBackends>(&ListBackendsRequest {
         record_id: format!("listBackends({})", lab.uid()),
         lb_info: lb_info.clone(),

@@ -2,7 +2,7 @@
 
 use super::verify::first_problem;
 use crate::check::{Check, Concurrency, Group};
-use crate::checks::tour::{call_all_webhooks, valid_calls, webhooks, webhooks_of};
+use crate::checks::tour::{call_all_webhooks, called_webhooks, valid_calls, webhooks};
 use crate::exchange::{NoResponse, RequestKind};
 use crate::lab::Lab;
 use crate::outcome::{CheckOutcome, Failure};
@@ -10,8 +10,8 @@ use crate::transport::Request;
 
 pub(super) static WIRE_01: Check = Check {
     id: "WIRE-01",
-    rule: "Each of the nine webhooks responds to a valid POST with HTTP status 200, whatever the \
-           result is",
+    rule: "Each webhook of the driver, the nine of every driver and those that its features name, \
+           responds to a valid POST with HTTP status 200, whatever the result is",
     why: "Controllers treat every other status as a failed call: they retry indefinitely, and \
           ignore the body. This includes 201, 202 and 204. A driver reports its own failure by 200 \
           with status Fail.",
@@ -25,7 +25,7 @@ pub(super) static WIRE_01: Check = Check {
 async fn wire_01(lab: &Lab) -> CheckOutcome {
     call_all_webhooks(lab).await;
     let exchanges = valid_calls(lab);
-    for webhook in webhooks_of(lab) {
+    for webhook in called_webhooks(lab) {
         if !exchanges.iter().any(|(name, _)| *name == webhook.name) {
             let got = format!("{} could not be called", webhook.name);
             return Err(Failure::new("HTTP 200 from each webhook", got).into());
@@ -60,7 +60,7 @@ pub(super) static WIRE_09: Check = Check {
 
 async fn wire_09(lab: &Lab) -> CheckOutcome {
     call_all_webhooks(lab).await;
-    for webhook in webhooks() {
+    for webhook in webhooks(lab) {
         let request = Request::post(format!("{}/", webhook.name), "{}");
         lab.exchange(&request, Some(webhook.name), RequestKind::Invalid)
             .await;

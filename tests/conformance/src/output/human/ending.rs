@@ -15,6 +15,14 @@ pub(super) fn write(page: &mut Page, report: &Report, policy: FailurePolicy) {
     );
     list(
         page,
+        "The observer failed: these were not tested to the end",
+        report
+            .observer_failures
+            .iter()
+            .map(|failure| shown(failure)),
+    );
+    list(
+        page,
         "Known failures",
         named(report, CheckResult::is_known_failure),
     );
@@ -93,8 +101,13 @@ fn summary(report: &Report) -> String {
         Outcome::Partial => "partial",
         Outcome::Failure => "failure",
     };
+    let observer = match report.observer_failures.len() {
+        0 => String::new(),
+        1 => "; the observer failed in 1 check".to_owned(),
+        count => format!("; the observer failed in {count} checks"),
+    };
     format!(
-        "{outcome} in {}: {} passed, {} failed{kinds}, {} skipped{open}",
+        "{outcome} in {}: {} passed, {} failed{kinds}, {} skipped{open}{observer}",
         duration(report.ms),
         summary.passed,
         summary.failed,

@@ -45,23 +45,27 @@ fn report(results: Vec<CheckResult>, left_behind: &[&str]) -> Report {
         profile: String::new(),
         observer: false,
         features: Vec::new(),
+        fixture: None,
         fixture_digest: None,
         reproduce: String::new(),
         summary: Summary::of(&results, FailurePolicy::default()),
         results,
         interrupted: false,
         unreachable: None,
+        observer_failures: Vec::new(),
         left_behind: left_behind.iter().map(|left| (*left).to_owned()).collect(),
         hints: Vec::new(),
     }
 }
 
 const LENIENT: FailurePolicy = FailurePolicy {
-    fail_on: FailOn::Must,
+    should: false,
+    partial: false,
     strict_known: false,
 };
 const STRICT: FailurePolicy = FailurePolicy {
-    fail_on: FailOn::Should,
+    should: true,
+    partial: false,
     strict_known: true,
 };
 
@@ -155,4 +159,42 @@ fn the_worst_end_wins() {
         assert_eq!(Exit::of(&report, LENIENT).code(), code, "{ending:?}");
     }
     assert_eq!(Exit::Usage.code(), 2);
+}
+
+#[test]
+fn partial_fails_the_run_only_if_asked() {
+    use Level::{Must, Should};
+    use SkipKind::{Asked, Missing, NotApplicable};
+    use Status::{Failed, Passed};
+    let partial = FailurePolicy {
+        partial: true,
+        ..LENIENT
+    };
+    for (other, code) in [
+        (skipped(Must, Missing), 1),
+        (skipped(Must, Asked), 1),
+        (known(Must, Failed), 1),
+        (skipped(Must, NotApplicable), 0),
+        (skipped(Should, Missing), 0),
+        (result(Should, Failed), 0),
+        (result(Must, Passed), 0),
+    ] {
+        let report = report(vec![result(Must, Passed), other.clone()], &[]);
+        assert_eq!(Exit::of(&report, partial).code(), code, "{other:?}");
+        assert_eq!(Exit::of(&report, LENIENT).code(), 0, "{other:?}");
+    }
+    let nothing = report(Vec::new(), &[]);
+    assert_eq!(Exit::of(&nothing, partial).code(), 1);
+}
+
+#[test]
+fn a_broken_observer_is_no_pass() {
+    let mut report = report(
+        vec![result(Level::Must, Status::Passed)],
+        &["a load balancer"],
+    );
+    report.observer_failures = vec!["CLB-03: HTTP 500".to_owned()];
+    assert_eq!(Exit::of(&report, LENIENT), Exit::Usage);
+    report.results.push(result(Level::Must, Status::Failed));
+    assert_eq!(Exit::of(&report, LENIENT), Exit::Failed);
 }

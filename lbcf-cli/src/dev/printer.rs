@@ -1,0 +1,81 @@
+//! What `lbcf dev` prints: calls on standard output, everything else on standard error.
+
+use super::Output;
+use lbcf_conformance::output::one_line;
+use mock_driver::JournalEntry;
+use std::io::{IsTerminal, Result, Write};
+
+#[derive(Debug)]
+pub(super) struct Printer {
+    output: Output,
+}
+
+impl Printer {
+    pub(super) fn new(output: Option<Output>) -> Self {
+        let by_default = match std::io::stdout().is_terminal() {
+            true => Output::Text,
+            false => Output::Json,
+        };
+        Self {
+            output: output.unwrap_or(by_default),
+        }
+    }
+
+    /// # Errors
+    /// Standard output is closed.
+    pub(super) fn call(&self, call: &JournalEntry) -> Result<()> {
+        let line = match self.output {
+            Output::Text if call.webhook == "healthz" && call.status == "Succ" => return Ok(()),
+            Output::Text => text(call),
+            Output::Json => serde_json::to_string(call)?,
+        };
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{line}")?;
+        out.flush()
+    }
+
+    /// Something that has happened, with a word that says what kind of thing it is.
+    pub(super) fn notice(&self, word: &str, text: impl AsRef<str>) {
+        // If stderr is closed, nobody reads it.
+        let _ = writeln!(std::io::stderr(), "{word:<10}  {}", text.as_ref());
+    }
+}
+
+/// Time, webhook, outcome, duration, and what it is about.
+fn text(call: &JournalEntry) -> String {
+    // 2026-01-31T12:00:00.123456Z
+    let time = call.time.get(11..19).unwrap_or(&call.time);
+    let ms = call.micros.div_ceil(1000);
+    let about = [&call.load_balancer, &call.address, &call.msg];
+    let about = about.map(|text| one_line(text));
+    let about: Vec<_> = about.into_iter().filter(|it| !it.is_empty()).collect();
+    let line = format!(
+        "{time}  {:<20}  {:<8}  {ms:>5} ms  {}",
+        call.webhook,
+        one_line(&call.status),
+        about.join("  ")
+    );
+    line.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_a_line() {
+        let call = JournalEntry {
+            time: "2026-01-31T12:00:01.5Z".into(),
+            micros: 2100,
+            webhook: "ensureBackend".into(),
+            status: "Fail".into(),
+            load_balancer: "lb-1/80".into(),
+            msg: "quota\n\u{1b}[2Jreached".into(),
+            ..JournalEntry::default()
+        };
+        assert_eq!(
+            text(&call),
+            "12:00:01  ensureBackend         Fail          3 ms  lb-1/80  quota \\x1b[2Jreached"
+        );
+    }
+}

@@ -1,0 +1,259 @@
+//! What runs, from its start to its end.
+
+use super::DevArgs;
+use super::printer::Printer;
+use super::proxy::Proxy;
+use super::watch::{Look, Watch, look, program};
+use crate::local_stack::{LocalStack, has_loopback_addresses};
+use crate::manifests::{Manifest, apply_any, files, parse, read_all};
+use crate::shell;
+use kube::Client;
+use lbcf_conformance::driver::Exec;
+use lbcf_controller::{Backoff, Options};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::time::{Instant, sleep};
+
+/// How often to look for files that have changed.
+const LOOK_INTERVAL: Duration = Duration::from_millis(250);
+/// How long the driver may take until it accepts connections.
+const START: Duration = Duration::from_secs(30);
+
+/// What has been started so far. Dropping it kills the driver and removes the kubeconfig, too, but gives the driver
+/// no time.
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    stack: Option<LocalStack>,
+    driver: Option<Exec>,
+}
+
+impl Session {
+    /// Runs until standard output is closed.
+    ///
+    /// # Errors
+    /// What cannot be started or read at the beginning. Later problems are printed.
+    pub(super) async fn run(
+        &mut self,
+        args: &DevArgs,
+        printer: &Printer,
+    ) -> Result<(), Box<dyn Error>> {
+        let manifests = read_all(&args.apply).map_err(|problem| format!("--apply {problem}"))?;
+        let watched = watched(args);
+        if let Some(command) = &args.exec {
+            self.driver = Some(Exec::start_shown(command)?);
+        }
+        let url = match (&self.driver, &args.driver_url) {
+            (Some(driver), _) => format!("http://127.0.0.1:{}", driver.port()),
+            (None, Some(url)) => url.clone(),
+            (None, None) => return Err("--exec or --driver-url is required".into()),
+        };
+        let mut proxy = Proxy::start(&url).await?;
+        let stack = LocalStack::start(args.kubeconfig.as_deref(), has_loopback_addresses()).await?;
+        let client = stack.client_as("lbcf-dev");
+        let stack = self.stack.insert(stack);
+        stack
+            .start_controller(options(&manifests, &proxy.url))
+            .await?;
+        introduce(printer, &url, stack, &watched);
+        let work = Work {
+            args,
+            printer,
+            client,
+            own: own_driver(&proxy.url)?,
+            driver: self.driver.as_ref(),
+        };
+        let mut work = Box::pin(work.run(manifests, &watched));
+        loop {
+            tokio::select! {
+                call = proxy.calls.next() => printer.call(&call)?,
+                ended = &mut work => return ended,
+            }
+        }
+    }
+
+    /// Stops the driver, which may take 2 s for that, and everything else.
+    pub(super) async fn end(self) {
+        if let Some(driver) = self.driver {
+            driver.stop().await;
+        }
+        if let Some(stack) = self.stack {
+            stack.shut_down().await;
+        }
+    }
+}
+
+/// What is done while calls are shown.
+struct Work<'a> {
+    args: &'a DevArgs,
+    printer: &'a Printer,
+    client: Client,
+    /// The LoadBalancerDriver for users who have none.
+    own: Vec<Manifest>,
+    driver: Option<&'a Exec>,
+}
+
+impl Work<'_> {
+    /// Applies the manifests, and again after changes; starts the driver again when it has changed.
+    async fn run(
+        &self,
+        mut manifests: Vec<Manifest>,
+        watched: &[PathBuf],
+    ) -> Result<(), Box<dyn Error>> {
+        let mut programs = Watch::new(look(watched.iter().map(PathBuf::as_path)));
+        let mut applied = Watch::new(self.look_at_manifests());
+        self.wait_for_driver().await;
+        self.apply(&manifests).await;
+        self.printer
+            .notice("ready", "each call is shown from here on; Ctrl-C ends it");
+        let mut has_ended = false;
+        loop {
+            sleep(LOOK_INTERVAL).await;
+            if programs.has_changed(look(watched.iter().map(PathBuf::as_path)))
+                && let Some(driver) = self.driver
+            {
+                self.printer
+                    .notice("restart", "the driver's program has changed");
+                driver.restart_gracefully().await?;
+                self.wait_for_driver().await;
+                self.apply(&manifests).await;
+                has_ended = false;
+            }
+            if applied.has_changed(self.look_at_manifests()) {
+                match read_all(&self.args.apply) {
+                    Ok(read) => {
+                        manifests = read;
+                        self.apply(&manifests).await;
+                    }
+                    Err(problem) => self.printer.notice("error", problem),
+                }
+            }
+            if !has_ended && self.has_ended() {
+                has_ended = true;
+                self.report_end();
+            }
+        }
+    }
+
+    fn look_at_manifests(&self) -> Look {
+        let paths = self.args.apply.iter();
+        // What cannot be listed is reported when it is read.
+        let found = paths.flat_map(|path| files(path).unwrap_or_else(|_| vec![path.clone()]));
+        let found: Vec<_> = found.collect();
+        look(found.iter().map(PathBuf::as_path))
+    }
+
+    /// Applies the manifests one by one: one that is refused holds up no other.
+    async fn apply(&self, manifests: &[Manifest]) {
+        let has_driver = manifests.iter().any(|it| it.kind() == DRIVER_KIND);
+        let own = (!has_driver).then_some(&self.own).into_iter().flatten();
+        for manifest in own.chain(manifests) {
+            match apply_any(&self.client, &manifest.object).await {
+                Ok(()) => self.printer.notice("applied", manifest.to_string()),
+                Err(problem) => self
+                    .printer
+                    .notice("refused", format!("{manifest}: {problem}")),
+            }
+        }
+    }
+
+    /// Waits until the driver accepts connections; if it does not, the next change of it may help.
+    async fn wait_for_driver(&self) {
+        let Some(driver) = self.driver else { return };
+        let deadline = Instant::now() + START;
+        while TcpStream::connect(("127.0.0.1", driver.port()))
+            .await
+            .is_err()
+        {
+            if driver.has_ended() {
+                return;
+            }
+            if Instant::now() > deadline {
+                let port = driver.port();
+                let seconds = START.as_secs();
+                self.printer.notice(
+                    "error",
+                    format!("the driver does not listen on 127.0.0.1:{port} after {seconds} s"),
+                );
+                return;
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.driver.is_some_and(Exec::has_ended)
+    }
+
+    fn report_end(&self) {
+        let state = self.driver.map(Exec::state).unwrap_or_default();
+        self.printer.notice(
+            "error",
+            format!("the driver: {state}; it is started again when its program changes"),
+        );
+    }
+}
+
+const DRIVER_KIND: &str = "LoadBalancerDriver";
+
+/// The files after whose change the driver is started again.
+fn watched(args: &DevArgs) -> Vec<PathBuf> {
+    if args.watch.is_empty() {
+        let program = args.exec.as_deref().and_then(program);
+        program.into_iter().collect()
+    } else {
+        args.watch.clone()
+    }
+}
+
+fn introduce(printer: &Printer, url: &str, stack: &LocalStack, watched: &[PathBuf]) {
+    let quoted = |path: &Path| shell::quote(&path.to_string_lossy());
+    let watched: Vec<_> = watched.iter().map(|path| quoted(path)).collect();
+    let restarts = match watched.is_empty() {
+        true => String::new(),
+        false => format!(", started again when {} changes", watched.join(" or ")),
+    };
+    printer.notice("driver", format!("{url}{restarts}"));
+    printer.notice("cluster", stack.url());
+    let kubeconfig = quoted(stack.kubeconfig());
+    printer.notice("kubectl", format!("export KUBECONFIG={kubeconfig}"));
+    printer.notice("", "kubectl get lbd,lb,bg,br,pods -A");
+}
+
+/// Prompt, but readable: a call that fails is repeated after a second.
+fn options(manifests: &[Manifest], proxy: &str) -> Options {
+    let drivers = manifests.iter().filter(|it| it.kind() == DRIVER_KIND);
+    let hosts = drivers.filter_map(|it| host_of(it.object.data["spec"]["url"].as_str()?));
+    Options {
+        backoff: Backoff {
+            min: Duration::from_secs(1),
+            step: Duration::from_secs(1),
+            max: Duration::from_secs(10),
+        },
+        poll_interval: Duration::from_secs(1),
+        connect_to: BTreeMap::from_iter(hosts.map(|host| (host, proxy.to_owned()))),
+        ..Options::default()
+    }
+}
+
+/// The host of a driver's URL, which is that of a Service in a cluster.
+fn host_of(url: &str) -> Option<String> {
+    let uri: axum::http::Uri = url.parse().ok()?;
+    uri.host().map(str::to_owned)
+}
+
+fn own_driver(url: &str) -> Result<Vec<Manifest>, String> {
+    parse(&format!(
+        "apiVersion: lbcf.tkestack.io/v1beta1
+kind: {DRIVER_KIND}
+metadata:
+  name: lbcf-dev
+  namespace: kube-system
+spec:
+  driverType: Webhook
+  url: {url}
+"
+    ))
+}

@@ -1,0 +1,98 @@
+//! Noticing that files have changed. A file that is being written counts as changed once it no longer
+//! is, which two looks at it tell.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// When files were written, and their lengths; none of a file that does not exist.
+pub(super) type Look = BTreeMap<PathBuf, Option<(SystemTime, u64)>>;
+
+/// What is known of the files.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    used: Look,
+    last: Look,
+}
+
+impl Watch {
+    /// Begins with what the files are at present.
+    pub(super) fn new(now: Look) -> Self {
+        Self {
+            used: now.clone(),
+            last: now,
+        }
+    }
+
+    /// Whether the files differ from those that were used, have not changed since the last look, and all
+    /// exist. They count as used then.
+    pub(super) fn has_changed(&mut self, now: Look) -> bool {
+        let is_settled = now == self.last && now.values().all(Option::is_some);
+        self.last = now;
+        let has_changed = is_settled && self.last != self.used;
+        if has_changed {
+            self.used = self.last.clone();
+        }
+        has_changed
+    }
+}
+
+pub(super) fn look<'a>(files: impl IntoIterator<Item = &'a Path>) -> Look {
+    let stamp = |file: &Path| {
+        let metadata = std::fs::metadata(file).ok()?;
+        Some((metadata.modified().ok()?, metadata.len()))
+    };
+    let files = files.into_iter();
+    files.map(|file| (file.to_owned(), stamp(file))).collect()
+}
+
+/// The program that a command runs, if it is a file: its first word after assignments of variables.
+pub(super) fn program(command: &str) -> Option<PathBuf> {
+    let word = command
+        .split_whitespace()
+        .find(|word| !word.contains('='))?;
+    let program = Path::new(word);
+    (word.contains('/') && program.is_file()).then(|| program.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn at(second: Option<u64>) -> Look {
+        let time = |second| (SystemTime::UNIX_EPOCH + Duration::from_secs(second), second);
+        Look::from([("driver".into(), second.map(time))])
+    }
+
+    #[test]
+    fn a_file_has_changed_once_it_is_written() {
+        let mut watch = Watch::new(at(Some(1)));
+        for (look, has_changed) in [
+            (at(Some(1)), false),
+            (at(None), false),
+            (at(None), false),
+            (at(Some(2)), false),
+            (at(Some(3)), false),
+            (at(Some(3)), true),
+            (at(Some(3)), false),
+            (Look::new(), false),
+            (Look::new(), true),
+        ] {
+            assert_eq!(watch.has_changed(look.clone()), has_changed, "{look:?}");
+        }
+    }
+
+    #[test]
+    fn the_program_of_a_command_is_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("driver");
+        std::fs::write(&file, "").unwrap();
+        let shown = file.display();
+        let command = format!("LOG=debug {shown} --listen 127.0.0.1:{{port}}");
+        assert_eq!(program(&command), Some(file.clone()));
+        for command in ["", "cargo run", "/no/such/file", "A=1"] {
+            assert_eq!(program(command), None, "{command}");
+        }
+    }
+}

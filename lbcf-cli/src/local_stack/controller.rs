@@ -1,0 +1,51 @@
+//! The controller, with admission served at the address that the cluster calls.
+
+use crate::waiting::until;
+use lbcf_controller::admission::{AdmissionServer, Certificates};
+use lbcf_controller::names::SYSTEM_NAMESPACE;
+use lbcf_controller::{CallCounts, Controller, ObjectKey, Options};
+use local_cluster::LocalCluster;
+use std::net::{Ipv4Addr, SocketAddr};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// The controller's Service, at which the API server calls admission.
+const CONTROLLER_SERVICE: &str = "lbcf-controller";
+
+/// Starts the controller, and waits until it serves admission.
+pub(super) async fn start_controller(
+    cluster: &LocalCluster,
+    options: Options,
+    counts: &CallCounts,
+) -> Result<JoinHandle<()>, String> {
+    let client = cluster.client_as("lbcf-controller");
+    let (admission, addr) = admission_server().await?;
+    let service = format!("{CONTROLLER_SERVICE}.{SYSTEM_NAMESPACE}.svc");
+    cluster.set_service_address(service, addr.to_string());
+    let controller = Controller::with_counts(client, options, counts.clone());
+    let controller = controller.with_admission(admission);
+    let health = controller.health();
+    let task = tokio::spawn(async move {
+        if let Err(error) = controller.run(std::future::pending()).await {
+            tracing::error!(%error, "the controller ended");
+        }
+    });
+    until("the controller serves admission", async || {
+        Ok(health.ready().ok())
+    })
+    .await?;
+    Ok(task)
+}
+
+async fn admission_server() -> Result<(AdmissionServer, SocketAddr), String> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+    let listener = listener.map_err(|error| format!("listening for admission: {error}"))?;
+    let certificates = Certificates::SelfSignedCa {
+        service: ObjectKey::new(SYSTEM_NAMESPACE, CONTROLLER_SERVICE),
+        secret: ObjectKey::new(SYSTEM_NAMESPACE, "lbcf-controller-admission"),
+        names: Vec::new(),
+    };
+    let server = AdmissionServer::new(listener, certificates).map_err(|error| error.to_string())?;
+    let addr = server.addr().map_err(|error| error.to_string())?;
+    Ok((server, addr))
+}

@@ -1,0 +1,99 @@
+//! Manifests, sent to a cluster as kubectl sends them.
+//!
+//! One type serves all kinds, as code for each kind would be several megabytes.
+
+mod files;
+
+pub(crate) use files::{Manifest, files, parse, read_all};
+
+use k8s_openapi::api::admissionregistration::v1::{
+    MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
+};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{Api, ApiResource, DynamicObject, Patch, PatchParams, PostParams};
+use kube::core::GroupVersionKind;
+use kube::discovery::{Scope, pinned_kind};
+use kube::runtime::wait::await_condition;
+use kube::{Client, Resource};
+use lbcf_controller::admission::{Endpoint, configurations};
+use std::time::Duration;
+
+pub(crate) fn resource<K: Resource<DynamicType = ()>>() -> ApiResource {
+    ApiResource::erase::<K>(&())
+}
+
+/// Applies an object of any kind that the cluster has.
+///
+/// # Errors
+/// What the cluster does not accept.
+pub(crate) async fn apply_any(client: &Client, object: &DynamicObject) -> Result<(), String> {
+    let types = object.types.clone().unwrap_or_default();
+    let kind = GroupVersionKind::try_from(&types).map_err(|error| error.to_string())?;
+    let found = pinned_kind(client, &kind).await;
+    let (resource, capabilities) = found.map_err(|error| format!("{}: {error}", types.kind))?;
+    let api = match capabilities.scope {
+        Scope::Cluster => Api::all_with(client.clone(), &resource),
+        Scope::Namespaced => {
+            let namespace = object.metadata.namespace.as_deref().unwrap_or("default");
+            Api::namespaced_with(client.clone(), namespace, &resource)
+        }
+    };
+    apply(&api, object).await
+}
+
+/// Creates an object, or changes the one that exists.
+pub(crate) async fn apply(api: &Api<DynamicObject>, object: &DynamicObject) -> Result<(), String> {
+    let name = object.metadata.name.as_deref().unwrap_or_default();
+    match api.create(&PostParams::default(), object).await {
+        Err(kube::Error::Api(status)) if status.is_already_exists() => api
+            .patch(name, &PatchParams::default(), &Patch::Merge(object))
+            .await
+            .map(drop),
+        created => created.map(drop),
+    }
+    .map_err(|error| {
+        let kind = object.types.as_ref().map_or("", |types| &types.kind);
+        format!("{kind} {name}: {error}")
+    })
+}
+
+/// Creates LBCF's CRDs and waits until they are established.
+pub(crate) async fn apply_crds(client: &Client) -> Result<(), String> {
+    let crds = resource::<CustomResourceDefinition>();
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), &crds);
+    for crd in lbcf_controller::api::crds() {
+        let crd = serde_json::to_value(crd).and_then(serde_json::from_value);
+        let crd: DynamicObject = crd.map_err(|error| format!("CRDs: {error}"))?;
+        apply(&api, &crd).await?;
+        let name = crd.metadata.name.unwrap_or_default();
+        let established = await_condition(api.clone(), &name, is_established);
+        match tokio::time::timeout(Duration::from_secs(60), established).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => return Err(format!("waiting for {name}: {error}")),
+            Err(_) => return Err(format!("{name} was not established within 60 s")),
+        }
+    }
+    Ok(())
+}
+
+/// Creates the webhook configurations: from now on objects are stored only if admission allows it.
+pub(crate) async fn apply_admission(client: &Client) -> Result<(), String> {
+    let both = configurations(&Endpoint::default(), None);
+    let mutating = resource::<MutatingWebhookConfiguration>();
+    let validating = resource::<ValidatingWebhookConfiguration>();
+    for (resource, configuration) in [
+        (mutating, serde_json::to_value(both.mutating)),
+        (validating, serde_json::to_value(both.validating)),
+    ] {
+        let configuration = configuration.and_then(serde_json::from_value);
+        let configuration = configuration.map_err(|error| format!("admission: {error}"))?;
+        apply(&Api::all_with(client.clone(), &resource), &configuration).await?;
+    }
+    Ok(())
+}
+
+fn is_established(crd: Option<&DynamicObject>) -> bool {
+    let conditions = crd.and_then(|crd| crd.data["status"]["conditions"].as_array());
+    let mut conditions = conditions.into_iter().flatten();
+    conditions.any(|it| it["type"] == "Established" && it["status"] == "True")
+}

@@ -1,0 +1,138 @@
+//! `lbcf dev`: a driver under development, with the mock in its place.
+
+use crate::process::{Running, TempFile, run, text};
+use serde_json::Value;
+use std::net::TcpStream;
+use std::path::Path;
+
+/// The command of a driver.
+const DRIVER: &str = concat!(
+    env!("CARGO_BIN_EXE_lbcf"),
+    " mock-driver --listen 127.0.0.1:{port} --creation-polls 1 --log-level error"
+);
+
+fn example(name: &str) -> String {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/examples");
+    examples.join(name).to_string_lossy().into_owned()
+}
+
+/// The next call with this text; lines of the driver and the notices are skipped.
+fn call(dev: &Running, part: &str) -> Value {
+    loop {
+        let line = dev.line_with(part);
+        if let Ok(call) = serde_json::from_str::<Value>(&line) {
+            return call;
+        }
+    }
+}
+
+fn load_balancer(port: &str) -> String {
+    let manifest = std::fs::read_to_string(example("20-load-balancer-new.yaml")).unwrap();
+    manifest.replace("\"80\"", &format!("{port:?}"))
+}
+
+#[test]
+fn calls_are_shown_and_the_end_leaves_nothing() {
+    for signal in ["INT", "TERM"] {
+        let examples = [
+            "00-namespace.yaml",
+            "10-driver.yaml",
+            "20-load-balancer-new.yaml",
+        ];
+        let mut args = vec!["dev", "--exec", DRIVER];
+        let paths = examples.map(example);
+        for path in &paths {
+            args.extend(["--apply", path]);
+        }
+        let dev = Running::start(&args);
+        let driver = dev.line_with("driver      http://");
+        let addr = driver.split("http://").nth(1).unwrap();
+        let addr = addr.split(',').next().unwrap().to_owned();
+        let kubeconfig = dev.line_with("export KUBECONFIG=");
+        let kubeconfig = kubeconfig.split('=').nth(1).unwrap().to_owned();
+        assert!(Path::new(&kubeconfig).exists());
+        let created = call(&dev, "lb-00000001/lbl-00000001");
+        assert_eq!(created["webhook"], "createLoadBalancer", "{created}");
+        assert!(
+            created["request"]
+                .as_str()
+                .unwrap()
+                .contains("vpc-12345678")
+        );
+        assert!(created["micros"].is_u64());
+        dev.signal(signal);
+        let (code, lines) = dev.wait();
+        assert_eq!(code, Some(0), "{lines:?}");
+        assert!(TcpStream::connect(&addr).is_err(), "the driver runs on");
+        let folder = Path::new(&kubeconfig).parent().unwrap();
+        assert!(!folder.exists(), "{}", folder.display());
+    }
+}
+
+#[test]
+fn the_driver_is_started_again_and_manifests_are_applied_again_when_they_change() {
+    let (program, manifest) = (TempFile::new("program"), TempFile::new("lb.yaml"));
+    std::fs::write(program.path(), "1").unwrap();
+    std::fs::write(manifest.path(), load_balancer("65536")).unwrap();
+    let (namespace, driver) = (example("00-namespace.yaml"), example("10-driver.yaml"));
+    let paths = [&*namespace, &*driver, manifest.as_str()].join(",");
+    let watch = ["--watch", program.as_str(), "--apply", &paths];
+    let dev = Running::start(&[&["dev", "--exec", DRIVER][..], &watch].concat());
+    let refused = dev.line_with("refused ");
+    let named = "LoadBalancer my-namespace/my-load-balancer-1: ";
+    assert!(
+        refused.contains(named) && refused.contains("65536"),
+        "{refused}"
+    );
+    dev.line_with("ready ");
+    std::fs::write(manifest.path(), load_balancer("81")).unwrap();
+    dev.line_with("applied     LoadBalancer my-namespace/my-load-balancer-1");
+    std::fs::write(program.path(), "22").unwrap();
+    dev.line_with("restart ");
+    // The new process; the mock has written its URL.
+    dev.line_with("http://127.0.0.1:");
+    dev.line_with("applied     LoadBalancer my-namespace/my-load-balancer-1");
+    std::fs::write(manifest.path(), "a: [").unwrap();
+    let error = dev.line_with("error ");
+    assert!(error.contains("lb.yaml"), "{error}");
+    assert_eq!(dev.interrupt().0, Some(0));
+}
+
+#[test]
+fn without_a_driver_object_there_is_one_and_text_has_a_line_for_each_call() {
+    let manifest = TempFile::new("lb.yaml");
+    let own = load_balancer("80").replace("lbcf-clb-application", "lbcf-dev");
+    let own = own.replace("my-namespace", "default");
+    std::fs::write(manifest.path(), own).unwrap();
+    let apply = ["--apply", manifest.as_str(), "--output", "text"];
+    let dev = Running::start(&[&["dev", "--exec", DRIVER][..], &apply].concat());
+    dev.line_with("applied     LoadBalancerDriver kube-system/lbcf-dev");
+    let line = dev.line_with("createLoadBalancer    Succ ");
+    assert!(line.contains(" ms  lb-00000001/lbl-00000001"), "{line}");
+    assert_eq!(dev.interrupt().0, Some(0));
+}
+
+#[test]
+fn a_driver_that_ends_is_reported_and_what_cannot_be_used_is_named() {
+    let dev = Running::start(&["dev", "--exec", "echo port {port}; exit 3"]);
+    let ended = dev.line_with("its process ended with exit status: 3");
+    assert!(ended.starts_with("error "), "{ended}");
+    assert_eq!(dev.interrupt().0, Some(0));
+    for (args, problem) in [
+        (&["dev"][..], "--exec <COMMAND>|--driver-url <URL>"),
+        (&["dev", "--exec", "true"], "{port}"),
+        (
+            &["dev", "--driver-url", "driver:80"],
+            "--driver-url driver:80: ",
+        ),
+        (
+            &["dev", "--exec", DRIVER, "--apply", "/no/such/folder"],
+            "--apply /no/such/folder: ",
+        ),
+    ] {
+        let output = run(args);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains(problem), "{args:?}: {stderr}");
+    }
+}

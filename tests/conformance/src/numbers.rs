@@ -1,0 +1,200 @@
+//! The values of `{{number}}`: ports that nothing else uses. They are below the machine's ephemeral
+//! ports, which any outgoing connection may take, and reserved against other runs on the machine by a
+//! lock file for each hundred of them.
+
+use crate::sync::lock;
+use std::fs::{File, TryLockError};
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The numbers that are reserved together.
+const CELL: u16 = 100;
+/// The numbers of a check that follow from the seed alone; further ones also depend on the order in
+/// which checks take them.
+const OF_CHECK: usize = 8;
+/// A run takes no more than this part of the range, so that as many find some.
+const SHARES: usize = 4;
+/// How many ports are tried before one is taken that is not free.
+const TRIES: usize = 50;
+
+/// The numbers of a run.
+#[derive(Debug)]
+pub(crate) struct Numbers {
+    range: RangeInclusive<u16>,
+    /// The first reserved cell, which the seed determines.
+    start: u16,
+    checks: usize,
+    /// Whether the driver listens on this machine, so that a port has to be free here.
+    is_local: bool,
+    /// Where the lock files are.
+    folder: PathBuf,
+    more: AtomicUsize,
+    reserved: Mutex<Reserved>,
+}
+
+#[derive(Debug, Default)]
+struct Reserved {
+    /// The numbers of the reserved cells.
+    numbers: Vec<u16>,
+    /// Hold the reservations until the end of the run.
+    locks: Vec<File>,
+    /// The number of reserved cells.
+    cells: usize,
+    /// The number of cells that were tried.
+    tried: u16,
+}
+
+impl Numbers {
+    /// For `checks` checks; without a range the default one of this machine.
+    pub(crate) fn new(
+        range: Option<RangeInclusive<u16>>,
+        seed: u64,
+        checks: usize,
+        is_local: bool,
+    ) -> Self {
+        let range = range.unwrap_or_else(|| default_range(ephemeral_ports()));
+        let start = u16::try_from(seed % u64::from(cells(&range))).unwrap_or_default();
+        Self {
+            range,
+            start,
+            checks,
+            is_local,
+            folder: std::env::temp_dir(),
+            more: AtomicUsize::new(0),
+            reserved: Mutex::default(),
+        }
+    }
+
+    /// The `nth` number of a check: the same for the same seed, unless another run has reserved it, its
+    /// port is in use, or the check takes more than a few.
+    pub(crate) fn take(&self, check: usize, nth: usize) -> u16 {
+        let mut number = if nth < OF_CHECK {
+            self.at(check * OF_CHECK + nth)
+        } else {
+            self.another()
+        };
+        for _ in 0..TRIES {
+            if !self.is_local || is_free(number) {
+                break;
+            }
+            number = self.another();
+        }
+        number
+    }
+
+    fn another(&self) -> u16 {
+        self.at(self.checks * OF_CHECK + self.more.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The number at this position of the reserved ones, which start again at their end.
+    fn at(&self, position: usize) -> u16 {
+        let mut reserved = lock(&self.reserved);
+        let most = (usize::from(cells(&self.range)) / SHARES).max(1);
+        while reserved.numbers.len() <= position
+            && reserved.cells < most
+            && reserved.tried < cells(&self.range)
+        {
+            let nth = (self.start + reserved.tried) % cells(&self.range);
+            reserved.tried += 1;
+            // Another run may have it.
+            if let Ok(lock) = self.reserve(first_cell(&self.range) + nth) {
+                reserved.cells += 1;
+                reserved.locks.extend(lock);
+                reserved.numbers.extend(self.cell(nth));
+            }
+        }
+        if reserved.numbers.is_empty() {
+            // All are reserved by other runs: trying ports is what is left.
+            reserved.numbers = self.range.clone().collect();
+        }
+        let count = reserved.numbers.len();
+        reserved.numbers[position % count]
+    }
+
+    /// The numbers of the range in one of its cells.
+    fn cell(&self, nth: u16) -> impl Iterator<Item = u16> {
+        let cell = first_cell(&self.range) + nth;
+        self.range
+            .clone()
+            .filter(move |number| number / CELL == cell)
+    }
+}
+
+impl Numbers {
+    /// Reserves a cell against other runs on this machine; `None` where there can be no lock file.
+    ///
+    /// # Errors
+    /// When another run holds it.
+    fn reserve(&self, cell: u16) -> Result<Option<File>, ()> {
+        let name = format!("lbcf-conformance-numbers-{cell}.lock");
+        let Some(file) = lock_file(&self.folder.join(name)) else {
+            return Ok(None);
+        };
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Err(()),
+            Err(TryLockError::Error(_)) => Ok(None),
+        }
+    }
+}
+
+const fn first_cell(range: &RangeInclusive<u16>) -> u16 {
+    *range.start() / CELL
+}
+
+const fn cells(range: &RangeInclusive<u16>) -> u16 {
+    *range.end() / CELL - first_cell(range) + 1
+}
+
+/// Opened for reading where it exists: it may belong to another user.
+fn lock_file(path: &Path) -> Option<File> {
+    let existing = || File::open(path).ok();
+    existing()
+        .or_else(|| File::create_new(path).ok())
+        .or_else(existing)
+}
+
+/// Whether nothing listens on this port of the loopback address.
+fn is_free(port: u16) -> bool {
+    let addr = (Ipv4Addr::LOCALHOST, port);
+    TcpListener::bind(addr).is_ok() && UdpSocket::bind(addr).is_ok()
+}
+
+/// The ports that the system gives to outgoing connections and to listeners on port 0.
+fn ephemeral_ports() -> RangeInclusive<u16> {
+    let text = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
+    // What IANA reserves for it, as other systems do.
+    text.ok()
+        .as_deref()
+        .and_then(parse_range)
+        .unwrap_or(49_152..=65_535)
+}
+
+fn parse_range(text: &str) -> Option<RangeInclusive<u16>> {
+    let mut words = text.split_ascii_whitespace();
+    let range = words.next()?.parse().ok()?..=words.next()?.parse().ok()?;
+    (!range.is_empty()).then_some(range)
+}
+
+/// 20000 to 29999, below the node ports of Kubernetes, if these ports are not ephemeral; else others
+/// that need no privileges.
+fn default_range(ephemeral: RangeInclusive<u16>) -> RangeInclusive<u16> {
+    const ENOUGH: u16 = 2_000;
+    let (first, last) = ephemeral.into_inner();
+    if first >= 20_000 + ENOUGH {
+        20_000..=first.min(30_000) - 1
+    } else if first >= 10_000 + ENOUGH {
+        10_000..=first - 1
+    } else if last <= u16::MAX - ENOUGH {
+        last + 1..=u16::MAX
+    } else {
+        // All are ephemeral.
+        20_000..=29_999
+    }
+}
+
+#[cfg(test)]
+mod tests;
