@@ -373,7 +373,7 @@ fn waiting_for_a_driver_can_be_interrupted() {
         "--exec",
         "sleep 1000 & wait # {port}",
     ]);
-    run.line_with("seed ");
+    run.line_with("waiting for the driver");
     let child = children_of(&run);
     let (code, lines) = run.interrupt();
     assert_eq!(code, Some(130), "{lines:?}");

@@ -33,6 +33,7 @@ pub(super) async fn run(args: RunArgs) -> Result<Exit, CommandError> {
         suite = suite.started(exec);
     }
     if given.path.is_none() {
+        print_error("no fixture is given: waiting for the driver, which may serve one");
         let served = tokio::select! {
             served = suite.served_fixture() => served.map_err(stop)?,
             _ = signals.next() => return Ok(Exit::Interrupted),
