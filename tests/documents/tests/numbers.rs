@@ -1,6 +1,5 @@
 //! The numbers of behaviours (b), decisions (d), defects (u) and statements about EndpointSlices (e) and about
-//! Azure (a): each
-//! is listed once in `docs/`, has a test that names it, and whatever the code cites is listed.
+//! Azure (a): each is listed once in `docs/`, has a test that names it, and whatever the code cites is listed.
 
 // Tests state what they expect by unwrapping, and so do their helpers.
 #![allow(clippy::unwrap_used)]

@@ -78,7 +78,7 @@ async fn conflicts(lab: &Lab, driver: AzureDriver) -> usize {
 }
 
 #[tokio::test]
-async fn a06_d91_with_the_serial_key_50_services_lose_nothing_and_never_conflict() {
+async fn a06_d87_with_the_serial_key_50_services_lose_nothing_and_never_conflict() {
     let lab = Lab::new();
     let driver = AzureDriver::new(lab.cloud.clone(), MockOptions::default());
     assert_eq!(conflicts(&lab, driver).await, 0);

@@ -163,7 +163,7 @@ async fn a28_the_cloud_refuses_the_reversed_order() {
 }
 
 #[tokio::test]
-async fn a29_d90_a_service_flips_with_its_backends_and_leaves_nothing_on_the_other_side() {
+async fn a29_d86_a_service_flips_with_its_backends_and_leaves_nothing_on_the_other_side() {
     let lab = Lab::new();
     let [public, internal] = [&[SHARED][..], &[SHARED, INTERNAL]].map(|it| service("web", it));
     let other = service("other", &[SHARED]);
