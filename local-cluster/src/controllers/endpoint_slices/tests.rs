@@ -92,7 +92,12 @@ async fn a_change_of_a_pod_plans_its_slice_alone() {
     assert_eq!(fixture.reconcile(), (0, 0));
     let ready = json!({"podIP": "10.0.0.7", "conditions": [{"type": "Ready", "status": "True"}]});
     fixture.set_status(7, ready);
-    assert_eq!(fixture.reconcile(), (100, 1));
+    let (endpoints, writes) = fixture.reconcile();
+    // Which of the slices it is in is up to chance: they are in the order of the pods' uids.
+    assert!(
+        [50, 100].contains(&endpoints) && writes == 1,
+        "{endpoints}, {writes}"
+    );
     // A new one joins the slice that has space.
     fixture.add_pod(PODS);
     assert_eq!(fixture.reconcile(), (51, 1));
