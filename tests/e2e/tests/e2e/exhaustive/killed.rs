@@ -177,6 +177,13 @@ fn kill_points(runs: &[RunCounts]) -> Vec<(KillPoint, AfterKill)> {
     continuing.chain(deleting).collect()
 }
 
+/// Whether the point is a repeated write of counts. They are batched by time, so that a run on a machine that is
+/// less busy than in the undisturbed runs makes fewer of them.
+fn is_batched(point: &KillPoint) -> bool {
+    let counts = ["PATCH backendgroups/status", "PATCH binds/status"];
+    matches!(point, KillPoint::Write(write) if write.nth > 0 && counts.contains(&&*write.target))
+}
+
 async fn kill_everywhere(scenario: Scenario, least_writes: usize, least_webhooks: usize) {
     let runs = run_concurrently(0..UNDISTURBED_RUNS, |_| async move {
         let (counts, _) = run_and_kill(scenario, None, AfterKill::Continue).await;
@@ -201,7 +208,10 @@ async fn kill_everywhere(scenario: Scenario, least_writes: usize, least_webhooks
                 return;
             }
         }
-        panic!("{point:?} was not reached in {ATTEMPTS} runs");
+        assert!(
+            is_batched(&point),
+            "{point:?} was not reached in {ATTEMPTS} runs"
+        );
     })
     .await;
 }
