@@ -230,7 +230,7 @@ fn init_and_run_work_for_an_unknown_driver() {
         .unwrap();
         let (stdout, stderr) = (text(&run.stdout), text(&run.stderr));
         assert!(
-            stderr.contains("fixture: lbcf-conformance.yaml, found in this folder"),
+            stderr.contains("fixture: conformance.yaml, found in this folder"),
             "{stderr}"
         );
         let report: serde_json::Value = serde_json::from_str(&stdout).unwrap();

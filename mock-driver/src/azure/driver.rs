@@ -222,7 +222,7 @@ impl MockedDriver for AzureDriver {
     }
 
     fn fixture(&self) -> &'static str {
-        include_str!("../../azure.yaml")
+        include_str!("../../azure/conformance.yaml")
     }
 }
 

@@ -15,7 +15,7 @@
 //!   valid: [{lbSpec: {vpc: vpc-1, name: "{{unique}}"}, attributes: {bandwidth: 1}}]
 //! budgets: {async: 2m}
 //! "#;
-//! let fixture = Fixture::parse(text, Path::new("lbcf-conformance.yaml"), &["ENS-02"])?;
+//! let fixture = Fixture::parse(text, Path::new("conformance.yaml"), &["ENS-02"])?;
 //! // A number keeps its text.
 //! assert_eq!(fixture.load_balancer.valid[0].attributes["bandwidth"], "1");
 //!

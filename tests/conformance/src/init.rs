@@ -24,12 +24,12 @@ use std::path::PathBuf;
 use write::NewFile;
 
 /// The default name of a fixture.
-pub const FILE: &str = "lbcf-conformance.yaml";
+pub const FILE: &str = "conformance.yaml";
 
 /// The files to write.
 #[derive(Debug, Clone, clap::Args)]
 pub struct InitArgs {
-    /// Folder for lbcf-conformance.yaml; created if it does not exist
+    /// Folder for conformance.yaml; created if it does not exist
     #[arg(value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
 

@@ -125,7 +125,7 @@ async fn neutral_values_do_not_fail_a_driver_without_a_fixture() {
             .await;
         let stderr = text(&run.stderr);
         assert!(
-            stderr.contains("fixture: lbcf-conformance.yaml"),
+            stderr.contains("fixture: conformance.yaml"),
             "{stderr}"
         );
         let report: Value = serde_json::from_slice(&run.stdout).unwrap();

@@ -51,9 +51,9 @@ async fn a_file_wins_over_what_is_served() {
     let explicit = folder
         .run(&[&args[..], &["--fixture", "own.yaml"]].concat())
         .await;
-    std::fs::write(folder.0.join("lbcf-conformance.yaml"), "features: []\n").unwrap();
+    std::fs::write(folder.0.join("conformance.yaml"), "features: []\n").unwrap();
     let found = folder.run(&args).await;
-    for (run, file) in [(explicit, "own.yaml"), (found, "lbcf-conformance.yaml")] {
+    for (run, file) in [(explicit, "own.yaml"), (found, "conformance.yaml")] {
         let report: Value = serde_json::from_slice(&run.stdout).unwrap();
         assert_eq!(report["fixture"], file, "{}", text(&run.stderr));
     }

@@ -39,7 +39,7 @@ pub struct RunArgs {
     )]
     pub exec_path: Option<String>,
 
-    /// File that describes the driver; `init` writes one [default: lbcf-conformance.yaml in this
+    /// File that describes the driver; `init` writes one [default: conformance.yaml in this
     /// folder, if it exists]
     #[arg(long, env = "LBCF_CONFORMANCE_FIXTURE", value_name = "FILE")]
     pub fixture: Option<PathBuf>,

@@ -34,7 +34,7 @@ jobs:
       - run: >-
           lbcf conformance run
           --exec './driver --port {port}'
-          --fixture lbcf-conformance.yaml
+          --fixture conformance.yaml
           --output junit=lbcf-conformance.xml
           --output markdown="$GITHUB_STEP_SUMMARY"
           --report lbcf-conformance-report.yaml
@@ -60,7 +60,7 @@ lbcf-conformance:
     - >-
       lbcf conformance run
       --url http://driver:8080 --wait 60s
-      --fixture lbcf-conformance.yaml
+      --fixture conformance.yaml
       --output junit=lbcf-conformance.xml
       --report lbcf-conformance-report.yaml
   artifacts:
@@ -84,7 +84,7 @@ mod tests {
         let script = gitlab["lbcf-conformance"]["script"][0].as_str().unwrap();
         for line in [run, script] {
             assert!(line.starts_with("lbcf conformance run --"), "{line}");
-            assert!(line.contains("--fixture lbcf-conformance.yaml "), "{line}");
+            assert!(line.contains("--fixture conformance.yaml "), "{line}");
             assert!(
                 line.contains("--output junit=lbcf-conformance.xml"),
                 "{line}"

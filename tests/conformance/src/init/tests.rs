@@ -64,7 +64,7 @@ async fn a_new_folder_gets_a_fixture_that_can_be_read() {
     args.dir = folder.0.join("a/b");
     let message = run(&args, no_network).await.unwrap();
     assert!(
-        message.contains("lbcf-conformance.yaml: written\n"),
+        message.contains("conformance.yaml: written\n"),
         "{message}"
     );
     assert!(message.contains("No driver was probed"), "{message}");
@@ -185,7 +185,7 @@ async fn errors_of_writing_contain_the_path() {
             .unwrap_err()
             .to_string();
         assert!(
-            error.contains("lbcf-conformance.yaml: this is a folder"),
+            error.contains("conformance.yaml: this is a folder"),
             "{error}"
         );
     }

@@ -218,12 +218,12 @@ pub(super) fn sample() -> Report {
         profile: "async".to_owned(),
         seed: 4_242,
         ms: 68_310,
-        fixture: Some("lbcf-conformance.yaml".to_owned()),
+        fixture: Some("conformance.yaml".to_owned()),
         fixture_digest: Some(
             "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".to_owned(),
         ),
         reproduce: "lbcf conformance run --url http://127.0.0.1:8080/lbcf --fixture \
-                    lbcf-conformance.yaml --profile async --seed 4242"
+                    conformance.yaml --profile async --seed 4242"
             .to_owned(),
         left_behind: vec![
             "a load balancer with lbInfo {\"lbID\":\"lb-17\"} (created by DLB-05: createLoadBalancer under recordID createLoadBalancer(91aa))"
