@@ -5,9 +5,11 @@
 //! 3. [Fields](fields): a driver's own types for lbSpec, lbInfo, attributes and parameters.
 //! 4. [Outcomes](outcomes): success, failure, still running, rejection; errors and `?`.
 //! 5. [Long jobs](long_jobs): operations that take longer than a call.
-//! 6. [Testing](testing): calling a driver in process.
-//! 7. [Going to production](production): a check list.
-//! 8. [Other languages](other_languages): the wire, for drivers that are not written in Rust.
+//! 6. [Draining](draining): clients of a backend that is deregistered.
+//! 7. [Local load balancers](local): a process or a file on the same machine instead of a cloud.
+//! 8. [Testing](testing): calling a driver in process.
+//! 9. [Going to production](production): a check list.
+//! 10. [Other languages](other_languages): the wire, for drivers that are not written in Rust.
 
 #[doc = include_str!("docs/concepts.md")]
 pub mod concepts {}
@@ -27,6 +29,12 @@ pub mod outcomes {}
 
 #[doc = include_str!("docs/long_jobs.md")]
 pub mod long_jobs {}
+
+#[doc = include_str!("docs/draining.md")]
+pub mod draining {}
+
+#[doc = include_str!("docs/local.md")]
+pub mod local {}
 
 #[cfg_attr(feature = "testing", doc = include_str!("docs/testing.md"))]
 #[cfg_attr(

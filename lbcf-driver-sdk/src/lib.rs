@@ -79,6 +79,7 @@
 //! * [`Driver`]: the trait to implement, and [`request`]: the requests of its methods.
 //! * [`fields`]: a driver's own types for the wire's maps of strings.
 //! * [`outcome`]: the outcomes of hooks: [`HookError`], [`Rejection`].
+//! * [`drain`]: whether a backend that is deregistered waits for its clients.
 //! * [`mod@reconcile`]: shared resources of a cloud: plan, write what differs, retry on conflict.
 //! * `jobs` (feature `server`): operations that take longer than a call.
 //! * `server` (feature `server`): the router, which handles hang-ups, repeated calls, deadlines,
@@ -91,6 +92,7 @@
 
 #[cfg(feature = "client")]
 pub mod client;
+pub mod drain;
 mod driver;
 pub mod fields;
 pub mod guide;

@@ -124,10 +124,7 @@ async fn neutral_values_do_not_fail_a_driver_without_a_fixture() {
             .run(&["run", "--url", &url, "--format", "json"])
             .await;
         let stderr = text(&run.stderr);
-        assert!(
-            stderr.contains("fixture: conformance.yaml"),
-            "{stderr}"
-        );
+        assert!(stderr.contains("fixture: conformance.yaml"), "{stderr}");
         let report: Value = serde_json::from_slice(&run.stdout).unwrap();
         assert_eq!(failed(&report, "MUST"), [""; 0], "{stderr}");
         assert_eq!(failed(&report, "SHOULD"), [""; 0], "{stderr}");

@@ -20,7 +20,10 @@ const FIXTURE: &str = concat!(
     "/../../mock-driver/conformance.yaml"
 );
 
-const AZURE_FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../mock-driver/azure/conformance.yaml");
+const AZURE_FIXTURE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../mock-driver/azure/conformance.yaml"
+);
 
 /// MUST checks that no defect of the mock fails, with the reason.
 const WITHOUT_DEFECT: &[(&str, &str)] = &[];

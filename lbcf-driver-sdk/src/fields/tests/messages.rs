@@ -137,6 +137,45 @@ struct Open {
     rest: StringMap,
 }
 
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Texts {
+    zone: String,
+    mode: Option<String>,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Numbers {
+    port: u16,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Outer<T> {
+    id: u16,
+    #[serde(flatten)]
+    inner: T,
+}
+
+/// As the documentation of the module says; once serde passes types on, it has to change.
+#[test]
+fn a_flattened_struct_has_texts_but_no_numbers() {
+    let entries = map(&[("id", "1"), ("zone", "a"), ("mode", "x")]);
+    let read_texts: Outer<Texts> = read("m", &entries).unwrap();
+    assert_eq!(read_texts.inner.zone, "a");
+    assert_eq!(write("m", &read_texts).unwrap(), entries);
+    let error = read::<Outer<Numbers>>("m", &map(&[("id", "1"), ("port", "80")])).unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("invalid type: string \"80\", expected u16"),
+        "{error}"
+    );
+    // The map of the rest is read into the same struct instead.
+    let outer: Outer<StringMap> = read("m", &map(&[("id", "1"), ("port", "80")])).unwrap();
+    assert_eq!(
+        read::<Numbers>("m", &outer.inner).unwrap(),
+        Numbers { port: 80 }
+    );
+}
+
 #[test]
 fn a_flattened_map_takes_the_other_keys() {
     let entries = map(&[("id", "1"), ("port", "80"), ("x", "1"), ("y", "")]);

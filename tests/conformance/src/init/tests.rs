@@ -63,10 +63,7 @@ async fn a_new_folder_gets_a_fixture_that_can_be_read() {
     let mut args = folder.args(&[]);
     args.dir = folder.0.join("a/b");
     let message = run(&args, no_network).await.unwrap();
-    assert!(
-        message.contains("conformance.yaml: written\n"),
-        "{message}"
-    );
+    assert!(message.contains("conformance.yaml: written\n"), "{message}");
     assert!(message.contains("No driver was probed"), "{message}");
     assert!(message.contains("--ci github"), "{message}");
     Fixture::read(&args.dir.join(FILE), &["DLB-03"]).unwrap();

@@ -26,8 +26,7 @@ pub(super) static JPD_04: Check = Check {
 async fn jpd_04(lab: &Lab) -> CheckOutcome {
     let call = judge(&not_ready(lab)).unusual();
     let reply = lab.call_within(&call, LIMIT).await;
-    let expected =
-        format!("a status other than 200 within {LIMIT:?}, such as 404, or succ false");
+    let expected = format!("a status other than 200 within {LIMIT:?}, such as 404, or succ false");
     if reply.no_response().is_some() {
         return Err(reply.failed(expected, reply.summary()));
     }
