@@ -82,8 +82,9 @@ fn summary(project: &Project, folder: &Path) -> String {
 
 Next:
   cd {folder} && cargo test
-  lbcf dev --exec 'target/debug/{name} --listen 127.0.0.1:{{port}}' --apply deploy/30-driver.yaml --apply deploy/example
-  lbcf conformance run --exec 'target/debug/{name} --listen 127.0.0.1:{{port}}' --fixture conformance.yaml
+  lbcf conformance run --exec 'target/debug/{name} --listen 127.0.0.1:{{port}} --cloud-file target/cloud-$PPID.json --observe'
+  lbcf dev --exec 'target/debug/{name} --listen 127.0.0.1:{{port}} --cloud-file target/cloud-$PPID.json --forward' --apply deploy/30-driver.yaml --apply deploy/example
+  curl http://127.0.0.1:8888/   # in another terminal: a pod responds, through the load balancer
 ",
         sdk = project.sdk.note(),
         name = project.name,

@@ -34,11 +34,14 @@ const TEMPLATES: &[(&str, &str)] = &[
     template!("deploy/30-driver.yaml"),
     template!("deploy/example/10-load-balancer.yaml"),
     template!("deploy/example/20-backend-group.yaml"),
+    template!("deploy/example/30-web-server.yaml"),
     template!("src/cloud.rs"),
     template!("src/driver.rs"),
     template!("src/fields.rs"),
     template!("src/lib.rs"),
     template!("src/main.rs"),
+    template!("src/observer.rs"),
+    template!("src/proxy.rs"),
     template!("tests/driver.rs"),
 ];
 

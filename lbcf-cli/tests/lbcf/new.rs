@@ -11,7 +11,7 @@ use std::process::Command;
 
 mod built;
 
-const FILES: [&str; 18] = [
+const FILES: [&str; 21] = [
     ".dockerignore",
     ".github/workflows/ci.yml",
     ".gitignore",
@@ -24,11 +24,14 @@ const FILES: [&str; 18] = [
     "deploy/30-driver.yaml",
     "deploy/example/10-load-balancer.yaml",
     "deploy/example/20-backend-group.yaml",
+    "deploy/example/30-web-server.yaml",
     "src/cloud.rs",
     "src/driver.rs",
     "src/fields.rs",
     "src/lib.rs",
     "src/main.rs",
+    "src/observer.rs",
+    "src/proxy.rs",
     "tests/driver.rs",
 ];
 
@@ -147,7 +150,7 @@ fn the_output_names_the_files_and_the_next_commands() {
         "`grep -rn FILL-IN demo-driver`",
         "It uses lbcf-driver-sdk in /",
         "  cd demo-driver && cargo test\n",
-        "  lbcf dev --exec 'target/debug/demo-driver --listen 127.0.0.1:{port}' --apply deploy/30-driver.yaml ",
+        "  lbcf dev --exec 'target/debug/demo-driver --listen 127.0.0.1:{port} --cloud-file target/cloud-$PPID.json --forward' --apply deploy/30-driver.yaml ",
         "  lbcf conformance run --exec 'target/debug/demo-driver ",
     ] {
         assert!(

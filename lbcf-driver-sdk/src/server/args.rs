@@ -190,6 +190,9 @@ pub struct ServerArgs {
 
     #[arg(skip)]
     conformance_fixture: Option<String>,
+
+    #[arg(skip)]
+    routes: Option<axum::Router>,
 }
 
 fn limit() -> clap::builder::RangedU64ValueParser<u64> {
@@ -210,6 +213,13 @@ impl ServerArgs {
     #[must_use]
     pub fn conformance_fixture(mut self, text: impl Into<String>) -> Self {
         self.conformance_fixture = Some(text.into());
+        self
+    }
+
+    /// [`Server::routes`]: further routes, for which there is no flag either.
+    #[must_use]
+    pub fn routes(mut self, routes: axum::Router) -> Self {
+        self.routes = Some(self.routes.take().unwrap_or_default().merge(routes));
         self
     }
 
@@ -320,6 +330,9 @@ impl<D: RawDriver> Server<D> {
         }
         if let Some(text) = &args.conformance_fixture {
             server = server.conformance_fixture(text);
+        }
+        if let Some(routes) = &args.routes {
+            server = server.routes(routes.clone());
         }
         Ok(server)
     }

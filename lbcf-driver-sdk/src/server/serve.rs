@@ -48,7 +48,8 @@ const SHORTEST_RELOAD: Duration = Duration::from_millis(10);
 /// * `/livez` and `/readyz`, for the probes of a pod: the process responds, and is not shutting
 ///   down. `/healthz` is a webhook that calls the driver, by POST or GET. The three are at the root
 ///   too, and need no token;
-/// * `/.well-known/lbcf/conformance`, if there is a [fixture](Self::conformance_fixture);
+/// * `/.well-known/lbcf/conformance`, if there is a [fixture](Self::conformance_fixture), and
+///   [routes](Self::routes) of the driver's own;
 /// * at the root, `/metrics`, and with the feature `openapi` `/openapi.json` and `/docs`.
 ///
 /// Each connection is a task of its own. One that is slow in its TLS handshake, in the head of a
@@ -68,6 +69,7 @@ pub struct Server<D> {
     shutdown_within: Duration,
     limits: Limits,
     conformance_fixture: Option<String>,
+    routes: axum::Router,
 }
 
 impl<D: RawDriver> Server<D> {
@@ -203,6 +205,24 @@ impl<D: RawDriver> Server<D> {
         self
     }
 
+    /// Serves further routes below the [path prefix](Self::path_prefix), behind the [token](Self::token) if
+    /// there is one (default: none): for what belongs to the driver and is no webhook, such as an observer for
+    /// `lbcf conformance`. Fallbacks are not allowed, and neither are the paths of webhooks: axum panics at the start.
+    ///
+    /// ```no_run
+    /// use axum::{Router, routing::get};
+    /// use lbcf_driver_sdk::server::Server;
+    ///
+    /// # fn example(driver: impl lbcf_driver_sdk::RawDriver) {
+    /// let server = Server::new(driver).routes(Router::new().route("/_version", get(|| async { "1.0" })));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn routes(mut self, routes: axum::Router) -> Self {
+        self.routes = self.routes.merge(routes);
+        self
+    }
+
     /// [`DriverRouter::answer_within`] of the driver's router.
     #[must_use]
     pub fn answer_within(self, limit: Duration) -> Self {
@@ -324,7 +344,7 @@ impl<D: RawDriver> Server<D> {
         };
         let ready = Readiness::default();
         let pages = pages(&self.driver, &prefix);
-        let driver = self.driver.build();
+        let driver = self.driver.build().merge(self.routes);
         let driver = match self.conformance_fixture {
             Some(text) => driver.merge(conformance_router(text)),
             None => driver,
@@ -364,6 +384,7 @@ impl<D> From<DriverRouter<D>> for Server<D> {
             shutdown_within: Duration::from_secs(30),
             limits: Limits::default(),
             conformance_fixture: None,
+            routes: axum::Router::new(),
         }
     }
 }

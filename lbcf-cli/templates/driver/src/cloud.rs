@@ -1,15 +1,19 @@
 //! The client of the load balancer's API.
 //!
-//! FILL-IN: a client of that API, in place of this one, which keeps load balancers in memory until
-//! the process ends. The driver needs only the six functions of [`Cloud`] and an error that
-//! distinguishes "not found" from others; adapt them to your API.
+//! FILL-IN: a client of that API, in place of this one, which keeps load balancers in memory, and with
+//! `--cloud-file` in a file that survives the process. The driver needs only five functions of
+//! [`Cloud`] and an error that distinguishes "not found" from others; adapt them to your API.
 
 use crate::fields::{Attributes, LbSpec};
+use crate::proxy;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::Mutex;
+use tokio::task::AbortHandle;
 
 /// FILL-IN: address and credentials of the API; take secrets from files, which a Kubernetes `Secret`
 /// can be mounted as.
@@ -18,6 +22,14 @@ pub struct CloudArgs {
     /// File with the key for the load balancer's API
     #[arg(long, env = "CLOUD_KEY_FILE", value_name = "FILE")]
     cloud_key_file: Option<PathBuf>,
+
+    /// Keep the load balancers in this file
+    #[arg(long, env = "CLOUD_FILE", value_name = "FILE")]
+    cloud_file: Option<PathBuf>,
+
+    /// Listen on 127.0.0.1 at the port of each load balancer, and forward connections to its backends
+    #[arg(long, env = "CLOUD_FORWARD")]
+    forward: bool,
 }
 
 /// An error of the API. Users read its text in events and conditions.
@@ -35,8 +47,27 @@ pub enum CloudError {
         /// The path of the file with the key.
         path: PathBuf,
         /// The error of the file system.
-        source: std::io::Error,
+        source: io::Error,
     },
+    /// The file of `--cloud-file` cannot be read or written.
+    #[error("--cloud-file {path}: {source}")]
+    File {
+        /// The path of the file.
+        path: PathBuf,
+        /// The error of the file system.
+        source: io::Error,
+    },
+    /// The port of a load balancer cannot be used, with `--forward`.
+    #[error("listening on 127.0.0.1:{port}: {source}")]
+    Listen {
+        /// The port of the listener.
+        port: u16,
+        /// Such as "address already in use".
+        source: io::Error,
+    },
+    /// The API does not respond: an outage that the observer has started.
+    #[error("the load balancer's API does not respond")]
+    Outage,
 }
 
 /// The quota of load balancers.
@@ -50,12 +81,21 @@ pub struct Cloud {
 
 #[derive(Debug, Default)]
 struct State {
+    stored: Stored,
+    file: Option<PathBuf>,
+    /// The proxies by the IDs of load balancers, if connections are forwarded.
+    proxies: Option<BTreeMap<String, AbortHandle>>,
+    has_outage: bool,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Stored {
     load_balancers: BTreeMap<String, LoadBalancer>,
     created: u64,
 }
 
 /// A load balancer in the cloud.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadBalancer {
     /// The spec it was created from.
     pub spec: LbSpec,
@@ -70,15 +110,28 @@ impl Cloud {
     /// Connects with these arguments.
     ///
     /// # Errors
-    /// [`CloudError::Key`], if the file with the key cannot be read.
-    pub fn connect(args: &CloudArgs) -> Result<Self, CloudError> {
+    /// [`CloudError`], if a file cannot be read or a port cannot be used.
+    pub async fn connect(args: &CloudArgs) -> Result<Self, CloudError> {
         if let Some(path) = &args.cloud_key_file {
             let _key = std::fs::read_to_string(path).map_err(|source| CloudError::Key {
                 path: path.clone(),
                 source,
             })?;
         }
-        Ok(Self::default())
+        let cloud = Self::default();
+        let mut state = cloud.state.lock().await;
+        if let Some(path) = &args.cloud_file {
+            state.stored = read(path).map_err(|source| file_error(path, source))?;
+            state.file = Some(path.clone());
+        }
+        if args.forward {
+            state.proxies = Some(BTreeMap::new());
+            for (id, load_balancer) in state.stored.load_balancers.clone() {
+                state.forward(&cloud, &id, &load_balancer.spec)?;
+            }
+        }
+        drop(state);
+        Ok(cloud)
     }
 
     /// Creates a load balancer and returns its ID, or the ID of the one that was already created
@@ -88,22 +141,25 @@ impl Cloud {
     /// [`CloudError::Quota`], if the quota is used up.
     pub async fn create(&self, token: &str, spec: &LbSpec) -> Result<String, CloudError> {
         let mut state = self.state.lock().await;
-        let mut all = state.load_balancers.iter();
+        state.check()?;
+        let mut all = state.stored.load_balancers.iter();
         if let Some((id, _)) = all.find(|(_, load_balancer)| load_balancer.token == token) {
             return Ok(id.clone());
         }
-        if state.load_balancers.len() >= MAX_LOAD_BALANCERS {
+        if state.stored.load_balancers.len() >= MAX_LOAD_BALANCERS {
             return Err(CloudError::Quota);
         }
-        state.created += 1;
-        let id = format!("lb-{}", state.created);
+        let id = format!("lb-{}", state.stored.created + 1);
+        state.forward(self, &id, spec)?;
         let load_balancer = LoadBalancer {
             spec: spec.clone(),
             attributes: Attributes::default(),
             backends: BTreeMap::new(),
             token: token.to_owned(),
         };
-        state.load_balancers.insert(id.clone(), load_balancer);
+        state.stored.created += 1;
+        state.stored.load_balancers.insert(id.clone(), load_balancer);
+        state.save()?;
         Ok(id)
     }
 
@@ -121,8 +177,14 @@ impl Cloud {
     /// [`CloudError::NoLoadBalancer`].
     pub async fn delete(&self, id: &str) -> Result<(), CloudError> {
         let mut state = self.state.lock().await;
-        let deleted = state.load_balancers.remove(id);
-        deleted.map(drop).ok_or_else(|| no_load_balancer(id))
+        state.check()?;
+        if state.stored.load_balancers.remove(id).is_none() {
+            return Err(no_load_balancer(id));
+        }
+        if let Some(proxy) = state.proxies.as_mut().and_then(|all| all.remove(id)) {
+            proxy.abort();
+        }
+        state.save()
     }
 
     /// Registers a backend, or updates its weight.
@@ -147,9 +209,14 @@ impl Cloud {
         .await
     }
 
-    /// All load balancers by ID, for tests.
+    /// All load balancers by ID, for tests and for the observer.
     pub async fn load_balancers(&self) -> BTreeMap<String, LoadBalancer> {
-        self.state.lock().await.load_balancers.clone()
+        self.state.lock().await.stored.load_balancers.clone()
+    }
+
+    /// Starts or ends an outage, in which every function above fails; for the observer.
+    pub async fn set_outage(&self, on: bool) {
+        self.state.lock().await.has_outage = on;
     }
 
     async fn change(
@@ -158,8 +225,58 @@ impl Cloud {
         change: impl FnOnce(&mut LoadBalancer),
     ) -> Result<(), CloudError> {
         let mut state = self.state.lock().await;
-        let found = state.load_balancers.get_mut(id);
-        found.map(change).ok_or_else(|| no_load_balancer(id))
+        state.check()?;
+        let found = state.stored.load_balancers.get_mut(id);
+        found.map(change).ok_or_else(|| no_load_balancer(id))?;
+        state.save()
+    }
+}
+
+impl State {
+    fn check(&self) -> Result<(), CloudError> {
+        if self.has_outage {
+            return Err(CloudError::Outage);
+        }
+        Ok(())
+    }
+
+    /// Forwards connections to this load balancer, with `--forward`.
+    fn forward(&mut self, cloud: &Cloud, id: &str, spec: &LbSpec) -> Result<(), CloudError> {
+        if let Some(proxies) = &mut self.proxies {
+            let port = spec.port.get();
+            let proxy = proxy::start(port, cloud.clone(), id.to_owned());
+            let proxy = proxy.map_err(|source| CloudError::Listen { port, source })?;
+            proxies.insert(id.to_owned(), proxy);
+        }
+        Ok(())
+    }
+
+    /// Replaces the file as a whole: a process that ends here leaves the old one or the new one.
+    fn save(&self) -> Result<(), CloudError> {
+        let Some(path) = &self.file else {
+            return Ok(());
+        };
+        let new = path.with_extension("new");
+        let written = serde_json::to_vec(&self.stored).map_err(io::Error::from);
+        let written = written.and_then(|text| std::fs::write(&new, text));
+        let renamed = written.and_then(|()| std::fs::rename(&new, path));
+        renamed.map_err(|source| file_error(path, source))
+    }
+}
+
+/// Reads the file; a missing one is an empty cloud.
+fn read(path: &Path) -> io::Result<Stored> {
+    match std::fs::read(path) {
+        Ok(text) => Ok(serde_json::from_slice(&text)?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Stored::default()),
+        Err(error) => Err(error),
+    }
+}
+
+fn file_error(path: &Path, source: io::Error) -> CloudError {
+    CloudError::File {
+        path: path.to_owned(),
+        source,
     }
 }
 

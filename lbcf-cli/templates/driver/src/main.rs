@@ -5,7 +5,7 @@ use lbcf_driver_sdk::server::ServerArgs;
 use std::io::Write;
 use std::process::ExitCode;
 
-use __CRATE__::{Cloud, CloudArgs, MyDriver};
+use __CRATE__::{Cloud, CloudArgs, MyDriver, observer};
 
 /// What `lbcf conformance` needs to know, served at `/.well-known/lbcf/conformance`.
 const FIXTURE: &str = include_str!("../conformance.yaml");
@@ -17,6 +17,10 @@ struct Args {
     #[command(flatten)]
     cloud: CloudArgs,
 
+    /// Show what is in the cloud at /_observe, and allow to change it there, for `lbcf conformance`
+    #[arg(long, env = "OBSERVE")]
+    observe: bool,
+
     #[command(flatten)]
     server: ServerArgs,
 }
@@ -24,9 +28,16 @@ struct Args {
 #[tokio::main]
 async fn main() -> ExitCode {
     let args = Args::parse();
-    match Cloud::connect(&args.cloud) {
+    match Cloud::connect(&args.cloud).await {
         Ok(cloud) => {
-            let server = args.server.conformance_fixture(FIXTURE);
+            let server = if args.observe {
+                let server = args.server.conformance_fixture(FIXTURE);
+                server.routes(observer::routes(cloud.clone()))
+            } else {
+                // The sections from `observe` on come last, and need --observe.
+                let described = FIXTURE.split("\nobserve:").next().unwrap_or(FIXTURE);
+                args.server.conformance_fixture(described)
+            };
             server.serve(MyDriver::new(cloud)).await
         }
         Err(error) => {

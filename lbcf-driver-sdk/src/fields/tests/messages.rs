@@ -163,11 +163,7 @@ fn a_flattened_struct_has_texts_but_no_numbers() {
     assert_eq!(read_texts.inner.zone, "a");
     assert_eq!(write("m", &read_texts).unwrap(), entries);
     let error = read::<Outer<Numbers>>("m", &map(&[("id", "1"), ("port", "80")])).unwrap_err();
-    let error = error.to_string();
-    assert!(
-        error.contains("invalid type: string \"80\", expected u16"),
-        "{error}"
-    );
+    assert_eq!(error.to_string(), "m: not u16");
     // The map of the rest is read into the same struct instead.
     let outer: Outer<StringMap> = read("m", &map(&[("id", "1"), ("port", "80")])).unwrap();
     assert_eq!(
