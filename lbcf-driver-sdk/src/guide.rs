@@ -1,7 +1,7 @@
 //! The guide: from a load balancer's API to a driver in production.
 //!
 //! 1. [Concepts](concepts): the calls, when they are made, and what follows from each response.
-//! 2. [The first driver](first_driver): five types, five functions, a server.
+//! 2. [The first driver](first_driver): to the first request; five types, five functions, a server.
 //! 3. [Fields](fields): a driver's own types for lbSpec, lbInfo, attributes and parameters.
 //! 4. [Outcomes](outcomes): success, failure, still running, rejection; errors and `?`.
 //! 5. [Long jobs](long_jobs): operations that take longer than a call.

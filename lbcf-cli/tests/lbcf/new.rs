@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 mod built;
+mod guide;
 
 const FILES: [&str; 21] = [
     ".dockerignore",

@@ -40,7 +40,11 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(args: &[&str]) -> Self {
-        let mut child = lbcf(args)
+        Self::of(lbcf(args))
+    }
+
+    pub(crate) fn of(mut command: Command) -> Self {
+        let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

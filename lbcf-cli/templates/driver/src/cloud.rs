@@ -158,7 +158,10 @@ impl Cloud {
             token: token.to_owned(),
         };
         state.stored.created += 1;
-        state.stored.load_balancers.insert(id.clone(), load_balancer);
+        state
+            .stored
+            .load_balancers
+            .insert(id.clone(), load_balancer);
         state.save()?;
         Ok(id)
     }

@@ -62,10 +62,11 @@ fn observed(lb_id: String, it: LoadBalancer) -> Result<ObservedLoadBalancer, Fie
             parameters: fields::write("parameters", &Parameters { weight })?,
         })
     };
+    let backends = it.backends.into_iter().map(backend);
     Ok(ObservedLoadBalancer {
         lb_info: fields::write("lbInfo", &LbInfo { lb_id, protocol })?,
         attributes: fields::write("attributes", &it.attributes)?,
-        backends: it.backends.into_iter().map(backend).collect::<Result<_, _>>()?,
+        backends: backends.collect::<Result<_, _>>()?,
     })
 }
 
@@ -83,16 +84,19 @@ impl Change {
     fn id(&self) -> Result<String, FieldError> {
         Ok(fields::read::<LbInfo>("lbInfo", &self.lb_info)?.lb_id)
     }
+
+    fn at(&self) -> Result<SocketAddr, Problem> {
+        let missing = || Problem("addr: is missing".to_owned());
+        self.addr.ok_or_else(missing)
+    }
 }
 
 async fn register(State(cloud): State<Cloud>, Json(it): Json<Change>) -> Result<(), Problem> {
-    let at = it.addr.ok_or_else(|| Problem("addr: is missing".to_owned()))?;
-    Ok(cloud.register(&it.id()?, at, 1).await?)
+    Ok(cloud.register(&it.id()?, it.at()?, 1).await?)
 }
 
 async fn deregister(State(cloud): State<Cloud>, Json(it): Json<Change>) -> Result<(), Problem> {
-    let at = it.addr.ok_or_else(|| Problem("addr: is missing".to_owned()))?;
-    Ok(cloud.deregister(&it.id()?, at).await?)
+    Ok(cloud.deregister(&it.id()?, it.at()?).await?)
 }
 
 async fn set_attributes(State(cloud): State<Cloud>, Json(it): Json<Change>) -> Result<(), Problem> {

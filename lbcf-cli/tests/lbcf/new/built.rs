@@ -1,11 +1,13 @@
-//! A generated project is built, tested, served and driven by the demo.
+//! A project is generated, built, tested and tried by the commands of the guide, then served and driven by the demo.
 
-use super::{generate, sdk};
-use crate::process::{DEADLINE, TempFile, run, text};
+use super::{generate, guide, sdk, unused_path};
+use crate::process::{DEADLINE, Running, TempFile, run, text};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::sync::mpsc;
+use std::time::Instant;
 
 /// The target folder of generated projects, shared so that dependencies are compiled once.
 fn target() -> PathBuf {
@@ -14,7 +16,14 @@ fn target() -> PathBuf {
 
 /// Cargo in the project, without the environment that the outer cargo sets.
 fn cargo(project: &TempFile, args: &[&str]) -> Command {
-    let mut command = Command::new("cargo");
+    let mut command = in_project("cargo", project.path());
+    command.args(args);
+    command
+}
+
+/// A program in this folder, without the environment that the outer cargo sets.
+fn in_project(program: &str, folder: &Path) -> Command {
+    let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         let is_of_others = ["CARGO", "LBCF_", "RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER"]
@@ -25,8 +34,7 @@ fn cargo(project: &TempFile, args: &[&str]) -> Command {
         }
     }
     command
-        .args(args)
-        .current_dir(project.path())
+        .current_dir(folder)
         .env("CARGO_TARGET_DIR", target())
         // Debug information costs half of the time and space of a build.
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
@@ -55,23 +63,84 @@ fn skip(why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
-/// Runs cargo offline, or online where crates have not been downloaded yet; returns its output.
-fn passes(project: &TempFile, args: &[&str]) -> String {
-    let run = |offline: &[&str]| -> Output {
-        let (command, flags) = args.split_at(1);
-        let args = [command, offline, flags].concat();
-        cargo(project, &args).output().unwrap()
-    };
-    let mut output = run(&["--offline"]);
+/// Runs a command offline, or online where crates have not been downloaded yet; returns its output.
+fn passes(command: impl Fn() -> Command) -> String {
+    let mut output = command().env("CARGO_NET_OFFLINE", "true").output().unwrap();
     if !output.status.success() && text(&output.stderr).contains("offline") {
-        output = run(&[]);
+        output = command().output().unwrap();
     }
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    let command = command();
     assert!(
         output.status.success(),
-        "cargo {args:?}\n{stdout}\n{stderr}"
+        "{command:?}\n{stdout}\n{stderr}"
     );
     stdout
+}
+
+/// A line of the guide, in this folder, with `lbcf` on the PATH.
+fn shell(folder: &Path, line: &str) -> Command {
+    let mut command = in_project("sh", folder);
+    let program = Path::new(env!("CARGO_BIN_EXE_lbcf"));
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let own = program.parent().unwrap().to_owned();
+    let paths = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&paths)));
+    // The shell becomes the program, so that signals reach it.
+    command.args(["-c", &format!("exec {line}")]);
+    command.env("PATH", paths.unwrap());
+    command
+}
+
+/// Runs the commands of the guide, but at a free port of the load balancer; returns the output of all that end.
+fn follow_the_guide(project: &TempFile) -> String {
+    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = free.local_addr().unwrap().port().to_string();
+    drop(free);
+    let mut folder = project.path().parent().unwrap().to_owned();
+    let (mut dev, mut printed) = (None, String::new());
+    for line in guide::commands() {
+        let line = line.replace("8888", &port);
+        if let Some(name) = line.strip_prefix("cd ") {
+            folder = folder.join(name);
+            prepare(&folder, &port);
+        } else if line.starts_with("lbcf dev ") {
+            dev = Some(Running::of(shell(&folder, &line)));
+        } else if line.starts_with("curl ") {
+            let output = responds(|| shell(&folder, &line));
+            assert!(output.contains("\"pod\":\"my-web-server-"), "{output}");
+        } else {
+            printed += &passes(|| shell(&folder, &line));
+        }
+    }
+    let (code, lines) = dev.unwrap().interrupt();
+    assert_eq!(code, Some(0), "{lines:?}");
+    printed
+}
+
+/// What an author need not do: dependencies that are compiled and downloaded already, and the free port.
+fn prepare(folder: &Path, port: &str) {
+    // The same versions as here.
+    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
+    std::fs::copy(lock, folder.join("Cargo.lock")).unwrap();
+    std::fs::create_dir_all(target()).unwrap();
+    std::os::unix::fs::symlink(target(), folder.join("target")).unwrap();
+    let example = folder.join("deploy/example/10-load-balancer.yaml");
+    let manifest = std::fs::read_to_string(&example).unwrap();
+    assert!(manifest.contains("8888"), "{manifest}");
+    std::fs::write(example, manifest.replace("8888", port)).unwrap();
+}
+
+/// Repeats the command until it succeeds: the backends are registered meanwhile.
+fn responds(command: impl Fn() -> Command) -> String {
+    let deadline = Instant::now() + DEADLINE;
+    loop {
+        let output = command().output().unwrap();
+        if output.status.success() {
+            return text(&output.stdout);
+        }
+        assert!(Instant::now() < deadline, "{:?}: {output:?}", command());
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
 }
 
 /// The driver's process, killed when this is dropped.
@@ -118,17 +187,24 @@ fn serve(program: &Path) -> (Driver, String) {
 }
 
 #[test]
-fn exhaustive_a_project_builds_without_warnings_passes_its_tests_and_the_demo() {
+fn exhaustive_the_commands_of_the_guide_lead_to_a_request_and_the_project_passes_the_demo() {
     if std::env::var_os("LBCF_EXHAUSTIVE").is_none() {
         return skip("building a generated project takes minutes; set LBCF_EXHAUSTIVE=1 to run it");
     }
     if !has(&["fmt", "clippy"]) {
         return;
     }
-    let project = generate("demo-driver", &["--sdk-path", sdk().to_str().unwrap()]);
-    // The same versions as here, which are downloaded already.
-    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
-    std::fs::copy(lock, project.path().join("Cargo.lock")).unwrap();
+    // Pods have addresses of their own, which need an alias each on macOS.
+    if UdpSocket::bind((Ipv4Addr::new(127, 0, 0, 2), 0)).is_err() {
+        return skip("127.0.0.2 is no address of this machine");
+    }
+    if Command::new("curl").arg("--version").output().is_err() {
+        return skip("curl is not installed");
+    }
+    let project = unused_path(guide::NAME);
+    let printed = follow_the_guide(&project);
+    assert!(printed.contains("test result: ok. 7 passed"), "{printed}");
+    assert!(printed.contains(" passed, 0 failed"), "{printed}");
 
     let formatted = cargo(&project, &["fmt", "--check"]).output().unwrap();
     assert!(
@@ -137,15 +213,10 @@ fn exhaustive_a_project_builds_without_warnings_passes_its_tests_and_the_demo() 
         text(&formatted.stdout),
         text(&formatted.stderr)
     );
-    let tested = passes(&project, &["test"]);
-    assert!(tested.contains("test result: ok. 7 passed"), "{tested}");
-    passes(
-        &project,
-        &["clippy", "--all-targets", "--", "-D", "warnings"],
-    );
-    passes(&project, &["build"]);
+    let clippy = ["clippy", "--all-targets", "--", "-D", "warnings"];
+    passes(|| cargo(&project, &clippy));
 
-    let (_driver, url) = serve(&target().join("debug/demo-driver"));
+    let (_driver, url) = serve(&target().join("debug").join(guide::NAME));
     let demo = run(&["demo", "--once", "--driver-url", &url]);
     let output = text(&demo.stdout);
     assert_eq!(demo.status.code(), Some(0), "{output}");
@@ -154,20 +225,6 @@ fn exhaustive_a_project_builds_without_warnings_passes_its_tests_and_the_demo() 
         output.contains("passed: 9 of 9 steps, 7 skipped; nothing was left behind"),
         "{output}"
     );
-    conforms_to_the_specification(&project);
-}
-
-/// Runs the conformance kit with the project's own fixture, as the project's CI does.
-fn conforms_to_the_specification(project: &TempFile) {
-    let program = target().join("debug/demo-driver");
-    let exec = format!("{} --listen 127.0.0.1:{{port}}", program.display());
-    let output = crate::process::lbcf(&["conformance", "run", "--exec", &exec])
-        .args(["--fixture", "conformance.yaml", "--fail-on", "should"])
-        .current_dir(project.path())
-        .output()
-        .unwrap();
-    let printed = text(&output.stdout) + &text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{printed}");
 }
 
 #[test]
