@@ -110,18 +110,19 @@ async fn without_the_feature_there_is_no_page() {
 
 #[tokio::test]
 async fn routes_of_the_driver_are_served_below_the_prefix_behind_the_token() {
-    let routes = || Router::new().route("/_version", get(|| async { "1.0" }));
-    let server = || Server::new(actor().0).path_prefix("/lbcf").routes(routes());
-    let status = async |router: Router, path: &str| {
-        let request = Request::get(path).body(Body::empty()).unwrap();
-        router.oneshot(request).await.unwrap().status()
+    let version = axum::routing::get(|| async { "1.0" });
+    let routes = Router::new().route("/_version", version);
+    let server = || {
+        let server = lbcf_driver_sdk::server::Server::new(actor().0);
+        server.path_prefix("/lbcf").routes(routes.clone())
     };
     let open = server().into_router().await.unwrap();
-    assert_eq!(status(open.clone(), "/lbcf/_version").await, StatusCode::OK);
-    assert_eq!(status(open, "/_version").await, StatusCode::NOT_FOUND);
+    let found = get(&open, "/lbcf/_version").await;
+    assert_eq!(found, (StatusCode::OK, "1.0".to_owned()));
+    assert_eq!(get(&open, "/_version").await.0, StatusCode::NOT_FOUND);
     let guarded = server().token("sesame").into_router().await.unwrap();
-    let path = "/lbcf/_version";
-    assert_eq!(status(guarded, path).await, StatusCode::UNAUTHORIZED);
+    let refused = get(&guarded, "/lbcf/_version").await.0;
+    assert_eq!(refused, StatusCode::UNAUTHORIZED);
 }
 
 #[tokio::test]

@@ -3,9 +3,9 @@
 use super::{generate, guide, sdk, unused_path};
 use crate::process::{DEADLINE, Running, TempFile, run, text};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Instant;
 
@@ -71,10 +71,7 @@ fn passes(command: impl Fn() -> Command) -> String {
     }
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     let command = command();
-    assert!(
-        output.status.success(),
-        "{command:?}\n{stdout}\n{stderr}"
-    );
+    assert!(output.status.success(), "{command:?}\n{stdout}\n{stderr}");
     stdout
 }
 
