@@ -5,7 +5,8 @@ use lbcf_driver_sdk::server::ServerArgs;
 use std::io::Write;
 use std::process::ExitCode;
 
-use __CRATE__::{Cloud, CloudArgs, MyDriver, observer};
+use __CRATE__::observer;
+use __CRATE__::{Cloud, CloudArgs, MyDriver};
 
 /// What `lbcf conformance` needs to know, served at `/.well-known/lbcf/conformance`.
 const FIXTURE: &str = include_str!("../conformance.yaml");
