@@ -94,7 +94,10 @@ async fn uninstalling_in_the_order_of_the_readme_leaves_nothing() {
             Vec::new()
         };
         let args = args[1..].iter().filter(|arg| **arg != "deploy/").copied();
-        let args: Vec<&str> = args.chain(folder).chain(["--timeout=300s"]).collect();
+        let mut args: Vec<&str> = args.chain(folder).collect();
+        if command.contains("delete") {
+            args.push("--timeout=300s");
+        }
         cluster.kubectl(&args).await;
     }
     assert!(controller.is_none(), "the README removes the Secret");
