@@ -10,6 +10,7 @@ mod environment;
 mod kubectl;
 mod load;
 mod printer;
+mod profile;
 mod report;
 mod scenario;
 mod steps;
@@ -22,6 +23,7 @@ pub use report::{Report, StepReport};
 use clap::ValueEnum;
 use environment::DemoEnvironment;
 use mock_driver::TrafficOptions;
+use mock_driver::cli::Profile;
 use printer::Printer;
 use std::io::Write;
 use std::path::PathBuf;
@@ -51,6 +53,15 @@ pub struct DemoArgs {
     #[arg(long, env = "LBCF_DEMO_KUBECONFIG", value_name = "PATH")]
     pub kubeconfig: Option<PathBuf>,
 
+    /// Kind of the mock's cloud; with azure no requests are sent, as its load balancers do not forward
+    #[arg(
+        long,
+        env = "LBCF_DEMO_PROFILE",
+        value_name = "PROFILE",
+        default_value = "clb"
+    )]
+    pub profile: Profile,
+
     /// Use this driver instead of the mock; steps that need the mock or inspect its cloud are skipped
     #[arg(long, env = "LBCF_DEMO_DRIVER_URL", value_name = "URL")]
     pub driver_url: Option<String>,
@@ -67,6 +78,7 @@ impl Default for DemoArgs {
             output: Output::Text,
             pods: 3,
             kubeconfig: None,
+            profile: Profile::Clb,
             driver_url: None,
             drain_time: TrafficOptions::default().drain_time,
         }

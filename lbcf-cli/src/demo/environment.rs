@@ -3,11 +3,13 @@
 
 use super::cloud_view::CloudView;
 use super::kubectl::Kubectl;
+use super::profile::Profile;
 use super::{DemoArgs, DemoError};
 use crate::local_stack::{LocalStack, has_loopback_addresses};
 use crate::watched_cluster::WatchedCluster;
 use kube::Client;
 use lbcf_controller::{Backoff, Options};
+use mock_driver::cli::Profile as MockProfile;
 use mock_driver::{Cloud, MockOptions, MockServer, Traffic, TrafficOptions};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -25,6 +27,7 @@ const AUDIT_PERIOD: Duration = Duration::from_millis(500);
 pub(super) struct DemoEnvironment {
     pub(super) driver_url: String,
     pub(super) cloud: CloudView,
+    pub(super) profile: Profile,
     stack: LocalStack,
     mock: Option<DemoDriver>,
 }
@@ -48,14 +51,15 @@ pub(super) const DRIVER_HOST: &str = "clb-app-driver.kube-system.svc.cluster.loc
 
 impl DemoEnvironment {
     pub(super) async fn start(args: &DemoArgs) -> Result<Self, DemoError> {
-        let has_traffic = args.driver_url.is_none() && has_loopback_addresses();
+        let is_clb = args.profile == MockProfile::Clb;
+        let has_traffic = args.driver_url.is_none() && is_clb && has_loopback_addresses();
         let mut stack = LocalStack::start(args.kubeconfig.as_deref(), has_traffic).await?;
         let mock = match args.driver_url {
             Some(_) => None,
             None => {
                 let drain_time = has_traffic.then_some(args.drain_time);
                 let client = stack.client_as("lbcf-mock-driver");
-                Some(DemoDriver::start(drain_time, &client).await?)
+                Some(DemoDriver::start(args.profile, drain_time, &client).await?)
             }
         };
         let driver_url = match (&args.driver_url, &mock) {
@@ -71,6 +75,7 @@ impl DemoEnvironment {
         Ok(Self {
             driver_url,
             cloud,
+            profile: Profile::of_mock(args.profile),
             stack,
             mock,
         })
@@ -143,8 +148,15 @@ impl DemoEnvironment {
 
 impl DemoDriver {
     /// With a drain time, load balancers forward. The page shows what differs from the cluster.
-    async fn start(drain_time: Option<Duration>, cluster: &Client) -> Result<Self, DemoError> {
-        let cloud = Cloud::with_samples();
+    async fn start(
+        profile: MockProfile,
+        drain_time: Option<Duration>,
+        cluster: &Client,
+    ) -> Result<Self, DemoError> {
+        let cloud = match profile {
+            MockProfile::Clb => Cloud::with_samples(),
+            MockProfile::Azure => Cloud::azure(),
+        };
         let traffic = drain_time.map(|drain_time| {
             let options = TrafficOptions {
                 drain_time,

@@ -1,12 +1,12 @@
 //! The tour: runs the steps in order, measures each and counts its webhook calls.
 
 use super::environment::DemoEnvironment;
-use super::kubectl::NAMESPACE;
+use super::kubectl::{EXISTING_LOAD_BALANCER, NAMESPACE};
 use super::load::{LoadGenerator, TrafficReport};
 use super::printer::Printer;
 use super::report::{Report, StepReport};
 use super::scenario::Scenario;
-use super::steps::{self, STEPS, StepOutcome, TourStep};
+use super::steps::{self, StepOutcome, TourStep};
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::time::Instant;
@@ -27,9 +27,11 @@ pub(super) async fn run(
     let mut load: Option<LoadGenerator> = None;
     let mut traffic: Option<TrafficReport> = None;
     let mut is_other = false;
-    for (at, step) in STEPS.iter().enumerate() {
+    let all = scenario.profile.steps;
+    for (at, step) in all.iter().enumerate() {
         let title = step.title(&scenario);
-        printer.step_started(at + 1, STEPS.len(), step.id(), &title)?;
+        let id = step.id(&scenario.profile);
+        printer.step_started(at + 1, all.len(), id, &title)?;
         if *step == TourStep::Teardown
             && let Some(load) = load.take()
         {
@@ -47,7 +49,7 @@ pub(super) async fn run(
         };
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut report = StepReport {
-            id: step.id(),
+            id,
             title,
             passed: false,
             ms,
@@ -95,7 +97,7 @@ pub(super) async fn set_up_again(
     let silent = Printer::new(super::Output::Json);
     let kubeconfig = environment.kubeconfig().display().to_string();
     let mut scenario = Scenario::new(environment, &silent, pods);
-    if let Err(error) = STEPS[0].run(&mut scenario).await {
+    if let Err(error) = TourStep::Register.run(&mut scenario).await {
         return printer.line(format!("setting everything up again failed: {error}"));
     }
     printer.line("")?;
@@ -106,9 +108,11 @@ pub(super) async fn set_up_again(
         format!("kubectl get br -n {NAMESPACE} -w"),
         format!("kubectl delete pod -n {NAMESPACE} my-pod-0"),
         format!("kubectl describe lb -n {NAMESPACE} my-load-balancer-1"),
-        "kubectl apply -f deploy/examples/20-load-balancer-existing.yaml".to_owned(),
     ] {
         printer.line(format!("  {command}"))?;
+    }
+    if scenario.profile.load_balancers.is_none() {
+        printer.line(format!("  kubectl apply -f {}", EXISTING_LOAD_BALANCER.0))?;
     }
     if scenario.has_cloud_access() {
         let url = &scenario.environment.driver_url;

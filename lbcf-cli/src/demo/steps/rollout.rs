@@ -25,15 +25,10 @@ pub(super) async fn run(scenario: &mut Scenario<'_>) -> StepResult {
     if !scenario.has_cloud_access() {
         return Ok(StepOutcome::Skipped(NO_CLOUD_ACCESS));
     }
-    for manifest in [SERVICE, ENDPOINTS_GROUP, DEPLOYMENT] {
-        scenario.print_command(format!("kubectl apply -f {}", manifest.0))?;
-    }
-    scenario.kubectl.apply::<Service>(SERVICE).await?;
-    scenario
-        .kubectl
-        .apply::<BackendGroup>(ENDPOINTS_GROUP)
-        .await?;
-    scenario.kubectl.apply::<Deployment>(DEPLOYMENT).await?;
+    scenario.apply::<Service>(&SERVICE.into()).await?;
+    let group = scenario.profile.group(ENDPOINTS_GROUP);
+    scenario.apply::<BackendGroup>(&group).await?;
+    scenario.apply::<Deployment>(&DEPLOYMENT.into()).await?;
     let fewest = roll_out(scenario).await;
     delete(scenario).await?;
     let fewest = fewest?;
