@@ -92,7 +92,7 @@ impl CloudView {
                     })
                 })
                 .map(|record| Target {
-                    parameters: record.spec.parameters,
+                    parameters: (*record.spec.parameters).clone(),
                     address: record
                         .spec
                         .pod_backend

@@ -236,6 +236,62 @@ fn the_text_has_the_kubectl_commands_and_the_state_of_the_cloud() {
 }
 
 #[test]
+fn the_azure_profile_tells_the_same_story_with_frontends_public_ips_and_rules() {
+    let (code, report) = tour(&["--profile", "azure"]);
+    assert_eq!(code, Some(0), "{report:#}");
+    let after = STEPS.iter().position(|id| *id == "driver-down").unwrap();
+    let mut expected = STEPS
+        .map(|id| if id == "weight" { "parameters" } else { id })
+        .to_vec();
+    expected.insert(after, "internal");
+    assert_eq!(ids(&report), expected);
+    for step in report["steps"].as_array().unwrap() {
+        assert_eq!(step["passed"], true, "{step:#}");
+    }
+    assert_eq!(report["leaked"], json!([]));
+    assert_eq!(report.get("traffic"), None);
+    assert_eq!(
+        webhooks(&report, "attributes"),
+        json!({"ensureLoadBalancer": 1, "validateLoadBalancer": 1})
+    );
+    // Moving takes time: the driver is polled.
+    let internal = webhooks(&report, "internal");
+    assert!(
+        internal["ensureLoadBalancer"].as_u64() >= Some(2),
+        "{internal}"
+    );
+}
+
+#[test]
+fn the_text_of_the_azure_profile_has_its_resources() {
+    let output = run(&["demo", "--once", "--profile", "azure"]);
+    let stdout = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{stdout}");
+    for part in [
+        "without     no requests are sent",
+        r#"# with lbSpec {"port":"80","service":"my-namespace/my-web"}"#,
+        "load balancer kubernetes\n",
+        "  frontend a",
+        " by public IP a",
+        " by subnet default",
+        "load balancer kubernetes-internal\n",
+        "load balancer agentpool2\n",
+        "of my-namespace/my-web, DNS label my-web",
+        "TCP 80 to its pool, idle connections end after 4 min",
+        "TCP 80 to its pool, idle connections end after 20 min",
+        "kubernetes-nsg  Internet to TCP 80 of ",
+        "kubernetes-nsg  AzureCloud to TCP 80 of ",
+        "adminState Up",
+        "cloud     empty",
+        "passed: 17 of 17 steps; nothing was left behind",
+    ] {
+        assert!(stdout.contains(part), "{part:?} is missing in\n{stdout}");
+    }
+    assert!(!stdout.contains("traffic"), "{stdout}");
+    assert_eq!(text(&output.stderr), "", "no warnings");
+}
+
+#[test]
 fn ctrl_c_ends_the_demo_during_the_tour_and_after_it() {
     let kubeconfig = TempFile::new("kubeconfig");
     let demo = Running::start(&["demo", "--kubeconfig", kubeconfig.as_str()]);
