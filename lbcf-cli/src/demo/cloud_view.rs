@@ -1,6 +1,9 @@
 //! The state of the cloud, on which the demo asserts.
 
 mod azure;
+mod observed;
+
+pub(super) use observed::ObservedCloud;
 
 use super::kubectl::list_all;
 use super::profile::in_words;
@@ -10,11 +13,14 @@ use lbcf_driver_sdk::webhook::StringMap;
 use mock_driver::Cloud;
 use mock_driver::azure::AzureState;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Where the state of the cloud is read from.
 #[derive(Clone)]
 pub(super) enum CloudView {
     Mock(Cloud),
+    /// The cloud behind another driver, and the cluster with the records of what it has.
+    Observed(Arc<ObservedCloud>, Client),
     /// From the controller's BackendRecords: the cloud behind another driver is not accessible.
     Records(Client),
 }
@@ -23,6 +29,7 @@ impl std::fmt::Debug for CloudView {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Mock(_) => "CloudView::Mock",
+            Self::Observed(..) => "CloudView::Observed",
             Self::Records(_) => "CloudView::Records",
         })
     }
@@ -30,15 +37,14 @@ impl std::fmt::Debug for CloudView {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Registered {
-    /// The parameters of each target by the pod's address, or by the pod's name where only records are
-    /// read.
+    /// The parameters of each target by the pod's address, or by the pod's name with another driver.
     pub(super) targets: BTreeMap<String, StringMap>,
 }
 
 /// A backend that is registered with a load balancer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Target {
-    /// The pod's address, or the pod's name where only records are read; or a static address.
+    /// The pod's address, or the pod's name with another driver; or a static address.
     pub(super) address: String,
     pub(super) parameters: StringMap,
 }
@@ -83,6 +89,7 @@ impl CloudView {
                     parameters: backend.parameters,
                 })
                 .collect(),
+            Self::Observed(cloud, client) => cloud.targets(client).await?,
             Self::Records(client) => list_all::<BackendRecord>(client)
                 .await?
                 .into_iter()
@@ -115,7 +122,7 @@ impl CloudView {
     pub(super) fn address_of(&self, (name, ip): &(String, String)) -> String {
         match self {
             Self::Mock(_) => ip.clone(),
-            Self::Records(_) => name.clone(),
+            Self::Observed(..) | Self::Records(_) => name.clone(),
         }
     }
 
@@ -158,6 +165,10 @@ impl CloudView {
                     std::iter::once(head).chain(few(targets))
                 })
                 .collect(),
+            Self::Observed(cloud, client) => match cloud.describe(client).await {
+                Ok(lines) => lines,
+                Err(error) => vec![error],
+            },
             Self::Records(_) => match self.registered().await {
                 Ok(registered) => few(registered
                     .targets
@@ -175,9 +186,11 @@ impl CloudView {
     }
 
     /// The load balancers and targets that are left in the cloud.
-    pub(super) fn left_behind(&self) -> Vec<String> {
-        let Self::Mock(cloud) = self else {
-            return Vec::new();
+    pub(super) async fn left_behind(&self) -> Vec<String> {
+        let cloud = match self {
+            Self::Mock(cloud) => cloud,
+            Self::Observed(cloud, _) => return cloud.left_behind().await,
+            Self::Records(_) => return Vec::new(),
         };
         if let Some(state) = self.azure() {
             return azure::left_behind(&state);
@@ -195,19 +208,21 @@ impl CloudView {
     }
 
     /// The attributes of the load balancers; none where only records are read.
-    pub(super) fn attributes(&self) -> Vec<StringMap> {
+    pub(super) async fn attributes(&self) -> Result<Vec<StringMap>, String> {
         if let Some(state) = self.azure() {
-            return azure::attributes(&state);
+            return Ok(azure::attributes(&state));
         }
-        match self {
-            Self::Mock(cloud) => cloud
-                .observe()
-                .load_balancers
-                .into_iter()
-                .map(|lb| lb.attributes)
-                .collect(),
+        Ok(match self {
+            Self::Mock(cloud) => {
+                let all = cloud.observe().load_balancers.into_iter();
+                all.map(|lb| lb.attributes).collect()
+            }
+            Self::Observed(cloud, _) => {
+                let all = cloud.load_balancers().await?.into_iter();
+                all.map(|lb| lb.attributes).collect()
+            }
             Self::Records(_) => Vec::new(),
-        }
+        })
     }
 }
 

@@ -71,6 +71,9 @@ impl Printer {
                 environment.driver_url
             ))?;
         }
+        if let Some(source) = &environment.profile.source {
+            self.line(format!("  fixture     {source}"))?;
+        }
         if let Some(without) = environment.profile.without {
             self.line(format!("  without     {without}"))?;
         }

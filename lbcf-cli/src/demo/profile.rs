@@ -3,6 +3,9 @@
 
 mod azure;
 mod clb;
+mod fixture;
+
+pub(super) use fixture::{FixtureProblem, described, read_fixture, served_fixture};
 
 use super::kubectl::{BIND, EXISTING_LOAD_BALANCER, LOAD_BALANCER};
 use super::steps::TourStep;
@@ -17,18 +20,20 @@ pub(super) struct Profile {
     pub(super) load_balancers: Option<LoadBalancers>,
     /// Those of the groups, at first.
     pub(super) parameters: StringMap,
-    /// To what those of the first group change.
+    /// What those of the first group become.
     pub(super) updated_parameters: Option<StringMap>,
     /// What the driver refuses.
     pub(super) refused_parameters: Option<StringMap>,
     /// Those of the Bind.
     pub(super) bind_parameters: StringMap,
-    /// What changes on the first LoadBalancer.
+    /// What those of the first LoadBalancer become; where its fields are those of the example, what changes.
     pub(super) updated_attributes: Option<StringMap>,
     /// The load balancer of the static addresses, in words.
     pub(super) static_load_balancer: &'static str,
     /// What the demo cannot show with it, in words.
     pub(super) without: Option<&'static str>,
+    /// The fixture that the fields are from.
+    pub(super) source: Option<String>,
     /// The steps in their order.
     pub(super) steps: &'static [TourStep],
 }
@@ -37,11 +42,13 @@ pub(super) struct Profile {
 #[derive(Debug, Clone)]
 pub(super) struct LoadBalancers {
     pub(super) first: LoadBalancerFields,
-    pub(super) of_bind: [LoadBalancerFields; 2],
-    pub(super) of_static: LoadBalancerFields,
+    /// `None` if the demo cannot have so many.
+    pub(super) of_bind: Option<[LoadBalancerFields; 2]>,
+    /// `None` if nothing is known of static addresses.
+    pub(super) of_static: Option<LoadBalancerFields>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LoadBalancerFields {
     pub(super) lb_spec: StringMap,
     pub(super) attributes: StringMap,
@@ -68,7 +75,10 @@ impl Profile {
     }
 
     pub(super) fn load_balancer_of_static(&self) -> Manifest {
-        let fields = self.load_balancers.as_ref().map(|all| &all.of_static);
+        let fields = self
+            .load_balancers
+            .as_ref()
+            .and_then(|all| all.of_static.as_ref());
         Manifest::of_load_balancer(EXISTING_LOAD_BALANCER, fields)
     }
 
@@ -80,10 +90,11 @@ impl Profile {
         }
     }
 
-    pub(super) fn bind(&self) -> Manifest {
+    /// The Bind; `None` if there are no fields for its load balancers.
+    pub(super) fn bind(&self) -> Option<Manifest> {
         let mut changes = vec![("/spec/parameters", json!(self.bind_parameters))];
         if let Some(all) = &self.load_balancers {
-            let [one, other] = &all.of_bind;
+            let [one, other] = all.of_bind.as_ref()?;
             changes.extend([
                 ("/spec/loadBalancers/0/spec", json!(one.lb_spec)),
                 ("/spec/loadBalancers/0/attributes", json!(one.attributes)),
@@ -91,11 +102,31 @@ impl Profile {
                 ("/spec/loadBalancers/1/attributes", json!(other.attributes)),
             ]);
         }
-        Manifest {
+        Some(Manifest {
             file: BIND,
             changes,
+        })
+    }
+
+    /// The patch of the first LoadBalancer's attributes.
+    pub(super) fn attributes_patch(&self, updated: &StringMap) -> Value {
+        let old = self
+            .load_balancers
+            .as_ref()
+            .map(|all| &all.first.attributes);
+        match old {
+            Some(old) => patch(old, updated),
+            None => json!(updated),
         }
     }
+}
+
+/// A merge patch from one map to another.
+pub(super) fn patch(old: &StringMap, new: &StringMap) -> Value {
+    let removed = old.keys().filter(|key| !new.contains_key(*key));
+    let removed = removed.map(|key| (key.clone(), Value::Null));
+    let set = new.iter().map(|(key, value)| (key.clone(), json!(value)));
+    Value::Object(removed.chain(set).collect())
 }
 
 impl From<(&'static str, &'static str)> for Manifest {

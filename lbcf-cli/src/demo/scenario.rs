@@ -131,6 +131,6 @@ impl<'a> Scenario<'a> {
 
     /// Whether the state of the cloud is accessible, rather than only the records.
     pub(super) const fn has_cloud_access(&self) -> bool {
-        matches!(self.environment.cloud, CloudView::Mock(_))
+        !matches!(self.environment.cloud, CloudView::Records(_))
     }
 }

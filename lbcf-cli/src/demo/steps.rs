@@ -8,13 +8,13 @@ mod rollout;
 mod static_addresses;
 
 use super::cloud_view::contains;
-use super::kubectl::{DRIVER, GROUP, NAMESPACE};
-use super::profile::{Profile, in_words};
+use super::kubectl::{DRIVER, GROUP, NAMESPACE, list_all};
+use super::profile::{Profile, in_words, patch};
 use super::scenario::Scenario;
 use crate::waiting::until;
 use k8s_openapi::api::core::v1::Pod;
-use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, ListParams};
+use kube::{Client, ResourceExt as _};
 use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind,
 };
@@ -38,7 +38,7 @@ type StepResult = Result<StepOutcome, String>;
 const NO_MOCK: &str = "needs the mock; other drivers decide otherwise";
 const NO_FIELDS: &str = "the profile has no fields for it";
 const NO_CLOUD_ACCESS: &str =
-    "needs the mock's cloud; with --driver-url the state of the cloud is not accessible";
+    "needs the state of the cloud: the mock's, or that of an observer in a fixture (--fixture)";
 
 /// The steps of every profile in their order.
 pub(super) const STEPS: &[TourStep] = &[
@@ -240,7 +240,8 @@ async fn weight(scenario: &mut Scenario<'_>) -> StepResult {
     let Some(updated) = scenario.profile.updated_parameters.clone() else {
         return Ok(StepOutcome::Skipped(NO_FIELDS));
     };
-    let patch = json!({"spec": {"parameters": updated}});
+    let parameters = patch(&scenario.parameters, &updated);
+    let patch = json!({"spec": {"parameters": parameters}});
     scenario.print_command(format!(
         "kubectl patch bg -n {NAMESPACE} {BG} --type=merge -p '{patch}'"
     ))?;
@@ -248,7 +249,7 @@ async fn weight(scenario: &mut Scenario<'_>) -> StepResult {
         .kubectl
         .patch::<BackendGroup>(NAMESPACE, BG, patch)
         .await?;
-    scenario.parameters.extend(updated);
+    scenario.parameters = updated;
     scenario.until_registered(&scenario.pods).await?;
     Ok(StepOutcome::Passed)
 }
@@ -273,11 +274,12 @@ async fn attributes(scenario: &mut Scenario<'_>) -> StepResult {
     let Some(updated) = scenario.profile.updated_attributes.clone() else {
         return Ok(StepOutcome::Skipped(NO_FIELDS));
     };
-    let patch = json!({"spec": {"attributes": updated}});
+    let attributes = scenario.profile.attributes_patch(&updated);
+    let patch = json!({"spec": {"attributes": attributes}});
     let before = scenario.environment.calls();
     patch_attributes(scenario, patch).await?;
     until("the cloud has the attributes", async || {
-        let attributes = scenario.environment.cloud.attributes();
+        let attributes = scenario.environment.cloud.attributes().await?;
         let exists = |lb: &StringMap| contains(lb, &updated);
         Ok(attributes.iter().any(exists).then_some(()))
     })
@@ -391,11 +393,41 @@ async fn teardown(scenario: &mut Scenario<'_>) -> StepResult {
     .await?;
     until("cloud and cluster are empty", async || {
         let mut left = left_in_cluster(&scenario.environment.client()).await;
-        left.extend(scenario.environment.cloud.left_behind());
+        left.extend(scenario.environment.cloud.left_behind().await);
         Ok(left.is_empty().then_some(()))
     })
     .await?;
     Ok(StepOutcome::Passed)
+}
+
+/// Deletes what another driver has been asked for, wherever the tour was interrupted.
+pub(super) async fn clean_up(scenario: &mut Scenario<'_>) -> Result<(), String> {
+    // It may have been killed.
+    scenario.environment.kill_controller().await;
+    scenario.environment.start_controller().await?;
+    let client = scenario.environment.client();
+    let kubectl = &scenario.kubectl;
+    for it in list_all::<Bind>(&client).await? {
+        kubectl.delete::<Bind>(NAMESPACE, &it.name_any()).await?;
+    }
+    for it in list_all::<BackendGroup>(&client).await? {
+        kubectl
+            .delete::<BackendGroup>(NAMESPACE, &it.name_any())
+            .await?;
+    }
+    for it in list_all::<LoadBalancer>(&client).await? {
+        kubectl
+            .delete::<LoadBalancer>(NAMESPACE, &it.name_any())
+            .await?;
+    }
+    until("what the demo created is deleted", async || {
+        let mut left = left_of::<Bind>(&client).await;
+        left.extend(left_of::<BackendGroup>(&client).await);
+        left.extend(left_of::<LoadBalancer>(&client).await);
+        left.extend(left_of::<BackendRecord>(&client).await);
+        Ok(left.is_empty().then_some(()))
+    })
+    .await
 }
 
 async fn add_pod(scenario: &mut Scenario<'_>) -> Result<String, String> {

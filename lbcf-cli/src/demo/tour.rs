@@ -13,7 +13,8 @@ use std::time::Instant;
 
 /// What to do when another driver does not get past the first step.
 const OTHER_FIELDS: &str = "the driver did not work with the fields in deploy/examples, which are those of the mock. With \
-    manifests of your own: lbcf dev --driver-url URL --apply FOLDER";
+    fields of its own: --fixture FILE, the description that `lbcf conformance` uses; or with manifests of your own: \
+    lbcf dev --driver-url URL --apply FOLDER";
 
 /// Runs every step, also after one has failed; of a driver that does not get past the first step, only the
 /// last one, which cleans up.
@@ -78,12 +79,18 @@ pub(super) async fn run(
             load = cloud.and_then(LoadGenerator::start);
         }
     }
-    let mut leaked = scenario.environment.cloud.left_behind();
+    let mut leaked = scenario.environment.cloud.left_behind().await;
     leaked.extend(steps::left_in_cluster(&scenario.environment.client()).await);
     let report = Report::new(reports, leaked, traffic);
     printer.summary(&report)?;
     if is_other {
-        writeln!(io::stderr(), "lbcf: {OTHER_FIELDS}")?;
+        match &scenario.profile.source {
+            None => writeln!(io::stderr(), "lbcf: {OTHER_FIELDS}")?,
+            Some(source) => writeln!(
+                io::stderr(),
+                "lbcf: the driver did not work with the fields of {source}: the first items of loadBalancer.valid and backend.parameters.valid"
+            )?,
+        }
     }
     Ok(report)
 }
@@ -114,7 +121,7 @@ pub(super) async fn set_up_again(
     if scenario.profile.load_balancers.is_none() {
         printer.line(format!("  kubectl apply -f {}", EXISTING_LOAD_BALANCER.0))?;
     }
-    if scenario.has_cloud_access() {
+    if scenario.environment.has_mock() {
         let url = &scenario.environment.driver_url;
         printer.line(format!("  curl {url}/_mock/state"))?;
         printer.line(format!(
@@ -133,6 +140,23 @@ pub(super) async fn set_up_again(
         }
     }
     printer.line("Ctrl-C ends it.")
+}
+
+/// Deletes what another driver has been asked for.
+pub(super) async fn clean_up(
+    environment: &mut DemoEnvironment,
+    printer: &Printer,
+) -> io::Result<()> {
+    printer.line("deleting what the demo created; with a second Ctrl-C it is left behind")?;
+    let silent = Printer::new(super::Output::Json);
+    let mut scenario = Scenario::new(environment, &silent, 0);
+    match steps::clean_up(&mut scenario).await {
+        Ok(()) => printer.line("deleted"),
+        Err(error) => writeln!(
+            io::stderr(),
+            "lbcf: the driver's cloud may have something left: {error}"
+        ),
+    }
 }
 
 fn difference(

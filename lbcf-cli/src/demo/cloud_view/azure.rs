@@ -97,6 +97,9 @@ fn of_frontend(state: &AzureState, frontend: &Frontend, rule: &LoadBalancingRule
     let admits = |it: &&SecurityRule| it.destinations.contains(&frontend.address);
     let rules = security_rules(state).map(|(_, rule)| rule);
     let sources: Vec<_> = rules.filter(admits).map(|it| it.source.as_str()).collect();
+    let public_ip = frontend.public_ip.as_ref();
+    let public_ip = public_ip.and_then(|id| state.public_ips.get(id));
+    let label = public_ip.and_then(|it| it.resource.dns_label.clone());
     let minutes = rule.idle_timeout_minutes;
     let attributes = [
         ("azure-allowed-service-tags", sources.join(", ")),
@@ -104,6 +107,7 @@ fn of_frontend(state: &AzureState, frontend: &Frontend, rule: &LoadBalancingRule
             "azure-load-balancer-internal",
             frontend.public_ip.is_none().to_string(),
         ),
+        ("azure-dns-label-name", label.unwrap_or_default()),
         ("azure-load-balancer-tcp-idle-timeout", minutes.to_string()),
     ];
     attributes

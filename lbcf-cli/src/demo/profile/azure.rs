@@ -23,7 +23,7 @@ pub(super) fn profile() -> Profile {
     Profile {
         load_balancers: Some(LoadBalancers {
             first: service("my-web", "80", map([("azure-dns-label-name", "my-web")])),
-            of_bind: [
+            of_bind: Some([
                 service(
                     "by-set",
                     "80",
@@ -34,8 +34,8 @@ pub(super) fn profile() -> Profile {
                     "81",
                     map([("azure-load-balancer-internal", "true")]),
                 ),
-            ],
-            of_static: service("my-static", "8080", StringMap::new()),
+            ]),
+            of_static: Some(service("my-static", "8080", StringMap::new())),
         }),
         parameters: map([("adminState", "None")]),
         updated_parameters: Some(map([("adminState", "Up")])),
@@ -43,10 +43,12 @@ pub(super) fn profile() -> Profile {
         bind_parameters: map([("adminState", "Down")]),
         updated_attributes: Some(map([
             ("azure-allowed-service-tags", "AzureCloud, Storage"),
+            ("azure-dns-label-name", "my-web"),
             ("azure-load-balancer-tcp-idle-timeout", "20"),
         ])),
         static_load_balancer: "a second service, whose frontend is on the same load balancer",
         without: Some("no requests are sent: load balancers of this cloud do not forward"),
+        source: None,
         steps: WITH_INTERNAL,
     }
 }

@@ -14,6 +14,7 @@ pub(super) fn profile() -> Profile {
         updated_attributes: Some(map([("max-bandwidth-out", "20")])),
         static_load_balancer: "a load balancer that exists already",
         without: None,
+        source: None,
         steps: STEPS,
     }
 }
