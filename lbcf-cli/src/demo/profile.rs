@@ -5,7 +5,8 @@ mod azure;
 mod clb;
 mod fixture;
 
-pub(super) use fixture::{FixtureProblem, described, read_fixture, served_fixture};
+pub use fixture::FixtureProblem;
+pub(super) use fixture::{described, read_fixture, served_fixture};
 
 use super::kubectl::{BIND, EXISTING_LOAD_BALANCER, LOAD_BALANCER};
 use super::steps::TourStep;

@@ -36,7 +36,6 @@ pub(super) enum StepOutcome {
 type StepResult = Result<StepOutcome, String>;
 
 const NO_MOCK: &str = "needs the mock; other drivers decide otherwise";
-const NO_FIELDS: &str = "the profile has no fields for it";
 const NO_CLOUD_ACCESS: &str =
     "needs the state of the cloud: the mock's, or that of an observer in a fixture (--fixture)";
 
@@ -238,7 +237,9 @@ async fn ready_again(scenario: &mut Scenario<'_>) -> StepResult {
 
 async fn weight(scenario: &mut Scenario<'_>) -> StepResult {
     let Some(updated) = scenario.profile.updated_parameters.clone() else {
-        return Ok(StepOutcome::Skipped(NO_FIELDS));
+        return Ok(StepOutcome::Skipped(
+            "the fixture has no backend.parameters.update",
+        ));
     };
     let parameters = patch(&scenario.parameters, &updated);
     let patch = json!({"spec": {"parameters": parameters}});
@@ -268,12 +269,14 @@ async fn pod_deleted(scenario: &mut Scenario<'_>) -> StepResult {
 }
 
 async fn attributes(scenario: &mut Scenario<'_>) -> StepResult {
+    let Some(updated) = scenario.profile.updated_attributes.clone() else {
+        return Ok(StepOutcome::Skipped(
+            "the fixture has no loadBalancer.update",
+        ));
+    };
     if !scenario.has_cloud_access() {
         return Ok(StepOutcome::Skipped(NO_CLOUD_ACCESS));
     }
-    let Some(updated) = scenario.profile.updated_attributes.clone() else {
-        return Ok(StepOutcome::Skipped(NO_FIELDS));
-    };
     let attributes = scenario.profile.attributes_patch(&updated);
     let patch = json!({"spec": {"attributes": attributes}});
     let before = scenario.environment.calls();

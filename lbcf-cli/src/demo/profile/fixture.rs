@@ -68,7 +68,7 @@ pub(in crate::demo) fn described(
         ));
     }
     if let Some(features) = &fixture.features
-        && !features.contains(&Feature::BackendPod)
+        && !features.contains(&Feature::PodBackends)
     {
         return Err(missing(
             "features",

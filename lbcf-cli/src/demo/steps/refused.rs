@@ -1,6 +1,6 @@
 //! A change that the driver refuses: admission calls validateBackend, and nothing is stored.
 
-use super::{BG, NO_FIELDS, StepOutcome, StepResult, since};
+use super::{BG, StepOutcome, StepResult, since};
 use crate::demo::kubectl::NAMESPACE;
 use crate::demo::profile::{in_words, patch};
 use crate::demo::scenario::Scenario;
@@ -9,7 +9,9 @@ use serde_json::json;
 
 pub(super) async fn run(scenario: &mut Scenario<'_>) -> StepResult {
     let Some(refused) = &scenario.profile.refused_parameters else {
-        return Ok(StepOutcome::Skipped(NO_FIELDS));
+        return Ok(StepOutcome::Skipped(
+            "the fixture has no backend.parameters.invalid",
+        ));
     };
     let parameters = patch(&scenario.parameters, refused);
     let patch = json!({"spec": {"parameters": parameters}});
