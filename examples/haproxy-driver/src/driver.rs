@@ -22,7 +22,9 @@ use tokio::time::{Instant, sleep};
 
 /// How long a call waits for the sessions of a server: most end soon, and then one call is enough.
 const DRAIN_WAIT: Duration = Duration::from_millis(500);
-const DRAIN_POLL: Duration = Duration::from_millis(50);
+const POLL: Duration = Duration::from_millis(50);
+/// How long HAProxy may be without a worker in a reload, or be started again, and be healthy.
+const RELOAD_OR_START: Duration = Duration::from_secs(2);
 /// When the controller asks again about a server that drains.
 const DRAIN_RETRY: Duration = Duration::from_secs(1);
 
@@ -105,6 +107,17 @@ impl HaproxyDriver {
         }
     }
 
+    /// Sends a server no new sessions.
+    async fn begin_drain(&self, name: &str, address: SocketAddr) -> Result<(), HaproxyError> {
+        let running = runtime::running(&self.0.layout, Some(name)).await?;
+        let server = running.get(name).and_then(|it| it.servers.get(&address));
+        if server.is_some_and(|server| server.admin == Admin::Ready) {
+            let command = format!("set server {name}/{} state drain", server_name(address));
+            runtime::execute(&self.0.layout, &[command]).await?;
+        }
+        Ok(())
+    }
+
     /// One look at a server that is deregistered: it is removed, or the reason why not yet is returned.
     async fn drain(
         &self,
@@ -117,10 +130,6 @@ impl HaproxyDriver {
         let _changes = self.0.changes.lock().await;
         let running = runtime::running(layout, Some(name)).await?;
         let server = running.get(name).and_then(|it| it.servers.get(&address));
-        if server.is_some_and(|server| server.admin == Admin::Ready) {
-            let command = format!("set server {name}/{} state drain", server_name(address));
-            runtime::execute(layout, &[command]).await?;
-        }
         let (old_sessions, old_seconds) =
             runtime::sessions_of_old_workers(layout, name, address).await?;
         let sessions = old_sessions + server.map_or(0, |server| server.sessions);
@@ -307,7 +316,7 @@ impl Driver for HaproxyDriver {
     }
 
     async fn deregister_backend(&self, request: DeregisterBackend<Self>) -> Result<(), HookError> {
-        let address = request.backend_addr;
+        let (address, name) = (request.backend_addr, request.lb_info.spec().name());
         let limit = {
             let _changes = self.0.changes.lock().await;
             // With the load balancer, its servers are gone (b124).
@@ -321,17 +330,18 @@ impl Driver for HaproxyDriver {
             // First the file: should HAProxy end now, it starts without the server.
             let removed = wanted.servers.remove(&address);
             self.store(Some(&old), &wanted).await.map_err(failed)?;
+            // Before a reload can take it for a server that somebody has added by hand.
+            self.begin_drain(&name, address).await.map_err(failed)?;
             let parameters = request.parameters.or(removed.map(|member| member.parameters));
             parameters.unwrap_or_default().drain_limit()
         };
-        let name = request.lb_info.spec().name();
         let since = request.first_requested_at;
         let deadline = Instant::now() + DRAIN_WAIT;
         loop {
             match self.drain(&name, address, limit, since).await.map_err(failed)? {
                 None => return Ok(()),
                 Some(running) if Instant::now() >= deadline => return Err(running),
-                Some(_) => sleep(DRAIN_POLL).await,
+                Some(_) => sleep(POLL).await,
             }
         }
     }
@@ -360,8 +370,16 @@ impl Driver for HaproxyDriver {
     }
 
     async fn healthz(&self) -> bool {
-        let processes = master::processes(&self.0.layout).await;
-        processes.is_ok_and(|processes| processes.worker.is_some())
+        let deadline = Instant::now() + RELOAD_OR_START;
+        loop {
+            let processes = master::processes(&self.0.layout).await;
+            if processes.is_ok_and(|processes| processes.worker.is_some()) {
+                return true;
+            } else if Instant::now() >= deadline {
+                return false;
+            }
+            sleep(POLL).await;
+        }
     }
 
     fn accepts_dry_run(&self) -> bool {

@@ -3,7 +3,7 @@
 
 use crate::balancer::Member;
 use crate::fields::LbInfo;
-use crate::haproxy::{HaproxyError, Layout, config, runtime};
+use crate::haproxy::{HaproxyError, Layout, config, master, runtime};
 use crate::plan::{self, Admin};
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -15,12 +15,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 
-/// `GET /observe`, `POST /observe/foreign` and `POST /observe/unbind`.
+/// `GET /observe`, and `POST` of `/observe/foreign`, `/observe/unbind` and `/observe/attributes`.
 pub fn router(layout: Layout) -> Router {
     Router::new()
         .route("/observe", get(observe))
         .route("/observe/foreign", post(foreign))
         .route("/observe/unbind", post(unbind))
+        .route("/observe/attributes", post(attributes))
         .with_state(layout)
 }
 
@@ -29,6 +30,13 @@ pub fn router(layout: Layout) -> Router {
 struct Change {
     lb_info: StringMap,
     addr: SocketAddr,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OtherAttributes {
+    lb_info: StringMap,
+    attributes: StringMap,
 }
 
 type Failure = (StatusCode, String);
@@ -76,6 +84,16 @@ async fn unbind(layout: State<Layout>, change: Json<Change>) -> Result<(), Failu
     let lb_info: LbInfo = fields::read("lbInfo", &change.0.lb_info).map_err(failure)?;
     let commands = plan::remove(&lb_info.spec().name(), change.0.addr);
     runtime::execute(&layout, &commands).await.map_err(failure)
+}
+
+/// What a user does who edits the file and reloads HAProxy.
+async fn attributes(layout: State<Layout>, change: Json<OtherAttributes>) -> Result<(), Failure> {
+    let lb_info: LbInfo = fields::read("lbInfo", &change.lb_info).map_err(failure)?;
+    let found = config::read(&layout, &lb_info.spec()).map_err(failure)?;
+    let mut balancer = found.ok_or_else(|| failure("no such load balancer"))?;
+    balancer.attributes = fields::read("attributes", &change.attributes).map_err(failure)?;
+    config::write_balancer(&layout, &balancer).await.map_err(failure)?;
+    master::reload(&layout).await.map_err(failure)
 }
 
 /// Serves the observer until the program ends.
