@@ -89,11 +89,10 @@ async fn a_rollout_of_ten_pods_fails_no_request_and_killed_processes_come_back()
     world.create_driver().await;
     let port = free_port();
     let (addr, name) = (SocketAddr::from(([127, 0, 0, 1], port)), format!("lb-127.0.0.1-{port}"));
-    let map = |fields: &[(&str, &str)]| -> StringMap { fields.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect() };
     let mut load_balancer = manifests::load_balancer(LB);
     load_balancer.spec.lb_spec =
-        map(&[("address", "127.0.0.1"), ("port", &port.to_string()), ("mode", "http")]);
-    load_balancer.spec.attributes = map(&[("balance", "leastconn")]);
+        StringMap::from([("address", "127.0.0.1"), ("port", &port.to_string()), ("mode", "http")]);
+    load_balancer.spec.attributes = StringMap::from([("balance", "leastconn")]);
     world.create(&load_balancer).await;
     for pod in 0..PODS {
         world.create(&serving_pod(&format!("old-{pod}"))).await;
