@@ -60,9 +60,12 @@ impl Balancer {
     #[must_use]
     pub fn revision(&self) -> String {
         // FNV-1a, which unlike the standard library's hash is the same in every version.
-        let hash = self.structure("").bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        let hash = self
+            .structure("")
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            });
         format!("rev-{hash:016x}")
     }
 
@@ -149,7 +152,10 @@ pub fn server_name(address: SocketAddr) -> String {
 #[must_use]
 pub fn named_address(name: &str) -> Option<SocketAddr> {
     let (ip, port) = name.rsplit_once('-')?;
-    Some(SocketAddr::new(ip.parse::<IpAddr>().ok()?, port.parse().ok()?))
+    Some(SocketAddr::new(
+        ip.parse::<IpAddr>().ok()?,
+        port.parse().ok()?,
+    ))
 }
 
 #[cfg(test)]

@@ -35,7 +35,9 @@ pub fn drained_for(
     in_haproxy: Duration,
 ) -> Duration {
     // A clock that was set back must not make the time negative, nor longer than it was.
-    first_requested_at.map_or(in_haproxy, |since| now.duration_since(since).unwrap_or_default())
+    first_requested_at.map_or(in_haproxy, |since| {
+        now.duration_since(since).unwrap_or_default()
+    })
 }
 
 #[cfg(test)]

@@ -51,7 +51,11 @@ impl HaproxyDriver {
     pub fn new(layout: Layout) -> Result<Self, HaproxyError> {
         config::prepare(&layout)?;
         let (changes, reloads) = (Mutex::default(), SharedReload::default());
-        Ok(Self(Arc::new(SharedParts { layout, changes, reloads })))
+        Ok(Self(Arc::new(SharedParts {
+            layout,
+            changes,
+            reloads,
+        })))
     }
 
     /// Starts HAProxy if it is not there and `start` is set, and repairs what others change. It runs
@@ -92,7 +96,9 @@ impl HaproxyDriver {
     /// does concerns all load balancers.
     async fn check_address(&self, spec: &LbSpec) -> Result<(), HookError> {
         let name = spec.name();
-        let running = runtime::running(&self.0.layout, Some(&name)).await.map_err(failed)?;
+        let running = runtime::running(&self.0.layout, Some(&name))
+            .await
+            .map_err(failed)?;
         if running.contains_key(&name) {
             return Ok(());
         }
@@ -134,9 +140,14 @@ impl HaproxyDriver {
             runtime::sessions_of_old_workers(layout, name, address).await?;
         let sessions = old_sessions + server.map_or(0, |server| server.sessions);
         let draining = server.filter(|server| server.admin != Admin::Ready);
-        let seconds = draining.map_or(0, |server| server.changed_seconds_ago).max(old_seconds);
-        let waited =
-            drained_for(first_requested_at, SystemTime::now(), Duration::from_secs(seconds));
+        let seconds = draining
+            .map_or(0, |server| server.changed_seconds_ago)
+            .max(old_seconds);
+        let waited = drained_for(
+            first_requested_at,
+            SystemTime::now(),
+            Duration::from_secs(seconds),
+        );
         let message = match next_step(sessions, waited, limit) {
             DrainStep::Remove if server.is_none() => return Ok(None),
             DrainStep::Remove => {
@@ -153,7 +164,10 @@ impl HaproxyDriver {
             }
             DrainStep::ShutDown => {
                 runtime::shut_down_sessions(layout, name, address).await?;
-                format!("{sessions} sessions were shut down after {} s", limit.as_secs())
+                format!(
+                    "{sessions} sessions were shut down after {} s",
+                    limit.as_secs()
+                )
             }
         };
         Ok(Some(HookError::running(message).retry_after(DRAIN_RETRY)))
@@ -187,7 +201,9 @@ impl Driver for HaproxyDriver {
                 None => self.check_address(&wanted.spec).await?,
             }
             if request.dry_run {
-                config::check(&self.0.layout, &wanted).await.map_err(failed)?;
+                config::check(&self.0.layout, &wanted)
+                    .await
+                    .map_err(failed)?;
                 return Ok(wanted.info());
             }
             self.store(old.as_ref(), &wanted).await.map_err(failed)?;
@@ -197,7 +213,9 @@ impl Driver for HaproxyDriver {
             // A file that HAProxy cannot load would stand in the way of all others.
             if old.is_none() && matches!(error, HaproxyError::NotLoaded) {
                 let _changes = self.0.changes.lock().await;
-                config::remove(&self.0.layout, &wanted.spec).await.map_err(failed)?;
+                config::remove(&self.0.layout, &wanted.spec)
+                    .await
+                    .map_err(failed)?;
             }
             return Err(failed(error));
         }
@@ -210,8 +228,13 @@ impl Driver for HaproxyDriver {
     ) -> Result<(), HookError> {
         let wanted = {
             let _changes = self.0.changes.lock().await;
-            let old = self.find(&request.lb_info)?.or_fail(gone(&request.lb_info))?;
-            let wanted = Balancer { attributes: request.attributes, ..old.clone() };
+            let old = self
+                .find(&request.lb_info)?
+                .or_fail(gone(&request.lb_info))?;
+            let wanted = Balancer {
+                attributes: request.attributes,
+                ..old.clone()
+            };
             if request.dry_run {
                 return config::check(&self.0.layout, &wanted).await.map_err(failed);
             }
@@ -237,18 +260,27 @@ impl Driver for HaproxyDriver {
             };
             match found {
                 Some(ref found) if !request.dry_run => {
-                    config::remove(&self.0.layout, &found.spec).await.map_err(failed)?;
+                    config::remove(&self.0.layout, &found.spec)
+                        .await
+                        .map_err(failed)?;
                 }
                 _ => {}
             }
-            request.lb_info.map(|lb_info| lb_info.spec()).or(found.map(|found| found.spec))
+            request
+                .lb_info
+                .map(|lb_info| lb_info.spec())
+                .or(found.map(|found| found.spec))
         };
         // The driver may have ended between the removal of the file and the reload.
         let (Some(spec), false) = (spec, request.dry_run) else {
             return Ok(());
         };
-        let running = runtime::running(&self.0.layout, Some(&spec.name())).await.map_err(failed)?;
-        let has_file = config::read(&self.0.layout, &spec).map_err(failed)?.is_some();
+        let running = runtime::running(&self.0.layout, Some(&spec.name()))
+            .await
+            .map_err(failed)?;
+        let has_file = config::read(&self.0.layout, &spec)
+            .map_err(failed)?
+            .is_some();
         if running.contains_key(&spec.name()) && !has_file {
             return upkeep::reload(&self.0).await.map_err(failed);
         }
@@ -265,7 +297,10 @@ impl Driver for HaproxyDriver {
         match request.backend {
             Backend::Pod(backend) => {
                 let ip = backend.pod.status.and_then(|status| status.pod_ip);
-                address(&ip.or_fail("the pod has no address yet")?, backend.port.port)
+                address(
+                    &ip.or_fail("the pod has no address yet")?,
+                    backend.port.port,
+                )
             }
             Backend::Service(backend) => {
                 let mut addresses = backend.node_addresses.iter();
@@ -273,12 +308,19 @@ impl Driver for HaproxyDriver {
                 let node = &backend.node_name;
                 let ip = internal.or_fail(format!("node {node} has no InternalIP"))?;
                 let wanted = (backend.port.port, backend.port.protocol.as_str());
-                let ports = backend.service.spec.and_then(|spec| spec.ports).unwrap_or_default();
+                let ports = backend
+                    .service
+                    .spec
+                    .and_then(|spec| spec.ports)
+                    .unwrap_or_default();
                 let mut ports = ports.into_iter();
                 let port = ports
                     .find(|port| (port.port, port.protocol.as_deref().unwrap_or("TCP")) == wanted)
                     .and_then(|port| port.node_port);
-                address(&ip.address, port.or_fail("the service has no such node port")?)
+                address(
+                    &ip.address,
+                    port.or_fail("the service has no such node port")?,
+                )
             }
             Backend::Endpoint(backend) => address(&backend.address, backend.port),
         }
@@ -292,7 +334,9 @@ impl Driver for HaproxyDriver {
         };
         let wanted = {
             let _changes = self.0.changes.lock().await;
-            let old = self.find(&request.lb_info)?.or_fail(gone(&request.lb_info))?;
+            let old = self
+                .find(&request.lb_info)?
+                .or_fail(gone(&request.lb_info))?;
             if request.dry_run {
                 return Ok(StringMap::new());
             }
@@ -301,12 +345,16 @@ impl Driver for HaproxyDriver {
             // First the file: should HAProxy end now, it starts with the server.
             self.store(Some(&old), &wanted).await.map_err(failed)?;
             let name = wanted.spec.name();
-            let running = runtime::running(&self.0.layout, Some(&name)).await.map_err(failed)?;
+            let running = runtime::running(&self.0.layout, Some(&name))
+                .await
+                .map_err(failed)?;
             let running = running.get(&name);
             if !plan::needs_reload(&wanted, running) {
                 let server = running.and_then(|running| running.servers.get(&address));
                 let commands = plan::register(&wanted, address, &member, server);
-                runtime::execute(&self.0.layout, &commands).await.map_err(failed)?;
+                runtime::execute(&self.0.layout, &commands)
+                    .await
+                    .map_err(failed)?;
                 return Ok(StringMap::new());
             }
             wanted
@@ -332,13 +380,19 @@ impl Driver for HaproxyDriver {
             self.store(Some(&old), &wanted).await.map_err(failed)?;
             // Before a reload can take it for a server that somebody has added by hand.
             self.begin_drain(&name, address).await.map_err(failed)?;
-            let parameters = request.parameters.or(removed.map(|member| member.parameters));
+            let parameters = request
+                .parameters
+                .or(removed.map(|member| member.parameters));
             parameters.unwrap_or_default().drain_limit()
         };
         let since = request.first_requested_at;
         let deadline = Instant::now() + DRAIN_WAIT;
         loop {
-            match self.drain(&name, address, limit, since).await.map_err(failed)? {
+            match self
+                .drain(&name, address, limit, since)
+                .await
+                .map_err(failed)?
+            {
                 None => return Ok(()),
                 Some(running) if Instant::now() >= deadline => return Err(running),
                 Some(_) => sleep(POLL).await,
@@ -350,15 +404,27 @@ impl Driver for HaproxyDriver {
         &self,
         request: ListBackends<Self>,
     ) -> Result<Vec<ListedBackend<Self>>, HookError> {
-        let found = self.find(&request.lb_info)?.or_fail(gone(&request.lb_info))?;
+        let found = self
+            .find(&request.lb_info)?
+            .or_fail(gone(&request.lb_info))?;
         let name = found.spec.name();
-        let running = runtime::running(&self.0.layout, Some(&name)).await.map_err(failed)?;
-        let foreign = running.get(&name).map(|running| plan::foreign(&found, running));
-        let foreign = foreign.unwrap_or_default().into_iter().map(|(address, server)| {
-            let weight = Number::new(server.weight).unwrap_or_default();
-            let parameters = Parameters { weight, ..Parameters::default() };
-            ListedBackend::new(address).with_parameters(parameters)
-        });
+        let running = runtime::running(&self.0.layout, Some(&name))
+            .await
+            .map_err(failed)?;
+        let foreign = running
+            .get(&name)
+            .map(|running| plan::foreign(&found, running));
+        let foreign = foreign
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(address, server)| {
+                let weight = Number::new(server.weight).unwrap_or_default();
+                let parameters = Parameters {
+                    weight,
+                    ..Parameters::default()
+                };
+                ListedBackend::new(address).with_parameters(parameters)
+            });
         let ours = found.servers.into_iter().map(|(address, member)| {
             let listed = ListedBackend::new(address).with_parameters(member.parameters);
             match member.record_id {
@@ -389,11 +455,16 @@ impl Driver for HaproxyDriver {
 
 fn gone(lb_info: &LbInfo) -> String {
     let address = lb_info.spec().listens_on();
-    format!("HAProxy has no load balancer at {address} for this LoadBalancer: was its file deleted?")
+    format!(
+        "HAProxy has no load balancer at {address} for this LoadBalancer: was its file deleted?"
+    )
 }
 
 fn address(ip: &str, port: i32) -> Result<SocketAddr, HookError> {
     let ip: IpAddr = ip.parse().or_fail(format!("{ip:?}: not an IP address"))?;
     let port = u16::try_from(port).ok().filter(|port| *port != 0);
-    Ok(SocketAddr::new(ip, port.or_fail("a port is a number from 1 to 65535")?))
+    Ok(SocketAddr::new(
+        ip,
+        port.or_fail("a port is a number from 1 to 65535")?,
+    ))
 }

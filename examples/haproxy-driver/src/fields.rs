@@ -214,7 +214,9 @@ impl TryFrom<String> for CheckPath {
         if text.starts_with('/') && text.len() <= 200 && text.chars().all(allowed) {
             return Ok(Self(text));
         }
-        Err("not a path that begins with /, of at most 200 letters, digits and any of / - . _ ~ % ? = & + : ,")
+        Err(
+            "not a path that begins with /, of at most 200 letters, digits and any of / - . _ ~ % ? = & + : ,",
+        )
     }
 }
 

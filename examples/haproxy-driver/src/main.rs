@@ -22,7 +22,12 @@ struct Args {
     dir: PathBuf,
 
     /// The program, to check files with and to start, at least version 2.6
-    #[arg(long, env = "HAPROXY_PROGRAM", value_name = "PROGRAM", default_value = "haproxy")]
+    #[arg(
+        long,
+        env = "HAPROXY_PROGRAM",
+        value_name = "PROGRAM",
+        default_value = "haproxy"
+    )]
     haproxy: PathBuf,
 
     /// Never start HAProxy: systemd or another container runs

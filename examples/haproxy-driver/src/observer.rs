@@ -54,10 +54,14 @@ async fn observe(State(layout): State<Layout>) -> Result<Json<Value>, Failure> {
             continue;
         };
         let is_loaded = !plan::needs_reload(&balancer, Some(running));
-        let servers = running.servers.iter().filter(|(_, it)| it.admin == Admin::Ready);
+        let servers = running
+            .servers
+            .iter()
+            .filter(|(_, it)| it.admin == Admin::Ready);
         let backends = servers.map(|(address, server)| {
             let member = balancer.servers.get(address).cloned().unwrap_or_default();
-            let mut parameters = fields::write("parameters", &member.parameters).unwrap_or_default();
+            let mut parameters =
+                fields::write("parameters", &member.parameters).unwrap_or_default();
             parameters.insert("weight".to_owned(), server.weight.to_string());
             json!({"addr": address, "parameters": parameters})
         });
@@ -92,7 +96,9 @@ async fn attributes(layout: State<Layout>, change: Json<OtherAttributes>) -> Res
     let found = config::read(&layout, &lb_info.spec()).map_err(failure)?;
     let mut balancer = found.ok_or_else(|| failure("no such load balancer"))?;
     balancer.attributes = fields::read("attributes", &change.attributes).map_err(failure)?;
-    config::write_balancer(&layout, &balancer).await.map_err(failure)?;
+    config::write_balancer(&layout, &balancer)
+        .await
+        .map_err(failure)?;
     master::reload(&layout).await.map_err(failure)
 }
 

@@ -58,7 +58,9 @@ pub fn register(
     let options = balancer.check_options();
     let mut commands = Vec::new();
     match running {
-        None => commands.push(format!("add server {server} {address} weight {weight}{options}")),
+        None => commands.push(format!(
+            "add server {server} {address} weight {weight}{options}"
+        )),
         Some(running) => {
             if running.target != address {
                 let (ip, port) = (address.ip(), address.port());

@@ -44,14 +44,24 @@ async fn start_if_gone(layout: &Layout, child: &mut Option<Child>) -> io::Result
         *child = None;
     }
     // One that was stopped accepts the connection and does not respond: it is there, and not replaced.
-    if tokio::net::UnixStream::connect(layout.master_socket()).await.is_ok() {
+    if tokio::net::UnixStream::connect(layout.master_socket())
+        .await
+        .is_ok()
+    {
         return Ok(());
     }
     tracing::info!("starting HAProxy");
     let mut command = Command::new(&layout.program);
-    command.arg("-W").arg("-S").arg(format!("{},mode,600", layout.master_socket().display()));
+    command
+        .arg("-W")
+        .arg("-S")
+        .arg(format!("{},mode,600", layout.master_socket().display()));
     command.arg("-p").arg(layout.pid_file());
-    command.arg("-f").arg(layout.base()).arg("-f").arg(layout.conf_d());
+    command
+        .arg("-f")
+        .arg(layout.base())
+        .arg("-f")
+        .arg(layout.conf_d());
     *child = Some(command.stdin(Stdio::null()).stdout(Stdio::null()).spawn()?);
     Ok(())
 }
@@ -78,7 +88,11 @@ async fn repair(shared: &Shared) -> Result<(), HaproxyError> {
         // What is left and is one of ours has no file any more.
         needs_reload || running.values().any(|it| !it.revision.is_empty())
     };
-    if needs_reload { reload(shared).await } else { Ok(()) }
+    if needs_reload {
+        reload(shared).await
+    } else {
+        Ok(())
+    }
 }
 
 /// Reloads HAProxy, or joins others that wait for it. The caller must not hold `changes`.
@@ -107,7 +121,13 @@ async fn keep_foreign_servers(layout: &Layout) -> Result<(), HaproxyError> {
                 ..Parameters::default()
             };
             let record_id = None;
-            balancer.servers.insert(*address, Member { parameters, record_id });
+            balancer.servers.insert(
+                *address,
+                Member {
+                    parameters,
+                    record_id,
+                },
+            );
         }
         if !foreign.is_empty() {
             config::write_balancer(layout, &balancer).await?;

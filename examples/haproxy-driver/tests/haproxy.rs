@@ -44,7 +44,10 @@ impl Haproxy {
             server.run_until(std::future::pending()).await;
         });
         self.until_running().await;
-        RunningDriver { addr, _tasks: tasks }
+        RunningDriver {
+            addr,
+            _tasks: tasks,
+        }
     }
 
     pub(crate) async fn until_running(&self) {
@@ -73,12 +76,19 @@ impl Haproxy {
     }
 
     pub(crate) fn master_pid(&self) -> String {
-        std::fs::read_to_string(self.layout.pid_file()).unwrap().trim().to_owned()
+        std::fs::read_to_string(self.layout.pid_file())
+            .unwrap()
+            .trim()
+            .to_owned()
     }
 
     /// The workers end with their master.
     pub(crate) fn kill(&self) {
-        let killed = Command::new("kill").arg("-9").arg(self.master_pid()).status().unwrap();
+        let killed = Command::new("kill")
+            .arg("-9")
+            .arg(self.master_pid())
+            .status()
+            .unwrap();
         assert!(killed.success());
     }
 }

@@ -31,7 +31,9 @@ fn serving_pod(name: &str) -> Pod {
 /// One request on a connection of its own.
 async fn request(addr: SocketAddr) -> Result<()> {
     let mut stream = TcpStream::connect(addr).await?;
-    stream.write_all(b"GET / HTTP/1.1\r\nhost: shop\r\nconnection: close\r\n\r\n").await?;
+    stream
+        .write_all(b"GET / HTTP/1.1\r\nhost: shop\r\nconnection: close\r\n\r\n")
+        .await?;
     let mut response = String::new();
     stream.read_to_string(&mut response).await?;
     if response.starts_with("HTTP/1.1 200 ") && response.contains("\"pod\"") {
@@ -88,10 +90,16 @@ async fn a_rollout_of_ten_pods_fails_no_request_and_killed_processes_come_back()
     let _controller = world.start_controller();
     world.create_driver().await;
     let port = free_port();
-    let (addr, name) = (SocketAddr::from(([127, 0, 0, 1], port)), format!("lb-127.0.0.1-{port}"));
+    let (addr, name) = (
+        SocketAddr::from(([127, 0, 0, 1], port)),
+        format!("lb-127.0.0.1-{port}"),
+    );
     let mut load_balancer = manifests::load_balancer(LB);
-    load_balancer.spec.lb_spec =
-        StringMap::from([("address", "127.0.0.1"), ("port", &port.to_string()), ("mode", "http")]);
+    load_balancer.spec.lb_spec = StringMap::from([
+        ("address", "127.0.0.1"),
+        ("port", &port.to_string()),
+        ("mode", "http"),
+    ]);
     load_balancer.spec.attributes = StringMap::from([("balance", "leastconn")]);
     world.create(&load_balancer).await;
     for pod in 0..PODS {

@@ -10,7 +10,10 @@ fn open_sessions_may_go_on_until_the_limit_and_not_longer() {
     assert_eq!(step(1, 29), DrainStep::Wait(Duration::from_secs(1)));
     assert_eq!(step(1, 30), DrainStep::ShutDown);
     assert_eq!(step(0, 31), DrainStep::Remove);
-    assert_eq!(next_step(1, Duration::ZERO, Duration::ZERO), DrainStep::ShutDown);
+    assert_eq!(
+        next_step(1, Duration::ZERO, Duration::ZERO),
+        DrainStep::ShutDown
+    );
 }
 
 #[test]
@@ -19,5 +22,8 @@ fn the_controllers_time_counts_before_that_of_haproxy() {
     let in_haproxy = Duration::from_secs(7);
     assert_eq!(drained_for(None, now, in_haproxy), in_haproxy);
     assert_eq!(drained_for(Some(now - LIMIT), now, in_haproxy), LIMIT);
-    assert_eq!(drained_for(Some(now + LIMIT), now, in_haproxy), Duration::ZERO);
+    assert_eq!(
+        drained_for(Some(now + LIMIT), now, in_haproxy),
+        Duration::ZERO
+    );
 }

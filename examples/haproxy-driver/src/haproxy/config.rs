@@ -91,7 +91,13 @@ pub async fn check(layout: &Layout, balancer: &Balancer) -> Result<(), HaproxyEr
     fs::write(&candidate, balancer.to_file())
         .map_err(|error| HaproxyError::file(&candidate, error))?;
     let mut command = Command::new(&layout.program);
-    command.arg("-c").arg("-q").arg("-f").arg(layout.base()).arg("-f").arg(&candidate);
+    command
+        .arg("-c")
+        .arg("-q")
+        .arg("-f")
+        .arg(layout.base())
+        .arg("-f")
+        .arg(&candidate);
     let output = tokio::time::timeout(CHECK_WITHIN, command.kill_on_drop(true).output()).await;
     let _ = fs::remove_file(&candidate);
     let output = output
@@ -101,7 +107,10 @@ pub async fn check(layout: &Layout, balancer: &Balancer) -> Result<(), HaproxyEr
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    let alerts: Vec<_> = said.lines().filter(|line| line.contains("[ALERT]")).collect();
+    let alerts: Vec<_> = said
+        .lines()
+        .filter(|line| line.contains("[ALERT]"))
+        .collect();
     let mut message = alerts.join("; ");
     message.truncate(message.floor_char_boundary(LONGEST_MESSAGE));
     Err(HaproxyError::Invalid(message))
@@ -137,14 +146,19 @@ fn read_path(path: &Path) -> Result<Option<Balancer>, HaproxyError> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         read => read.map_err(|error| HaproxyError::file(path, error))?,
     };
-    Balancer::from_file(&text).map(Some).map_err(|problem| HaproxyError::file(path, problem))
+    Balancer::from_file(&text)
+        .map(Some)
+        .map_err(|problem| HaproxyError::file(path, problem))
 }
 
 /// Durable before it is visible: the content is on the disk before the name is.
 fn write(path: &Path, text: &str) -> Result<(), HaproxyError> {
     let new = path.with_extension("new");
     let written = File::create(&new)
-        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+        .and_then(|mut file| {
+            file.write_all(text.as_bytes())
+                .and_then(|()| file.sync_all())
+        })
         .and_then(|()| fs::rename(&new, path));
     written.map_err(|error| HaproxyError::file(path, error))?;
     sync_folder(path)

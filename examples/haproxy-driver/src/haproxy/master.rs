@@ -54,7 +54,11 @@ pub async fn reload(layout: &Layout) -> Result<(), HaproxyError> {
         match processes(layout).await {
             Ok(now) if now.reloads != before.reloads => {
                 let is_new = now.worker.is_some() && now.worker != before.worker;
-                return if is_new { Ok(()) } else { Err(HaproxyError::NotLoaded) };
+                return if is_new {
+                    Ok(())
+                } else {
+                    Err(HaproxyError::NotLoaded)
+                };
             }
             // The master executes itself again, and responds soon.
             Ok(_) | Err(_) if Instant::now() < deadline => sleep(POLL).await,

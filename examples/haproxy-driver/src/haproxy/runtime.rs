@@ -77,7 +77,11 @@ pub async fn shut_down_sessions(
     address: SocketAddr,
 ) -> Result<(), HaproxyError> {
     let server = server_name(address);
-    if running(layout, Some(name)).await?.get(name).is_some_and(|it| it.servers.contains_key(&address)) {
+    if running(layout, Some(name))
+        .await?
+        .get(name)
+        .is_some_and(|it| it.servers.contains_key(&address))
+    {
         let command = format!("shutdown sessions server {name}/{server}");
         execute(layout, &[command]).await?;
     }
@@ -103,14 +107,20 @@ type Row<'a> = BTreeMap<&'a str, &'a str>;
 
 /// Tables have their columns' names in a line that begins with `#`; others vary between versions.
 fn rows(table: &str) -> impl Iterator<Item = Row<'_>> {
-    let separator = if table.starts_with("# pxname,") { ',' } else { ' ' };
+    let separator = if table.starts_with("# pxname,") {
+        ','
+    } else {
+        ' '
+    };
     let mut lines = table.lines().skip_while(|line| !line.starts_with('#'));
     let header = lines.next().unwrap_or_default().trim_start_matches("# ");
     lines.map(move |line| header.split(separator).zip(line.split(separator)).collect())
 }
 
 fn number(row: &Row<'_>, column: &str) -> u64 {
-    row.get(column).and_then(|it| it.parse().ok()).unwrap_or_default()
+    row.get(column)
+        .and_then(|it| it.parse().ok())
+        .unwrap_or_default()
 }
 
 fn read_running(stat: &str, state: &str) -> BTreeMap<String, RunningBalancer> {
@@ -150,7 +160,11 @@ fn read_running(stat: &str, state: &str) -> BTreeMap<String, RunningBalancer> {
             changed_seconds_ago: number(&row, "srv_time_since_last_change"),
             sessions: sessions.get(&(*proxy, *name)).copied().unwrap_or_default(),
         };
-        found.entry((*proxy).to_owned()).or_default().servers.insert(address, server);
+        found
+            .entry((*proxy).to_owned())
+            .or_default()
+            .servers
+            .insert(address, server);
     }
     found
 }

@@ -40,9 +40,15 @@ async fn exchange(path: &Path, command: &str) -> Result<String> {
     // The master keeps the connection open for further commands until there can be none.
     stream.shutdown().await?;
     let mut response = Vec::new();
-    let read = stream.take(LONGEST_RESPONSE).read_to_end(&mut response).await?;
+    let read = stream
+        .take(LONGEST_RESPONSE)
+        .read_to_end(&mut response)
+        .await?;
     if read as u64 == LONGEST_RESPONSE {
-        return Err(Error::new(ErrorKind::InvalidData, "the response is too long"));
+        return Err(Error::new(
+            ErrorKind::InvalidData,
+            "the response is too long",
+        ));
     }
     Ok(String::from_utf8_lossy(&response).trim().to_owned())
 }

@@ -9,7 +9,11 @@ fn address() -> SocketAddr {
 
 fn wanted() -> Balancer {
     let port = Number::new(80).unwrap_or_default();
-    let spec = LbSpec { address: [192, 0, 2, 1].into(), port, mode: Mode::Tcp };
+    let spec = LbSpec {
+        address: [192, 0, 2, 1].into(),
+        port,
+        mode: Mode::Tcp,
+    };
     let mut balancer = Balancer::new("owner".into(), spec, Attributes::default());
     balancer.servers.insert(address(), Member::default());
     balancer
@@ -27,7 +31,9 @@ fn running() -> RunningServer {
 
 fn commands(server: Option<RunningServer>) -> Vec<String> {
     let mut running = RunningBalancer::default();
-    running.servers.extend(server.map(|server| (address(), server)));
+    running
+        .servers
+        .extend(server.map(|server| (address(), server)));
     repair(&wanted(), &running)
 }
 
@@ -45,7 +51,10 @@ fn a_missing_server_is_added_checked_and_made_ready() {
     ];
     assert_eq!(commands(None), expected);
     // The driver ended after the first command.
-    let added = RunningServer { admin: Admin::Maintenance, ..running() };
+    let added = RunningServer {
+        admin: Admin::Maintenance,
+        ..running()
+    };
     assert_eq!(commands(Some(added)), expected[1..]);
 }
 
@@ -69,9 +78,15 @@ fn what_users_have_changed_is_set_right() {
 fn only_servers_that_take_sessions_are_kept_as_somebody_elses() {
     let mut wanted = wanted();
     wanted.servers.clear();
-    for (admin, kept) in [(Admin::Ready, 1), (Admin::Drain, 0), (Admin::Maintenance, 0)] {
+    for (admin, kept) in [
+        (Admin::Ready, 1),
+        (Admin::Drain, 0),
+        (Admin::Maintenance, 0),
+    ] {
         let mut balancer = RunningBalancer::default();
-        balancer.servers.insert(address(), RunningServer { admin, ..running() });
+        balancer
+            .servers
+            .insert(address(), RunningServer { admin, ..running() });
         assert_eq!(foreign(&wanted, &balancer).len(), kept, "{admin:?}");
         assert_eq!(repair(&wanted, &balancer), Vec::<String>::new());
     }

@@ -5,7 +5,10 @@ use tokio::sync::Semaphore;
 
 #[tokio::test]
 async fn callers_that_come_during_a_reload_share_the_next_one() {
-    let (shared, reloads) = (Arc::new(SharedReload::<()>::default()), Arc::new(AtomicUsize::new(0)));
+    let (shared, reloads) = (
+        Arc::new(SharedReload::<()>::default()),
+        Arc::new(AtomicUsize::new(0)),
+    );
     let may_go_on = Arc::new(Semaphore::new(0));
     let callers: Vec<_> = (0..20)
         .map(|_| {
@@ -33,6 +36,9 @@ async fn callers_that_come_during_a_reload_share_the_next_one() {
 #[tokio::test]
 async fn a_failure_is_the_result_of_those_who_shared_it_and_of_no_later_caller() {
     let shared = SharedReload::default();
-    assert_eq!(shared.join(|| async { Err("refused") }).await, Err("refused"));
+    assert_eq!(
+        shared.join(|| async { Err("refused") }).await,
+        Err("refused")
+    );
     assert_eq!(shared.join(|| async { Ok(()) }).await, Ok(()));
 }

@@ -14,14 +14,28 @@ fn servers_are_read_from_both_tables() {
     let found = read_running(STAT, STATE);
     let found = &found["lb-192.0.2.1-80"];
     assert_eq!(found.revision, "rev-1");
-    let servers: Vec<_> = found.servers.values().map(|it| (it.admin, it.weight, it.sessions)).collect();
+    let servers: Vec<_> = found
+        .servers
+        .values()
+        .map(|it| (it.admin, it.weight, it.sessions))
+        .collect();
     assert_eq!(servers, [(Admin::Drain, 50, 4), (Admin::Maintenance, 7, 0)]);
-    assert_eq!(found.servers[&([10, 0, 0, 7], 80).into()].changed_seconds_ago, 4);
+    assert_eq!(
+        found.servers[&([10, 0, 0, 7], 80).into()].changed_seconds_ago,
+        4
+    );
 }
 
 #[test]
 fn other_responses_are_no_load_balancers() {
-    for response in ["", "No such proxy.", "Can't find backend.", "#", "# a,b\n\n,,,", "\u{0}"] {
+    for response in [
+        "",
+        "No such proxy.",
+        "Can't find backend.",
+        "#",
+        "# a,b\n\n,,,",
+        "\u{0}",
+    ] {
         assert!(read_running(response, response).is_empty(), "{response:?}");
     }
 }
