@@ -48,7 +48,8 @@ pub async fn reload(layout: &Layout) -> Result<(), HaproxyError> {
     let before = processes(layout).await?;
     // The response to this command is empty up to HAProxy 2.6, and the master's log since. So the
     // list of processes tells whether it was successful, in every version.
-    ask("master", &layout.master_socket(), "reload").await?;
+    // And where the connection ends too early to tell that it arrived.
+    let _no_response = ask("master", &layout.master_socket(), "reload").await;
     let deadline = Instant::now() + RELOAD_WITHIN;
     loop {
         match processes(layout).await {

@@ -7,31 +7,41 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
 /// HAProxy responds in less than a millisecond. One that was stopped accepts connections and does nothing.
 const TIMEOUT: Duration = Duration::from_secs(2);
 /// A line of `show stat` has about 500 bytes, so this is about 100,000 servers.
 const LONGEST_RESPONSE: u64 = 64 << 20;
 
-/// Sends a command and returns the response.
+const POLL: Duration = Duration::from_millis(10);
+
+/// Sends a command and returns the response. Questions are repeated for a while: in a reload the master
+/// executes itself again, and connections of that moment are closed without a response.
 pub(super) async fn ask(
     name: &'static str,
     path: &Path,
     command: &str,
 ) -> std::result::Result<String, HaproxyError> {
-    // The text of a command is the driver's own, but a line break in it would be a second one.
-    let sent = if command.contains(['\n', '\r']) {
-        Err(Error::new(ErrorKind::InvalidInput, "a line break"))
-    } else {
-        timeout(TIMEOUT, exchange(path, command))
-            .await
-            .unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
-    };
-    sent.map_err(|source| HaproxyError::Unreachable {
-        socket: name,
-        source: Arc::new(source),
-    })
+    let is_question = command.starts_with("show ");
+    let deadline = Instant::now() + TIMEOUT;
+    loop {
+        let sent = match timeout(TIMEOUT, exchange(path, command)).await {
+            Ok(Ok(response)) if is_question && response.is_empty() => {
+                Err(ErrorKind::UnexpectedEof.into())
+            }
+            Ok(sent) => sent,
+            Err(_) => Err(ErrorKind::TimedOut.into()),
+        };
+        match sent {
+            Ok(response) => return Ok(response),
+            Err(_) if is_question && Instant::now() < deadline => sleep(POLL).await,
+            Err(source) => {
+                let (socket, source) = (name, Arc::new(source));
+                return Err(HaproxyError::Unreachable { socket, source });
+            }
+        }
+    }
 }
 
 async fn exchange(path: &Path, command: &str) -> Result<String> {
