@@ -12,7 +12,7 @@ use tokio::process::Command;
 
 /// `haproxy -c` takes about 30 ms for one file.
 const CHECK_WITHIN: Duration = Duration::from_secs(6);
-/// What users see of the messages of `haproxy -c`, in bytes.
+/// What users see of the messages of `haproxy -c`, in characters.
 const LONGEST_MESSAGE: usize = 1000;
 
 /// Creates the folders, and a first `haproxy.cfg` if there is none.
@@ -93,7 +93,6 @@ pub async fn check(layout: &Layout, balancer: &Balancer) -> Result<(), HaproxyEr
     let mut command = Command::new(&layout.program);
     command
         .arg("-c")
-        .arg("-q")
         .arg("-f")
         .arg(layout.base())
         .arg("-f")
@@ -111,9 +110,9 @@ pub async fn check(layout: &Layout, balancer: &Balancer) -> Result<(), HaproxyEr
         .lines()
         .filter(|line| line.contains("[ALERT]"))
         .collect();
-    let mut message = alerts.join("; ");
-    message.truncate(message.floor_char_boundary(LONGEST_MESSAGE));
-    Err(HaproxyError::Invalid(message))
+    let message = alerts.join("; ");
+    let shown = message.chars().take(LONGEST_MESSAGE).collect();
+    Err(HaproxyError::Invalid(shown))
 }
 
 /// Removes a file; one that does not exist is removed already.
