@@ -1,6 +1,6 @@
 //! The command line: the subcommands and their exit codes.
 
-use crate::{convert, demo, dev, local_cluster, mock_driver, new, webhooks};
+use crate::{convert, demo, dev, install, local_cluster, mock_driver, new, webhooks};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use lbcf_controller::cli::LogArgs;
 use std::error::Error;
@@ -46,7 +46,8 @@ enum Command {
     Crds,
     /// Print the admission webhook configurations, for `kubectl apply -f -`
     Webhooks(webhooks::WebhooksArgs),
-    // Its help is that of the arguments.
+    // Their help is that of the arguments.
+    Install(install::InstallArgs),
     Convert(convert::ConvertArgs),
 }
 
@@ -123,6 +124,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
             std::io::stdout().write_all(lbcf_controller::api::crds_yaml()?.as_bytes())?;
         }
         Command::Webhooks(args) => webhooks::print(args)?,
+        Command::Install(args) => install::print(&args)?,
         Command::Convert(args) => convert::run(args)?,
     }
     Ok(ExitCode::SUCCESS)

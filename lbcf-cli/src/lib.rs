@@ -21,6 +21,7 @@ mod command;
 mod convert;
 pub mod demo;
 mod dev;
+mod install;
 mod local_cluster;
 mod local_stack;
 mod manifests;

@@ -10,7 +10,8 @@ mod sdk;
 
 use crate::shell;
 use clap::builder::RangedU64ValueParser;
-use name::{Name, Namespace};
+use name::Name;
+pub(crate) use name::Namespace;
 use project::Project;
 use sdk::Sdk;
 use std::error::Error;

@@ -1,7 +1,7 @@
 //! What differs between a cluster and the cloud: what LBCF's objects declare, and what is there (d81).
 //!
-//! The mock knows neither Kubernetes nor the kinds of LBCF. Whoever starts it with a cluster gives it a
-//! [`ClusterReader`].
+//! The mock knows neither Kubernetes nor the kinds of LBCF: it reads the cluster through the
+//! [`ClusterReader`] that it is started with.
 
 mod cluster;
 mod decide;

@@ -36,7 +36,7 @@ impl Printer {
 
     /// Something that has happened, with a word that says what kind of thing it is.
     pub(super) fn notice(&self, word: &str, text: impl AsRef<str>) {
-        // If stderr is closed, nobody reads it.
+        // A closed stderr does not end the session.
         let _ = writeln!(std::io::stderr(), "{word:<10}  {}", text.as_ref());
     }
 }

@@ -64,7 +64,7 @@ async fn d81_a_cluster_is_read_as_soon_as_it_can_be() {
 
 #[tokio::test]
 async fn d81_a_cluster_that_cannot_be_reached_is_a_problem() {
-    // Bound, but not listening: nobody else gets the port.
+    // Bound, but not listening: connections are refused, and no other process gets the port.
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
     let url = format!("http://{}", socket.local_addr().unwrap());

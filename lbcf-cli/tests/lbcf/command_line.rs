@@ -13,6 +13,7 @@ fn help_lists_every_command() {
         "local-cluster",
         "crds",
         "webhooks",
+        "install",
         "convert",
     ] {
         assert!(help.contains(command), "{help}");
@@ -72,6 +73,8 @@ fn errors_on_the_command_line_name_the_flag_and_the_value() {
         (vec!["crds", "--log", "all=loud"], "all=loud"),
         (vec!["webhooks", "--port", "65536"], "65536"),
         (vec!["webhooks", "--url", "http://plain"], "http://plain"),
+        (vec!["install", "--image", "a b"], "\"a b\""),
+        (vec!["install", "--namespace", "Big"], "Big"),
     ] {
         let output = run(&args);
         let stderr = text(&output.stderr);

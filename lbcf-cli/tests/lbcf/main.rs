@@ -11,6 +11,7 @@ mod convert;
 mod demo;
 #[cfg(unix)]
 mod dev;
+mod install;
 mod kubectl;
 #[cfg(unix)]
 mod late_leader;

@@ -1,5 +1,5 @@
-//! Drivers that cannot be tested are told so soon, with the default settings: within 60 s of a clock
-//! that runs ahead whenever all wait, and with few calls.
+//! Runs on drivers that cannot be tested end soon, with the default settings: within 60 s of a paused
+//! clock, and after few calls.
 
 use crate::bent::{Reply, driver, fixture, ids, mock, result};
 use axum::Router;

@@ -68,7 +68,7 @@ impl Steps {
             return Ok(BTreeMap::new());
         };
         if let Some(open) = found.frontends.get(frontend) {
-            // An address that nobody has any more would stay in the rules.
+            // Once the frontend is closed, its address is unknown, and the rules would keep it.
             let address = Some(open.address.as_str());
             self.close_security_group(frontend, &service.resource_group, address)
                 .await?;
@@ -145,7 +145,7 @@ impl Steps {
         .map(drop)
     }
 
-    /// Admits nobody any more to an address of the service, or to all.
+    /// Removes an address of the service, or all of them, from the rules of the security group.
     async fn close_security_group(
         &self,
         frontend: &str,

@@ -93,7 +93,7 @@ fn d81_a_registered_backend_that_is_gone_is_named_by_its_record() {
     );
     let gone = one(DifferenceKind::BackendNotInCloud, "r1", "10.0.0.1:80");
     assert_eq!(found(&cluster, &cloud(json!([]))), gone);
-    // Whoever is not registered yet, or not for long, is on the way.
+    // A backend that is not registered yet, or is being deregistered, is no difference.
     cluster.backends[0].is_registered = false;
     assert_eq!(found(&cluster, &cloud(json!([]))), []);
     cluster.backends[0].is_registered = true;
@@ -201,7 +201,7 @@ fn d81_load_balancers_of_either_side_only_are_named() {
     // Its creation is complete, and the cluster does not know the result yet.
     cluster.load_balancers = vec![load_balancer("web", &[])];
     assert_eq!(found(&cluster, &cloud), []);
-    // An endpoint that LBCF does not use is nobody's business.
+    // An endpoint that no LoadBalancer names is no difference.
     let unused = json!({"id": "lsn-1", "protocol": "TCP", "port": 80});
     let unused = state(json!({"id": "lb-1", "listeners": [unused]}));
     assert_eq!(found(&ClusterView::default(), &unused), []);

@@ -26,7 +26,7 @@ fn commands() -> Vec<String> {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let blocks = readme.split("```sh\n").skip(1);
     let mut blocks = blocks.filter_map(|rest| rest.split("```").next());
-    let install = blocks.find(|block| block.contains("deploy/controller/"));
+    let install = blocks.find(|block| block.contains("kubectl apply -k deploy/"));
     let lines = install.expect("the README installs it").lines();
     let lines = lines.map(str::trim).filter(|line| !line.is_empty());
     lines.map(str::to_owned).collect()
@@ -36,6 +36,7 @@ fn commands() -> Vec<String> {
 fn manifests_in(folder: &str) -> String {
     let entries = fs::read_dir(root().join(folder)).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| !path.ends_with("kustomization.yaml"));
     paths.sort();
     let texts = paths.iter().map(|path| fs::read_to_string(path).unwrap());
     texts.collect::<Vec<_>>().join("\n---\n")
@@ -122,18 +123,15 @@ async fn d49_in_the_order_of_the_readme_nothing_is_refused_once_the_controller_i
         for command in commands() {
             println!("{command}");
             match command.as_str() {
-                "cargo run -q -- crds | kubectl apply -f -" => {
+                // kubectl applies the webhook configurations last; here they come first, and refuse everything.
+                "kubectl apply -k deploy/" => {
                     apply(&world, &crds_yaml().unwrap()).await;
-                }
-                "cargo run -q -- webhooks | kubectl apply -f -" => {
                     let yaml = configurations_yaml(&Endpoint::default(), None).unwrap();
                     apply(&world, &yaml).await;
                     until("nothing is stored that is not validated", async || {
                         (refused.load(SeqCst) > 0).then_some(())
                     })
                     .await;
-                }
-                "kubectl apply -f deploy/controller/" => {
                     apply(&world, &manifests_in("deploy/controller")).await;
                     // Its two replicas. The local cluster's Service forwards to the second one.
                     for identity in ["one", "two"] {

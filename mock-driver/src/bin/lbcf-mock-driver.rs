@@ -1,0 +1,58 @@
+//! `lbcf-mock-driver`: the mock cloud with its driver and nothing else, for a small image. The same flags as
+//! `lbcf mock-driver`, without defects and a cluster to compare with.
+
+use clap::Parser;
+use lbcf_serving::logging::{self, LogFormat};
+use mock_driver::cli::{MockDriverArgs, run};
+use std::error::Error;
+use std::io::Write as _;
+use std::process::ExitCode;
+use tracing_subscriber::fmt::format::DefaultFields;
+
+/// The mock cloud for LBCF with its driver
+#[derive(Debug, Parser)]
+#[command(name = "lbcf-mock-driver", version)]
+struct LbcfMockDriver {
+    #[command(flatten)]
+    driver: MockDriverArgs,
+
+    /// What is logged, to stderr: a level, or a list such as warn,mock_driver=debug
+    #[arg(
+        long,
+        env = "LBCF_LOG_LEVEL",
+        value_name = "FILTER",
+        default_value = "info"
+    )]
+    log_level: String,
+
+    /// Form of the log
+    #[arg(
+        long,
+        env = "LBCF_LOG_FORMAT",
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
+    log_format: LogFormat,
+}
+
+fn main() -> ExitCode {
+    match start(LbcfMockDriver::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // If stderr is closed, the message is lost.
+            let _ = writeln!(std::io::stderr(), "lbcf-mock-driver: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn start(args: LbcfMockDriver) -> Result<(), Box<dyn Error>> {
+    logging::start(
+        "--log-level",
+        &args.log_level,
+        args.log_format,
+        DefaultFields::new(),
+    )?;
+    let runtime = tokio::runtime::Runtime::new()?;
+    Ok(runtime.block_on(run(args.driver, ()))?)
+}
