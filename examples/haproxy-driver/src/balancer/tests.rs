@@ -1,0 +1,98 @@
+use super::*;
+use crate::fields::Number;
+use lbcf_driver_sdk::fields;
+use lbcf_driver_sdk::webhook::StringMap;
+
+fn balancer(attributes: &str) -> Balancer {
+    let attributes: Attributes = serde_json::from_str(attributes).unwrap_or_default();
+    let port = Number::new(80).unwrap_or_default();
+    let spec = LbSpec {
+        address: [192, 0, 2, 1].into(),
+        port,
+        mode: Mode::Http,
+    };
+    let mut balancer = Balancer::new("an \"object\"\n(of any text)".into(), spec, attributes);
+    let server = SocketAddr::from(([10, 0, 0, 7], 8080));
+    balancer.servers.insert(server, Member::default());
+    balancer
+}
+
+#[test]
+fn the_file_is_what_haproxy_and_the_driver_read() {
+    let balancer = balancer(r#"{"balance":"source","healthCheck":"http","healthCheckPath":"/ok"}"#);
+    let file = balancer.to_file();
+    let revision = balancer.revision();
+    let (_, haproxys) = file.split_once("listen ").unwrap_or_default();
+    assert_eq!(
+        format!("listen {haproxys}"),
+        format!(
+            "listen lb-192.0.2.1-80\n  mode http\n  bind 192.0.2.1:80 name {revision}\n  \
+             option socket-stats\n  balance source\n  hash-type consistent\n  timeout client 60s\n  \
+             timeout server 60s\n  option httpchk GET /ok\n  # server options: check inter 2000ms\n  \
+             server 10.0.0.7-8080 10.0.0.7:8080 weight 100 check inter 2000ms\n"
+        )
+    );
+    assert_eq!(Balancer::from_file(&file), Ok(balancer));
+}
+
+#[test]
+fn servers_are_no_part_of_the_revision_and_everything_else_is() {
+    let first = balancer("{}");
+    let mut other = first.clone();
+    other.servers.clear();
+    assert_eq!(first.revision(), other.revision());
+    for changed in [
+        r#"{"balance":"random"}"#,
+        r#"{"healthCheck":"none"}"#,
+        r#"{"healthCheckMillis":"500"}"#,
+        r#"{"idleSeconds":"5"}"#,
+    ] {
+        assert_ne!(first.revision(), balancer(changed).revision(), "{changed}");
+    }
+}
+
+#[test]
+fn names_of_servers_are_read_back() {
+    for address in ["10.0.0.7:80", "[2001:db8::1]:443"] {
+        let address = address.parse().ok();
+        assert_eq!(
+            address.and_then(|it| named_address(&server_name(it))),
+            address
+        );
+    }
+    for other in ["web-1", "10.0.0.7", "10.0.0.7-0x50", "-", ""] {
+        assert_eq!(named_address(other), None, "{other}");
+    }
+}
+
+#[test]
+fn files_of_others_are_errors() {
+    for file in ["", "listen x\n", "# lbcf {}\n", "# lbcf {\"owner\":\n"] {
+        assert!(Balancer::from_file(file).is_err(), "{file}");
+    }
+}
+
+#[test]
+fn bad_values_are_refused_with_field_value_and_what_is_allowed() {
+    let map = |key: &str, value: &str| StringMap::from([(key.to_owned(), value.to_owned())]);
+    let refused = |problem: Result<(), fields::FieldError>, expected: &str| {
+        assert_eq!(
+            problem.err().map(|it| it.to_string()).as_deref(),
+            Some(expected)
+        );
+    };
+    let read = fields::read::<Parameters>("parameters", &map("weight", "257")).map(drop);
+    refused(
+        read,
+        "parameters.weight: \"257\": not a number from 0 to 256 in plain digits",
+    );
+    let read = fields::read::<LbSpec>("lbSpec", &map("port", "080")).map(drop);
+    refused(
+        read,
+        "lbSpec.port: \"080\": not a number from 1 to 65535 in plain digits",
+    );
+    for path in ["ok", "/a b", "/a\n  server x", "/#", "/\"", "/\\", "/é"] {
+        let read = fields::read::<Attributes>("attributes", &map("healthCheckPath", path));
+        assert!(read.is_err(), "{path}");
+    }
+}

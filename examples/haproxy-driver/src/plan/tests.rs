@@ -1,0 +1,102 @@
+use super::*;
+use crate::fields::{Attributes, LbSpec, Mode, Number};
+
+const NAME: &str = "lb-192.0.2.1-80/10.0.0.7-80";
+
+fn address() -> SocketAddr {
+    ([10, 0, 0, 7], 80).into()
+}
+
+fn wanted() -> Balancer {
+    let port = Number::new(80).unwrap_or_default();
+    let spec = LbSpec {
+        address: [192, 0, 2, 1].into(),
+        port,
+        mode: Mode::Tcp,
+    };
+    let mut balancer = Balancer::new("owner".into(), spec, Attributes::default());
+    balancer.servers.insert(address(), Member::default());
+    balancer
+}
+
+fn running() -> RunningServer {
+    RunningServer {
+        target: address(),
+        weight: 100,
+        admin: Admin::Ready,
+        changed_seconds_ago: 0,
+        sessions: 0,
+    }
+}
+
+fn commands(server: Option<RunningServer>) -> Vec<String> {
+    let mut running = RunningBalancer::default();
+    running
+        .servers
+        .extend(server.map(|server| (address(), server)));
+    repair(&wanted(), &running)
+}
+
+#[test]
+fn nothing_is_done_where_nothing_differs() {
+    assert_eq!(commands(Some(running())), Vec::<String>::new());
+}
+
+#[test]
+fn a_missing_server_is_added_checked_and_made_ready() {
+    let expected = [
+        format!("add server {NAME} 10.0.0.7:80 weight 100 check inter 2000ms"),
+        format!("enable health {NAME}"),
+        format!("set server {NAME} state ready"),
+    ];
+    assert_eq!(commands(None), expected);
+    // The driver ended after the first command.
+    let added = RunningServer {
+        admin: Admin::Maintenance,
+        ..running()
+    };
+    assert_eq!(commands(Some(added)), expected[1..]);
+}
+
+#[test]
+fn what_users_have_changed_is_set_right() {
+    let changed = RunningServer {
+        target: ([10, 0, 0, 8], 81).into(),
+        weight: 1,
+        admin: Admin::Drain,
+        ..running()
+    };
+    let expected = [
+        format!("set server {NAME} addr 10.0.0.7 port 80"),
+        format!("set server {NAME} weight 100"),
+        format!("set server {NAME} state ready"),
+    ];
+    assert_eq!(commands(Some(changed)), expected);
+}
+
+#[test]
+fn only_servers_that_take_sessions_are_kept_as_somebody_elses() {
+    let mut wanted = wanted();
+    wanted.servers.clear();
+    for (admin, kept) in [
+        (Admin::Ready, 1),
+        (Admin::Drain, 0),
+        (Admin::Maintenance, 0),
+    ] {
+        let mut balancer = RunningBalancer::default();
+        balancer
+            .servers
+            .insert(address(), RunningServer { admin, ..running() });
+        assert_eq!(foreign(&wanted, &balancer).len(), kept, "{admin:?}");
+        assert_eq!(repair(&wanted, &balancer), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn another_revision_needs_a_reload() {
+    let mut running = RunningBalancer::default();
+    assert!(needs_reload(&wanted(), None));
+    assert!(needs_reload(&wanted(), Some(&running)));
+    running.revision = wanted().revision();
+    assert!(!needs_reload(&wanted(), Some(&running)));
+}
