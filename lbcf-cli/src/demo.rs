@@ -10,6 +10,7 @@ mod environment;
 mod kubectl;
 mod load;
 mod printer;
+mod profile;
 mod report;
 mod scenario;
 mod steps;
@@ -17,11 +18,16 @@ mod tour;
 
 pub use crate::local_stack::StackError;
 pub use load::TrafficReport;
+pub use profile::FixtureProblem;
 pub use report::{Report, StepReport};
 
 use clap::ValueEnum;
 use environment::DemoEnvironment;
+use lbcf_conformance::observer::ObserverError;
+use lbcf_conformance::transport::TransportError;
+use lbcf_serving::signals::Signals;
 use mock_driver::TrafficOptions;
+use mock_driver::cli::Profile;
 use printer::Printer;
 use std::io::Write;
 use std::path::PathBuf;
@@ -51,9 +57,28 @@ pub struct DemoArgs {
     #[arg(long, env = "LBCF_DEMO_KUBECONFIG", value_name = "PATH")]
     pub kubeconfig: Option<PathBuf>,
 
-    /// Use this driver instead of the mock; steps that need the mock or inspect its cloud are skipped
+    /// Kind of the mock's cloud; with azure no requests are sent, as its load balancers do not forward
+    #[arg(
+        long,
+        env = "LBCF_DEMO_PROFILE",
+        value_name = "PROFILE",
+        default_value = "clb",
+        conflicts_with = "driver_url"
+    )]
+    pub profile: Profile,
+
+    /// Use this driver instead of the mock; steps that need the mock are skipped
     #[arg(long, env = "LBCF_DEMO_DRIVER_URL", value_name = "URL")]
     pub driver_url: Option<String>,
+
+    /// Fixture of that driver for `lbcf conformance`, with its fields and its observer [default: what the driver serves]
+    #[arg(
+        long,
+        env = "LBCF_DEMO_FIXTURE",
+        value_name = "FILE",
+        requires = "driver_url"
+    )]
+    pub fixture: Option<PathBuf>,
 
     /// Time that requests on a deregistered pod may take; with 0s they are broken off, and the tour fails
     #[arg(long, env = "LBCF_DEMO_DRAIN_TIME", value_name = "DURATION", default_value = "5s", value_parser = lbcf_serving::duration::parse_up_to_a_day)]
@@ -67,7 +92,9 @@ impl Default for DemoArgs {
             output: Output::Text,
             pods: 3,
             kubeconfig: None,
+            profile: Profile::Clb,
             driver_url: None,
+            fixture: None,
             drain_time: TrafficOptions::default().drain_time,
         }
     }
@@ -93,6 +120,15 @@ pub enum DemoError {
     /// The mock driver did not start.
     #[error("starting the mock driver: {0}")]
     Driver(#[source] mock_driver::MockError),
+    /// The fixture of another driver is not valid, or lacks a field.
+    #[error("the fixture {0}")]
+    Fixture(#[from] FixtureProblem),
+    /// The URL of the driver, or of its observer, is not valid.
+    #[error(transparent)]
+    Url(#[from] TransportError),
+    /// The observer of another driver does not work.
+    #[error(transparent)]
+    Observer(#[from] ObserverError),
     /// Standard output or signal handling failed.
     #[error(transparent)]
     Io(#[from] std::io::Error),
@@ -103,14 +139,25 @@ pub enum DemoError {
 /// # Errors
 /// [`DemoError`], if the environment cannot be started. A step that fails is part of the report.
 pub async fn run(args: DemoArgs) -> Result<Report, DemoError> {
-    let mut shutdown = Box::pin(lbcf_serving::signals::shutdown()?);
+    let mut signals = Signals::listen()?;
     let printer = Printer::new(args.output);
     // What has been started by then ends with it.
     let mut environment = tokio::select! {
         environment = DemoEnvironment::start(&args) => environment?,
-        () = &mut shutdown => return Ok(Report::interrupted()),
+        _ = signals.next() => return Ok(Report::interrupted()),
     };
-    let shown = show(&mut environment, &printer, &args, &mut shutdown).await;
+    let shown = show(&mut environment, &printer, &args, &mut signals).await;
+    // The mock's cloud ends with the process, that of another driver does not.
+    if !environment.has_mock()
+        && shown
+            .as_ref()
+            .is_ok_and(|report| report.interrupted || !args.once)
+    {
+        tokio::select! {
+            cleaned = tour::clean_up(&mut environment, &printer) => cleaned?,
+            _ = signals.next() => {}
+        }
+    }
     environment.shut_down().await;
     shown
 }
@@ -119,12 +166,12 @@ async fn show(
     environment: &mut DemoEnvironment,
     printer: &Printer,
     args: &DemoArgs,
-    shutdown: &mut (impl Future<Output = ()> + Unpin),
+    signals: &mut Signals,
 ) -> Result<Report, DemoError> {
     printer.header(environment)?;
     let report = tokio::select! {
         report = tour::run(environment, printer, args.pods) => report?,
-        () = &mut *shutdown => {
+        _ = signals.next() => {
             printer.line("interrupted")?;
             Report::interrupted()
         }
@@ -137,9 +184,9 @@ async fn show(
         tokio::select! {
             set_up = tour::set_up_again(environment, printer, args.pods) => {
                 set_up?;
-                shutdown.await;
+                signals.next().await;
             }
-            () = &mut *shutdown => {}
+            _ = signals.next() => {}
         }
     }
     Ok(report)

@@ -13,7 +13,7 @@ use crate::key::{ObjectKey, Owner, RequestKey};
 use crate::leader::LeaseGuard;
 use crate::lock::Mutex;
 use crate::metrics::Metrics;
-use crate::names::ANNOTATION_ONE_CALL;
+use crate::one_call;
 use crate::options::Options;
 use crate::orphans::Orphans;
 use crate::periodic::Periods;
@@ -248,13 +248,13 @@ impl Context {
         &self,
         key: ObjectKey,
         driver: Option<&LoadBalancerDriver>,
-        load_balancer: StringMap,
+        load_balancer: &StringMap,
     ) -> ConcurrencyLimits {
         let mut limits = Vec::new();
-        let one_call = driver.and_then(|driver| driver.annotations().get(ANNOTATION_ONE_CALL));
-        if one_call.is_some_and(|value| value.eq_ignore_ascii_case("true")) {
-            let key = ConcurrencyKey::LoadBalancer(key.clone(), load_balancer);
-            limits.push((key, 1));
+        let shared =
+            driver.and_then(|driver| one_call::shared_fields(driver.annotations(), load_balancer));
+        if let Some(shared) = shared {
+            limits.push((ConcurrencyKey::LoadBalancers(key.clone(), shared), 1));
         }
         limits.push((ConcurrencyKey::Driver(key), self.options.calls_per_driver));
         limits
@@ -268,7 +268,7 @@ impl Context {
     ) -> Vec<CallPermit<'_>> {
         let key = ObjectKey::of(driver);
         let mut permits = Vec::new();
-        for (key, limit) in self.call_limits(key, Some(driver), load_balancer.clone()) {
+        for (key, limit) in self.call_limits(key, Some(driver), load_balancer) {
             permits.push(self.queue.permit(key, limit).await);
         }
         permits

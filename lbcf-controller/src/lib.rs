@@ -67,6 +67,7 @@ mod lock;
 mod metrics;
 pub mod names;
 mod object;
+mod one_call;
 mod operation;
 mod options;
 mod orphans;

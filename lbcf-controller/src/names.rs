@@ -50,6 +50,9 @@ pub const ANNOTATION_VALIDATION_POLICY: &str = "lbcf.tkestack.io/validation-poli
 /// Annotation of a LoadBalancerDriver: with `true`, calls about one load balancer are made one at a time
 /// (b159).
 pub const ANNOTATION_ONE_CALL: &str = "lbcf.tkestack.io/one-call-per-load-balancer";
+/// Annotation of a LoadBalancerDriver: the name of a field of `lbInfo`, such as `lbID`. Calls about load
+/// balancers that have the same value are made one at a time (d88).
+pub const ANNOTATION_ONE_CALL_FIELD: &str = "lbcf.tkestack.io/one-call-per-field";
 /// Annotation of a LoadBalancer or Bind: with `true`, the audit also removes backends whose `recordID`
 /// belongs to no BackendRecord that the controller knows, such as those of another cluster (d53).
 pub const ANNOTATION_REMOVE_ORPHANS: &str = "lbcf.tkestack.io/remove-orphans";

@@ -1,15 +1,26 @@
 //! The state of the cloud, on which the demo asserts.
 
+mod azure;
+mod observed;
+
+pub(super) use observed::ObservedCloud;
+
 use super::kubectl::list_all;
+use super::profile::in_words;
 use kube::Client;
 use lbcf_controller::api::{BackendRecord, Conditions, condition_types};
+use lbcf_driver_sdk::webhook::StringMap;
 use mock_driver::Cloud;
+use mock_driver::azure::AzureState;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Where the state of the cloud is read from.
 #[derive(Clone)]
 pub(super) enum CloudView {
     Mock(Cloud),
+    /// The cloud behind another driver, and the cluster with the records of what it has.
+    Observed(Arc<ObservedCloud>, Client),
     /// From the controller's BackendRecords: the cloud behind another driver is not accessible.
     Records(Client),
 }
@@ -18,6 +29,7 @@ impl std::fmt::Debug for CloudView {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Mock(_) => "CloudView::Mock",
+            Self::Observed(..) => "CloudView::Observed",
             Self::Records(_) => "CloudView::Records",
         })
     }
@@ -25,23 +37,40 @@ impl std::fmt::Debug for CloudView {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Registered {
-    /// The weight of each target by the pod's address, or by the pod's name where only records are
-    /// read.
-    pub(super) targets: BTreeMap<String, String>,
+    /// The parameters of each target by the pod's address, or by the pod's name with another driver.
+    pub(super) targets: BTreeMap<String, StringMap>,
 }
 
 /// A backend that is registered with a load balancer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Target {
-    /// The pod's address, or the pod's name where only records are read; or a static address.
+    /// The pod's address, or the pod's name with another driver; or a static address.
     pub(super) address: String,
-    pub(super) weight: String,
+    pub(super) parameters: StringMap,
+}
+
+impl Registered {
+    /// Whether there are the same targets, with at least the expected parameters.
+    pub(super) fn has_exactly(&self, expected: &Self) -> bool {
+        self.targets.len() == expected.targets.len()
+            && expected.targets.iter().all(|(address, parameters)| {
+                let found = self.targets.get(address);
+                found.is_some_and(|found| contains(found, parameters))
+            })
+    }
+}
+
+/// Whether a map has all fields of another.
+pub(super) fn contains(map: &StringMap, fields: &StringMap) -> bool {
+    fields
+        .iter()
+        .all(|(key, value)| map.get(key) == Some(value))
 }
 
 impl CloudView {
     pub(super) async fn registered(&self) -> Result<Registered, String> {
         let targets = self.targets().await?.into_iter();
-        let targets = targets.map(|target| (target.address, target.weight));
+        let targets = targets.map(|target| (target.address, target.parameters));
         Ok(Registered {
             targets: targets.collect(),
         })
@@ -49,20 +78,18 @@ impl CloudView {
 
     /// The targets of all load balancers, once for each.
     pub(super) async fn targets(&self) -> Result<Vec<Target>, String> {
-        let weight = |parameters: &BTreeMap<String, String>| {
-            parameters.get("weight").cloned().unwrap_or_default()
-        };
         Ok(match self {
             Self::Mock(cloud) => cloud
                 .observe()
                 .load_balancers
-                .iter()
-                .flat_map(|lb| &lb.backends)
+                .into_iter()
+                .flat_map(|lb| lb.backends)
                 .map(|backend| Target {
                     address: ip_of(&backend.addr),
-                    weight: weight(&backend.parameters),
+                    parameters: backend.parameters,
                 })
                 .collect(),
+            Self::Observed(cloud, client) => cloud.targets(client).await?,
             Self::Records(client) => list_all::<BackendRecord>(client)
                 .await?
                 .into_iter()
@@ -72,7 +99,7 @@ impl CloudView {
                     })
                 })
                 .map(|record| Target {
-                    weight: weight(&record.spec.parameters),
+                    parameters: (*record.spec.parameters).clone(),
                     address: record
                         .spec
                         .pod_backend
@@ -83,20 +110,28 @@ impl CloudView {
         })
     }
 
+    /// The resources of the Azure-like cloud, if it is one.
+    pub(super) fn azure(&self) -> Option<AzureState> {
+        match self {
+            Self::Mock(cloud) if cloud.is_azure() => cloud.state().azure,
+            _ => None,
+        }
+    }
+
     /// How [`Target::address`] names a pod, which is given by name and address.
     pub(super) fn address_of(&self, (name, ip): &(String, String)) -> String {
         match self {
             Self::Mock(_) => ip.clone(),
-            Self::Records(_) => name.clone(),
+            Self::Observed(..) | Self::Records(_) => name.clone(),
         }
     }
 
     /// The targets when exactly these pods are registered, given by name and address.
-    pub(super) fn expected(&self, pods: &[(String, String)], weight: &str) -> Registered {
+    pub(super) fn expected(&self, pods: &[(String, String)], parameters: &StringMap) -> Registered {
         Registered {
             targets: pods
                 .iter()
-                .map(|pod| (self.address_of(pod), weight.to_owned()))
+                .map(|pod| (self.address_of(pod), parameters.clone()))
                 .collect(),
         }
     }
@@ -104,6 +139,9 @@ impl CloudView {
     /// A few lines for the text output.
     pub(super) async fn describe(&self) -> Vec<String> {
         let lines = match self {
+            Self::Mock(cloud) if cloud.is_azure() => {
+                azure::describe(&self.azure().unwrap_or_default())
+            }
             Self::Mock(cloud) => cloud
                 .observe()
                 .load_balancers
@@ -120,19 +158,22 @@ impl CloudView {
                         .backends
                         .iter()
                         .map(|backend| {
-                            let weight =
-                                backend.parameters.get("weight").map_or("", String::as_str);
-                            format!("{} weight {weight}", ip_of(&backend.addr))
+                            let parameters = in_words(&backend.parameters);
+                            format!("{} {parameters}", ip_of(&backend.addr))
                         })
                         .collect();
                     std::iter::once(head).chain(few(targets))
                 })
                 .collect(),
+            Self::Observed(cloud, client) => match cloud.describe(client).await {
+                Ok(lines) => lines,
+                Err(error) => vec![error],
+            },
             Self::Records(_) => match self.registered().await {
                 Ok(registered) => few(registered
                     .targets
                     .iter()
-                    .map(|(pod, weight)| format!("record of {pod}, weight {weight}"))
+                    .map(|(pod, parameters)| format!("record of {pod}, {}", in_words(parameters)))
                     .collect()),
                 Err(error) => vec![error],
             },
@@ -145,10 +186,15 @@ impl CloudView {
     }
 
     /// The load balancers and targets that are left in the cloud.
-    pub(super) fn left_behind(&self) -> Vec<String> {
-        let Self::Mock(cloud) = self else {
-            return Vec::new();
+    pub(super) async fn left_behind(&self) -> Vec<String> {
+        let cloud = match self {
+            Self::Mock(cloud) => cloud,
+            Self::Observed(cloud, _) => return cloud.left_behind().await,
+            Self::Records(_) => return Vec::new(),
         };
+        if let Some(state) = self.azure() {
+            return azure::left_behind(&state);
+        }
         let mut left = Vec::new();
         for lb in cloud.observe().load_balancers {
             left.push(format!("cloud: load balancer {:?}", lb.lb_info));
@@ -162,16 +208,21 @@ impl CloudView {
     }
 
     /// The attributes of the load balancers; none where only records are read.
-    pub(super) fn attributes(&self) -> Vec<BTreeMap<String, String>> {
-        match self {
-            Self::Mock(cloud) => cloud
-                .observe()
-                .load_balancers
-                .into_iter()
-                .map(|lb| lb.attributes)
-                .collect(),
-            Self::Records(_) => Vec::new(),
+    pub(super) async fn attributes(&self) -> Result<Vec<StringMap>, String> {
+        if let Some(state) = self.azure() {
+            return Ok(azure::attributes(&state));
         }
+        Ok(match self {
+            Self::Mock(cloud) => {
+                let all = cloud.observe().load_balancers.into_iter();
+                all.map(|lb| lb.attributes).collect()
+            }
+            Self::Observed(cloud, _) => {
+                let all = cloud.load_balancers().await?.into_iter();
+                all.map(|lb| lb.attributes).collect()
+            }
+            Self::Records(_) => Vec::new(),
+        })
     }
 }
 

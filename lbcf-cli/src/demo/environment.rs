@@ -1,13 +1,19 @@
 //! The environment of the demo: a cluster, a driver and a controller; the latter two can be stopped
 //! and started again.
 
-use super::cloud_view::CloudView;
+use super::cloud_view::{CloudView, ObservedCloud};
 use super::kubectl::Kubectl;
+use super::profile::{self, Profile};
 use super::{DemoArgs, DemoError};
 use crate::local_stack::{LocalStack, has_loopback_addresses};
 use crate::watched_cluster::WatchedCluster;
 use kube::Client;
+use lbcf_conformance::fixture::placeholders::DriverAddress;
+use lbcf_conformance::numbers::Numbers;
+use lbcf_conformance::observer::Observer;
+use lbcf_conformance::transport::{Settings, Transport};
 use lbcf_controller::{Backoff, Options};
+use mock_driver::cli::Profile as MockProfile;
 use mock_driver::{Cloud, MockOptions, MockServer, Traffic, TrafficOptions};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -25,8 +31,18 @@ const AUDIT_PERIOD: Duration = Duration::from_millis(500);
 pub(super) struct DemoEnvironment {
     pub(super) driver_url: String,
     pub(super) cloud: CloudView,
+    pub(super) profile: Profile,
     stack: LocalStack,
     mock: Option<DemoDriver>,
+    /// Reserved ports of the fixture's `{{number}}`.
+    _numbers: Option<Numbers>,
+}
+
+/// Another driver than the mock.
+struct OtherDriver {
+    profile: Profile,
+    cloud: Option<ObservedCloud>,
+    numbers: Option<Numbers>,
 }
 
 #[derive(Debug)]
@@ -48,14 +64,19 @@ pub(super) const DRIVER_HOST: &str = "clb-app-driver.kube-system.svc.cluster.loc
 
 impl DemoEnvironment {
     pub(super) async fn start(args: &DemoArgs) -> Result<Self, DemoError> {
-        let has_traffic = args.driver_url.is_none() && has_loopback_addresses();
+        let other = match &args.driver_url {
+            Some(url) => Some(OtherDriver::at(url, args.fixture.as_deref()).await?),
+            None => None,
+        };
+        let is_clb = args.profile == MockProfile::Clb;
+        let has_traffic = args.driver_url.is_none() && is_clb && has_loopback_addresses();
         let mut stack = LocalStack::start(args.kubeconfig.as_deref(), has_traffic).await?;
         let mock = match args.driver_url {
             Some(_) => None,
             None => {
                 let drain_time = has_traffic.then_some(args.drain_time);
                 let client = stack.client_as("lbcf-mock-driver");
-                Some(DemoDriver::start(drain_time, &client).await?)
+                Some(DemoDriver::start(args.profile, drain_time, &client).await?)
             }
         };
         let driver_url = match (&args.driver_url, &mock) {
@@ -63,16 +84,23 @@ impl DemoEnvironment {
             (None, Some(mock)) => format!("http://{}", mock.addr),
             (None, None) => String::new(),
         };
-        let cloud = match &mock {
-            Some(mock) => CloudView::Mock(mock.cloud.clone()),
-            None => CloudView::Records(stack.client_as(CLIENT)),
+        let (profile, observed, numbers) = match other {
+            Some(other) => (other.profile, other.cloud, other.numbers),
+            None => (Profile::of_mock(args.profile), None, None),
+        };
+        let cloud = match (&mock, observed) {
+            (Some(mock), _) => CloudView::Mock(mock.cloud.clone()),
+            (None, Some(cloud)) => CloudView::Observed(cloud.into(), stack.client_as(CLIENT)),
+            (None, None) => CloudView::Records(stack.client_as(CLIENT)),
         };
         stack.start_controller(options(&driver_url)).await?;
         Ok(Self {
             driver_url,
             cloud,
+            profile,
             stack,
             mock,
+            _numbers: numbers,
         })
     }
 
@@ -141,10 +169,50 @@ impl DemoEnvironment {
     }
 }
 
+impl OtherDriver {
+    /// With the fixture in the file, or else the one that the driver serves, or else the demo's fields.
+    async fn at(url: &str, file: Option<&Path>) -> Result<Self, DemoError> {
+        let transport = Transport::to_url(url, &Settings::default())?;
+        let fixture = match file {
+            Some(file) => Some(profile::read_fixture(file)?),
+            None => profile::served_fixture(&transport).await?,
+        };
+        let Some(fixture) = fixture else {
+            return Ok(Self {
+                profile: Profile::of_mock(MockProfile::Clb),
+                cloud: None,
+                numbers: None,
+            });
+        };
+        let address = DriverAddress::of(url);
+        let is_local = address.as_ref().is_some_and(DriverAddress::is_loopback);
+        let (profile, numbers) = profile::described(&fixture, is_local)?;
+        let cloud = match (&fixture.observe, address) {
+            (Some(observe), Some(address)) => {
+                let observer = Observer::of(&address.fill_observe(observe), &transport)?;
+                Some(ObservedCloud::new(observer).await?)
+            }
+            _ => None,
+        };
+        Ok(Self {
+            profile,
+            cloud,
+            numbers: Some(numbers),
+        })
+    }
+}
+
 impl DemoDriver {
     /// With a drain time, load balancers forward. The page shows what differs from the cluster.
-    async fn start(drain_time: Option<Duration>, cluster: &Client) -> Result<Self, DemoError> {
-        let cloud = Cloud::with_samples();
+    async fn start(
+        profile: MockProfile,
+        drain_time: Option<Duration>,
+        cluster: &Client,
+    ) -> Result<Self, DemoError> {
+        let cloud = match profile {
+            MockProfile::Clb => Cloud::with_samples(),
+            MockProfile::Azure => Cloud::azure(),
+        };
         let traffic = drain_time.map(|drain_time| {
             let options = TrafficOptions {
                 drain_time,

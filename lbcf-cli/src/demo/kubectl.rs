@@ -3,12 +3,13 @@
 //! Like kubectl, they send manifests as they are. Kinds are parameters where a response is read; for the
 //! rest one type serves all of them, as code for each kind would be several megabytes.
 
+use super::profile::Manifest;
 use crate::manifests::{apply, resource};
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use kube::Client;
 use kube::api::{Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
 use lbcf_controller::api::NamespacedKind as Kind;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The namespace of the examples.
 pub(super) const NAMESPACE: &str = "my-namespace";
@@ -54,6 +55,17 @@ impl Kubectl {
 
     pub(super) async fn apply<K: Kind>(&self, manifest: (&str, &str)) -> ApiResult {
         let object = decode(manifest)?;
+        let namespace = object.metadata.namespace.clone().unwrap_or_default();
+        apply(&self.api::<K>(&namespace), &object).await
+    }
+
+    /// Applies a manifest with the values that are different in the demo.
+    pub(super) async fn apply_changed<K: Kind>(&self, manifest: &Manifest) -> ApiResult {
+        let mut object = decode(manifest.file)?;
+        for (pointer, value) in &manifest.changes {
+            set(&mut object.data, pointer, value.clone())
+                .ok_or_else(|| format!("{}: no {pointer}", manifest.file.0))?;
+        }
         let namespace = object.metadata.namespace.clone().unwrap_or_default();
         apply(&self.api::<K>(&namespace), &object).await
     }
@@ -156,6 +168,26 @@ async fn list<K: Kind>(api: &Api<DynamicObject>) -> ApiResult<Vec<K>> {
 fn parsed<K: Kind>(object: DynamicObject) -> ApiResult<K> {
     let parsed = object.try_parse();
     parsed.map_err(|error| format!("{}: {error}", K::kind(&())))
+}
+
+/// Sets the field at a JSON pointer of an object whose parent exists.
+fn set(object: &mut Value, pointer: &str, value: Value) -> Option<()> {
+    let (parent, field) = pointer.rsplit_once('/')?;
+    let parent: &mut Map<_, _> = object.pointer_mut(parent)?.as_object_mut()?;
+    parent.insert(field.to_owned(), value);
+    Some(())
+}
+
+/// The changes of a manifest that it does not have already, such as `parameters {"weight":"50"}`.
+pub(super) fn differences(manifest: &Manifest) -> ApiResult<Vec<String>> {
+    let object = decode(manifest.file)?;
+    let changes = manifest.changes.iter();
+    let differs = changes.filter(|(pointer, value)| object.data.pointer(pointer) != Some(value));
+    let text = |(pointer, value): &(&str, Value)| {
+        let field = pointer.trim_start_matches("/spec/").replace('/', ".");
+        format!("{field} {value}")
+    };
+    Ok(differs.map(text).collect())
 }
 
 fn decode((name, yaml): (&str, &str)) -> ApiResult<DynamicObject> {

@@ -71,6 +71,12 @@ impl Printer {
                 environment.driver_url
             ))?;
         }
+        if let Some(source) = &environment.profile.source {
+            self.line(format!("  fixture     {source}"))?;
+        }
+        if let Some(without) = environment.profile.without {
+            self.line(format!("  without     {without}"))?;
+        }
         self.line(format!(
             "  {} resolves to the driver, as cluster DNS would",
             environment::DRIVER_HOST

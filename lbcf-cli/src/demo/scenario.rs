@@ -2,10 +2,14 @@
 
 use super::cloud_view::{CloudView, Registered};
 use super::environment::DemoEnvironment;
-use super::kubectl::{Kubectl, NAMESPACE};
+use super::kubectl::{self, Kubectl, NAMESPACE};
 use super::printer::Printer;
+use super::profile::{Manifest, Profile};
 use crate::waiting::until;
-use lbcf_controller::api::{BackendRecord, ConditionStatus, Conditions, condition_types};
+use lbcf_controller::api::{
+    BackendRecord, ConditionStatus, Conditions, NamespacedKind, condition_types,
+};
+use lbcf_driver_sdk::webhook::StringMap;
 
 /// The state that the steps share.
 pub(super) struct Scenario<'a> {
@@ -15,8 +19,9 @@ pub(super) struct Scenario<'a> {
     pub(super) pods: Vec<String>,
     /// The number in the next pod's name.
     pub(super) next_pod: usize,
-    /// The expected weight of every target.
-    pub(super) weight: &'static str,
+    /// The expected parameters of every target.
+    pub(super) parameters: StringMap,
+    pub(super) profile: Profile,
     printer: &'a Printer,
 }
 
@@ -27,12 +32,14 @@ impl<'a> Scenario<'a> {
         pods: u16,
     ) -> Self {
         let pods: Vec<String> = (0..pods).map(|number| format!("my-pod-{number}")).collect();
+        let profile = environment.profile.clone();
         Self {
             kubectl: environment.kubectl(),
             environment,
             next_pod: pods.len(),
             pods,
-            weight: "50",
+            parameters: profile.parameters.clone(),
+            profile,
             printer,
         }
     }
@@ -44,17 +51,29 @@ impl<'a> Scenario<'a> {
             .map_err(|error| error.to_string())
     }
 
+    /// Prints and applies a manifest.
+    pub(super) async fn apply<K: NamespacedKind>(&self, manifest: &Manifest) -> Result<(), String> {
+        let differences = kubectl::differences(manifest)?;
+        let mut command = format!("kubectl apply -f {}", manifest.file.0);
+        if !differences.is_empty() {
+            command += &format!("   # with {}", differences.join(", "));
+        }
+        self.print_command(command)?;
+        self.kubectl.apply_changed::<K>(manifest).await
+    }
+
     pub(super) fn print_note(&self, text: impl AsRef<str>) -> Result<(), String> {
         self.printer
             .note(text.as_ref())
             .map_err(|error| error.to_string())
     }
 
-    /// Waits until exactly these pods are registered with the expected weight, and the controller has
+    /// Waits until exactly these pods are registered with the expected parameters, and the controller has
     /// stored so.
     pub(super) async fn until_registered(&self, pods: &[String]) -> Result<(), String> {
         let with_ip = self.addressed(pods).await?;
-        let expected = self.environment.cloud.expected(&with_ip, self.weight);
+        let cloud = &self.environment.cloud;
+        let expected = cloud.expected(&with_ip, &self.parameters);
         self.until_cloud("the cloud has exactly the expected targets", &expected)
             .await?;
         self.until_settled(pods.len()).await
@@ -96,7 +115,7 @@ impl<'a> Scenario<'a> {
         let seen = std::cell::RefCell::new(Registered::default());
         until(what, async || {
             let registered = self.environment.cloud.registered().await?;
-            let is_reached = registered == *expected;
+            let is_reached = registered.has_exactly(expected);
             *seen.borrow_mut() = registered;
             Ok(is_reached.then_some(()))
         })
@@ -112,6 +131,6 @@ impl<'a> Scenario<'a> {
 
     /// Whether the state of the cloud is accessible, rather than only the records.
     pub(super) const fn has_cloud_access(&self) -> bool {
-        matches!(self.environment.cloud, CloudView::Mock(_))
+        !matches!(self.environment.cloud, CloudView::Records(_))
     }
 }

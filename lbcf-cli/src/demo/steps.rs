@@ -1,21 +1,25 @@
-//! The sixteen steps of the tour.
+//! The steps of the tour: sixteen, and what only one profile has.
 
 mod bind;
+mod internal;
 mod judged;
 mod refused;
 mod rollout;
 mod static_addresses;
 
-use super::kubectl::{DRIVER, GROUP, LOAD_BALANCER, NAMESPACE};
+use super::cloud_view::contains;
+use super::kubectl::{DRIVER, GROUP, NAMESPACE, list_all};
+use super::profile::{Profile, in_words, patch};
 use super::scenario::Scenario;
 use crate::waiting::until;
 use k8s_openapi::api::core::v1::Pod;
-use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, ListParams};
+use kube::{Client, ResourceExt as _};
 use lbcf_controller::api::{
     BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind,
 };
-use serde_json::json;
+use lbcf_driver_sdk::webhook::StringMap;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const LB: &str = "my-load-balancer-1";
@@ -33,9 +37,9 @@ type StepResult = Result<StepOutcome, String>;
 
 const NO_MOCK: &str = "needs the mock; other drivers decide otherwise";
 const NO_CLOUD_ACCESS: &str =
-    "needs the mock's cloud; with --driver-url the state of the cloud is not accessible";
+    "needs the state of the cloud: the mock's, or that of an observer in a fixture (--fixture)";
 
-/// The steps in their order.
+/// The steps of every profile in their order.
 pub(super) const STEPS: &[TourStep] = &[
     TourStep::Register,
     TourStep::Refused,
@@ -66,6 +70,7 @@ pub(super) enum TourStep {
     ScaleUp,
     PodDeleted,
     Attributes,
+    Internal,
     DriverDown,
     ControllerRestart,
     Static,
@@ -76,17 +81,19 @@ pub(super) enum TourStep {
 }
 
 impl TourStep {
-    pub(super) const fn id(self) -> &'static str {
+    pub(super) fn id(self, profile: &Profile) -> &'static str {
         match self {
             Self::Register => "register",
             Self::Refused => "refused",
             Self::NotReady => "not-ready",
             Self::ReadyAgain => "ready-again",
             Self::Judged => "judged",
-            Self::Weight => "weight",
+            Self::Weight if profile.parameters.contains_key("weight") => "weight",
+            Self::Weight => "parameters",
             Self::ScaleUp => "scale-up",
             Self::PodDeleted => "pod-deleted",
             Self::Attributes => "attributes",
+            Self::Internal => "internal",
             Self::DriverDown => "driver-down",
             Self::ControllerRestart => "controller-restart",
             Self::Static => "static",
@@ -100,26 +107,36 @@ impl TourStep {
     pub(super) fn title(self, scenario: &Scenario<'_>) -> String {
         match self {
             Self::Register => format!(
-                "driver, load balancer, {} pods and a group with weight 50: as many targets in the cloud",
-                scenario.pods.len()
+                "driver, load balancer, {} pods and a group with {}: as many targets in the cloud",
+                scenario.pods.len(),
+                in_words(&scenario.profile.parameters)
             ),
             Self::NotReady => {
                 "one pod becomes NotReady: its target is removed, the others are not touched".into()
             }
             Self::ReadyAgain => "it becomes Ready again: its target is added again".into(),
             Self::Refused => {
-                "a weight that the driver does not accept: validateBackend refuses it, and nothing changes"
+                "parameters that the driver does not accept: validateBackend refuses it, and nothing changes"
                     .into()
             }
             Self::Judged => {
                 "a pod becomes NotReady, and the driver decides that it stays registered; without the annotation that it goes by, it does not"
                     .into()
             }
-            Self::Weight => "the group's weight changes to 80: every target gets it".into(),
+            Self::Weight => match &scenario.profile.updated_parameters {
+                Some(updated) => {
+                    format!("the group's parameters change to {}: every target gets them", in_words(updated))
+                }
+                None => "the group's parameters change: every target gets them".into(),
+            },
             Self::ScaleUp => "a pod is added: so is its target".into(),
             Self::PodDeleted => "a pod is deleted: so is its target".into(),
             Self::Attributes => {
-                "an attribute of the load balancer changes: exactly one ensureLoadBalancer".into()
+                "attributes of the load balancer change: exactly one ensureLoadBalancer".into()
+            }
+            Self::Internal => {
+                "the load balancer becomes internal and public again: the frontend and its backends move to another load balancer, and the public IP goes and comes"
+                    .into()
             }
             Self::DriverDown => {
                 "the driver is down while a pod is deleted and one is added: applied when it is up again"
@@ -128,9 +145,10 @@ impl TourStep {
             Self::ControllerRestart => {
                 "the controller is killed while a pod is deleted: the next one continues".into()
             }
-            Self::Static => {
-                "static addresses are registered with a load balancer that exists already".into()
-            }
+            Self::Static => format!(
+                "static addresses are registered with {}",
+                scenario.profile.static_load_balancer
+            ),
             Self::LeftOver => {
                 "a user deletes their records by force while the driver is down: the audit finds the addresses in the cloud and removes them"
                     .into()
@@ -160,6 +178,7 @@ impl TourStep {
             Self::ScaleUp => scale_up(scenario).await,
             Self::PodDeleted => pod_deleted(scenario).await,
             Self::Attributes => attributes(scenario).await,
+            Self::Internal => internal::run(scenario).await,
             Self::DriverDown => driver_down(scenario).await,
             Self::ControllerRestart => controller_restart(scenario).await,
             Self::Static => static_addresses::register(scenario).await,
@@ -176,11 +195,8 @@ async fn register(scenario: &mut Scenario<'_>) -> StepResult {
     scenario.kubectl.apply_namespace().await?;
     scenario.print_command(format!("kubectl apply -f {}", DRIVER.0))?;
     scenario.kubectl.apply::<LoadBalancerDriver>(DRIVER).await?;
-    scenario.print_command(format!("kubectl apply -f {}", LOAD_BALANCER.0))?;
-    scenario
-        .kubectl
-        .apply::<LoadBalancer>(LOAD_BALANCER)
-        .await?;
+    let load_balancer = scenario.profile.load_balancer();
+    scenario.apply::<LoadBalancer>(&load_balancer).await?;
     scenario.print_command(format!(
         "kubectl apply -f deploy/examples/40-pod.yaml   # {} of them",
         scenario.pods.len()
@@ -188,8 +204,8 @@ async fn register(scenario: &mut Scenario<'_>) -> StepResult {
     for pod in &scenario.pods {
         scenario.kubectl.create_pod(pod).await?;
     }
-    scenario.print_command(format!("kubectl apply -f {}", GROUP.0))?;
-    scenario.kubectl.apply::<BackendGroup>(GROUP).await?;
+    let group = scenario.profile.group(GROUP);
+    scenario.apply::<BackendGroup>(&group).await?;
     scenario.until_registered(&scenario.pods).await?;
     Ok(StepOutcome::Passed)
 }
@@ -220,7 +236,13 @@ async fn ready_again(scenario: &mut Scenario<'_>) -> StepResult {
 }
 
 async fn weight(scenario: &mut Scenario<'_>) -> StepResult {
-    let patch = json!({"spec": {"parameters": {"weight": "80"}}});
+    let Some(updated) = scenario.profile.updated_parameters.clone() else {
+        return Ok(StepOutcome::Skipped(
+            "the fixture has no backend.parameters.update",
+        ));
+    };
+    let parameters = patch(&scenario.parameters, &updated);
+    let patch = json!({"spec": {"parameters": parameters}});
     scenario.print_command(format!(
         "kubectl patch bg -n {NAMESPACE} {BG} --type=merge -p '{patch}'"
     ))?;
@@ -228,7 +250,7 @@ async fn weight(scenario: &mut Scenario<'_>) -> StepResult {
         .kubectl
         .patch::<BackendGroup>(NAMESPACE, BG, patch)
         .await?;
-    scenario.weight = "80";
+    scenario.parameters = updated;
     scenario.until_registered(&scenario.pods).await?;
     Ok(StepOutcome::Passed)
 }
@@ -247,28 +269,41 @@ async fn pod_deleted(scenario: &mut Scenario<'_>) -> StepResult {
 }
 
 async fn attributes(scenario: &mut Scenario<'_>) -> StepResult {
+    let Some(updated) = scenario.profile.updated_attributes.clone() else {
+        return Ok(StepOutcome::Skipped(
+            "the fixture has no loadBalancer.update",
+        ));
+    };
     if !scenario.has_cloud_access() {
         return Ok(StepOutcome::Skipped(NO_CLOUD_ACCESS));
     }
-    let patch = json!({"spec": {"attributes": {"max-bandwidth-out": "20"}}});
-    scenario.print_command(format!(
-        "kubectl patch lb -n {NAMESPACE} {LB} --type=merge -p '{patch}'"
-    ))?;
+    let attributes = scenario.profile.attributes_patch(&updated);
+    let patch = json!({"spec": {"attributes": attributes}});
     let before = scenario.environment.calls();
-    scenario
-        .kubectl
-        .patch::<LoadBalancer>(NAMESPACE, LB, patch)
-        .await?;
-    until("the cloud has the attribute", async || {
-        let attributes = scenario.environment.cloud.attributes();
-        let exists = |lb: &BTreeMap<String, String>| {
-            lb.get("max-bandwidth-out")
-                .is_some_and(|value| value == "20")
-        };
+    patch_attributes(scenario, patch).await?;
+    until("the cloud has the attributes", async || {
+        let attributes = scenario.environment.cloud.attributes().await?;
+        let exists = |lb: &StringMap| contains(lb, &updated);
         Ok(attributes.iter().any(exists).then_some(()))
     })
     .await?;
-    // Once the status is stored, all calls have been made.
+    until_attributes_stored(scenario).await?;
+    match since(scenario, &before, "ensureLoadBalancer") {
+        1 => Ok(StepOutcome::Passed),
+        calls => Err(format!("ensureLoadBalancer was called {calls} times")),
+    }
+}
+
+async fn patch_attributes(scenario: &Scenario<'_>, patch: Value) -> Result<(), String> {
+    scenario.print_command(format!(
+        "kubectl patch lb -n {NAMESPACE} {LB} --type=merge -p '{patch}'"
+    ))?;
+    let kubectl = &scenario.kubectl;
+    kubectl.patch::<LoadBalancer>(NAMESPACE, LB, patch).await
+}
+
+/// Waits until the status has the attributes: once it is stored, all calls have been made.
+async fn until_attributes_stored(scenario: &Scenario<'_>) -> Result<(), String> {
     until("the load balancer's status has the attribute", async || {
         let lb = scenario.kubectl.get::<LoadBalancer>(NAMESPACE, LB).await?;
         let is_stored = lb.is_some_and(|lb| {
@@ -277,11 +312,7 @@ async fn attributes(scenario: &mut Scenario<'_>) -> StepResult {
         });
         Ok(is_stored.then_some(()))
     })
-    .await?;
-    match since(scenario, &before, "ensureLoadBalancer") {
-        1 => Ok(StepOutcome::Passed),
-        calls => Err(format!("ensureLoadBalancer was called {calls} times")),
-    }
+    .await
 }
 
 async fn driver_down(scenario: &mut Scenario<'_>) -> StepResult {
@@ -365,11 +396,41 @@ async fn teardown(scenario: &mut Scenario<'_>) -> StepResult {
     .await?;
     until("cloud and cluster are empty", async || {
         let mut left = left_in_cluster(&scenario.environment.client()).await;
-        left.extend(scenario.environment.cloud.left_behind());
+        left.extend(scenario.environment.cloud.left_behind().await);
         Ok(left.is_empty().then_some(()))
     })
     .await?;
     Ok(StepOutcome::Passed)
+}
+
+/// Deletes what another driver has been asked for, wherever the tour was interrupted.
+pub(super) async fn clean_up(scenario: &mut Scenario<'_>) -> Result<(), String> {
+    // It may have been killed.
+    scenario.environment.kill_controller().await;
+    scenario.environment.start_controller().await?;
+    let client = scenario.environment.client();
+    let kubectl = &scenario.kubectl;
+    for it in list_all::<Bind>(&client).await? {
+        kubectl.delete::<Bind>(NAMESPACE, &it.name_any()).await?;
+    }
+    for it in list_all::<BackendGroup>(&client).await? {
+        kubectl
+            .delete::<BackendGroup>(NAMESPACE, &it.name_any())
+            .await?;
+    }
+    for it in list_all::<LoadBalancer>(&client).await? {
+        kubectl
+            .delete::<LoadBalancer>(NAMESPACE, &it.name_any())
+            .await?;
+    }
+    until("what the demo created is deleted", async || {
+        let mut left = left_of::<Bind>(&client).await;
+        left.extend(left_of::<BackendGroup>(&client).await);
+        left.extend(left_of::<LoadBalancer>(&client).await);
+        left.extend(left_of::<BackendRecord>(&client).await);
+        Ok(left.is_empty().then_some(()))
+    })
+    .await
 }
 
 async fn add_pod(scenario: &mut Scenario<'_>) -> Result<String, String> {

@@ -1,19 +1,20 @@
 //! The tour: runs the steps in order, measures each and counts its webhook calls.
 
 use super::environment::DemoEnvironment;
-use super::kubectl::NAMESPACE;
+use super::kubectl::{EXISTING_LOAD_BALANCER, NAMESPACE};
 use super::load::{LoadGenerator, TrafficReport};
 use super::printer::Printer;
 use super::report::{Report, StepReport};
 use super::scenario::Scenario;
-use super::steps::{self, STEPS, StepOutcome, TourStep};
+use super::steps::{self, StepOutcome, TourStep};
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::time::Instant;
 
 /// What to do when another driver does not get past the first step.
 const OTHER_FIELDS: &str = "the driver did not work with the fields in deploy/examples, which are those of the mock. With \
-    manifests of your own: lbcf dev --driver-url URL --apply FOLDER";
+    fields of its own: --fixture FILE, the description that `lbcf conformance` uses; or with manifests of your own: \
+    lbcf dev --driver-url URL --apply FOLDER";
 
 /// Runs every step, also after one has failed; of a driver that does not get past the first step, only the
 /// last one, which cleans up.
@@ -27,9 +28,11 @@ pub(super) async fn run(
     let mut load: Option<LoadGenerator> = None;
     let mut traffic: Option<TrafficReport> = None;
     let mut is_other = false;
-    for (at, step) in STEPS.iter().enumerate() {
+    let all = scenario.profile.steps;
+    for (at, step) in all.iter().enumerate() {
         let title = step.title(&scenario);
-        printer.step_started(at + 1, STEPS.len(), step.id(), &title)?;
+        let id = step.id(&scenario.profile);
+        printer.step_started(at + 1, all.len(), id, &title)?;
         if *step == TourStep::Teardown
             && let Some(load) = load.take()
         {
@@ -47,7 +50,7 @@ pub(super) async fn run(
         };
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut report = StepReport {
-            id: step.id(),
+            id,
             title,
             passed: false,
             ms,
@@ -76,12 +79,18 @@ pub(super) async fn run(
             load = cloud.and_then(LoadGenerator::start);
         }
     }
-    let mut leaked = scenario.environment.cloud.left_behind();
+    let mut leaked = scenario.environment.cloud.left_behind().await;
     leaked.extend(steps::left_in_cluster(&scenario.environment.client()).await);
     let report = Report::new(reports, leaked, traffic);
     printer.summary(&report)?;
     if is_other {
-        writeln!(io::stderr(), "lbcf: {OTHER_FIELDS}")?;
+        match &scenario.profile.source {
+            None => writeln!(io::stderr(), "lbcf: {OTHER_FIELDS}")?,
+            Some(source) => writeln!(
+                io::stderr(),
+                "lbcf: the driver did not work with the fields of {source}: the first items of loadBalancer.valid and backend.parameters.valid"
+            )?,
+        }
     }
     Ok(report)
 }
@@ -95,7 +104,7 @@ pub(super) async fn set_up_again(
     let silent = Printer::new(super::Output::Json);
     let kubeconfig = environment.kubeconfig().display().to_string();
     let mut scenario = Scenario::new(environment, &silent, pods);
-    if let Err(error) = STEPS[0].run(&mut scenario).await {
+    if let Err(error) = TourStep::Register.run(&mut scenario).await {
         return printer.line(format!("setting everything up again failed: {error}"));
     }
     printer.line("")?;
@@ -106,11 +115,13 @@ pub(super) async fn set_up_again(
         format!("kubectl get br -n {NAMESPACE} -w"),
         format!("kubectl delete pod -n {NAMESPACE} my-pod-0"),
         format!("kubectl describe lb -n {NAMESPACE} my-load-balancer-1"),
-        "kubectl apply -f deploy/examples/20-load-balancer-existing.yaml".to_owned(),
     ] {
         printer.line(format!("  {command}"))?;
     }
-    if scenario.has_cloud_access() {
+    if scenario.profile.load_balancers.is_none() {
+        printer.line(format!("  kubectl apply -f {}", EXISTING_LOAD_BALANCER.0))?;
+    }
+    if scenario.environment.has_mock() {
         let url = &scenario.environment.driver_url;
         printer.line(format!("  curl {url}/_mock/state"))?;
         printer.line(format!(
@@ -129,6 +140,23 @@ pub(super) async fn set_up_again(
         }
     }
     printer.line("Ctrl-C ends it.")
+}
+
+/// Deletes what another driver has been asked for.
+pub(super) async fn clean_up(
+    environment: &mut DemoEnvironment,
+    printer: &Printer,
+) -> io::Result<()> {
+    printer.line("deleting what the demo created; with a second Ctrl-C it is left behind")?;
+    let silent = Printer::new(super::Output::Json);
+    let mut scenario = Scenario::new(environment, &silent, 0);
+    match steps::clean_up(&mut scenario).await {
+        Ok(()) => printer.line("deleted"),
+        Err(error) => writeln!(
+            io::stderr(),
+            "lbcf: the driver's cloud may have something left: {error}"
+        ),
+    }
 }
 
 fn difference(

@@ -69,7 +69,7 @@ fn concurrency_limits(context: &Context, key: &RequestKey) -> ConcurrencyLimits 
         return Vec::new();
     };
     let driver = index.find::<LoadBalancerDriver>(&key);
-    context.call_limits(key, driver.as_deref(), load_balancer)
+    context.call_limits(key, driver.as_deref(), &load_balancer)
 }
 
 async fn process(context: &Context, request: ActiveRequest) {

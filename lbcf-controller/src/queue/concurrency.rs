@@ -16,8 +16,9 @@ use std::collections::{HashMap, VecDeque};
 pub(crate) enum ConcurrencyKey {
     /// All calls to a driver (u38).
     Driver(ObjectKey),
-    /// All calls about one load balancer of a driver that asks for one call at a time (b159).
-    LoadBalancer(ObjectKey, StringMap),
+    /// All calls about the load balancers of a driver that share these fields, if it asks for one call at a
+    /// time (b159, d88).
+    LoadBalancers(ObjectKey, StringMap),
 }
 
 /// Concurrency keys, each with its number of slots.

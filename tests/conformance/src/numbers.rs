@@ -22,7 +22,7 @@ const TRIES: usize = 50;
 
 /// The numbers of a run.
 #[derive(Debug)]
-pub(crate) struct Numbers {
+pub struct Numbers {
     range: RangeInclusive<u16>,
     /// The first reserved cell, which the seed determines.
     start: u16,
@@ -49,7 +49,8 @@ struct Reserved {
 
 impl Numbers {
     /// For `checks` checks; without a range the default one of this machine.
-    pub(crate) fn new(
+    #[must_use]
+    pub fn new(
         range: Option<RangeInclusive<u16>>,
         seed: u64,
         checks: usize,
@@ -70,7 +71,8 @@ impl Numbers {
 
     /// The `nth` number of a check: the same for the same seed, unless another run has reserved it, its
     /// port is in use, or the check takes more than a few.
-    pub(crate) fn take(&self, check: usize, nth: usize) -> u16 {
+    #[must_use]
+    pub fn take(&self, check: usize, nth: usize) -> u16 {
         let mut number = if nth < OF_CHECK {
             self.at(check * OF_CHECK + nth)
         } else {

@@ -16,17 +16,18 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The fixture of a driver.
 #[derive(Debug)]
-pub(crate) struct ServedFixture {
-    pub(crate) fixture: Fixture,
+pub struct ServedFixture {
+    /// What describes the driver.
+    pub fixture: Fixture,
     /// The parts that are not used, each with the reason.
-    pub(crate) ignored: Vec<String>,
+    pub ignored: Vec<String>,
 }
 
 /// Requests the fixture; `None` when the driver serves none.
 ///
 /// # Errors
 /// [`FixtureError`], when it serves one that is invalid.
-pub(crate) async fn fetch(
+pub async fn fetch(
     transport: &Transport,
     check_ids: &[&str],
 ) -> Result<Option<ServedFixture>, FixtureError> {

@@ -1,31 +1,40 @@
 //! A Bind: two load balancers and their pods in one object.
 
 use super::{StepOutcome, StepResult};
-use crate::demo::kubectl::{BIND, NAMESPACE};
+use crate::demo::cloud_view::{Target, contains};
+use crate::demo::kubectl::NAMESPACE;
 use crate::demo::scenario::Scenario;
 use crate::waiting::until;
 use lbcf_controller::api::Bind;
+use lbcf_driver_sdk::webhook::StringMap;
 
 const NAME: &str = "my-bind";
-/// The weight of its targets, which no other has.
-const WEIGHT: &str = "100";
 const LOAD_BALANCERS: usize = 2;
 
 pub(super) async fn run(scenario: &mut Scenario<'_>) -> StepResult {
-    scenario.print_command(format!("kubectl apply -f {}", BIND.0))?;
-    scenario.kubectl.apply::<Bind>(BIND).await?;
+    let Some(bind) = scenario.profile.bind() else {
+        return Ok(StepOutcome::Skipped(
+            "needs three different load balancers: as many items of loadBalancer.valid, or {{unique}} or {{number}} in one",
+        ));
+    };
+    scenario.apply::<Bind>(&bind).await?;
+    let (own, of_bind) = (&scenario.parameters, &scenario.profile.bind_parameters);
     let mut expected = Vec::new();
     for pod in scenario.addressed(&scenario.pods).await? {
         let address = scenario.environment.cloud.address_of(&pod);
-        expected.extend(std::iter::repeat_n(address, LOAD_BALANCERS));
+        expected.push((address.clone(), own));
+        expected.extend(std::iter::repeat_n((address, of_bind), LOAD_BALANCERS));
     }
     expected.sort();
     until("each load balancer has each pod", async || {
-        let targets = scenario.environment.cloud.targets().await?.into_iter();
-        let of_bind = targets.filter(|target| target.weight == WEIGHT);
-        let mut addresses: Vec<String> = of_bind.map(|target| target.address).collect();
-        addresses.sort();
-        Ok((addresses == expected).then_some(()))
+        let mut targets = scenario.environment.cloud.targets().await?;
+        targets.sort();
+        let is_expected = |(target, (address, parameters)): (&Target, &(String, &StringMap))| {
+            target.address == *address && contains(&target.parameters, parameters)
+        };
+        let is_reached =
+            targets.len() == expected.len() && targets.iter().zip(&expected).all(is_expected);
+        Ok(is_reached.then_some(()))
     })
     .await?;
     let records = scenario.pods.len() * (1 + LOAD_BALANCERS);

@@ -1,19 +1,20 @@
 //! A change that the driver refuses: admission calls validateBackend, and nothing is stored.
 
-use super::{BG, NO_MOCK, StepOutcome, StepResult, since};
+use super::{BG, StepOutcome, StepResult, since};
 use crate::demo::kubectl::NAMESPACE;
+use crate::demo::profile::{in_words, patch};
 use crate::demo::scenario::Scenario;
 use lbcf_controller::api::BackendGroup;
 use serde_json::json;
 
-/// More than the mock's load balancers can have.
-const WEIGHT: &str = "1000";
-
 pub(super) async fn run(scenario: &mut Scenario<'_>) -> StepResult {
-    if !scenario.environment.has_mock() {
-        return Ok(StepOutcome::Skipped(NO_MOCK));
-    }
-    let patch = json!({"spec": {"parameters": {"weight": WEIGHT}}});
+    let Some(refused) = &scenario.profile.refused_parameters else {
+        return Ok(StepOutcome::Skipped(
+            "the fixture has no backend.parameters.invalid",
+        ));
+    };
+    let parameters = patch(&scenario.parameters, refused);
+    let patch = json!({"spec": {"parameters": parameters}});
     scenario.print_command(format!(
         "kubectl patch bg -n {NAMESPACE} {BG} --type=merge -p '{patch}'"
     ))?;
@@ -23,10 +24,15 @@ pub(super) async fn run(scenario: &mut Scenario<'_>) -> StepResult {
         .patch::<BackendGroup>(NAMESPACE, BG, patch)
         .await;
     let Err(refusal) = patched else {
-        return Err(format!("the weight {WEIGHT} was accepted"));
+        return Err(format!("{} was accepted", in_words(refused)));
     };
     scenario.print_note(&refusal)?;
-    if !refusal.contains("weight") || since(scenario, &before, "validateBackend") != 1 {
+    let is_named = refused.keys().any(|key| refusal.contains(key));
+    let is_good = is_named || !scenario.environment.has_mock();
+    if !is_good
+        || !refusal.contains("invalid Backend")
+        || since(scenario, &before, "validateBackend") != 1
+    {
         return Err(format!("not refused by the driver: {refusal}"));
     }
     scenario.until_registered(&scenario.pods).await?;

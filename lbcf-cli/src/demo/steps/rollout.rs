@@ -1,6 +1,6 @@
 //! A Deployment behind a Service is rolled out while its pods have the readiness gate.
 
-use super::{NO_CLOUD_ACCESS, StepOutcome, StepResult};
+use super::{StepOutcome, StepResult};
 use crate::demo::kubectl::{DEPLOYMENT, ENDPOINTS_GROUP, NAMESPACE, SERVICE};
 use crate::demo::scenario::Scenario;
 use crate::waiting::until;
@@ -22,18 +22,15 @@ const REPLICAS: usize = 4;
 const OBSERVATION_INTERVAL: Duration = Duration::from_millis(1);
 
 pub(super) async fn run(scenario: &mut Scenario<'_>) -> StepResult {
-    if !scenario.has_cloud_access() {
-        return Ok(StepOutcome::Skipped(NO_CLOUD_ACCESS));
+    if !scenario.environment.has_mock() {
+        return Ok(StepOutcome::Skipped(
+            "needs the mock, whose cloud is read each millisecond",
+        ));
     }
-    for manifest in [SERVICE, ENDPOINTS_GROUP, DEPLOYMENT] {
-        scenario.print_command(format!("kubectl apply -f {}", manifest.0))?;
-    }
-    scenario.kubectl.apply::<Service>(SERVICE).await?;
-    scenario
-        .kubectl
-        .apply::<BackendGroup>(ENDPOINTS_GROUP)
-        .await?;
-    scenario.kubectl.apply::<Deployment>(DEPLOYMENT).await?;
+    scenario.apply::<Service>(&SERVICE.into()).await?;
+    let group = scenario.profile.group(ENDPOINTS_GROUP);
+    scenario.apply::<BackendGroup>(&group).await?;
+    scenario.apply::<Deployment>(&DEPLOYMENT.into()).await?;
     let fewest = roll_out(scenario).await;
     delete(scenario).await?;
     let fewest = fewest?;

@@ -1,8 +1,8 @@
-//! Static addresses on a load balancer that exists already; and what is left over when a user removes a
+//! Static addresses on another load balancer; and what is left over when a user removes a
 //! finalizer while the driver is down, which the audit finds by listBackends.
 
 use super::{LBD, LBD_NAMESPACE, NO_MOCK, StepOutcome, StepResult, since};
-use crate::demo::kubectl::{EXISTING_LOAD_BALANCER, NAMESPACE, STATIC_GROUP};
+use crate::demo::kubectl::{NAMESPACE, STATIC_GROUP};
 use crate::demo::scenario::Scenario;
 use crate::waiting::until;
 use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer, LoadBalancerDriver};
@@ -16,13 +16,10 @@ pub(super) async fn register(scenario: &mut Scenario<'_>) -> StepResult {
     if !scenario.environment.has_mock() {
         return Ok(StepOutcome::Skipped(NO_MOCK));
     }
-    scenario.print_command(format!("kubectl apply -f {}", EXISTING_LOAD_BALANCER.0))?;
-    scenario
-        .kubectl
-        .apply::<LoadBalancer>(EXISTING_LOAD_BALANCER)
-        .await?;
-    scenario.print_command(format!("kubectl apply -f {}", STATIC_GROUP.0))?;
-    scenario.kubectl.apply::<BackendGroup>(STATIC_GROUP).await?;
+    let load_balancer = scenario.profile.load_balancer_of_static();
+    scenario.apply::<LoadBalancer>(&load_balancer).await?;
+    let group = scenario.profile.group(STATIC_GROUP);
+    scenario.apply::<BackendGroup>(&group).await?;
     until_targets(scenario, "the cloud has the addresses", ADDRESSES.len()).await?;
     let records = scenario.pods.len() + ADDRESSES.len();
     scenario.until_settled(records).await?;

@@ -303,7 +303,7 @@ fn d35_conflicts_in_a_row_back_off() {
 fn b159_a_slot_that_a_waiting_request_no_longer_needs_goes_to_the_next_one() {
     let (mut state, now) = (state(), Instant::now());
     let driver = ConcurrencyKey::Driver(ObjectKey::new("kube-system", "driver"));
-    let serial = ConcurrencyKey::LoadBalancer(ObjectKey::default(), [("id", "1")].into());
+    let serial = ConcurrencyKey::LoadBalancers(ObjectKey::default(), [("id", "1")].into());
     let both = |_: &RequestKey| vec![(serial.clone(), 1), (driver.clone(), 2)];
     for name in ["a", "b", "c"] {
         state.add(Request::normal(key(name)), now);

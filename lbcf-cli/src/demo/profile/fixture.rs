@@ -1,0 +1,126 @@
+//! Another driver, described by its fixture for `lbcf conformance`: a file, or what it serves itself.
+
+use super::{LoadBalancerFields, LoadBalancers, Profile};
+use crate::demo::steps::STEPS;
+use lbcf_conformance::check::Feature;
+use lbcf_conformance::checks;
+use lbcf_conformance::fixture::placeholders::Values;
+use lbcf_conformance::fixture::{Fixture, FixtureError, LoadBalancerSample};
+use lbcf_conformance::numbers::Numbers;
+use lbcf_conformance::served;
+use lbcf_conformance::transport::Transport;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Why a fixture does not describe what the demo needs.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FixtureProblem {
+    /// The fixture is invalid.
+    #[error(transparent)]
+    Invalid(#[from] FixtureError),
+    /// A field is missing.
+    #[error("{source_name}: {field}: {problem}")]
+    Field {
+        /// The file or URL.
+        source_name: String,
+        /// The path of the field.
+        field: &'static str,
+        /// What is wrong with it, and what the demo needs.
+        problem: &'static str,
+    },
+}
+
+pub(in crate::demo) fn read_fixture(path: &Path) -> Result<Fixture, FixtureProblem> {
+    let ids: Vec<&str> = checks::all().map(|check| check.id).collect();
+    Ok(Fixture::read(path, &ids)?)
+}
+
+/// The fixture that a driver serves, if it serves one.
+pub(in crate::demo) async fn served_fixture(
+    driver: &Transport,
+) -> Result<Option<Fixture>, FixtureProblem> {
+    let ids: Vec<&str> = checks::all().map(|check| check.id).collect();
+    let served = served::fetch(driver, &ids).await?;
+    Ok(served.map(|served| served.fixture))
+}
+
+/// The profile of a driver at a URL with this fixture. The ports of `{{number}}` are reserved while
+/// [`Numbers`] exists.
+///
+/// # Errors
+/// [`FixtureProblem`], which names the field that the demo needs.
+pub(in crate::demo) fn described(
+    fixture: &Fixture,
+    is_local: bool,
+) -> Result<(Profile, Numbers), FixtureProblem> {
+    let source = fixture.source.clone().unwrap_or_default();
+    let missing = |field, problem| FixtureProblem::Field {
+        source_name: source.clone(),
+        field,
+        problem,
+    };
+    let samples = &fixture.load_balancer.valid;
+    if samples.is_empty() {
+        return Err(missing(
+            "loadBalancer.valid",
+            "it is missing or empty; the demo creates a load balancer with its first item",
+        ));
+    }
+    if let Some(features) = &fixture.features
+        && !features.contains(&Feature::PodBackends)
+    {
+        return Err(missing(
+            "features",
+            "backend.pod is not among them; the demo registers pods",
+        ));
+    }
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
+    let run = since_1970.map_or(0, |time| time.as_millis() & 0xff_ffff);
+    let numbers = Numbers::new(
+        fixture.numbers.clone(),
+        u64::from(std::process::id()),
+        1,
+        is_local,
+    );
+    let filled = |nth: usize| {
+        let values = Values {
+            unique: format!("lbcf-demo-{run:x}-{nth}"),
+            number: numbers.take(0, nth),
+        };
+        fields(values.fill_sample(&samples[nth % samples.len()]))
+    };
+    let all = [filled(0), filled(1), filled(2)];
+    let specs_differ =
+        (0..3).all(|nth| (0..nth).all(|other| all[nth].lb_spec != all[other].lb_spec));
+    let [first, one, other] = all;
+    let backend = &fixture.backend;
+    let parameters = backend.valid.first().cloned().unwrap_or_default();
+    let profile = Profile {
+        load_balancers: Some(LoadBalancers {
+            first,
+            of_bind: specs_differ.then_some([one, other]),
+            of_static: None,
+        }),
+        bind_parameters: backend.valid.get(1).unwrap_or(&parameters).clone(),
+        parameters,
+        updated_parameters: backend.update.clone(),
+        refused_parameters: backend.invalid.first().cloned(),
+        updated_attributes: fixture.load_balancer.update.clone(),
+        static_load_balancer: "another load balancer",
+        without: None,
+        source: Some(source),
+        steps: STEPS,
+    };
+    Ok((profile, numbers))
+}
+
+fn fields(sample: LoadBalancerSample) -> LoadBalancerFields {
+    LoadBalancerFields {
+        lb_spec: sample.lb_spec,
+        attributes: sample.attributes,
+    }
+}
+
+#[cfg(test)]
+mod tests;
