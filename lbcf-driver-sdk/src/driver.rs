@@ -106,7 +106,7 @@ pub trait Driver: Send + Sync + 'static {
     }
 
     /// Returns those of the request's pods that stay registered although they are not ready. The
-    /// default refuses, and the controller then applies the group's `failurePolicy` (d94).
+    /// default refuses, and the controller then applies the group's `failurePolicy` (d89).
     fn judge_pod_deregister(
         &self,
         _request: JudgePodDeregisterRequest,

@@ -1,32 +1,28 @@
 //! The driver: what each webhook does, in calls of the other modules.
 
-use crate::balancer::{Balancer, Member, server_name};
-use crate::drain::{DrainStep, drained_for, next_step};
+use crate::addresses::backend_addr;
+use crate::balancer::{Balancer, Member};
 use crate::fields::{Attributes, LbInfo, LbSpec, Number, Parameters};
 use crate::haproxy::{HaproxyError, Layout, config, failed, master, runtime};
-use crate::plan::{self, Admin};
+use crate::plan;
 use crate::reload::SharedReload;
 use crate::upkeep;
 use lbcf_driver_sdk::outcome::OrOutcome;
 use lbcf_driver_sdk::request::{
-    Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
-    EnsureLoadBalancer, GenerateBackendAddr, ListBackends,
+    CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
+    GenerateBackendAddr, ListBackends,
 };
 use lbcf_driver_sdk::webhook::StringMap;
 use lbcf_driver_sdk::{Driver, HookError, ListedBackend};
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 
-/// How long a call waits for the sessions of a server: most end soon, and then one call is enough.
-const DRAIN_WAIT: Duration = Duration::from_millis(500);
 const POLL: Duration = Duration::from_millis(50);
 /// How long HAProxy may be without a worker in a reload, or be started again, and be healthy.
 const RELOAD_OR_START: Duration = Duration::from_secs(2);
-/// When the controller asks again about a server that drains.
-const DRAIN_RETRY: Duration = Duration::from_secs(1);
 
 /// What the webhooks and the upkeep share. It is no state: a restarted driver begins with an empty one.
 #[derive(Debug)]
@@ -41,7 +37,7 @@ pub(crate) type Shared = Arc<SharedParts>;
 
 /// The driver for one HAProxy.
 #[derive(Debug, Clone)]
-pub struct HaproxyDriver(Shared);
+pub struct HaproxyDriver(pub(crate) Shared);
 
 impl HaproxyDriver {
     /// Prepares the folder. Nothing happens to HAProxy before [`keep_up`](Self::keep_up).
@@ -111,66 +107,6 @@ impl HaproxyDriver {
                 spec.listens_on()
             ))),
         }
-    }
-
-    /// Sends a server no new sessions.
-    async fn begin_drain(&self, name: &str, address: SocketAddr) -> Result<(), HaproxyError> {
-        let running = runtime::running(&self.0.layout, Some(name)).await?;
-        let server = running.get(name).and_then(|it| it.servers.get(&address));
-        if server.is_some_and(|server| server.admin == Admin::Ready) {
-            let command = format!("set server {name}/{} state drain", server_name(address));
-            runtime::execute(&self.0.layout, &[command]).await?;
-        }
-        Ok(())
-    }
-
-    /// One look at a server that is deregistered: it is removed, or the reason why not yet is returned.
-    async fn drain(
-        &self,
-        name: &str,
-        address: SocketAddr,
-        limit: Duration,
-        first_requested_at: Option<SystemTime>,
-    ) -> Result<Option<HookError>, HaproxyError> {
-        let layout = &self.0.layout;
-        let _changes = self.0.changes.lock().await;
-        let running = runtime::running(layout, Some(name)).await?;
-        let server = running.get(name).and_then(|it| it.servers.get(&address));
-        let (old_sessions, old_seconds) =
-            runtime::sessions_of_old_workers(layout, name, address).await?;
-        let sessions = old_sessions + server.map_or(0, |server| server.sessions);
-        let draining = server.filter(|server| server.admin != Admin::Ready);
-        let seconds = draining
-            .map_or(0, |server| server.changed_seconds_ago)
-            .max(old_seconds);
-        let waited = drained_for(
-            first_requested_at,
-            SystemTime::now(),
-            Duration::from_secs(seconds),
-        );
-        let message = match next_step(sessions, waited, limit) {
-            DrainStep::Remove if server.is_none() => return Ok(None),
-            DrainStep::Remove => {
-                match runtime::execute(layout, &plan::remove(name, address)).await {
-                    Ok(()) => return Ok(None),
-                    // One has begun since they were counted.
-                    Err(HaproxyError::Refused { message, .. }) => message,
-                    Err(error) => return Err(error),
-                }
-            }
-            DrainStep::Wait(remaining) => {
-                let seconds = remaining.as_secs() + 1;
-                format!("{sessions} sessions are open, and may go on for {seconds} s")
-            }
-            DrainStep::ShutDown => {
-                runtime::shut_down_sessions(layout, name, address).await?;
-                format!(
-                    "{sessions} sessions were shut down after {} s",
-                    limit.as_secs()
-                )
-            }
-        };
-        Ok(Some(HookError::running(message).retry_after(DRAIN_RETRY)))
     }
 }
 
@@ -291,39 +227,7 @@ impl Driver for HaproxyDriver {
         &self,
         request: GenerateBackendAddr<Self>,
     ) -> Result<SocketAddr, HookError> {
-        if let Some(endpoint) = &request.endpoint {
-            return address(&endpoint.address, endpoint.port);
-        }
-        match request.backend {
-            Backend::Pod(backend) => {
-                let ip = backend.pod.status.and_then(|status| status.pod_ip);
-                address(
-                    &ip.or_fail("the pod has no address yet")?,
-                    backend.port.port,
-                )
-            }
-            Backend::Service(backend) => {
-                let mut addresses = backend.node_addresses.iter();
-                let internal = addresses.find(|address| address.type_ == "InternalIP");
-                let node = &backend.node_name;
-                let ip = internal.or_fail(format!("node {node} has no InternalIP"))?;
-                let wanted = (backend.port.port, backend.port.protocol.as_str());
-                let ports = backend
-                    .service
-                    .spec
-                    .and_then(|spec| spec.ports)
-                    .unwrap_or_default();
-                let mut ports = ports.into_iter();
-                let port = ports
-                    .find(|port| (port.port, port.protocol.as_deref().unwrap_or("TCP")) == wanted)
-                    .and_then(|port| port.node_port);
-                address(
-                    &ip.address,
-                    port.or_fail("the service has no such node port")?,
-                )
-            }
-            Backend::Endpoint(backend) => address(&backend.address, backend.port),
-        }
+        backend_addr(&request)
     }
 
     async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {
@@ -385,19 +289,8 @@ impl Driver for HaproxyDriver {
                 .or(removed.map(|member| member.parameters));
             parameters.unwrap_or_default().drain_limit()
         };
-        let since = request.first_requested_at;
-        let deadline = Instant::now() + DRAIN_WAIT;
-        loop {
-            match self
-                .drain(&name, address, limit, since)
-                .await
-                .map_err(failed)?
-            {
-                None => return Ok(()),
-                Some(running) if Instant::now() >= deadline => return Err(running),
-                Some(_) => sleep(POLL).await,
-            }
-        }
+        self.drain(&name, address, limit, request.first_requested_at)
+            .await
     }
 
     async fn list_backends(
@@ -458,13 +351,4 @@ fn gone(lb_info: &LbInfo) -> String {
     format!(
         "HAProxy has no load balancer at {address} for this LoadBalancer: was its file deleted?"
     )
-}
-
-fn address(ip: &str, port: i32) -> Result<SocketAddr, HookError> {
-    let ip: IpAddr = ip.parse().or_fail(format!("{ip:?}: not an IP address"))?;
-    let port = u16::try_from(port).ok().filter(|port| *port != 0);
-    Ok(SocketAddr::new(
-        ip,
-        port.or_fail("a port is a number from 1 to 65535")?,
-    ))
 }

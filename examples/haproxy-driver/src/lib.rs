@@ -4,8 +4,9 @@
 //! balancer, are what is wanted, and HAProxy is what is there. Each webhook changes the file first, and
 //! HAProxy after it, so whichever of the two processes ends in between, the next call finishes the job.
 
+mod addresses;
 pub mod balancer;
-pub mod drain;
+mod drain;
 mod driver;
 pub mod fields;
 pub mod haproxy;

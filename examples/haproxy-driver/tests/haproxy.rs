@@ -5,6 +5,7 @@ use haproxy_driver::haproxy::{Layout, master, runtime};
 use haproxy_driver::plan::{Admin, RunningBalancer};
 use lbcf_driver_sdk::server::Server;
 use lbcf_e2e::until;
+use std::io::Write;
 use std::net::SocketAddr;
 use std::process::Command;
 use tokio::task::JoinSet;
@@ -24,7 +25,9 @@ impl Haproxy {
     /// None, with a message, where HAProxy is not installed.
     pub(crate) fn installed() -> Option<Self> {
         if Command::new("haproxy").arg("-v").output().is_err() {
-            println!("SKIPPED: haproxy is not installed: apt-get install haproxy");
+            // Not by a macro: the harness discards what macros print in a test that passes.
+            let why = b"SKIPPED: haproxy is not installed: apt-get install haproxy\n";
+            let _ = std::io::stderr().write_all(why);
             return None;
         }
         let dir = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! `lbcf convert`.
 
-use crate::process::{Running, TempFile, lbcf, run, text};
+use crate::process::{Running, TempFile, lbcf, run, skip, text};
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
@@ -131,9 +131,7 @@ fn d21_the_manifests_of_all_editions_are_converted() {
 #[test]
 fn kubectl_applies_what_is_printed() {
     if !crate::kubectl::is_installed() {
-        let skipped = "SKIPPED: kubectl_applies_what_is_printed, as kubectl is not on the PATH";
-        writeln!(std::io::stderr(), "{skipped}").unwrap();
-        return;
+        return skip("kubectl_applies_what_is_printed, as kubectl is not on the PATH");
     }
     let kubeconfig = TempFile::new("kubeconfig");
     let path = kubeconfig.as_str();

@@ -3,11 +3,10 @@
 mod foreign;
 mod whole;
 
-use crate::process::{TempFile, run, text};
+use crate::process::{TempFile, run, skip, text};
 use local_cluster::{LocalCluster, LocalClusterOptions, ServerHandle};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -23,9 +22,9 @@ fn has_kustomize(test: &str) -> bool {
     let version = version.map(|output| text(&output.stdout));
     let found = version.is_ok_and(|version| version.contains("Kustomize Version: v5"));
     if !found {
-        // Not by a macro: the harness discards what macros print in a test that passes.
-        let skipped = format!("SKIPPED: {test}, as no kubectl with kustomize 5 is on the PATH");
-        writeln!(std::io::stderr(), "{skipped}").unwrap();
+        skip(&format!(
+            "{test}, as no kubectl with kustomize 5 is on the PATH"
+        ));
     }
     found
 }

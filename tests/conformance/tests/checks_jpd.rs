@@ -147,7 +147,7 @@ async fn jpd_03_detects_drivers_that_need_pods() {
 }
 
 #[tokio::test]
-async fn jpd_04_d94_accepts_any_clear_rejection() {
+async fn jpd_04_d89_accepts_any_clear_rejection() {
     let refuses = judging(|_| json!({"succ": false, "msg": "this driver does not judge pods"}));
     let report = judged(refuses, no_judge(), "JPD").await;
     assert_eq!(passed(&report), ["JPD-04"]);

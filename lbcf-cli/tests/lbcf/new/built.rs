@@ -1,8 +1,8 @@
 //! A project is generated, built, tested and tried by the commands of the guide, then served and driven by the demo.
 
 use super::{generate, guide, sdk, unused_path};
-use crate::process::{DEADLINE, Running, TempFile, run, text};
-use std::io::{BufRead, BufReader, Read, Write};
+use crate::process::{DEADLINE, Running, TempFile, run, skip, text};
+use std::io::{BufRead, BufReader, Read};
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -55,12 +55,6 @@ fn has(commands: &[&str]) -> bool {
         ));
     }
     missing.is_none()
-}
-
-/// Prints that a test is skipped. Not by a macro: the harness discards what macros print in a test
-/// that passes.
-fn skip(why: &str) {
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
 /// Runs a command offline, or online where crates have not been downloaded yet; returns its output.

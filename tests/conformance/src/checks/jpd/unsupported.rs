@@ -16,7 +16,7 @@ pub(super) static JPD_04: Check = Check {
            other than 200",
     why: "Then the group's failurePolicy decides. While the driver keeps the controller waiting, \
           dead pods keep their traffic; and an empty success deregisters all of them.",
-    source: "Deregister policy proposal; b111, d94",
+    source: "Deregister policy proposal; b111, d89",
     typical: "A catch-all route responds to every path with 200, or with a page. Respond with 404 \
               to unknown paths, or with succ false and a msg, which the user of the group reads.",
     needs: &[Need::Without(Feature::JudgePodDeregister)],
