@@ -53,8 +53,18 @@ pub(crate) async fn apply(api: &Api<DynamicObject>, object: &DynamicObject) -> R
     }
     .map_err(|error| {
         let kind = object.types.as_ref().map_or("", |types| &types.kind);
-        format!("{kind} {name}: {error}")
+        let namespace = object.metadata.namespace.iter();
+        let namespace: String = namespace.flat_map(|it| [it.as_str(), "/"]).collect();
+        format!("{kind} {namespace}{name}: {}", in_words(&error))
     })
+}
+
+/// What the API server said, without the Status around it, which has the message a second time.
+fn in_words(error: &kube::Error) -> String {
+    match error {
+        kube::Error::Api(status) => status.message.clone(),
+        other => other.to_string(),
+    }
 }
 
 /// Creates LBCF's CRDs and waits until they are established.

@@ -152,9 +152,7 @@ impl Work<'_> {
         for manifest in own.chain(manifests) {
             match apply_any(&self.client, &manifest.object).await {
                 Ok(()) => self.printer.notice("applied", manifest.to_string()),
-                Err(problem) => self
-                    .printer
-                    .notice("refused", format!("{manifest}: {problem}")),
+                Err(problem) => self.printer.notice("refused", problem),
             }
         }
     }
