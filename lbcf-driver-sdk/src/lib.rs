@@ -82,6 +82,7 @@
 //! * [`drain`]: whether a backend that is deregistered waits for its clients.
 //! * [`mod@reconcile`]: shared resources of a cloud: plan, write what differs, retry on conflict.
 //! * `jobs` (feature `server`): operations that take longer than a call.
+//! * `local` (feature `server`): files and reloads of load balancers on the driver's machine.
 //! * `server` (feature `server`): the router, which handles hang-ups, repeated calls, deadlines,
 //!   panics and malformed calls.
 //! * `testing` (feature `testing`): calls a driver in process, for its author's tests.
@@ -98,6 +99,8 @@ pub mod fields;
 pub mod guide;
 #[cfg(feature = "server")]
 pub mod jobs;
+#[cfg(feature = "server")]
+pub mod local;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 pub mod outcome;
