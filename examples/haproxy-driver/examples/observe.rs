@@ -1,28 +1,46 @@
-//! The observer for the conformance kit, served with `--observe-on` and never in production: what HAProxy
-//! really has, asked from its socket, and changes behind the driver's back.
+//! The observer for the conformance kit, a program of its own: what HAProxy really has, asked from its
+//! sockets, and changes behind the driver's back. It has no token: for tests only.
 
-use crate::balancer::Member;
-use crate::fields::LbInfo;
-use crate::haproxy::{HaproxyError, Layout, config, master, runtime};
-use crate::plan::{self, Admin};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use clap::Parser;
+use haproxy_driver::balancer::{Balancer, Member, name};
+use haproxy_driver::fields::LbInfo;
+use haproxy_driver::haproxy::{Layout, config, master, runtime};
+use haproxy_driver::plan::{self, Admin};
 use lbcf_driver_sdk::fields;
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use tokio::net::TcpListener;
+
+/// The conformance kit's observer of the driver for HAProxy
+#[derive(Debug, Parser)]
+struct Args {
+    /// Where it listens
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:19191")]
+    listen: SocketAddr,
+
+    /// The driver's folder
+    #[arg(long, env = "HAPROXY_DIR", value_name = "FOLDER")]
+    dir: PathBuf,
+}
 
 /// `GET /observe`, and `POST` of `/observe/foreign`, `/observe/unbind` and `/observe/attributes`.
-pub fn router(layout: Layout) -> Router {
-    Router::new()
+#[tokio::main]
+async fn main() -> std::io::Result<()> {
+    let args = Args::parse();
+    let router = Router::new()
         .route("/observe", get(observe))
         .route("/observe/foreign", post(foreign))
         .route("/observe/unbind", post(unbind))
         .route("/observe/attributes", post(attributes))
-        .with_state(layout)
+        .with_state(Layout::new(&args.dir, Path::new("haproxy")));
+    axum::serve(TcpListener::bind(args.listen).await?, router).await
 }
 
 #[derive(Deserialize)]
@@ -41,19 +59,19 @@ struct OtherAttributes {
 
 type Failure = (StatusCode, String);
 
-fn failure(error: impl ToString) -> Failure {
+fn failure(error: impl std::fmt::Display) -> Failure {
     (StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
 }
 
 async fn observe(State(layout): State<Layout>) -> Result<Json<Value>, Failure> {
-    let running = runtime::running(&layout, None).await.map_err(failure)?;
+    let running = runtime::balancers(&layout).await.map_err(failure)?;
     let mut observed = Vec::new();
     // The sockets know neither owners nor drain limits, which are only in the files.
     for balancer in config::read_all(&layout).map_err(failure)? {
-        let Some(running) = running.get(&balancer.spec.name()) else {
+        let Some(running) = running.get(&balancer.name()) else {
             continue;
         };
-        let is_loaded = !plan::needs_reload(&balancer, Some(running));
+        let is_loaded = running.revision == balancer.revision();
         let servers = running
             .servers
             .iter()
@@ -75,43 +93,38 @@ async fn observe(State(layout): State<Layout>) -> Result<Json<Value>, Failure> {
     Ok(Json(json!({"loadBalancers": observed})))
 }
 
+fn read(layout: &Layout, lb_info: &StringMap) -> Result<Balancer, Failure> {
+    let lb_info: LbInfo = fields::read("lbInfo", lb_info).map_err(failure)?;
+    let found = config::read(layout, lb_info.listener).map_err(failure)?;
+    found.ok_or_else(|| failure("no such load balancer"))
+}
+
 async fn foreign(layout: State<Layout>, change: Json<Change>) -> Result<(), Failure> {
-    let address = change.addr;
-    let lb_info: LbInfo = fields::read("lbInfo", &change.0.lb_info).map_err(failure)?;
-    let found = config::read(&layout, &lb_info.spec()).map_err(failure)?;
-    let balancer = found.ok_or_else(|| failure("no such load balancer"))?;
-    let commands = plan::register(&balancer, address, &Member::default(), None);
-    runtime::execute(&layout, &commands).await.map_err(failure)
+    let mut balancer = read(&layout, &change.lb_info)?;
+    balancer.servers = [(change.addr, Member::default())].into();
+    // As if it was loaded and had no server.
+    let running = plan::RunningBalancer {
+        revision: balancer.revision(),
+        ..Default::default()
+    };
+    let commands = plan::commands(&balancer, Some(&running)).unwrap_or_default();
+    let added = runtime::execute(&layout, &commands).await;
+    added.map_err(failure)
 }
 
 async fn unbind(layout: State<Layout>, change: Json<Change>) -> Result<(), Failure> {
-    let lb_info: LbInfo = fields::read("lbInfo", &change.0.lb_info).map_err(failure)?;
-    let commands = plan::remove(&lb_info.spec().name(), change.0.addr);
-    runtime::execute(&layout, &commands).await.map_err(failure)
+    let lb_info: LbInfo = fields::read("lbInfo", &change.lb_info).map_err(failure)?;
+    let commands = plan::remove(&name(lb_info.listener), change.addr);
+    let removed = runtime::execute(&layout, &commands).await;
+    removed.map_err(failure)
 }
 
 /// What a user does who edits the file and reloads HAProxy.
 async fn attributes(layout: State<Layout>, change: Json<OtherAttributes>) -> Result<(), Failure> {
-    let lb_info: LbInfo = fields::read("lbInfo", &change.lb_info).map_err(failure)?;
-    let found = config::read(&layout, &lb_info.spec()).map_err(failure)?;
-    let mut balancer = found.ok_or_else(|| failure("no such load balancer"))?;
+    let mut balancer = read(&layout, &change.lb_info)?;
     balancer.attributes = fields::read("attributes", &change.attributes).map_err(failure)?;
-    config::write_balancer(&layout, &balancer)
-        .await
-        .map_err(failure)?;
-    master::reload(&layout).await.map_err(failure)
-}
-
-/// Serves the observer until the program ends.
-///
-/// # Errors
-/// When the address cannot be used.
-pub async fn serve(layout: Layout, on: SocketAddr) -> Result<(), HaproxyError> {
-    let address = on.to_string();
-    let failed = |error: std::io::Error| HaproxyError::File {
-        path: address.clone(),
-        problem: error.to_string(),
-    };
-    let listener = tokio::net::TcpListener::bind(on).await.map_err(failed)?;
-    axum::serve(listener, router(layout)).await.map_err(failed)
+    let written = config::write(&layout, &balancer).await;
+    written.map_err(failure)?;
+    let loaded = master::reload(&layout).await;
+    loaded.map(drop).map_err(failure)
 }
