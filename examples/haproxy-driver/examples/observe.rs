@@ -99,17 +99,30 @@ fn read(layout: &Layout, lb_info: &StringMap) -> Result<Balancer, Failure> {
     found.ok_or_else(|| failure("no such load balancer"))
 }
 
+/// A reload that has read the files forgets a server that is added before it ends. So whoever adds one by
+/// hand looks whether it is still there when no reload has begun meanwhile.
 async fn foreign(layout: State<Layout>, change: Json<Change>) -> Result<(), Failure> {
-    let mut balancer = read(&layout, &change.lb_info)?;
-    balancer.servers = [(change.addr, Member::default())].into();
-    // As if it was loaded and had no server.
-    let running = plan::RunningBalancer {
-        revision: balancer.revision(),
-        ..Default::default()
-    };
-    let commands = plan::commands(&balancer, Some(&running)).unwrap_or_default();
-    let added = runtime::execute(&layout, &commands).await;
-    added.map_err(failure)
+    let mut wanted = read(&layout, &change.lb_info)?;
+    wanted.servers = [(change.addr, Member::default())].into();
+    loop {
+        let before = master::processes(&layout).await.map_err(failure)?;
+        let mut running = runtime::balancer(&layout, &wanted.name())
+            .await
+            .map_err(failure)?;
+        // Whatever file HAProxy has loaded: only the server matters.
+        if let Some(running) = &mut running {
+            running.revision = wanted.revision();
+        }
+        let commands = plan::commands(&wanted, running.as_ref())
+            .ok_or_else(|| failure("HAProxy has not loaded the load balancer"))?;
+        runtime::execute(&layout, &commands)
+            .await
+            .map_err(failure)?;
+        let after = master::processes(&layout).await.map_err(failure)?;
+        if commands.is_empty() && after == before {
+            return Ok(());
+        }
+    }
 }
 
 async fn unbind(layout: State<Layout>, change: Json<Change>) -> Result<(), Failure> {

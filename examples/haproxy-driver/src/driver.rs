@@ -4,7 +4,6 @@ use crate::balancer::{Balancer, Member, name};
 use crate::fields::{Attributes, LbInfo, LbSpec, Parameters};
 use crate::haproxy::{Layout, config, master, runtime};
 use crate::plan;
-use crate::reload::Loaded;
 use lbcf_driver_sdk::local::SharedReload;
 use lbcf_driver_sdk::request::{
     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
@@ -30,7 +29,7 @@ pub struct HaproxyDriver {
     pub(crate) layout: Arc<Layout>,
     /// Held while a file and HAProxy are changed, which takes a few milliseconds, and during a reload.
     pub(crate) changes: Arc<Mutex<()>>,
-    pub(crate) reloads: Arc<SharedReload<Loaded>>,
+    pub(crate) reloads: Arc<SharedReload<Result<bool, HookError>>>,
 }
 
 impl HaproxyDriver {

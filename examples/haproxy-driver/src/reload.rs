@@ -5,12 +5,10 @@ use crate::haproxy::{config, master, runtime};
 use crate::plan;
 use lbcf_driver_sdk::HookError;
 
-/// Whether HAProxy has loaded its files; if not, it goes on with the previous ones.
-pub(crate) type Loaded = Result<bool, HookError>;
-
 impl HaproxyDriver {
-    /// Reloads HAProxy, or joins others that wait for it. The caller must not hold `changes`.
-    pub(crate) async fn reload(&self) -> Loaded {
+    /// Reloads HAProxy, or joins others that wait for it. `false` if it cannot load its files and goes on
+    /// with the previous ones. The caller must not hold `changes`.
+    pub(crate) async fn reload(&self) -> Result<bool, HookError> {
         let reload = async {
             // A server that is added between the reading of its file and the end of the old worker would
             // be in neither.
