@@ -36,15 +36,23 @@ use std::fmt;
 /// ```compile_fail
 /// use lbcf_driver_sdk::fields::Number;
 ///
-/// let _ = Number::<1, 10, 11>::default();
+/// let _ = Number::<1, 10, 11>::new(1);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Number<const MIN: u32, const MAX: u32, const DEFAULT: u32 = MIN>(u32);
 
 impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> Number<MIN, MAX, DEFAULT> {
+    /// Bounds that are the wrong way round leave no default either.
+    const VALID_DEFAULT: u32 = {
+        assert!(MIN <= DEFAULT && DEFAULT <= MAX, "DEFAULT is out of bounds");
+        DEFAULT
+    };
+
     /// The number, `None` out of bounds.
     #[must_use]
     pub fn new(number: u32) -> Option<Self> {
+        // Fields that are read but have no use for the default are checked, too.
+        let _ = Self::VALID_DEFAULT;
         (MIN..=MAX).contains(&number).then_some(Self(number))
     }
 
@@ -57,8 +65,7 @@ impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> Number<MIN, MAX, DEFAUL
 
 impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> Default for Number<MIN, MAX, DEFAULT> {
     fn default() -> Self {
-        const { assert!(MIN <= DEFAULT && DEFAULT <= MAX, "DEFAULT is out of bounds") };
-        Self(DEFAULT)
+        Self(Self::VALID_DEFAULT)
     }
 }
 

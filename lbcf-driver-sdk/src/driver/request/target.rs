@@ -62,13 +62,20 @@ impl<D: Driver + ?Sized> GenerateBackendAddr<D> {
     /// A pod that has no address yet is `Running`. All else fails with the object and what it lacks: a
     /// service without this node port (b112), a node without an address, a port out of range.
     pub fn target(&self) -> Result<Target<'_>, HookError> {
-        // An endpoint has the address of its family, a pod's object that of its first one.
-        match (&self.endpoint, &self.backend) {
-            (Some(endpoint), _) => of_endpoint(endpoint),
-            (None, Backend::Pod(backend)) => of_pod(backend),
-            (None, Backend::Service(backend)) => of_node(backend),
-            (None, Backend::Endpoint(endpoint)) => of_endpoint(endpoint),
-        }
+        of(self.endpoint.as_ref(), &self.backend)
+    }
+}
+
+fn of<'a>(
+    endpoint: Option<&'a EndpointBackend>,
+    backend: &'a Backend,
+) -> Result<Target<'a>, HookError> {
+    // An endpoint has the address of its family, a pod's object that of its first one.
+    match (endpoint, backend) {
+        (Some(endpoint), _) => of_endpoint(endpoint),
+        (None, Backend::Pod(backend)) => of_pod(backend),
+        (None, Backend::Service(backend)) => of_node(backend),
+        (None, Backend::Endpoint(endpoint)) => of_endpoint(endpoint),
     }
 }
 

@@ -95,3 +95,12 @@ fn gen_09_an_endpoint_has_its_own_address() {
         "db.example.com: not an IP address, which this load balancer needs"
     );
 }
+
+#[test]
+fn d66_a_pod_that_is_an_endpoint_has_the_endpoints_address() {
+    let backend = Backend::Pod(Box::new(pod("10.0.0.1", 8080, "TCP")));
+    let endpoint = json!({"address": "2001:db8::7", "port": 8081, "protocol": "TCP"});
+    let endpoint = serde_json::from_value(endpoint).unwrap();
+    assert_eq!(shown(of(Some(&endpoint), &backend)), "2001:db8::7 8081/TCP");
+    assert_eq!(shown(of(None, &backend)), "10.0.0.1 8080/TCP");
+}
