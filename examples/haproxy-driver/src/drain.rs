@@ -1,9 +1,8 @@
 //! The end of a server: no new sessions, then those that are open end within the limit, then it is removed.
 
 use crate::HaproxyDriver;
-use crate::balancer::server_name;
 use crate::haproxy::runtime;
-use crate::plan::{self, Admin};
+use crate::plan;
 use lbcf_driver_sdk::HookError;
 use lbcf_driver_sdk::drain::Drain;
 use std::net::SocketAddr;
@@ -13,21 +12,6 @@ use std::time::{Duration, SystemTime};
 const RETRY: Duration = Duration::from_secs(1);
 
 impl HaproxyDriver {
-    /// Sends a server no new sessions.
-    pub(crate) async fn begin_drain(
-        &self,
-        name: &str,
-        address: SocketAddr,
-    ) -> Result<(), HookError> {
-        let running = runtime::balancer(&self.layout, name).await?;
-        let server = running.and_then(|it| it.servers.get(&address).copied());
-        if server.is_some_and(|server| server.admin == Admin::Ready) {
-            let command = format!("set server {name}/{} state drain", server_name(address));
-            runtime::execute(&self.layout, &[command]).await?;
-        }
-        Ok(())
-    }
-
     /// Removes a server that drains if it may go. Until then the result is `Running`.
     pub(crate) async fn drain(
         &self,

@@ -215,17 +215,19 @@ impl Driver for HaproxyDriver {
         let (address, name) = (request.backend_addr, name(request.lb_info.listener));
         let since = request.first_requested_at;
         let changes = self.changes.lock().await;
-        let old = match self.find(&request.lb_info)? {
-            Some(old) if !request.dry_run => old,
+        let mut wanted = match self.find(&request.lb_info)? {
+            Some(found) if !request.dry_run => found,
             // With the load balancer, its servers are gone (b124).
             _ => return Ok(()),
         };
-        let mut wanted = old.clone();
         let removed = wanted.servers.remove(&address);
         let parameters = request.parameters.or(removed.map(|it| it.parameters));
-        // First: once it is not in the file, a reload keeps a server that takes sessions as somebody else's.
-        self.begin_drain(&name, address).await?;
-        self.put(changes, Some(&old), &wanted, false).await?;
+        // First the file: should HAProxy end now, it starts without the server.
+        config::write(&self.layout, &wanted).await?;
+        let running = runtime::balancer(&self.layout, &name).await?;
+        // Before a reload can take it for a server that somebody has added by hand.
+        runtime::execute(&self.layout, &plan::drain(&name, address, running.as_ref())).await?;
+        drop(changes);
         let limit = parameters.unwrap_or_default().drain_seconds.get();
         let limit = Duration::from_secs(limit.into());
         let deadline = Instant::now() + WAIT_FOR_SESSIONS;

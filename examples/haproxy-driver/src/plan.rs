@@ -84,6 +84,14 @@ fn register(
     commands
 }
 
+/// The commands that send a server no new sessions.
+pub fn drain(name: &str, address: SocketAddr, running: Option<&RunningBalancer>) -> Vec<String> {
+    let server = running.and_then(|running| running.servers.get(&address));
+    let ready = server.filter(|server| server.admin == Admin::Ready);
+    let command = |_| format!("set server {name}/{} state drain", server_name(address));
+    ready.map(command).into_iter().collect()
+}
+
 /// The commands that remove a server without sessions.
 pub fn remove(name: &str, address: SocketAddr) -> [String; 2] {
     let server = format!("{name}/{}", server_name(address));

@@ -84,6 +84,24 @@ fn what_users_have_changed_is_set_right() {
 }
 
 #[test]
+fn a_server_drains_once_and_then_goes() {
+    let drain = |server| drain("lb-192.0.2.1-80", address(), Some(&loaded(server)));
+    let expected = [format!("set server {NAME} state drain")];
+    assert_eq!(drain(Some(running())), expected);
+    let draining = RunningServer {
+        admin: Admin::Drain,
+        ..running()
+    };
+    assert_eq!(drain(Some(draining)), Vec::<String>::new());
+    assert_eq!(drain(None), Vec::<String>::new());
+    let expected = [
+        format!("set server {NAME} state maint"),
+        format!("del server {NAME}"),
+    ];
+    assert_eq!(remove("lb-192.0.2.1-80", address()), expected);
+}
+
+#[test]
 fn only_servers_that_take_sessions_are_kept_as_somebody_elses() {
     let mut wanted = wanted();
     wanted.servers.clear();
