@@ -43,7 +43,7 @@ fn shell(line: &str) -> Command {
     command
 }
 
-/// The processes with this text in their command lines, except those that have exited.
+/// The processes with this text in their command lines, which those that have exited no longer have.
 fn processes_with(part: &str) -> Vec<(u32, String)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
