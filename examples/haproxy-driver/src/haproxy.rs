@@ -5,7 +5,6 @@ pub mod master;
 pub mod runtime;
 mod socket;
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use tokio::process::Command;
 
@@ -40,7 +39,7 @@ impl Layout {
     }
 
     /// HAProxy with these arguments, and `haproxy.cfg` and `files` as its configuration.
-    pub(crate) fn command(&self, arguments: &[&OsStr], files: &Path) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str], files: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments);
         command.arg("-f").arg(&self.base).arg("-f").arg(files);

@@ -2,8 +2,9 @@
 //! in HAProxy or in its files is repaired.
 
 use crate::HaproxyDriver;
+use crate::balancer::Balancer;
 use crate::haproxy::{Layout, config, runtime};
-use crate::plan;
+use crate::plan::{self, RunningBalancer};
 use lbcf_driver_sdk::HookError;
 use std::io;
 use std::process::Stdio;
@@ -43,11 +44,11 @@ impl HaproxyDriver {
             let mut running = runtime::balancers(&self.layout).await?;
             let mut needs_reload = false;
             for wanted in config::read_all(&self.layout)? {
-                // Users may have changed the file.
-                config::write(&self.layout, &wanted).await?;
-                match plan::commands(&wanted, running.remove(&wanted.name()).as_ref()) {
-                    Some(commands) => runtime::execute(&self.layout, &commands).await?,
-                    None => needs_reload = true,
+                let running = running.remove(&wanted.name());
+                match self.repair_one(&wanted, running.as_ref()).await {
+                    Ok(is_loaded) => needs_reload |= !is_loaded,
+                    // It must not stop the others.
+                    Err(error) => tracing::warn!(%error, "a load balancer cannot be repaired now"),
                 }
             }
             // What is left and is one of ours has no file any more.
@@ -57,6 +58,21 @@ impl HaproxyDriver {
             tracing::error!("HAProxy could not load its files: see its log");
         }
         Ok(())
+    }
+
+    /// `false` if only a reload repairs it.
+    async fn repair_one(
+        &self,
+        wanted: &Balancer,
+        running: Option<&RunningBalancer>,
+    ) -> Result<bool, HookError> {
+        // Users may have changed the file.
+        config::write(&self.layout, wanted).await?;
+        let Some(commands) = plan::commands(wanted, running) else {
+            return Ok(false);
+        };
+        runtime::execute(&self.layout, &commands).await?;
+        Ok(true)
     }
 }
 
@@ -72,16 +88,9 @@ async fn start_if_gone(layout: &Layout, child: &mut Option<Child>) -> io::Result
         return Ok(());
     }
     tracing::info!("starting HAProxy");
-    let mut master = layout.master_socket.clone().into_os_string();
-    master.push(",mode,600");
-    let arguments = [
-        "-W".as_ref(),
-        "-S".as_ref(),
-        &*master,
-        "-p".as_ref(),
-        layout.pid_file.as_ref(),
-    ];
-    let mut command = layout.command(&arguments, &layout.conf_d);
+    let master = format!("{},mode,600", layout.master_socket.display());
+    let pid_file = layout.pid_file.display().to_string();
+    let mut command = layout.command(&["-W", "-S", &master, "-p", &pid_file], &layout.conf_d);
     *child = Some(command.stdin(Stdio::null()).stdout(Stdio::null()).spawn()?);
     Ok(())
 }

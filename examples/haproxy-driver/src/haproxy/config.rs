@@ -92,7 +92,7 @@ pub async fn check(layout: &Layout, balancer: &Balancer) -> Result<(), HookError
     let candidate = layout.conf_d.join(name);
     let written = fs::write(&candidate, balancer.to_file()).await;
     written.map_err(|error| failed(&candidate, error))?;
-    let mut command = layout.command(&["-c".as_ref()], &candidate);
+    let mut command = layout.command(&["-c"], &candidate);
     let output = timeout(CHECK_WITHIN, command.kill_on_drop(true).output()).await;
     let _ = fs::remove_file(&candidate).await;
     let output = output.or_fail(format!("haproxy -c: no result within {CHECK_WITHIN:?}"))?;
