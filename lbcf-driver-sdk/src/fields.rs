@@ -5,6 +5,7 @@ mod de;
 pub mod duration;
 mod json;
 mod kind;
+mod number;
 mod placeholders;
 mod probe;
 mod problem;
@@ -17,6 +18,7 @@ mod tests;
 
 pub use json::{Json, NotJson};
 pub use kind::Kind;
+pub use number::Number;
 pub use schema::{DriverSchemas, FieldSchema, Schema};
 pub use shown::nearest;
 

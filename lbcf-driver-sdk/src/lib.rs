@@ -7,7 +7,7 @@
 //!
 //! ```no_run
 //! use lbcf_driver_sdk::request::{
-//!     Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
+//!     CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
 //!     GenerateBackendAddr,
 //! };
 //! # #[cfg(feature = "server")]
@@ -46,12 +46,8 @@
 //!         Ok(())
 //!     }
 //!     async fn generate_backend_addr(&self, r: GenerateBackendAddr<Self>) -> Result<String, HookError> {
-//!         let Backend::Pod(backend) = r.backend else {
-//!             return Err(HookError::fail("only pods are supported"));
-//!         };
-//!         let ip = backend.pod.status.and_then(|status| status.pod_ip);
-//!         let ip = ip.ok_or_else(|| HookError::running("the pod has no address yet"))?;
-//!         Ok(format!("{ip}:{}", backend.port.port))
+//!         let target = r.target()?;
+//!         Ok(format!("{}:{}", target.host, target.port))
 //!     }
 //!     async fn ensure_backend(&self, r: EnsureBackend<Self>) -> Result<StringMap, HookError> {
 //!         println!("{} joins {}", r.backend_addr, r.lb_info.id);
@@ -82,6 +78,7 @@
 //! * [`drain`]: whether a backend that is deregistered waits for its clients.
 //! * [`mod@reconcile`]: shared resources of a cloud: plan, write what differs, retry on conflict.
 //! * `jobs` (feature `server`): operations that take longer than a call.
+//! * `local` (feature `server`): files and reloads of load balancers on the driver's machine.
 //! * `server` (feature `server`): the router, which handles hang-ups, repeated calls, deadlines,
 //!   panics and malformed calls.
 //! * `testing` (feature `testing`): calls a driver in process, for its author's tests.
@@ -98,6 +95,8 @@ pub mod fields;
 pub mod guide;
 #[cfg(feature = "server")]
 pub mod jobs;
+#[cfg(feature = "server")]
+pub mod local;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 pub mod outcome;

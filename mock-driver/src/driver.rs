@@ -6,7 +6,7 @@
 //! same `recordID` (d28). And it changes no backend but the one in the request (b157).
 
 use crate::MockOptions;
-use crate::backend_addr::{endpoint_address, node_address, pod_address};
+use crate::backend_addr::backend_addr;
 use crate::cloud::{Cloud, CloudError, Creation, Draining, Target};
 use crate::cloud_errors::ignore_not_found;
 use crate::fields::{Attributes, LbInfo, LbSpec, Parameters};
@@ -14,8 +14,8 @@ use crate::not_ready_pods::{reference, stays_registered};
 use crate::router::MockedDriver;
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_driver_sdk::request::{
-    Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
-    EnsureLoadBalancer, GenerateBackendAddr, ListBackends, ValidateLoadBalancer,
+    CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
+    GenerateBackendAddr, ListBackends, ValidateLoadBalancer,
 };
 use lbcf_driver_sdk::webhook::{JudgePodDeregisterRequest, LoadBalancer, StringMap, WebhookInfo};
 use lbcf_driver_sdk::{Driver, HookError, ListedBackend, Rejection, fields};
@@ -126,15 +126,7 @@ impl Driver for ClbDriver {
         &self,
         request: GenerateBackendAddr<Self>,
     ) -> Result<String, HookError> {
-        // An endpoint has the address of its family, a pod's object that of its first one.
-        if let Some(endpoint) = &request.endpoint {
-            return endpoint_address(endpoint);
-        }
-        match request.backend {
-            Backend::Pod(backend) => pod_address(&backend),
-            Backend::Service(backend) => node_address(&backend),
-            Backend::Endpoint(backend) => endpoint_address(&backend),
-        }
+        request.target().map(backend_addr)
     }
 
     async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {

@@ -44,9 +44,9 @@ async fn gen_addresses_depend_on_the_request_alone() {
         );
     }
     let message = mock
-        .rejected("generateBackendAddr", pod_address("", 80))
+        .rejected("generateBackendAddr", pod_address("10.0.0.1", 0))
         .await;
-    assert_eq!(message, "pod default/web-0 has no IP yet");
+    assert_eq!(message, "port 0: not a number from 1 to 65535");
     assert_eq!(mock.cloud.state(), before);
 }
 

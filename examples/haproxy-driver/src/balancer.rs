@@ -1,6 +1,9 @@
 //! A load balancer as it is wanted, and its file in `conf.d`, from which a restarted driver and a
 //! restarted HAProxy both read it. Pure: nothing here touches a disk.
 
+#[cfg(test)]
+mod tests;
+
 use crate::fields::{Attributes, Balance, HealthCheck, LbInfo, LbSpec, Mode, Parameters};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -10,104 +13,75 @@ use std::net::{IpAddr, SocketAddr};
 /// Begins the line of a file that has the load balancer as JSON; HAProxy reads the other lines.
 const STATE: &str = "# lbcf ";
 
-/// What the driver has to know of a load balancer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Balancer {
     /// The object in the cluster that this belongs to.
     pub owner: String,
-    /// Where it listens.
     pub spec: LbSpec,
-    /// Its settings.
     pub attributes: Attributes,
-    /// The registered backends.
     pub servers: BTreeMap<SocketAddr, Member>,
 }
 
-/// A registered backend.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
-    /// How it is registered.
     pub parameters: Parameters,
     /// The `recordID` that registered it; none if somebody else did.
     pub record_id: Option<String>,
 }
 
 impl Balancer {
-    /// One without servers.
-    #[must_use]
-    pub const fn new(owner: String, spec: LbSpec, attributes: Attributes) -> Self {
-        Self {
-            owner,
-            spec,
-            attributes,
-            servers: BTreeMap::new(),
-        }
+    /// Its identity for the controller.
+    pub fn info(&self) -> LbInfo {
+        let (listener, owner) = (self.listener(), self.owner.clone());
+        LbInfo { listener, owner }
     }
 
-    /// Its identity for the controller.
-    #[must_use]
-    pub fn info(&self) -> LbInfo {
-        LbInfo {
-            address: self.spec.address,
-            port: self.spec.port,
-            mode: self.spec.mode,
-            owner: self.owner.clone(),
-        }
+    pub fn listener(&self) -> SocketAddr {
+        SocketAddr::new(self.spec.address, self.spec.port.get())
+    }
+
+    /// Its name in HAProxy, and that of its file.
+    pub fn name(&self) -> String {
+        name(self.listener())
     }
 
     /// Identifies all that HAProxy only reads at a reload. It is the name of the `bind` line, where the
     /// runtime socket shows it: so the driver sees which version of a file HAProxy has loaded.
-    #[must_use]
     pub fn revision(&self) -> String {
         // FNV-1a, which unlike the standard library's hash is the same in every version.
-        let hash = self
-            .structure("")
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-            });
+        let fnv = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        let hash = self.structure("").bytes().fold(0xcbf2_9ce4_8422_2325, fnv);
         format!("rev-{hash:016x}")
     }
 
     /// What follows the address of each server, in the file and in `add server`.
-    #[must_use]
     pub fn check_options(&self) -> String {
         match self.attributes.health_check {
             HealthCheck::None => String::new(),
-            HealthCheck::Tcp | HealthCheck::Http => {
-                let interval = self.attributes.health_check_millis.get();
-                format!(" check inter {interval}ms")
-            }
+            _ => format!(" check inter {}ms", self.attributes.health_check_millis),
         }
     }
 
     fn structure(&self, revision: &str) -> String {
-        let Attributes {
-            balance,
-            health_check,
-            ref health_check_path,
-            idle_seconds,
-            ..
-        } = self.attributes;
         let mode = match self.spec.mode {
             Mode::Tcp => "tcp",
             Mode::Http => "http",
         };
-        let balance = match balance {
+        let balance = match self.attributes.balance {
             Balance::Roundrobin => "roundrobin",
             Balance::Leastconn => "leastconn",
             Balance::Random => "random",
             // Only with consistent hashing may servers be added while HAProxy runs.
             Balance::Source => "source\n  hash-type consistent",
         };
-        let (name, bind) = (self.spec.name(), self.spec.listens_on());
-        let idle = idle_seconds.get();
+        let (name, listener) = (self.name(), self.listener());
+        let idle = self.attributes.idle_seconds;
         let mut text = format!(
-            "listen {name}\n  mode {mode}\n  bind {bind} name {revision}\n  option socket-stats\n  \
+            "listen {name}\n  mode {mode}\n  bind {listener} name {revision}\n  option socket-stats\n  \
              balance {balance}\n  timeout client {idle}s\n  timeout server {idle}s\n"
         );
-        if health_check == HealthCheck::Http {
-            let path = health_check_path.as_str();
+        if self.attributes.health_check == HealthCheck::Http {
+            let path = self.attributes.health_check_path.as_deref().unwrap_or("/");
             let _ = writeln!(text, "  option httpchk GET {path}");
         }
         // Part of the revision, as servers keep the options that they were added with.
@@ -115,8 +89,6 @@ impl Balancer {
         text
     }
 
-    /// The file.
-    #[must_use]
     pub fn to_file(&self) -> String {
         let state = serde_json::to_string(self).unwrap_or_default();
         let mut text = format!(
@@ -125,16 +97,13 @@ impl Balancer {
         text += &self.structure(&self.revision());
         let options = self.check_options();
         for (address, member) in &self.servers {
-            let (name, weight) = (server_name(*address), member.parameters.weight.get());
+            let (name, weight) = (server_name(*address), member.parameters.weight);
             let _ = writeln!(text, "  server {name} {address} weight {weight}{options}");
         }
         text
     }
 
     /// Reads a file that [`to_file`](Self::to_file) has written, whatever the other lines have become.
-    ///
-    /// # Errors
-    /// If the line with the state is missing or cannot be read.
     pub fn from_file(text: &str) -> Result<Self, String> {
         let state = text.lines().find_map(|line| line.strip_prefix(STATE));
         let state = state.ok_or_else(|| format!("has no line that begins with {STATE:?}"))?;
@@ -142,21 +111,19 @@ impl Balancer {
     }
 }
 
+/// The name of the load balancer that listens there.
+pub fn name(listener: SocketAddr) -> String {
+    format!("lb-{}", server_name(listener))
+}
+
 /// The name of a server: its address in the characters that HAProxy allows, so without brackets.
-#[must_use]
 pub fn server_name(address: SocketAddr) -> String {
     format!("{}-{}", address.ip(), address.port())
 }
 
 /// The address that a server was named after; none for other names.
-#[must_use]
 pub fn named_address(name: &str) -> Option<SocketAddr> {
     let (ip, port) = name.rsplit_once('-')?;
-    Some(SocketAddr::new(
-        ip.parse::<IpAddr>().ok()?,
-        port.parse().ok()?,
-    ))
+    let ip: IpAddr = ip.parse().ok()?;
+    Some(SocketAddr::new(ip, port.parse().ok()?))
 }
-
-#[cfg(test)]
-mod tests;

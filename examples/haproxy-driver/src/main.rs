@@ -3,10 +3,8 @@
 use clap::Parser;
 use haproxy_driver::HaproxyDriver;
 use haproxy_driver::haproxy::Layout;
-use haproxy_driver::observer;
 use lbcf_driver_sdk::server::ServerArgs;
 use std::io::Write as _;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -22,48 +20,26 @@ struct Args {
     dir: PathBuf,
 
     /// The program, to check files with and to start, at least version 2.6
-    #[arg(
-        long,
-        env = "HAPROXY_PROGRAM",
-        value_name = "PROGRAM",
-        default_value = "haproxy"
-    )]
+    #[arg(long, env = "HAPROXY_PROGRAM", default_value = "haproxy")]
     haproxy: PathBuf,
 
     /// Never start HAProxy: systemd or another container runs
     /// haproxy -W -S DIR/master.sock,mode,600 -f DIR/haproxy.cfg -f DIR/conf.d
     #[arg(long, env = "HAPROXY_ATTACH")]
     attach: bool,
-
-    /// Address of the observer for the conformance kit, which needs no token [default: none]
-    #[arg(long, value_name = "ADDR", hide_short_help = true)]
-    observe_on: Option<SocketAddr>,
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
     let args = Args::parse();
-    let driver = match std::path::absolute(&args.dir) {
-        Ok(dir) => HaproxyDriver::new(Layout::new(&dir, &args.haproxy))
-            .map(|driver| (driver, Layout::new(dir, args.haproxy)))
-            .map_err(|error| error.to_string()),
-        Err(error) => Err(error.to_string()),
-    };
-    let (driver, layout) = match driver {
-        Ok(prepared) => prepared,
+    let driver = match HaproxyDriver::new(Layout::new(&args.dir, &args.haproxy)) {
+        Ok(driver) => driver,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "error: --dir: {error}");
             return ExitCode::from(2);
         }
     };
     tokio::spawn(driver.clone().keep_up(!args.attach));
-    if let Some(on) = args.observe_on {
-        tokio::spawn(async move {
-            if let Err(error) = observer::serve(layout, on).await {
-                tracing::error!(%error, "the observer cannot be served");
-            }
-        });
-    }
     let fixture = include_str!("../conformance.yaml");
     args.server.conformance_fixture(fixture).serve(driver).await
 }

@@ -1,6 +1,10 @@
 //! Compares what is wanted with what HAProxy has, and names the commands that make them equal. Pure.
 
+#[cfg(test)]
+mod tests;
+
 use crate::balancer::{Balancer, Member, server_name};
+use lbcf_driver_sdk::fields::Number;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
@@ -9,7 +13,6 @@ use std::net::SocketAddr;
 pub struct RunningBalancer {
     /// [`Balancer::revision`] of the file that was loaded; empty for a proxy of somebody else.
     pub revision: String,
-    /// Its servers.
     pub servers: BTreeMap<SocketAddr, RunningServer>,
 }
 
@@ -20,18 +23,15 @@ pub struct RunningServer {
     pub target: SocketAddr,
     /// The configured weight, not the effective one.
     pub weight: u32,
-    /// Whether it takes new sessions, as somebody has set it; health is another matter.
+    /// As somebody has set it; health is another matter.
     pub admin: Admin,
     /// Seconds since the last change of its state.
     pub changed_seconds_ago: u64,
-    /// Open sessions.
     pub sessions: u64,
 }
 
-/// The administrative state of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admin {
-    /// Takes sessions.
     Ready,
     /// Takes no new sessions.
     Drain,
@@ -39,23 +39,24 @@ pub enum Admin {
     Maintenance,
 }
 
-/// Whether only a reload makes HAProxy run this load balancer as its file says.
-#[must_use]
-pub fn needs_reload(wanted: &Balancer, running: Option<&RunningBalancer>) -> bool {
-    running.is_none_or(|running| running.revision != wanted.revision())
+/// What makes HAProxy run a load balancer as its file says; none if only a reload does. Servers that the
+/// file does not have are left alone: they are draining, or somebody else has added them.
+pub fn commands(wanted: &Balancer, running: Option<&RunningBalancer>) -> Option<Vec<String>> {
+    let running = running.filter(|running| running.revision == wanted.revision())?;
+    let servers = wanted.servers.iter().flat_map(|(address, member)| {
+        register(wanted, *address, member, running.servers.get(address))
+    });
+    Some(servers.collect())
 }
 
-/// The commands that register a server, or set it right; none if nothing differs.
-#[must_use]
-pub fn register(
-    balancer: &Balancer,
+fn register(
+    wanted: &Balancer,
     address: SocketAddr,
     member: &Member,
     running: Option<&RunningServer>,
 ) -> Vec<String> {
-    let server = format!("{}/{}", balancer.spec.name(), server_name(address));
-    let weight = member.parameters.weight.get();
-    let options = balancer.check_options();
+    let server = format!("{}/{}", wanted.name(), server_name(address));
+    let (weight, options) = (member.parameters.weight, wanted.check_options());
     let mut commands = Vec::new();
     match running {
         None => commands.push(format!(
@@ -66,7 +67,7 @@ pub fn register(
                 let (ip, port) = (address.ip(), address.port());
                 commands.push(format!("set server {server} addr {ip} port {port}"));
             }
-            if running.weight != weight {
+            if running.weight != weight.get() {
                 commands.push(format!("set server {server} weight {weight}"));
             }
         }
@@ -83,40 +84,31 @@ pub fn register(
     commands
 }
 
-/// The commands that remove a server without sessions.
-#[must_use]
-pub fn remove(name: &str, address: SocketAddr) -> [String; 2] {
-    let server = format!("{name}/{}", server_name(address));
-    [
-        format!("set server {server} state maint"),
-        format!("del server {server}"),
-    ]
+/// The commands that send a server no new sessions.
+pub fn drain(name: &str, address: SocketAddr, running: Option<&RunningBalancer>) -> Vec<String> {
+    let server = running.and_then(|running| running.servers.get(&address));
+    let ready = server.filter(|server| server.admin == Admin::Ready);
+    let command = |_| format!("set server {name}/{} state drain", server_name(address));
+    ready.map(command).into_iter().collect()
 }
 
-/// What sets a whole load balancer right that HAProxy has loaded. Servers that the file does not have are
-/// left alone: they are draining, or somebody else has added them.
-#[must_use]
-pub fn repair(wanted: &Balancer, running: &RunningBalancer) -> Vec<String> {
-    let servers = wanted.servers.iter();
-    servers
-        .flat_map(|(address, member)| {
-            register(wanted, *address, member, running.servers.get(address))
-        })
-        .collect()
+/// The commands that remove a server without sessions.
+pub fn remove(name: &str, address: SocketAddr) -> [String; 2] {
+    let server = format!("{name}/{}", server_name(address));
+    ["set server {} state maint", "del server {}"].map(|command| command.replace("{}", &server))
 }
 
 /// The servers that somebody else has added to HAProxy. A reload would forget them, so they are written
 /// to the file before it.
-#[must_use]
-pub fn foreign(wanted: &Balancer, running: &RunningBalancer) -> Vec<(SocketAddr, RunningServer)> {
-    let servers = running.servers.iter();
+pub fn foreign(wanted: &Balancer, running: &RunningBalancer) -> BTreeMap<SocketAddr, Member> {
+    let servers = running.servers.iter().filter(|(address, server)| {
+        server.admin == Admin::Ready && !wanted.servers.contains_key(*address)
+    });
     servers
-        .filter(|(address, server)| {
-            server.admin == Admin::Ready && !wanted.servers.contains_key(*address)
+        .map(|(address, server)| {
+            let mut member = Member::default();
+            member.parameters.weight = Number::new(server.weight).unwrap_or_default();
+            (*address, member)
         })
-        .map(|(address, server)| (*address, *server))
         .collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,53 +1,34 @@
-//! One reload at a time, shared by all who wait for one: a reload starts a process and reads every file,
-//! so a hundred load balancers that are created at once cost two reloads, and not a hundred.
+//! Reloads HAProxy, without losing what only HAProxy knows.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use tokio::sync::Mutex;
+use crate::HaproxyDriver;
+use crate::haproxy::{config, master, runtime};
+use crate::plan;
+use lbcf_driver_sdk::HookError;
 
-/// Counts who has asked, and remembers who was served.
-#[derive(Debug)]
-pub(crate) struct SharedReload<E> {
-    asked: AtomicU64,
-    last: Mutex<Option<Done<E>>>,
-}
-
-#[derive(Debug)]
-struct Done<E> {
-    /// All who had asked when this reload began: their files were written before.
-    up_to: u64,
-    result: Result<(), E>,
-}
-
-impl<E> Default for SharedReload<E> {
-    fn default() -> Self {
-        let (asked, last) = (AtomicU64::new(0), Mutex::new(None));
-        Self { asked, last }
+impl HaproxyDriver {
+    /// Reloads HAProxy, or joins others that wait for it. `false` if it cannot load its files and goes on
+    /// with the previous ones. The caller must not hold `changes`.
+    pub(crate) async fn reload(&self) -> Result<bool, HookError> {
+        let reload = async {
+            // A server that is added between the reading of its file and the end of the old worker would
+            // be in neither.
+            let _changes = self.changes.lock().await;
+            self.keep_foreign_servers().await?;
+            master::reload(&self.layout).await
+        };
+        self.reloads.join(reload).await
     }
-}
 
-impl<E: Clone> SharedReload<E> {
-    /// Returns the result of a reload that began after this call. It calls `reload`, unless another caller
-    /// that waited for the same one has done so.
-    pub(crate) async fn join<F>(&self, reload: impl FnOnce() -> F) -> Result<(), E>
-    where
-        F: Future<Output = Result<(), E>>,
-    {
-        let ticket = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
-        let mut last = self.last.lock().await;
-        if let Some(done) = &*last
-            && done.up_to >= ticket
-        {
-            return done.result.clone();
+    /// Writes servers that somebody added by hand to the files, because the new worker knows only those.
+    async fn keep_foreign_servers(&self) -> Result<(), HookError> {
+        let running = runtime::balancers(&self.layout).await?;
+        for mut balancer in config::read_all(&self.layout)? {
+            if let Some(running) = running.get(&balancer.name()) {
+                let foreign = plan::foreign(&balancer, running);
+                balancer.servers.extend(foreign);
+                config::write(&self.layout, &balancer).await?;
+            }
         }
-        let up_to = self.asked.load(Ordering::SeqCst);
-        let result = reload().await;
-        *last = Some(Done {
-            up_to,
-            result: result.clone(),
-        });
-        result
+        Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,7 +2,6 @@
 
 use crate::haproxy::{Haproxy, free_port};
 use haproxy_driver::HaproxyDriver;
-use haproxy_driver::haproxy::runtime;
 use lbcf_driver_sdk::testing::{TestDriver, create_load_balancer, generate_backend_addr, pod};
 use lbcf_e2e::until;
 use std::io::{Read as _, Write as _};
@@ -61,10 +60,8 @@ async fn open_session_ends_within_the_limit(reloads: bool) {
     })
     .await;
     assert_eq!(client.read(&mut [0; 8]).unwrap_or(0), 0);
-    let running = runtime::running(&haproxy.layout, Some(&name))
-        .await
-        .unwrap();
-    assert!(running[&name].servers.is_empty());
+    let running = haproxy.running(&name).await.unwrap();
+    assert!(running.servers.is_empty());
 }
 
 #[tokio::test]
@@ -87,14 +84,14 @@ async fn a_file_that_haproxy_refuses_replaces_none() {
         .spec("port", free_port());
     driver.create(spec.clone()).await;
     let files = || -> Vec<_> {
-        let entries = std::fs::read_dir(haproxy.layout.conf_d()).unwrap();
+        let entries = std::fs::read_dir(&haproxy.layout.conf_d).unwrap();
         entries
             .map(|it| std::fs::read_to_string(it.unwrap().path()).unwrap())
             .collect()
     };
     let before = files();
     // What the operator has written is wrong.
-    std::fs::write(haproxy.layout.base(), "global\n  nonsense\n").unwrap();
+    std::fs::write(&haproxy.layout.base, "global\n  nonsense\n").unwrap();
     let changed = spec.attribute("balance", "random");
     driver
         .call(changed)

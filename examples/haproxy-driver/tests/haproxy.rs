@@ -7,6 +7,7 @@ use lbcf_driver_sdk::server::Server;
 use lbcf_e2e::until;
 use std::io::Write;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::Command;
 use tokio::task::JoinSet;
 
@@ -31,7 +32,7 @@ impl Haproxy {
             return None;
         }
         let dir = tempfile::tempdir().unwrap();
-        let layout = Layout::new(dir.path(), "haproxy");
+        let layout = Layout::new(dir.path(), Path::new("haproxy"));
         Some(Self { layout, _dir: dir })
     }
 
@@ -56,15 +57,15 @@ impl Haproxy {
     pub(crate) async fn until_running(&self) {
         until("HAProxy runs", async || {
             let processes = master::processes(&self.layout).await.ok()?;
-            runtime::running(&self.layout, None).await.ok()?;
+            runtime::balancers(&self.layout).await.ok()?;
             processes.worker
         })
         .await;
     }
 
     pub(crate) async fn running(&self, name: &str) -> Option<RunningBalancer> {
-        let running = runtime::running(&self.layout, Some(name)).await;
-        running.ok()?.remove(name)
+        let running = runtime::balancer(&self.layout, name).await;
+        running.ok()?
     }
 
     /// Waits until exactly so many servers take sessions and none drains.
@@ -79,7 +80,7 @@ impl Haproxy {
     }
 
     pub(crate) fn master_pid(&self) -> String {
-        std::fs::read_to_string(self.layout.pid_file())
+        std::fs::read_to_string(&self.layout.pid_file)
             .unwrap()
             .trim()
             .to_owned()
@@ -98,7 +99,7 @@ impl Haproxy {
 
 impl Drop for Haproxy {
     fn drop(&mut self) {
-        if let Ok(pid) = std::fs::read_to_string(self.layout.pid_file()) {
+        if let Ok(pid) = std::fs::read_to_string(&self.layout.pid_file) {
             let _ = Command::new("kill").arg("-9").arg(pid.trim()).status();
         }
     }

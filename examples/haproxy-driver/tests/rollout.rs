@@ -136,7 +136,7 @@ async fn a_rollout_of_ten_pods_fails_no_request_and_killed_processes_come_back()
     let killed = haproxy.master_pid();
     haproxy.kill();
     until("another HAProxy serves", async || {
-        let is_new = haproxy.layout.pid_file().exists() && haproxy.master_pid() != killed;
+        let is_new = haproxy.layout.pid_file.exists() && haproxy.master_pid() != killed;
         (is_new && request(addr).await.is_ok()).then_some(())
     })
     .await;

@@ -11,6 +11,8 @@ mod convert;
 mod demo;
 #[cfg(unix)]
 mod dev;
+#[cfg(unix)]
+mod haproxy;
 mod install;
 mod kubectl;
 #[cfg(unix)]

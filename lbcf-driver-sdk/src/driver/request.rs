@@ -5,8 +5,10 @@
 //! the expectation. A validation accepts an update that does not change the invalid value.
 
 mod read;
+mod target;
 
 pub(crate) use read::ValidationInput;
+pub use target::Target;
 
 use crate::Driver;
 use crate::webhook::{

@@ -44,7 +44,7 @@ pub(super) fn messages<T: DeserializeOwned>(
             What::Twice => break,
             what => {
                 let Some(text) = tried.next(what) else { break };
-                rest.insert(key, text.to_owned());
+                rest.insert(key, text);
             }
         }
         match de::read::<T>(&rest, None) {

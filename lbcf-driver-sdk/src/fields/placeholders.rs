@@ -1,5 +1,6 @@
 //! Placeholder texts for values that are unknown or wrong.
 
+use super::number;
 use super::problem::What;
 
 /// Most types accept at least one of them.
@@ -29,22 +30,25 @@ const TEXTS: [&str; 20] = [
 /// The progress through the placeholders for one field.
 #[derive(Debug, Default)]
 pub(super) struct Tried {
+    bound: bool,
     words: usize,
     texts: usize,
 }
 
 impl Tried {
     /// The next placeholder after a problem; `None` after the last.
-    pub(super) fn next(&mut self, what: &What) -> Option<&'static str> {
-        match what {
-            What::NotOneOf(words) => {
-                self.words += 1;
-                words.get(self.words - 1).copied()
-            }
-            _ => {
-                self.texts += 1;
-                TEXTS.get(self.texts - 1).copied()
-            }
+    pub(super) fn next(&mut self, what: &What) -> Option<String> {
+        if let What::Value(problem) = what
+            && let Some((min, _)) = problem.strip_prefix("not ").and_then(number::bounds)
+            && !std::mem::replace(&mut self.bound, true)
+        {
+            return Some(min.to_string());
         }
+        let (texts, tried) = match what {
+            What::NotOneOf(words) => (*words, &mut self.words),
+            _ => (&TEXTS[..], &mut self.texts),
+        };
+        *tried += 1;
+        texts.get(*tried - 1).map(|text| (*text).to_owned())
     }
 }

@@ -90,7 +90,7 @@ impl<T: Fields> Probe<T> {
     fn fill(&mut self, name: &str) {
         let tried = self.tried.entry(name.to_owned()).or_default();
         if let Some(text) = tried.next(&What::Missing) {
-            self.filled.insert(name.to_owned(), text.to_owned());
+            self.filled.insert(name.to_owned(), text);
         }
     }
 
@@ -115,7 +115,7 @@ impl<T: Fields> Probe<T> {
                 What::Twice => self.find_aliases(&key)?,
                 what => match self.tried.entry(key.clone()).or_default().next(what) {
                     Some(text) => {
-                        self.filled.insert(key, text.to_owned());
+                        self.filled.insert(key, text);
                     }
                     None => {
                         self.filled.remove(&key);

@@ -11,14 +11,14 @@ use super::fields::{AzureAttributes, AzureLbInfo, AzureLbSpec, AzureParameters};
 use super::naming::{self, CLUSTER};
 use super::plan::Service;
 use crate::MockOptions;
-use crate::backend_addr::{endpoint_address, node_address, pod_address};
+use crate::backend_addr::backend_addr;
 use crate::cloud::Cloud;
 use crate::not_ready_pods::{reference, stays_registered};
 use crate::router::MockedDriver;
 use k8s_openapi::api::core::v1::Pod;
 use lbcf_driver_sdk::request::{
-    Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
-    EnsureLoadBalancer, GenerateBackendAddr, ListBackends, ValidateLoadBalancer,
+    CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
+    GenerateBackendAddr, ListBackends, ValidateLoadBalancer,
 };
 use lbcf_driver_sdk::webhook::{JudgePodDeregisterRequest, LoadBalancer, StringMap, WebhookInfo};
 use lbcf_driver_sdk::{Driver, HookError, ListedBackend, Rejection, fields};
@@ -114,14 +114,7 @@ impl Driver for AzureDriver {
         &self,
         request: GenerateBackendAddr<Self>,
     ) -> Result<String, HookError> {
-        if let Some(endpoint) = &request.endpoint {
-            return endpoint_address(endpoint);
-        }
-        match request.backend {
-            Backend::Pod(backend) => pod_address(&backend),
-            Backend::Service(backend) => node_address(&backend),
-            Backend::Endpoint(backend) => endpoint_address(&backend),
-        }
+        request.target().map(backend_addr)
     }
 
     async fn ensure_backend(&self, request: EnsureBackend<Self>) -> Result<StringMap, HookError> {

@@ -51,7 +51,7 @@ fn rejected() -> Vec<(&'static str, Value)> {
             json!({"recordID": "e", "lbInfo": nowhere}),
         ),
         ("validateBackend", json!({"parameters": {"weight": "x"}})),
-        ("generateBackendAddr", pod_address("", 80)),
+        ("generateBackendAddr", pod_address("10.0.0.1", 0)),
         ("ensureBackend", backend(&nowhere, "a", Value::Null)),
         ("listBackends", json!({"recordID": "l", "lbInfo": nowhere})),
     ]

@@ -57,7 +57,7 @@ pub(crate) fn after(defect: Defect, driver: &Driver, request: &HookRequest, repl
         return;
     }
     let is_pod = is_object(request, "podBackend");
-    if defect == Defect::AddrEmptyWithoutIp && is_pod && reply.has_status("Fail") {
+    if defect == Defect::AddrEmptyWithoutIp && is_pod && reply.has_status("Running") {
         let pod = field(request, "/podBackend/pod/status/podIP").and_then(Value::as_str);
         if pod.unwrap_or_default().is_empty() {
             *reply = Reply::succ();

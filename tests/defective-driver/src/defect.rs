@@ -111,7 +111,7 @@ defects! {
     CharsetRefused("charset-refused", "application/json with a charset is a 415", "WIRE-12");
     EmptyMsg("empty-msg",
         "Fail and rejections have an empty msg",
-        "WIRE-13" "VLB-02" "CLB-05" "ELB-04" "VBE-02" "GEN-08" "ENS-08" "RTRY-05");
+        "WIRE-13" "VLB-02" "CLB-05" "ELB-04" "VBE-02" "ENS-08" "RTRY-05");
     MsgMissing("msg-missing", "validateLoadBalancer refuses updates without msg", "WIRE-13");
     // healthz
     HealthzUnhealthy("healthz-unhealthy", "healthz is always false", "HLTH-01");

@@ -1,8 +1,12 @@
 //! The master process: it lives as long as HAProxy, starts a new worker at each reload, and knows the
 //! workers of earlier reloads, which end when their last session does.
 
+#[cfg(test)]
+mod tests;
+
+use super::Layout;
 use super::socket::ask;
-use super::{HaproxyError, Layout};
+use lbcf_driver_sdk::HookError;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -10,7 +14,6 @@ use tokio::time::{Instant, sleep};
 const RELOAD_WITHIN: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(5);
 
-/// The processes of HAProxy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Processes {
     /// How often HAProxy was reloaded, with those that failed.
@@ -21,50 +24,36 @@ pub struct Processes {
     pub old_workers: Vec<u32>,
 }
 
-/// Lists the processes.
-///
-/// # Errors
-/// [`HaproxyError::Unreachable`].
-pub async fn processes(layout: &Layout) -> Result<Processes, HaproxyError> {
-    let response = ask("master", &layout.master_socket(), "show proc").await?;
+pub async fn processes(layout: &Layout) -> Result<Processes, HookError> {
+    let response = ask(&layout.master_socket, "show proc").await?;
     Ok(read_processes(&response))
 }
 
-/// Sends a command to one worker, also to an old one, which has no socket of its own any more.
-pub(super) async fn ask_worker(
-    layout: &Layout,
-    worker: u32,
-    command: &str,
-) -> Result<String, HaproxyError> {
+/// Sends a command to one worker, also to an old one, which has no socket of its own any more. A worker
+/// may end at any time, and then responds nothing.
+pub(super) async fn ask_worker(layout: &Layout, worker: u32, command: &str) -> String {
     let command = format!("@!{worker} {command}");
-    ask("master", &layout.master_socket(), &command).await
+    let response = ask(&layout.master_socket, &command).await;
+    response.unwrap_or_default()
 }
 
-/// Loads the files, and returns when the new worker takes sessions.
-///
-/// # Errors
-/// [`HaproxyError::NotLoaded`], when the previous worker goes on; [`HaproxyError::Unreachable`].
-pub async fn reload(layout: &Layout) -> Result<(), HaproxyError> {
+/// Loads the files, and returns when the new worker takes sessions, or with `false` when HAProxy cannot
+/// load them and goes on with the previous worker.
+pub async fn reload(layout: &Layout) -> Result<bool, HookError> {
     let before = processes(layout).await?;
-    // The response to this command is empty up to HAProxy 2.6, and the master's log since. So the
-    // list of processes tells whether it was successful, in every version.
-    // And where the connection ends too early to tell that it arrived.
-    let _no_response = ask("master", &layout.master_socket(), "reload").await;
+    // The response to this command is empty up to HAProxy 2.6, and the master's log since. So the list of
+    // processes tells whether it was successful, in every version, and where the connection ends early.
+    let _no_response = ask(&layout.master_socket, "reload").await;
     let deadline = Instant::now() + RELOAD_WITHIN;
     loop {
-        match processes(layout).await {
+        let now = processes(layout).await;
+        match now {
             Ok(now) if now.reloads != before.reloads => {
-                let is_new = now.worker.is_some() && now.worker != before.worker;
-                return if is_new {
-                    Ok(())
-                } else {
-                    Err(HaproxyError::NotLoaded)
-                };
+                return Ok(now.worker.is_some() && now.worker != before.worker);
             }
             // The master executes itself again, and responds soon.
-            Ok(_) | Err(_) if Instant::now() < deadline => sleep(POLL).await,
-            Ok(_) => return Err(HaproxyError::NotLoaded),
-            Err(error) => return Err(error),
+            _ if Instant::now() < deadline => sleep(POLL).await,
+            now => return now.map(|_| false),
         }
     }
 }
@@ -77,12 +66,12 @@ fn read_processes(response: &str) -> Processes {
             are_old = line.contains("old workers");
             continue;
         }
-        let mut words = line.split_whitespace();
-        let (pid, kind, reloads) = (words.next(), words.next(), words.next());
+        let words: Vec<_> = line.split_whitespace().collect();
+        let (pid, reloads) = (words.first(), words.get(2));
         let Some(pid) = pid.and_then(|pid| pid.parse().ok()) else {
             continue;
         };
-        match kind {
+        match words.get(1).copied() {
             Some("master") => {
                 processes.reloads = reloads.and_then(|it| it.parse().ok()).unwrap_or_default();
             }
@@ -93,6 +82,3 @@ fn read_processes(response: &str) -> Processes {
     }
     processes
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,5 +1,6 @@
 use super::*;
-use crate::fields::{Attributes, LbSpec, Mode, Number};
+use crate::fields::{Attributes, LbSpec, Mode};
+use std::num::NonZeroU16;
 
 const NAME: &str = "lb-192.0.2.1-80/10.0.0.7-80";
 
@@ -8,15 +9,17 @@ fn address() -> SocketAddr {
 }
 
 fn wanted() -> Balancer {
-    let port = Number::new(80).unwrap_or_default();
     let spec = LbSpec {
         address: [192, 0, 2, 1].into(),
-        port,
+        port: NonZeroU16::MIN.saturating_add(79),
         mode: Mode::Tcp,
     };
-    let mut balancer = Balancer::new("owner".into(), spec, Attributes::default());
-    balancer.servers.insert(address(), Member::default());
-    balancer
+    Balancer {
+        owner: "owner".into(),
+        spec,
+        attributes: Attributes::default(),
+        servers: [(address(), Member::default())].into(),
+    }
 }
 
 fn running() -> RunningServer {
@@ -29,17 +32,23 @@ fn running() -> RunningServer {
     }
 }
 
-fn commands(server: Option<RunningServer>) -> Vec<String> {
-    let mut running = RunningBalancer::default();
-    running
-        .servers
-        .extend(server.map(|server| (address(), server)));
-    repair(&wanted(), &running)
+fn loaded(server: Option<RunningServer>) -> RunningBalancer {
+    RunningBalancer {
+        revision: wanted().revision(),
+        servers: server
+            .map(|server| (address(), server))
+            .into_iter()
+            .collect(),
+    }
+}
+
+fn commands_for(server: Option<RunningServer>) -> Vec<String> {
+    commands(&wanted(), Some(&loaded(server))).unwrap_or_default()
 }
 
 #[test]
 fn nothing_is_done_where_nothing_differs() {
-    assert_eq!(commands(Some(running())), Vec::<String>::new());
+    assert_eq!(commands_for(Some(running())), Vec::<String>::new());
 }
 
 #[test]
@@ -49,13 +58,13 @@ fn a_missing_server_is_added_checked_and_made_ready() {
         format!("enable health {NAME}"),
         format!("set server {NAME} state ready"),
     ];
-    assert_eq!(commands(None), expected);
+    assert_eq!(commands_for(None), expected);
     // The driver ended after the first command.
     let added = RunningServer {
         admin: Admin::Maintenance,
         ..running()
     };
-    assert_eq!(commands(Some(added)), expected[1..]);
+    assert_eq!(commands_for(Some(added)), expected[1..]);
 }
 
 #[test]
@@ -71,7 +80,25 @@ fn what_users_have_changed_is_set_right() {
         format!("set server {NAME} weight 100"),
         format!("set server {NAME} state ready"),
     ];
-    assert_eq!(commands(Some(changed)), expected);
+    assert_eq!(commands_for(Some(changed)), expected);
+}
+
+#[test]
+fn a_server_drains_once_and_then_goes() {
+    let drain = |server| drain("lb-192.0.2.1-80", address(), Some(&loaded(server)));
+    let expected = [format!("set server {NAME} state drain")];
+    assert_eq!(drain(Some(running())), expected);
+    let draining = RunningServer {
+        admin: Admin::Drain,
+        ..running()
+    };
+    assert_eq!(drain(Some(draining)), Vec::<String>::new());
+    assert_eq!(drain(None), Vec::<String>::new());
+    let expected = [
+        format!("set server {NAME} state maint"),
+        format!("del server {NAME}"),
+    ];
+    assert_eq!(remove("lb-192.0.2.1-80", address()), expected);
 }
 
 #[test]
@@ -83,20 +110,18 @@ fn only_servers_that_take_sessions_are_kept_as_somebody_elses() {
         (Admin::Drain, 0),
         (Admin::Maintenance, 0),
     ] {
-        let mut balancer = RunningBalancer::default();
-        balancer
-            .servers
-            .insert(address(), RunningServer { admin, ..running() });
+        let server = RunningServer { admin, ..running() };
+        let balancer = loaded(Some(server));
         assert_eq!(foreign(&wanted, &balancer).len(), kept, "{admin:?}");
-        assert_eq!(repair(&wanted, &balancer), Vec::<String>::new());
+        assert_eq!(commands(&wanted, Some(&balancer)), Some(Vec::new()));
     }
 }
 
 #[test]
 fn another_revision_needs_a_reload() {
-    let mut running = RunningBalancer::default();
-    assert!(needs_reload(&wanted(), None));
-    assert!(needs_reload(&wanted(), Some(&running)));
-    running.revision = wanted().revision();
-    assert!(!needs_reload(&wanted(), Some(&running)));
+    let mut running = loaded(Some(running()));
+    assert!(commands(&wanted(), None).is_none());
+    assert!(commands(&wanted(), Some(&running)).is_some());
+    "rev-0".clone_into(&mut running.revision);
+    assert!(commands(&wanted(), Some(&running)).is_none());
 }

@@ -19,8 +19,7 @@ use lbcf_driver_sdk::request::{
 };
 use lbcf_driver_sdk::webhook::{BackendType, StringMap};
 use lbcf_driver_sdk::{Driver, HookError, Rejection};
-use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
+use std::net::SocketAddr;
 
 /// The driver, which has no state but the client of the cloud.
 #[derive(Debug)]
@@ -92,14 +91,7 @@ impl Driver for MyDriver {
                 backend.port.protocol
             )));
         }
-        let status = backend.pod.status.as_ref();
-        let Some(ip) = status.and_then(|status| status.pod_ip.as_ref()) else {
-            let wait = Duration::from_secs(2);
-            return Err(HookError::running("the pod has no address yet").retry_after(wait));
-        };
-        let port = u16::try_from(port)
-            .map_err(|_| HookError::fail(format!("port {port}: not a number from 1 to 65535")))?;
-        Ok(SocketAddr::new(ip.parse::<IpAddr>()?, port))
+        request.target()?.socket_addr()
     }
 
     /// FILL-IN 4 of 5: registers the backend with these parameters, or updates its parameters.

@@ -2,7 +2,7 @@
 
 use super::{generate, guide, sdk, unused_path};
 use crate::process::{DEADLINE, Running, TempFile, run, skip, text};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -82,13 +82,15 @@ fn shell(folder: &Path, line: &str) -> Command {
     command
 }
 
-/// Runs the commands of the guide, but at a free port of the load balancer; returns the output of all that end.
+/// Runs the commands of the guide, but at a free port of the load balancer; returns the output of all that end. Prints
+/// what it took until the load balancer responded, which is no assertion: machines differ.
 fn follow_the_guide(project: &TempFile) -> String {
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = free.local_addr().unwrap().port().to_string();
     drop(free);
     let mut folder = project.path().parent().unwrap().to_owned();
     let (mut dev, mut printed) = (None, String::new());
+    let begun = Instant::now();
     for line in guide::commands() {
         let line = line.replace("8888", &port);
         if let Some(name) = line.strip_prefix("cd ") {
@@ -99,6 +101,11 @@ fn follow_the_guide(project: &TempFile) -> String {
         } else if line.starts_with("curl ") {
             let output = responds(|| shell(&folder, &line));
             assert!(output.contains("\"pod\":\"my-web-server-"), "{output}");
+            let seconds = begun.elapsed().as_secs();
+            let _ = writeln!(
+                std::io::stderr(),
+                "from `lbcf new` to the response: {seconds} s"
+            );
         } else {
             printed += &passes(|| shell(&folder, &line));
         }

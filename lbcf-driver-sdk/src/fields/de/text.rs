@@ -3,6 +3,7 @@
 use super::list::Items;
 use super::{Problem, Recorder, is_json_list, word};
 use crate::fields::kind::Kind;
+use crate::fields::number;
 use crate::fields::problem::What;
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Expected, VariantAccess, Visitor};
 use std::cell::Cell;
@@ -74,6 +75,7 @@ impl<'a, 'de> Text<'a, 'de> {
         if let Some(words) = own_words(visitor) {
             return Problem::value(format!("not {words}"));
         }
+        let (min, max) = number::bounds(&visitor.to_string()).unwrap_or((min, max));
         let (min, but) = match (is_nonzero(visitor), min) {
             (true, 0) => (1, ""),
             (true, _) => (min, " other than 0"),
@@ -384,6 +386,9 @@ fn is_decimal(text: &str) -> bool {
 }
 
 fn integer(min: i128, max: u128, visitor: &dyn Expected) -> Kind {
+    if let Some((min, max)) = number::bounds(&visitor.to_string()) {
+        return Kind::Integer { min, max };
+    }
     let min = if min == 0 && is_nonzero(visitor) {
         1
     } else {
@@ -440,6 +445,7 @@ fn own_words(visitor: &dyn Expected) -> Option<String> {
     let is_serdes = is_serdes.contains(&words.as_str()) || is_number(&words);
     let is_derived = [
         "a nonzero ",
+        number::BOUNDED,
         "struct ",
         "tuple struct ",
         "enum ",

@@ -1,6 +1,6 @@
 //! Schemas of types.
 
-use crate::fields::{DriverSchemas, Json, Kind, Schema, duration};
+use crate::fields::{DriverSchemas, Json, Kind, Number, Schema, duration};
 use crate::webhook::StringMap;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -90,6 +90,7 @@ struct Everything {
     vpc: Scheme,
     listener_port: NonZeroU16,
     signed: NonZeroI8,
+    interval: Number<100, 3000>,
     #[serde(default)]
     weight: Percent,
     fraction: Option<f32>,
@@ -132,6 +133,7 @@ fn each_field_has_a_kind_and_may_be_required() {
             "vpcID: one of internal, internet, required = aaa = zzz",
             "listenerPort: a number from 1 to 65535, required",
             "signed: a number from -128 to 127, required",
+            "interval: a number from 100 to 3000, required",
             "weight: a number from 0 to 255",
             "fraction: a number such as 1 or 0.25",
             "isOn: true or false, required",

@@ -1,7 +1,7 @@
 //! One field of each type: the texts that it accepts, and the messages about others.
 
 use super::map;
-use crate::fields::{Json, duration, read, write};
+use crate::fields::{Json, Number, duration, read, write};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -88,6 +88,24 @@ fn other_notations_of_integers_are_refused_with_the_plain_one() {
         "not a number from -32768 to 32767 in plain digits: write -80",
     );
     not::<NonZeroU16>(&["00"], "not a number from 1 to 65535");
+}
+
+#[test]
+fn numbers_keep_their_bounds() {
+    type Weight = Number<1, 256, 100>;
+    is("1", Weight::new(1).unwrap());
+    is("256", Weight::new(256).unwrap());
+    not::<Weight>(
+        &["0", "257", "-1", "8o", "4294967296"],
+        "not a number from 1 to 256",
+    );
+    not::<Weight>(
+        &["+80", "080"],
+        "not a number from 1 to 256 in plain digits: write 80",
+    );
+    assert_eq!((Weight::new(0), Weight::new(257)), (None, None));
+    assert_eq!(Weight::default().to_string(), "100");
+    assert_eq!(Number::<5, 9>::default().get(), 5);
 }
 
 #[test]
