@@ -39,7 +39,7 @@ pub struct Numbers {
 struct Reserved {
     /// The numbers of the reserved cells.
     numbers: Vec<u16>,
-    /// Hold the reservations until the end of the run.
+    /// Hold the reservations until this is dropped.
     locks: Vec<File>,
     /// The number of reserved cells.
     cells: usize,
@@ -149,6 +149,16 @@ const fn first_cell(range: &RangeInclusive<u16>) -> u16 {
 
 const fn cells(range: &RangeInclusive<u16>) -> u16 {
     *range.end() / CELL - first_cell(range) + 1
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        // A child process inherits the open files until it executes its program; without an explicit
+        // unlock the reservations would last that long.
+        for lock in &self.locks {
+            let _ = lock.unlock();
+        }
+    }
 }
 
 /// Opened for reading where it exists: it may belong to another user.

@@ -1,20 +1,20 @@
 use super::*;
 use std::collections::BTreeSet;
+use tempfile::TempDir;
 
-/// With reservations of their own: those of a test, which runs in a thread of its name.
-fn numbers(range: RangeInclusive<u16>, seed: u64, is_local: bool) -> Numbers {
-    let thread = std::thread::current();
-    let test = thread.name().unwrap_or_default().rsplit("::").next();
-    let folder = format!(
-        "lbcf-numbers-{}-{}",
-        std::process::id(),
-        test.unwrap_or_default()
-    );
-    let folder = std::env::temp_dir().join(folder);
-    std::fs::create_dir_all(&folder).unwrap();
-    Numbers {
-        folder,
-        ..Numbers::new(Some(range), seed, 117, is_local)
+/// The lock files of a test, which no other test uses.
+struct Machine(TempDir);
+
+impl Machine {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn numbers(&self, range: RangeInclusive<u16>, seed: u64, is_local: bool) -> Numbers {
+        Numbers {
+            folder: self.0.path().to_owned(),
+            ..Numbers::new(Some(range), seed, 117, is_local)
+        }
     }
 }
 
@@ -38,8 +38,9 @@ fn the_default_is_outside_of_the_ephemeral_ports() {
 
 #[test]
 fn the_same_seed_takes_the_same_numbers_and_none_twice() {
+    let machine = Machine::new();
     let all = |seed| -> Vec<u16> {
-        let numbers = numbers(1_000..=5_999, seed, false);
+        let numbers = machine.numbers(1_000..=5_999, seed, false);
         let of_check = |check| (0..OF_CHECK).map(move |nth| (check, nth));
         let order = (0..117).flat_map(of_check);
         order.map(|(check, nth)| numbers.take(check, nth)).collect()
@@ -59,7 +60,8 @@ fn the_same_seed_takes_the_same_numbers_and_none_twice() {
 
 #[test]
 fn concurrent_runs_take_different_numbers() {
-    let [one, other] = [0; 2].map(|_| numbers(4_000..=4_399, 3, false));
+    let machine = Machine::new();
+    let [one, other] = [0; 2].map(|_| machine.numbers(4_000..=4_399, 3, false));
     // Alternately, as they run.
     let mut taken = BTreeSet::new();
     for nth in 0..60 {
@@ -68,14 +70,31 @@ fn concurrent_runs_take_different_numbers() {
     }
     assert!(taken.iter().all(|number| (4_000..=4_399).contains(number)));
     drop(one);
-    let next = numbers(4_000..=4_399, 3, false).take(0, 0);
+    let next = machine.numbers(4_000..=4_399, 3, false).take(0, 0);
     assert!(taken.contains(&next), "what was reserved is free again");
 }
 
 #[test]
+fn a_process_that_is_being_started_does_not_keep_what_a_run_had_reserved() {
+    let machine = Machine::new();
+    let one = machine.numbers(4_000..=4_399, 3, false);
+    let taken = one.take(0, 0);
+    // As the child process has them until it executes its program.
+    let inherited: Vec<File> = lock(&one.reserved)
+        .locks
+        .iter()
+        .map(|file| file.try_clone().unwrap())
+        .collect();
+    drop(one);
+    assert_eq!(machine.numbers(4_000..=4_399, 3, false).take(0, 0), taken);
+    drop(inherited);
+}
+
+#[test]
 fn a_small_range_that_others_use_up_still_has_numbers() {
-    let one = numbers(5_000..=5_003, 1, false);
-    let other = numbers(5_000..=5_003, 1, false);
+    let machine = Machine::new();
+    let one = machine.numbers(5_000..=5_003, 1, false);
+    let other = machine.numbers(5_000..=5_003, 1, false);
     for nth in 0..20 {
         assert!((5_000..=5_003).contains(&one.take(0, nth)));
         assert!((5_000..=5_003).contains(&other.take(116, nth)));
@@ -88,8 +107,9 @@ fn ports_in_use_are_not_taken_for_a_driver_on_this_machine() {
     let busy = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = busy.local_addr().unwrap().port();
     let range = port.saturating_sub(20)..=port;
-    let local = numbers(range.clone(), 0, true);
-    let remote = numbers(range, 0, false);
+    let machine = Machine::new();
+    let local = machine.numbers(range.clone(), 0, true);
+    let remote = machine.numbers(range, 0, false);
     let all = |numbers: &Numbers| -> BTreeSet<u16> {
         (0..21 * 4).map(|nth| numbers.take(0, nth)).collect()
     };
