@@ -26,6 +26,13 @@ fn call(dev: &Running, part: &str) -> Value {
     }
 }
 
+/// Where the driver listens.
+fn driver_addr(dev: &Running) -> String {
+    let driver = dev.line_with("driver      http://");
+    let addr = driver.split("http://").nth(1).unwrap();
+    addr.split(',').next().unwrap().to_owned()
+}
+
 fn load_balancer(port: &str) -> String {
     let manifest = std::fs::read_to_string(example("20-load-balancer-new.yaml")).unwrap();
     manifest.replace("\"80\"", &format!("{port:?}"))
@@ -45,9 +52,7 @@ fn calls_are_shown_and_the_end_leaves_nothing() {
             args.extend(["--apply", path]);
         }
         let dev = Running::start(&args);
-        let driver = dev.line_with("driver      http://");
-        let addr = driver.split("http://").nth(1).unwrap();
-        let addr = addr.split(',').next().unwrap().to_owned();
+        let addr = driver_addr(&dev);
         let kubeconfig = dev.line_with("export KUBECONFIG=");
         let kubeconfig = kubeconfig.split('=').nth(1).unwrap().to_owned();
         assert!(Path::new(&kubeconfig).exists());
@@ -78,6 +83,7 @@ fn the_driver_is_started_again_and_manifests_are_applied_again_when_they_change(
     let paths = [&*namespace, &*driver, manifest.as_str()].join(",");
     let watch = ["--watch", program.as_str(), "--apply", &paths];
     let dev = Running::start(&[&["dev", "--exec", DRIVER][..], &watch].concat());
+    let addr = driver_addr(&dev);
     let refused = dev.line_with("refused ");
     let named = "LoadBalancer my-namespace/my-load-balancer-1: ";
     assert!(
@@ -89,9 +95,9 @@ fn the_driver_is_started_again_and_manifests_are_applied_again_when_they_change(
     dev.line_with("applied     LoadBalancer my-namespace/my-load-balancer-1");
     std::fs::write(program.path(), "22").unwrap();
     dev.line_with("restart ");
-    // The new process; the mock has written its URL.
-    dev.line_with("http://127.0.0.1:");
+    // Once the new process listens.
     dev.line_with("applied     LoadBalancer my-namespace/my-load-balancer-1");
+    assert!(TcpStream::connect(&addr).is_ok());
     std::fs::write(manifest.path(), "a: [").unwrap();
     let error = dev.line_with("error ");
     assert!(error.contains("lb.yaml"), "{error}");

@@ -1,5 +1,6 @@
 //! Runs `lbcf` as a process.
 
+use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -35,7 +36,21 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 /// A running command, killed when this is dropped.
 pub(crate) struct Running {
     child: Child,
-    lines: mpsc::Receiver<String>,
+    lines: mpsc::Receiver<Line>,
+    /// Lines of one stream that arrived while a line of the other one was waited for.
+    unread: RefCell<Vec<Line>>,
+}
+
+/// Lines have an order within a stream only: two threads read them.
+struct Line {
+    stream: Stream,
+    text: String,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Stream {
+    Stdout,
+    Stderr,
 }
 
 impl Running {
@@ -50,23 +65,34 @@ impl Running {
             .spawn()
             .unwrap();
         let (sender, lines) = mpsc::channel();
-        forward(child.stdout.take().unwrap(), sender.clone());
-        forward(child.stderr.take().unwrap(), sender);
-        Self { child, lines }
+        let stdout = child.stdout.take().unwrap();
+        forward(stdout, Stream::Stdout, sender.clone());
+        forward(child.stderr.take().unwrap(), Stream::Stderr, sender);
+        Self {
+            child,
+            lines,
+            unread: RefCell::default(),
+        }
     }
 
-    /// Reads stdout and stderr until a line contains `text`, and returns that line.
+    /// Waits for a line of stdout or stderr with this text, and returns it. What its stream has before it counts as
+    /// read; lines of the other stream may still be asked for.
     pub(crate) fn line_with(&self, text: &str) -> String {
         let deadline = Instant::now() + DEADLINE;
+        let mut unread = self.unread.borrow_mut();
+        let mut found = unread.iter().position(|line| line.text.contains(text));
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let line = self
-                .lines
-                .recv_timeout(left)
-                .unwrap_or_else(|_| panic!("no line contains {text:?}"));
-            if line.contains(text) {
-                return line;
+            if let Some(at) = found {
+                let line = unread.remove(at);
+                let mut position = 0..;
+                unread.retain(|other| position.next() >= Some(at) || other.stream != line.stream);
+                return line.text;
             }
+            let left = deadline.saturating_duration_since(Instant::now());
+            let line = self.lines.recv_timeout(left);
+            let line = line.unwrap_or_else(|_| panic!("no line contains {text:?}"));
+            found = line.text.contains(text).then_some(unread.len());
+            unread.push(line);
         }
     }
 
@@ -99,7 +125,8 @@ impl Running {
             std::thread::sleep(Duration::from_millis(10));
         };
         // The pipes close with the process, which ends the channel.
-        (code, self.lines.iter().collect())
+        let lines = self.unread.take().into_iter().chain(self.lines.iter());
+        (code, lines.map(|line| line.text).collect())
     }
 }
 
@@ -110,10 +137,10 @@ impl Drop for Running {
     }
 }
 
-fn forward(from: impl Read + Send + 'static, to: mpsc::Sender<String>) {
+fn forward(from: impl Read + Send + 'static, stream: Stream, to: mpsc::Sender<Line>) {
     std::thread::spawn(move || {
-        for line in BufReader::new(from).lines().map_while(Result::ok) {
-            if to.send(line).is_err() {
+        for text in BufReader::new(from).lines().map_while(Result::ok) {
+            if to.send(Line { stream, text }).is_err() {
                 break;
             }
         }
