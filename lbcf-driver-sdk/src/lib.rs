@@ -46,8 +46,7 @@
 //!         Ok(())
 //!     }
 //!     async fn generate_backend_addr(&self, r: GenerateBackendAddr<Self>) -> Result<String, HookError> {
-//!         let target = r.target()?;
-//!         Ok(format!("{}:{}", target.host, target.port))
+//!         Ok(r.target()?.socket_addr()?.to_string())
 //!     }
 //!     async fn ensure_backend(&self, r: EnsureBackend<Self>) -> Result<StringMap, HookError> {
 //!         println!("{} joins {}", r.backend_addr, r.lb_info.id);

@@ -34,8 +34,8 @@ pub async fn replace_file(path: impl Into<PathBuf>, content: impl Into<Vec<u8>>)
     .await
 }
 
-/// Removes a file. One that does not exist is removed already. When this returns, it does not come back
-/// with a crash of the machine.
+/// Removes a file, and succeeds if there is none. When this returns, a crash of the machine does not bring
+/// the file back.
 ///
 /// # Errors
 /// Those of the file system.
@@ -55,7 +55,7 @@ fn sync_folder_of(path: &Path) -> io::Result<()> {
     fs::File::open(folder)?.sync_all()
 }
 
-/// A disk may take long, and other webhooks must be answered meanwhile.
+/// A disk may be slow, and the runtime's threads must go on responding to other calls.
 async fn off_the_runtime(work: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<()> {
     spawn_blocking(work).await.map_err(io::Error::other)?
 }
@@ -63,7 +63,7 @@ async fn off_the_runtime(work: impl FnOnce() -> io::Result<()> + Send + 'static)
 /// Reloads of a process, one at a time, each shared by all calls that wait for one.
 ///
 /// A reload starts a process and reads every file. With this, a hundred load balancers that are created
-/// at once cost two reloads, the one that was under way and one more, and not a hundred.
+/// at once cost two reloads instead of a hundred: the one in progress, and one for all others.
 ///
 /// ```
 /// # async fn example() {

@@ -21,11 +21,11 @@ use tokio::net::TcpListener;
 /// The conformance kit's observer of the driver for HAProxy
 #[derive(Debug, Parser)]
 struct Args {
-    /// Where it listens
+    /// Address to serve the observer on
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:19191")]
     listen: SocketAddr,
 
-    /// The driver's folder
+    /// Folder that the driver was started with
     #[arg(long, env = "HAPROXY_DIR", value_name = "FOLDER")]
     dir: PathBuf,
 }
@@ -99,8 +99,8 @@ fn read(layout: &Layout, lb_info: &StringMap) -> Result<Balancer, Failure> {
     found.ok_or_else(|| failure("no such load balancer"))
 }
 
-/// A reload that has read the files forgets a server that is added before it ends. So whoever adds one by
-/// hand looks whether it is still there when no reload has begun meanwhile.
+/// Adds a server as a user would, and again if a reload has dropped it: HAProxy forgets servers that are
+/// added while a reload is in progress.
 async fn foreign(layout: State<Layout>, change: Json<Change>) -> Result<(), Failure> {
     let mut wanted = read(&layout, &change.lb_info)?;
     wanted.servers = [(change.addr, Member::default())].into();
@@ -109,11 +109,11 @@ async fn foreign(layout: State<Layout>, change: Json<Change>) -> Result<(), Fail
         let mut running = runtime::balancer(&layout, &wanted.name())
             .await
             .map_err(failure)?;
-        // Whatever file HAProxy has loaded: only the server matters.
+        // The server is added whether or not HAProxy has loaded the current file.
         if let Some(running) = &mut running {
             running.revision = wanted.revision();
         }
-        let commands = plan::commands(&wanted, running.as_ref())
+        let commands = plan::commands(&wanted, running.as_ref(), None)
             .ok_or_else(|| failure("HAProxy has not loaded the load balancer"))?;
         runtime::execute(&layout, &commands)
             .await

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 const RETRY: Duration = Duration::from_secs(1);
 
 impl HaproxyDriver {
-    /// Removes a server that drains if it may go. Until then the result is `Running`.
+    /// Removes a draining server that has no sessions; `Running` while it has some within the limit.
     pub(crate) async fn drain(
         &self,
         name: &str,

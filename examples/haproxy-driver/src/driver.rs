@@ -59,13 +59,15 @@ impl HaproxyDriver {
         self.find(lb_info)?.or_fail(gone)
     }
 
-    /// Writes the file, after `haproxy -c` has accepted it if its structure differs, and lets HAProxy
-    /// follow. `changes` is free during a reload, as others may wait for the same one.
+    /// Writes the file, after `haproxy -c` has accepted it if its structure differs, then changes `server`
+    /// (all servers if `None`) in HAProxy, or reloads it. Releases `changes` before a reload, so that other
+    /// calls can share it.
     async fn put(
         &self,
         changes: MutexGuard<'_, ()>,
         old: Option<&Balancer>,
         wanted: &Balancer,
+        server: Option<SocketAddr>,
         dry_run: bool,
     ) -> Result<(), HookError> {
         if old.is_none_or(|old| old.revision() != wanted.revision()) {
@@ -77,7 +79,7 @@ impl HaproxyDriver {
         // First the file: should HAProxy end now, it starts with it.
         config::write(&self.layout, wanted).await?;
         let running = runtime::balancer(&self.layout, &wanted.name()).await?;
-        if let Some(commands) = plan::commands(wanted, running.as_ref()) {
+        if let Some(commands) = plan::commands(wanted, running.as_ref(), server) {
             return runtime::execute(&self.layout, &commands).await;
         }
         drop(changes);
@@ -85,7 +87,7 @@ impl HaproxyDriver {
             return Ok(());
         }
         if old.is_none() {
-            // It would stand in the way of all others.
+            // No reload would succeed while this file is there.
             let _changes = self.changes.lock().await;
             config::remove(&self.layout, wanted.listener()).await?;
         }
@@ -137,7 +139,7 @@ impl Driver for HaproxyDriver {
             Some(old) => wanted.servers.clone_from(&old.servers),
             None => self.check_listener(listener).await?,
         }
-        let put = self.put(changes, old.as_ref(), &wanted, request.dry_run);
+        let put = self.put(changes, old.as_ref(), &wanted, None, request.dry_run);
         put.await?;
         Ok(wanted.info())
     }
@@ -150,7 +152,7 @@ impl Driver for HaproxyDriver {
         let old = self.get(&request.lb_info)?;
         let mut wanted = old.clone();
         wanted.attributes = request.attributes;
-        let put = self.put(changes, Some(&old), &wanted, request.dry_run);
+        let put = self.put(changes, Some(&old), &wanted, None, request.dry_run);
         put.await
     }
 
@@ -206,7 +208,8 @@ impl Driver for HaproxyDriver {
             record_id: Some(request.record_id),
         };
         wanted.servers.insert(request.backend_addr, member);
-        let put = self.put(changes, Some(&old), &wanted, request.dry_run);
+        let (dry_run, server) = (request.dry_run, Some(request.backend_addr));
+        let put = self.put(changes, Some(&old), &wanted, server, dry_run);
         put.await?;
         Ok(StringMap::new())
     }
@@ -225,7 +228,7 @@ impl Driver for HaproxyDriver {
         // First the file: should HAProxy end now, it starts without the server.
         config::write(&self.layout, &wanted).await?;
         let running = runtime::balancer(&self.layout, &name).await?;
-        // Before a reload can take it for a server that somebody has added by hand.
+        // Before `changes` is released: a reload keeps servers that take sessions and have no file entry.
         runtime::execute(&self.layout, &plan::drain(&name, address, running.as_ref())).await?;
         drop(changes);
         let limit = parameters.unwrap_or_default().drain_seconds.get();

@@ -23,7 +23,7 @@ pub struct RunningServer {
     pub target: SocketAddr,
     /// The configured weight, not the effective one.
     pub weight: u32,
-    /// As somebody has set it; health is another matter.
+    /// As set by commands, not by health checks.
     pub admin: Admin,
     /// Seconds since the last change of its state.
     pub changed_seconds_ago: u64,
@@ -39,11 +39,18 @@ pub enum Admin {
     Maintenance,
 }
 
-/// What makes HAProxy run a load balancer as its file says; none if only a reload does. Servers that the
-/// file does not have are left alone: they are draining, or somebody else has added them.
-pub fn commands(wanted: &Balancer, running: Option<&RunningBalancer>) -> Option<Vec<String>> {
+/// The commands that make HAProxy run a load balancer as its file says; none if only a reload does. With
+/// `only`, those for one server: HAProxy may refuse another one. Servers that the file does not have are
+/// left alone: they are draining, or were added by hand.
+pub fn commands(
+    wanted: &Balancer,
+    running: Option<&RunningBalancer>,
+    only: Option<SocketAddr>,
+) -> Option<Vec<String>> {
     let running = running.filter(|running| running.revision == wanted.revision())?;
-    let servers = wanted.servers.iter().flat_map(|(address, member)| {
+    let servers = wanted.servers.iter();
+    let servers = servers.filter(|(address, _)| only.is_none_or(|only| only == **address));
+    let servers = servers.flat_map(|(address, member)| {
         register(wanted, *address, member, running.servers.get(address))
     });
     Some(servers.collect())
@@ -98,8 +105,8 @@ pub fn remove(name: &str, address: SocketAddr) -> [String; 2] {
     ["set server {} state maint", "del server {}"].map(|command| command.replace("{}", &server))
 }
 
-/// The servers that somebody else has added to HAProxy. A reload would forget them, so they are written
-/// to the file before it.
+/// The servers that were added to HAProxy by hand. A reload would forget them, so the driver writes them to
+/// the file first.
 pub fn foreign(wanted: &Balancer, running: &RunningBalancer) -> BTreeMap<SocketAddr, Member> {
     let servers = running.servers.iter().filter(|(address, server)| {
         server.admin == Admin::Ready && !wanted.servers.contains_key(*address)

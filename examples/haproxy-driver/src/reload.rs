@@ -19,7 +19,7 @@ impl HaproxyDriver {
         self.reloads.join(reload).await
     }
 
-    /// Writes servers that somebody added by hand to the files, because the new worker knows only those.
+    /// Writes servers that were added by hand to the files, because the new worker knows only those.
     async fn keep_foreign_servers(&self) -> Result<(), HookError> {
         let running = runtime::balancers(&self.layout).await?;
         for mut balancer in config::read_all(&self.layout)? {

@@ -1,5 +1,5 @@
-//! What goes on without calls: HAProxy is started when it is not there, and what somebody else has changed
-//! in HAProxy or in its files is repaired.
+//! What the driver does without a call: it starts HAProxy when HAProxy is gone, and repairs changes that
+//! users made to HAProxy or to its files.
 
 use crate::HaproxyDriver;
 use crate::balancer::Balancer;
@@ -18,8 +18,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 const REPAIR_EVERY: Duration = Duration::from_secs(5);
 
 impl HaproxyDriver {
-    /// Runs until the driver ends. With `start`, HAProxy is started where none runs: one that an earlier
-    /// driver started, or somebody else, is adopted. It is not ended with the driver.
+    /// Runs until the driver ends. With `start`, it starts HAProxy unless one runs with this folder, which
+    /// it adopts. HAProxy goes on when the driver ends.
     pub async fn keep_up(self, start: bool) {
         let mut child = None;
         let mut repaired = Instant::now();
@@ -47,11 +47,11 @@ impl HaproxyDriver {
                 let running = running.remove(&wanted.name());
                 match self.repair_one(&wanted, running.as_ref()).await {
                     Ok(is_loaded) => needs_reload |= !is_loaded,
-                    // It must not stop the others.
+                    // The other load balancers are repaired all the same.
                     Err(error) => tracing::warn!(%error, "a load balancer cannot be repaired now"),
                 }
             }
-            // What is left and is one of ours has no file any more.
+            // Load balancers of the driver that are left here have no file any more.
             needs_reload || running.values().any(|it| !it.revision.is_empty())
         };
         if needs_reload && !self.reload().await? {
@@ -68,7 +68,7 @@ impl HaproxyDriver {
     ) -> Result<bool, HookError> {
         // Users may have changed the file.
         config::write(&self.layout, wanted).await?;
-        let Some(commands) = plan::commands(wanted, running) else {
+        let Some(commands) = plan::commands(wanted, running, None) else {
             return Ok(false);
         };
         runtime::execute(&self.layout, &commands).await?;
@@ -77,13 +77,13 @@ impl HaproxyDriver {
 }
 
 async fn start_if_gone(layout: &Layout, child: &mut Option<Child>) -> io::Result<()> {
-    // One that does not listen yet is no reason to start another one.
+    // The process that was started may not listen yet.
     if let Some(started) = child
         && started.try_wait()?.is_none()
     {
         return Ok(());
     }
-    // One that was stopped accepts the connection and does not respond: it is there, and not replaced.
+    // A stopped HAProxy (SIGSTOP) accepts connections without responding. It still runs, so keep it.
     if UnixStream::connect(&layout.master_socket).await.is_ok() {
         return Ok(());
     }

@@ -10,3 +10,4 @@
 mod drain;
 mod haproxy;
 mod rollout;
+mod upkeep;

@@ -42,7 +42,7 @@ use std::fmt;
 pub struct Number<const MIN: u32, const MAX: u32, const DEFAULT: u32 = MIN>(u32);
 
 impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> Number<MIN, MAX, DEFAULT> {
-    /// Bounds that are the wrong way round leave no default either.
+    /// Evaluated at compile time, so that invalid bounds and defaults do not compile.
     const VALID_DEFAULT: u32 = {
         assert!(MIN <= DEFAULT && DEFAULT <= MAX, "DEFAULT is out of bounds");
         DEFAULT
@@ -51,7 +51,7 @@ impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> Number<MIN, MAX, DEFAUL
     /// The number, `None` out of bounds.
     #[must_use]
     pub fn new(number: u32) -> Option<Self> {
-        // Fields that are read but have no use for the default are checked, too.
+        // Checks the bounds of required fields, too, which never use the default.
         let _ = Self::VALID_DEFAULT;
         (MIN..=MAX).contains(&number).then_some(Self(number))
     }

@@ -56,7 +56,7 @@ async fn callers_that_come_during_a_reload_share_the_next_one() {
     for caller in callers {
         assert!(caller.await.unwrap());
     }
-    // One that had begun, and one for all who came meanwhile.
+    // The reload in progress, and one for all callers that came during it.
     assert_eq!(reloads.load(Ordering::SeqCst), 2);
 }
 

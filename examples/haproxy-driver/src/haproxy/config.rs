@@ -31,8 +31,8 @@ pub fn prepare(layout: &Layout) -> io::Result<()> {
     std::fs::write(&layout.base, text)
 }
 
-/// The load balancer that listens there, if it has a file. One that nobody can understand is an error: it
-/// is never overwritten.
+/// The load balancer with this listener, if it has a file. A file that cannot be parsed is an error, and the
+/// driver never overwrites it.
 pub fn read(layout: &Layout, listener: SocketAddr) -> Result<Option<Balancer>, HookError> {
     read_file(&path(layout, &name(listener)))
 }

@@ -36,7 +36,7 @@ async fn query(
     Ok(read_running(&stat, &state))
 }
 
-/// Executes commands, one after the other, up to the first one that HAProxy refuses.
+/// Executes commands in order, and stops at the first that HAProxy refuses.
 pub async fn execute(layout: &Layout, commands: &[String]) -> Result<(), HookError> {
     for command in commands {
         let response = ask(&layout.runtime_socket, command).await?;

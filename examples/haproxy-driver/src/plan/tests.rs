@@ -43,7 +43,7 @@ fn loaded(server: Option<RunningServer>) -> RunningBalancer {
 }
 
 fn commands_for(server: Option<RunningServer>) -> Vec<String> {
-    commands(&wanted(), Some(&loaded(server))).unwrap_or_default()
+    commands(&wanted(), Some(&loaded(server)), None).unwrap_or_default()
 }
 
 #[test]
@@ -65,6 +65,17 @@ fn a_missing_server_is_added_checked_and_made_ready() {
         ..running()
     };
     assert_eq!(commands_for(Some(added)), expected[1..]);
+}
+
+#[test]
+fn a_call_for_one_server_sends_no_commands_for_others() {
+    let mut wanted = wanted();
+    let other = ([10, 0, 0, 8], 80).into();
+    wanted.servers.insert(other, Member::default());
+    let commands = commands(&wanted, Some(&loaded(None)), Some(other)).unwrap_or_default();
+    assert_eq!(commands.len(), 3);
+    let of_other = |command: &String| command.contains("10.0.0.8-80");
+    assert!(commands.iter().all(of_other), "{commands:?}");
 }
 
 #[test]
@@ -102,7 +113,7 @@ fn a_server_drains_once_and_then_goes() {
 }
 
 #[test]
-fn only_servers_that_take_sessions_are_kept_as_somebody_elses() {
+fn only_servers_that_take_sessions_are_kept_as_added_by_hand() {
     let mut wanted = wanted();
     wanted.servers.clear();
     for (admin, kept) in [
@@ -113,15 +124,15 @@ fn only_servers_that_take_sessions_are_kept_as_somebody_elses() {
         let server = RunningServer { admin, ..running() };
         let balancer = loaded(Some(server));
         assert_eq!(foreign(&wanted, &balancer).len(), kept, "{admin:?}");
-        assert_eq!(commands(&wanted, Some(&balancer)), Some(Vec::new()));
+        assert_eq!(commands(&wanted, Some(&balancer), None), Some(Vec::new()));
     }
 }
 
 #[test]
 fn another_revision_needs_a_reload() {
     let mut running = loaded(Some(running()));
-    assert!(commands(&wanted(), None).is_none());
-    assert!(commands(&wanted(), Some(&running)).is_some());
+    assert!(commands(&wanted(), None, None).is_none());
+    assert!(commands(&wanted(), Some(&running), None).is_some());
     "rev-0".clone_into(&mut running.revision);
-    assert!(commands(&wanted(), Some(&running)).is_none());
+    assert!(commands(&wanted(), Some(&running), None).is_none());
 }

@@ -21,7 +21,7 @@ const SOON: Duration = Duration::from_secs(2);
 pub struct Target<'a> {
     /// An IP address; of an endpoint also a domain name.
     pub host: &'a str,
-    /// Never 0.
+    /// The port of the pod, node or endpoint, 1 to 65535.
     pub port: u16,
     /// TCP where none was given.
     pub protocol: Protocol,
