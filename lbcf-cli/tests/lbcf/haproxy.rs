@@ -58,7 +58,7 @@ fn processes_with(part: &str) -> Vec<(u32, String)> {
     found
 }
 
-/// HAProxy's folder. Whatever runs with it is killed on drop, in case that the test has failed.
+/// HAProxy's folder. Processes whose command names it are killed on drop: a test that fails leaves them running.
 struct Folder(TempFile);
 
 impl Drop for Folder {
