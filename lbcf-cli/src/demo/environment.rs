@@ -14,7 +14,7 @@ use lbcf_conformance::observer::Observer;
 use lbcf_conformance::transport::{Settings, Transport};
 use lbcf_controller::{Backoff, Options};
 use mock_driver::cli::Profile as MockProfile;
-use mock_driver::{Cloud, MockOptions, MockServer, Traffic, TrafficOptions};
+use mock_driver::{Cloud, FaultTable, MockOptions, MockServer, Traffic, TrafficOptions};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -122,6 +122,11 @@ impl DemoEnvironment {
 
     pub(super) const fn has_mock(&self) -> bool {
         self.mock.is_some()
+    }
+
+    /// The fault rules of the mock.
+    pub(super) fn faults(&self) -> Option<&FaultTable> {
+        self.mock.as_ref().map(|mock| mock.cloud.faults())
     }
 
     /// The cloud whose load balancers forward to the pods, if they do.

@@ -150,7 +150,7 @@ impl TourStep {
                 scenario.profile.static_load_balancer
             ),
             Self::LeftOver => {
-                "a user deletes their records by force while the driver is down: the audit finds the addresses in the cloud and removes them"
+                "a user deletes their records by force while the driver cannot deregister: the audit finds the addresses in the cloud and removes them when it can"
                     .into()
             }
             Self::Bind => {

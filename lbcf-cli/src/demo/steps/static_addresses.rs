@@ -1,11 +1,14 @@
 //! Static addresses on another load balancer; and what is left over when a user removes a
-//! finalizer while the driver is down, which the audit finds by listBackends.
+//! finalizer while the driver cannot deregister, which the audit finds by listBackends.
 
-use super::{LBD, LBD_NAMESPACE, NO_MOCK, StepOutcome, StepResult, since};
+use super::{LBD, LBD_NAMESPACE, NO_MOCK, StepOutcome, StepResult};
 use crate::demo::kubectl::{NAMESPACE, STATIC_GROUP};
 use crate::demo::scenario::Scenario;
 use crate::waiting::until;
-use lbcf_controller::api::{BackendGroup, BackendRecord, LoadBalancer, LoadBalancerDriver};
+use lbcf_controller::api::{
+    BackendGroup, BackendRecord, Conditions, LoadBalancer, LoadBalancerDriver, condition_types,
+};
+use mock_driver::{FailFault, FaultAction, FaultMatch, FaultRule, Glob};
 use serde_json::{Value, json};
 
 const LB: &str = "my-load-balancer-2";
@@ -27,24 +30,20 @@ pub(super) async fn register(scenario: &mut Scenario<'_>) -> StepResult {
 }
 
 pub(super) async fn left_over(scenario: &mut Scenario<'_>) -> StepResult {
-    if !scenario.environment.has_mock() {
+    let Some(faults) = scenario.environment.faults() else {
         return Ok(StepOutcome::Skipped(NO_MOCK));
-    }
-    scenario.print_note("the driver stops")?;
-    scenario.environment.stop_driver().await;
+    };
+    let rule = deregistration_fails();
+    let endpoint = format!("{}/_mock/faults", scenario.environment.driver_url);
+    scenario.print_command(format!("curl {endpoint} -d '{}'", json!(rule)))?;
+    let rule = faults.add(rule)?;
     scenario.print_command(format!("kubectl delete bg -n {NAMESPACE} {BG}"))?;
     scenario
         .kubectl
         .delete::<BackendGroup>(NAMESPACE, BG)
         .await?;
     remove_finalizers(scenario).await?;
-    scenario.print_note("the driver starts again")?;
-    scenario.environment.start_driver().await?;
-    if targets(scenario).await? != ADDRESSES.len() {
-        return Err("the addresses are not left over".to_owned());
-    }
     // The controller calls listBackends of drivers that offer it.
-    let before = scenario.environment.calls();
     let webhooks = scenario
         .kubectl
         .get::<LoadBalancerDriver>(LBD_NAMESPACE, LBD)
@@ -60,10 +59,15 @@ pub(super) async fn left_over(scenario: &mut Scenario<'_>) -> StepResult {
     let mut with_list = json!(webhooks);
     with_list.as_array_mut().ok_or("no list")?.push(lists);
     set_webhooks(scenario, &with_list).await?;
-    until_targets(scenario, "the audit removes the addresses", 0).await?;
-    if since(scenario, &before, "listBackends") == 0 {
-        return Err("listBackends was not called".to_owned());
+    // Only what has no record is reported: until then the controller would deregister the addresses
+    // of their records.
+    until_reported(scenario).await?;
+    if targets(scenario).await? != ADDRESSES.len() {
+        return Err("the addresses are not left over".to_owned());
     }
+    scenario.print_command(format!("curl -X DELETE {endpoint}/{rule}"))?;
+    faults.remove(rule);
+    until_targets(scenario, "the audit removes the addresses", 0).await?;
     let last = format!("/spec/webhooks/{}", webhooks.len());
     print_webhooks(scenario, &json!([{"op": "remove", "path": last}]))?;
     set_webhooks(scenario, &json!(webhooks)).await?;
@@ -79,6 +83,30 @@ pub(super) async fn left_over(scenario: &mut Scenario<'_>) -> StepResult {
     .await?;
     scenario.until_registered(&scenario.pods).await?;
     Ok(StepOutcome::Passed)
+}
+
+fn deregistration_fails() -> FaultRule {
+    FaultRule {
+        matches: FaultMatch {
+            webhook: Some(Glob::from("deregisterBackend")),
+            ..FaultMatch::default()
+        },
+        action: FaultAction::Fail(FailFault::default()),
+    }
+}
+
+/// Waits until the audit has reported the addresses, all of them.
+async fn until_reported(scenario: &Scenario<'_>) -> Result<(), String> {
+    until("the condition Drift names the addresses", async || {
+        let lb = scenario.kubectl.get::<LoadBalancer>(NAMESPACE, LB).await?;
+        let conditions = lb.and_then(|lb| lb.status).map(|status| status.conditions);
+        let drift = conditions
+            .as_deref()
+            .and_then(|it| it.find(condition_types::DRIFT));
+        let is_named = |address: &&str| drift.is_some_and(|it| it.message.contains(*address));
+        Ok(ADDRESSES.iter().all(is_named).then_some(()))
+    })
+    .await
 }
 
 /// Removes the finalizers of the group's records, which are deleted but cannot be deregistered.
