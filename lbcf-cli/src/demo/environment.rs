@@ -49,6 +49,8 @@ struct OtherDriver {
 struct DemoDriver {
     cloud: Cloud,
     addr: SocketAddr,
+    /// Reserve the port of the address, also while the driver is down.
+    _port: Numbers,
     /// Those of each start.
     options: MockOptions,
     /// `None` while the driver is down.
@@ -230,13 +232,15 @@ impl DemoDriver {
             cluster: Some(Arc::new(WatchedCluster::follow(cluster, None))),
             ..MockOptions::default()
         };
-        let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let server = MockServer::start(cloud.clone(), any_port, options.clone())
+        let port = Numbers::of_this_machine();
+        let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, port.take(0, 0)));
+        let server = MockServer::start(cloud.clone(), addr, options.clone())
             .await
             .map_err(DemoError::Driver)?;
         Ok(Self {
             cloud,
-            addr: server.addr(),
+            addr,
+            _port: port,
             options,
             server: Some(server),
             traffic,
