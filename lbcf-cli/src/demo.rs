@@ -35,32 +35,27 @@ use std::time::Duration;
 
 /// Show a load balancer from creation to deletion: cluster, cloud and controller in one process.
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_args = lbcf_serving::flags::variables("LBCF_DEMO_"))]
 pub struct DemoArgs {
     /// Exit after the tour; without this flag everything keeps running for kubectl until Ctrl-C
-    #[arg(long, env = "LBCF_DEMO_ONCE")]
+    #[arg(long)]
     pub once: bool,
 
     /// Format of the results on standard output
-    #[arg(
-        long,
-        env = "LBCF_DEMO_OUTPUT",
-        value_name = "FORMAT",
-        default_value = "text"
-    )]
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub output: Output,
 
     /// Initial number of pods
-    #[arg(long, env = "LBCF_DEMO_PODS", value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub pods: u16,
 
     /// Write the kubeconfig to this file [default: a temporary file]
-    #[arg(long, env = "LBCF_DEMO_KUBECONFIG", value_name = "PATH")]
+    #[arg(long, value_name = "PATH")]
     pub kubeconfig: Option<PathBuf>,
 
     /// Kind of the mock's cloud; with azure no requests are sent, as its load balancers do not forward
     #[arg(
         long,
-        env = "LBCF_DEMO_PROFILE",
         value_name = "PROFILE",
         default_value = "clb",
         conflicts_with = "driver_url"
@@ -68,20 +63,15 @@ pub struct DemoArgs {
     pub profile: Profile,
 
     /// Use this driver instead of the mock; steps that need the mock are skipped
-    #[arg(long, env = "LBCF_DEMO_DRIVER_URL", value_name = "URL")]
+    #[arg(long, value_name = "URL")]
     pub driver_url: Option<String>,
 
     /// Fixture of that driver for `lbcf conformance`, with its fields and its observer [default: what the driver serves]
-    #[arg(
-        long,
-        env = "LBCF_DEMO_FIXTURE",
-        value_name = "FILE",
-        requires = "driver_url"
-    )]
+    #[arg(long, value_name = "FILE", requires = "driver_url")]
     pub fixture: Option<PathBuf>,
 
     /// Time that requests on a deregistered pod may take; with 0s they are broken off, and the tour fails
-    #[arg(long, env = "LBCF_DEMO_DRAIN_TIME", value_name = "DURATION", default_value = "5s", value_parser = lbcf_serving::duration::parse_up_to_a_day)]
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = lbcf_serving::duration::parse_up_to_a_day)]
     pub drain_time: Duration,
 }
 

@@ -19,46 +19,31 @@ use std::path::PathBuf;
 /// everything else, also what the driver writes.
 #[derive(Debug, Clone, clap::Args)]
 #[command(group = clap::ArgGroup::new("driver").required(true))]
+#[command(mut_args = lbcf_serving::flags::variables("LBCF_DEV_"))]
 pub(crate) struct DevArgs {
     /// Start the driver with this shell command; `{port}` becomes a free port, as does the variable PORT
-    #[arg(long, env = "LBCF_DEV_EXEC", value_name = "COMMAND", group = "driver")]
+    #[arg(long, value_name = "COMMAND", group = "driver")]
     exec: Option<String>,
 
     /// Use a driver that runs already
-    #[arg(
-        long,
-        env = "LBCF_DEV_DRIVER_URL",
-        value_name = "URL",
-        group = "driver"
-    )]
+    #[arg(long, value_name = "URL", group = "driver")]
     driver_url: Option<String>,
 
     /// Apply the manifests of this file or folder, again when they change; may be given several times. Without
     /// a LoadBalancerDriver in them, the driver is registered as `lbcf-dev`
-    #[arg(
-        long,
-        env = "LBCF_DEV_APPLY",
-        value_name = "PATH",
-        value_delimiter = ','
-    )]
+    #[arg(long, value_name = "PATH", value_delimiter = ',')]
     apply: Vec<PathBuf>,
 
     /// Start the driver again when one of these files changes [default: the program of --exec, if its path is given]
-    #[arg(
-        long,
-        env = "LBCF_DEV_WATCH",
-        value_name = "FILE",
-        value_delimiter = ',',
-        requires = "exec"
-    )]
+    #[arg(long, value_name = "FILE", value_delimiter = ',', requires = "exec")]
     watch: Vec<PathBuf>,
 
     /// Write the kubeconfig to this file [default: a temporary file]
-    #[arg(long, env = "LBCF_DEV_KUBECONFIG", value_name = "PATH")]
+    #[arg(long, value_name = "PATH")]
     kubeconfig: Option<PathBuf>,
 
     /// Format of the calls on standard output [default: text on a terminal, else json]
-    #[arg(long, env = "LBCF_DEV_OUTPUT", value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT")]
     output: Option<Output>,
 }
 

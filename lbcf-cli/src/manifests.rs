@@ -88,9 +88,7 @@ fn not_applied(object: &DynamicObject, error: &kube::Error) -> String {
 /// does not respond, 403 when it rejects the object.
 fn may_pass(error: &kube::Error) -> bool {
     match error {
-        kube::Error::Api(status) => {
-            matches!(status.code, 404 | 409 | 429) || status.code >= 500
-        }
+        kube::Error::Api(status) => matches!(status.code, 404 | 409 | 429) || status.code >= 500,
         _ => true,
     }
 }

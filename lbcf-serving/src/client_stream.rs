@@ -36,7 +36,9 @@ impl AsyncRead for ClientStream {
                 buffer.advance(read);
                 Poll::Ready(Ok(()))
             }
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+            {
                 // The runtime wakes this task when something arrives.
                 Poll::Pending
             }

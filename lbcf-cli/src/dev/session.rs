@@ -2,7 +2,7 @@
 
 use super::DevArgs;
 use super::printer::Printer;
-use super::proxy::{Proxy, ProxiedDriver};
+use super::proxy::{ProxiedDriver, Proxy};
 use super::watch::{Look, Watch, look, program};
 use crate::local_stack::{LocalStack, has_loopback_addresses};
 use crate::manifests::{Manifest, NotApplied, apply_any, files, parse, read_all};
@@ -203,7 +203,9 @@ impl Work<'_> {
             let (port, seconds) = (driver.port(), START.as_secs());
             self.printer.notice(
                 "error",
-                format!("the driver does not respond on 127.0.0.1:{port} within {seconds} s: {problem}"),
+                format!(
+                    "the driver does not respond on 127.0.0.1:{port} within {seconds} s: {problem}"
+                ),
             );
         }
     }

@@ -46,7 +46,9 @@ impl Driver {
         });
         let serving = hyper::server::conn::http1::Builder::new();
         // The client ends connections, too.
-        let _ = serving.serve_connection(TokioIo::new(stream), service).await;
+        let _ = serving
+            .serve_connection(TokioIo::new(stream), service)
+            .await;
     }
 }
 

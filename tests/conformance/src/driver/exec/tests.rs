@@ -78,7 +78,10 @@ async fn a_driver_gets_its_time_when_its_shell_has_ended() {
     until("its last line is read", || exec.output() == ["up", "late"]).await;
     let (exec, _) = started(SLOW).await;
     exec.restart_gracefully().await.unwrap();
-    until("the next one starts", || exec.output() == ["up", "late", "up"]).await;
+    until("the next one starts", || {
+        exec.output() == ["up", "late", "up"]
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -105,7 +108,10 @@ async fn a_stranger_on_the_port_does_not_pass_for_the_driver() {
     let _stranger = TcpListener::bind(("127.0.0.1", exec.port())).unwrap();
     let problem = exec.restart().await.unwrap_err().to_string();
     let port = exec.port().to_string();
-    assert!(problem.contains("in use by another process") && problem.contains(&port), "{problem}");
+    assert!(
+        problem.contains("in use by another process") && problem.contains(&port),
+        "{problem}"
+    );
 }
 
 /// Responds to each request on a port.
