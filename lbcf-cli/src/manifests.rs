@@ -26,7 +26,7 @@ pub(crate) fn resource<K: Resource<DynamicType = ()>>() -> ApiResource {
 #[derive(Debug)]
 pub(crate) struct NotApplied {
     pub(crate) problem: String,
-    /// Whether the reason may pass without a change of the object: a driver or a namespace that is missing so far.
+    /// The reason may pass without a change of the object: a driver or a namespace that is missing so far.
     pub(crate) may_pass: bool,
 }
 
@@ -84,8 +84,8 @@ fn not_applied(object: &DynamicObject, error: &kube::Error) -> String {
     format!("{kind} {namespace}{name}: {}", in_words(error))
 }
 
-/// Whether what the cluster did not accept now may be accepted later: admission answers 500 when a driver
-/// does not respond, 403 when it rejects the object.
+/// True for an object that may be accepted later: admission answers 500 when a driver does not respond,
+/// 403 when it rejects the object.
 fn may_pass(error: &kube::Error) -> bool {
     match error {
         kube::Error::Api(status) => matches!(status.code, 404 | 409 | 429) || status.code >= 500,
@@ -93,7 +93,7 @@ fn may_pass(error: &kube::Error) -> bool {
     }
 }
 
-/// What the API server said, without the Status around it, which has the message a second time.
+/// The API server's message, without the Status around it, which has it a second time.
 fn in_words(error: &kube::Error) -> String {
     match error {
         kube::Error::Api(status) => status.message.clone(),

@@ -65,7 +65,7 @@ pub(crate) fn run(args: NewArgs) -> Result<(), Box<dyn Error>> {
     Ok(std::io::stdout().write_all(summary.as_bytes())?)
 }
 
-/// What was created and what to do next.
+/// The files to fill in, and the commands to run next.
 fn summary(project: &Project, folder: &Path) -> String {
     let folder = shell::quote(&folder.display().to_string());
     format!(

@@ -1,6 +1,6 @@
-//! What runs, from its start to its end.
+//! A session from its start to its end.
 
-use super::DevArgs;
+use super::args::DevArgs;
 use super::printer::Printer;
 use super::proxy::{ProxiedDriver, Proxy};
 use super::watch::{Look, Watch, look, program};
@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How often to look for files that have changed.
+/// The time between two looks for files that have changed.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
-/// How long the driver may take until it responds.
+/// The time that the driver may take until it responds.
 const START: Duration = Duration::from_secs(30);
 /// The delays after failures, of the controller and of manifests: prompt, but readable.
 const BACKOFF: Backoff = Backoff {
@@ -27,7 +27,7 @@ const BACKOFF: Backoff = Backoff {
     max: Duration::from_secs(10),
 };
 
-/// What has been started so far. Dropping it kills the driver and removes the kubeconfig, too, but gives the driver
+/// The parts that have been started so far. Dropping it kills the driver and removes the kubeconfig, too, but gives the driver
 /// no time.
 #[derive(Debug, Default)]
 pub(super) struct Session {
@@ -39,7 +39,7 @@ impl Session {
     /// Runs until standard output is closed.
     ///
     /// # Errors
-    /// What cannot be started or read at the beginning. Later problems are printed.
+    /// Problems at the beginning. Later problems are printed.
     pub(super) async fn run(
         &mut self,
         args: &DevArgs,
@@ -91,7 +91,7 @@ impl Session {
     }
 }
 
-/// What is done while calls are shown.
+/// The work while calls are shown.
 struct Work<'a> {
     args: &'a DevArgs,
     printer: &'a Printer,
@@ -105,7 +105,7 @@ struct Work<'a> {
 /// Manifests that were not applied for a reason that may pass.
 struct Waiting {
     manifests: Vec<Manifest>,
-    /// How often they were tried in a row.
+    /// The number of attempts in a row.
     attempts: u32,
     /// When they are tried again.
     next: Instant,
