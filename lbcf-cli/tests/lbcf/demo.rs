@@ -175,7 +175,7 @@ fn a_driver_that_serves_its_fixture_is_shown_with_its_fields_and_its_observer() 
         r#"# with lbSpec {"port":"80","service":"default/web-lbcf-demo-"#,
         " of my-pod-0 adminState Up",
         " of my-pod-0 adminState Down",
-        "azure-load-balancer-tcp-idle-timeout 20",
+        "azure-load-balancer-tcp-idle-timeout=20",
         "cloud     empty",
         "passed: 11 of 11 steps, 5 skipped; nothing was left behind",
     ] {
