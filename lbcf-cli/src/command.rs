@@ -102,11 +102,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn Error>> {
     match command {
         Command::Demo(args) => {
             let report = demo::run(args).await?;
-            return Ok(if report.passed {
-                ExitCode::SUCCESS
-            } else {
-                ExitCode::FAILURE
-            });
+            return Ok(ExitCode::from(u8::from(!report.passed)));
         }
         Command::Dev(args) => dev::run(args).await?,
         Command::Conformance(args) => return Ok(lbcf_conformance::command::run(args).await),
