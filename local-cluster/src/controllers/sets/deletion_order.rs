@@ -1,7 +1,7 @@
-//! Which pods of a ReplicaSet are deleted first when it is scaled down.
+//! The order in which the pods of a ReplicaSet are deleted when it is scaled down.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::controllers::pods::{is_ready, node_name, phase, ready_since, restart_counts};
@@ -10,11 +10,11 @@ use crate::store::Stored;
 
 const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
-/// The uids of the `count` pods that are deleted first.
+/// The `count` pods that are deleted first.
 ///
 /// Pods without node come first, then those that do not run, then those that are not ready; then those
 /// with the lowest deletion cost, those on the nodes with the most pods, and the youngest.
-pub(super) fn pods_to_delete(pods: &[Arc<Stored>], count: usize) -> BTreeSet<String> {
+pub(super) fn pods_to_delete(pods: &[Arc<Stored>], count: usize) -> Vec<Arc<Stored>> {
     let mut on_node: HashMap<Option<&str>, usize> = HashMap::new();
     for pod in pods {
         *on_node.entry(node_name(&pod.object)).or_default() += 1;
@@ -33,8 +33,7 @@ pub(super) fn pods_to_delete(pods: &[Arc<Stored>], count: usize) -> BTreeSet<Str
             Reverse(pod.name.clone()),
         )
     });
-    let first = order.into_iter().take(count);
-    first.map(|pod| pod.uid().to_owned()).collect()
+    order.into_iter().take(count).cloned().collect()
 }
 
 fn phase_rank(pod: &Object) -> u8 {
@@ -69,17 +68,8 @@ mod tests {
     }
 
     fn order(pods: &[Arc<Stored>]) -> Vec<String> {
-        let mut order: Vec<String> = Vec::new();
-        for count in 1..=pods.len() {
-            let deleted = pods_to_delete(pods, count);
-            order.extend(
-                deleted
-                    .into_iter()
-                    .filter(|uid| !order.contains(uid))
-                    .collect::<Vec<_>>(),
-            );
-        }
-        order
+        let order = pods_to_delete(pods, pods.len()).into_iter();
+        order.map(|pod| pod.name.clone()).collect()
     }
 
     #[test]
@@ -138,13 +128,7 @@ mod tests {
             pod("one", "b", json!({})),
             pod("two", "b", json!({})),
         ];
-        assert_eq!(
-            pods_to_delete(&pods, 1).into_iter().collect::<Vec<_>>(),
-            ["two"]
-        );
-        assert_eq!(
-            pods_to_delete(&pods, 2).into_iter().collect::<Vec<_>>(),
-            ["one", "two"]
-        );
+        assert_eq!(order(&pods), ["two", "one", "alone"]);
+        assert_eq!(pods_to_delete(&pods, 1).len(), 1);
     }
 }

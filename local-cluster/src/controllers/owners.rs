@@ -1,12 +1,55 @@
-//! Objects by the workload that controls them, and those without a controller by their labels.
+//! Owner references, and an index of objects by the workload that controls them; those without a controller
+//! by their labels.
 
 use std::collections::HashMap;
 
-use super::label_index::LabelIndex;
-use super::multi_map::MultiMap;
-use super::owner_references::controller_uid;
+use serde_json::{Value, json};
+
+use super::indexes::{LabelIndex, MultiMap};
+use crate::object::{Object, child, items, string};
+use crate::resources::Kind;
 use crate::selector::LabelSelector;
 use crate::store::{Resource, Stored};
+
+/// The uid of an object's controller.
+pub(super) fn controller_uid(object: &Object) -> Option<&str> {
+    items(object, &["metadata", "ownerReferences"])
+        .find(|reference| reference.get("controller") == Some(&Value::Bool(true)))?
+        .get("uid")?
+        .as_str()
+}
+
+/// The reference that makes `owner` the controller of another object.
+pub(super) fn controller_reference(kind: &Kind, owner: &Stored) -> Value {
+    json!({
+        "apiVersion": kind.api_version(), "kind": kind.kind, "name": owner.name,
+        "uid": owner.uid(), "controller": true, "blockOwnerDeletion": true,
+    })
+}
+
+pub(super) fn with_owner(object: &Object, reference: Value) -> Object {
+    let mut next = object.clone();
+    let references = child(&mut next, "metadata")
+        .entry("ownerReferences")
+        .or_insert_with(|| json!([]));
+    match references {
+        Value::Array(list) => list.push(reference),
+        other => *other = json!([reference]),
+    }
+    next
+}
+
+pub(super) fn without_owners(object: &Object, uids: &[String]) -> Object {
+    let mut next = object.clone();
+    let meta = child(&mut next, "metadata");
+    if let Some(Value::Array(list)) = meta.get_mut("ownerReferences") {
+        list.retain(|reference| !uids.iter().any(|uid| uid == string(reference, "uid")));
+        if list.is_empty() {
+            meta.remove("ownerReferences");
+        }
+    }
+    next
+}
 
 /// An object that may have a controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,9 +132,7 @@ impl OwnerIndex {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controllers::owner_references::with_owner;
     use crate::object::object;
-    use serde_json::{Value, json};
 
     fn pod(uid: &str, owner: Option<&str>, labels: Value) -> Stored {
         let mut pod = object(json!({"metadata": {
@@ -128,5 +169,13 @@ mod tests {
         assert_eq!(index.apply(&pods, &other, true), ["p"]);
         assert_eq!(names(index.controlled_by("p")), [""; 0]);
         assert!(index.objects.is_empty() && index.controlled.is_empty());
+    }
+
+    #[test]
+    fn an_owner_that_is_not_the_controller_does_not_count() {
+        let owned = object(json!({"metadata": {"ownerReferences": [{"uid": "o"}]}}));
+        assert_eq!(controller_uid(&owned), None);
+        let both = with_owner(&owned, json!({"uid": "p", "controller": true}));
+        assert_eq!(controller_uid(&both), Some("p"));
     }
 }
