@@ -47,16 +47,25 @@ pub use port::{PortSelector, ServicePortSelector};
 pub use service_class::{IngressKeys, LoadBalancersOfService, ServiceClass};
 pub use string_map::StringMap;
 
-use serde::{Deserialize, Deserializer};
-
-/// The API group of all kinds (b1, b4).
+/// The API group of all kinds.
 pub const GROUP: &str = "lbcf.tkestack.io";
 
-/// Reads `null` like an absent field, as the default (b5).
-fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Default + Deserialize<'de>,
-{
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+/// For serde's attribute `with`: reads `null` like an absent field, as the default.
+mod nullable {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn deserialize<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+    where
+        D: Deserializer<'de>,
+        T: Default + Deserialize<'de>,
+    {
+        Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        value: &impl Serialize,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        value.serialize(serializer)
+    }
 }

@@ -1,8 +1,8 @@
 //! The HTTPS server that API servers call, and its certificate.
 //!
 //! The certificate comes from files, or the controller signs it with a CA of its own, keeps both in a
-//! Secret for all replicas, and publishes the CA in the webhook configurations (u47: no key is ever
-//! shipped). Either way it is replaced while the server runs, long before it expires.
+//! Secret for all replicas, and publishes the CA in the webhook configurations: no key is ever
+//! shipped. Either way it is replaced while the server runs, long before it expires.
 
 mod api_server;
 mod ca_bundle;
@@ -11,11 +11,10 @@ mod configuration_watch;
 mod files;
 mod secret;
 mod self_signed_ca;
-mod server_certificate;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use ca_bundle::Configurations;
+pub(crate) use ca_bundle::ConfigurationName;
 pub(crate) use certificates::{NameError, Names};
 
 use crate::key::ObjectKey;
@@ -56,7 +55,7 @@ pub(crate) enum CertificateSource {
         /// It is the controller's alone: damaged contents are overwritten.
         secret: ObjectKey,
         names: Names,
-        configurations: Configurations,
+        configurations: Vec<ConfigurationName>,
     },
     /// PEM files, which are read again when they change.
     Files {
@@ -95,7 +94,7 @@ impl Server {
 
     /// Serves until `stop`, then finishes the requests. Until there is a certificate, connections
     /// wait. Calls `report` with whether API servers can call the webhooks, or why they cannot: the
-    /// server has a certificate, and the webhook configurations that exist have its CA (d49).
+    /// server has a certificate, and the webhook configurations that exist have its CA.
     ///
     /// # Errors
     /// [`ServingError`], when it cannot start. Later failures are logged and tried again, and the

@@ -4,14 +4,16 @@
 //! Values of the wrong type stay as they are: mutation runs before the API server validates the schema.
 
 mod backend_group;
-mod driver;
-mod pod;
 
 use super::table::{Kind, Operation};
 use crate::earlier_fields::numbers_to_strings;
 use crate::names;
 use json_patch::Patch;
+use lbcf_driver_sdk::webhook::{ALL, Obligation, WebhookInfo};
 use serde_json::{Map, Value, json};
+
+/// The timeout of a webhook that has none (b10).
+const DEFAULT_TIMEOUT: &str = "10s";
 
 /// The patch of an object that is created, or updated from `old`.
 pub(super) fn patch(
@@ -21,7 +23,7 @@ pub(super) fn patch(
     old: Option<&Value>,
 ) -> Patch {
     if kind == Kind::Pod {
-        return pod::patch(object);
+        return add_readiness_gate(object);
     }
     let mut after = object.clone();
     if operation == Operation::Create && matches!(kind, Kind::LoadBalancer | Kind::Bind) {
@@ -46,7 +48,7 @@ pub(super) fn normalise(kind: Kind, spec: &mut Value) {
     };
     match kind {
         Kind::Driver => {
-            driver::add_webhooks(spec);
+            add_webhooks(spec);
             if let Some(class) = spec.get_mut("serviceClass") {
                 numbers_to_strings(class.get_mut("lbSpec"));
                 numbers_to_strings(class.get_mut("parameters"));
@@ -75,6 +77,57 @@ pub(super) fn normalise(kind: Kind, spec: &mut Value) {
         // Pods are Kubernetes' own, and stay as they are.
         Kind::Pod => {}
     }
+}
+
+/// Adds the webhooks that the controller may call without being configured to. `judgePodDeregister`
+/// and `listBackends` are not among them: a driver offers the latter by listing it (d52), and the
+/// original refuses drivers that list either, and the controllers have to stay exchangeable (d27).
+fn add_webhooks(spec: &mut Map<String, Value>) {
+    let Some(webhooks) = list_at(spec, "webhooks") else {
+        return;
+    };
+    for webhook in webhooks.iter_mut().filter_map(Value::as_object_mut) {
+        let timeout = webhook.entry("timeout").or_insert(Value::Null);
+        if timeout.is_null() {
+            *timeout = json!(DEFAULT_TIMEOUT);
+        }
+    }
+    let is_added = |webhook: &&WebhookInfo| match webhook.obligation {
+        Obligation::Mandatory | Obligation::Optional => true,
+        Obligation::OnRequest | Obligation::Listed => false,
+    };
+    for known in ALL.iter().filter(is_added) {
+        let is_named =
+            |webhook: &Value| webhook.get("name").and_then(Value::as_str) == Some(known.name);
+        if !webhooks.iter().any(is_named) {
+            webhooks.push(json!({ "name": known.name, "timeout": DEFAULT_TIMEOUT }));
+        }
+    }
+}
+
+/// Adds the gate to a pod that does not have it. The patch is made without a copy of the pod, most of which is
+/// of no interest.
+fn add_readiness_gate(pod: &Value) -> Patch {
+    let gate = json!({"conditionType": names::READINESS_GATE});
+    let operation = match pod.pointer("/spec/readinessGates") {
+        None | Some(Value::Null) => {
+            json!({"op": "add", "path": "/spec/readinessGates", "value": [gate]})
+        }
+        Some(Value::Array(gates)) if !has_gate(gates) => {
+            json!({"op": "add", "path": "/spec/readinessGates/-", "value": gate})
+        }
+        // It has the gate, or the API server rejects it.
+        Some(_) => return Patch::default(),
+    };
+    if !pod.get("spec").is_some_and(Value::is_object) {
+        return Patch::default();
+    }
+    serde_json::from_value(json!([operation])).unwrap_or_default()
+}
+
+fn has_gate(gates: &[Value]) -> bool {
+    let mut names = gates.iter().filter_map(|gate| gate.get("conditionType"));
+    names.any(|name| name == names::READINESS_GATE)
 }
 
 /// Adds the finalizer, once (d30, u33).

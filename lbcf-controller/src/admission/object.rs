@@ -3,14 +3,16 @@
 //! Metadata is decoded apart from the spec, so that an object with an invalid spec can still be deleted
 //! and its finalizers removed.
 
-use super::field_error::FieldError;
-use super::rules::Labels;
+use super::denial::FieldError;
 use super::table::Kind;
 use super::{mutate, review::Request};
 use crate::key::ObjectKey;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::Value;
+use std::collections::BTreeMap;
+
+pub(super) type Labels = BTreeMap<String, String>;
 
 /// The part of the metadata that rules use.
 #[derive(Debug, Default, Deserialize)]

@@ -5,7 +5,9 @@ use super::http;
 use crate::context::Context;
 use crate::health::HealthState;
 use crate::key::ObjectKey;
-use crate::serving::{CertificateSource, Configurations, NameError, Names, Server, ServingError};
+use crate::serving::{
+    CertificateSource, ConfigurationName, NameError, Names, Server, ServingError,
+};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -70,10 +72,10 @@ impl AdmissionServer {
                 secret,
                 names: Names::of_service(&service.name, &service.namespace, &names)
                     .map_err(Cause::Names)?,
-                configurations: Configurations {
-                    validating: vec![VALIDATING_CONFIGURATION.to_owned()],
-                    mutating: vec![MUTATING_CONFIGURATION.to_owned()],
-                },
+                configurations: vec![
+                    ConfigurationName::Validating(VALIDATING_CONFIGURATION.to_owned()),
+                    ConfigurationName::Mutating(MUTATING_CONFIGURATION.to_owned()),
+                ],
             },
             Certificates::Files { cert, key } => CertificateSource::Files { cert, key },
         };

@@ -1,5 +1,6 @@
 //! Conditions of an object's status (b7).
 
+use super::nullable;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -162,15 +163,11 @@ pub struct Condition {
     #[schemars(schema_with = "date_time")]
     pub last_transition_time: Option<String>,
     /// Machine-readable cause of the status, in CamelCase.
-    #[serde(
-        default,
-        deserialize_with = "super::null_as_default",
-        skip_serializing_if = "String::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "String::is_empty")]
     #[schemars(with = "Option<String>")]
     pub reason: String,
     /// Human-readable cause of the status. Always present, possibly empty (b7).
-    #[serde(default, deserialize_with = "super::null_as_default")]
+    #[serde(default, with = "nullable")]
     #[schemars(with = "Option<String>")]
     pub message: String,
     /// The `metadata.generation` that the condition was determined for.

@@ -1,6 +1,6 @@
 //! The class of Services whose load balancers a driver provides (d72).
 
-use super::{ServiceMode, StringMap, null_as_default};
+use super::{ServiceMode, StringMap, nullable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -28,22 +28,14 @@ pub struct ServiceClass {
     pub lb_spec: StringMap,
     /// Annotations of the Service that become `attributes` of its LoadBalancers, with the name of the
     /// attribute. Example: `{example.com/bandwidth: max-bandwidth-out}`.
-    #[serde(
-        default,
-        deserialize_with = "null_as_default",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "Option<BTreeMap<String, String>>")]
     pub attributes: BTreeMap<String, String>,
     /// Fields of the Service's `spec` that become `attributes` of its LoadBalancers, with the name of the
     /// attribute: `externalTrafficPolicy`, `healthCheckNodePort`, `ipFamilies`, `ipFamilyPolicy`,
     /// `loadBalancerIP`, `loadBalancerSourceRanges` and `sessionAffinity`. Items of lists are separated
     /// by commas. Example: `{loadBalancerSourceRanges: allowed-clients}`.
-    #[serde(
-        default,
-        deserialize_with = "null_as_default",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "Option<BTreeMap<String, String>>")]
     pub service_fields: BTreeMap<String, String>,
     /// `parameters` of the backends, with the same placeholders as `lbSpec`; those of the port can

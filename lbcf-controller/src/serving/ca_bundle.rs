@@ -13,16 +13,9 @@ use std::fmt;
 /// How often a patch is tried where other writers change the configuration.
 const ATTEMPTS: usize = 5;
 
-/// The names of the webhook configurations that get the CA certificates, whenever they exist.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Configurations {
-    pub(crate) validating: Vec<String>,
-    pub(crate) mutating: Vec<String>,
-}
-
-/// One webhook configuration.
+/// A webhook configuration that gets the CA certificates, whenever it exists.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum ConfigurationName {
+pub(crate) enum ConfigurationName {
     Validating(String),
     Mutating(String),
 }
@@ -40,38 +33,27 @@ pub(crate) struct PublishError {
 /// how many configurations it changed. One that fails does not keep others from being changed.
 pub(super) async fn publish(
     api: &ApiServer,
-    configurations: &Configurations,
+    configurations: &[ConfigurationName],
     ca_bundle: &str,
 ) -> Result<usize, PublishError> {
     let mut changed = 0;
     let mut failed = None;
-    for configuration in configurations.each() {
-        match publish_in(api, &configuration, ca_bundle).await {
+    for configuration in configurations {
+        match publish_in(api, configuration, ca_bundle).await {
             Ok(true) => {
                 tracing::info!(%configuration, "published the CA certificates");
                 changed += 1;
             }
             Ok(false) => {}
             Err(source) => {
-                let error = PublishError {
-                    configuration,
+                failed.get_or_insert(PublishError {
+                    configuration: configuration.clone(),
                     source,
-                };
-                failed.get_or_insert(error);
+                });
             }
         }
     }
     failed.map_or(Ok(changed), Err)
-}
-
-impl Configurations {
-    pub(super) fn each(&self) -> impl Iterator<Item = ConfigurationName> {
-        let validating = self.validating.iter().cloned();
-        let mutating = self.mutating.iter().cloned();
-        validating
-            .map(ConfigurationName::Validating)
-            .chain(mutating.map(ConfigurationName::Mutating))
-    }
 }
 
 impl ConfigurationName {

@@ -2,7 +2,7 @@
 //! edited gets the CA certificates at once, and so that the controller is not ready while one lacks
 //! them (d49).
 
-use super::ca_bundle::{ConfigurationName, Configurations, has_ca_bundle, with_ca_bundle};
+use super::ca_bundle::{ConfigurationName, has_ca_bundle, with_ca_bundle};
 use crate::error_text::in_full;
 use futures::StreamExt as _;
 use kube::Client;
@@ -51,9 +51,9 @@ pub(super) struct ConfigurationWatch {
 }
 
 impl ConfigurationWatch {
-    pub(super) fn start(client: &Client, configurations: &Configurations) -> Self {
+    pub(super) fn start(client: &Client, configurations: &[ConfigurationName]) -> Self {
         let (sender, known) = watch::channel(WatchedConfigurations::default());
-        let names = configurations.each();
+        let names = configurations.iter().cloned();
         let tasks = names.map(|name| follow(client.clone(), name, sender.clone()));
         Self {
             known,
@@ -100,17 +100,12 @@ async fn follow(
                 continue;
             }
         };
-        known.send_if_modified(|known| {
-            let old = match object {
-                Some(object) => {
-                    let webhooks = object.data["webhooks"].clone();
-                    let is_new = known.0.get(&name) != Some(&webhooks);
-                    known.0.insert(name.clone(), webhooks);
-                    return is_new;
-                }
-                None => known.0.remove(&name),
-            };
-            old.is_some()
+        known.send_if_modified(|known| match &object {
+            Some(object) => {
+                let webhooks = &object.data["webhooks"];
+                known.0.insert(name.clone(), webhooks.clone()).as_ref() != Some(webhooks)
+            }
+            None => known.0.remove(&name).is_some(),
         });
     }
 }
@@ -121,23 +116,13 @@ mod tests {
     use k8s_openapi::ByteString;
     use serde_json::json;
 
-    fn configurations() -> Configurations {
-        Configurations {
-            validating: vec!["validate".into()],
-            mutating: vec!["mutate".into()],
-        }
-    }
-
     /// The second configuration has these webhooks, or does not exist; the first one has the CA "new".
     fn watched(second: Option<Value>) -> WatchedConfigurations {
-        let states = [Some(webhooks("new")), second];
-        let configurations = configurations();
-        let states = configurations.each().zip(states);
-        WatchedConfigurations(
-            states
-                .filter_map(|(name, state)| Some((name, state?)))
-                .collect(),
-        )
+        let first = ConfigurationName::Validating("validate".into());
+        let second =
+            second.map(|webhooks| (ConfigurationName::Mutating("mutate".into()), webhooks));
+        let states = [(first, webhooks("new"))].into_iter().chain(second);
+        WatchedConfigurations(states.collect())
     }
 
     fn webhooks(ca_bundle: &str) -> Value {

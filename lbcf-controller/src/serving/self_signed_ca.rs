@@ -8,8 +8,8 @@
 //! replica knows: a replica that continues after a pause may know an old CA.
 
 use super::api_server::{ApiError, ApiServer};
-use super::ca_bundle::{Configurations, PublishError, publish};
-use super::certificates::{Bundle, Found, MakeError, Names, carry_out, decide};
+use super::ca_bundle::{ConfigurationName, PublishError, publish};
+use super::certificates::{Bundle, Found, Names, SignError, carry_out, decide};
 use super::configuration_watch::ConfigurationWatch;
 use super::secret::{SecretStore, bundle_of};
 use crate::key::ObjectKey;
@@ -47,7 +47,7 @@ pub(super) enum RotationError {
     #[error("writing Secret {0}: {1}")]
     Write(ObjectKey, #[source] ApiError),
     #[error(transparent)]
-    Make(#[from] MakeError),
+    Sign(#[from] SignError),
     #[error("publishing the CA certificates: {0}")]
     Publish(#[from] PublishError),
     /// Every write had to be followed by another.
@@ -61,7 +61,7 @@ pub(super) struct SelfSignedCa {
     api: ApiServer,
     secret: SecretStore,
     names: Names,
-    configurations: Configurations,
+    configurations: Vec<ConfigurationName>,
     tls: Arc<ServerTls>,
     /// The bundle whose certificate is served.
     held: Option<Bundle>,
@@ -83,7 +83,7 @@ impl SelfSignedCa {
         api: ApiServer,
         secret: ObjectKey,
         names: Names,
-        configurations: Configurations,
+        configurations: Vec<ConfigurationName>,
         tls: Arc<ServerTls>,
     ) -> Self {
         Self {
@@ -130,11 +130,10 @@ impl SelfSignedCa {
             // A rotation that succeeded has read all configurations since the last change of the watch, which
             // may be behind.
             let is_read_live = error.is_none() && !watch.has_changed();
-            if is_read_live {
-                report(Ok(()));
-            } else {
-                report(self.readiness(&watch, error.as_deref()));
-            }
+            report(match is_read_live {
+                true => Ok(()),
+                false => self.readiness(&watch, error.as_deref()),
+            });
             let next = tokio::time::sleep(wait);
             tokio::select! {
                 () = next => republished = 0,
@@ -202,14 +201,11 @@ impl SelfSignedCa {
     /// Writes the Secret until nothing has to change.
     async fn settle(&self, now: Timestamp) -> Result<(Bundle, Found), RotationError> {
         let key = &self.secret.key;
-        let held = self.held.as_ref().map(Found::read);
         let mut stored = self.read().await?;
         for _ in 0..ATTEMPTS {
             let bundle = stored.as_ref().and_then(bundle_of);
-            let mut found = bundle.as_ref().map(Found::read).unwrap_or_default();
-            if let Some(held) = &held {
-                found = found.completed_by(held);
-            }
+            let found = bundle.as_ref().map(Found::read).unwrap_or_default();
+            let found = found.or_held(self.held.as_ref());
             let published = self.published_for(&found.ca_bundle(), now);
             let Some(plan) = decide(&found, &self.names, published, now) else {
                 return Ok((bundle.unwrap_or_default(), found));
@@ -218,11 +214,11 @@ impl SelfSignedCa {
             match self.secret.write(stored, &next).await {
                 Ok(written) => {
                     let reason = &plan.reason;
-                    if found.problems.is_empty() {
-                        tracing::info!(secret = %key, reason, "wrote the certificates");
-                    } else {
-                        let problems = found.problems.join("; ");
-                        tracing::warn!(secret = %key, problems, reason, "repaired the certificates");
+                    match &found.problem {
+                        None => tracing::info!(secret = %key, reason, "wrote the certificates"),
+                        Some(problem) => {
+                            tracing::warn!(secret = %key, problem, reason, "repaired the certificates");
+                        }
                     }
                     stored = Some(written);
                 }

@@ -1,4 +1,4 @@
-//! LoadBalancer (b72 to b78).
+//! LoadBalancer.
 
 use super::ObjectChange;
 use crate::admission::cluster_reader::ClusterReader;
@@ -31,7 +31,7 @@ pub(super) async fn stored<S: ClusterReader>(
         attributes: new.attributes.to_wire(),
         old_attributes: old.map(|old| old.attributes.to_wire()).unwrap_or_default(),
     };
-    // Clients search for these texts (b78).
+    // Clients search for these texts.
     let failed = "call webhook error, webhook: validateLoadBalancer, err";
     context
         .validate::<ValidateLoadBalancer>(&driver, &request, failed, "invalid LoadBalancer")

@@ -359,3 +359,29 @@ fn u23_whatever_an_object_looks_like_mutation_does_not_fall_over() {
         json!([{"protocol": "TCP"}, {"protocol": "TCP"}])
     );
 }
+
+#[test]
+fn d70_a_pod_has_the_gate_once() {
+    let own = json!({"conditionType": names::READINESS_GATE});
+    let other = json!({"conditionType": "example.com/warm"});
+    for (gates, expected) in [
+        (json!(null), json!([own])),
+        (json!([]), json!([own])),
+        (json!([other]), json!([other, own])),
+        (json!([own, other]), json!([own, other])),
+        (json!("wrong"), json!("wrong")),
+    ] {
+        let mut pod = json!({"spec": {"containers": [], "readinessGates": gates}});
+        let added = add_readiness_gate(&pod);
+        json_patch::patch(&mut pod, &added).unwrap();
+        assert_eq!(pod["spec"]["readinessGates"], expected);
+        assert!(add_readiness_gate(&pod).0.is_empty(), "again");
+    }
+    let mut pod = json!({"spec": {"containers": []}});
+    let added = add_readiness_gate(&pod);
+    json_patch::patch(&mut pod, &added).unwrap();
+    assert_eq!(pod["spec"]["readinessGates"], json!([own]));
+    for odd in [json!({}), json!({"spec": null}), json!("pod")] {
+        assert!(add_readiness_gate(&odd).0.is_empty(), "{odd}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::key::ObjectKey;
 use crate::serving::api_server::ApiServer;
-use crate::serving::ca_bundle::Configurations;
+use crate::serving::ca_bundle::ConfigurationName;
 use crate::serving::certificates::tests::names;
 use crate::serving::self_signed_ca::SelfSignedCa;
 use jiff::Timestamp;
@@ -308,11 +308,12 @@ pub(super) fn secret_key() -> ObjectKey {
     ObjectKey::new("kube-system", "certs")
 }
 
-pub(super) fn configurations() -> Configurations {
-    Configurations {
-        validating: vec!["lbcf".into(), "not-there".into()],
-        mutating: vec!["lbcf".into()],
-    }
+pub(super) fn configurations() -> Vec<ConfigurationName> {
+    vec![
+        ConfigurationName::Validating("lbcf".into()),
+        ConfigurationName::Validating("not-there".into()),
+        ConfigurationName::Mutating("lbcf".into()),
+    ]
 }
 
 /// All that is logged by this thread, while it lives.
