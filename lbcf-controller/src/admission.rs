@@ -24,10 +24,10 @@ mod table;
 mod tests;
 mod validation_context;
 
+pub(crate) use crate::api::syntax;
 pub use configurations::{
     Configurations, Endpoint, MUTATING_CONFIGURATION, VALIDATING_CONFIGURATION, configurations,
     configurations_yaml,
 };
-pub(crate) use rules::syntax;
 
 pub use server::{AdmissionError, AdmissionServer, Certificates};

@@ -1,6 +1,6 @@
 //! The resource kinds of LBCF as Rust types, from which the CRDs are generated.
 //!
-//! Field names, defaults and `null` values are those of the original (b1 to b7): the types read what
+//! Field names, defaults and `null` values are those of the original: the types read what
 //! Go clients wrote, and Go clients read what is written here.
 
 // The derive repeats the type of each printer column.
@@ -21,6 +21,7 @@ mod load_balancer_driver;
 mod port;
 mod service_class;
 mod string_map;
+pub(crate) mod syntax;
 
 pub use backend_group::{
     AddressFamily, BackendGroup, BackendGroupSpec, BackendGroupStatus, DeregisterPolicy,

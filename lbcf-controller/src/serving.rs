@@ -35,16 +35,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// How often the Secret is read, and with it the webhook configurations: how long they have had a new CA
-/// decides when it may sign, which is not concluded from a watch that may be behind.
+/// Period in which the Secret is read, and with it the webhook configurations: a new CA signs only after
+/// they have had it for a while, which is not concluded from a watch that may be behind.
 const ROTATION_INTERVAL: Duration = Duration::from_secs(120);
 const FILES_INTERVAL: Duration = Duration::from_secs(30);
-/// How long the shutdown waits for requests.
+/// The shutdown waits this long for requests.
 const SHUTDOWN: Duration = Duration::from_secs(10);
-/// How long a connection that is to close may go on with its request. API servers wait for 30 s at
+/// A connection that is to close may go on with its request for this long. API servers wait for 30 s at
 /// most.
 const DRAIN: Duration = Duration::from_secs(35);
-/// How long a connection is kept.
 const LIFETIME: Duration = Duration::from_secs(1200);
 
 /// Where the server's certificate comes from.

@@ -9,15 +9,13 @@ use super::cluster_reader::ClusterReader;
 use super::denial::Denial;
 use super::denial::FieldError;
 use super::mutate;
-use super::object::{Metadata, Spec};
+use super::object::{Metadata, ObjectChange};
 use super::review::{AdmissionDecision, Request};
 use super::rules;
 use super::table::{Action, Hook, Kind, Operation};
 use super::validation_context::ValidationContext;
 use crate::key::ObjectKey;
 use crate::names::FINALIZER_DRIVER;
-use lbcf_driver_sdk::webhook;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// Decides a request to one of the webhooks.
@@ -150,51 +148,6 @@ async fn driver_deleted<S: ClusterReader>(
         return Ok(());
     }
     checked
-}
-
-/// An object to be stored, and the one that it replaces.
-#[derive(Debug)]
-struct ObjectChange<S> {
-    key: ObjectKey,
-    metadata: Metadata,
-    new: Spec<S>,
-    old: Option<Spec<S>>,
-    /// The replaced object with its status.
-    stored: Option<Value>,
-}
-
-impl<S: DeserializeOwned> ObjectChange<S> {
-    fn read(
-        kind: Kind,
-        request: &Request,
-        object: &Value,
-        old: Option<&Value>,
-    ) -> Result<Self, Denial> {
-        let metadata = Metadata::read(object)?;
-        Ok(Self {
-            key: metadata.key(request),
-            metadata,
-            new: Spec::read(kind, object)?,
-            // A stored object that cannot be decoded can be replaced.
-            old: old.and_then(|old| Spec::read(kind, old).ok()),
-            stored: old.cloned(),
-        })
-    }
-}
-
-impl<S> ObjectChange<S> {
-    const fn is_new(&self) -> bool {
-        self.stored.is_none()
-    }
-
-    /// The operation that is sent to drivers.
-    const fn operation(&self) -> webhook::Operation {
-        if self.is_new() {
-            webhook::Operation::Create
-        } else {
-            webhook::Operation::Update
-        }
-    }
 }
 
 fn is_deleting(object: &Value) -> bool {

@@ -1,4 +1,4 @@
-//! What admission reads from the cluster, and its calls of drivers.
+//! Admission's reads from the cluster, and its calls of drivers.
 
 mod context;
 
@@ -32,10 +32,10 @@ pub(crate) trait ClusterReader: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Option<Arc<LoadBalancer>>, LookupError>> + Send;
 
     /// The objects that use a driver, each as `KIND NAMESPACE/NAME`. A driver in kube-system has
-    /// users in every namespace (d12).
+    /// users in every namespace.
     fn users_of_driver(&self, key: &ObjectKey) -> impl Future<Output = Vec<String>> + Send;
 
-    /// Whether a namespace is being deleted, or is gone.
+    /// Also true for a namespace that is gone.
     fn is_namespace_deleting(
         &self,
         namespace: &str,
@@ -47,6 +47,5 @@ pub(crate) trait ClusterReader: Send + Sync + 'static {
         request: &W::Request,
     ) -> impl Future<Output = Result<W::Response, DriverError>> + Send;
 
-    /// Whether the controller is in dry-run mode (d23).
     fn is_dry_run(&self) -> bool;
 }

@@ -10,14 +10,14 @@ const REASON_LIMIT: usize = 1000;
 const MESSAGE_LIMIT: usize = 8000;
 /// The longest quotation of a value, in characters.
 const QUOTE_LIMIT: usize = 100;
-/// How many reasons a message lists.
+/// The most reasons that a message lists.
 const REASON_COUNT: usize = 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Denial {
     /// The request violates a rule, or a driver rejected it.
     Forbidden(String),
-    /// Whether the request is valid cannot be determined now.
+    /// It cannot be determined now if the request is valid.
     Undetermined(String),
 }
 

@@ -20,7 +20,7 @@ use tokio::time::timeout_at;
 /// Bytes. The API server accepts objects of up to 3 MiB, and an update contains two of them.
 const BODY_LIMIT: usize = 8 << 20;
 
-/// How many requests are processed concurrently; further ones wait.
+/// Requests that are processed concurrently; further ones wait.
 const IN_FLIGHT: usize = 512;
 
 /// Time after the deadline at which the request is answered even if a lookup or call has not ended.

@@ -5,8 +5,6 @@
 //! API server has checked the rules of the CRDs before it calls admission. Errors that the replaced
 //! object has too are not reported: objects that the original accepted stay changeable.
 
-pub(crate) mod syntax;
-
 use super::denial::{Denial, FieldErrors};
 use super::object::{Labels, Spec};
 use crate::api::{
@@ -19,7 +17,7 @@ use crate::names::{
 use lbcf_driver_sdk::client::DriverClient;
 use serde_json::Value;
 
-/// How many users of a driver a message lists.
+/// The most users of a driver that a message lists.
 const LISTED_USERS: usize = 5;
 
 fn is_system(key: &ObjectKey) -> bool {

@@ -14,14 +14,13 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 /// The response to a valid request while the controller is in dry-run mode. The original's text, which
-/// clients search for (d23).
+/// clients search for.
 const DRY_RUN: &str =
     "validate succeeded, but this operation is rejected because lbcf-controller is in dry-run mode";
 
 pub(super) struct ValidationContext<'a, S> {
     pub(super) cluster: &'a S,
     pub(super) deadline: Deadline,
-    /// Whether the request itself is a dry run.
     pub(super) request_is_dry_run: bool,
 }
 
@@ -105,7 +104,7 @@ impl<S: ClusterReader> ValidationContext<'_, S> {
         )))
     }
 
-    /// Whether drivers are called with `dryRun: true`, and only those that accept it.
+    /// In a dry run only drivers that accept it are called, with `dryRun: true`.
     pub(super) fn is_dry_run(&self) -> bool {
         self.request_is_dry_run || self.cluster.is_dry_run()
     }
@@ -149,7 +148,7 @@ impl<S: ClusterReader> ValidationContext<'_, S> {
         )
     }
 
-    /// Allows a valid request, unless the controller is in dry-run mode (d23).
+    /// Allows a valid request, unless the controller is in dry-run mode.
     pub(super) fn allow(&self) -> Result<(), Denial> {
         if self.cluster.is_dry_run() {
             return Err(Denial::Forbidden(DRY_RUN.to_owned()));

@@ -1,4 +1,4 @@
-//! BackendGroup: backends and the load balancers that they are registered with (b20 to b31).
+//! BackendGroup: backends and the load balancers that they are registered with.
 
 use super::{Condition, EnsurePolicy, PortSelector, ServicePortSelector, StringMap, nullable};
 use kube::CustomResource;
@@ -101,7 +101,7 @@ pub struct BackendGroupSpec {
 
 impl BackendGroupSpec {
     /// The names of the load balancers without duplicates; `lbName` counts only where
-    /// `loadBalancers` is empty (b20).
+    /// `loadBalancers` is empty.
     pub fn load_balancer_names(&self) -> impl Iterator<Item = &str> {
         let legacy = self
             .lb_name
@@ -161,8 +161,8 @@ pub struct ServiceSelection {
     /// Name of a Service in the same namespace; in the mode `NodePort` one of type NodePort or
     /// LoadBalancer.
     pub name: String,
-    /// What is registered: `NodePort` (the default), the Service's node port on every selected node,
-    /// or `Endpoints`, the addresses in the Service's EndpointSlices.
+    /// `NodePort` (the default) registers the Service's node port on every selected node, `Endpoints`
+    /// the addresses in the Service's EndpointSlices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ServiceMode>,
     /// Port of the Service, as in its `spec.ports`, by number or by name. Examples: `{port: 80}`,
@@ -193,7 +193,7 @@ impl ServiceSelection {
         self.mode.unwrap_or_default()
     }
 
-    /// Whether endpoints in slices of this type are registered.
+    /// True where endpoints in slices of this type are registered.
     #[must_use]
     pub fn takes_family(&self, family: AddressFamily) -> bool {
         if self.address_families.is_empty() {
@@ -203,7 +203,7 @@ impl ServiceSelection {
     }
 }
 
-/// What is registered of a Service (d60).
+/// The backends that a Service stands for: its node port, or its endpoints.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ServiceMode {
     /// Registers the Service's node port on every selected node.
@@ -213,7 +213,7 @@ pub enum ServiceMode {
     Endpoints,
 }
 
-/// The type of the addresses in an EndpointSlice (e3).
+/// The type of the addresses in an EndpointSlice.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -240,7 +240,7 @@ impl AddressFamily {
     }
 }
 
-/// When a pod that is not Ready is deregistered (b109, b110).
+/// When a pod that is not Ready is deregistered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum DeregisterPolicy {
     /// Deregisters a pod whose condition Ready is not True.
@@ -264,7 +264,7 @@ pub struct DeregisterWebhook {
     pub failure_policy: Option<FailurePolicy>,
 }
 
-/// The policy where the driver that decides cannot be called or fails (b111).
+/// The policy where the driver that decides cannot be called or fails.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum FailurePolicy {
     /// Keeps every pod registered.

@@ -1,4 +1,4 @@
-//! BackendRecord: one backend at one load balancer (b41 to b44).
+//! BackendRecord: one backend at one load balancer.
 
 use super::{AddressFamily, Condition, EnsurePolicy, PortSelector, StringMap, nullable};
 use kube::CustomResource;

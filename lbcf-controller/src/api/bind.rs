@@ -1,4 +1,4 @@
-//! Bind: load balancers and the backends registered with them in one object (b32 to b40, d77).
+//! Bind: load balancers and the backends registered with them in one object.
 
 use super::{
     Condition, DeregisterPolicy, DeregisterWebhook, EnsurePolicyType, PodSelection,
@@ -105,7 +105,7 @@ pub struct TargetLoadBalancer {
     pub attributes: StringMap,
 }
 
-/// Determines when the load balancers and backends of a Bind are ensured again (d14).
+/// Determines when the load balancers and backends of a Bind are ensured again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BindEnsurePolicy {

@@ -1,4 +1,4 @@
-//! LoadBalancer: a load balancer that exists or is to be created (b14 to b19).
+//! LoadBalancer: a load balancer that exists or is to be created.
 
 use super::{Condition, EnsurePolicy, StringMap, nullable};
 use kube::CustomResource;

@@ -1,4 +1,4 @@
-//! LoadBalancerDriver: a driver that the controller may call (b8 to b13).
+//! LoadBalancerDriver: a driver that the controller may call.
 
 use super::{Condition, ServiceClass, nullable};
 use kube::CustomResource;

@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::time::Duration;
 
 const FIELD_MANAGER: &str = "lbcf-controller";
-/// How long one request may take, as the client alone would retry for minutes.
+/// The client alone would retry for minutes.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Debug, thiserror::Error)]

@@ -10,7 +10,7 @@ use kube::api::{ApiResource, DynamicObject};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// How often a patch is tried where other writers change the configuration.
+/// Attempts of a patch where other writers change the configuration.
 const ATTEMPTS: usize = 5;
 
 /// A webhook configuration that gets the CA certificates, whenever it exists.
@@ -77,7 +77,7 @@ impl fmt::Display for ConfigurationName {
     }
 }
 
-/// Whether the configuration was changed.
+/// Returns true if it changed the configuration.
 async fn publish_in(
     api: &ApiServer,
     configuration: &ConfigurationName,
@@ -107,8 +107,7 @@ async fn publish_in(
     }
 }
 
-/// Whether clients that trust the CA certificates of any of the webhooks trust these: all of them have
-/// at least these.
+/// True where all webhooks have at least these CA certificates.
 pub(super) fn has_ca_bundle(webhooks: &Value, ca_bundle: &str) -> bool {
     let mut webhooks = webhooks.as_array().into_iter().flatten();
     webhooks.all(|webhook| {

@@ -48,10 +48,10 @@ const RENEWED_AFTER: (i32, i32) = (2, 3);
 /// Certificates are valid from this long before they are signed, as clocks differ.
 const BACKDATED: SignedDuration = SignedDuration::from_hours(1);
 
-/// How long a new CA is published before it signs: far longer than API servers need to load it, and
+/// A new CA is published this long before it signs: far longer than API servers need to load it, and
 /// than a rotation that began before may take.
 pub(super) const PUBLISH_GRACE: SignedDuration = SignedDuration::from_mins(10);
-/// How long another replica may serve a certificate that was replaced: far longer than the interval of
+/// Another replica may serve a certificate this long after it was replaced: far longer than the interval of
 /// its rotations.
 const REPLACED_IS_SERVED: SignedDuration = SignedDuration::from_hours(7 * 24);
 

@@ -1,6 +1,6 @@
 //! Watches the webhook configurations, each by its name, so that one that is created, replaced or
 //! edited gets the CA certificates at once, and so that the controller is not ready while one lacks
-//! them (d49).
+//! them.
 
 use super::ca_bundle::{ConfigurationName, has_ca_bundle, with_ca_bundle};
 use crate::error_text::in_full;
@@ -21,14 +21,14 @@ use tokio::task::JoinSet;
 pub(super) struct WatchedConfigurations(BTreeMap<ConfigurationName, Value>);
 
 impl WatchedConfigurations {
-    /// Whether the CA certificates of one differ from these, in whatever way: publishing decides that
+    /// True where the CA certificates of one differ from these, in whatever way: publishing decides that
     /// on the Secret and a live read.
     pub(super) fn differ_from(&self, ca_bundle: &str) -> bool {
         let mut webhooks = self.0.values();
         webhooks.any(|webhooks| with_ca_bundle(webhooks, ca_bundle).is_some())
     }
 
-    /// Whether API servers trust these CA certificates in every configuration that exists. Where none is
+    /// Checks that API servers trust these CA certificates in every configuration that exists. Where none is
     /// installed, nothing is refused.
     ///
     /// # Errors
@@ -70,7 +70,6 @@ impl ConfigurationWatch {
         self.known.mark_unchanged();
     }
 
-    /// Whether there was a change since.
     pub(super) fn has_changed(&self) -> bool {
         self.known.has_changed().unwrap_or_default()
     }

@@ -2,7 +2,7 @@
 //! Secret, and the CA is published in the webhook configurations.
 //!
 //! A *rotation* runs every two minutes, and when a webhook configuration comes without the CA or loses
-//! it (d49). It reads the Secret, writes what has to change, publishes, and serves; in this order, so
+//! it. It reads the Secret, writes what has to change, publishes, and serves; in this order, so
 //! that nothing is served that is not stored, and another replica finds everything that was published.
 //! Where nothing has to change, it only reads. What is published is what the Secret has, never what this
 //! replica knows: a replica that continues after a pause may know an old CA.
@@ -20,7 +20,7 @@ use lbcf_serving::tls::ServerTls;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long one rotation may take. It must end long before a new CA signs anything, as a rotation
+/// One rotation may take this long. It must end long before a new CA signs anything, as a rotation
 /// that began earlier does not know that CA.
 const ROTATION_TIMEOUT: Duration = Duration::from_secs(120);
 /// Writes in one rotation: a CA, a server's certificate, the removal of a CA, and conflicts.
@@ -68,7 +68,7 @@ pub(super) struct SelfSignedCa {
     published: Option<Published>,
     /// The CA certificates of the Secret; empty before it was read.
     ca_bundle: String,
-    /// Whether a rotation has succeeded.
+    /// True once a rotation has succeeded.
     has_rotated: bool,
 }
 
@@ -163,8 +163,8 @@ impl SelfSignedCa {
         }
     }
 
-    /// Whether API servers trust the certificate that is served, or why they do not. `error` is that of
-    /// the last rotation.
+    /// An error where API servers do not trust the certificate that is served. `error` is that of the last
+    /// rotation.
     fn readiness(&self, watch: &ConfigurationWatch, error: Option<&str>) -> Result<(), String> {
         let trusted = if self.has_rotated {
             watch.known().trust(&self.ca_bundle)
@@ -235,7 +235,7 @@ impl SelfSignedCa {
         read.map_err(|error| RotationError::Read(self.secret.key.clone(), error))
     }
 
-    /// How long these CA certificates have been published.
+    /// The time for which these CA certificates have been published.
     fn published_for(&self, ca_bundle: &str, now: Timestamp) -> Option<SignedDuration> {
         let published = self.published.as_ref()?;
         (published.ca_bundle == ca_bundle).then(|| now.duration_since(published.since))

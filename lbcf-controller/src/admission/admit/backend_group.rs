@@ -1,8 +1,8 @@
 //! BackendGroup.
 
-use super::ObjectChange;
 use crate::admission::cluster_reader::ClusterReader;
 use crate::admission::denial::{Denial, all_of};
+use crate::admission::object::ObjectChange;
 use crate::admission::rules::validate_backend_group;
 use crate::admission::validation_context::ValidationContext;
 use crate::api::{BackendGroupSpec, LoadBalancer};
@@ -110,7 +110,7 @@ fn identity(lb: &LoadBalancer) -> StringMap {
         .to_wire()
 }
 
-/// Whether nothing changed that concerns load balancers or their drivers.
+/// True where nothing changed that concerns load balancers or their drivers.
 fn only_policies_changed(new: &BackendGroupSpec, old: &BackendGroupSpec) -> bool {
     let names = |spec: &BackendGroupSpec| {
         let names = spec.load_balancer_names().map(str::to_owned);

@@ -1,8 +1,8 @@
-//! What BackendGroups and Binds have in common.
+//! The backends of BackendGroups and Binds, as drivers validate them.
 
-use super::ObjectChange;
 use crate::admission::cluster_reader::ClusterReader;
 use crate::admission::denial::Denial;
+use crate::admission::object::ObjectChange;
 use crate::admission::validation_context::ValidationContext;
 use crate::api::{
     BackendGroupSpec, BindSpec, DeregisterPolicy, DeregisterWebhook, PodSelection, ServiceMode,
@@ -54,7 +54,7 @@ impl Backends<'_> {
         }
     }
 
-    /// Whether a driver receives the same for both.
+    /// True where a driver receives the same for both.
     pub(super) fn is_same_on_the_wire(&self, other: &Self) -> bool {
         self.parameters == other.parameters && self.type_on_the_wire() == other.type_on_the_wire()
     }

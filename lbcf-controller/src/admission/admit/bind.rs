@@ -1,8 +1,8 @@
 //! Bind.
 
-use super::ObjectChange;
 use crate::admission::cluster_reader::ClusterReader;
 use crate::admission::denial::{Denial, all_of};
+use crate::admission::object::ObjectChange;
 use crate::admission::rules::validate_bind;
 use crate::admission::validation_context::ValidationContext;
 use crate::api::{BindSpec, BindStatus, LoadBalancerDriver, TargetLoadBalancer};

@@ -1,8 +1,8 @@
 //! LoadBalancer.
 
-use super::ObjectChange;
 use crate::admission::cluster_reader::ClusterReader;
 use crate::admission::denial::Denial;
+use crate::admission::object::ObjectChange;
 use crate::admission::rules::validate_load_balancer;
 use crate::admission::validation_context::ValidationContext;
 use crate::api::LoadBalancerSpec;

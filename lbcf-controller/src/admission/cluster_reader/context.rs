@@ -1,12 +1,11 @@
 //! The controller's context as cluster reader.
 //!
 //! Lookups use the index. It trails the API server, so whatever would lead to a denial is read live
-//! from the API server: a load balancer and its group can be applied in one file (u28).
+//! from the API server: a load balancer and its group can be applied in one file.
 
 use super::{ClusterReader, LookupError};
-use crate::admission::rules::syntax;
 use crate::api::{
-    BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind,
+    BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind, syntax,
 };
 use crate::api_client::is_transient;
 use crate::context::Context;
@@ -92,7 +91,7 @@ impl ClusterReader for Context {
     }
 }
 
-/// Whether a user is deleted already and the index does not reflect it yet.
+/// True for a user that is deleted already, which the index does not reflect yet.
 async fn is_deleted(client: &Client, user: &RequestKey) -> bool {
     async fn absent<K: NamespacedKind>(client: &Client, key: &ObjectKey) -> bool {
         matches!(read_live::<K>(client, key).await, Ok(None))

@@ -98,7 +98,7 @@ fn service_class(class: &mut Constrained<'_>) {
     }
 }
 
-/// A rule of the whole object, since the name is not part of the spec (b55). The namespace is not
+/// A rule of the whole object, since the name is not part of the spec. The namespace is not
 /// known to rules. Every write changes the whole object, so that the API server would not ratchet the
 /// rule: it lets a scope pass that was stored before.
 pub(in crate::api) fn scope_needs_a_system_name() -> kube::core::Rule {
@@ -172,7 +172,7 @@ fn keeps_its_type(rule: &str, type_name: &str) -> Rule {
     Rule::new(rule, message)
 }
 
-/// What identifies a backend (d37): after a change the backend that was registered before would stay
+/// The fields that identify a backend do not change: otherwise the backend that was registered before would stay
 /// in the cloud. There are no other rules, as the controller also writes records of objects that were
 /// stored before the rules.
 pub(in crate::api) fn backend_record(schema: &mut Schema) {
@@ -248,7 +248,7 @@ fn load_balancers(spec: &mut Constrained<'_>) {
     parts::driver_map(&mut lb.at("attributes"));
 }
 
-/// Whether a map of a load balancer exceeds its own limit, which the schema reports.
+/// True where a map of a load balancer exceeds its own limit, which the schema reports.
 fn has_large_map() -> String {
     let large = |map: &str| format!("(has({map}) && size({map}) > {})", allowed::ENTRIES);
     format!("{} || {}", large("lb.spec"), large("lb.attributes"))
@@ -258,7 +258,7 @@ fn length_of(map: &str) -> String {
     format!("(has({map}) ? {} : 0)", length_of_map(map))
 }
 
-/// d13: another driver or spec means another load balancer, which needs another name.
+/// Another driver or spec means another load balancer, which needs another name.
 fn keeps(field: &str) -> Rule {
     keeps_equal(field, &format!("lb.{field} == old.{field}"))
 }

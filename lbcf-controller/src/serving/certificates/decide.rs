@@ -4,7 +4,7 @@ use super::found::{Ca, Found};
 use super::{MAX_CAS, Names, PUBLISH_GRACE, RENEWED_AFTER, REPLACED_IS_SERVED};
 use jiff::{SignedDuration, Timestamp};
 
-/// What is signed again, and which CA certificates are kept.
+/// The certificates that are signed again, and the CA certificates that are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::serving) struct Plan {
     /// A new CA, which comes before the others.

@@ -57,7 +57,7 @@ impl Found {
         }
     }
 
-    /// What this replica serves, where no stored CA can sign. The CA's key is not put back: it may have
+    /// Where no stored CA can sign, goes on with the bundle that this replica serves. The CA's key is not put back: it may have
     /// been removed on purpose.
     pub(in crate::serving) fn or_held(self, held: Option<&Bundle>) -> Self {
         match held {

@@ -4,7 +4,6 @@ use rcgen::SanType;
 use rustls::pki_types::ServerName;
 use std::net::IpAddr;
 
-/// How many names a certificate may have.
 const MAX_NAMES: usize = 64;
 
 /// At least one name, each of them once. The first is the one that API servers call.

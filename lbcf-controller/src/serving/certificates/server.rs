@@ -46,7 +46,7 @@ impl Validity {
         self.start <= now && !self.is_over(now)
     }
 
-    /// Whether a part of the lifetime, as numerator and denominator, has passed.
+    /// True once a part of the lifetime, as numerator and denominator, has passed.
     pub(super) fn is_past(&self, (numerator, denominator): (i32, i32), now: Timestamp) -> bool {
         let lifetime = self.end.duration_since(self.start);
         now.duration_since(self.start) >= lifetime / denominator * numerator
@@ -86,11 +86,11 @@ impl ServerCertificate {
     }
 
     /// The certificate itself, without those that lead to its CA.
-    pub(super) fn own(&self) -> Option<&CertificateDer<'static>> {
+    pub(in crate::serving) fn own(&self) -> Option<&CertificateDer<'static>> {
         self.key.cert.first()
     }
 
-    /// Whether it is for a name, whichever CA signed it.
+    /// True for a certificate with this name, whichever CA signed it.
     pub(super) fn is_for(&self, name: &ServerName<'_>) -> bool {
         self.own().is_some_and(|own| {
             ParsedCertificate::try_from(own).is_ok_and(|own| verify_server_name(&own, name).is_ok())

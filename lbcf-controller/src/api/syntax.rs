@@ -1,6 +1,6 @@
 //! The syntax of names and labels in Kubernetes.
 
-use crate::api::allowed;
+use super::allowed;
 
 /// Anything but the name of an object must not become part of a URL's path.
 pub(crate) fn is_object_name(text: &str) -> bool {
