@@ -24,7 +24,6 @@ mod table;
 mod tests;
 mod validation_context;
 
-pub(crate) use crate::api::syntax;
 pub use configurations::{
     Configurations, Endpoint, MUTATING_CONFIGURATION, VALIDATING_CONFIGURATION, configurations,
     configurations_yaml,

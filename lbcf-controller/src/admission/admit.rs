@@ -14,8 +14,8 @@ use super::review::{AdmissionDecision, Request};
 use super::rules;
 use super::table::{Action, Hook, Kind, Operation};
 use super::validation_context::ValidationContext;
-use crate::key::ObjectKey;
-use crate::names::FINALIZER_DRIVER;
+use crate::api::ObjectKey;
+use crate::api::names::FINALIZER_DRIVER;
 use serde_json::Value;
 
 /// Decides a request to one of the webhooks.

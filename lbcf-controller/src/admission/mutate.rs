@@ -4,11 +4,11 @@
 //! Values of the wrong type stay as they are: mutation runs before the API server validates the schema.
 
 use super::table::{Kind, Operation};
-use crate::api::syntax;
-use crate::earlier_fields::{
+use crate::api::earlier_fields::{
     list_load_balancer, list_port, numbers_to_strings, rename_port_number,
 };
-use crate::names;
+use crate::api::names;
+use crate::api::syntax;
 use json_patch::Patch;
 use lbcf_driver_sdk::webhook::{ALL, Obligation, WebhookInfo};
 use serde_json::{Map, Value, json};

@@ -6,7 +6,7 @@
 use super::denial::{Denial, FieldError};
 use super::table::Kind;
 use super::{mutate, review::Request};
-use crate::key::ObjectKey;
+use crate::api::ObjectKey;
 use lbcf_driver_sdk::webhook;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IntoDeserializer};

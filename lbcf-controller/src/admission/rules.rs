@@ -7,12 +7,12 @@
 
 use super::denial::{Denial, FieldErrors};
 use super::object::{Labels, Spec};
+use crate::api::ObjectKey;
+use crate::api::names::{
+    LABEL_DO_NOT_DELETE, LABEL_DRIVER_DRAINING, SYSTEM_NAMESPACE, SYSTEM_PREFIX, is_draining,
+};
 use crate::api::{
     BackendGroupSpec, BindSpec, LoadBalancerDriverSpec, LoadBalancerSpec, PodSelection, allowed,
-};
-use crate::key::ObjectKey;
-use crate::names::{
-    LABEL_DO_NOT_DELETE, LABEL_DRIVER_DRAINING, SYSTEM_NAMESPACE, SYSTEM_PREFIX, is_draining,
 };
 use lbcf_driver_sdk::client::DriverClient;
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use super::constrained::{Constrained, Rule};
 use super::parts::{self, length_of_map};
 use crate::api::allowed;
-use crate::placeholders::{OF_PORT, OF_SERVICE};
+use crate::api::placeholders::{OF_PORT, OF_SERVICE};
 use lbcf_driver_sdk::webhook::ALL;
 use schemars::Schema;
 
