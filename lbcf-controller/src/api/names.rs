@@ -3,10 +3,10 @@
 //! They are exactly those of the original controller, so that one can replace the other in a running
 //! cluster without registering any backend again (d27).
 
-use crate::api::object_key::ObjectKey;
-use md5::{Digest, Md5};
+use super::backend_record::EndpointBackendRecord;
+use super::digest::md5_hex;
+use super::object_key::ObjectKey;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 /// Label of a BackendRecord: name of its driver (b49).
 pub const LABEL_LB_DRIVER: &str = "lbcf.tkestack.io/lb-driver";
@@ -113,37 +113,60 @@ pub fn pod_record_name(lb: &str, group: &str, pod_uid: &str, port: i32, protocol
     md5_hex(&format!("{lb}_{group}_{pod_uid}_{port}_{protocol}"))
 }
 
-/// The name of the record for a node of a Service. It contains the Service's port, not the node port
-/// (b46).
+/// A BackendGroup or Bind that owns a record, by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnerName<'a> {
+    /// The name of a BackendGroup.
+    Group(&'a str),
+    /// The name of a Bind.
+    Bind(&'a str),
+}
+
+/// The name of the record for a node of a Service. It contains the Service's port, not the node port.
 #[must_use]
 pub fn service_record_name(
+    owner: OwnerName<'_>,
     lb: &str,
-    group: &str,
     service: &str,
     port: i32,
     protocol: &str,
     node: &str,
 ) -> String {
-    md5_hex(&format!("{lb}_{group}_{service}_{port}_{protocol}_{node}"))
+    md5_hex(&match owner {
+        OwnerName::Group(group) => format!("{lb}_{group}_{service}_{port}_{protocol}_{node}"),
+        OwnerName::Bind(bind) => {
+            format!("{BIND}/{bind}/{lb}/Node/{service}/{port}/{protocol}/{node}")
+        }
+    })
 }
 
 /// The name of the record for an endpoint of a Service. `target` is the uid of its pod, so that a pod that
-/// takes over the address of another one gets a record of its own (d60).
+/// takes over the address of another one gets a record of its own.
 #[must_use]
 pub fn endpoint_record_name(
+    owner: OwnerName<'_>,
     lb: &str,
-    group: &str,
-    service: &str,
+    backend: &EndpointBackendRecord,
     target: &str,
-    address: &str,
-    port: i32,
-    protocol: &str,
 ) -> String {
+    let EndpointBackendRecord {
+        service,
+        address,
+        port,
+        ..
+    } = backend;
+    let (number, protocol) = (port.number(), port.protocol());
     // Names of objects contain no slash, so these cannot collide.
-    md5_hex(&format!(
-        "{lb}/{group}/{service}/{target}/{address}/{port}/{protocol}"
-    ))
+    let backend = format!("{service}/{target}/{address}/{number}/{protocol}");
+    md5_hex(&match owner {
+        OwnerName::Group(group) => format!("{lb}/{group}/{backend}"),
+        OwnerName::Bind(bind) => format!("{BIND}/{bind}/{lb}/Endpoint/{backend}"),
+    })
 }
+
+/// Begins what names of a Bind's records for a Service are hashes of. All other records' names are hashes
+/// of texts that begin with the name of an object, which is in lower case, so they cannot collide.
+const BIND: &str = "Bind";
 
 /// The two possible names of a Bind's record for a port of a pod: the original's (b48), and one for the
 /// case that another Bind has a record of that name, because the original's names can collide (u21).
@@ -161,44 +184,6 @@ pub fn bind_record_names(
         // Names of objects contain no slash, so these cannot collide.
         md5_hex(&format!("{bind}/{lb}/{pod}/{ip}/{protocol}/{port}")),
     ]
-}
-
-/// The name of a Bind's record for a node of a Service (d77).
-#[must_use]
-pub fn bind_service_record_name(
-    bind: &str,
-    lb: &str,
-    service: &str,
-    port: i32,
-    protocol: &str,
-    node: &str,
-) -> String {
-    of_bind(
-        bind,
-        lb,
-        &format!("Node/{service}/{port}/{protocol}/{node}"),
-    )
-}
-
-/// The name of a Bind's record for an endpoint of a Service (d77); see [`endpoint_record_name`].
-#[must_use]
-pub fn bind_endpoint_record_name(
-    bind: &str,
-    lb: &str,
-    service: &str,
-    target: &str,
-    address: &str,
-    port: i32,
-    protocol: &str,
-) -> String {
-    let backend = format!("Endpoint/{service}/{target}/{address}/{port}/{protocol}");
-    of_bind(bind, lb, &backend)
-}
-
-/// All other records' names are hashes of texts that begin with the name of an object, which is in lower
-/// case, so these cannot collide with them.
-fn of_bind(bind: &str, lb: &str, backend: &str) -> String {
-    md5_hex(&format!("Bind/{bind}/{lb}/{backend}"))
 }
 
 /// The name of the record for a static address (b47).
@@ -250,34 +235,6 @@ pub fn address_label(addr: &str) -> String {
         .map(|c| if is_legal(c) { c } else { '_' })
         .collect();
     label_value(legal.trim_matches(|c: char| !c.is_ascii_alphanumeric()))
-}
-
-/// A short hash of a text.
-#[must_use]
-pub(crate) fn digest(text: &str) -> String {
-    md5_hex(text)[..16].to_owned()
-}
-
-/// A digest of a map that is the same for equal maps only.
-#[must_use]
-pub(crate) fn digest_of(map: &BTreeMap<String, String>) -> String {
-    let mut text = String::new();
-    for (key, value) in map {
-        // Lengths keep entries apart, whatever they contain.
-        let _ = write!(text, "{}:{key}{}:{value}", key.len(), value.len());
-    }
-    md5_hex(&text)
-}
-
-fn md5_hex(text: &str) -> String {
-    let digest = Md5::digest(text.as_bytes());
-    digest
-        .iter()
-        .fold(String::with_capacity(32), |mut hex, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A map of strings that accepts numbers as values.
 
-use crate::api::names;
+use super::digest::digest_of;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -39,7 +39,7 @@ impl StringMap {
 
     /// A digest that is the same for equal maps only.
     pub(crate) fn digest(&self) -> String {
-        names::digest_of(&self.0)
+        digest_of(&self.0)
     }
 
     /// A copy as the wire types have it.

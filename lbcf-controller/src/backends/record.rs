@@ -1,3 +1,4 @@
+use crate::api::digest::digest;
 use crate::api::{BackendRecord, BackendRecordSpec, PodSelection, names};
 use crate::index::{NodeView, PodView};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
@@ -65,7 +66,7 @@ pub(crate) fn node_source(node: &NodeView) -> String {
         .map(|address| format!("{}={}", address.type_, address.address))
         .collect();
     addresses.sort();
-    names::digest(&addresses.join(","))
+    digest(&addresses.join(","))
 }
 
 /// What a record's address was generated from; none for records of the original controller.

@@ -104,7 +104,8 @@ pub(super) fn of_bind(bind: &Bind, pod: &PodView, service: &SelectedService) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::{AddressFamily, names};
+    use crate::api::names::{self, OwnerName};
+    use crate::api::{AddressFamily, EndpointBackendRecord, PortSelector};
     use crate::index::{
         Endpoint, EndpointConditions, PodTarget, ServiceView, SlicePort, SliceView,
     };
@@ -241,9 +242,14 @@ mod tests {
         let group = endpoint_group(80);
         let name = |address| {
             let uid = "u";
-            let name =
-                names::endpoint_record_name("created", "web", "svc", uid, address, 8080, "TCP");
-            vec![name]
+            let backend = EndpointBackendRecord {
+                service: "svc".into(),
+                address: address.into(),
+                port: PortSelector::new(8080, Protocol::Tcp),
+                ..EndpointBackendRecord::default()
+            };
+            let owner = OwnerName::Group("web");
+            vec![names::endpoint_record_name(owner, "created", &backend, uid)]
         };
         let of = |group: &BackendGroup, service| of_group(group, &pod(), &service, use_of);
         let both = || vec![slice(IPv4, "10.0.0.1", "u"), slice(IPv6, "fd00::1", "u")];
