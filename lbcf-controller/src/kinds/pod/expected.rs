@@ -240,7 +240,7 @@ mod tests {
     fn d76_a_group_on_endpoints_has_a_record_for_each_endpoint_of_the_pod() {
         use AddressFamily::{IPv4, IPv6};
         let group = endpoint_group(80);
-        let name = |address| {
+        let name = |address: &str| {
             let uid = "u";
             let backend = EndpointBackendRecord {
                 service: "svc".into(),
