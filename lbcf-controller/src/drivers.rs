@@ -1,6 +1,6 @@
 //! Calls to drivers: one connection pool, a timeout for each webhook, metrics, and a count of calls.
 //!
-//! How many calls to a driver are in flight is not limited here but by
+//! The number of calls to a driver that are in flight is not limited here but by
 //! [`ConcurrencyKey`](crate::runtime::queue::ConcurrencyKey).
 
 mod addresses;
@@ -48,7 +48,7 @@ pub(crate) enum DriverError {
 }
 
 impl DriverError {
-    /// A condition's reason (b39): the response is invalid, or there is none.
+    /// A condition's reason: the response is invalid, or there is none.
     pub(crate) const fn reason(&self) -> &'static str {
         match self {
             Self::Call {

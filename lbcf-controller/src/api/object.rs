@@ -1,4 +1,4 @@
-//! What is asked of any object's metadata.
+//! Questions about any object's metadata.
 
 use kube::Resource;
 

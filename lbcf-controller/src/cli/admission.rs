@@ -1,4 +1,6 @@
-use super::{ClusterArgs, CommandError, Listen};
+use super::cluster::ClusterArgs;
+use super::error::CommandError;
+use super::listen::Listen;
 use crate::admission::{AdmissionServer, Certificates};
 use crate::api::{ObjectKey, names};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-use super::CommandError;
+use super::error::CommandError;
 use crate::cluster::client::{self, ClientLimits, RequestRate};
 use crate::process::metrics::Metrics;
 use kube::config::{KubeConfigOptions, Kubeconfig};

@@ -1,4 +1,4 @@
-use super::Listen;
+use super::listen::Listen;
 
 /// Flags of the health server.
 #[derive(Debug, Clone, clap::Args)]

@@ -1,4 +1,4 @@
-use super::ControllerArgs;
+use super::cluster::ClusterArgs;
 use crate::process::leader::{InvalidLeaderElection, LeaderElection};
 use clap::ArgAction;
 use lbcf_serving::duration;
@@ -23,32 +23,33 @@ pub struct LeaderArgs {
     #[arg(long, env = "LBCF_LEADER_ELECT_IDENTITY", value_name = "NAME")]
     pub leader_elect_identity: Option<String>,
 
-    /// How long other replicas wait after the last renewal before one of them takes over
+    /// Time after the last renewal after which another replica takes over
     #[arg(long, env = "LBCF_LEADER_ELECT_LEASE_DURATION", value_name = "DURATION", default_value = "15s", value_parser = duration::parse)]
     pub leader_elect_lease_duration: Duration,
 
-    /// How long the leader tries to renew the lease before it stops; less than the lease duration
+    /// Time for which the leader tries to renew the lease before it stops; less than the lease duration
     #[arg(long, env = "LBCF_LEADER_ELECT_RENEW_DEADLINE", value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
     pub leader_elect_renew_deadline: Duration,
 
-    /// How often the leader renews the lease and the others read it; less than the renew deadline
+    /// Period in which the leader renews the lease and the others read it; less than the renew deadline
     #[arg(long, env = "LBCF_LEADER_ELECT_RETRY_PERIOD", value_name = "DURATION", default_value = "2s", value_parser = duration::parse)]
     pub leader_elect_retry_period: Duration,
 }
 
 impl LeaderArgs {
-    /// The election, or `None` where it is off and in a dry run, which writes nothing (d23).
+    /// The election, or `None` where it is off and in a dry run, which writes nothing.
     pub(super) fn election(
         &self,
-        args: &ControllerArgs,
+        cluster: &ClusterArgs,
+        dry_run: bool,
     ) -> Result<Option<LeaderElection>, InvalidLeaderElection> {
-        if !self.leader_elect || args.work.dry_run {
+        if !self.leader_elect || dry_run {
             return Ok(None);
         }
         let namespace = self
             .leader_elect_namespace
             .clone()
-            .or_else(|| args.cluster.pod_namespace())
+            .or_else(|| cluster.pod_namespace())
             .unwrap_or_else(|| NAMESPACE.to_owned());
         let election = LeaderElection {
             lease_duration: self.leader_elect_lease_duration,

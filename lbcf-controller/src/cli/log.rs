@@ -10,7 +10,7 @@ const DEBUG: &str = "debug,hyper=info,hyper_util=info,kube_client=info,kube_runt
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Log")]
 pub struct LogArgs {
-    /// What is logged, to stderr: a level, or a list such as warn,lbcf_controller=debug
+    /// The filter of the log on stderr: a level, or a list such as warn,lbcf_controller=debug
     /// [default: info]
     #[arg(
         long,

@@ -23,23 +23,23 @@ pub struct WorkArgs {
     #[arg(long, env = "LBCF_POLL_INTERVAL", value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
     pub poll_interval: Duration,
 
-    /// How often judgePodDeregister is called again for pods that are not ready; changes in the
-    /// cluster take effect immediately
+    /// Period in which judgePodDeregister is called again for pods that are not ready; changes in
+    /// the cluster take effect immediately
     #[arg(long, env = "LBCF_INFORMER_RESYNC_PERIOD", value_name = "DURATION", default_value = "1m", value_parser = resync_period)]
     pub informer_resync_period: Duration,
 
-    /// How long a BackendRecord without an owner waits for one, such as a BackendGroup that is
+    /// Time that a BackendRecord without an owner waits for one, such as a BackendGroup that is
     /// created again, before its backend is deregistered
     #[arg(long, env = "LBCF_ORPHAN_GRACE_PERIOD", value_name = "DURATION", default_value = "1m", value_parser = duration::parse)]
     pub orphan_grace_period: Duration,
 
-    /// How long a registered endpoint may be in none of its Service's EndpointSlices, as while it
+    /// Time that a registered endpoint may be in none of its Service's EndpointSlices, as while it
     /// moves to another one, before it is deregistered
     #[arg(long, env = "LBCF_ENDPOINT_GRACE_PERIOD", value_name = "DURATION", default_value = "3s", value_parser = duration::parse)]
     pub endpoint_grace_period: Duration,
 
-    /// How often drivers that list listBackends in spec.webhooks are asked for their backends, to
-    /// find those without a BackendRecord; 0 turns it off
+    /// Period in which drivers that list listBackends in spec.webhooks are asked for their backends,
+    /// to find those without a BackendRecord; 0 turns it off
     #[arg(long, env = "LBCF_AUDIT_PERIOD", value_name = "DURATION", default_value = "10m", value_parser = audit_period)]
     pub audit_period: Duration,
 
@@ -56,7 +56,7 @@ pub struct WorkArgs {
     #[arg(long, env = "LBCF_CALLS_PER_DRIVER", value_name = "N", default_value_t = Options::default().calls_per_driver)]
     pub calls_per_driver: usize,
 
-    /// How often each driver's webhook healthz is called, at least 1s, or 0 for never
+    /// Period in which each driver's webhook healthz is called, at least 1s, or 0 for never
     #[arg(long, env = "LBCF_DRIVER_HEALTH_PERIOD", value_name = "DURATION", default_value = "30s", value_parser = health_period)]
     pub driver_health_period: Duration,
 

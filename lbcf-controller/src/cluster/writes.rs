@@ -3,7 +3,7 @@
 //! Each write carries the uid and the resourceVersion of the state that it was decided on: if the
 //! object changed since, or another object has its name, the API server responds with a conflict
 //! and the object is reconciled again. Each write has a timeout, as the client alone would retry
-//! for minutes. Only the leader writes, until its renew deadline (d38).
+//! for minutes. Only the leader writes, until its renew deadline.
 
 mod pod_gate;
 mod service;
@@ -242,7 +242,7 @@ impl Writer {
             .await
     }
 
-    /// d23: a dry run only logs what would be written.
+    /// A dry run only logs what would be written.
     fn check_dry_run(&self, verb: &str, target: &Target, patch: &Value) -> Result<(), WriteError> {
         if !self.dry_run {
             return Ok(());

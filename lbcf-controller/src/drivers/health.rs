@@ -1,4 +1,4 @@
-//! Probes drivers: calls `healthz` and evaluates the response (d50).
+//! Probes drivers: calls `healthz` and evaluates the response.
 
 use super::{DriverError, Drivers, PROBE_TIMEOUT, timeout_of};
 use crate::api::{
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-/// What the last probe of a driver found.
+/// The finding of the last probe of a driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DriverHealth {
     /// `Unknown` if the driver responds, but not as `healthz` does.
@@ -79,7 +79,7 @@ impl DriverHealth {
         }
     }
 
-    /// Whether the driver cannot be expected to handle calls.
+    /// True for a driver that cannot be expected to handle calls.
     pub(crate) fn is_unhealthy(&self) -> bool {
         self.status == ConditionStatus::False
     }
@@ -88,7 +88,7 @@ impl DriverHealth {
         &self.message
     }
 
-    /// Whether the driver is healthy; none if it does not say.
+    /// None if the driver does not say.
     fn is_healthy(&self) -> Option<bool> {
         match self.status {
             ConditionStatus::True => Some(true),

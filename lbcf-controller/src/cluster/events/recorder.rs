@@ -18,15 +18,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What was reported last about an object or part.
+/// The last report about an object or part.
 #[derive(Debug)]
 struct LastEvent {
     uid: Option<String>,
     reason: String,
-    /// What has to be equal for an event to be a repetition.
+    /// An event with another subject is no repetition.
     subject: String,
     at: Instant,
-    /// How often it happened since, without an event.
+    /// Its occurrences since, without an event.
     suppressed: i32,
 }
 
@@ -75,7 +75,7 @@ impl Recorder {
         (recorder, writer)
     }
 
-    /// Records an event of an operation unless it repeats the last one of the object or part (u37).
+    /// Records an event of an operation unless it repeats the last one of the object or part.
     /// A Warning that repeats is recorded again from time to time, with the number of repetitions.
     pub(crate) fn record_change(
         &self,
@@ -130,8 +130,8 @@ impl Recorder {
         }
     }
 
-    /// How often an event has to be counted now, which is 0 if it is not recorded, and when it is
-    /// recorded again if it still repeats then.
+    /// The count of an event now, which is 0 if it is not recorded, and the time until it is recorded
+    /// again if it still repeats then.
     fn occurrences(&self, regarding: &Regarding, event: &NewEvent<'_>) -> (i32, Duration) {
         let now = Instant::now();
         let (uid, part) = (&regarding.object.uid, regarding.part.clone());

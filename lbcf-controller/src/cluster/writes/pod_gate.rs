@@ -10,7 +10,7 @@ use kube::api::{Patch, PatchParams};
 use kube::core::Request;
 use serde_json::json;
 
-/// What is written as the condition of a pod's readiness gate.
+/// The condition of a pod's readiness gate, as it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GateCondition {
     pub(crate) is_true: bool,

@@ -1,4 +1,4 @@
-//! What is written to Services: an annotation, a finalizer and the addresses of load balancers.
+//! Writes to Services: an annotation, a finalizer and the addresses of load balancers.
 
 use super::{Target, WriteError, Writer, parsed};
 use crate::api::names::{ANNOTATION_SERVICE_CLASS, FINALIZER_SERVICE};
