@@ -22,7 +22,6 @@ mod load_balancer;
 mod load_balancer_driver;
 pub mod names;
 mod object;
-mod object_key;
 pub(crate) mod placeholders;
 mod port;
 mod service_class;
@@ -50,9 +49,8 @@ pub use load_balancer::{LoadBalancer, LoadBalancerSpec, LoadBalancerStatus};
 pub use load_balancer_driver::{
     LoadBalancerDriver, LoadBalancerDriverSpec, LoadBalancerDriverStatus, WebhookConfig,
 };
-pub(crate) use object::ObjectExt;
-pub use object_key::ObjectKey;
-pub(crate) use object_key::key_of;
+pub use object::ObjectKey;
+pub(crate) use object::{ObjectExt, key_of};
 pub use port::{PortSelector, ServicePortSelector};
 pub use service_class::{IngressKeys, LoadBalancersOfService, ServiceClass};
 pub use string_map::StringMap;

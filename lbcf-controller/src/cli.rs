@@ -4,7 +4,6 @@ mod admission;
 mod cluster;
 mod drivers;
 mod error;
-mod health;
 mod leader;
 mod listen;
 mod log;
@@ -14,9 +13,8 @@ pub use admission::AdmissionArgs;
 pub use cluster::{ClusterArgs, kubeconfig};
 pub use drivers::DriverArgs;
 pub use error::CommandError;
-pub use health::HealthArgs;
 pub use leader::LeaderArgs;
-pub use listen::{Listen, NoAddress};
+pub use listen::{HealthArgs, Listen, NoAddress};
 pub use log::{LogArgs, LogError, LogFormat};
 pub use work::WorkArgs;
 

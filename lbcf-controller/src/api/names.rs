@@ -5,7 +5,7 @@
 
 use super::backend_record::EndpointBackendRecord;
 use super::digest::md5_hex;
-use super::object_key::ObjectKey;
+use super::object::ObjectKey;
 use std::collections::BTreeMap;
 
 /// Label of a BackendRecord: name of its driver.

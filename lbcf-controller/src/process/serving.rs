@@ -5,17 +5,16 @@
 //! shipped. Either way it is replaced while the server runs, long before it expires.
 
 mod api_server;
-mod ca_bundle;
 mod certificates;
-mod configuration_watch;
 mod files;
 mod secret;
 mod self_signed_ca;
 #[cfg(test)]
 mod tests;
+mod webhook_configurations;
 
-pub(crate) use ca_bundle::ConfigurationName;
 pub(crate) use certificates::{NameError, Names};
+pub(crate) use webhook_configurations::ConfigurationName;
 
 use crate::api::ObjectKey;
 use api_server::ApiServer;

@@ -8,10 +8,9 @@
 //! replica knows: a replica that continues after a pause may know an old CA.
 
 use super::api_server::{ApiError, ApiServer};
-use super::ca_bundle::{ConfigurationName, PublishError, publish};
 use super::certificates::{Bundle, Found, Names, SignError, carry_out, decide};
-use super::configuration_watch::ConfigurationWatch;
 use super::secret::{SecretStore, bundle_of};
+use super::webhook_configurations::{ConfigurationName, ConfigurationWatch, PublishError, publish};
 use crate::api::ObjectKey;
 use crate::process::backoff::{Backoff, jitter};
 use jiff::{SignedDuration, Timestamp};

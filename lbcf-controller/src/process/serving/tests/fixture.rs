@@ -2,9 +2,9 @@
 
 use crate::api::ObjectKey;
 use crate::process::serving::api_server::ApiServer;
-use crate::process::serving::ca_bundle::ConfigurationName;
 use crate::process::serving::certificates::tests::names;
 use crate::process::serving::self_signed_ca::SelfSignedCa;
+use crate::process::serving::webhook_configurations::ConfigurationName;
 use jiff::Timestamp;
 use k8s_openapi::api::admissionregistration::v1::{
     MutatingWebhookConfiguration, ValidatingWebhookConfiguration,
