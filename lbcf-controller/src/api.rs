@@ -14,7 +14,6 @@ mod bind;
 mod condition;
 mod crd_rules;
 mod crds;
-pub(crate) mod digest;
 pub(crate) mod earlier_fields;
 mod ensure_policy;
 mod kind;

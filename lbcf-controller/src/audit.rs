@@ -8,10 +8,12 @@
 //!
 //! [`decide`] has the rules; the other modules list, look up, remove and report.
 
-mod calls;
 mod decide;
+mod evidence;
 mod findings;
+mod listing;
 mod load_balancer;
+mod removal;
 mod report;
 mod rotation;
 

@@ -26,7 +26,8 @@ pub(crate) use report::{WaitReport, report_refusal, view};
 pub(crate) use service::CandidateNode;
 pub(crate) use service::{
     BackendOfService, EndpointCandidates, EndpointState, SelectedService, ServiceCandidates,
-    ServiceWait, count_endpoints, count_of_service, observe_service, port_of_slice, the_one,
+    ServiceWait, count_endpoints, count_of_service, endpoint_record_name, observe_service,
+    port_of_slice, the_one,
 };
 pub(crate) use taken::message as conflict_message;
 pub(crate) use verdict::{enqueue_verdict, reconcile_verdict};

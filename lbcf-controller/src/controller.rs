@@ -1,6 +1,7 @@
 //! The controller: watch events are applied to the index, which enqueues requests, which workers
 //! reconcile.
 
+mod admission_task;
 mod background;
 pub(crate) mod health;
 mod workers;
@@ -15,7 +16,8 @@ use crate::process::leader::{ElectionTask, InvalidLeaderElection, LostLease};
 use crate::process::metrics::Metrics;
 use crate::process::options::Options;
 use crate::runtime::Context;
-use background::{AdmissionTask, Background};
+use admission_task::AdmissionTask;
+use background::Background;
 use futures::future::BoxFuture;
 use kube::Client;
 use std::future::Future;

@@ -1,6 +1,6 @@
 //! A map of strings that accepts numbers as values.
 
-use super::digest::digest_of;
+use super::names::digest_of;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,4 +1,3 @@
-use crate::api::digest::digest;
 use crate::api::{BackendRecord, BackendRecordSpec, PodSelection, names};
 use crate::index::{NodeView, PodView};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
@@ -66,7 +65,7 @@ pub(crate) fn node_source(node: &NodeView) -> String {
         .map(|address| format!("{}={}", address.type_, address.address))
         .collect();
     addresses.sort();
-    digest(&addresses.join(","))
+    names::digest(&addresses.join(","))
 }
 
 /// What a record's address was generated from; none for records of the original controller.

@@ -17,5 +17,6 @@ pub(crate) use endpoints::{EndpointCandidates, EndpointState, port_of_slice, the
 #[cfg(test)]
 pub(crate) use nodes::CandidateNode;
 pub(crate) use observe::{count_endpoints, observe_service};
+pub(crate) use record::endpoint_record_name;
 pub(crate) use selected::SelectedService;
 pub(crate) use waiting::ServiceWait;

@@ -2,10 +2,10 @@
 //!
 //! Recording an event never delays a reconciliation: it is put into a queue and written by a task of
 //! its own. Events about failures and waits are never dropped: equal ones become one while they wait.
-//! Events about success are limited in number, and dropped and counted beyond that. A write that
-//! fails is repeated.
+//! Events about success are limited in number, and dropped and counted beyond that (d55). A write that
+//! fails is repeated (d59).
 //!
-//! A lasting wait or failure is reported once and again after [`Options::event_repeat`](crate::process::options::Options). An
+//! What lasts is reported once and again after [`Options::event_repeat`](crate::process::options::Options) (d45). An
 //! event that repeats an earlier one of the same object increments the earlier one's count, also if
 //! that one has expired.
 
@@ -22,7 +22,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 pub(crate) use writer::EventWriter;
 
-/// Until then after its last occurrence, the count of an event that does not last is incremented.
+/// How long after its last occurrence the count of an event that does not last is still incremented.
 const AGGREGATION_PERIOD: Duration = Duration::from_secs(600);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,9 +84,9 @@ struct EventRecord {
     reason: String,
     message: String,
     at: Timestamp,
-    /// Its occurrences since it was recorded last.
+    /// How often it happened since it was recorded last.
     occurrences: i32,
-    /// The time for which it is of interest: until then its count can be incremented, or its write repeated.
+    /// How long it is of interest: until then its count can be incremented, or its write repeated.
     retention: Duration,
     recorded: Instant,
     /// The name that its write was given, which a repeated one has again, as a write whose response was

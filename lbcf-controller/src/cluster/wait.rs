@@ -1,4 +1,4 @@
-//! The waits of objects: the reason and message of a condition and of an event.
+//! What objects wait for (d44): the reason and message of a condition and of an event.
 
 use crate::api::{Condition, condition_types, reasons};
 use jiff::Timestamp;
@@ -34,7 +34,7 @@ impl Wait {
         }
     }
 
-    /// Tells its event from others about the same object, besides the reason.
+    /// What tells its event from others about the same object, besides the reason.
     pub(crate) fn subject(&self) -> &str {
         // Their messages have a count, or name one of many records.
         let varying = [reasons::RECORDS_REMAINING, reasons::RECORDS_REFUSED];

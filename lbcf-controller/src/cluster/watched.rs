@@ -2,7 +2,7 @@
 //!
 //! That is `managedFields`, which are most of an object's size, and most of a pod. One type for all kinds
 //! also lets the code of watches be compiled once. A spec or status that cannot be parsed does not stop
-//! the watch of all others.
+//! the watch of all others (u9).
 
 use crate::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, ObjectKey};
 use crate::index::{
@@ -134,7 +134,7 @@ fn read_metadata<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ObjectMet
     })
 }
 
-/// The part of an object of a kind that is kept.
+/// What is kept of an object of a kind.
 pub(crate) trait FromWatched: Sized {
     fn from_watched(object: Watched) -> Result<Self, ParseError>;
 }
@@ -217,7 +217,7 @@ impl FromWatched for ServiceView {
 }
 
 impl FromWatched for SliceView {
-    /// A malformed part is noted in the view, as the rest counts.
+    /// What is malformed is a part of the view, as the rest counts (d64).
     fn from_watched(object: Watched) -> Result<Self, ParseError> {
         let parts = SliceParts {
             address_type: object.address_type.as_deref(),

@@ -3,11 +3,12 @@
 //! Each write carries the uid and the resourceVersion of the state that it was decided on: if the
 //! object changed since, or another object has its name, the API server responds with a conflict
 //! and the object is reconciled again. Each write has a timeout, as the client alone would retry
-//! for minutes. Only the leader writes, until its renew deadline.
+//! for minutes. Only the leader writes, until its renew deadline (d38).
 
-mod built_in;
+mod pod_gate;
+mod service;
 
-pub(crate) use built_in::GateCondition;
+pub(crate) use pod_gate::GateCondition;
 
 use super::watched::FromWatched;
 use crate::api::{BackendRecord, NamespacedKind, ObjectKey};
@@ -77,15 +78,6 @@ impl Target {
             resource_version: meta.resource_version.clone(),
         }
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Patched {
-    Object,
-    Status,
-    /// The status of a kind of Kubernetes. A strategic merge patch leaves the entries of lists that other
-    /// clients write.
-    PartOfStatus,
 }
 
 impl Writer {
@@ -184,7 +176,8 @@ impl Writer {
     {
         let (old, new) = (to_value(&object.status())?, to_value(new)?);
         let patch = json!({ "status": merge_patch(&old, &new) });
-        self.patch(Target::of(object), patch, Patched::Status).await
+        let text = self.patch(Target::of(object), patch, true).await?;
+        parsed(&text)
     }
 
     /// Changes what differs from `old` to `new` of a record's spec, labels and owners. `current` is
@@ -196,8 +189,8 @@ impl Writer {
         new: &BackendRecord,
     ) -> Result<BackendRecord, WriteError> {
         let patch = update_patch(old, new)?;
-        self.patch(Target::of(current), patch, Patched::Object)
-            .await
+        let text = self.patch(Target::of(current), patch, false).await?;
+        parsed(&text)
     }
 
     /// Changes what differs from `old` to `new` of the object of a Service.
@@ -207,7 +200,8 @@ impl Writer {
         new: &K,
     ) -> Result<K, WriteError> {
         let patch = merge_patch(&to_value(old)?, &to_value(new)?);
-        self.patch(Target::of(old), patch, Patched::Object).await
+        let text = self.patch(Target::of(old), patch, false).await?;
+        parsed(&text)
     }
 
     pub(crate) async fn finalizers<K: NamespacedKind + FromWatched>(
@@ -216,54 +210,39 @@ impl Writer {
         finalizers: &[String],
     ) -> Result<K, WriteError> {
         let patch = json!({ "metadata": { "finalizers": finalizers } });
-        self.patch(Target::of(object), patch, Patched::Object).await
+        let text = self.patch(Target::of(object), patch, false).await?;
+        parsed(&text)
     }
 
-    /// Patches an object, bound to the state that it was decided on.
-    async fn patch<K: FromWatched>(
-        &self,
-        target: Target,
-        patch: Value,
-        patched: Patched,
-    ) -> Result<K, WriteError> {
-        parsed(&self.patch_text(target, patch, patched).await?)
-    }
-
-    /// Returns the response's body. It is not generic over the kind, because it would be compiled for
-    /// each.
-    async fn patch_text(
+    /// Patches an object, bound to the state that it was decided on; returns the response's body.
+    /// It is not generic over the kind, because it would be compiled for each.
+    async fn patch(
         &self,
         target: Target,
         mut patch: Value,
-        patched: Patched,
+        is_status: bool,
     ) -> Result<String, WriteError> {
         self.check_dry_run("patch", &target, &patch)?;
         patch["metadata"]["uid"] = json!(target.uid);
-        if let Some(version) = &target.resource_version {
-            patch["metadata"]["resourceVersion"] = json!(version);
-        }
-        let patch = match patched {
-            Patched::Object | Patched::Status => Patch::Merge(patch),
-            Patched::PartOfStatus => Patch::Strategic(patch),
-        };
+        patch["metadata"]["resourceVersion"] = json!(target.resource_version);
         let params = PatchParams {
             field_manager: Some(FIELD_MANAGER.into()),
             ..PatchParams::default()
         };
-        let (request, name) = (Request::new(&target.url_path), &target.key.name);
-        let (operation, request) = match patched {
-            Patched::Object => ("Update", request.patch(name, &params, &patch)),
-            Patched::Status | Patched::PartOfStatus => {
-                let request = request.patch_subresource("status", name, &params, &patch);
-                ("UpdateStatus", request)
-            }
+        let (request, patch) = (Request::new(&target.url_path), Patch::Merge(patch));
+        let name = &target.key.name;
+        let (operation, request) = if is_status {
+            let request = request.patch_subresource("status", name, &params, &patch);
+            ("UpdateStatus", request)
+        } else {
+            ("Update", request.patch(name, &params, &patch))
         };
         let request = request.map_err(unsendable)?;
         self.measured(&target, operation, self.client.request_text(request))
             .await
     }
 
-    /// A dry run only logs what would be written.
+    /// d23: a dry run only logs what would be written.
     fn check_dry_run(&self, verb: &str, target: &Target, patch: &Value) -> Result<(), WriteError> {
         if !self.dry_run {
             return Ok(());

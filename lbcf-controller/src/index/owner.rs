@@ -1,6 +1,6 @@
 //! The owners of BackendRecords, and the units that their backends are reconciled by.
 
-use crate::api::names::{LABEL_BACKEND_GROUP, LABEL_BIND, OwnerName};
+use crate::api::names::{LABEL_BACKEND_GROUP, LABEL_BIND};
 use crate::api::{BackendRecord, ObjectKey};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::ResourceExt;
@@ -23,14 +23,6 @@ pub(crate) fn controller_of(record: &BackendRecord) -> Option<&OwnerReference> {
 }
 
 impl Owner {
-    /// The owner as names of records contain it.
-    pub(crate) fn name(&self) -> OwnerName<'_> {
-        match self {
-            Self::Group(key) => OwnerName::Group(&key.name),
-            Self::Bind(key) => OwnerName::Bind(&key.name),
-        }
-    }
-
     /// The owner of a record: its controller or, if it has none, the BackendGroup or Bind that its
     /// labels name, which may adopt it (d34). None if its controller is of another kind.
     pub(crate) fn of(record: &BackendRecord) -> Option<Self> {

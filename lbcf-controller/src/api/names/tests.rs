@@ -1,16 +1,4 @@
 use super::*;
-use crate::api::PortSelector;
-use crate::api::digest::digest_of;
-use lbcf_driver_sdk::webhook::Protocol;
-
-fn endpoint(port: i32) -> EndpointBackendRecord {
-    EndpointBackendRecord {
-        service: "svc".into(),
-        address: "10.0.0.1".into(),
-        port: PortSelector::new(port, Protocol::Tcp),
-        ..EndpointBackendRecord::default()
-    }
-}
 
 #[test]
 fn b45_record_name_is_the_originals_md5() {
@@ -34,7 +22,7 @@ fn b47_a_static_addresss_record_name_is_the_originals_md5() {
 fn b46_a_services_record_name_is_the_originals_md5() {
     // md5 of "lb_group_svc_80_TCP_node-1", computed with md5sum.
     assert_eq!(
-        service_record_name(OwnerName::Group("group"), "lb", "svc", 80, "TCP", "node-1"),
+        service_record_name("lb", "group", "svc", 80, "TCP", "node-1"),
         "59965db4f8df3af4ecb9ef60e2434653"
     );
 }
@@ -55,22 +43,21 @@ fn b48_u21_a_binds_record_name_is_the_originals_md5_and_there_is_another_that_is
 fn d77_the_names_of_a_binds_records_of_a_service_collide_with_no_others() {
     // md5 of "Bind/bind/lb/Node/svc/80/TCP/node-1", computed with md5sum.
     assert_eq!(
-        service_record_name(OwnerName::Bind("bind"), "lb", "svc", 80, "TCP", "node-1"),
+        bind_service_record_name("bind", "lb", "svc", 80, "TCP", "node-1"),
         "ad77e0a0ec17b04ff4e0a59e49f75d38"
     );
     // md5 of "Bind/bind/lb/Endpoint/svc/uid-1/10.0.0.1/8080/TCP", computed with md5sum.
     assert_eq!(
-        endpoint_record_name(OwnerName::Bind("bind"), "lb", &endpoint(8080), "uid-1"),
+        bind_endpoint_record_name("bind", "lb", "svc", "uid-1", "10.0.0.1", 8080, "TCP"),
         "add69196ec3461cf4bfe97fba257e56c"
     );
     // A group and a Bind whose names and load balancers are equal.
-    let (group, bind) = (OwnerName::Group("x"), OwnerName::Bind("x"));
     let others = [
-        service_record_name(group, "x", "svc", 80, "TCP", "n"),
-        endpoint_record_name(group, "x", &endpoint(80), "u"),
+        service_record_name("x", "x", "svc", 80, "TCP", "n"),
+        endpoint_record_name("x", "x", "svc", "u", "10.0.0.1", 80, "TCP"),
         bind_record_names("x", "x", "svc", "10.0.0.1", "TCP", 80)[1].clone(),
-        service_record_name(bind, "x", "svc", 80, "TCP", "n"),
-        endpoint_record_name(bind, "x", &endpoint(80), "u"),
+        bind_service_record_name("x", "x", "svc", 80, "TCP", "n"),
+        bind_endpoint_record_name("x", "x", "svc", "u", "10.0.0.1", 80, "TCP"),
     ];
     let different: std::collections::BTreeSet<_> = others.iter().collect();
     assert_eq!(different.len(), others.len());

@@ -26,15 +26,21 @@ impl BackendOfService<'_> {
                 port,
                 node,
             } => {
+                let (name, node) = (&owner.key().name, &node.key.name);
                 let (port, protocol) = (port.port.0, port.port.1.as_str());
-                let node = &node.key.name;
-                names::service_record_name(owner.name(), lb, service, port, protocol, node)
+                match owner {
+                    Owner::Group(_) => {
+                        names::service_record_name(lb, name, service, port, protocol, node)
+                    }
+                    Owner::Bind(_) => {
+                        names::bind_service_record_name(name, lb, service, port, protocol, node)
+                    }
+                }
             }
             Self::Endpoint { service, endpoint } => {
                 let target = endpoint.found.endpoint.pod.as_ref();
                 let target = target.map_or("", |pod| &*pod.uid);
-                let backend = endpoint_of(service, endpoint);
-                names::endpoint_record_name(owner.name(), lb, &backend, target)
+                endpoint_record_name(owner, lb, &endpoint_of(service, endpoint), target)
             }
         }
     }
@@ -81,5 +87,26 @@ fn endpoint_of(service: &str, endpoint: &EndpointPort) -> EndpointBackendRecord 
         address: found.endpoint.address.to_string(),
         address_type: found.slice.family,
         port: PortSelector::new(port.0, port.1),
+    }
+}
+
+/// The name of the record for an endpoint whose pod, if it is one, has the uid `target`.
+pub(crate) fn endpoint_record_name(
+    owner: &Owner,
+    lb: &str,
+    backend: &EndpointBackendRecord,
+    target: &str,
+) -> String {
+    let (name, port) = (&owner.key().name, &backend.port);
+    let (service, address) = (&backend.service, &backend.address);
+    let (number, protocol) = (port.number(), port.protocol());
+    let protocol = protocol.as_str();
+    match owner {
+        Owner::Group(_) => {
+            names::endpoint_record_name(lb, name, service, target, address, number, protocol)
+        }
+        Owner::Bind(_) => {
+            names::bind_endpoint_record_name(name, lb, service, target, address, number, protocol)
+        }
     }
 }

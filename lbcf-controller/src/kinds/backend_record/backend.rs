@@ -26,9 +26,7 @@ pub(super) async fn fetch(
             return Err(Error::BackendChanged(name.to_owned()));
         };
         if let (Some(pod), Some(uid)) = (&record.spec.pod_backend, pod_uid) {
-            // The slices tell if it is ready.
-            let is_target = |pod: &PodView| pod.uid == *uid && !pod.deleting;
-            request.pod_backend = fetch_pod(context, record, pod, is_target).await?;
+            request.pod_backend = fetch_target(context, record, pod, &uid).await?;
             if request.pod_backend.is_none() {
                 return Err(Error::BackendChanged(name.to_owned()));
             }
@@ -38,8 +36,7 @@ pub(super) async fn fetch(
     }
     if let Some(pod) = &record.spec.pod_backend {
         name = &pod.name;
-        let is_available = |view: &PodView| is_pod_of(record, pod, view) && view.is_available();
-        request.pod_backend = fetch_pod(context, record, pod, is_available).await?;
+        request.pod_backend = fetch_pod(context, record, pod).await?;
     } else if let Some(service) = &record.spec.service_backend {
         name = &service.name;
         request.service_backend = fetch_service(context, record, service).await?;
@@ -60,10 +57,28 @@ async fn fetch_pod(
     context: &Context,
     record: &BackendRecord,
     backend: &PodBackendRecord,
-    is_it: impl Fn(&PodView) -> bool,
 ) -> Result<Option<PodBackend>, Error> {
     let pod = context.cluster.get(&beside(record, &backend.name)).await?;
-    let pod = pod.filter(|pod| is_it(&PodView::of(pod)));
+    let pod = pod.filter(|pod| {
+        let view = PodView::of(pod);
+        is_pod_of(record, backend, &view) && view.is_available()
+    });
+    let port = backend.port.to_wire();
+    Ok(pod.map(|pod| PodBackend { pod, port }))
+}
+
+/// The pod that an endpoint stands for. The slices say whether it is ready (e6).
+async fn fetch_target(
+    context: &Context,
+    record: &BackendRecord,
+    backend: &PodBackendRecord,
+    uid: &str,
+) -> Result<Option<PodBackend>, Error> {
+    let pod = context.cluster.get(&beside(record, &backend.name)).await?;
+    let pod = pod.filter(|pod| {
+        let view = PodView::of(pod);
+        view.uid == uid && !view.deleting
+    });
     let port = backend.port.to_wire();
     Ok(pod.map(|pod| PodBackend { pod, port }))
 }

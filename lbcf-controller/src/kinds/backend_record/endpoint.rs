@@ -1,7 +1,7 @@
 //! The endpoint behind a record, for a driver (d66).
 
-use crate::api::{BackendRecord, names};
-use crate::backends::{EndpointState, port_of_slice, the_one};
+use crate::api::BackendRecord;
+use crate::backends::{EndpointState, endpoint_record_name, port_of_slice, the_one};
 use crate::index::{Index, Owner, ServicePortView, ServiceView, SliceEndpoint, service_key};
 use lbcf_driver_sdk::webhook::{
     AddressType, BackendPort, EndpointBackend, EndpointService, Protocol,
@@ -49,8 +49,7 @@ fn is_of_record(record: &BackendRecord, found: &SliceEndpoint) -> bool {
     };
     let target = found.endpoint.pod.as_ref();
     let target = target.map_or("", |pod| &*pod.uid);
-    let lb = &record.spec.lb_name;
-    let name = names::endpoint_record_name(owner.name(), lb, backend, target);
+    let name = endpoint_record_name(&owner, &record.spec.lb_name, backend, target);
     record.metadata.name.as_ref() == Some(&name)
 }
 

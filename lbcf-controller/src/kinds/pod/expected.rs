@@ -104,8 +104,7 @@ pub(super) fn of_bind(bind: &Bind, pod: &PodView, service: &SelectedService) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::names::{self, OwnerName};
-    use crate::api::{AddressFamily, EndpointBackendRecord, PortSelector};
+    use crate::api::{AddressFamily, names};
     use crate::index::{
         Endpoint, EndpointConditions, PodTarget, ServiceView, SlicePort, SliceView,
     };
@@ -240,16 +239,11 @@ mod tests {
     fn d76_a_group_on_endpoints_has_a_record_for_each_endpoint_of_the_pod() {
         use AddressFamily::{IPv4, IPv6};
         let group = endpoint_group(80);
-        let name = |address: &str| {
+        let name = |address| {
             let uid = "u";
-            let backend = EndpointBackendRecord {
-                service: "svc".into(),
-                address: address.into(),
-                port: PortSelector::new(8080, Protocol::Tcp),
-                ..EndpointBackendRecord::default()
-            };
-            let owner = OwnerName::Group("web");
-            vec![names::endpoint_record_name(owner, "created", &backend, uid)]
+            let name =
+                names::endpoint_record_name("created", "web", "svc", uid, address, 8080, "TCP");
+            vec![name]
         };
         let of = |group: &BackendGroup, service| of_group(group, &pod(), &service, use_of);
         let both = || vec![slice(IPv4, "10.0.0.1", "u"), slice(IPv6, "fd00::1", "u")];

@@ -2,7 +2,7 @@ use super::*;
 use crate::api::{
     AddressFamily, BackendGroupSpec, Condition, Conditions, DeregisterPolicy, LoadBalancer,
     LoadBalancerSpec, LoadBalancerStatus, ObjectKey, PodSelection, PortSelector, SelectPodByLabel,
-    ServiceMode, ServicePortSelector, ServiceSelection, StringMap, condition_types, names,
+    ServiceMode, ServicePortSelector, ServiceSelection, StringMap, condition_types,
 };
 use crate::backends::{CandidateNode, EndpointCandidates};
 use crate::index::{
@@ -243,7 +243,7 @@ fn b41_b45_b49_b51_a_record_is_named_labelled_and_owned_as_documented() {
     let record = &plan.create[0];
     assert_eq!(
         record.metadata.name.as_deref(),
-        Some(names::pod_record_name("lb-a", "web", "uid-p0", 80, "TCP").as_str())
+        Some(crate::api::names::pod_record_name("lb-a", "web", "uid-p0", 80, "TCP").as_str())
     );
     assert_eq!(record.metadata.namespace.as_deref(), Some("ns"));
     let labels = record.metadata.labels.as_ref().unwrap();
@@ -414,8 +414,7 @@ fn b46_b49_b112_each_node_and_load_balancer_gets_a_record() {
     case.load_balancers.insert("lb-b".into(), usable("b"));
     let plan = case.plan();
     assert_eq!(counts(&plan), (4, 0, 0));
-    let owner = names::OwnerName::Group("web");
-    let name = names::service_record_name(owner, "lb-a", "svc", 80, "TCP", "n0");
+    let name = crate::api::names::service_record_name("lb-a", "web", "svc", 80, "TCP", "n0");
     let is_it = |record: &&BackendRecord| record.metadata.name.as_ref() == Some(&name);
     let record = plan.create.iter().find(is_it).unwrap();
     let backend = record.spec.service_backend.as_ref().unwrap();
@@ -653,7 +652,7 @@ fn b26_b47_d17_each_address_gets_a_record_at_each_load_balancer() {
     let plan = case.plan();
     assert_eq!(counts(&plan), (4, 0, 0));
     assert_eq!((case.status().backends, case.status().records), (2, 4));
-    let name = names::static_record_name("lb-a", "web", "1.1.1.1:8080");
+    let name = crate::api::names::static_record_name("lb-a", "web", "1.1.1.1:8080");
     let is_it = |record: &&BackendRecord| record.metadata.name.as_ref() == Some(&name);
     let record = plan.create.iter().find(is_it).unwrap();
     assert_eq!(record.spec.static_addr.as_deref(), Some("1.1.1.1:8080"));

@@ -1,10 +1,7 @@
 //! Binds of a Service (d77).
 
 use super::*;
-use crate::api::names::OwnerName;
-use crate::api::{
-    AddressFamily, EndpointBackendRecord, ServiceMode, ServicePortSelector, ServiceSelection,
-};
+use crate::api::{AddressFamily, ServiceMode, ServicePortSelector, ServiceSelection};
 use crate::backends::{CandidateNode, EndpointCandidates};
 use crate::index::{
     Endpoint, EndpointConditions, NodeView, PodTarget, ServicePortView, ServiceView, SliceEndpoint,
@@ -126,7 +123,7 @@ fn on_endpoints(candidates: EndpointCandidates, records: &[BackendRecord]) -> Re
 fn d77_each_node_gets_a_record_at_each_load_balancer() {
     let records = on_nodes(&["n0", "n1"], &[]).create;
     assert_eq!(records.len(), 4);
-    let name = names::service_record_name(OwnerName::Bind("test"), "a", "svc", 80, "TCP", "n0");
+    let name = names::bind_service_record_name("test", "a", "svc", 80, "TCP", "n0");
     let is_it = |record: &&BackendRecord| record.metadata.name.as_ref() == Some(&name);
     let record = records.iter().find(is_it).unwrap();
     let backend = record.spec.service_backend.as_ref().unwrap();
@@ -151,13 +148,8 @@ fn d77_each_node_gets_a_record_at_each_load_balancer() {
 fn d77_each_endpoint_gets_a_record_at_each_load_balancer() {
     let records = on_endpoints(endpoints(&["10.0.0.1", "10.0.0.2"]), &[]).create;
     assert_eq!(records.len(), 4);
-    let backend = EndpointBackendRecord {
-        service: "svc".into(),
-        address: "10.0.0.1".into(),
-        port: PortSelector::new(8080, Protocol::Tcp),
-        ..EndpointBackendRecord::default()
-    };
-    let name = names::endpoint_record_name(OwnerName::Bind("test"), "a", &backend, "uid-p0");
+    let name =
+        names::bind_endpoint_record_name("test", "a", "svc", "uid-p0", "10.0.0.1", 8080, "TCP");
     let is_it = |record: &&BackendRecord| record.metadata.name.as_ref() == Some(&name);
     let record = records.iter().find(is_it).unwrap();
     assert_eq!(unit_of(record), "10.0.0.1");
