@@ -9,30 +9,30 @@ const NAMESPACE: &str = "kube-system";
 
 /// Flags of leader election.
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Leader election")]
+#[command(next_help_heading = "Leader election", mut_args = lbcf_serving::flags::variables("LBCF_"))]
 pub struct LeaderArgs {
     /// Reconcile only while this process is the leader, so that several replicas can run
-    #[arg(long, env = "LBCF_LEADER_ELECT", value_name = "BOOL", default_value_t = true, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", default_value_t = true, action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub leader_elect: bool,
 
     /// Namespace of the lease `lbcf-controller` [default: the pod's, or kube-system outside of a pod]
-    #[arg(long, env = "LBCF_LEADER_ELECT_NAMESPACE", value_name = "NAMESPACE")]
+    #[arg(long, value_name = "NAMESPACE")]
     pub leader_elect_namespace: Option<String>,
 
     /// Name of this process in the lease; a unique suffix is added [default: the host name]
-    #[arg(long, env = "LBCF_LEADER_ELECT_IDENTITY", value_name = "NAME")]
+    #[arg(long, value_name = "NAME")]
     pub leader_elect_identity: Option<String>,
 
     /// Time after the last renewal after which another replica takes over
-    #[arg(long, env = "LBCF_LEADER_ELECT_LEASE_DURATION", value_name = "DURATION", default_value = "15s", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration::parse)]
     pub leader_elect_lease_duration: Duration,
 
     /// Time for which the leader tries to renew the lease before it stops; less than the lease duration
-    #[arg(long, env = "LBCF_LEADER_ELECT_RENEW_DEADLINE", value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::parse)]
     pub leader_elect_renew_deadline: Duration,
 
     /// Period in which the leader renews the lease and the others read it; less than the renew deadline
-    #[arg(long, env = "LBCF_LEADER_ELECT_RETRY_PERIOD", value_name = "DURATION", default_value = "2s", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = duration::parse)]
     pub leader_elect_retry_period: Duration,
 }
 
