@@ -81,6 +81,7 @@ async fn a_log_line_about_a_webhook_names_the_object_and_the_driver() {
 fn the_second_of_two_controllers_leads_when_the_first_stops() {
     let cluster = Cluster::start();
     let first = cluster.controller(&["--leader-elect-identity", "first"]);
+    first.line_with("serving /healthz, /readyz and /metrics addr=127.0.0.1:");
     first.line_with("the index is complete; reconciling");
     let second = cluster.controller(&["--leader-elect-identity", "second"]);
     assert!(
