@@ -128,10 +128,10 @@ fn what_is_refused_for_a_reason_that_passes_is_applied_when_it_has_passed() {
 
 #[test]
 fn a_driver_gets_its_time_although_its_shell_ends_at_once() {
-    let slow = "sh -c 'trap \"sleep 0.5; echo late; exit\" TERM; echo up; \
+    let slow = "sh -c 'trap \"sleep 0.5; echo late; exit\" TERM; echo started-slow; \
                 while :; do sleep 0.01; done' & : {port}; wait";
     let dev = Running::start(&["dev", "--exec", slow]);
-    dev.line_with("up");
+    dev.line_with("started-slow");
     let (code, lines) = dev.interrupt();
     assert_eq!(code, Some(0));
     assert!(lines.contains(&"late".to_owned()), "{lines:?}");
