@@ -17,7 +17,6 @@ pub(crate) use autoscalers::{autoscaler_from_v1, autoscaler_to_v1};
 pub(crate) use builtin::{RoundTrip, TypeSchema};
 pub(crate) use crd::{
     Names, accept_names, crd_defaults, crd_errors, format_warnings, is_established, kinds_of,
-    replica_errors,
 };
 pub(crate) use defaults::fill_defaults;
 pub(crate) use documents::{Document, Documents};

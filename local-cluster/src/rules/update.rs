@@ -2,36 +2,13 @@
 
 use serde_json::Value;
 
-use super::FieldValidation;
 use super::complete::{complete, decode};
+use super::options::{FieldValidation, Part};
 use crate::field_error::FieldError;
 use crate::object::{self, Object, at, child, finalizers, is_deleting};
 use crate::resources::Kind;
 use crate::status::ApiError;
 use crate::store::Stored;
-
-/// The part of an object that a write changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// Everything but the status, if the kind has a status subresource.
-    Main,
-    Status,
-    /// The replicas, through the scale subresource.
-    Scale,
-    Finalize,
-}
-
-impl Part {
-    /// Empty for the object itself.
-    pub(crate) fn subresource(self) -> &'static str {
-        match self {
-            Self::Main => "",
-            Self::Status => "status",
-            Self::Scale => "scale",
-            Self::Finalize => "finalize",
-        }
-    }
-}
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Update {

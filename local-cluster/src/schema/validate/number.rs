@@ -2,7 +2,7 @@
 
 use serde_json::Number;
 
-use super::ValidatorResult;
+use super::result::ValidatorResult;
 use super::scalar::is_whole;
 use crate::schema::format::NumberFormat;
 use crate::schema::message::{ErrorType, Num, float_text};

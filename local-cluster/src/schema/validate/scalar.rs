@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::ValidatorResult;
+use super::result::ValidatorResult;
 use crate::schema::message::{ErrorType, Num, json_text, quoted, shown};
 use crate::schema::node::Node;
 use crate::schema::path::FieldPath;
