@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::service::Api;
 use crate::error::Error;
-use crate::http::BodyBudget;
+use lbcf_serving::body::BodyBudget;
 
 pub use self::options::{ServeOptions, Tls};
 pub use self::token::Token;

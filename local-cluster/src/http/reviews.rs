@@ -50,7 +50,7 @@ pub(super) async fn respond(
     );
     let form = negotiate(&parts.headers, EndpointRestrictions::Objects)?;
     let given = body::read(given, parts.extensions.get()).await?;
-    let (review, _) = body::decode(kind, &parts.headers, &given.bytes)?;
+    let review = body::decode(kind, &parts.headers, &given.bytes)?;
     check_types(kind, &review).map_err(|why| ApiError::cannot_handle(kind, &why))?;
     let review = add_status(kind, review, path.namespace.as_deref(), &clock::now())?;
     Ok(response::value(

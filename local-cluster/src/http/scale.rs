@@ -10,7 +10,6 @@ use super::{body, response};
 use crate::object;
 use crate::resources::{Kind, Scale, scale_kind};
 use crate::status::ApiError;
-use crate::warnings::note;
 use crate::writer::{Cluster, ScaleChange, Written};
 
 pub(super) fn get(
@@ -36,16 +35,9 @@ pub(super) async fn update(
     address: (&str, &str),
     request: &WriteRequest<'_>,
 ) -> Result<Response, ApiError> {
-    let (given, repeated) = body::decode(&scale_kind(), request.headers, &request.body)?;
+    let given = body::decode(&scale_kind(), request.headers, &request.body)?;
     let update = |_| Ok(given.clone());
-    write(
-        cluster,
-        of,
-        address,
-        (request, &repeated),
-        ScaleChange::Update(&update),
-    )
-    .await
+    write(cluster, of, address, request, ScaleChange::Update(&update)).await
 }
 
 pub(super) async fn patch(
@@ -55,39 +47,24 @@ pub(super) async fn patch(
     request: &WriteRequest<'_>,
 ) -> Result<Response, ApiError> {
     if body::media_type(request.headers).starts_with("application/apply-patch") {
-        let (apply, repeated) = decode_apply(&scale_kind(), address.1, "scale", request)?;
-        return write(
-            cluster,
-            of,
-            address,
-            (request, &repeated),
-            ScaleChange::Apply(&apply),
-        )
-        .await;
+        let apply = decode_apply(&scale_kind(), address.1, "scale", request)?;
+        return write(cluster, of, address, request, ScaleChange::Apply(&apply)).await;
     }
-    let (patch, repeated) = decode_patch(of.0, request)?;
+    let patch = decode_patch(of.0, request)?;
     let update = |scale| patch.apply(scale);
-    write(
-        cluster,
-        of,
-        address,
-        (request, &repeated),
-        ScaleChange::Update(&update),
-    )
-    .await
+    write(cluster, of, address, request, ScaleChange::Update(&update)).await
 }
 
 async fn write(
     cluster: &Cluster,
     (kind, scale): (&Kind, &Scale),
     address: (&str, &str),
-    (request, repeated): (&WriteRequest<'_>, &[String]),
+    request: &WriteRequest<'_>,
     what: ScaleChange<'_>,
 ) -> Result<Response, ApiError> {
-    let (options, mut warnings) = request.options_and_warnings(&scale_kind(), repeated)?;
+    let options = request.options()?;
     let rescaled = cluster.rescale((kind, scale), address, &options, what);
-    let (left, more) = rescaled.await?;
-    note(&mut warnings, more);
+    let (left, warnings) = rescaled.await?;
     let shown = match &left {
         Written::Stored(stored) => kind.present(stored),
         Written::Unstored(object) => kind.present_object(object.clone()),

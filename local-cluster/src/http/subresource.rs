@@ -105,7 +105,7 @@ impl Subresource {
         }
     }
 
-    /// Whether serving it takes containers or a network, which this server does not have.
+    /// True if serving it takes containers or a network, which this server does not have.
     pub(super) fn needs_containers(self) -> bool {
         !matches!(
             self,

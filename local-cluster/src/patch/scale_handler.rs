@@ -52,7 +52,7 @@ pub(crate) fn managers_after_scale(
         if of_scale.contains(&as_shown) {
             kept.insert(as_shown);
         } else {
-            entry.set.remove(&number);
+            entry.set = entry.set.difference(&number);
             entry.encoded = None;
         }
     }

@@ -1,6 +1,6 @@
 //! Configurations of admission webhooks: defaults, and checks of clients.
 //!
-//! What other fields must be is in `rules::builtin`; `admission` calls the webhooks.
+//! Other fields are checked by `rules::builtin`; `admission` calls the webhooks.
 
 use http::Uri;
 use serde_json::{Value, json};

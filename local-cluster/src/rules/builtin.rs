@@ -67,7 +67,7 @@ pub(super) fn change_errors(kind: &Kind, before: &Object, next: &Object) -> Vec<
     errors
 }
 
-/// What the client of a valid write should know.
+/// Warnings about a valid object.
 pub(super) fn warnings(kind: &Kind, object: &Object, is_new: bool) -> Vec<String> {
     let is_slice = kind.is(SLICES.0, SLICES.1);
     if is_slice && is_new && json_at(object, "addressType") == "FQDN" {

@@ -65,36 +65,16 @@ pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), Api
         let Some((_, shape)) = FIELDS.iter().find(|(name, _)| name == key) else {
             continue;
         };
-        let checked = match (shape, value) {
-            (_, Value::Null)
-            | (MetadataType::Text, Value::String(_))
-            | (MetadataType::Number, Value::Number(_)) => Ok(()),
-            (MetadataType::TextMap, Value::Object(map)) => {
-                match map.values().find(|v| !v.is_string()) {
-                    Some(v) if !v.is_null() => Err((v, "string")),
-                    _ => Ok(()),
-                }
-            }
-            (MetadataType::TextList, Value::Array(list)) => {
-                match list.iter().find(|v| !v.is_string()) {
-                    Some(v) => Err((v, "string")),
-                    None => Ok(()),
-                }
-            }
-            (MetadataType::Objects, Value::Array(list)) => {
-                match list.iter().find(|v| !v.is_object()) {
-                    Some(v) => Err((v, "object")),
-                    None => Ok(()),
-                }
-            }
-            (MetadataType::Text, v) => Err((v, "string")),
-            (MetadataType::Number, v) => Err((v, "int64")),
-            (MetadataType::TextMap, v) => Err((v, "map[string]string")),
-            (MetadataType::TextList, v) => Err((v, "[]string")),
-            (MetadataType::Objects, v) => Err((v, "[]object")),
-        };
-        checked.map_err(|(value, expected)| wrong(value, &field, expected))?;
+        if let Some((value, expected)) = shape.fault(value) {
+            return Err(wrong(value, &field, expected));
+        }
     }
+    drop_empty(metadata);
+    Ok(())
+}
+
+/// Drops empty and unknown fields.
+fn drop_empty(metadata: &mut Object) {
     metadata.retain(|key, value| {
         let empty = match value {
             Value::Null => true,
@@ -115,7 +95,34 @@ pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), Api
             }
         }
     }
-    Ok(())
+}
+
+impl MetadataType {
+    /// The value of a wrong type, and its expected type.
+    fn fault(self, value: &Value) -> Option<(&Value, &'static str)> {
+        match (self, value) {
+            (_, Value::Null)
+            | (Self::Text, Value::String(_))
+            | (Self::Number, Value::Number(_)) => None,
+            (Self::TextMap, Value::Object(map)) => {
+                let odd = map.values().find(|v| !v.is_string() && !v.is_null());
+                odd.map(|v| (v, "string"))
+            }
+            (Self::TextList, Value::Array(list)) => {
+                let odd = list.iter().find(|v| !v.is_string());
+                odd.map(|v| (v, "string"))
+            }
+            (Self::Objects, Value::Array(list)) => {
+                let odd = list.iter().find(|v| !v.is_object());
+                odd.map(|v| (v, "object"))
+            }
+            (Self::Text, v) => Some((v, "string")),
+            (Self::Number, v) => Some((v, "int64")),
+            (Self::TextMap, v) => Some((v, "map[string]string")),
+            (Self::TextList, v) => Some((v, "[]string")),
+            (Self::Objects, v) => Some((v, "[]object")),
+        }
+    }
 }
 
 /// Validates labels, annotations and owner references.

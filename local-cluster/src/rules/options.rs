@@ -1,6 +1,6 @@
 //! Options of write requests.
 
-/// How to handle unknown fields.
+/// The handling of unknown fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum FieldValidation {
     Ignore,

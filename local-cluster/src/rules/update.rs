@@ -127,7 +127,7 @@ fn keep_times(next: &mut Object, before: &Object) {
     }
 }
 
-/// Whether an object with a deletion timestamp can be removed: no finalizers and no grace period.
+/// True for an object with a deletion timestamp, without finalizers and grace period.
 pub(crate) fn is_removable(object: &Object) -> bool {
     let grace = at(object, &["metadata", "deletionGracePeriodSeconds"]).and_then(Value::as_i64);
     let held_as_namespace = at(object, &["spec", "finalizers"])
@@ -249,8 +249,8 @@ fn check_new_finalizers(kind: &Kind, before: &Object, next: &Object) -> Result<(
     ))
 }
 
-/// What the generation counts: everything but metadata and, with a status subresource, status. That of
-/// EndpointSlices counts labels, too.
+/// The fields whose changes the generation counts: all but metadata and, with a status subresource, status.
+/// That of EndpointSlices counts labels, too.
 fn desired_state(kind: &Kind, object: &Object) -> Object {
     let mut desired = object.clone();
     let metadata = desired.remove("metadata");

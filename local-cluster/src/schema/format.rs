@@ -89,7 +89,7 @@ impl NumberFormat {
     }
 }
 
-/// Whether Kubernetes validates a format of a type; an empty type may be any.
+/// True if Kubernetes validates a format of a type; an empty type may be any.
 pub(crate) fn is_known(format: &str, type_name: &str) -> bool {
     match type_name {
         "" | "string" => TextFormat::named(format).is_some(),

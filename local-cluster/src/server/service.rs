@@ -11,7 +11,7 @@ use tower::Service as _;
 
 use super::auth;
 use super::token::Token;
-use crate::http::{BodyBudget, Disconnect, Stop, unauthorized};
+use crate::http::{Disconnect, Stop, unauthorized};
 
 /// What the connections of a server share.
 pub(super) struct Api {

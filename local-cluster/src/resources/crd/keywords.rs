@@ -23,11 +23,11 @@ const AT_ROOT: &str = "description type format title maximum exclusiveMaximum mi
 pub(super) struct Place<'a> {
     pub(super) schema: &'a Object,
     pub(super) is_root: bool,
-    /// Whether the version has a status subresource.
+    /// The version has a status subresource.
     pub(super) has_status: bool,
-    /// Whether it is part of the metadata of a resource.
+    /// It is part of the metadata of a resource.
     pub(super) in_metadata: bool,
-    /// Whether it is `apiVersion`, `kind` or `metadata` of the root.
+    /// It is `apiVersion`, `kind` or `metadata` of the root.
     pub(super) is_own_field: bool,
     /// Inside of `allOf`, `anyOf`, `oneOf` or `not`: whether the schema around them declares it, too.
     pub(super) is_declared: Option<bool>,
@@ -203,7 +203,7 @@ impl<'a> Place<'a> {
         self.word("type") == type_name
     }
 
-    /// Whether a keyword has a value that means something.
+    /// True for a keyword with a value that means something.
     fn is_set(&self, key: &str) -> bool {
         match self.schema.get(key) {
             None | Some(Value::Null) => false,
@@ -242,7 +242,7 @@ impl<'a> Place<'a> {
         self.is_declared.is_none() && self.word("type").is_empty() && !is_free
     }
 
-    /// Whether the fields that every resource has are of their types, if they are described.
+    /// True if the fields that every resource has are of their types, where they are described.
     fn has_own_types(&self) -> bool {
         let of = |name| {
             self.property(name)
@@ -306,7 +306,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Whether these are the branches of `anyOf` by which older definitions describe int-or-string.
+/// Recognises the branches of `anyOf` by which older definitions describe int-or-string.
 pub(super) fn is_int_or_string(branches: &Value) -> bool {
     *branches == json!([{"type": "integer"}, {"type": "string"}])
 }

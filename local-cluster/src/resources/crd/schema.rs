@@ -23,7 +23,7 @@ struct Step<'a> {
     /// The path of the outermost list around it whose items cannot be correlated with their old
     /// values.
     uncorrelatable: Option<&'a str>,
-    /// How many values of this schema an object can have; `None` if no list or map around it limits
+    /// The most values of this schema that an object can have; `None` if no list or map around it limits
     /// the number of its items.
     cardinality: Option<u64>,
 }

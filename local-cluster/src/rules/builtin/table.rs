@@ -1,4 +1,4 @@
-//! What the fields of built-in kinds must be.
+//! The checks of single fields of built-in kinds.
 
 use super::walker::Check::{All, Keys, Most, OneOf, Range, Required, Text, Unique, UniqueText};
 use super::walker::{Check, Row};

@@ -103,18 +103,7 @@ pub(super) fn binary<'a>(name: &str, left: &Type<'a>, right: &Type<'a>) -> Optio
                 found => Type::Optional(Box::new(found)),
             })
         }
-        operators::ADD => match (left, right) {
-            (Type::Timestamp, Type::Duration) | (Type::Duration, Type::Timestamp) => {
-                Some(Type::Timestamp)
-            }
-            (Type::List(_), Type::List(_)) => Some(if agree {
-                known()
-            } else {
-                Type::List(Box::new(Type::Dyn))
-            }),
-            (Type::Bool | Type::Null | Type::Map(_) | Type::Object { .. }, _) => None,
-            _ => agree.then(known),
-        },
+        operators::ADD => sum(left, right, agree.then(known)),
         operators::SUBSTRACT => match (left, right) {
             (Type::Timestamp, Type::Timestamp) => Some(Type::Duration),
             (Type::Timestamp, Type::Duration) => Some(Type::Timestamp),
@@ -122,6 +111,20 @@ pub(super) fn binary<'a>(name: &str, left: &Type<'a>, right: &Type<'a>) -> Optio
             _ => (agree && left.is_number() && right.is_number()).then(known),
         },
         _ => (agree && left.is_number() && right.is_number()).then(known),
+    }
+}
+
+/// `known` is the type of both, if they agree.
+fn sum<'a>(left: &Type<'a>, right: &Type<'a>, known: Option<Type<'a>>) -> Option<Type<'a>> {
+    match (left, right) {
+        (Type::Timestamp, Type::Duration) | (Type::Duration, Type::Timestamp) => {
+            Some(Type::Timestamp)
+        }
+        (Type::List(_), Type::List(_)) => {
+            Some(known.unwrap_or_else(|| Type::List(Box::new(Type::Dyn))))
+        }
+        (Type::Bool | Type::Null | Type::Map(_) | Type::Object { .. }, _) => None,
+        _ => known,
     }
 }
 

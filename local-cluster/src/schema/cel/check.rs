@@ -12,11 +12,11 @@ use super::repair::OPTIONAL_FIELD;
 use super::types::Type;
 use crate::schema::node::Node;
 
-/// What `self` refers to in an expression.
+/// The meaning of `self` in an expression.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RuleScope<'a> {
     pub(super) node: &'a Node,
-    /// Whether `node` is the root of a resource.
+    /// `node` is the root of a resource.
     pub(super) root: bool,
     pub(super) optional_old_self: bool,
 }

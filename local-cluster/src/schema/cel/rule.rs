@@ -80,7 +80,7 @@ pub(crate) struct ValidationRule {
     pub(super) fault: ErrorType,
     /// The field to report, relative to the value; empty for the value itself.
     pub(super) field_path: String,
-    /// Whether the rule is evaluated without an old value, too.
+    /// The rule is evaluated without an old value, too.
     pub(super) optional_old_self: bool,
     /// `None` if the rule is empty.
     pub(crate) program: Option<Result<Program, String>>,
