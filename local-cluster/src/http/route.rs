@@ -20,8 +20,8 @@ use super::subresource::Subresource;
 use super::table::Include;
 use super::write::WriteRequest;
 use super::{
-    body, containers, discovery, health, log, openapi, pods, read, response, reviews, scale, watch,
-    write,
+    body, containers, discovery, eviction, health, log, openapi, read, response, reviews, scale,
+    watch, write,
 };
 use crate::faults::{RequestInfo, Verb};
 use crate::resources::Kind;
@@ -116,9 +116,6 @@ async fn serve(cluster: &Arc<Cluster>, request: Request) -> Result<Response, Api
     let RequestPath::Resource(resource) = path else {
         return plain(path);
     };
-    if resource.is_bindings() {
-        return bindings(cluster, &resource, request).await;
-    }
     if let Some(kind) = reviews::find(&cluster.registry, &resource) {
         return reviews::respond(cluster, &kind, &resource, request).await;
     }
@@ -126,34 +123,6 @@ async fn serve(cluster: &Arc<Cluster>, request: Request) -> Result<Response, Api
         Some(kind) => serve_resource(cluster, &kind, &resource, request).await,
         None => Ok(response::page_not_found()),
     }
-}
-
-/// Bindings are created and never stored.
-async fn bindings(
-    cluster: &Arc<Cluster>,
-    path: &ResourcePath,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let (parts, request_body) = request.into_parts();
-    let (Some(pods), Some(namespace)) = (
-        cluster.registry.builtin("", "pods"),
-        path.namespace.as_deref(),
-    ) else {
-        return Ok(response::page_not_found());
-    };
-    if parts.method != Method::POST {
-        return Err(ApiError::method_not_allowed());
-    }
-    count(cluster, &parts, ("create", "bindings".to_owned(), ""));
-    let params = Params::of(&parts.uri)?;
-    let received = body::read(request_body, parts.extensions.get()).await?;
-    let request = WriteRequest {
-        params: &params,
-        headers: &parts.headers,
-        body: received.bytes,
-        form: negotiate(&parts.headers, EndpointRestrictions::Objects)?,
-    };
-    pods::bind(cluster, &pods, (namespace, None), &request)
 }
 
 fn agent(parts: &Parts) -> &str {
@@ -276,25 +245,29 @@ async fn dispatch(
         body: received.bytes,
         form,
     };
+    if let Some(scale) = &scale {
+        return scale::write(cluster, (kind, scale), address, verb, &request).await;
+    }
+    write_object(cluster, kind, path, (verb, subresource), &request).await
+}
+
+async fn write_object(
+    cluster: &Arc<Cluster>,
+    kind: &Arc<Kind>,
+    path: &ResourcePath,
+    (verb, subresource): (Verb, Option<Subresource>),
+    request: &WriteRequest<'_>,
+) -> Result<Response, ApiError> {
+    let (namespace, name) = (path.namespace.as_deref(), path.name.as_deref());
+    let address = (namespace.unwrap_or_default(), name.unwrap_or_default());
     let part = match subresource {
-        Some(Subresource::Binding) => {
-            return pods::bind(cluster, kind, (address.0, Some(address.1)), &request);
-        }
-        Some(Subresource::Eviction) => return pods::evict(cluster, kind, address, &request),
-        Some(Subresource::Scale) => Part::Scale,
+        Some(Subresource::Eviction) => return eviction::evict(cluster, kind, address, request),
         Some(Subresource::Finalize) => Part::Finalize,
         Some(Subresource::Status | Subresource::Approval) => Part::Status,
         _ => Part::Main,
     };
-    if let Some(scale) = &scale {
-        let of = (&**kind, scale);
-        return match verb {
-            Verb::Update => scale::update(cluster, of, address, &request).await,
-            _ => scale::patch(cluster, of, address, &request).await,
-        };
-    }
     match (verb, part) {
-        (Verb::Create, Part::Main) if path.name.is_some() => {
+        (Verb::Create, Part::Main) if name.is_some() => {
             // Custom resources decode the body before they reject the method.
             if kind.is_custom() {
                 body::decode(kind, request.headers, &request.body)?;
@@ -304,12 +277,12 @@ async fn dispatch(
         (Verb::Create, Part::Main) if kind.namespaced && namespace.is_none() => {
             Err(ApiError::method_not_allowed())
         }
-        (Verb::Create, Part::Main) => write::create(cluster, kind, address.0, &request).await,
-        (Verb::Update, part) => write::update(cluster, kind, address, part, &request).await,
-        (Verb::Patch, part) => write::patch(cluster, kind, address, part, &request).await,
-        (Verb::Delete, Part::Main) => write::delete(cluster, kind, address, &request).await,
+        (Verb::Create, Part::Main) => write::create(cluster, kind, address.0, request).await,
+        (Verb::Update, part) => write::update(cluster, kind, address, part, request).await,
+        (Verb::Patch, part) => write::patch(cluster, kind, address, part, request).await,
+        (Verb::Delete, Part::Main) => write::delete(cluster, kind, address, request).await,
         (Verb::DeleteCollection, Part::Main) if !kind.is("", "namespaces") => {
-            write::delete_collection(cluster, kind, namespace, &request).await
+            write::delete_collection(cluster, kind, namespace, request).await
         }
         _ => Err(ApiError::method_not_allowed()),
     }

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
-use crate::object::{Object, items};
+use crate::object::{Object, items, maps_in};
 
 pub(crate) fn webhook_defaults(plural: &str, configuration: &mut Object) {
-    for webhook in maps_in(configuration, "webhooks") {
+    for webhook in maps_in(configuration.get_mut("webhooks")) {
         or(webhook, "failurePolicy", json!("Fail"));
         or(webhook, "matchPolicy", json!("Equivalent"));
         or(webhook, "namespaceSelector", json!({}));
@@ -19,7 +19,7 @@ pub(crate) fn webhook_defaults(plural: &str, configuration: &mut Object) {
         if plural == "mutatingwebhookconfigurations" {
             or(webhook, "reinvocationPolicy", json!("Never"));
         }
-        for rule in maps_in(webhook, "rules") {
+        for rule in maps_in(webhook.get_mut("rules")) {
             or(rule, "scope", json!("*"));
         }
         let client = webhook.get_mut("clientConfig");
@@ -27,11 +27,6 @@ pub(crate) fn webhook_defaults(plural: &str, configuration: &mut Object) {
             or(service, "port", json!(443));
         }
     }
-}
-
-fn maps_in<'a>(object: &'a mut Object, list: &str) -> impl Iterator<Item = &'a mut Object> {
-    let list = object.get_mut(list).and_then(Value::as_array_mut);
-    list.into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
 /// Null counts as missing.
