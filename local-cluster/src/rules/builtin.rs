@@ -100,10 +100,11 @@ fn data_errors(before: &Object, next: &Object) -> Vec<FieldError> {
 
 /// The selector of a workload must select its own pods.
 fn template_error(workload: &Object) -> Option<FieldError> {
-    let selector = json_at(workload, "spec.selector");
-    let selector = LabelSelector::of(&serde_json::from_value(selector).ok()?);
+    let given = json_at(workload, "spec.selector");
+    let is_missing = given.as_object().is_some_and(Object::is_empty);
+    let selector = LabelSelector::of(&serde_json::from_value(given).ok()?);
     let template = at(workload, &["spec", "template"])?.as_object()?;
-    if !selector.is_empty() && selector.matches(template) {
+    if is_missing || !selector.is_empty() && selector.matches(template) {
         return None;
     }
     let labels = at(template, &["metadata", "labels"]).cloned();

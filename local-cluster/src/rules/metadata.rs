@@ -1,5 +1,6 @@
 //! Validation of metadata.
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::Value;
 
 use crate::error_list::ErrorList as _;
@@ -9,120 +10,39 @@ use crate::object::{self, Object, at};
 use crate::resources::Kind;
 use crate::status::ApiError;
 
-#[derive(Clone, Copy)]
-enum MetadataType {
-    Text,
-    Number,
-    TextMap,
-    TextList,
-    Objects,
-}
-
-const FIELDS: &[(&str, MetadataType)] = &[
-    ("name", MetadataType::Text),
-    ("generateName", MetadataType::Text),
-    ("namespace", MetadataType::Text),
-    ("selfLink", MetadataType::Text),
-    ("uid", MetadataType::Text),
-    ("resourceVersion", MetadataType::Text),
-    ("generation", MetadataType::Number),
-    ("creationTimestamp", MetadataType::Text),
-    ("deletionTimestamp", MetadataType::Text),
-    ("deletionGracePeriodSeconds", MetadataType::Number),
-    ("labels", MetadataType::TextMap),
-    ("annotations", MetadataType::TextMap),
-    ("finalizers", MetadataType::TextList),
-    ("ownerReferences", MetadataType::Objects),
-    ("managedFields", MetadataType::Objects),
-];
-
 /// Checks the types of metadata, and drops empty and unknown fields.
 pub(crate) fn clean_metadata(kind: &Kind, object: &mut Object) -> Result<(), ApiError> {
-    let wrong = |value: &Value, field: &str, expected: &str| {
-        let actual = match value {
-            Value::Bool(_) => "bool",
-            Value::Number(_) => "number",
-            Value::String(_) => "string",
-            Value::Array(_) => "array",
-            Value::Object(_) => "object",
-            Value::Null => "null",
-        };
-        let why = format!(
-            "json: cannot unmarshal {actual} into Go struct field ObjectMeta{field} of type {expected}"
-        );
-        ApiError::cannot_handle(kind, &why)
-    };
-    let metadata = match object.entry("metadata").or_insert(Value::Null) {
-        Value::Object(map) => map,
-        slot @ Value::Null => {
-            *slot = Value::Object(Object::new());
-            return Ok(());
-        }
-        other => return Err(wrong(other, "", "v1.ObjectMeta")),
-    };
-    for (key, value) in metadata.iter() {
-        let field = format!(".metadata.{key}");
-        let Some((_, shape)) = FIELDS.iter().find(|(name, _)| name == key) else {
-            continue;
-        };
-        if let Some((value, expected)) = shape.fault(value) {
-            return Err(wrong(value, &field, expected));
-        }
+    let slot = object.entry("metadata").or_insert(Value::Null);
+    if slot.is_null() {
+        *slot = Value::Object(Object::new());
     }
-    drop_empty(metadata);
-    Ok(())
-}
-
-/// Drops empty and unknown fields.
-fn drop_empty(metadata: &mut Object) {
-    metadata.retain(|key, value| {
-        let empty = match value {
-            Value::Null => true,
-            Value::String(text) => text.is_empty(),
-            Value::Array(list) => list.is_empty(),
-            Value::Object(map) => map.is_empty(),
-            _ => false,
-        };
-        // An empty list resets managed fields.
-        let forgets = key == "managedFields" && value.is_array();
-        (!empty || forgets) && FIELDS.iter().any(|(name, _)| name == key)
-    });
     for map in ["labels", "annotations"] {
-        if let Some(Value::Object(map)) = metadata.get_mut(map) {
+        if let Some(Value::Object(map)) = slot.get_mut(map) {
             // Go decodes null in a map of strings as an empty string.
             for value in map.values_mut().filter(|v| v.is_null()) {
                 *value = Value::from("");
             }
         }
     }
-}
-
-impl MetadataType {
-    /// The value of a wrong type, and its expected type.
-    fn fault(self, value: &Value) -> Option<(&Value, &'static str)> {
-        match (self, value) {
-            (_, Value::Null)
-            | (Self::Text, Value::String(_))
-            | (Self::Number, Value::Number(_)) => None,
-            (Self::TextMap, Value::Object(map)) => {
-                let odd = map.values().find(|v| !v.is_string() && !v.is_null());
-                odd.map(|v| (v, "string"))
-            }
-            (Self::TextList, Value::Array(list)) => {
-                let odd = list.iter().find(|v| !v.is_string());
-                odd.map(|v| (v, "string"))
-            }
-            (Self::Objects, Value::Array(list)) => {
-                let odd = list.iter().find(|v| !v.is_object());
-                odd.map(|v| (v, "object"))
-            }
-            (Self::Text, v) => Some((v, "string")),
-            (Self::Number, v) => Some((v, "int64")),
-            (Self::TextMap, v) => Some((v, "map[string]string")),
-            (Self::TextList, v) => Some((v, "[]string")),
-            (Self::Objects, v) => Some((v, "[]object")),
-        }
+    let wrong = |error: serde_json::Error| {
+        ApiError::cannot_handle(kind, &format!("json: cannot unmarshal metadata: {error}"))
+    };
+    let typed: ObjectMeta = serde_json::from_value(slot.clone()).map_err(wrong)?;
+    let known = serde_json::to_value(typed).map_err(wrong)?;
+    if let Value::Object(metadata) = slot {
+        metadata.retain(|key, value| {
+            let empty = match value {
+                Value::String(text) => text.is_empty(),
+                Value::Array(list) => list.is_empty(),
+                Value::Object(map) => map.is_empty(),
+                _ => false,
+            };
+            // An empty list resets managed fields.
+            let forgets = key == "managedFields" && value.is_array();
+            (!empty || forgets) && known.get(key).is_some()
+        });
     }
+    Ok(())
 }
 
 /// Validates labels, annotations and owner references.

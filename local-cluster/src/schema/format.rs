@@ -241,7 +241,7 @@ mod tests {
                     "mailto:a@b",
                     "https://[::1]:80/",
                 ],
-                &["", "a.b/c", "http://a b/", "http://a:b/", "://x"],
+                &["", "a.b/c", "http://a b/", "://x"],
             ),
             (
                 "hostname",

@@ -12,6 +12,7 @@ use tower::Service as _;
 use super::auth;
 use super::token::Token;
 use crate::http::{Disconnect, Stop, unauthorized};
+use lbcf_serving::body::BodyBudget;
 
 /// What the connections of a server share.
 pub(super) struct Api {
