@@ -3,7 +3,11 @@
 
 #[cfg(feature = "body")]
 pub mod body;
+#[cfg(feature = "client")]
+pub mod client_stream;
 pub mod duration;
+#[cfg(feature = "flags")]
+pub mod flags;
 #[cfg(feature = "listener")]
 pub mod listener;
 #[cfg(feature = "logging")]
