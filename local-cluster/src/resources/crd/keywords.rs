@@ -33,8 +33,11 @@ pub(super) struct Place<'a> {
     pub(super) is_declared: Option<bool>,
 }
 
+/// Keywords, a condition, and a message.
+type Row = (&'static str, fn(&Place<'_>) -> bool, &'static str);
+
 /// Keywords that must not be set, where, and why.
-const FORBIDDEN: &[(&str, fn(&Place<'_>) -> bool, &str)] = &[
+const FORBIDDEN: &[Row] = &[
     (
         "id additionalItems patternProperties definitions dependencies $ref uniqueItems",
         |_| true,
@@ -75,7 +78,7 @@ const FORBIDDEN: &[(&str, fn(&Place<'_>) -> bool, &str)] = &[
 ];
 
 /// Keywords with the condition under which they are wrong, and why.
-const WRONG: &[(&str, fn(&Place<'_>) -> bool, &str)] = &[
+const WRONG: &[Row] = &[
     (
         "type",
         |place| place.is_type_missing(),

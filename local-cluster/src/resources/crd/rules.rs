@@ -20,8 +20,11 @@ const REASONS: &[&str] = &[
     "FieldValueRequired",
 ];
 
+/// A keyword, a condition, and a message.
+type Row = (&'static str, fn(&Value) -> bool, &'static str);
+
 /// Keywords of a rule with the condition under which they are wrong, and why.
-const WRONG: &[(&str, fn(&Value) -> bool, &str)] = &[
+const WRONG: &[Row] = &[
     (
         "rule",
         |rule| string(rule, "rule").trim().is_empty(),

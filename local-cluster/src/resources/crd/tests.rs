@@ -209,7 +209,7 @@ fn schemas_must_be_structural() {
             "Required value: must name scalar",
         ),
         (
-            keyed(key.clone(), json!(["k"])),
+            keyed(key, json!(["k"])),
             ".x-kubernetes-list-map-keys",
             "either required or have a default",
         ),
