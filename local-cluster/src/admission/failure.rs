@@ -66,6 +66,10 @@ fn tls(error: &rustls::Error) -> String {
             CertificateError::UnknownIssuer | CertificateError::BadSignature,
         ) => "certificate signed by unknown authority".to_owned(),
         rustls::Error::InvalidCertificate(error) => error.to_string(),
+        // A server that does not speak TLS sends an invalid message.
+        rustls::Error::InvalidMessage(_) => {
+            return "tls: first record does not look like a TLS handshake".to_owned();
+        }
         other => return format!("tls: {other}"),
     };
     format!("tls: failed to verify certificate: x509: {why}")

@@ -124,10 +124,10 @@ fn is_uri(text: &str) -> bool {
         signs.next().is_some_and(|c| c.is_ascii_alphabetic())
             && signs.all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
     });
-    if text.starts_with('/') || text.contains("://") {
-        text.parse::<Uri>().is_ok()
-    } else {
-        has_scheme && !text.contains(|c: char| c.is_whitespace() || c.is_control())
+    let is_path = text.starts_with('/');
+    match text.contains("://") || is_path {
+        true => (is_path || has_scheme) && text.parse::<Uri>().is_ok(),
+        false => has_scheme && !text.contains(|c: char| c.is_whitespace() || c.is_control()),
     }
 }
 
