@@ -25,7 +25,7 @@ use crate::http::BodyBudget;
 pub use self::options::{ServeOptions, Tls};
 pub use self::token::Token;
 
-/// How long the shutdown waits for connections; each of them has less.
+/// The time that the shutdown waits for connections; each of them has less.
 const SHUTDOWN: Duration = Duration::from_secs(3);
 /// A listening server; dropping it stops it.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! Whether a pod may run on a node, as the scheduler's filters decide.
+//! The filters of the scheduler, which decide if a pod may run on a node.
 
 use std::collections::BTreeMap;
 
@@ -83,7 +83,7 @@ fn tolerates(pod: &Object, key: &str, value: &str, effect: &str) -> bool {
     })
 }
 
-/// Whether a pod's node selector and required node affinity match a node.
+/// A pod's node selector and required node affinity match a node.
 pub(super) fn selects(pod: &Object, node: &Object) -> bool {
     let selector = at(pod, &["spec", "nodeSelector"]).and_then(Value::as_object);
     let label = |key: &str| text(node, &["metadata", "labels", key]);
@@ -102,7 +102,7 @@ pub(super) fn selects(pod: &Object, node: &Object) -> bool {
     selected && terms.is_none_or(|terms| terms.iter().any(|term| matches(term, node)))
 }
 
-/// Whether all requirements of a term hold; a term without requirements matches nothing.
+/// All requirements of a term hold; a term without requirements matches nothing.
 fn matches(term: &Value, node: &Object) -> bool {
     let list = |key| {
         let list = term.get(key).and_then(Value::as_array);

@@ -50,7 +50,7 @@ enum KindTrait {
     Versioned,
 }
 
-/// Whether a scope type is that of namespaced kinds.
+/// The scope types of generated kinds.
 trait ResourceScope {
     const NAMESPACED: bool;
 }

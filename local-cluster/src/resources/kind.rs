@@ -21,13 +21,13 @@ pub(crate) struct Kind {
     pub(crate) short_names: Vec<String>,
     pub(crate) categories: Vec<String>,
     pub(crate) namespaced: bool,
-    /// Whether there is a status subresource, so that other writes leave the status alone.
+    /// There is a status subresource, so that other writes leave the status alone.
     pub(crate) has_status: bool,
-    /// Whether `metadata.generation` counts changes of the desired state.
+    /// `metadata.generation` counts changes of the desired state.
     pub(crate) has_generation: bool,
-    /// Whether a deletion responds with the object instead of a `Status`.
+    /// A deletion responds with the object instead of a `Status`.
     pub(crate) returns_deleted: bool,
-    /// Whether an update may omit the resourceVersion.
+    /// An update may omit the resourceVersion.
     pub(crate) unconditional_update: bool,
     pub(crate) conversion: Conversion,
     /// The stored resource, shared by all versions.
@@ -40,7 +40,7 @@ pub(crate) struct Kind {
     pub(crate) custom: Option<Custom>,
 }
 
-/// How stored objects are converted to this version.
+/// The conversion of stored objects to this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conversion {
     None,
@@ -145,7 +145,7 @@ impl Kind {
             })
     }
 
-    /// Whether objects are created and never stored.
+    /// Objects are created and never stored.
     pub(crate) fn is_review(&self) -> bool {
         !self.is_custom() && (self.kind.ends_with("Review") || self.is("", "bindings"))
     }
@@ -154,7 +154,7 @@ impl Kind {
         self.is("", "componentstatuses")
     }
 
-    /// Whether this is the built-in kind `plural` of `group`.
+    /// Compares with the built-in kind `plural` of `group`.
     pub(crate) fn is(&self, group: &str, plural: &str) -> bool {
         self.group == group && self.plural == plural
     }

@@ -5,10 +5,10 @@ use http::header::AUTHORIZATION;
 
 use super::token::Token;
 
-/// What Kubernetes serves without authentication: health and version.
+/// The paths that Kubernetes serves without authentication: health and version.
 const PUBLIC: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
 
-/// Whether a request is admitted. As on a cluster, a wrong token is refused even on public paths.
+/// As on a cluster, a wrong token is refused even on public paths.
 pub(super) fn admits(token: &Token, path: &str, headers: &HeaderMap) -> bool {
     match bearer(headers) {
         Some(given) => token.matches(given),

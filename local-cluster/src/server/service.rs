@@ -1,4 +1,4 @@
-//! What a connection serves: requests with the token, to the router.
+//! The service of a connection: passes requests with the token to the router.
 
 use axum::Router;
 use axum::body::Body;
@@ -13,7 +13,7 @@ use super::auth;
 use super::token::Token;
 use crate::http::{BodyBudget, Disconnect, Stop, unauthorized};
 
-/// What the connections of a server share.
+/// The state that the connections of a server share.
 pub(super) struct Api {
     pub(super) router: Router,
     pub(super) token: Option<Token>,

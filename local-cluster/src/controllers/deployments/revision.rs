@@ -29,7 +29,7 @@ pub(super) fn current(deployment: &Object, sets: &[ReplicaSet]) -> Option<usize>
     all.min_by_key(|(_, set)| set.age()).map(|(index, _)| index)
 }
 
-/// Whether a ReplicaSet has the template of the Deployment.
+/// A ReplicaSet has the template of the Deployment.
 pub(super) fn is_current(deployment: &Object, set: &Object) -> bool {
     let template = |of| at(of, &["spec", "template"]).map(|t| normalized(t, HASH));
     template(deployment).is_some() && template(deployment) == template(set)
