@@ -1,25 +1,37 @@
-//! The mock's Azure-like cloud, whose load balancers services share.
+//! The mock's clouds.
 
-use super::{LoadBalancerFields, LoadBalancers, Profile, map};
-use crate::demo::steps::{STEPS, TourStep};
+use super::{LoadBalancers, Profile};
+use crate::demo::maps::map;
+use lbcf_conformance::fixture::LoadBalancerSample;
 use lbcf_driver_sdk::webhook::StringMap;
+use mock_driver::cli::Profile as Mock;
 
-/// Those of every profile, and the change between public and internal after the attributes.
-const WITH_INTERNAL: &[TourStep] = &{
-    let mut steps = [TourStep::Internal; STEPS.len() + 1];
-    let (mut at, mut to) = (0, 0);
-    while at < STEPS.len() {
-        steps[to] = STEPS[at];
-        to += 1;
-        if matches!(STEPS[at], TourStep::Attributes) {
-            to += 1;
-        }
-        at += 1;
+pub(in crate::demo) fn of(mock: Mock) -> Profile {
+    match mock {
+        Mock::Clb => clb(),
+        Mock::Azure => azure(),
     }
-    steps
-};
+}
 
-pub(super) fn profile() -> Profile {
+/// The CLB-like cloud, for which the examples are made.
+fn clb() -> Profile {
+    Profile {
+        load_balancers: None,
+        parameters: map([("weight", "50")]),
+        updated_parameters: Some(map([("weight", "80")])),
+        // More than a load balancer can have.
+        refused_parameters: Some(map([("weight", "1000")])),
+        bind_parameters: map([("weight", "100")]),
+        updated_attributes: Some(map([("max-bandwidth-out", "20")])),
+        static_load_balancer: "a load balancer that exists already",
+        without: None,
+        source: None,
+        has_internal: false,
+    }
+}
+
+/// The Azure-like cloud, whose load balancers services share.
+fn azure() -> Profile {
     Profile {
         load_balancers: Some(LoadBalancers {
             first: service("my-web", "80", map([("azure-dns-label-name", "my-web")])),
@@ -49,14 +61,15 @@ pub(super) fn profile() -> Profile {
         static_load_balancer: "a second service, whose frontend is on the same load balancer",
         without: Some("no requests are sent: load balancers of this cloud do not forward"),
         source: None,
-        steps: WITH_INTERNAL,
+        has_internal: true,
     }
 }
 
-fn service(name: &str, port: &str, attributes: StringMap) -> LoadBalancerFields {
+fn service(name: &str, port: &str, attributes: StringMap) -> LoadBalancerSample {
     let service = format!("my-namespace/{name}");
-    LoadBalancerFields {
+    LoadBalancerSample {
         lb_spec: map([("service", &service), ("port", port)]),
         attributes,
+        reason: String::new(),
     }
 }
