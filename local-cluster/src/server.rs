@@ -1,6 +1,5 @@
 //! The API on a socket, for kubectl and other clients.
 
-mod auth;
 mod certificate;
 mod kubeconfig;
 mod options;

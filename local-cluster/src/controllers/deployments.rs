@@ -1,6 +1,5 @@
 //! Deployments: one ReplicaSet for each revision of the template, and rollouts between them.
 
-mod replica_set;
 mod revision;
 mod scale;
 mod status;
@@ -9,11 +8,13 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use self::replica_set::{REVISION, ReplicaSet, RolloutStrategy};
 use self::revision::{
     annotate, beyond_history, current, is_current, new_replica_set, resized, with_revision,
 };
-use self::scale::{Resize, rolling_update, scale_paused, size_of_new, to_zero};
+use self::scale::{
+    REVISION, ReplicaSet, Resize, RolloutStrategy, rolling_update, scale_paused, size_of_new,
+    to_zero,
+};
 use self::status::{StatusUpdate, is_complete};
 use super::context::Context;
 use super::owners::controller_uid;

@@ -1,14 +1,27 @@
 //! A kind in one served version.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use schemars::SchemaGenerator;
 use serde_json::Value;
 
+use super::conversion::Conversion;
 use super::scale::Scale;
-use super::{RoundTrip, TypeSchema};
 use crate::object::Object;
 use crate::schema::Schema;
 use crate::store::{Resource, Stored};
+
+/// Decodes an object as its generated type and encodes it again.
+pub(crate) type RoundTrip = fn(Value) -> Result<Value, serde_json::Error>;
+
+/// The OpenAPI schema of a generated type.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TypeSchema {
+    pub(crate) name: fn() -> Cow<'static, str>,
+    /// Adds the schema of the type and of all types that it refers to.
+    pub(crate) add: fn(&mut SchemaGenerator),
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Kind {
@@ -38,16 +51,6 @@ pub(crate) struct Kind {
     pub(crate) schema: Option<TypeSchema>,
     /// `None` for built-in kinds.
     pub(crate) custom: Option<Custom>,
-}
-
-/// The conversion of stored objects to this version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Conversion {
-    None,
-    /// From `v1`, which is stored, to `events.k8s.io/v1`.
-    EventsV1,
-    /// From `autoscaling/v2`, which is stored, to `autoscaling/v1`.
-    AutoscalerV1,
 }
 
 /// One version of a CustomResourceDefinition.
@@ -175,11 +178,7 @@ impl Kind {
 
     /// As [`Self::present`], for an object that is not stored.
     pub(crate) fn present_object(&self, object: Object) -> Object {
-        let mut object = match self.conversion {
-            Conversion::None => object,
-            Conversion::EventsV1 => super::event_to_v1(object),
-            Conversion::AutoscalerV1 => super::autoscaler_to_v1(object),
-        };
+        let mut object = self.conversion.present(object);
         object.insert("apiVersion".to_owned(), Value::from(self.api_version()));
         object.insert("kind".to_owned(), Value::from(self.kind.as_str()));
         object
@@ -189,10 +188,6 @@ impl Kind {
     pub(crate) fn to_storage(&self, mut object: Object) -> Object {
         object.remove("apiVersion");
         object.remove("kind");
-        match self.conversion {
-            Conversion::None => object,
-            Conversion::EventsV1 => super::event_from_v1(object),
-            Conversion::AutoscalerV1 => super::autoscaler_from_v1(object),
-        }
+        self.conversion.store(object)
     }
 }

@@ -9,8 +9,7 @@ use hyper::body::Incoming;
 use tokio_util::sync::CancellationToken;
 use tower::Service as _;
 
-use super::auth;
-use super::token::Token;
+use super::token::{Token, admits};
 use crate::http::{BodyBudget, Disconnect, Stop, unauthorized};
 
 /// The state that the connections of a server share.
@@ -29,7 +28,7 @@ impl Api {
     ) -> Result<Response, Disconnect> {
         let mut request = request.map(Body::new);
         if let Some(token) = &self.token {
-            if !auth::admits(token, request.uri().path(), request.headers()) {
+            if !admits(token, request.uri().path(), request.headers()) {
                 return Ok(unauthorized(&request));
             }
             // Not needed any more, so that nothing can log it by mistake.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::replica_set::{REVISION, REVISION_HISTORY, ReplicaSet};
+use super::scale::{REVISION, REVISION_HISTORY, ReplicaSet};
 use crate::controllers::template::{hash, normalized, set_label};
 use crate::object::{
     Object, at, child, generation, is_deleting, name, namespace, number, object, text,
