@@ -112,47 +112,39 @@ mod tests {
 
     #[test]
     fn the_least_useful_pods_are_deleted_first() {
-        let cost = json!({"metadata": {"annotations": {DELETION_COST: "5"}}});
-        let late = json!([{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:09:00Z"}]);
-        let pods = [
-            pod("costly", "a", cost),
-            pod("old", "b", json!({})),
-            pod("late", "c", json!({"status": {"conditions": late}})),
-            pod(
+        let ready = |since: &str| {
+            let condition = json!({"type": "Ready", "status": "True", "lastTransitionTime": since});
+            json!({"status": {"conditions": [condition]}})
+        };
+        let pending = json!({"status": {"phase": "Pending", "conditions": []}});
+        let expected = [
+            ("unbound", "", pending.clone()),
+            ("pending", "f", pending),
+            ("unready", "e", json!({"status": {"conditions": []}})),
+            ("late", "c", ready("2026-01-01T00:09:00Z")),
+            (
                 "restarted",
                 "d",
                 json!({"status": {"containerStatuses": [{"restartCount": 3}]}}),
             ),
-            pod("unready", "e", json!({"status": {"conditions": []}})),
-            pod(
-                "pending",
-                "f",
-                json!({"status": {"phase": "Pending", "conditions": []}}),
-            ),
-            pod(
-                "unbound",
-                "",
-                json!({"status": {"phase": "Pending", "conditions": []}}),
-            ),
-            pod(
+            (
                 "young",
                 "g",
                 json!({"metadata": {"creationTimestamp": "2026-01-02T00:00:00Z"}}),
             ),
+            ("old", "b", json!({})),
+            (
+                "costly",
+                "a",
+                json!({"metadata": {"annotations": {DELETION_COST: "5"}}}),
+            ),
         ];
-        assert_eq!(
-            order(&pods),
-            [
-                "unbound",
-                "pending",
-                "unready",
-                "late",
-                "restarted",
-                "young",
-                "old",
-                "costly"
-            ]
-        );
+        let mut pods: Vec<_> = expected
+            .iter()
+            .map(|(name, node, change)| pod(name, node, change.clone()))
+            .collect();
+        pods.reverse();
+        assert_eq!(order(&pods), expected.map(|(name, ..)| name));
     }
 
     #[test]
