@@ -55,6 +55,9 @@ pub(super) fn plan(set: &Set<'_>, _: &Cluster) -> SetPlan {
 /// Pods without node come first, then those that do not run, then those that are not ready; then those
 /// with the lowest deletion cost, those on the nodes with the most pods, and the youngest.
 fn pods_to_delete(pods: &[Arc<Stored>], count: usize) -> Vec<Arc<Stored>> {
+    if count == 0 {
+        return Vec::new();
+    }
     let mut on_node: HashMap<Option<&str>, usize> = HashMap::new();
     for pod in pods {
         *on_node.entry(node_name(&pod.object)).or_default() += 1;
