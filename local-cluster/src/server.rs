@@ -1,6 +1,5 @@
 //! The API on a socket, for kubectl and other clients.
 
-mod auth;
 mod certificate;
 mod kubeconfig;
 mod options;
@@ -25,7 +24,7 @@ use lbcf_serving::body::BodyBudget;
 pub use self::options::{ServeOptions, Tls};
 pub use self::token::Token;
 
-/// How long the shutdown waits for connections; each of them has less.
+/// The time that the shutdown waits for connections; each of them has less.
 const SHUTDOWN: Duration = Duration::from_secs(3);
 /// A listening server; dropping it stops it.
 #[derive(Debug)]
