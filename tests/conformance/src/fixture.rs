@@ -40,7 +40,7 @@ mod value;
 pub use known_failures::{parse_known_failures, read_known_failures};
 pub(crate) use sections::{API_VERSION, KIND};
 
-use crate::check::Feature;
+use crate::classification::Feature;
 use crate::files;
 use crate::report::DriverInfo;
 use crate::transport::without_user;

@@ -1,7 +1,7 @@
 //! The resources that the kit created, for cleaning up: entered before the call that creates them,
 //! removed when the driver confirms the deletion. The kit never changes other resources.
 
-use crate::lab::{DriverReply, Status, WebhookCall};
+use crate::call::{DriverReply, Status, WebhookCall};
 use crate::sync::lock;
 use lbcf_driver_sdk::webhook::StringMap;
 use serde_json::Value;

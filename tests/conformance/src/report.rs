@@ -6,7 +6,7 @@ mod policy;
 pub use exit::Exit;
 pub use policy::{FailOn, FailurePolicy};
 
-use crate::check::{Feature, Level};
+use crate::classification::{Feature, Level};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

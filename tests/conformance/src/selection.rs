@@ -1,6 +1,7 @@
 //! Which checks run, and why the others are skipped: decided before the first call.
 
-use crate::check::{Check, Feature, Group, Need, Observer};
+use crate::check::{Check, Need, Observer};
+use crate::classification::{Feature, Group};
 use crate::fixture::{Action, Fixture};
 use crate::report::SkipKind;
 use crate::settings::{Profile, Settings};

@@ -1,6 +1,6 @@
 //! The settings of a run.
 
-use crate::check::Group;
+use crate::classification::Group;
 use crate::report::FailurePolicy;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! The sample exchanges of `explain`.
 
-use crate::check::Group;
+use crate::classification::Group;
 
 /// A call and a valid response.
 #[derive(Debug, Clone, Copy)]

@@ -2,8 +2,9 @@
 
 use super::{CommandError, names, needs, print};
 use crate::SPECIFICATION;
-use crate::check::{Check, Group, Level};
+use crate::check::Check;
 use crate::checks;
+use crate::classification::{Group, Level};
 use crate::output::human::layout::Page;
 use crate::report::Exit;
 use serde_json::json;

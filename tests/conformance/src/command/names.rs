@@ -1,8 +1,9 @@
 //! Checks and groups by name, with suggestions for unknown names.
 
 use super::CommandError;
-use crate::check::{Check, Group};
+use crate::check::Check;
 use crate::checks;
+use crate::classification::Group;
 
 /// The names of checks and groups of a flag, without empty ones.
 pub(super) fn read(flag: &str, names: &[String]) -> Result<Vec<String>, CommandError> {

@@ -1,7 +1,7 @@
 //! Which results fail a run. All formats use this policy, so that they agree with the exit code.
 
 use super::{CheckResult, Outcome, SkipKind, Status, Summary};
-use crate::check::Level;
+use crate::classification::Level;
 
 /// What fails the run besides a failed MUST: `--fail-on`, which may name several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]

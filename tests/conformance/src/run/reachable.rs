@@ -47,7 +47,7 @@ pub(crate) async fn wait_until(
 }
 
 /// Stops the run, if the driver no longer responds.
-pub(super) async fn after_failure(run: &Run, check: &'static str) {
+pub(crate) async fn after_failure(run: &Run, check: &'static str) {
     if !has_been_silent(run, check) || run.stop_reason().is_some() {
         return;
     }
@@ -78,7 +78,7 @@ fn has_been_silent(run: &Run, check: &str) -> bool {
 }
 
 /// Adds the exit status of the driver's process and its last output to a failure.
-pub(super) async fn add_process_exit(run: &Run, check: &'static str, outcome: &mut CheckOutcome) {
+pub(crate) async fn add_process_exit(run: &Run, check: &'static str, outcome: &mut CheckOutcome) {
     let Err(CheckError::Failed(failure)) = outcome else {
         return;
     };

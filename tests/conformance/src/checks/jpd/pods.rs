@@ -1,8 +1,6 @@
 //! Pods that are not ready, and the pods in a response.
 
-use crate::lab::{Backend, DriverReply, Lab, Source};
-use crate::outcome::CheckError;
-use serde_json::{Value, json};
+use crate::checks::prelude::*;
 
 /// Pods that are not ready for several reasons. The fixture's pod template may add what makes the
 /// driver keep one.
