@@ -194,7 +194,7 @@ impl OtherDriver {
         let (profile, numbers) = profile::described(&fixture, is_local)?;
         let cloud = match (&fixture.observe, address) {
             (Some(observe), Some(address)) => {
-                let observer = Observer::of(&address.fill_observe(observe), &transport)?;
+                let observer = Observer::of(&observe.filled(&address), &transport)?;
                 Some(ObservedCloud::new(observer).await?)
             }
             _ => None,

@@ -171,14 +171,9 @@ impl Run {
 
     /// The timeout of a webhook's calls.
     pub(crate) fn timeout(&self, webhook: &str) -> Duration {
-        let endpoint = &self.fixture.endpoint;
-        endpoint
-            .timeouts
-            .get(webhook)
-            .copied()
-            .or(self.settings.timeout)
-            .or(endpoint.timeout)
-            .unwrap_or(TIMEOUT)
+        let timeouts = &self.fixture.endpoint.timeouts;
+        let own = timeouts.get(webhook).copied().or(self.settings.timeout);
+        own.or(timeouts.get("default").copied()).unwrap_or(TIMEOUT)
     }
 
     /// Requires that a prerequisite did not fail.

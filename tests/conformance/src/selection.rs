@@ -32,10 +32,10 @@ pub(crate) fn features(fixture: &Fixture) -> BTreeSet<Feature> {
         return features.clone();
     }
     let mut features = BTreeSet::from([Feature::PodBackends]);
-    if fixture.load_balancer.update.is_some() {
+    if fixture.load_balancer.update.attributes.is_some() {
         features.insert(Feature::UpdateAttributes);
     }
-    if fixture.backend.update.is_some() {
+    if fixture.backend.parameters.update.is_some() {
         features.insert(Feature::UpdateParameters);
     }
     features
@@ -127,11 +127,11 @@ fn missing(
             "loadBalancer.invalid",
         ),
         Need::UpdateAttributes => needs(
-            fixture.load_balancer.update.is_some(),
+            fixture.load_balancer.update.attributes.is_some(),
             "loadBalancer.update.attributes",
         ),
         Need::ForbiddenUpdate => needs(
-            !fixture.load_balancer.forbidden.is_empty(),
+            !fixture.load_balancer.update.forbidden.is_empty(),
             "loadBalancer.update.forbidden",
         ),
         Need::UnknownLbInfo => needs(
@@ -147,11 +147,11 @@ fn missing(
             applies(generates, reason.to_owned())
         }
         Need::InvalidParameters => needs(
-            !fixture.backend.invalid.is_empty(),
+            !fixture.backend.parameters.invalid.is_empty(),
             "backend.parameters.invalid",
         ),
         Need::UpdateParameters => needs(
-            fixture.backend.update.is_some(),
+            fixture.backend.parameters.update.is_some(),
             "backend.parameters.update",
         ),
         Need::Restart => match fixture.restart {

@@ -239,13 +239,10 @@ async fn unreachable(transport: &Transport, driver: &Driver, problem: NoResponse
 
 /// The fixture with the driver's address in its placeholders.
 fn filled(mut fixture: Fixture, url: &str) -> Fixture {
-    let Some(address) = DriverAddress::of(url) else {
-        return fixture;
-    };
-    fixture.observe = fixture
-        .observe
-        .map(|observe| address.fill_observe(&observe));
-    fixture.restart = fixture.restart.map(|action| address.fill_action(&action));
-    fixture.fault = fixture.fault.map(|action| address.fill_action(&action));
+    if let Some(address) = DriverAddress::of(url) {
+        fixture.observe = fixture.observe.map(|observe| observe.filled(&address));
+        fixture.restart = fixture.restart.map(|action| action.filled(&address));
+        fixture.fault = fixture.fault.map(|action| action.filled(&address));
+    }
     fixture
 }

@@ -113,7 +113,7 @@ async fn rtry_03(lab: &Lab) -> CheckOutcome {
         .fail("since the fixture declares it invalid")
         .blocked_by("CLB-05")?;
     let valid = lab.created(valid).await?;
-    let invalid = lab.fixture().backend.invalid.first();
+    let invalid = lab.fixture().backend.parameters.invalid.first();
     let Some(invalid) = invalid.filter(|_| lab.has_backends()) else {
         return Ok(());
     };

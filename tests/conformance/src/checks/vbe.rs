@@ -6,7 +6,7 @@ pub(super) const CHECKS: &[&Check] = &[&VBE_01, &VBE_02, &VBE_03, &VBE_04, &VBE_
 
 /// Requires `succ: true`, unless the fixture has no valid sample.
 fn accepted(lab: &Lab, reply: &DriverReply, since: &str) -> CheckOutcome {
-    if lab.fixture().backend.valid.is_empty() && reply.decision() == Some(false) {
+    if lab.fixture().backend.parameters.valid.is_empty() && reply.decision() == Some(false) {
         return Err(CheckError::Skipped(
             "the driver rejects backends without parameters: needs backend.parameters.valid in \
              the fixture"
@@ -56,7 +56,7 @@ check! { "VBE-02" VBE_02 = vbe_02, must Vbe, needs [LoadBalancer, Backend, Inval
 async fn vbe_02(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
     for backend_type in lab.backend_types() {
-        for parameters in &lab.fixture().backend.invalid {
+        for parameters in &lab.fixture().backend.parameters.invalid {
             let call = validate_backend(&lb, backend_type, &lab.filled(parameters));
             let since = "since the fixture declares these parameters invalid";
             lab.call(&call).await.rejected(since)?.has_msg()?;
@@ -85,7 +85,7 @@ async fn vbe_03(lab: &Lab) -> CheckOutcome {
             is_rejected |= !lab.call(&call).await.any_decision(&since)?;
         }
     }
-    if is_rejected && !lab.fixture().backend.valid.is_empty() {
+    if is_rejected && !lab.fixture().backend.parameters.valid.is_empty() {
         lab.note(
             "valid parameters are rejected until the load balancer is created: users cannot apply \
              both at once",
@@ -108,7 +108,7 @@ check! { "VBE-04" VBE_04 = vbe_04, must Vbe, needs [LoadBalancer, Backend],
 async fn vbe_04(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
     let old = lab.valid_parameters().swap_remove(0);
-    let update = lab.fixture().backend.update.as_ref();
+    let update = lab.fixture().backend.parameters.update.as_ref();
     // A change of a group's pods is an update with unchanged parameters.
     let updates = [
         Some(old.clone()),
@@ -169,7 +169,7 @@ check! { "VBE-05" VBE_05 = vbe_05, must Vbe, observer Improves, needs [LoadBalan
 async fn vbe_05(lab: &Lab) -> CheckOutcome {
     let lb = lab.given_load_balancer().await?;
     let before = lab.observed_created(&lb.lb_info).await?;
-    let samples = &lab.fixture().backend;
+    let samples = &lab.fixture().backend.parameters;
     let old = &lab.valid_parameters()[0];
     for backend_type in lab.backend_types() {
         let mut calls = vec![validate_backend(&lb, backend_type, old)];

@@ -91,19 +91,19 @@ async fn vlb_03(lab: &Lab) -> CheckOutcome {
     )?;
 
     let samples = &lab.fixture().load_balancer;
-    if samples.update.is_some() {
+    if samples.update.attributes.is_some() {
         let update = lb.validate_update(&lab.updated_attributes(&lb));
         let since = "since the fixture allows these attributes";
         accepted(lab, &lab.call(&update).await, since)?;
     } else {
         lab.note("no change was tested: loadBalancer.update.attributes is not in the fixture");
     }
-    for attributes in &samples.forbidden {
+    for attributes in &samples.update.forbidden {
         let update = lb.validate_update(&lab.changed(own, Some(attributes)));
         let since = "since the fixture forbids these attributes";
         lab.call(&update).await.rejected(since)?;
     }
-    if samples.forbidden.is_empty() {
+    if samples.update.forbidden.is_empty() {
         lab.note("no rejection was tested: loadBalancer.update.forbidden is not in the fixture");
     }
     Ok(())
@@ -133,7 +133,8 @@ async fn vlb_04(lab: &Lab) -> CheckOutcome {
     for sample in samples.invalid.iter().take(2) {
         calls.push(lab.load_balancer_of(Some(sample)).validate());
     }
-    for attributes in samples.update.iter().chain(samples.forbidden.first()) {
+    let update = &samples.update;
+    for attributes in update.attributes.iter().chain(update.forbidden.first()) {
         let attributes = lab.changed(&given.sample.attributes, Some(attributes));
         calls.push(given.validate_update(&attributes));
     }

@@ -1,10 +1,11 @@
 //! The connection to the driver besides its URL: headers, certificates, a token.
 
+use super::console::CommandError;
 use super::values::Header;
-use super::{CommandError, Secret};
 use crate::fixture::Endpoint;
 use crate::transport::{Settings, Transport};
 use http::{HeaderName, HeaderValue};
+use lbcf_serving::secret::Secret;
 use std::path::{Path, PathBuf};
 
 /// The limit of a token, in bytes.

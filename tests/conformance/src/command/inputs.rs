@@ -1,9 +1,9 @@
 //! The inputs of a run: flags and variables override the fixture, the fixture overrides defaults.
 
+use super::console::CommandError;
 use super::names;
 use super::run_args::RunArgs;
 use super::values::BudgetArg;
-use super::{CommandError, Secret};
 use crate::checks;
 use crate::fixture::placeholders::DriverAddress;
 use crate::fixture::{Fixture, Observe, read_known_failures};
@@ -11,6 +11,7 @@ use crate::init;
 use crate::report::{FailOn, FailurePolicy};
 use crate::served::ServedFixture;
 use crate::settings::Settings;
+use lbcf_serving::secret::Secret;
 use std::path::PathBuf;
 
 #[derive(Debug)]
@@ -119,7 +120,6 @@ fn with_flags(mut fixture: Fixture, args: &RunArgs, ids: &[&str]) -> Result<Fixt
         fixture.known_failures.extend(known);
     }
     if args.timeout.is_some() {
-        fixture.endpoint.timeout = None;
         fixture.endpoint.timeouts.clear();
     }
     if let Some(Secret(url)) = &args.observe_url {

@@ -1,6 +1,7 @@
 //! `list`: all checks, for people or programs.
 
-use super::{CommandError, names, needs, print};
+use super::console::{CommandError, print};
+use super::{names, needs};
 use crate::SPECIFICATION;
 use crate::check::Check;
 use crate::checks;

@@ -1,6 +1,6 @@
 //! Checks and groups by name, with suggestions for unknown names.
 
-use super::CommandError;
+use super::console::CommandError;
 use crate::check::Check;
 use crate::checks;
 use crate::classification::Group;

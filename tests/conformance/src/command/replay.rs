@@ -6,15 +6,17 @@ mod journal;
 mod plan;
 
 use super::connection::ConnectionArgs;
+use super::console::{CommandError, print, print_error};
+use super::names;
 use super::values::call_time;
 use super::verbose::{response, sent};
-use super::{CommandError, Secret, names, print, print_error};
 use crate::exchange::NoResponse;
 use crate::fixture::Endpoint;
 use crate::output::human::layout::Page;
 use crate::output::{curl_of, read, shown};
 use crate::report::{ExchangeReport, Exit, Report};
 use crate::transport::Transport;
+use lbcf_serving::secret::Secret;
 use plan::{Replay, ReplayedCall};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

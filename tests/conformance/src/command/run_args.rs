@@ -1,12 +1,12 @@
 //! The flags of `run`. Missing values come from the fixture, or else are defaults.
 
-use super::Secret;
 use super::connection::ConnectionArgs;
 use super::values::{BudgetArg, call_time, time_scale, wait};
 use crate::output::{Color, Format, Output};
 use crate::report::FailOn;
 use crate::settings::Profile;
 use clap::builder::RangedU64ValueParser;
+use lbcf_serving::secret::Secret;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -184,7 +184,7 @@ pub struct RunArgs {
     #[arg(long, env = "LBCF_CONFORMANCE_NO_CLEANUP", help_heading = "Run")]
     pub no_cleanup: bool,
 
-    /// Write a report: human, json, junit, tap, markdown, github or yaml; may be repeated
+    /// Write a report: human, json, junit, markdown, github or yaml; may be repeated
     #[arg(
         long = "output",
         env = "LBCF_CONFORMANCE_OUTPUT",

@@ -59,7 +59,7 @@ impl Lab {
 
     /// A backend from this source, without an address.
     pub(crate) fn backend_of(&self, load_balancer: &LoadBalancer, source: Source) -> Backend {
-        let parameters = self.fixture().backend.valid.first();
+        let parameters = self.fixture().backend.parameters.valid.first();
         let mut backend = Backend {
             uid: self.uid(),
             source,

@@ -19,7 +19,7 @@ impl Lab {
     pub(crate) fn load_balancer_of(&self, sample: Option<&LoadBalancerSample>) -> LoadBalancer {
         let sample = sample.map(|sample| {
             let maps = [&sample.lb_spec, &sample.attributes];
-            self.placeholder_values(&maps).fill_sample(sample)
+            sample.filled(&self.placeholder_values(&maps))
         });
         LoadBalancer {
             uid: self.uid(),
@@ -73,7 +73,7 @@ impl Lab {
 
     /// The attributes with those of the fixture's `loadBalancer.update`.
     pub(crate) fn updated_attributes(&self, load_balancer: &LoadBalancer) -> StringMap {
-        let update = self.fixture().load_balancer.update.as_ref();
+        let update = self.fixture().load_balancer.update.attributes.as_ref();
         self.changed(&load_balancer.sample.attributes, update)
     }
 
@@ -170,7 +170,7 @@ impl Lab {
 
     /// The fixture's valid parameters, or else empty ones.
     pub(crate) fn valid_parameters(&self) -> Vec<StringMap> {
-        let samples = &self.fixture().backend.valid;
+        let samples = &self.fixture().backend.parameters.valid;
         if samples.is_empty() {
             return vec![StringMap::new()];
         }
@@ -179,7 +179,7 @@ impl Lab {
 
     /// The parameters with those of the fixture's `backend.parameters.update`.
     pub(crate) fn updated_parameters(&self, backend: &Backend) -> StringMap {
-        let update = self.fixture().backend.update.as_ref();
+        let update = self.fixture().backend.parameters.update.as_ref();
         self.changed(&backend.parameters, update)
     }
 

@@ -60,7 +60,7 @@ impl<'a> LifeCycle<'a> {
         } else {
             None
         };
-        if lab.fixture().load_balancer.update.is_some() {
+        if lab.fixture().load_balancer.update.attributes.is_some() {
             let attributes = lab.updated_attributes(&load_balancer);
             let since = "since the fixture allows these attributes";
             self.accepted(&load_balancer.validate_update(&attributes), since)
@@ -90,7 +90,7 @@ impl<'a> LifeCycle<'a> {
             .same(|| self.generated(&backend), "backendAddr")
             .await?;
         backend.injected_info = self.each(|| self.registered(&backend)).await?;
-        if lab.fixture().backend.update.is_some() {
+        if lab.fixture().backend.parameters.update.is_some() {
             let old = backend.parameters.clone();
             backend.parameters = lab.updated_parameters(&backend);
             let validate =
