@@ -9,7 +9,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-/// How a check uses the observer, which shows the state of the driver's cloud.
+/// The use that a check makes of the observer, which shows the state of the driver's cloud.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Observer {
     /// The check reads responses only.
@@ -59,6 +59,23 @@ pub enum Need {
     AttributeDrift,
 }
 
+impl Need {
+    /// The part of the fixture that meets it, if that is all there is to it.
+    pub(crate) const fn part_of_fixture(self) -> Option<&'static str> {
+        Some(match self {
+            Self::InvalidLoadBalancer => "loadBalancer.invalid",
+            Self::UpdateAttributes => "loadBalancer.update.attributes",
+            Self::ForbiddenUpdate => "loadBalancer.update.forbidden",
+            Self::UnknownLbInfo => "loadBalancer.unknownLBInfo",
+            Self::InvalidParameters => "backend.parameters.invalid",
+            Self::UpdateParameters => "backend.parameters.update",
+            Self::Restart => "restart",
+            Self::Fault => "fault",
+            _ => return None,
+        })
+    }
+}
+
 /// Which checks may run at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Concurrency {
@@ -79,7 +96,7 @@ pub type Code = for<'a> fn(&'a Lab) -> Pin<Box<dyn Future<Output = CheckOutcome>
 pub struct Check {
     /// A stable id, such as `ENS-02`; never used for another rule.
     pub id: &'static str,
-    /// Whether the rule is a MUST or a SHOULD.
+    /// The level of the rule: MUST or SHOULD.
     pub level: Level,
     /// The subject, which the id begins with.
     pub group: Group,
@@ -91,11 +108,11 @@ pub struct Check {
     pub source: &'static str,
     /// The usual mistake behind a failure, and its fix.
     pub typical: &'static str,
-    /// How the check uses an observer of the cloud; [`Observer::Unused`] by default.
+    /// The use of an observer of the cloud; [`Observer::Unused`] by default.
     pub observer: Observer,
     /// All conditions for the check to run; none by default.
     pub needs: &'static [Need],
-    /// What may run at the same time; [`Concurrency::Parallel`] by default.
+    /// The checks that may run at the same time; [`Concurrency::Parallel`] by default.
     pub concurrency: Concurrency,
     /// Returns an error where the driver breaks the rule.
     pub code: Code,

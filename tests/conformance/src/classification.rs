@@ -1,4 +1,4 @@
-//! What checks are sorted by: level, subject, and the features of the drivers that they are about.
+//! The classification of checks: level, subject, and the features of drivers.
 
 use std::fmt;
 
@@ -31,7 +31,7 @@ macro_rules! named {
 }
 
 named! {
-    /// How much a check matters.
+    /// The importance of a check.
     Level (2),
     /// The word in reports.
     name;

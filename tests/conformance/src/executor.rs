@@ -190,8 +190,8 @@ async fn execute(run: &Arc<Run>, planned: PlannedCheck) -> FinishedCheck {
     finished
 }
 
-/// Whether a check runs although the run ends early: bad input must not end a driver, and the check of
-/// that rule has to report when it did.
+/// True if a check runs although the run ends early: bad input must not end a driver, and the check
+/// of that rule has to report when it did.
 fn spares(reason: &StopReason, check: &Check) -> bool {
     let by_bad_input = matches!(reason, StopReason::DriverGone { after, .. } if after.starts_with(Group::Bad.id()));
     by_bad_input && check.group == Group::Bad && check.level == Level::Must

@@ -38,7 +38,6 @@ mod values;
 mod yaml;
 
 pub use known_failures::{parse_known_failures, read_known_failures};
-pub(crate) use model::{API_VERSION, KIND};
 pub use model::{
     Action, Backends, Budgets, Endpoint, Fixture, FixtureError, LoadBalancerSample, LoadBalancers,
     Observe, Parameters, Updates,
@@ -47,7 +46,7 @@ pub use model::{
 use crate::files;
 use model::LIMIT;
 use std::path::Path;
-use values::PodTemplate;
+use values::{API_VERSION, KIND, PodTemplate};
 use yaml::{Problem, quoted};
 
 impl Fixture {

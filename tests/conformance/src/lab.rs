@@ -56,7 +56,7 @@ impl Lab {
         &self.run.fixture
     }
 
-    /// Whether the fixture declares a feature.
+    /// True if the fixture declares a feature.
     pub(crate) fn has(&self, feature: Feature) -> bool {
         self.run.features.contains(&feature)
     }

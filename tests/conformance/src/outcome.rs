@@ -18,7 +18,7 @@ pub enum CheckError {
         by: &'static str,
         /// The failure of the setup.
         failure: Box<Failure>,
-        /// Whether the step comes before the call that the check is about.
+        /// True if the step comes before the call that the check is about.
         is_setup: bool,
     },
     /// The check could not run, for this reason.
@@ -68,7 +68,7 @@ impl CheckError {
     }
 }
 
-/// What a driver did that a rule does not allow.
+/// Behaviour of a driver that a rule does not allow.
 #[derive(Debug, Clone)]
 pub struct Failure {
     /// The expectation, such as `status Succ, because the backend is registered already`.

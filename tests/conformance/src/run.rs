@@ -46,16 +46,16 @@ pub(crate) struct Run {
     pub(crate) id: String,
     pub(crate) progress: Box<dyn Progress>,
     pub(crate) deadline: Instant,
-    /// Whether the finished prerequisites passed.
+    /// The finished prerequisites; true for those that passed.
     prerequisites: Mutex<BTreeMap<&'static str, bool>>,
     shared: Mutex<Option<LoadBalancer>>,
-    /// Whether the cloud fails on request of a check.
+    /// True if the cloud fails on request of a check.
     pub(crate) fault_is_on: AtomicBool,
     retry_ids: Mutex<fastrand::Rng>,
     /// Set when the run is to end early.
     stopped: Mutex<Option<StopReason>>,
     patience: Mutex<Patience>,
-    /// What could not be observed, and why: once for each check.
+    /// The failed observations with their reasons: once for each check.
     observer_failures: Mutex<BTreeMap<&'static str, String>>,
     /// Set when running checks are to be cancelled.
     cancelled: tokio::sync::watch::Sender<bool>,
@@ -105,7 +105,7 @@ impl StopReason {
     }
 }
 
-/// What a run needs.
+/// The equipment of a run.
 #[derive(Debug)]
 pub(crate) struct RunConfig {
     pub(crate) transport: Transport,
@@ -212,7 +212,7 @@ impl Run {
         }
     }
 
-    /// What is known of webhooks that are hopeless.
+    /// The history of webhooks, some of which are hopeless.
     pub(crate) fn patience(&self) -> MutexGuard<'_, Patience> {
         lock(&self.patience)
     }
@@ -287,7 +287,7 @@ impl Run {
     }
 }
 
-/// Whether the driver is in this process, or at a loopback address.
+/// True if the driver is in this process, or at a loopback address.
 fn is_on_this_machine(transport: &Transport) -> bool {
     let Some(address) = DriverAddress::of(&transport.url_of("")) else {
         return false;

@@ -29,7 +29,7 @@ impl DriverReply {
         Self { exchange, body }
     }
 
-    /// Whether a JSON object with a status from 200 to 299 was received.
+    /// True if a JSON object with a status from 200 to 299 was received.
     pub(crate) const fn is_object(&self) -> bool {
         self.body.is_ok()
     }

@@ -127,7 +127,7 @@ impl Source {
         }
     }
 
-    /// What the request has of it; `None` for a static address.
+    /// Its part of the request; `None` for a static address.
     pub(crate) fn sent(&self) -> Option<&Value> {
         self.field().map(|(_, sent)| sent)
     }

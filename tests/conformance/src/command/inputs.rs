@@ -18,7 +18,7 @@ use std::path::PathBuf;
 pub(super) struct RunInputs {
     pub(super) fixture: Fixture,
     pub(super) path: Option<PathBuf>,
-    /// What is not used of a fixture that the driver serves; `None` when it serves none.
+    /// The unused parts of a fixture that the driver serves; `None` when it serves none.
     pub(super) ignored: Option<Vec<String>>,
     pub(super) settings: Settings,
 }

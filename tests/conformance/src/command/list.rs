@@ -1,7 +1,7 @@
 //! `list`: all checks, for people or programs.
 
 use super::console::{CommandError, print};
-use super::{names, needs};
+use super::needs;
 use crate::SPECIFICATION;
 use crate::check::Check;
 use crate::checks;
@@ -87,7 +87,7 @@ fn selected(args: &ListArgs) -> Result<Vec<&'static Check>, CommandError> {
     let mut groups = Vec::new();
     for name in args.groups.iter().map(|name| name.trim()) {
         let known = Group::ALL.map(Group::id).join(", ");
-        let group = names::group(name)
+        let group = Group::by_id(name)
             .ok_or_else(|| CommandError::usage(format!("--group {name:?}: allowed are {known}")))?;
         groups.push(group);
     }

@@ -44,13 +44,13 @@ pub struct RunArgs {
     #[arg(long, env = "LBCF_CONFORMANCE_FIXTURE", value_name = "FILE")]
     pub fixture: Option<PathBuf>,
 
-    /// How long to wait for the first response of the driver
+    /// Time limit for the first response of the driver
     #[arg(long, env = "LBCF_CONFORMANCE_WAIT", value_name = "DURATION", default_value = "30s",
         value_parser = wait)]
     pub wait: Duration,
 
     #[command(flatten)]
-    /// How to connect to the driver.
+    /// The connection to the driver.
     pub connection: ConnectionArgs,
 
     /// Which checks apply to the driver [default: by the fixture's features, else core]
@@ -116,19 +116,19 @@ pub struct RunArgs {
     )]
     pub observe_cmd: Option<String>,
 
-    /// How often checks repeat a call, from 1 to 1000
+    /// Number of times that checks repeat a call, from 1 to 1000
     #[arg(long, env = "LBCF_CONFORMANCE_REPEAT", value_name = "TIMES", default_value_t = 10,
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000),
         help_heading = "Run")]
     pub repeat: usize,
 
-    /// How many concurrent calls checks send, from 1 to 1000
+    /// Number of concurrent calls that checks send, from 1 to 1000
     #[arg(long, env = "LBCF_CONFORMANCE_CONCURRENCY", value_name = "CALLS", default_value_t = 50,
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000),
         help_heading = "Run")]
     pub concurrency: usize,
 
-    /// How many checks run concurrently, from 1 to 64
+    /// Number of checks that run concurrently, from 1 to 64
     #[arg(long, env = "LBCF_CONFORMANCE_JOBS", value_name = "CHECKS", default_value_t = 8,
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=64),
         help_heading = "Run")]
@@ -143,7 +143,7 @@ pub struct RunArgs {
     )]
     pub seed: Option<u64>,
 
-    /// How long a call may take, up to 60s [default: that of the fixture, else 10s]
+    /// Time limit of a call, up to 60s [default: that of the fixture, else 10s]
     #[arg(long, env = "LBCF_CONFORMANCE_TIMEOUT", value_name = "DURATION",
         value_parser = call_time, help_heading = "Run")]
     pub timeout: Option<Duration>,
@@ -164,7 +164,7 @@ pub struct RunArgs {
         value_parser = time_scale, help_heading = "Run")]
     pub time_scale: f64,
 
-    /// What fails the run besides a failed MUST: should, a failed SHOULD; partial, a MUST that could
+    /// Failures besides a failed MUST: should, a failed SHOULD; partial, a MUST that could
     /// not be tested; both, separated by a comma
     #[arg(
         long,
@@ -225,7 +225,7 @@ pub struct RunArgs {
     #[arg(long, env = "LBCF_CONFORMANCE_QUIET", help_heading = "Output")]
     pub quiet: bool,
 
-    /// Whether to use colors
+    /// Use of colors
     #[arg(
         long,
         env = "LBCF_CONFORMANCE_COLOR",

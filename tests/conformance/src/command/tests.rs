@@ -327,7 +327,7 @@ fn flags_win_over_the_fixture() {
     };
     let (of_fixture, driver) = given(&[]);
     assert_eq!(driver, DriverSource::Url("http://of.fixture/lbcf".into()));
-    assert_eq!(of_fixture.fixture.endpoint.timeouts.len(), 1);
+    assert_eq!(of_fixture.fixture.endpoint.timeouts.len(), 2);
     let (by_flags, driver) = given(&[
         "--url",
         "http://of.flag",

@@ -42,9 +42,8 @@ pub(super) async fn after(run: &Run, check: &'static str) {
         return;
     }
     let shared = run.shared_load_balancer().map(|shared| shared.lb_info);
-    let is_shared = |made: &CreatedResource| matches!(made, CreatedResource::LoadBalancer { lb_info, .. } if lb_info.is_some() && *lb_info == shared);
     let mut made = run.ledger.of(check);
-    made.retain(|made| !is_shared(made));
+    made.retain(|made| made.lb_info.is_none() || made.lb_info != shared);
     let cleanup = Cleanup {
         run,
         until: (Instant::now() + TOTAL_LIMIT).min(run.deadline),
@@ -56,8 +55,8 @@ pub(super) async fn after(run: &Run, check: &'static str) {
 
 /// Deletes all remaining resources. A driver that did not respond before is called once.
 pub(super) async fn everything(run: &Run) {
-    let all = run.ledger.all().into_iter().rev();
-    let made: Vec<CreatedResource> = all.map(|(_, made)| made).collect();
+    let mut made = run.ledger.all();
+    made.reverse();
     let cleanup = Cleanup {
         run,
         until: Instant::now() + TOTAL_LIMIT,
@@ -73,9 +72,9 @@ pub(super) async fn left_behind(run: &Run, before: Option<&Observation>) -> Vec<
         .ledger
         .all()
         .iter()
-        .map(|(check, made)| {
+        .map(|made| {
             let (what, call) = (made.described(), made.created_by());
-            format!("{what} (created by {check}: {call})")
+            format!("{what} (created by {}: {call})", made.check)
         })
         .collect();
     let (Some(observer), Some(before)) = (&run.observer, before) else {
@@ -128,8 +127,7 @@ enum CleanupError {
 impl Cleanup<'_> {
     /// Deletes in this order; consecutive backends concurrently.
     async fn delete_all(&self, made: &[CreatedResource]) {
-        let is_backend = |made: &CreatedResource| matches!(made, CreatedResource::Backend { .. });
-        for these in made.chunk_by(|one, next| is_backend(one) && is_backend(next)) {
+        for these in made.chunk_by(|one, next| one.is_backend() && next.is_backend()) {
             futures::stream::iter(these)
                 .for_each_concurrent(CONCURRENCY, |made| self.delete(made))
                 .await;
@@ -138,27 +136,20 @@ impl Cleanup<'_> {
 
     async fn delete(&self, made: &CreatedResource) {
         let until = self.until.min(Instant::now() + self.run.operation_budget());
-        let deleted = match made {
-            CreatedResource::Backend { ensure } => {
-                self.until_done(&deregister(ensure), until).await
-            }
-            CreatedResource::LoadBalancer {
-                create,
-                lb_info,
-                unfinished,
-            } => {
-                // The identity is needed for the deletion, so the creation has to end first.
-                let lb_info = match (lb_info, unfinished) {
-                    (None, true) => match self.until_done(create, until).await {
-                        Ok(reply) => reply.string_map("lbInfo"),
-                        // It stays in the ledger, and so in the report.
-                        Err(CleanupError::StillRunning) => return,
-                        Err(CleanupError::Failed) => StringMap::new(),
-                    },
-                    (known, _) => known.clone().unwrap_or_default(),
-                };
-                self.until_done(&delete(create, lb_info), until).await
-            }
+        let deleted = if made.is_backend() {
+            self.until_done(&deregister(&made.call), until).await
+        } else {
+            // The identity is needed for the deletion, so the creation has to end first.
+            let lb_info = match (&made.lb_info, made.unfinished) {
+                (None, true) => match self.until_done(&made.call, until).await {
+                    Ok(reply) => reply.string_map("lbInfo"),
+                    // It stays in the ledger, and so in the report.
+                    Err(CleanupError::StillRunning) => return,
+                    Err(CleanupError::Failed) => StringMap::new(),
+                },
+                (known, _) => known.clone().unwrap_or_default(),
+            };
+            self.until_done(&delete(&made.call, lb_info), until).await
         };
         if deleted.is_ok_and(|reply| reply.status() == Some(Status::Succ)) {
             self.run.ledger.remove(made);

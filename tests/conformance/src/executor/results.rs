@@ -34,7 +34,7 @@ impl FinishedCheck {
         }
     }
 
-    /// Whether others may be skipped because of it. A check that the user excluded is no evidence
+    /// True if others may be skipped because of it. A check that the user excluded is no evidence
     /// about the driver.
     const fn did_not_pass(&self) -> bool {
         match &self.completion {
@@ -101,64 +101,24 @@ pub(super) fn result(run: &Run, finished: &FinishedCheck) -> CheckResult {
 
 /// The result of a check, when those with the ids in `failed` did not pass.
 fn result_given(run: &Run, finished: &FinishedCheck, failed: &[&str]) -> CheckResult {
-    let FinishedCheck {
-        check,
-        completion,
-        notes,
-        response_only,
-        took,
-    } = finished;
+    let check = finished.check;
     let mut result = CheckResult {
         id: check.id.to_owned(),
         level: check.level,
         group: check.group.id().to_owned(),
         rule: check.rule.to_owned(),
         status: Status::Passed,
-        reason: notes.join("; "),
+        reason: finished.notes.join("; "),
         skip: None,
-        response_only: *response_only,
+        response_only: finished.response_only,
         known: None,
-        ms: millis(*took),
+        ms: millis(finished.took),
         failure: None,
         exchanges: Vec::new(),
     };
-    let mut skip = |kind: SkipKind, reason: String| {
-        result.status = Status::Skipped;
-        result.skip = Some(kind);
-        result.reason = reason;
-        result.response_only = false;
-    };
-    match completion {
-        Completion::Skipped(kind, reason) => skip(*kind, reason.clone()),
-        Completion::Ran(Ok(())) => {
-            if *response_only {
-                let without = "only responses were verified, without an observer";
-                result.reason = [without.to_owned(), result.reason].join("; ");
-                result.reason = result.reason.trim_end_matches("; ").to_owned();
-            }
-        }
-        Completion::Ran(Err(CheckError::Skipped(reason))) => {
-            skip(SkipKind::Missing, reason.clone());
-        }
-        Completion::Ran(Err(CheckError::Blocked { by, failure, .. })) if failed.contains(by) => {
-            skip(
-                SkipKind::Missing,
-                format!("depends on {by}: {}", failure.got),
-            );
-        }
-        Completion::Ran(Err(error)) => {
-            if let Some(mut failure) = shown(error) {
-                failure.expected = shortened(failure.expected);
-                failure.got = shortened(failure.got);
-                result.status = Status::Failed;
-                result.reason = format!("expected {}; got {}", failure.expected, failure.got);
-                result.failure = Some(FailureReport::of(&failure, check.typical));
-                result.known = run.fixture.known_failures.get(check.id).cloned();
-            }
-        }
-    }
+    complete(&mut result, finished, failed);
     result.reason = shortened(result.reason);
-    if result.status == Status::Passed {
+    if result.status != Status::Skipped {
         // A known failure that passes is reported, so that it is removed from the list.
         result.known = run.fixture.known_failures.get(check.id).cloned();
     }
@@ -170,6 +130,43 @@ fn result_given(run: &Run, finished: &FinishedCheck, failed: &[&str]) -> CheckRe
             .collect();
     }
     result
+}
+
+/// Completes the result of a check that passed by its completion.
+fn complete(result: &mut CheckResult, finished: &FinishedCheck, failed: &[&str]) {
+    let mut skip = |kind: SkipKind, reason: String| {
+        result.status = Status::Skipped;
+        result.skip = Some(kind);
+        result.reason = reason;
+        result.response_only = false;
+    };
+    match &finished.completion {
+        Completion::Skipped(kind, reason) => skip(*kind, reason.clone()),
+        Completion::Ran(Err(CheckError::Skipped(reason))) => {
+            skip(SkipKind::Missing, reason.clone());
+        }
+        Completion::Ran(Err(CheckError::Blocked { by, failure, .. })) if failed.contains(by) => {
+            skip(
+                SkipKind::Missing,
+                format!("depends on {by}: {}", failure.got),
+            );
+        }
+        Completion::Ran(Ok(())) if result.response_only => {
+            let without = "only responses were verified, without an observer";
+            result.reason = format!("{without}; {}", result.reason);
+            result.reason = result.reason.trim_end_matches("; ").to_owned();
+        }
+        Completion::Ran(Ok(())) => {}
+        Completion::Ran(Err(error)) => {
+            if let Some(mut failure) = shown(error) {
+                failure.expected = shortened(failure.expected);
+                failure.got = shortened(failure.got);
+                result.status = Status::Failed;
+                result.reason = format!("expected {}; got {}", failure.expected, failure.got);
+                result.failure = Some(FailureReport::of(&failure, finished.check.typical));
+            }
+        }
+    }
 }
 
 /// The failure as people see it. The typical cause of a check would mislead where a step before its

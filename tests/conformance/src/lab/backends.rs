@@ -90,7 +90,7 @@ impl Lab {
         !self.backend_types().is_empty()
     }
 
-    /// Whether the driver generates addresses, which it does not for static backends.
+    /// True if the driver generates addresses, which it does not for static backends.
     pub(crate) fn generates_addresses(&self) -> bool {
         self.has(Feature::PodBackends) || self.has(Feature::ServiceBackends)
     }

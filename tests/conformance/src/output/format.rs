@@ -69,7 +69,7 @@ impl FromStr for Format {
 pub struct Show {
     /// The columns of the format for people.
     pub width: usize,
-    /// Whether the format for people has colors.
+    /// True if the format for people has colors.
     pub color: bool,
     /// Which results count as failures.
     pub policy: FailurePolicy,

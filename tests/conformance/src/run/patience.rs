@@ -26,7 +26,7 @@ pub(crate) struct Patience {
     silent_checks: BTreeSet<&'static str>,
 }
 
-/// What is known of a webhook.
+/// The history of a webhook.
 #[derive(Debug, Default, Clone, Copy)]
 struct Seen {
     /// Operations that ended, whatever the result.
@@ -96,12 +96,12 @@ impl Patience {
         self.webhooks.entry(webhook).or_default().given_up += 1;
     }
 
-    /// Whether an operation of this webhook used up its budget, and none ever ended.
+    /// True if an operation of this webhook used up its budget, and none ever ended.
     pub(crate) fn never_ends(&self, webhook: &str) -> bool {
         self.of(webhook).never_ends()
     }
 
-    /// Whether this webhook got calls and never responded.
+    /// True if this webhook got calls and never responded.
     pub(crate) fn is_silent(&self, webhook: &str) -> bool {
         let seen = self.of(webhook);
         seen.timeouts >= SILENT_AFTER && seen.responses == 0

@@ -11,9 +11,9 @@ use tokio::time::Instant;
 
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 const PROBE_PAUSE: Duration = Duration::from_millis(200);
-/// How long a supervisor may take to restart a driver.
+/// The time in which a supervisor has to restart a driver.
 const RESTART_LIMIT: Duration = Duration::from_secs(3);
-/// How long a process may take to end after its connections.
+/// The time in which a process has to end after its connections.
 const EXIT_LIMIT: Duration = Duration::from_millis(500);
 
 /// Waits until the driver responds, whatever the response is.
@@ -69,7 +69,7 @@ pub(crate) async fn after_failure(run: &Run, check: &'static str) {
     }
 }
 
-/// Whether a call of this check got no response, except those that the check closed itself.
+/// True if a call of this check got no response, except those that the check closed itself.
 fn has_been_silent(run: &Run, check: &str) -> bool {
     run.record
         .of(check)

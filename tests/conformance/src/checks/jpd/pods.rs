@@ -54,7 +54,7 @@ impl PodName {
         })
     }
 
-    /// Whether both may name the same pod.
+    /// True if both may name the same pod.
     pub(super) fn matches(&self, pod: &Self) -> bool {
         let same_uid = self.uid.is_empty() || self.uid == pod.uid;
         self.namespace == pod.namespace && self.name == pod.name && same_uid

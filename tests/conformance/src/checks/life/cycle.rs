@@ -2,7 +2,7 @@
 
 use crate::checks::prelude::*;
 
-/// How each call of a life cycle is made.
+/// The way in which each call of a life cycle is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::checks) enum Strategy {
     Once,
