@@ -28,6 +28,7 @@ pub const FILE: &str = "conformance.yaml";
 
 /// The files to write.
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_args = lbcf_serving::flags::variables("LBCF_CONFORMANCE_INIT_"))]
 pub struct InitArgs {
     /// Folder for conformance.yaml; created if it does not exist
     #[arg(value_name = "DIR", default_value = ".")]
@@ -44,11 +45,11 @@ pub struct InitArgs {
     pub url: Option<String>,
 
     /// Overwrite files that exist already
-    #[arg(long, env = "LBCF_CONFORMANCE_INIT_FORCE")]
+    #[arg(long)]
     pub force: bool,
 
     /// Also write a workflow for GitHub, or print a job for GitLab
-    #[arg(long, env = "LBCF_CONFORMANCE_INIT_CI", value_name = "CI")]
+    #[arg(long, value_name = "CI")]
     pub ci: Option<Ci>,
 }
 

@@ -12,32 +12,18 @@ use serde_json::json;
 
 /// The checks to list, and the format.
 #[derive(Debug, Clone, Default, clap::Args)]
+#[command(mut_args = lbcf_serving::flags::variables("LBCF_CONFORMANCE_LIST_"))]
 pub struct ListArgs {
     /// Format of the list
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_LIST_FORMAT",
-        value_name = "FORMAT",
-        default_value = "human"
-    )]
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
     pub format: ListFormat,
 
     /// Only checks of this group, such as ENS; may be repeated
-    #[arg(
-        long = "group",
-        env = "LBCF_CONFORMANCE_LIST_GROUP",
-        value_name = "GROUP",
-        value_delimiter = ','
-    )]
+    #[arg(long = "group", value_name = "GROUP", value_delimiter = ',')]
     pub groups: Vec<String>,
 
     /// Only checks of this level
-    #[arg(
-        long,
-        env = "LBCF_CONFORMANCE_LIST_LEVEL",
-        value_name = "LEVEL",
-        ignore_case = true
-    )]
+    #[arg(long, value_name = "LEVEL", ignore_case = true)]
     pub level: Option<LevelArg>,
 }
 
