@@ -21,7 +21,7 @@ pub struct ConnectionArgs {
         long = "header",
         value_name = "NAME: VALUE",
         hide_env_values = true,
-        value_delimiter = '\n',
+        value_delimiter = '\n'
     )]
     // Not parsed by clap, which shows values that it cannot parse.
     pub headers: Vec<Secret>,

@@ -17,7 +17,12 @@ pub struct RunArgs {
     /// URL of a running driver, such as http://127.0.0.1:8080 [default: endpoint.url of the
     /// fixture]
     // The URL may have a password, and help texts show the values of variables.
-    #[arg(long, value_name = "URL", hide_env_values = true, conflicts_with = "exec")]
+    #[arg(
+        long,
+        value_name = "URL",
+        hide_env_values = true,
+        conflicts_with = "exec"
+    )]
     pub url: Option<Secret>,
 
     /// Shell command that starts the driver; {port} stands for a free port. It is stopped at the
@@ -47,11 +52,21 @@ pub struct RunArgs {
     pub profile: Option<Profile>,
 
     /// Run only these checks: ids or groups, separated by commas; may be repeated
-    #[arg(long, value_name = "IDS", value_delimiter = ',', help_heading = "Checks")]
+    #[arg(
+        long,
+        value_name = "IDS",
+        value_delimiter = ',',
+        help_heading = "Checks"
+    )]
     pub only: Vec<String>,
 
     /// Skip these checks: ids or groups, separated by commas; may be repeated
-    #[arg(long, value_name = "IDS", value_delimiter = ',', help_heading = "Checks")]
+    #[arg(
+        long,
+        value_name = "IDS",
+        value_delimiter = ',',
+        help_heading = "Checks"
+    )]
     pub skip: Vec<String>,
 
     /// File of known failures: a line per check, with its id and the reason
@@ -69,7 +84,7 @@ pub struct RunArgs {
         value_name = "URL",
         hide_env_values = true,
         conflicts_with = "observe_cmd",
-        help_heading = "Observer",
+        help_heading = "Observer"
     )]
     pub observe_url: Option<Secret>,
 
@@ -120,9 +135,8 @@ pub struct RunArgs {
     #[arg(
         long = "budget",
         value_name = "WHAT=DURATION",
-        value_delimiter = ',
-        ',
-        help_heading = "Run",
+        value_delimiter = ',',
+        help_heading = "Run"
     )]
     pub budgets: Vec<BudgetArg>,
 
@@ -142,9 +156,8 @@ pub struct RunArgs {
         long,
         value_name = "WHAT",
         default_value = "must",
-        value_delimiter = ',
-        ',
-        help_heading = "Run",
+        value_delimiter = ',',
+        help_heading = "Run"
     )]
     pub fail_on: Vec<FailOn>,
 
@@ -160,9 +173,8 @@ pub struct RunArgs {
     #[arg(
         long = "output",
         value_name = "FORMAT=PATH",
-        value_delimiter = ',
-        ',
-        help_heading = "Output",
+        value_delimiter = ',',
+        help_heading = "Output"
     )]
     pub outputs: Vec<Output>,
 
@@ -183,6 +195,11 @@ pub struct RunArgs {
     pub quiet: bool,
 
     /// Use of colors
-    #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = "Output"
+    )]
     pub color: Color,
 }
