@@ -1,6 +1,8 @@
-//! Shared by LBCF's servers and clients: an HTTP/1 listener with limits, TLS from files that change at
-//! run time, signals, flags and durations.
+//! Shared by LBCF's servers and clients: an HTTP/1 listener and request bodies with limits, TLS from files
+//! that change at run time, signals, flags and durations.
 
+#[cfg(feature = "body")]
+pub mod body;
 #[cfg(feature = "client")]
 pub mod client_stream;
 pub mod duration;
