@@ -555,7 +555,7 @@ fn u21_a_binds_record_under_its_other_name_is_the_same() {
     let plan = Case::new(ABind, &["p0"]).plan();
     let names = names::bind_record_names("web", "lb-a", "p0", "ip-p0", "TCP", 80);
     assert_eq!(plan.other_names[&names[0]], names[1]);
-    let mut renamed = case.clone();
+    let mut renamed = case;
     renamed.records[0].metadata.name = Some(names[1].clone());
     assert_eq!(renamed.counts(), [0, 0, 0]);
     // Records of other backends have one name, which no other owner's record can have.
@@ -710,7 +710,7 @@ fn d60_d77_each_endpoint_gets_a_record_and_a_pod_that_takes_its_address_another(
         let mut replaced = case.clone();
         replaced.endpoints[0].endpoint.pod.as_mut().unwrap().uid = "another".into();
         assert_eq!(replaced.counts(), [1, 0, 1]);
-        let mut without = case.clone();
+        let mut without = case;
         without.service = None;
         assert_eq!(without.counts(), [0, 0, 2]);
     }
