@@ -1,4 +1,4 @@
-//! What BackendGroups and Binds, which own BackendRecords, have in common.
+//! BackendGroups and Binds as owners of BackendRecords.
 
 use super::{
     BackendGroup, Bind, DeregisterPolicy, DeregisterWebhook, EnsurePolicy, PodSelection,
@@ -10,14 +10,14 @@ use kube::Resource;
 use kube::api::ObjectMeta;
 
 /// An object that selects backends. Pods take precedence over a Service, and a Service over addresses,
-/// where several are set (b21, d77).
+/// where several are set.
 pub(crate) trait BackendOwner: Send + Sync {
     fn metadata(&self) -> &ObjectMeta;
 
-    /// How events refer to it.
+    /// The reference of events to it.
     fn reference(&self) -> ObjectReference;
 
-    /// How records refer to it; none if the API server has not stored it.
+    /// The reference of records to it; none if the API server has not stored it.
     fn owner_reference(&self) -> Option<OwnerReference>;
 
     fn pods(&self) -> Option<&PodSelection>;

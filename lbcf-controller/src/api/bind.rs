@@ -1,8 +1,8 @@
-//! Bind: load balancers and the backends registered with them in one object (b32 to b40, d77).
+//! Bind: load balancers and the backends registered with them in one object.
 
 use super::{
     Condition, DeregisterPolicy, DeregisterWebhook, EnsurePolicy, EnsurePolicyType, PodSelection,
-    PortSelector, ServiceSelection, StringMap, null_as_default,
+    PortSelector, ServiceSelection, StringMap, nullable,
 };
 use kube::CustomResource;
 use schemars::JsonSchema;
@@ -127,7 +127,7 @@ pub struct TargetLoadBalancer {
     pub attributes: StringMap,
 }
 
-/// Determines when the load balancers and backends of a Bind are ensured again (d14).
+/// Determines when the load balancers and backends of a Bind are ensured again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BindEnsurePolicy {
@@ -148,7 +148,7 @@ pub struct BindEnsurePolicy {
 pub struct BindStatus {
     /// One entry for each load balancer, including those that were removed from the spec and are
     /// not deleted yet.
-    #[serde(default, deserialize_with = "null_as_default")]
+    #[serde(default, with = "nullable")]
     #[schemars(with = "Option<Vec<TargetLoadBalancerStatus>>")]
     pub load_balancer_statuses: Vec<TargetLoadBalancerStatus>,
     /// Number of load balancers in the spec.
@@ -166,11 +166,7 @@ pub struct BindStatus {
     pub registered_backends: i32,
     /// `Ready`: all load balancers are ready and all backends are registered with them, and if not,
     /// why.
-    #[serde(
-        default,
-        deserialize_with = "null_as_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,
 }
@@ -182,7 +178,7 @@ pub struct TargetLoadBalancerStatus {
     /// Name of the load balancer in the Bind.
     pub name: String,
     /// Name of the LoadBalancerDriver that has the load balancer.
-    #[serde(default, deserialize_with = "null_as_default")]
+    #[serde(default, with = "nullable")]
     #[schemars(with = "Option<String>")]
     pub driver: String,
     /// Identity of the load balancer, returned by `createLoadBalancer`; a copy of its `spec` where
@@ -203,7 +199,7 @@ pub struct TargetLoadBalancerStatus {
     pub retry_after: Option<String>,
     /// `Created`: the load balancer exists. `Ready`: it has the attributes of the spec. `Drift`:
     /// backends are registered that no BackendRecord accounts for.
-    #[serde(default, deserialize_with = "null_as_default")]
+    #[serde(default, with = "nullable")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,
 }

@@ -1,7 +1,7 @@
 //! Connections to drivers, pooled.
 
 use super::builder::HttpClientBuilder;
-use super::connector::{Within, tcp};
+use super::connector::{Tcp, Within};
 use super::error::CallError;
 use super::request_body::RequestBody;
 use super::token::Token;
@@ -11,7 +11,7 @@ use ::http::uri::Scheme;
 use ::http::{HeaderValue, Request, Response};
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::{Connect, HttpConnector};
+use hyper_util::client::legacy::connect::Connect;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use lbcf_serving::tls::ClientTls;
 use lbcf_serving::watched_file::{RereadFiles, WatchedFiles};
@@ -39,7 +39,7 @@ use tokio::sync::OnceCell;
 pub struct HttpClient(Arc<Inner>);
 
 struct Inner {
-    plain: Client<Within<HttpConnector>, RequestBody>,
+    plain: Client<Within<Tcp>, RequestBody>,
     tls: Tls,
     token: Option<Token>,
     settings: Settings,
@@ -68,7 +68,7 @@ impl Default for Settings {
     }
 }
 
-type TlsPool = Client<Within<HttpsConnector<HttpConnector>>, RequestBody>;
+type TlsPool = Client<Within<HttpsConnector<Tcp>>, RequestBody>;
 
 /// In bytes; a system's CAs take a quarter of it.
 const MAX_CA_FILE: u64 = 1 << 20;
@@ -113,7 +113,7 @@ impl HttpClient {
 
     pub(super) fn from_parts(tls: Tls, token: Option<Token>, settings: Settings) -> Self {
         Self(Arc::new(Inner {
-            plain: pooled(Within::new(tcp(), settings.connect_timeout), &settings),
+            plain: pooled(Within::new(Tcp::new(), settings.connect_timeout), &settings),
             tls,
             token,
             settings,
@@ -189,7 +189,7 @@ impl fmt::Debug for HttpClient {
 }
 
 fn tls_pool(config: Arc<ClientConfig>, settings: &Settings) -> TlsPool {
-    let connector = HttpsConnector::from((tcp(), config));
+    let connector = HttpsConnector::from((Tcp::new(), config));
     pooled(Within::new(connector, settings.connect_timeout), settings)
 }
 
