@@ -477,7 +477,7 @@ fn b21_b105_b106_b107_b113_b133_u6_u9_u13_u36_d27_a_change_updates_or_replaces_a
                 drop(
                     case.load_balancers
                         .insert("lb-a".into(), LoadBalancerUse::Unknown),
-                )
+                );
             },
             same_for_both([0, 0, 0]),
         ),
@@ -487,7 +487,7 @@ fn b21_b105_b106_b107_b113_b133_u6_u9_u13_u36_d27_a_change_updates_or_replaces_a
                 drop(
                     case.load_balancers
                         .insert("lb-a".into(), usable_lb("another")),
-                )
+                );
             },
             same_for_both([0, 0, 1]),
         ),
