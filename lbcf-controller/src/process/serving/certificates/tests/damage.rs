@@ -114,7 +114,7 @@ fn problems_quote_nothing_of_what_is_stored() {
             Bundle {
                 server: b"-----BEGIN SECRET-----".to_vec(),
                 server_key: pem("SECRET"),
-                ..whole.clone()
+                ..whole
             },
             "the server: damaged PEM",
         ),
