@@ -63,11 +63,9 @@ fn load_balancers(state: &ServiceState, desired: &DesiredObjects, plan: &mut Ser
             changed.spec.ensure_policy.clone_from(policy);
             changed
         };
-        let actions = (
-            ServiceAction::CreateLoadBalancer,
-            ServiceAction::UpdateLoadBalancer,
-        );
-        ensure_one(old, new, change, actions, plan);
+        let create = ServiceAction::CreateLoadBalancer;
+        let update = ServiceAction::UpdateLoadBalancer;
+        ensure_one(old, new, change, create, update, plan);
     }
 }
 
@@ -87,8 +85,8 @@ fn groups(state: &ServiceState, desired: &DesiredObjects, plan: &mut ServicePlan
             spec: new.spec.clone(),
             status: old.status.clone(),
         };
-        let actions = (ServiceAction::CreateGroup, ServiceAction::UpdateGroup);
-        ensure_one(old, new, change, actions, plan);
+        let (create, update) = (ServiceAction::CreateGroup, ServiceAction::UpdateGroup);
+        ensure_one(old, new, change, create, update, plan);
     }
 }
 
@@ -97,7 +95,8 @@ fn ensure_one<K: NamespacedKind + PartialEq>(
     old: Option<&Arc<K>>,
     new: &K,
     change: impl Fn(&K, ObjectMeta) -> K,
-    (create, update): (fn(K) -> ServiceAction, fn(Arc<K>, K) -> ServiceAction),
+    create: impl Fn(K) -> ServiceAction,
+    update: impl Fn(Arc<K>, K) -> ServiceAction,
     plan: &mut ServicePlan,
 ) {
     let Some(old) = old else {
