@@ -30,7 +30,7 @@ pub enum LogError {
         flag: &'static str,
         /// The filter as it was given.
         filter: String,
-        /// What is wrong with it.
+        /// The mistake in it.
         #[source]
         source: ParseError,
     },

@@ -1,8 +1,8 @@
-//! Bind: load balancers and the backends registered with them in one object (b32 to b40, d77).
+//! Bind: load balancers and the backends registered with them in one object.
 
 use super::{
-    Condition, DeregisterPolicy, DeregisterWebhook, EnsurePolicyType, PodSelection,
-    ServiceSelection, StringMap, null_as_default,
+    Condition, DeregisterPolicy, DeregisterWebhook, EnsurePolicy, EnsurePolicyType, PodSelection,
+    PortSelector, ServiceSelection, StringMap, nullable,
 };
 use kube::CustomResource;
 use schemars::JsonSchema;
@@ -87,6 +87,28 @@ pub struct BindSpec {
     pub ensure_policy: Option<BindEnsurePolicy>,
 }
 
+impl BindSpec {
+    pub(crate) fn pod_ports(&self) -> Vec<&PortSelector> {
+        self.pods.iter().flat_map(|pods| &pods.ports).collect()
+    }
+
+    /// None, which only a BackendGroup may have.
+    pub(crate) const fn static_addresses(&self) -> &[String] {
+        &[]
+    }
+
+    /// The policy of its records and load balancers: `minPeriod` takes precedence over the seconds (b36, d14).
+    pub(crate) fn ensure_policy(&self) -> Option<EnsurePolicy> {
+        let policy = self.ensure_policy.as_ref()?;
+        let seconds = policy.resync_period_in_seconds;
+        let seconds = seconds.map(|seconds| format!("{seconds}s"));
+        Some(EnsurePolicy {
+            policy: policy.policy,
+            min_period: policy.min_period.clone().or(seconds),
+        })
+    }
+}
+
 /// A load balancer of a Bind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -105,7 +127,7 @@ pub struct TargetLoadBalancer {
     pub attributes: StringMap,
 }
 
-/// Determines when the load balancers and backends of a Bind are ensured again (d14).
+/// Determines when the load balancers and backends of a Bind are ensured again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BindEnsurePolicy {
@@ -126,7 +148,7 @@ pub struct BindEnsurePolicy {
 pub struct BindStatus {
     /// One entry for each load balancer, including those that were removed from the spec and are
     /// not deleted yet.
-    #[serde(default, deserialize_with = "null_as_default")]
+    #[serde(default, with = "nullable")]
     #[schemars(with = "Option<Vec<TargetLoadBalancerStatus>>")]
     pub load_balancer_statuses: Vec<TargetLoadBalancerStatus>,
     /// Number of load balancers in the spec.
@@ -144,11 +166,7 @@ pub struct BindStatus {
     pub registered_backends: i32,
     /// `Ready`: all load balancers are ready and all backends are registered with them, and if not,
     /// why.
-    #[serde(
-        default,
-        deserialize_with = "null_as_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, with = "nullable", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,
 }
@@ -160,7 +178,7 @@ pub struct TargetLoadBalancerStatus {
     /// Name of the load balancer in the Bind.
     pub name: String,
     /// Name of the LoadBalancerDriver that has the load balancer.
-    #[serde(default, deserialize_with = "null_as_default")]
+    #[serde(default, with = "nullable")]
     #[schemars(with = "Option<String>")]
     pub driver: String,
     /// Identity of the load balancer, returned by `createLoadBalancer`; a copy of its `spec` where
@@ -181,7 +199,7 @@ pub struct TargetLoadBalancerStatus {
     pub retry_after: Option<String>,
     /// `Created`: the load balancer exists. `Ready`: it has the attributes of the spec. `Drift`:
     /// backends are registered that no BackendRecord accounts for.
-    #[serde(default, deserialize_with = "null_as_default")]
+    #[serde(default, with = "nullable")]
     #[schemars(with = "Option<Vec<Condition>>")]
     pub conditions: Vec<Condition>,
 }

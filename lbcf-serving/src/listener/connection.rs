@@ -1,6 +1,5 @@
 //! One connection, from its first byte to its last.
 
-use super::BoxError;
 use super::activity::Connection;
 use super::body::GuardedBody;
 use super::limits::Limits;
@@ -13,6 +12,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::TokioIo;
+use std::error::Error;
 use std::future::pending;
 use std::io;
 use std::pin::pin;
@@ -24,17 +24,19 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// How long a connection without a request may take to close.
+/// The time that a connection without a request may take to close.
 const LAST_BYTES: Duration = Duration::from_millis(500);
-/// How many bytes are read of a client without TLS, so that it receives the response.
+/// The number of bytes that are read of a client without TLS, so that it receives the response.
 const DISCARD: u64 = 64 << 10;
 
-/// What the connections of a listener share.
+/// The settings of a listener, for each of its connections.
 pub(super) struct Settings {
     pub(super) tls: Option<Arc<ServerTls>>,
     pub(super) not_tls: &'static [u8],
     pub(super) limits: Limits,
 }
+
+pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Serves requests until client or server has had enough.
 pub(super) async fn serve_connection<S, B>(
