@@ -9,8 +9,9 @@
 //! other editions of a driver; `deny_unknown_fields` would reject them. Those that look like a
 //! misspelling of a known one are rejected.
 
-use crate::cloud::{Endpoint, ListenerProtocol, LoadBalancerType, NewLoadBalancer, Rule};
-use lbcf_driver_sdk::fields;
+use crate::checked::checked;
+use crate::resources::{Endpoint, ListenerProtocol, LoadBalancerType, NewLoadBalancer, Rule};
+use lbcf_driver_sdk::fields::{self, Number};
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::de::IntoDeserializer;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -92,27 +93,26 @@ pub struct Attributes {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameters {
     /// Its share of the traffic, 0 to 100; 100 by default.
-    pub weight: Option<Weight>,
+    pub weight: Option<Number<0, 100, 100>>,
 
     /// All other parameters, which the cloud keeps as they are.
     #[serde(flatten)]
     pub others: StringMap,
 }
 
-/// A weight from 0 to 100.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Weight(u8);
+checked!(
+    /// A domain such as `www.example.com`, or `*` for any.
+    Domain,
+    |text: &str| !text.contains(|c: char| c.is_whitespace() || c == '/'),
+    "not a domain such as www.example.com"
+);
 
-/// A domain such as `www.example.com`, or `*` for any.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Domain(String);
-
-/// A path that starts with a slash.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String")]
-pub struct UrlPath(String);
+checked!(
+    /// A path that starts with a slash.
+    UrlPath,
+    |text: &str| text.starts_with('/'),
+    "not a path that starts with a slash"
+);
 
 impl TryFrom<StringMap> for LbSpec {
     type Error = String;
@@ -213,41 +213,9 @@ impl Parameters {
     /// The weight, 0 to 100.
     #[must_use]
     pub fn weight(&self) -> u8 {
-        self.weight.map_or(100, |Weight(weight)| weight)
-    }
-}
-
-impl TryFrom<String> for Weight {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit());
-        match text.parse() {
-            Ok(weight @ 0..=100) if is_decimal => Ok(Self(weight)),
-            _ => Err("not a whole number from 0 to 100"),
-        }
-    }
-}
-
-impl TryFrom<String> for Domain {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        if text.contains(|c: char| c.is_whitespace() || c == '/') {
-            return Err("not a domain such as www.example.com");
-        }
-        Ok(Self(text))
-    }
-}
-
-impl TryFrom<String> for UrlPath {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        if !text.starts_with('/') {
-            return Err("not a path that starts with a slash");
-        }
-        Ok(Self(text))
+        // It has at most three digits.
+        let weight = self.weight.unwrap_or_default().get();
+        u8::try_from(weight).unwrap_or(u8::MAX)
     }
 }
 
@@ -285,8 +253,8 @@ impl From<Endpoint> for LbInfo {
 
 impl From<NewLbSpec> for NewLoadBalancer {
     fn from(new: NewLbSpec) -> Self {
-        let domain = new.domain.as_ref().map(|Domain(domain)| domain.as_str());
-        let url = new.url.as_ref().map(|UrlPath(url)| url.as_str());
+        let domain = new.domain.as_ref().map(Domain::as_str);
+        let url = new.url.as_ref().map(UrlPath::as_str);
         Self {
             vpc: new.vpc,
             kind: new.kind,

@@ -1,7 +1,7 @@
 //! Options of the mock.
 
-use crate::cloud::CreationPace;
 use crate::differences::ClusterReader;
+use crate::resources::CreationPace;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;

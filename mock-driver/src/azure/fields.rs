@@ -2,12 +2,11 @@
 //!
 //! The attributes have the names of Azure's annotations without `service.beta.kubernetes.io/`.
 
+use crate::checked::checked;
+use lbcf_driver_sdk::fields::Number;
 use lbcf_driver_sdk::webhook::{Protocol, StringMap};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU16;
-
-/// The minutes that a connection may be idle (a20).
-const IDLE_MINUTES: std::ops::RangeInclusive<u8> = 4..=30;
 
 /// `lbSpec`: a service with one port.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,7 +60,7 @@ pub struct AzureAttributes {
     /// The service tags that are admitted, separated by commas; all clients by default (a19).
     pub azure_allowed_service_tags: Option<String>,
     /// After how many minutes an idle connection ends: 4, the default, to 30 (a20).
-    pub azure_load_balancer_tcp_idle_timeout: Option<IdleTimeout>,
+    pub azure_load_balancer_tcp_idle_timeout: Option<Number<4, 30>>,
 
     /// All others, which are kept as they are.
     #[serde(flatten)]
@@ -103,7 +102,7 @@ pub enum FrontendProtocol {
 }
 
 impl AzureLbInfo {
-    pub(super) fn new(
+    pub(crate) fn new(
         frontend: String,
         resource_group: String,
         spec: AzureLbSpec,
@@ -120,7 +119,7 @@ impl AzureLbInfo {
     }
 
     /// What was asked for.
-    pub(super) fn spec(&self) -> AzureLbSpec {
+    pub(crate) fn spec(&self) -> AzureLbSpec {
         AzureLbSpec {
             service: self.service.clone(),
             port: self.port,
@@ -138,39 +137,14 @@ impl From<FrontendProtocol> for Protocol {
     }
 }
 
-/// A text that is checked when it is read.
-macro_rules! checked {
-    ($(#[$doc:meta])* $name:ident, $check:expr) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(try_from = "String")]
-        pub struct $name(String);
-
-        impl $name {
-            /// The text.
-            #[must_use]
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl TryFrom<String> for $name {
-            type Error = &'static str;
-
-            fn try_from(text: String) -> Result<Self, Self::Error> {
-                $check(&text).map(|()| Self(text))
-            }
-        }
-    };
-}
-
 checked!(
     /// A service as `namespace/name`.
     ServiceName,
-    |text: &str| match text.split_once('/') {
-        Some((namespace, name)) if is_name(namespace) && is_name(name) => Ok(()),
-        _ => Err("not of the form namespace/name"),
-    }
+    |text: &str| {
+        let parts = text.split_once('/');
+        parts.is_some_and(|(namespace, name)| is_name(namespace) && is_name(name))
+    },
+    "not of the form namespace/name"
 );
 
 checked!(
@@ -178,12 +152,10 @@ checked!(
     DnsLabel,
     |text: &str| {
         let begins = text.starts_with(|c: char| c.is_ascii_lowercase());
-        if begins && (3..=63).contains(&text.len()) && is_name(text) && !text.contains('.') && !text.ends_with('-') {
-            Ok(())
-        } else {
-            Err("not a label of 3 to 63 lower-case letters, digits and hyphens that begins with a letter")
-        }
-    }
+        let ends = !text.ends_with('-') && !text.contains('.');
+        begins && ends && (3..=63).contains(&text.len()) && is_name(text)
+    },
+    "not a label of 3 to 63 lower-case letters, digits and hyphens that begins with a letter"
 );
 
 fn is_name(text: &str) -> bool {
@@ -191,27 +163,10 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= 253 && text.chars().all(is_allowed)
 }
 
-/// Minutes, a whole number from 4 to 30.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String")]
-pub struct IdleTimeout(u8);
-
-impl TryFrom<String> for IdleTimeout {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit());
-        match text.parse() {
-            Ok(minutes) if is_decimal && IDLE_MINUTES.contains(&minutes) => Ok(Self(minutes)),
-            _ => Err("not a whole number of minutes from 4 to 30"),
-        }
-    }
-}
-
 impl AzureAttributes {
     pub(super) fn idle_minutes(&self) -> u8 {
         let minutes = self.azure_load_balancer_tcp_idle_timeout;
-        minutes.map_or(*IDLE_MINUTES.start(), |IdleTimeout(minutes)| minutes)
+        u8::try_from(minutes.unwrap_or_default().get()).unwrap_or(u8::MAX)
     }
 
     /// The service tags that are admitted.

@@ -6,9 +6,9 @@ pub(super) mod load_balancer;
 pub(super) mod public_ip;
 pub(super) mod security_group;
 
-use super::cloud::ResourceId;
 use super::fields::{AzureAttributes, AzureLbSpec};
 use super::naming::Side;
+use crate::resources::azure::ResourceId;
 
 /// A service as the plans see it.
 #[derive(Debug, Clone)]

@@ -1,7 +1,8 @@
 //! A resource of the cloud as the SDK reconciles it.
 
-use super::cloud::{AzureApi, AzureError, AzureResource, ResourceId};
-use crate::cloud::CloudError;
+use crate::cloud::AzureApi;
+use crate::resources::CloudError;
+use crate::resources::azure::{AzureError, AzureResource, ResourceId};
 use lbcf_driver_sdk::HookError;
 use lbcf_driver_sdk::reconcile::{Reconciled, Resource, WriteError, reconcile};
 use std::fmt::Display;

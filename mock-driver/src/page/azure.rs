@@ -1,8 +1,8 @@
 //! The resources of a cloud with the profile `azure`: shared load balancers with frontends and pools,
 //! public IPs, and what the security group admits.
 
-use crate::azure::{AzureState, ResourceId, SecurityRule, SharedLoadBalancer};
 use crate::cloud::Cloud;
+use crate::resources::azure::{AzureState, ResourceId, SecurityRule, SharedLoadBalancer};
 use maud::{Markup, html};
 
 /// How many rows of one table the page shows; `/_mock/state` has all.

@@ -3,9 +3,9 @@
 mod served;
 
 use super::azure;
-use crate::cloud::{
-    Cloud, ListenerState, LoadBalancerState, LoadBalancerType, RuleState, TargetGroupState,
-    TargetState,
+use crate::cloud::Cloud;
+use crate::resources::{
+    ListenerState, LoadBalancerState, LoadBalancerType, RuleState, TargetGroupState, TargetState,
 };
 use lbcf_driver_sdk::webhook::StringMap;
 use maud::{Markup, html};

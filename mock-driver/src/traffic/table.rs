@@ -1,7 +1,7 @@
 //! What should listen and forward where, read from the cloud's state, and how it differs from what
 //! is running.
 
-use crate::cloud::{CloudState, ListenerProtocol, ListenerState, Rule, TargetGroupState};
+use crate::resources::{CloudState, ListenerProtocol, ListenerState, Rule, TargetGroupState};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Identifies a listener.
@@ -52,15 +52,10 @@ pub(super) fn table(state: &CloudState) -> Table {
 }
 
 fn groups(listener: &ListenerState) -> BTreeMap<Rule, Targets> {
-    let direct = listener
-        .targets
-        .iter()
-        .map(|group| (any_rule(), weights(group)));
-    let rules = listener.rules.iter().flatten().map(|rule| {
-        let key = Rule::new(Some(&rule.domain), Some(&rule.url));
-        (key, weights(&rule.targets))
-    });
-    direct.chain(rules).collect()
+    let groups = listener.groups();
+    groups
+        .map(|(rule, group)| (rule.unwrap_or_else(any_rule), weights(group)))
+        .collect()
 }
 
 fn weights(group: &TargetGroupState) -> Targets {

@@ -3,15 +3,15 @@
 //! A step reads what it needs, lets a plan decide, and writes what differs. It returns `Running` while a
 //! change is being completed; the next call comes back to it, because the steps before are done.
 
-use crate::azure::cloud::{
-    AvailabilitySet, AzureApi, Member, Pool, PublicIp, ResourceId, SecurityGroup,
-    SharedLoadBalancer,
-};
 use crate::azure::fields::{AzureAttributes, AzureLbInfo, AzureLbSpec};
-use crate::azure::naming::{CLUSTER, SERVICE_TAG, Side};
+use crate::azure::naming::{CLUSTER, SERVICE_TAG, Side, resource_group};
 use crate::azure::plan::{Service, load_balancer, public_ip, security_group};
 use crate::azure::resource::{explained, reconciled, waits};
 use crate::azure::select::{self, Mode};
+use crate::cloud::AzureApi;
+use crate::resources::azure::{
+    AvailabilitySet, Member, Pool, PublicIp, ResourceId, SecurityGroup, SharedLoadBalancer,
+};
 use lbcf_driver_sdk::{HookError, Rejection};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -291,14 +291,14 @@ impl Steps {
         };
         let mode = Mode::read(attributes.azure_load_balancer_mode.as_deref());
         mode.candidates(&CLUSTER, &sets).map_err(Rejection::new)?;
-        let group = super::resource_group(Some(attributes));
-        if !self.api.has_group(&group).unwrap_or(true) {
+        let group = resource_group(attributes);
+        if !self.api.has_group(group).unwrap_or(true) {
             return Err(Rejection::new(format!(
                 "attributes.azure-load-balancer-resource-group: {group:?}: there is no such resource group"
             )));
         }
         if let Some(label) = &attributes.azure_dns_label_name {
-            let public_ips = self.api.list::<PublicIp>(&group).unwrap_or_default();
+            let public_ips = self.api.list::<PublicIp>(group).unwrap_or_default();
             let is_taken = |it: &PublicIp| {
                 let owner = it.tags.get(SERVICE_TAG).map(String::as_str);
                 it.dns_label.as_deref() == Some(label.as_str())

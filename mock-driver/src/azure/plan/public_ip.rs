@@ -1,8 +1,8 @@
 //! The public IP of a service (a23).
 
 use super::Service;
-use crate::azure::cloud::{PublicIp, ResourceId};
 use crate::azure::naming::{FRONTEND_TAG, SERVICE_TAG, Side};
+use crate::resources::azure::{PublicIp, ResourceId};
 use lbcf_driver_sdk::HookError;
 use std::collections::BTreeMap;
 

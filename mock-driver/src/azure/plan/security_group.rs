@@ -2,8 +2,8 @@
 //! augmented rule, which has the addresses of all of them.
 
 use super::Service;
-use crate::azure::cloud::{SecurityGroup, SecurityRule};
 use crate::azure::naming::Side;
+use crate::resources::azure::{SecurityGroup, SecurityRule};
 use lbcf_driver_sdk::webhook::Protocol;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! What a load balancer serves, with `--traffic`; nothing without it.
 
-use crate::cloud::RuleState;
+use crate::resources::RuleState;
 use crate::traffic::{BackendTraffic, ListenerTraffic, LoadBalancerTraffic};
 use maud::{Markup, html};
 
