@@ -185,27 +185,3 @@ async fn a_driver_that_bad_json_crashes_stops_listening() {
     timeout(limit, refused).await.unwrap();
     server.stop().await;
 }
-
-const README: &str = include_str!("../README.md");
-
-fn table() -> String {
-    let head = "| defect | what is wrong | found by |\n|---|---|---|\n".to_owned();
-    Defect::ALL.iter().fold(head, |table, defect| {
-        let checks = defect.found_by();
-        let more = checks.len().saturating_sub(8);
-        let mut shown = checks[..checks.len() - more].join(" ");
-        if more > 0 {
-            shown += &format!(" and {more} more");
-        }
-        table + &format!("| `{defect}` | {} | {shown} |\n", defect.about())
-    })
-}
-
-#[test]
-fn the_readme_lists_them() {
-    let table = table();
-    assert!(
-        README.contains(&table),
-        "the table in tests/defective-driver/README.md should be:\n{table}"
-    );
-}

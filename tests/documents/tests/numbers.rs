@@ -95,6 +95,11 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 
 /// Every Rust source of the workspace.
 fn sources() -> Vec<(PathBuf, String)> {
+    files("rs")
+}
+
+/// Every file of the workspace with this extension.
+fn files(extension: &str) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut folders = vec![root()];
     while let Some(folder) = folders.pop() {
@@ -105,7 +110,7 @@ fn sources() -> Vec<(PathBuf, String)> {
                 if name != "target" && !name.starts_with('.') {
                     folders.push(path);
                 }
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+            } else if path.extension().is_some_and(|found| found == extension) {
                 let text = fs::read_to_string(&path).unwrap();
                 found.push((path, text));
             }
@@ -173,6 +178,43 @@ fn each_number_that_the_code_cites_is_listed() {
         }
     }
     assert!(unknown.is_empty(), "not listed in docs/: {unknown:?}");
+}
+
+#[test]
+fn each_number_that_a_document_cites_is_listed() {
+    let listed = all_listed();
+    let mut cited = 0;
+    for (path, text) in files("md") {
+        for number in text.lines().flat_map(of_comment) {
+            cited += 1;
+            assert!(listed.contains(&number), "{path:?} cites {number:?}");
+        }
+    }
+    assert!(cited > 100, "{cited}");
+}
+
+#[test]
+fn each_decision_names_its_record() {
+    let text = fs::read_to_string(root().join("docs/decisions.md")).unwrap();
+    for row in text.lines().filter(|line| line.starts_with("| **d")) {
+        let cells: Vec<&str> = row.split(" | ").collect();
+        let record = cells.last().unwrap().trim_end_matches(" |");
+        let definition = format!("\n{record}: adr/");
+        assert!(cells.len() == 3 && text.contains(&definition), "{row}");
+    }
+    for (path, record) in files("md") {
+        if !path.components().any(|part| part.as_os_str() == "adr") {
+            continue;
+        }
+        for heading in [
+            "# ",
+            "\n## Context\n",
+            "\n## Decision\n",
+            "\n## Consequences\n",
+        ] {
+            assert!(record.contains(heading), "{path:?} has no {heading:?}");
+        }
+    }
 }
 
 #[test]
