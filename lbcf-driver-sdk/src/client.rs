@@ -1,6 +1,7 @@
 #![doc = include_str!("docs/modules/client.md")]
 
 mod builder;
+mod causes;
 mod connector;
 mod error;
 mod exchange;
@@ -12,8 +13,8 @@ mod tls_problem;
 mod token;
 mod url;
 
-pub use builder::{HttpClientBuilder, HttpClientError};
-pub use error::CallError;
+pub use builder::HttpClientBuilder;
+pub use error::{CallError, HttpClientError};
 pub use exchange::RawResponse;
 pub use http_client::HttpClient;
 pub use timeouts::Timeouts;
@@ -28,8 +29,6 @@ use http_client::Authorization;
 use request_body::{Permission, RequestBody};
 use std::time::Duration;
 use url::DriverUrl;
-
-type Body = hyper::body::Incoming;
 
 /// The likely cause of a 401.
 const WITHHELD: &str =

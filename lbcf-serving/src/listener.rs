@@ -16,13 +16,12 @@ pub use body::GuardedBody;
 pub use limits::{Limits, WhenFull};
 
 use crate::tls::ServerTls;
-use connection::{Settings, serve_connection};
+use connection::{BoxError, Settings, serve_connection};
 use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
 use hyper::service::Service;
 use permits::Permits;
-use std::error::Error;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -36,8 +35,6 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// The response of Go's servers, and so of Kubernetes, to HTTP on an HTTPS port.
 const NOT_TLS: &[u8] =
     b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
-
-type BoxError = Box<dyn Error + Send + Sync>;
 
 /// A bound port, before it serves.
 #[derive(Debug)]

@@ -28,3 +28,10 @@ macro_rules! checked {
 }
 
 pub(crate) use checked;
+
+/// The whole number that a text is, if it is in a range. Zeros in front do not matter.
+pub(crate) fn whole(text: &str, range: std::ops::RangeInclusive<u8>) -> Option<u8> {
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok().filter(|_| is_decimal)?;
+    range.contains(&number).then_some(number)
+}

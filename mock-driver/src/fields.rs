@@ -9,9 +9,9 @@
 //! other editions of a driver; `deny_unknown_fields` would reject them. Those that look like a
 //! misspelling of a known one are rejected.
 
-use crate::checked::checked;
+use crate::checked::{checked, whole};
 use crate::resources::{Endpoint, ListenerProtocol, LoadBalancerType, NewLoadBalancer, Rule};
-use lbcf_driver_sdk::fields::{self, Number};
+use lbcf_driver_sdk::fields;
 use lbcf_driver_sdk::webhook::StringMap;
 use serde::de::IntoDeserializer;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -93,11 +93,25 @@ pub struct Attributes {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameters {
     /// Its share of the traffic, 0 to 100; 100 by default.
-    pub weight: Option<Number<0, 100, 100>>,
+    pub weight: Option<Weight>,
 
     /// All other parameters, which the cloud keeps as they are.
     #[serde(flatten)]
     pub others: StringMap,
+}
+
+/// A weight from 0 to 100.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Weight(u8);
+
+impl TryFrom<String> for Weight {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let weight = whole(&text, 0..=100).map(Self);
+        weight.ok_or("not a whole number from 0 to 100")
+    }
 }
 
 checked!(
@@ -213,9 +227,7 @@ impl Parameters {
     /// The weight, 0 to 100.
     #[must_use]
     pub fn weight(&self) -> u8 {
-        // It has at most three digits.
-        let weight = self.weight.unwrap_or_default().get();
-        u8::try_from(weight).unwrap_or(u8::MAX)
+        self.weight.map_or(100, |Weight(weight)| weight)
     }
 }
 

@@ -34,7 +34,7 @@
 //! | `lbSpec` of an existing load balancer | `lbID` (or `loadBalancerID`), `lblID` (or `listenerID`), for HTTP(S) `domain` and `url` |
 //! | `lbSpec` of a new one | `lbVpcID` (or `vpcID`), `lbListenerPort` (or `listenerPort`), `lbListenerProtocol` (or `listenerProtocol`: TCP, UDP, HTTP, HTTPS), optional `loadBalancerType` (OPEN, INTERNAL), for HTTP(S) optional `domain` (any, `*`) and `url` (`/`) |
 //! | `attributes` | anything, kept as given; `chargeType` cannot change from or to `PREPAID` |
-//! | `parameters` | `weight`, a number from 0 to 100, 100 by default; others are kept as given |
+//! | `parameters` | `weight`, a whole number from 0 to 100, 100 by default; others are kept as given |
 //!
 //! Pods that are not ready stay registered under the `Webhook` deregister policy when they have
 //! the annotation or label [`KEEP_REGISTERED`] with the value `true`.
@@ -153,7 +153,7 @@ pub use faults::{
     DelayFault, FailFault, FaultAction, FaultMatch, FaultPreset, FaultRule, FaultStatus,
     FaultTable, HttpStatusFault, IN_BAND_FAULT, RunningFault,
 };
-pub use fields::{Attributes, Domain, LbInfo, LbSpec, NewLbSpec, Parameters, UrlPath};
+pub use fields::{Attributes, Domain, LbInfo, LbSpec, NewLbSpec, Parameters, UrlPath, Weight};
 pub use glob::Glob;
 pub use journal::{JournalEntry, WebhookCalls};
 pub use middleware::Middleware;

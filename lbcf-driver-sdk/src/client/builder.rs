@@ -1,9 +1,9 @@
 //! Setting up connections: trusted CAs, the client's certificate and token, and limits.
 
+use super::error::HttpClientError;
 use super::http_client::{HttpClient, Settings, Tls};
 use super::token::{self, Token};
-use lbcf_serving::tls::{ClientTls, ClientTlsError};
-use lbcf_serving::watched_file::FileError;
+use lbcf_serving::tls::ClientTls;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -50,46 +50,11 @@ enum TokenSource {
     File(PathBuf),
 }
 
-/// Why connections cannot be set up.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum HttpClientError {
-    /// A file cannot be read, or its contents cannot be used.
-    #[error("{}: {problem}", path.display())]
-    File {
-        /// The path of the file.
-        path: PathBuf,
-        /// What is wrong with it. Nothing of its contents is quoted.
-        problem: String,
-    },
-    /// The token cannot be sent.
-    #[error("{0}")]
-    Token(&'static str),
-    /// There is no CA to trust: none is configured, and the system has none.
-    #[error("the system's root certificates cannot be used: {0}")]
-    SystemRoots(String),
-    /// The TLS library's error.
-    #[error("setting up TLS: {0}")]
-    Tls(String),
-}
-
-impl From<FileError> for HttpClientError {
-    fn from(error: FileError) -> Self {
-        let (path, problem) = match error {
-            FileError::Read { path, source } => (path, source.to_string()),
-            FileError::Contents { path, problem } => (path, problem),
-        };
-        Self::File { path, problem }
-    }
-}
-
-impl From<ClientTlsError> for HttpClientError {
-    fn from(error: ClientTlsError) -> Self {
-        match error {
-            ClientTlsError::File(error) => error.into(),
-            ClientTlsError::SystemRoots(reason) => Self::SystemRoots(reason),
-            ClientTlsError::Tls(error) => Self::Tls(error.to_string()),
-        }
+impl HttpClient {
+    /// Builds a pool with other certificates, a token or other limits.
+    #[must_use]
+    pub fn builder() -> HttpClientBuilder {
+        HttpClientBuilder::default()
     }
 }
 

@@ -1,6 +1,6 @@
 //! A timeout for connecting.
 
-use super::error::BoxError;
+use super::causes::BoxError;
 use ::http::Uri;
 use hyper_util::client::legacy::connect::HttpConnector;
 use std::future::Future;

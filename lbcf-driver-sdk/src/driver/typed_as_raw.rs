@@ -1,14 +1,17 @@
 //! Every [`Driver`] is a [`RawDriver`]: the wire's maps are converted to its types before a method is
 //! called, and its result back to maps.
 
-use crate::fields::{self, DriverSchemas, FieldError};
-use crate::request::{
-    CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend, EnsureLoadBalancer,
-    GenerateBackendAddr, ListBackends, ValidateBackend, ValidateLoadBalancer, ValidationInput,
+use super::raw::RawDriver;
+use super::read::ValidationInput;
+use super::typed::{
+    CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, Driver, EnsureBackend,
+    EnsureLoadBalancer, GenerateBackendAddr, ListBackends, ListedBackend, ValidateBackend,
+    ValidateLoadBalancer,
 };
+use crate::fields::{self, DriverSchemas, FieldError};
 use crate::webhook as wire;
 use crate::webhook::{LoadBalancer, StringMap, WebhookInfo};
-use crate::{Driver, HookError, ListedBackend, RawDriver, Rejection};
+use crate::{HookError, Rejection};
 use k8s_openapi::api::core::v1::Pod;
 
 impl<D: Driver> RawDriver for D {

@@ -1,7 +1,6 @@
 //! Schemas of a driver's maps.
 
-use super::{Fields, Kind, probe};
-use crate::Driver;
+use super::Kind;
 
 /// The fields of a map, derived from its type.
 ///
@@ -69,12 +68,6 @@ impl FieldSchema {
 }
 
 impl Schema {
-    /// The schema of a type.
-    #[must_use]
-    pub fn of<T: Fields>() -> Self {
-        probe::schema::<T>()
-    }
-
     /// The schema of any keys with any values.
     #[must_use]
     pub const fn any() -> Self {
@@ -120,17 +113,6 @@ pub struct DriverSchemas {
 }
 
 impl DriverSchemas {
-    /// The schemas of a driver's types.
-    #[must_use]
-    pub fn of<D: Driver + ?Sized>() -> Self {
-        Self {
-            lb_spec: Schema::of::<D::LbSpec>(),
-            lb_info: Schema::of::<D::LbInfo>(),
-            attributes: Schema::of::<D::Attributes>(),
-            parameters: Schema::of::<D::Parameters>(),
-        }
-    }
-
     /// Adds the description of a field, for readers of the driver's OpenAPI document:
     ///
     /// ```

@@ -1,5 +1,6 @@
 //! The router around a driver, and its settings.
 
+use super::context::{Context, Settings};
 use super::hooks::{Hooks, RunningHooks};
 use super::limits::HookPermits;
 use super::metrics::{self, Metrics};
@@ -45,15 +46,6 @@ pub struct DriverRouter<D> {
     settings: Settings,
     hooks: RunningHooks,
     metrics: Arc<Metrics>,
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct Settings {
-    pub(super) answer_within: Duration,
-    keep_results: Duration,
-    pub(super) body_limit: usize,
-    max_running_hooks: usize,
-    max_waiting_hooks: usize,
 }
 
 impl<D: RawDriver> DriverRouter<D> {
@@ -205,11 +197,4 @@ impl<D> fmt::Debug for DriverRouter<D> {
             .field("hooks", &self.hooks)
             .finish_non_exhaustive()
     }
-}
-
-pub(super) struct Context<D> {
-    pub(super) driver: Arc<D>,
-    pub(super) hooks: Hooks,
-    pub(super) metrics: Arc<Metrics>,
-    pub(super) settings: Settings,
 }

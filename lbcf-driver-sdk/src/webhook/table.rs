@@ -94,6 +94,16 @@ macro_rules! declare {
 
 for_each_webhook!(declare);
 
+impl WebhookInfo {
+    /// Whether it may change a load balancer or its backends: every operation but
+    /// `generateBackendAddr` and `listBackends`.
+    #[must_use]
+    pub fn changes_load_balancer(self) -> bool {
+        let reads = self == GenerateBackendAddr::INFO || self == ListBackends::INFO;
+        self.class == Class::Operation && !reads
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{EnsureBackendResponse, HealthzResponse, ValidateBackendResponse};

@@ -34,11 +34,6 @@ pub(crate) fn empty_map_as_null<S: Serializer>(
     }
 }
 
-/// Both directions, for serde's `with`.
-pub(crate) mod nullable_map {
-    pub(crate) use super::{empty_map_as_null as serialize, null_as_default as deserialize};
-}
-
 /// The original documents show pods and services as JSON in a string; controllers send objects (d7).
 pub(crate) fn object_or_json_string<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where

@@ -1,6 +1,5 @@
 //! One connection, from its first byte to its last.
 
-use super::BoxError;
 use super::activity::Connection;
 use super::body::GuardedBody;
 use super::limits::Limits;
@@ -13,6 +12,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::TokioIo;
+use std::error::Error;
 use std::future::pending;
 use std::io;
 use std::pin::pin;
@@ -23,6 +23,8 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
+
+pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
 /// How long a connection without a request may take to close.
 const LAST_BYTES: Duration = Duration::from_millis(500);

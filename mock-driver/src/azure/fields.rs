@@ -2,11 +2,13 @@
 //!
 //! The attributes have the names of Azure's annotations without `service.beta.kubernetes.io/`.
 
-use crate::checked::checked;
-use lbcf_driver_sdk::fields::Number;
+use crate::checked::{checked, whole};
 use lbcf_driver_sdk::webhook::{Protocol, StringMap};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU16;
+
+/// The minutes that a connection may be idle (a20).
+const IDLE_MINUTES: std::ops::RangeInclusive<u8> = 4..=30;
 
 /// `lbSpec`: a service with one port.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +62,7 @@ pub struct AzureAttributes {
     /// The service tags that are admitted, separated by commas; all clients by default (a19).
     pub azure_allowed_service_tags: Option<String>,
     /// After how many minutes an idle connection ends: 4, the default, to 30 (a20).
-    pub azure_load_balancer_tcp_idle_timeout: Option<Number<4, 30>>,
+    pub azure_load_balancer_tcp_idle_timeout: Option<IdleTimeout>,
 
     /// All others, which are kept as they are.
     #[serde(flatten)]
@@ -163,10 +165,24 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= 253 && text.chars().all(is_allowed)
 }
 
+/// Minutes, a whole number from 4 to 30.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct IdleTimeout(u8);
+
+impl TryFrom<String> for IdleTimeout {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let minutes = whole(&text, IDLE_MINUTES).map(Self);
+        minutes.ok_or("not a whole number of minutes from 4 to 30")
+    }
+}
+
 impl AzureAttributes {
     pub(super) fn idle_minutes(&self) -> u8 {
         let minutes = self.azure_load_balancer_tcp_idle_timeout;
-        u8::try_from(minutes.unwrap_or_default().get()).unwrap_or(u8::MAX)
+        minutes.map_or(*IDLE_MINUTES.start(), |IdleTimeout(minutes)| minutes)
     }
 
     /// The service tags that are admitted.

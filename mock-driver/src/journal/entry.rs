@@ -135,14 +135,14 @@ impl RecordedText {
 #[derive(Debug, Clone, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct CallQuery {
-    webhook: Option<Glob>,
+    pub(super) webhook: Option<Glob>,
     #[serde(rename = "recordID")]
-    record_id: Option<Glob>,
-    load_balancer: Option<Glob>,
-    address: Option<Glob>,
-    status: Option<Glob>,
+    pub(super) record_id: Option<Glob>,
+    pub(super) load_balancer: Option<Glob>,
+    pub(super) address: Option<Glob>,
+    pub(super) status: Option<Glob>,
     /// Only calls with a fault, or only those without.
-    fault: Option<bool>,
+    pub(super) fault: Option<bool>,
     /// Only calls after the one with this number.
     pub(crate) since: Option<u64>,
     /// Whether to show the bodies.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 /// The limit of all bodies in the journal, in bytes.
-const BODIES: usize = 64 << 20;
+pub(super) const BODIES: usize = 64 << 20;
 
 /// The number of calls of each webhook, at one point in time. It counts the calls that reach the
 /// driver: neither malformed ones nor those that join an equal call in flight.

@@ -4,13 +4,13 @@
 //! a deletion needs no attributes, a deregistration no parameters, and the old values of an update
 //! need not fit.
 
-use super::{
-    Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, EnsureBackend,
+use super::typed::{
+    Backend, CreateLoadBalancer, DeleteLoadBalancer, DeregisterBackend, Driver, EnsureBackend,
     EnsureLoadBalancer, GenerateBackendAddr, ListBackends, ValidateBackend, ValidateLoadBalancer,
 };
+use crate::HookError;
 use crate::fields::{self, FieldError, Fields};
 use crate::webhook::{self as wire, EndpointBackend, PodBackend, ServiceBackend, StringMap};
-use crate::{Driver, HookError};
 
 fn read_unless_empty<T: Fields>(name: &str, map: &StringMap) -> Result<Option<T>, FieldError> {
     if map.is_empty() {

@@ -3,7 +3,7 @@
 use crate::webhook::Class;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::server) enum Outcome {
+pub(super) enum Outcome {
     Succ,
     Fail,
     Running,
@@ -21,7 +21,7 @@ pub(in crate::server) enum Outcome {
 
 impl Outcome {
     /// In the order of the discriminants.
-    pub(in crate::server) const ALL: [Self; 10] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Succ,
         Self::Fail,
         Self::Running,

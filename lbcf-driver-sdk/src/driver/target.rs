@@ -3,9 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Backend, GenerateBackendAddr};
+use super::typed::{Backend, Driver, GenerateBackendAddr};
+use crate::HookError;
 use crate::webhook::{BackendPort, EndpointBackend, PodBackend, Protocol, ServiceBackend};
-use crate::{Driver, HookError};
 use k8s_openapi::api::core::v1::{NodeAddress, Service};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use std::fmt;
