@@ -139,7 +139,7 @@ impl DriverClient {
     }
 
     /// The URL of a webhook: the driver's URL with the webhook's name as last path segment, with its
-    /// query (b149), without user and password.
+    /// query, without user and password.
     ///
     /// ```
     /// use lbcf_driver_sdk::client::DriverClient;
@@ -277,7 +277,7 @@ impl DriverClient {
     }
 }
 
-/// Whether a name is one path segment without escaping.
+/// True if a name is one path segment without escaping.
 fn is_segment(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_~.".contains(&byte);
     name.bytes().all(is_plain) && name.bytes().any(|byte| byte != b'.')

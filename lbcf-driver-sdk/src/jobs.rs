@@ -40,7 +40,7 @@ impl<J: Job> Jobs<J> {
         }
     }
 
-    /// How long results are retained (default 10 minutes). Set it above the controller's longest
+    /// The time that results are retained (default 10 minutes). Set it above the controller's longest
     /// retry interval (2 minutes by default).
     #[must_use]
     pub const fn keep_results(mut self, time: Duration) -> Self {

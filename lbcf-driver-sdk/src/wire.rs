@@ -2,7 +2,7 @@
 //!
 //! Existing controllers are written in Go, whose decoder matches field names in any letter case,
 //! ignores unknown fields and reads `null` as empty. Drivers rely on that, so requests and responses
-//! are read with the same tolerance (decisions d1 to d3 and d7), and written exactly as specified.
+//! are read with the same tolerance, and written exactly as specified.
 
 mod any_case;
 mod lenient;

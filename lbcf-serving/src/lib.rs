@@ -1,4 +1,4 @@
-//! What LBCF's servers share: an HTTP/1 listener with limits, TLS from files that change at run
+//! The common parts of LBCF's servers: an HTTP/1 listener with limits, TLS from files that change at run
 //! time, signals, log flags and durations.
 
 pub mod duration;

@@ -30,7 +30,7 @@ pub enum LogError {
         flag: &'static str,
         /// The filter as it was given.
         filter: String,
-        /// What is wrong with it.
+        /// The part of it that is wrong.
         #[source]
         source: ParseError,
     },

@@ -23,7 +23,7 @@ use lbcf_driver_sdk::webhook::{ALL, Class, WebhookInfo};
 use recorder::Recorder;
 use std::future::pending;
 
-/// What a driver with the fault `malformed` responds.
+/// The response of a driver with the fault `malformed`.
 const MALFORMED: &str = "{\"status\":\"Su";
 
 #[derive(Debug, Clone)]

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// The port of the endpoints, where they are not beside the webhooks.
 const ENDPOINTS_PORT: u16 = 8081;
-/// How long each stage of a creation takes, where neither a flag nor a preset says so.
+/// The time of each stage of a creation, where neither a flag nor a preset sets it.
 const STAGE_DURATION: Duration = Duration::from_millis(100);
 
 /// Runs the mock cloud and its driver until Ctrl-C.

@@ -21,7 +21,7 @@ use lbcf_driver_sdk::webhook::{JudgePodDeregisterRequest, LoadBalancer, StringMa
 use lbcf_driver_sdk::{Driver, HookError, ListedBackend, Rejection, fields};
 use std::time::Duration;
 
-/// How long a call waits for the connections of a backend: most requests take less, and then one call
+/// The time that a call waits for the connections of a backend: most requests take less, and then one call
 /// is enough.
 const DRAIN_WAIT: Duration = Duration::from_millis(500);
 /// When to ask again whether the connections of a backend have ended.
@@ -220,7 +220,7 @@ impl MockedDriver for ClbDriver {
 }
 
 /// The client token of the creation that a `deleteLoadBalancer` undoes, if its recordID has the form
-/// `deleteLoadBalancer(<object>)` (d28).
+/// `deleteLoadBalancer(<object>)`.
 fn creation_token(record_id: &str) -> Option<String> {
     let object = record_id.strip_prefix("deleteLoadBalancer")?;
     Some(format!("createLoadBalancer{object}"))

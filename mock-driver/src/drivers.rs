@@ -1,4 +1,4 @@
-//! What the drivers of both clouds share, and what the mock needs to know of them.
+//! The parts that the drivers of both clouds share, and the description that the mock needs of them.
 
 use crate::cloud::Cloud;
 use crate::options::MockOptions;

@@ -54,7 +54,7 @@ pub struct NewLbSpec {
     #[serde(rename = "lbVpcID", alias = "vpcID")]
     pub vpc: String,
 
-    /// Whether the internet can reach it: `OPEN`, the default, or `INTERNAL`.
+    /// `OPEN`, the default, if the internet can reach it, or `INTERNAL`.
     #[serde(rename = "loadBalancerType", default, deserialize_with = "any_case")]
     pub kind: LoadBalancerType,
 
@@ -80,7 +80,7 @@ pub struct NewLbSpec {
 /// `attributes`: settings of a load balancer that may change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attributes {
-    /// How the load balancer is paid for: `PREPAID`, or any other way.
+    /// `PREPAID` if the load balancer is paid for in advance, or any other text.
     #[serde(rename = "chargeType")]
     pub charge_type: Option<String>,
 
@@ -215,7 +215,7 @@ impl LbSpec {
 }
 
 impl Attributes {
-    /// Whether the load balancer is paid for in advance.
+    /// True if the load balancer is paid for in advance.
     #[must_use]
     pub fn is_prepaid(&self) -> bool {
         let charge_type = self.charge_type.as_deref();

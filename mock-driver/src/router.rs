@@ -40,7 +40,7 @@ pub fn router_with(driver: impl MockedDriver, middleware: impl Middleware) -> Ro
     Routes::new(driver, Arc::new(middleware), Hosts::Any).together()
 }
 
-/// What the mock serves, on one address or on two.
+/// The routes of the mock, on one address or on two.
 pub(crate) struct Routes {
     pub(crate) webhooks: Router,
     /// The endpoints under `/_mock`, the page, and the documents of all endpoints.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// How often files are read by default.
+/// The interval at which files are read by default.
 const REREAD_EVERY: Duration = Duration::from_secs(10);
 
 /// Sets up an [`HttpClient`].
@@ -112,7 +112,7 @@ impl HttpClientBuilder {
         self
     }
 
-    /// How long finding the driver's address, connecting and the TLS handshake may take together
+    /// The time that finding the driver's address, connecting and the TLS handshake may take together
     /// (default: as long as the call).
     #[must_use]
     pub const fn connect_timeout(mut self, limit: Duration) -> Self {
@@ -120,7 +120,7 @@ impl HttpClientBuilder {
         self
     }
 
-    /// How long an idle connection is kept (default 4 s). Stay below what drivers allow: a call that
+    /// The time that an idle connection is kept (default 4 s). Stay below what drivers allow: a call that
     /// is sent at the moment when the driver closes the connection fails.
     #[must_use]
     pub const fn idle_timeout(mut self, limit: Duration) -> Self {

@@ -78,7 +78,7 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// Whether the call timed out, or connecting did, with
+    /// True if the call timed out, or connecting did, with
     /// [`HttpClientBuilder::connect_timeout`](super::HttpClientBuilder::connect_timeout).
     #[must_use]
     pub fn is_timeout(&self) -> bool {
@@ -91,7 +91,7 @@ impl CallError {
         }
     }
 
-    /// Whether connecting failed, so that the driver has not received the call.
+    /// True if connecting failed, so that the driver has not received the call.
     #[must_use]
     pub fn is_connect(&self) -> bool {
         match self {
@@ -144,7 +144,7 @@ pub enum HttpClientError {
     File {
         /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it. Nothing of its contents is quoted.
+        /// The problem. Nothing of its contents is quoted.
         problem: String,
     },
     /// The token cannot be sent.

@@ -37,7 +37,7 @@ pub(crate) enum ValidationInput<R> {
     Validate(R),
     /// Values that were stored under earlier rules do not fit, and the update does not change them.
     /// It is accepted, so that users can change the rest of the object, such as a label that protects
-    /// it from deletion (b75, b76).
+    /// it from deletion.
     Unchanged,
 }
 
@@ -80,7 +80,7 @@ impl<D: Driver + ?Sized> ValidateLoadBalancer<D> {
             },
             operation: operation.clone(),
         });
-        // d10: `lbSpec` never changes.
+        // `lbSpec` never changes.
         ValidationInput::new(read, &operation, attributes == old_attributes)
     }
 }
@@ -140,7 +140,7 @@ impl<D: Driver + ?Sized> ValidateBackend<D> {
         let read = fields::read("parameters", &parameters).map(|parameters| Self {
             dry_run,
             backend_type,
-            // b97: for a Bind it is the load balancer's lbSpec, which need not be an identity.
+            // For a Bind it is the load balancer's lbSpec, which need not be an identity.
             lb_info: (!lb_info.is_empty())
                 .then(|| fields::read_if_it_fits(&lb_info))
                 .flatten(),
@@ -161,7 +161,7 @@ impl<D: Driver + ?Sized> GenerateBackendAddr<D> {
         Ok(Self {
             lb_info: fields::read_whole("lbInfo", request.lb_info)?,
             lb_attributes: fields::read_whole("lbAttributes", request.lb_attributes)?,
-            // d4: the original leaves them out. The address is stored, so it must not be generated
+            // The original leaves them out. The address is stored, so it must not be generated
             // without parameters that exist and do not fit.
             parameters: match fields::read_whole("parameters", request.parameters) {
                 Ok(parameters) => Some(parameters),
@@ -223,7 +223,7 @@ impl<D: Driver + ?Sized> EnsureBackend<D> {
 
 impl<D: Driver + ?Sized> DeregisterBackend<D> {
     /// The inner error is that of the address: one that does not fit was never registered, so there
-    /// is nothing to deregister. A user may have written it (b26), and a failure would prevent the
+    /// is nothing to deregister. A user may have written it, and a failure would prevent the
     /// deletion of its record.
     pub(crate) fn read(
         request: wire::DeregisterBackendRequest,

@@ -12,7 +12,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// How long a pod may take to get an address: it has a node when its backend is generated.
+/// The time after which a pod should have an address: it has a node when its backend is generated.
 const SOON: Duration = Duration::from_secs(2);
 
 /// Where a load balancer in the cluster's network reaches a backend.
@@ -60,7 +60,7 @@ impl<D: Driver + ?Sized> GenerateBackendAddr<D> {
     ///
     /// # Errors
     /// A pod that has no address yet is `Running`. All else fails with the object and what it lacks: a
-    /// service without this node port (b112), a node without an address, a port out of range.
+    /// service without this node port, a node without an address, a port out of range.
     pub fn target(&self) -> Result<Target<'_>, HookError> {
         of(self.endpoint.as_ref(), &self.backend)
     }
@@ -129,7 +129,7 @@ fn target(host: &str, port: i32, protocol: Protocol) -> Result<Target<'_>, HookE
     }
 }
 
-/// The node port of a service's port, whose number and protocol have to match (b112).
+/// The node port of a service's port, whose number and protocol have to match.
 fn node_port(service: &Service, backend_port: BackendPort) -> Option<i32> {
     let ports = service.spec.as_ref()?.ports.as_ref()?;
     ports

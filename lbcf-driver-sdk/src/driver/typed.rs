@@ -99,7 +99,7 @@ pub trait Driver: Send + Sync + 'static {
     }
 
     /// Returns those of the request's pods that stay registered although they are not ready. The
-    /// default refuses, and the controller then applies the group's `failurePolicy` (d89).
+    /// default refuses, and the controller then applies the group's `failurePolicy`.
     fn judge_pod_deregister(
         &self,
         _request: JudgePodDeregisterRequest,
@@ -118,7 +118,7 @@ pub trait Driver: Send + Sync + 'static {
         async { Err(HookError::not_listed()) }
     }
 
-    /// Whether the driver is healthy. The default is.
+    /// Reports the driver's health. By default it is healthy.
     fn healthz(&self) -> impl Future<Output = bool> + Send {
         async { true }
     }
@@ -135,7 +135,7 @@ pub trait Driver: Send + Sync + 'static {
         None
     }
 
-    /// Whether the driver supports dry runs: operations with `dry_run` check everything and change
+    /// True if the driver supports dry runs: operations with `dry_run` check everything and change
     /// nothing. By default it does not, and the router responds to such operations with `Fail`. A driver
     /// that does must also set `acceptDryRunCall` in its `LoadBalancerDriver`.
     fn accepts_dry_run(&self) -> bool {
@@ -167,7 +167,7 @@ impl DriverSchemas {
 pub struct ListedBackend<D: Driver + ?Sized> {
     /// The address that `generate_backend_addr` returned for it.
     pub backend_addr: D::BackendAddr,
-    /// How it is registered; `None` if that is not known or does not fit the type.
+    /// The parameters with which it is registered; `None` if they are not known or do not fit the type.
     pub parameters: Option<D::Parameters>,
     /// The `record_id` of the `ensure_backend` that registered it; `None` if it is not known or a user
     /// registered the backend. It proves to the controller whose backend it is.
@@ -220,7 +220,7 @@ macro_rules! request {
             pub record_id: String,
             /// Different in each call, for logs.
             pub retry_id: String,
-            /// Whether to check only and change nothing. Never set unless the driver
+            /// True to check only and change nothing. Never set unless the driver
             /// [accepts dry runs](Driver::accepts_dry_run).
             pub dry_run: bool,
             $($fields)*
@@ -239,7 +239,7 @@ macro_rules! request {
     };
     (decision $(#[$doc:meta])* $name:ident { $($fields:tt)* }) => {
         request! { @declare $(#[$doc])* $name {
-            /// Whether this is part of a dry run of the controller.
+            /// True if this is part of a dry run of the controller.
             pub dry_run: bool,
             $($fields)*
         } }
@@ -264,7 +264,7 @@ macro_rules! request {
 request! { decision
     /// Validates a load balancer.
     ValidateLoadBalancer {
-        /// Whether the load balancer is created or updated.
+        /// Tells a creation of the load balancer from an update.
         pub operation: Operation,
         /// Identifies the load balancer, or the parameters to create it.
         pub lb_spec: D::LbSpec,
@@ -311,14 +311,14 @@ request! { operation
 request! { decision
     /// Validates the parameters of backends.
     ValidateBackend {
-        /// Whether the group is created or updated.
+        /// Tells a creation of the group from an update.
         pub operation: Operation,
         /// The kind of the group's backends.
         pub backend_type: BackendType,
         /// The load balancer's identity; `None` until it is created, and where the value does not
-        /// fit the type: for a Bind the controller sends `lbSpec` (b97).
+        /// fit the type: for a Bind the controller sends `lbSpec`.
         pub lb_info: Option<D::LbInfo>,
-        /// How backends are registered.
+        /// The parameters with which backends are registered.
         pub parameters: D::Parameters,
         /// The parameters before the update. `None` for a creation, and where they do not fit the
         /// type.
@@ -344,12 +344,12 @@ request! { operation
         pub lb_info: D::LbInfo,
         /// The load balancer's settings.
         pub lb_attributes: D::Attributes,
-        /// How the backend is registered. `None` if the request has no parameters and the type
-        /// requires some: the original controller never sends them (d4).
+        /// The parameters of the registration. `None` if the request has no parameters and the type
+        /// requires some: the original controller never sends them.
         pub parameters: Option<D::Parameters>,
         /// A pod, a service or an endpoint.
         pub backend: Backend,
-        /// What the service's EndpointSlices say about the backend, if it is an endpoint: also of a
+        /// The endpoint in the service's EndpointSlices, if the backend is one: also of a
         /// [`Backend::Pod`] that was selected by its service. Its address may be another one than the
         /// pod's first, such as an IPv6 address.
         pub endpoint: Option<EndpointBackend>,

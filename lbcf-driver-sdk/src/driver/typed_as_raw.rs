@@ -41,7 +41,7 @@ impl<D: Driver> RawDriver for D {
         let request = CreateLoadBalancer::read(request)?;
         let lb_info = Driver::create_load_balancer(self, request).await?;
         let written = fields::write("lbInfo", &lb_info)?;
-        // An identity that cannot be read back could never be deleted. b19: empty means lbSpec.
+        // An identity that cannot be read back could never be deleted. An empty one means lbSpec.
         let identity = if written.is_empty() {
             &lb_spec
         } else {

@@ -166,7 +166,7 @@ struct Entries<'r, 'de> {
     /// The names of a struct's fields, whose empty texts count as absent and are skipped.
     names: &'static [&'static str],
     current: (&'de str, &'de str),
-    /// Whether the key was read as a field's name.
+    /// True when the key was read as a field's name.
     is_field: Cell<bool>,
     recorder: Option<&'r Recorder>,
 }

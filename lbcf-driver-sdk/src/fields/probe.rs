@@ -188,7 +188,7 @@ impl<T: Fields> Probe<T> {
         read.is_err_and(|problem| *problem.what() == What::Missing && problem.key() == Some(name))
     }
 
-    /// Whether a field accepts a word that is not one of its variants.
+    /// True if a field accepts a word that is not one of its variants.
     fn accepts_any_word(&mut self, name: &str) -> bool {
         let mut map = self.filled.clone();
         map.insert(name.to_owned(), UNKNOWN.to_owned());
@@ -198,7 +198,7 @@ impl<T: Fields> Probe<T> {
         }
     }
 
-    /// Whether one of a field's variants holds data.
+    /// True if one of a field's variants holds data.
     fn has_variant_with_data(&mut self, name: &str, words: &[String]) -> bool {
         words.iter().any(|word| {
             let mut map = self.filled.clone();

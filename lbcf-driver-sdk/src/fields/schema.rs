@@ -32,7 +32,7 @@ use super::Kind;
 pub struct Schema {
     /// The fields, in the order of the type.
     pub fields: Vec<FieldSchema>,
-    /// Whether other keys are allowed, whether they are kept or ignored.
+    /// True if other keys are allowed, whether they are kept or ignored.
     pub other_keys: bool,
 }
 
@@ -48,7 +48,7 @@ pub struct FieldSchema {
     pub kind: Kind,
     /// The type's own description, where it is more specific than the kind: "IP address".
     pub expected: Option<String>,
-    /// Whether the map is invalid without it.
+    /// True if the map is invalid without it.
     pub required: bool,
     /// Text of the driver's author; see [`DriverSchemas::describe`].
     pub description: Option<String>,

@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use tracing::{Instrument, Span};
 
-/// What all handles to the same jobs share.
+/// The state that all handles to the same jobs share.
 pub(super) struct Shared<J: Job> {
     pub(super) job: J,
     pub(super) store: Mutex<StoreOf<J>>,

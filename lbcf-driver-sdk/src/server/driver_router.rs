@@ -77,7 +77,7 @@ impl<D: RawDriver> DriverRouter<D> {
         self
     }
 
-    /// How long the result of an operation waits for the next call to collect it (default 10
+    /// The time that the result of an operation waits for the next call to collect it (default 10
     /// minutes). Set it above the controller's longest retry interval: after this time the next call
     /// runs the hook again. With zero no result is kept, so an operation that takes longer than
     /// [`answer_within`](Self::answer_within) only succeeds if it finds its work done when it is

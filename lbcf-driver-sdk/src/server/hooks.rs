@@ -82,7 +82,7 @@ pub(super) struct Hooks {
 
 type RecordWaiter = Waiter<IdempotencyKey, Prehashed>;
 
-/// What an operation acquires before it runs, in this order.
+/// The locks and the permit that an operation acquires before it runs, in this order.
 struct Admission {
     record: RecordWaiter,
     load_balancer: Option<Waiter<String>>,
@@ -126,7 +126,7 @@ pub(super) enum StartedCall {
     NotStarted(Pending),
 }
 
-/// How a call takes part in an operation.
+/// The part of a call in an operation.
 enum SingleFlight {
     Collected(HookResponse),
     Joined(CallId, StateReceiver),

@@ -49,7 +49,7 @@ impl Outcome {
         }
     }
 
-    /// Whether calls of this class can have it.
+    /// True if calls of this class can have it.
     pub(super) const fn is_of(self, class: Class) -> bool {
         match self {
             Self::Succ | Self::Fail | Self::Running => matches!(class, Class::Operation),

@@ -30,7 +30,7 @@ open_enum!(BackendType: Pod, Service, Static);
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PodBackend {
-    /// The pod, whole, as an object; a JSON string is read too (d7).
+    /// The pod, whole, as an object; a JSON string is read too.
     #[serde(deserialize_with = "crate::wire::object_or_json_string")]
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub pod: Pod,
@@ -43,14 +43,14 @@ pub struct PodBackend {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", from = "ServiceOnTheWire")]
 pub struct ServiceBackend {
-    /// The service, whole, as an object; a JSON string is read too (d7).
+    /// The service, whole, as an object; a JSON string is read too.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub service: Service,
     /// The port to register.
     pub port: BackendPort,
     /// The name of the node.
     pub node_name: String,
-    /// The node's addresses; `nodeAddress` is read too (d3).
+    /// The node's addresses; `nodeAddress` is read too.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
     pub node_addresses: Vec<NodeAddress>,
 }
@@ -91,7 +91,7 @@ impl From<ServiceOnTheWire> for ServiceBackend {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ValidateBackendRequest {
-    /// Whether this is part of a dry run of the controller.
+    /// True if this is part of a dry run of the controller.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub dry_run: bool,
     /// The kind of the group's backends.
@@ -101,15 +101,15 @@ pub struct ValidateBackendRequest {
     #[serde(default, with = "crate::wire::nullable_map")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
     pub lb_info: StringMap,
-    /// Whether the group is created or updated.
+    /// Tells a creation of the group from an update.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     pub operation: Operation,
-    /// How backends are registered.
+    /// The parameters with which backends are registered.
     #[serde(default, with = "crate::wire::nullable_map")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
     pub parameters: StringMap,
     /// The parameters before the update. Written twice, as the specification's `oldParameters` and as
-    /// the original controller's `OldParameters`; either is read (d2).
+    /// the original controller's `OldParameters`; either is read.
     #[serde(default, deserialize_with = "crate::wire::null_as_default")]
     #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, String>))]
     pub old_parameters: StringMap,
@@ -162,7 +162,7 @@ operation_request! {
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub lb_attributes: StringMap,
-        /// How the backend is registered; the original controller never sends them (d4).
+        /// The parameters of the registration; the original controller never sends them.
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub parameters: StringMap,
@@ -189,7 +189,7 @@ operation_response! {
 }
 
 operation_request! {
-    /// Registers a backend, or updates its parameters if it is registered (b124).
+    /// Registers a backend, or updates its parameters if it is registered.
     EnsureBackendRequest of Created(lb_info) at backend_addr {
         /// The load balancer's identity.
         #[serde(default, with = "crate::wire::nullable_map")]
@@ -202,7 +202,7 @@ operation_request! {
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub parameters: StringMap,
-        /// The map that the last successful call returned (b126).
+        /// The map that the last successful call returned.
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub injected_info: StringMap,
@@ -213,7 +213,7 @@ operation_response! {
     /// The outcome of a registration.
     EnsureBackendResponse => StringMap {
         /// Stored by the controller and sent in later calls; an empty map leaves the stored one
-        /// unchanged (b121).
+        /// unchanged.
         #[serde(default, deserialize_with = "crate::wire::null_as_default", skip_serializing_if = "StringMap::is_empty")]
         #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, String>))]
         injected_info: StringMap
@@ -222,7 +222,7 @@ operation_response! {
 
 operation_request! {
     /// Deregisters a backend. Succeeds if it is not registered, or its load balancer does not exist
-    /// (b124).
+    ///.
     DeregisterBackendRequest of Created(lb_info) at backend_addr {
         /// The load balancer's identity.
         #[serde(default, with = "crate::wire::nullable_map")]
@@ -235,12 +235,12 @@ operation_request! {
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub parameters: StringMap,
-        /// The map that the last successful `ensureBackend` returned (b126).
+        /// The map that the last successful `ensureBackend` returned.
         #[serde(default, with = "crate::wire::nullable_map")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, String>>))]
         pub injected_info: StringMap,
         /// When the controller first requested this deregistration, in RFC 3339: the same in every
-        /// call about it, also of another controller process. Absent if it is not known (d71).
+        /// call about it, also of another controller process. Absent if it is not known.
         #[serde(default, with = "crate::wire::rfc3339", skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = DateTime))]
         pub first_requested_at: Option<SystemTime>,

@@ -6,19 +6,19 @@ use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
 /// A map of strings as the wire has it: `lbSpec`, `lbInfo`, `attributes`, `parameters`,
-/// `injectedInfo`. `null` and absence read as empty, an empty one is written as `null` (b152).
+/// `injectedInfo`. `null` and absence read as empty, an empty one is written as `null`.
 pub type StringMap = BTreeMap<String, String>;
 
 /// One webhook of the specification.
 pub trait Webhook: Send + Sync + 'static {
     /// The webhook's row of the table.
     const INFO: WebhookInfo;
-    /// What the controller sends.
+    /// The controller's request.
     type Request: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
-    /// What the driver returns.
+    /// The driver's response.
     type Response: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
 
-    /// Whether the driver failed, refused or is not healthy (b145). `Running` is none of these.
+    /// True if the driver failed, refused or is not healthy. `Running` is none of these.
     fn is_fail(response: &Self::Response) -> bool;
 
     /// Reads a request like [`wire::from_slice`], which is compiled again in every crate that calls it
@@ -61,13 +61,13 @@ pub trait Webhook: Send + Sync + 'static {
 pub struct WebhookInfo {
     /// The name in the specification, which is also the last segment of its path.
     pub name: &'static str,
-    /// How its responses are read and whether it is called again.
+    /// Decides how its responses are read and whether it is called again.
     pub class: Class,
     /// Which drivers have to serve it.
     pub obligation: Obligation,
 }
 
-/// How a webhook's responses are read and whether it is called again (b140).
+/// The kind of a webhook, which decides how its responses are read and whether it is called again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
     /// A health check: `{"healthy": true}`.
@@ -78,14 +78,14 @@ pub enum Class {
     Operation,
 }
 
-/// Which drivers have to serve a webhook (d24).
+/// Which drivers have to serve a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Obligation {
     /// Every driver has to.
     Mandatory,
     /// Drivers that a `deregisterWebhook` names have to.
     OnRequest,
-    /// Drivers whose LoadBalancerDriver lists it in `spec.webhooks` have to (d52).
+    /// Drivers whose LoadBalancerDriver lists it in `spec.webhooks` have to.
     Listed,
     /// No driver has to; 404 counts as healthy.
     Optional,

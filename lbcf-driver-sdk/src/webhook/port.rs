@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// The protocol of a port: written in capitals, read in any letter case (b34).
+/// The protocol of a port: written in capitals, read in any letter case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(rename_all = "UPPERCASE"))]
@@ -69,7 +69,7 @@ impl<'de> Deserialize<'de> for Protocol {
 }
 
 /// A port of a backend. The number is written twice, as `port` and, for drivers of the earlier
-/// edition, as `portNumber` (b154); either is read.
+/// edition, as `portNumber`; either is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "PortOnTheWire", into = "PortOnTheWire")]
 pub struct BackendPort {
@@ -97,7 +97,7 @@ struct PortOnTheWire {
 
 impl From<PortOnTheWire> for BackendPort {
     fn from(wire: PortOnTheWire) -> Self {
-        // b24: `port` takes precedence.
+        // `port` takes precedence.
         let port = if wire.port > 0 {
             wire.port
         } else {

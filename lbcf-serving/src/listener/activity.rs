@@ -55,7 +55,7 @@ impl Connection {
         self.0.resets.load(Ordering::Relaxed)
     }
 
-    /// Whether no request is being answered.
+    /// True while no request is being answered.
     pub(super) fn is_idle(&self) -> bool {
         self.requests() == self.0.ended.load(Ordering::Relaxed)
     }

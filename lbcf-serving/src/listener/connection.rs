@@ -26,12 +26,12 @@ use tokio_rustls::server::TlsStream;
 
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
-/// How long a connection without a request may take to close.
+/// The limit of waiting for a connection without a request to close.
 const LAST_BYTES: Duration = Duration::from_millis(500);
-/// How many bytes are read of a client without TLS, so that it receives the response.
+/// The number of bytes that are read of a client without TLS, so that it receives the response.
 const DISCARD: u64 = 64 << 10;
 
-/// What the connections of a listener share.
+/// The settings that the connections of a listener share.
 pub(super) struct Settings {
     pub(super) tls: Option<Arc<ServerTls>>,
     pub(super) not_tls: &'static [u8],

@@ -3,34 +3,34 @@ use std::time::Duration;
 /// More than any wait takes, and little enough to be added to any clock.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// What the clients of a listener may cost.
+/// Limits of what the clients of a listener may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The number of connections, at least 1 (default 1024).
     pub connections: usize,
-    /// What happens to further connections (default: they wait).
+    /// The treatment of further connections (default: they wait).
     pub when_full: WhenFull,
-    /// How long a TLS handshake may take (default 10 s).
+    /// The time that a TLS handshake may take (default 10 s).
     pub handshake: Duration,
-    /// How long the head of a request may take from its first byte on (default 10 s).
+    /// The time that the head of a request may take from its first byte on (default 10 s).
     pub head: Duration,
-    /// How long a connection may be without a request (default 120 s). Clients such as Go's close
+    /// The time that a connection may be without a request (default 120 s). Clients such as Go's close
     /// idle connections after 90 s. They should be first, as a request may be on its way when the
     /// server closes.
     pub idle: Duration,
-    /// How long a client may take none of the bytes of a response (default 30 s).
+    /// The time for which a client may take none of the bytes of a response (default 30 s).
     pub stall: Duration,
     /// The number of bytes of a request's head that are kept in memory (default 64 KiB).
     pub buffer: usize,
     /// After which time a connection is closed (default: none). From half of it on, responses have
     /// `Connection: close`, so that few connections are closed while a request is on its way.
     pub lifetime: Option<Duration>,
-    /// How long a connection that is to close may take to finish its request (default: as long as it
+    /// The time that a connection that is to close may take to finish its request (default: as long as it
     /// takes).
     pub drain: Option<Duration>,
 }
 
-/// What happens where there are as many connections as there may be.
+/// The treatment of connections where there are as many as there may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhenFull {
     /// Further ones wait until a connection ends.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// How long a new connection waits for one that is to close before the next one is to close, too.
+/// The time that a new connection waits for one that is to close before the next one is to close, too.
 const CLOSE_WAIT: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
@@ -24,7 +24,7 @@ struct Held {
     next: u64,
     /// By age, the oldest first.
     connections: BTreeMap<u64, Connection>,
-    /// Whether it is in the log that the limit is reached.
+    /// True when it is in the log that the limit is reached.
     is_full_logged: bool,
 }
 

@@ -31,7 +31,7 @@ pub enum ClientTlsError {
 }
 
 impl ClientTls {
-    /// Whether it is the system's CAs alone.
+    /// True for the system's CAs alone.
     #[must_use]
     pub const fn needs_no_files(&self) -> bool {
         self.ca_files.is_empty() && self.certificate.is_none()

@@ -10,10 +10,10 @@ use rustls::{InconsistentKeys, RootCertStore};
 use std::path::Path;
 use std::sync::Arc;
 
-/// How many certificates a chain, or a list of client CAs, may have.
+/// The number of certificates that a chain, or a list of client CAs, may have.
 const MAX_CERTIFICATES: usize = 64;
 
-/// What is wrong with a PEM text. It quotes nothing: what is not a certificate may be a key in the
+/// A problem of a PEM text. It quotes nothing: what is not a certificate may be a key in the
 /// wrong place.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -14,7 +14,7 @@ pub struct ServerTls {
     current: watch::Sender<Current>,
 }
 
-/// What a handshake takes.
+/// The configuration that a handshake takes.
 #[derive(Debug, Clone)]
 pub(crate) struct Current {
     pub(crate) config: Arc<ServerConfig>,

@@ -6,7 +6,7 @@ use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
-/// How long a caller waits for a file system that hangs, once for each check.
+/// The time that a caller waits for a file system that hangs, once for each check.
 const CHECK_WAIT: Duration = Duration::from_secs(1);
 
 /// A value made from files that are read again when the value is needed and the last check is some

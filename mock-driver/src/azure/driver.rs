@@ -159,7 +159,7 @@ impl Driver for AzureDriver {
     }
 
     /// One worker changes the cloud at a time, because services share load balancers and the security
-    /// group (a6). Another process is noticed by the etags.
+    /// group. Another process is noticed by the etags.
     fn serial_key(
         &self,
         webhook: WebhookInfo,

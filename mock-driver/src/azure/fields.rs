@@ -7,7 +7,7 @@ use lbcf_driver_sdk::webhook::{Protocol, StringMap};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU16;
 
-/// The minutes that a connection may be idle (a20).
+/// The minutes that a connection may be idle.
 const IDLE_MINUTES: std::ops::RangeInclusive<u8> = 4..=30;
 
 /// `lbSpec`: a service with one port.
@@ -46,22 +46,22 @@ pub struct AzureLbInfo {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct AzureAttributes {
-    /// Whether it is reached from the network alone; false by default (a13).
+    /// True if it is reached from the network alone; false by default.
     pub azure_load_balancer_internal: Option<bool>,
-    /// The subnet of an internal frontend (a14).
+    /// The subnet of an internal frontend.
     pub azure_load_balancer_internal_subnet: Option<String>,
     /// The availability sets whose load balancers are considered: the primary one by default, `auto`
-    /// (or `__auto__`) for all, or names separated by commas (a15).
+    /// (or `__auto__`) for all, or names separated by commas.
     pub azure_load_balancer_mode: Option<String>,
-    /// The first label of the domain name of the public IP (a16).
+    /// The first label of the domain name of the public IP.
     pub azure_dns_label_name: Option<DnsLabel>,
-    /// Whether security rules are shared with other services, which saves rules (a17).
+    /// True if security rules are shared with other services, which saves rules.
     pub azure_shared_securityrule: Option<bool>,
-    /// The resource group of the load balancer and the public IP (a18).
+    /// The resource group of the load balancer and the public IP.
     pub azure_load_balancer_resource_group: Option<String>,
-    /// The service tags that are admitted, separated by commas; all clients by default (a19).
+    /// The service tags that are admitted, separated by commas; all clients by default.
     pub azure_allowed_service_tags: Option<String>,
-    /// After how many minutes an idle connection ends: 4, the default, to 30 (a20).
+    /// After how many minutes an idle connection ends: 4, the default, to 30.
     pub azure_load_balancer_tcp_idle_timeout: Option<IdleTimeout>,
 
     /// All others, which are kept as they are.
@@ -81,7 +81,7 @@ pub struct AzureParameters {
     pub others: StringMap,
 }
 
-/// What decides whether a backend gets new connections.
+/// Decides whether a backend gets new connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AdminState {
     /// Probes.
@@ -92,7 +92,7 @@ pub enum AdminState {
     Down,
 }
 
-/// What a frontend can listen for.
+/// The protocols that a frontend can listen for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum FrontendProtocol {
@@ -120,7 +120,7 @@ impl AzureLbInfo {
         }
     }
 
-    /// What was asked for.
+    /// The part that the user has written.
     pub(crate) fn spec(&self) -> AzureLbSpec {
         AzureLbSpec {
             service: self.service.clone(),

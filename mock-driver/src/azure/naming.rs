@@ -37,7 +37,7 @@ impl Cluster {
         ResourceId::new(self.resource_group, self.security_group)
     }
 
-    /// The name of a set's load balancer: one for the internet and one for the network (a7).
+    /// The name of a set's load balancer: one for the internet and one for the network.
     pub(super) fn load_balancer(&self, set: &str, side: Side) -> String {
         let name = if set == self.primary_set {
             self.name
@@ -81,7 +81,7 @@ pub(super) fn resource_group(attributes: &AzureAttributes) -> &str {
     named.unwrap_or(CLUSTER.resource_group)
 }
 
-/// What the tag of a load balancer says about one of its frontends, whose name is the tag's key.
+/// The tag of a load balancer about one of its frontends, whose name is the tag's key.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct FrontendTag {
     #[serde(flatten)]

@@ -73,7 +73,7 @@ fn write_error(error: CloudError<AzureError>) -> WriteError {
     }
 }
 
-/// What an error means for the controller. What passes by itself is `Running`.
+/// The error for the controller. One that passes by itself is `Running`.
 pub(super) fn explained(error: CloudError<AzureError>) -> HookError {
     match error {
         CloudError::Rejected(error) if error.is_busy() => {

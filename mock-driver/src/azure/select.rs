@@ -1,4 +1,4 @@
-//! Which availability set's load balancer a service gets (a7 to a12, a24). Pure.
+//! Which availability set's load balancer a service gets. Pure.
 
 use super::fields::list;
 use super::naming::{Cluster, Side};

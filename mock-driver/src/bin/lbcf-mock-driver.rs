@@ -16,7 +16,7 @@ struct LbcfMockDriver {
     #[command(flatten)]
     driver: MockDriverArgs,
 
-    /// What is logged, to stderr: a level, or a list such as warn,mock_driver=debug
+    /// Filter of the log, to stderr: a level, or a list such as warn,mock_driver=debug
     #[arg(
         long,
         env = "LBCF_LOG_LEVEL",

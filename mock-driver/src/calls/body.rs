@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 
 /// The limit of a body that is read ahead, in bytes: that of the SDK.
 const LIMIT: usize = 4 << 20;
-/// How long a body is waited for. One that takes longer reaches the SDK in parts, which then waits for
+/// The limit of waiting for a body. One that takes longer reaches the SDK in parts, which then waits for
 /// the rest itself.
 const TIMEOUT: Duration = Duration::from_secs(4);
 

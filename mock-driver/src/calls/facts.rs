@@ -1,4 +1,4 @@
-//! What rules and the journal need to know of a request. Whatever is not as specified counts as absent
+//! The fields of a request that rules and the journal need. Those that are not as specified count as absent
 //! here; the SDK says what is wrong with it.
 
 use crate::backend_address::BackendAddress;

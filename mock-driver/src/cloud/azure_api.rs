@@ -13,7 +13,7 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub struct AzureApi {
     cloud: Cloud,
-    /// How long public IPs and frontends take to provision.
+    /// The time that public IPs and frontends take to provision.
     takes: Duration,
 }
 
@@ -47,7 +47,7 @@ impl AzureApi {
         })
     }
 
-    /// Whether there is such a resource group.
+    /// Looks for a resource group.
     ///
     /// # Errors
     /// [`CloudError`], during an outage.
@@ -80,7 +80,7 @@ impl AzureApi {
         self.write::<R, _>("DELETE", id, |state, now| state.delete::<R>(id, etag, now))
     }
 
-    /// How many requests have changed something.
+    /// The number of requests that have changed something.
     #[must_use]
     pub fn writes(&self) -> u64 {
         self.cloud.with_azure(|state| state.writes.0)

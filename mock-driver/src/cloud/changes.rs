@@ -1,4 +1,4 @@
-//! What follows a change: the state file has it, and the data plane does it, before any caller sees it.
+//! Changes of a cloud: the state file has them, and the data plane applies them, before any caller sees them.
 
 use super::handle::Cloud;
 use super::state_file::{self, StateFile};
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What an operation may change, so that what follows a change does not have to look at everything.
+/// The part that an operation may change, so that file and data plane do not have to compare everything.
 #[derive(Clone, Copy)]
 pub(super) enum Scope<'a> {
     Nothing,

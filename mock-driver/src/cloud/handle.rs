@@ -34,7 +34,7 @@ pub(super) struct Shared {
     pub(super) data_plane: Mutex<Option<Arc<DataPlane>>>,
 }
 
-/// What a cloud holds at its start, and again after a reset.
+/// The resources of a cloud at its start, and again after a reset.
 #[derive(Debug, Clone)]
 enum Start {
     Empty,
@@ -184,7 +184,7 @@ impl Cloud {
         }
     }
 
-    /// Whether it has the profile `azure`.
+    /// True for a cloud with the profile `azure`.
     #[must_use]
     pub fn is_azure(&self) -> bool {
         self.read(|model, _| model.azure.is_some())
@@ -213,7 +213,7 @@ impl Cloud {
         self.with(|model, _| model.outage = on);
     }
 
-    /// Whether the API is unavailable.
+    /// True during an [outage](Self::set_outage).
     #[must_use]
     pub fn has_outage(&self) -> bool {
         self.read(|model, _| model.outage)

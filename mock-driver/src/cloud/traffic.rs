@@ -59,14 +59,14 @@ impl Drop for Traffic {
 }
 
 impl Cloud {
-    /// What each load balancer has served, by ID; empty without [`Traffic`].
+    /// The traffic of each load balancer, by ID; empty without [`Traffic`].
     #[must_use]
     pub fn traffic(&self) -> BTreeMap<String, LoadBalancerTraffic> {
         let plane = self.data_plane().clone();
         plane.map(|plane| plane.view()).unwrap_or_default()
     }
 
-    /// What all listeners have served, in the order of [`ListenerProtocol::ALL`]; none without
+    /// The traffic of all listeners, in the order of [`ListenerProtocol::ALL`]; none without
     /// [`Traffic`].
     pub(crate) fn traffic_totals(&self) -> Option<[TrafficTotal; ListenerProtocol::ALL.len()]> {
         let plane = self.data_plane().clone();

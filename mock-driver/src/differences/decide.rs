@@ -1,6 +1,6 @@
 //! Compares what a cluster declares with what the cloud holds.
 //!
-//! What is on its way is no difference: a load balancer or backend that is being created, registered or
+//! A change that is on its way is no difference: a load balancer or backend that is being created, registered or
 //! deleted is named by an object from before the first call until after the last.
 
 use super::cluster::{ClusterBackend, ClusterLoadBalancer, ClusterView, ObjectReference};
@@ -99,7 +99,7 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// What differs, load balancers before backends, in the order of the objects and then of the cloud. The
+/// All differences, load balancers before backends, in the order of the objects and then of the cloud. The
 /// cloud is in the order that [`Cloud::state`](crate::Cloud::state) has.
 pub(crate) fn differences(cluster: &ClusterView, cloud: &CloudState) -> Vec<Difference> {
     let groups = Groups::of(cloud);
@@ -207,7 +207,7 @@ fn backends(cluster: &ClusterView, groups: &Groups<'_>) -> Vec<Difference> {
     found
 }
 
-/// Of several records of an address, one decides about the parameters (d41).
+/// Of several records of an address, one decides about the parameters.
 fn compare_backend(declared: &[&ClusterBackend], target: &TargetState) -> Option<Difference> {
     let mut declared = declared.iter().filter(|it| !it.is_deleting);
     let first = declared.next()?;

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How many recordIDs a rule with `running` remembers.
+/// The number of recordIDs that a rule with `running` remembers.
 const MOST_RECORDS: usize = 10_000;
 
 /// The message of a fault whose rule has none.
 const DEFAULT_MESSAGE: &str = "a fault rule";
 
-/// What of a call rules match.
+/// The properties of a call that rules match.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FaultTarget<'a> {
     pub(crate) webhook: &'a WebhookInfo,
@@ -37,7 +37,7 @@ pub(crate) struct Fault {
     pub(crate) effect: Effect,
 }
 
-/// What to do instead of, before or after the driver's work.
+/// The effect of a fault: instead of, before or after the driver's work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Respond with this, and do nothing.
@@ -134,7 +134,7 @@ impl CountedRule {
                 .is_none_or(|glob| glob.matches(target.record_id))
     }
 
-    /// Whether a rule with `running` still answers this recordID. Others always apply.
+    /// Tells whether a rule with `running` still answers this recordID. Others always apply.
     fn still_runs(&mut self, target: &FaultTarget<'_>) -> bool {
         let FaultAction::Running(RunningFault { calls, time, .. }) = self.rule.action else {
             return true;

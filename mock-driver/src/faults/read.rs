@@ -137,7 +137,7 @@ impl FaultPreset {
         serde_saphyr::from_str(text).unwrap_or_default()
     }
 
-    /// How long each stage of a creation takes, where no flag says so.
+    /// The time of each stage of a creation, where no flag sets it.
     #[must_use]
     pub const fn stage_duration(self) -> Duration {
         match self {

@@ -148,7 +148,7 @@ pub struct DelayFault {
 }
 
 impl FaultMatch {
-    /// Whether it matches every call.
+    /// True if it has no condition.
     #[must_use]
     pub fn is_any(&self) -> bool {
         *self == Self::default()
@@ -265,7 +265,7 @@ impl FaultMatch {
         Ok(())
     }
 
-    /// Whether calls of this webhook can match.
+    /// Tells whether calls of this webhook can match.
     pub(super) fn is_of(&self, info: &WebhookInfo) -> bool {
         self.webhook
             .as_ref()

@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many objects with faults of their own are remembered.
+/// The number of objects with faults of their own that are remembered.
 const MOST_IN_BAND: usize = 10_000;
 
 /// The fault rules of a cloud, in their order; clones are handles to the same ones.
@@ -20,9 +20,9 @@ pub struct FaultTable(Arc<Mutex<Faults>>);
 pub struct FaultStatus {
     /// The number, by which the rule can be removed.
     pub id: u64,
-    /// How many calls have matched.
+    /// The calls that have matched.
     pub matched: u64,
-    /// How many of them were hit.
+    /// Those of them that were hit.
     pub applied: u64,
     /// The rule.
     #[serde(flatten)]
@@ -36,7 +36,7 @@ struct Faults {
     declared: Vec<FaultRule>,
     rules: Vec<CountedRule>,
     last_id: u64,
-    /// How many calls each action has hit. It is not reset, as a metric that counts.
+    /// The calls that each action has hit. It is not reset, as a metric that counts.
     applied: BTreeMap<&'static str, u64>,
     /// By recordID and text.
     in_band: BTreeMap<(String, String), Vec<CountedRule>>,
@@ -124,7 +124,7 @@ impl FaultTable {
         Some(fault)
     }
 
-    /// How many calls each action has hit since the start.
+    /// The calls that each action has hit since the start.
     pub(crate) fn applied(&self) -> BTreeMap<&'static str, u64> {
         self.lock().applied.clone()
     }

@@ -1,4 +1,4 @@
-//! What the cloud holds, what it differs in from a cluster, and changes of it by hand.
+//! The state of the cloud, its differences from a cluster, and changes of it by hand.
 
 use super::http::{self, EndpointError, Inspected, LIMIT_OF_STATE, shown};
 use crate::by_hand::ChangeByHand;

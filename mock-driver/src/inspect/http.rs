@@ -24,7 +24,7 @@ const LIMIT: usize = 64 << 10;
 pub(super) const LIMIT_OF_RULES: usize = 1 << 20;
 /// The largest state of a cloud, in bytes: some hundred thousand backends.
 pub(super) const LIMIT_OF_STATE: usize = 64 << 20;
-/// How long a body may take to arrive.
+/// The limit of waiting for a body.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The state of the handlers, of which most need the cloud alone.

@@ -15,7 +15,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long `wait` waits without `timeout`, and at most.
+/// The time that `wait` waits without `timeout`, and its limit.
 const WAIT: Duration = Duration::from_secs(10);
 const LONGEST_WAIT: Duration = Duration::from_secs(600);
 

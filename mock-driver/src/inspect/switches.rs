@@ -1,4 +1,4 @@
-//! What can happen to a cloud and its driver: outages, faults, a restart, and the passing of time.
+//! Events of a cloud and its driver: outages, faults, a restart, and the passing of time.
 
 use super::http::{self, EndpointError, Inspected, LIMIT_OF_RULES, shown};
 use crate::cloud::Cloud;

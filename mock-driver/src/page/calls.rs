@@ -5,7 +5,7 @@ use crate::cloud::Cloud;
 use crate::journal::JournalEntry;
 use maud::{Markup, html};
 
-/// How many calls the page shows; `/_mock/requests` has all that are kept.
+/// The number of calls that the page shows; `/_mock/requests` has all that are kept.
 const SHOWN: usize = 50;
 
 const HEADS: &[&str] = &[

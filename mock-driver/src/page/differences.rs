@@ -1,11 +1,11 @@
-//! What differs between the cluster and the cloud, or why that is not known.
+//! The differences between the cluster and the cloud, or why they are not known.
 
 use super::table::{more, table};
 use crate::cloud::Cloud;
 use crate::differences::{self, ClusterReader, Difference, DifferenceKind};
 use maud::{Markup, html};
 
-/// How many differences the page shows; `/_mock/differences` has all.
+/// The number of differences that the page shows; `/_mock/differences` has all.
 const SHOWN: usize = 100;
 
 pub(super) fn show(cluster: &dyn ClusterReader, cloud: &Cloud) -> Markup {

@@ -1,4 +1,4 @@
-//! What can go wrong, as switches. Each sends a request to an endpoint under `/_mock`, so they need the
+//! Switches for what can go wrong. Each sends a request to an endpoint under `/_mock`, so they need the
 //! script, which shows them; the rules in force are shown without it.
 
 use super::table::table;

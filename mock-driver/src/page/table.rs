@@ -2,7 +2,7 @@
 
 use maud::{Markup, Render, html};
 
-/// How many rows of one table the page shows.
+/// The number of rows of one table that the page shows.
 pub(super) const SHOWN: usize = 200;
 
 /// A table that scrolls by itself where the window is narrow.
@@ -20,7 +20,7 @@ pub(super) fn table(caption: Option<&dyn Render>, heads: &[&str], rows: &Markup)
     }
 }
 
-/// How many of so many are not shown, and the document with all.
+/// The number of those that are not shown, and a link to the document with all.
 pub(super) fn more(count: usize, shown: usize, path: &str, document: &str) -> Markup {
     html! {
         @if let Some(rest @ 1..) = count.checked_sub(shown) {

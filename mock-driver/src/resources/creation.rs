@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
-/// What to create a load balancer from.
+/// The specification of a load balancer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewLoadBalancer {
     /// The ID of the network.
@@ -47,7 +47,7 @@ pub enum Creation {
     Done(Endpoint),
     /// It has not completed.
     Running {
-        /// What is being created.
+        /// The stage that is under way.
         stage: CreationStage,
         /// When to ask again: the time until this stage completes, zero while the creation is held,
         /// none where calls count.

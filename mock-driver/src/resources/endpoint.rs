@@ -1,4 +1,4 @@
-//! What clients connect to: a listener, or one forwarding rule of an HTTP or HTTPS listener. LBCF
+//! Endpoints for clients: a listener, or one forwarding rule of an HTTP or HTTPS listener. LBCF
 //! calls it a load balancer and registers backends to it.
 
 use lbcf_driver_sdk::webhook::StringMap;
@@ -110,13 +110,13 @@ impl ListenerProtocol {
         }
     }
 
-    /// Whether listeners with this protocol forward by rules.
+    /// True if listeners with this protocol forward by rules.
     #[must_use]
     pub const fn has_rules(self) -> bool {
         matches!(self, Self::Http | Self::Https)
     }
 
-    /// Whether listeners with these protocols cannot share a port: all but UDP run over TCP.
+    /// True if listeners with these protocols cannot share a port: all but UDP run over TCP.
     #[must_use]
     pub const fn collides_with(self, other: Self) -> bool {
         matches!(self, Self::Udp) == matches!(other, Self::Udp)

@@ -1,4 +1,4 @@
-//! What two equal states may differ in.
+//! Values in which two equal states may differ.
 
 use serde::{Deserialize, Serialize};
 

@@ -67,7 +67,7 @@ impl LoadBalancer {
         })
     }
 
-    /// Whether LBCF uses any endpoint of it.
+    /// True if LBCF uses any endpoint of it.
     pub(super) fn is_in_use(&self) -> bool {
         let mut groups = self.listeners.values().flat_map(|it| it.groups.values());
         groups.any(|group| !group.used_by.is_empty())

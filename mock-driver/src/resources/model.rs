@@ -16,7 +16,7 @@ pub(crate) struct Model {
     pub(crate) load_balancers: BTreeMap<String, LoadBalancer>,
     /// The resources of a cloud with the profile `azure`.
     pub(crate) azure: Option<AzureState>,
-    /// Whether the API is unavailable.
+    /// True while the API is unavailable.
     pub(crate) outage: bool,
     pub(crate) quotas: Quotas,
     pub(super) rate: CallRate,

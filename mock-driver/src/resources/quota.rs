@@ -7,7 +7,7 @@ pub(super) const LOAD_BALANCERS: &str = "max-load-balancers";
 pub(super) const BACKENDS: &str = "max-backends";
 pub(super) const CALLS: &str = "max-calls-per-second";
 
-/// How much a cloud allows; nothing is limited by default.
+/// The limits of a cloud; nothing is limited by default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Quotas {
     /// The number of instances, those from the start included.
@@ -18,7 +18,7 @@ pub struct Quotas {
     pub calls_per_second: Option<u32>,
 }
 
-/// How much of a quota is used.
+/// A quota and its use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct QuotaUse {
     /// That of the flag.

@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// How long a backend may take to accept a connection.
+/// The limit of waiting for a backend to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Backend {
         self.has_ended.load(Ordering::Acquire)
     }
 
-    /// How long what is open may still take, while something is.
+    /// The time that is left for what is open, while something is.
     pub(super) fn drains_for(&self) -> Option<Duration> {
         let is_open = self.counters.open() > 0 && !self.ended.is_cancelled();
         let deadline = self.deadline.get().filter(|_| is_open)?;
@@ -150,7 +150,7 @@ impl Drop for Lease {
     }
 }
 
-/// How many idle connections are kept for a backend.
+/// The number of idle connections that are kept for a backend.
 const IDLE: usize = 256;
 
 /// The body that a client is sending, if there is one.

@@ -1,4 +1,4 @@
-//! What the connections of a listener share: its counters and limits, and the threads that serve TCP.
+//! The context of a listener's connections: its counters and limits, and the threads that serve TCP.
 
 use super::counts::{Count, Counters};
 use super::options::TrafficOptions;
@@ -11,7 +11,7 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// What the tasks of a listener share.
+/// The state that the tasks of a listener share.
 #[derive(Debug)]
 pub(super) struct ListenerContext {
     pub(super) counters: Counters,

@@ -1,4 +1,4 @@
-//! What the data plane counts.
+//! Counters of the data plane.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ impl AddAssign for TrafficCounts {
     }
 }
 
-/// What is counted as it happens; what is open is counted apart.
+/// The events that are counted; what is open is counted apart.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Count {
     Connection,

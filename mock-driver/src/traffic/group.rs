@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-/// How many backends are tried for one connection or request.
+/// The number of backends that are tried for one connection or request.
 pub(super) const TRIES: usize = 16;
 
 #[derive(Debug, Default)]

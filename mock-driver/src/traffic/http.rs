@@ -25,7 +25,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 
-/// How long a backend may take until its response begins.
+/// The limit of waiting for a backend's response to begin.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 /// The bytes of a head that are kept in memory.
 const HEAD_BUFFER: usize = 32 << 10;

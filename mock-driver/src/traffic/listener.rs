@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpSocket, UdpSocket};
 use tokio::runtime::Handle;
 use tokio_util::sync::DropGuard;
 
-/// How many connections may wait to be accepted.
+/// The number of connections that may wait to be accepted.
 const BACKLOG: u32 = 4096;
 
 /// A listener that listens. Dropping it closes the port and breaks off what is open.

@@ -6,13 +6,13 @@ use std::time::Duration;
 /// Options of the data plane. Created from [`Default`], so that new options are no breaking change.
 #[derive(Debug, Clone, Copy)]
 pub struct TrafficOptions {
-    /// How long what is open on a deregistered backend may take; 5 s by default.
+    /// The time that what is open on a deregistered backend may take; 5 s by default.
     pub drain_time: Duration,
-    /// How long a connection may be without a byte or a request; 15 minutes by default.
+    /// The time that a connection may be without a byte or a request; 15 minutes by default.
     pub idle_timeout: Duration,
-    /// How many connections a listener has at most; further ones wait. 16,384 by default.
+    /// The largest number of connections of a listener; further ones wait. 16,384 by default.
     pub max_connections: usize,
-    /// How load balancers get their addresses.
+    /// The way in which load balancers get their addresses.
     pub addresses: AddressMode,
 }
 

@@ -21,16 +21,16 @@ pub(crate) struct DataPlane {
     options: TrafficOptions,
     runtime: Handle,
     workers: Arc<Workers>,
-    /// What all listeners of a protocol have served, those that are closed included, in the order of
+    /// The counters of all listeners of a protocol, those that are closed included, in the order of
     /// [`ListenerProtocol::ALL`].
     totals: [Arc<Counters>; ListenerProtocol::ALL.len()],
     state: Mutex<PlaneState>,
 }
 
-/// What is open on a backend that was deregistered.
+/// The connections or requests that are open on a backend that was deregistered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Draining {
-    /// How many connections or requests are open.
+    /// The number of those that are open.
     pub(crate) open: u64,
     /// The time until they are broken off.
     pub(crate) remaining: Duration,
@@ -183,12 +183,12 @@ impl DataPlane {
         })
     }
 
-    /// What each load balancer has served.
+    /// The traffic of each load balancer, by ID.
     pub(crate) fn view(&self) -> BTreeMap<String, LoadBalancerTraffic> {
         self.lock().load_balancers()
     }
 
-    /// What all listeners have served, in the order of [`ListenerProtocol::ALL`].
+    /// The traffic of all listeners, in the order of [`ListenerProtocol::ALL`].
     pub(crate) fn totals(&self) -> [TrafficTotal; ListenerProtocol::ALL.len()] {
         let state = self.lock();
         ListenerProtocol::ALL.map(|protocol| TrafficTotal {

@@ -1,4 +1,4 @@
-//! What should listen and forward where, read from the cloud's state, and how it differs from what
+//! The listeners that should run, read from the cloud's state, and how they differ from what
 //! is running.
 
 use crate::resources::{CloudState, ListenerProtocol, ListenerState, Rule, TargetGroupState};
@@ -11,7 +11,7 @@ pub(super) struct ListenerKey {
     pub(super) listener: String,
 }
 
-/// What a listener is to do.
+/// The specification of a listener.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ListenerSpec {
     pub(super) protocol: ListenerProtocol,
@@ -63,7 +63,7 @@ fn weights(group: &TargetGroupState) -> Targets {
     targets.map(|it| (it.addr.clone(), it.weight)).collect()
 }
 
-/// What to do so that what is running is what should.
+/// The steps from the listeners that run to those that should.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Changes {
     /// To be closed, before others are opened: they may have the same port.
@@ -106,7 +106,7 @@ pub(super) fn route<'a>(
         .max_by_key(|rule| rule.url.len())
 }
 
-/// How closely a domain fits, if it does.
+/// The rank of a domain that fits: the closer, the higher.
 fn fits_domain(domain: &str, host: &str) -> Option<usize> {
     if domain == Rule::ANY_DOMAIN {
         return Some(0);

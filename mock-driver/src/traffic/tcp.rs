@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::OwnedSemaphorePermit;
 
-/// How long accepting pauses when the operating system refuses, for want of files for example.
+/// The pause of accepting when the operating system refuses, for want of files for example.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Accepts until the listener is closed.

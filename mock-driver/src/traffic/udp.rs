@@ -15,9 +15,9 @@ use tokio::time::{Instant, sleep_until};
 
 /// The largest datagram, in bytes.
 const DATAGRAM: usize = 64 << 10;
-/// How long a session lasts without datagrams.
+/// The time that a session lasts without datagrams.
 const IDLE: Duration = Duration::from_secs(30);
-/// How many sessions a listener has; further clients take the place of the one that was silent for
+/// The number of sessions of a listener; further clients take the place of the one that was silent for
 /// longest.
 const SESSIONS: usize = 1024;
 

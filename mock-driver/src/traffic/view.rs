@@ -1,4 +1,4 @@
-//! What the data plane runs, and that as a document for users and the page.
+//! The listeners of the data plane, also as a document for users and the page.
 
 use super::address::Addresses;
 use super::backend::Backend;
@@ -86,9 +86,9 @@ pub struct BackendTraffic {
 /// The traffic of all listeners of a protocol.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TrafficTotal {
-    /// What they have served, those that are closed included.
+    /// The counts of those that are closed are included.
     pub(crate) counts: TrafficCounts,
-    /// How many backends are draining.
+    /// The number of backends that are draining.
     pub(crate) draining: usize,
 }
 
@@ -109,7 +109,7 @@ pub(super) struct DeclaredListener {
 }
 
 impl PlaneState {
-    /// How many backends of a protocol's listeners are draining.
+    /// The number of backends of a protocol's listeners that are draining.
     pub(super) fn draining(&self, protocol: ListenerProtocol) -> usize {
         let listeners = self.listeners.values();
         let listeners = listeners.filter(|listener| listener.protocol == protocol);

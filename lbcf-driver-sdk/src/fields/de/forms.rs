@@ -8,7 +8,7 @@ use serde::de::{Expected, IgnoredAny};
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
-/// Whether a list is read as JSON and not as items separated by commas.
+/// True if a list is read as JSON and not as items separated by commas.
 pub(in crate::fields) fn is_json_list(text: &str) -> bool {
     text.trim_start().starts_with('[') && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
@@ -28,7 +28,7 @@ fn is_whole(text: &str) -> bool {
     all_digits && (text == "0" || !digits.starts_with('0'))
 }
 
-/// Whether the text is a number in JSON.
+/// True if the text is a number in JSON.
 pub(super) fn is_decimal(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
         && text.starts_with(|c: char| c == '-' || c.is_ascii_digit())
@@ -56,7 +56,7 @@ pub(super) fn text_kind(visitor: &dyn Expected) -> Kind {
     }
 }
 
-/// Whether the type is one of the standard library's `NonZero` types.
+/// True if the type is one of the standard library's `NonZero` types.
 pub(super) fn is_nonzero(visitor: &dyn Expected) -> bool {
     /// Inspects the first piece that is written, to avoid an allocation.
     struct Begin(bool);

@@ -1,4 +1,4 @@
-//! The rules that admit clients to a service (a17, a19, a22). Several services may share one: an
+//! The rules that admit clients to a service. Several services may share one: an
 //! augmented rule, which has the addresses of all of them.
 
 use super::Service;

@@ -45,13 +45,13 @@ impl AzureError {
         }
     }
 
-    /// Whether the resource has changed since it was read.
+    /// True if the resource has changed since it was read.
     #[must_use]
     pub fn is_conflict(&self) -> bool {
         self.status == 412
     }
 
-    /// Whether it passes by itself: another change has not been completed.
+    /// True if it passes by itself: another change has not been completed.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         matches!(

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-/// How many requests are remembered.
+/// The number of requests that are remembered.
 const REMEMBERED: usize = 1000;
 
 /// Everything that the cloud holds.
@@ -28,13 +28,13 @@ pub struct AzureState {
     /// The numbers of the last public address, private address and etag.
     #[schemars(with = "[u32; 3]")]
     pub last_numbers: Incidental<[u32; 3]>,
-    /// How much the cloud allows.
+    /// The quotas of the cloud.
     #[serde(skip)]
     pub limits: AzureLimits,
     /// The last requests that changed something, or were refused.
     #[serde(skip)]
     pub(crate) requests: Incidental<VecDeque<AzureRequest>>,
-    /// How many requests have changed something.
+    /// The number of requests that have changed something.
     #[serde(skip)]
     pub(crate) writes: Incidental<u64>,
 }
@@ -62,7 +62,7 @@ pub struct Versioned<R> {
     /// Different after each change.
     #[serde(default)]
     pub etag: u32,
-    /// Whether it is being created.
+    /// True until it is created.
     #[serde(skip)]
     pub updating: bool,
     /// When its creation is complete, by the cloud's clock.
@@ -72,7 +72,7 @@ pub struct Versioned<R> {
     pub resource: R,
 }
 
-/// How much the cloud allows.
+/// The quotas of the cloud.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AzureLimits {
     /// The rules of one load balancer.
@@ -146,7 +146,7 @@ pub trait AzureResource: Clone + PartialEq + Send + Sync + Sized + 'static {
     /// Its name in the cloud's API.
     const KIND: &'static str;
 
-    /// Whether a new one takes time to provision. It cannot be changed or referred to meanwhile.
+    /// True if a new one takes time to provision. It cannot be changed or referred to meanwhile.
     const TAKES_TIME: bool = false;
 
     #[doc(hidden)]
