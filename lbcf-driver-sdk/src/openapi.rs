@@ -86,14 +86,7 @@ pub fn document() -> OpenApi {
     }
     let mut document = OpenApi::new(info, paths);
     document.components = Some(components.build());
-    for_readers(document)
-}
-
-fn for_readers(document: OpenApi) -> OpenApi {
-    let cleaned = serde_json::to_value(&document).and_then(|mut json| {
-        serde_json::from_value(json)
-    });
-    cleaned.unwrap_or(document)
+    document
 }
 
 fn add<W>(summary: &str, paths: &mut Paths, schemas: &mut Schemas)
