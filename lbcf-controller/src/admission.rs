@@ -30,6 +30,5 @@ pub use configurations::{
     Configurations, Endpoint, MUTATING_CONFIGURATION, VALIDATING_CONFIGURATION, configurations,
     configurations_yaml,
 };
-pub(crate) use rules::syntax;
 
 pub use server::{AdmissionError, AdmissionServer, Certificates};

@@ -14,13 +14,19 @@ mod bind;
 mod condition;
 mod crd_rules;
 mod crds;
+pub(crate) mod earlier_fields;
 mod ensure_policy;
 mod kind;
 mod load_balancer;
 mod load_balancer_driver;
+pub mod names;
+mod object;
+mod object_key;
+pub(crate) mod placeholders;
 mod port;
 mod service_class;
 mod string_map;
+pub(crate) mod syntax;
 
 pub use backend_group::{
     AddressFamily, BackendGroup, BackendGroupSpec, BackendGroupStatus, DeregisterPolicy,
@@ -43,6 +49,9 @@ pub use load_balancer::{LoadBalancer, LoadBalancerSpec, LoadBalancerStatus};
 pub use load_balancer_driver::{
     LoadBalancerDriver, LoadBalancerDriverSpec, LoadBalancerDriverStatus, WebhookConfig,
 };
+pub(crate) use object::ObjectExt;
+pub use object_key::ObjectKey;
+pub(crate) use object_key::key_of;
 pub use port::{PortSelector, ServicePortSelector};
 pub use service_class::{IngressKeys, LoadBalancersOfService, ServiceClass};
 pub use string_map::StringMap;

@@ -18,8 +18,11 @@ pub use listen::{Listen, NoAddress};
 pub use log::{LogArgs, LogError, LogFormat};
 pub use work::WorkArgs;
 
-use crate::metrics::Metrics;
-use crate::{CallCounts, Controller, HealthServer, InvalidLeaderElection};
+use crate::controller::Controller;
+use crate::controller::health::HealthServer;
+use crate::drivers::CallCounts;
+use crate::process::leader::InvalidLeaderElection;
+use crate::process::metrics::Metrics;
 use clap::Parser;
 use futures::future::BoxFuture;
 use lbcf_driver_sdk::client::HttpClientError;
@@ -96,7 +99,7 @@ pub enum CommandError {
     Admission(#[from] crate::admission::AdmissionError),
     /// The controller ended without having been stopped.
     #[error(transparent)]
-    Run(#[from] crate::RunError),
+    Run(#[from] crate::controller::RunError),
 }
 
 impl CommandError {

@@ -1,12 +1,15 @@
 //! All I/O with the API server: watches, writes and events.
 
+pub(crate) mod client;
 mod events;
+mod wait;
 mod watched;
 mod watches;
 mod write_locks;
 mod writes;
 
 pub(crate) use events::{EventType, EventWriter, Recorder, Regarding};
+pub(crate) use wait::{Wait, WaitEvent, ready, stored_since};
 pub(crate) use watched::FromWatched;
 pub(crate) use watches::{WATCHED_KINDS, watch};
 pub(crate) use write_locks::WriteLocks;

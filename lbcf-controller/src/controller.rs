@@ -3,17 +3,19 @@
 
 mod admission_task;
 mod background;
+pub(crate) mod health;
 mod workers;
 
 use crate::admission::{AdmissionError, AdmissionServer};
 use crate::audit;
 use crate::cluster::EventWriter;
-use crate::context::Context;
+use crate::controller::health::Health;
 use crate::drivers::CallCounts;
-use crate::health::{Health, HealthState};
-use crate::leader::{ElectionTask, InvalidLeaderElection, LostLease};
-use crate::metrics::Metrics;
-use crate::options::Options;
+use crate::process::health_state::HealthState;
+use crate::process::leader::{ElectionTask, InvalidLeaderElection, LostLease};
+use crate::process::metrics::Metrics;
+use crate::process::options::Options;
+use crate::runtime::Context;
 use admission_task::AdmissionTask;
 use background::Background;
 use futures::future::BoxFuture;

@@ -1,22 +1,22 @@
 //! Calls to drivers: one connection pool, a timeout for each webhook, metrics, and a count of calls.
 //!
 //! How many calls to a driver are in flight is not limited here but by
-//! [`ConcurrencyKey`](crate::queue::ConcurrencyKey).
+//! [`ConcurrencyKey`](crate::runtime::queue::ConcurrencyKey).
 
 mod addresses;
 mod calls;
 mod health;
+pub(crate) mod one_call;
 
 pub(crate) use addresses::AddressLocks;
 pub use calls::CallCounts;
 pub(crate) use health::{DriverHealth, HealthResults};
 
-use crate::api::{LoadBalancerDriver, reasons};
-use crate::key::ObjectKey;
-use crate::leader::{LeaseGuard, NotLeading};
-use crate::lock::Mutex;
-use crate::metrics::{Metrics, Outcome};
-use crate::options::Options;
+use crate::api::{LoadBalancerDriver, ObjectKey, reasons};
+use crate::process::leader::{LeaseGuard, NotLeading};
+use crate::process::lock::Mutex;
+use crate::process::metrics::{Metrics, Outcome};
+use crate::process::options::Options;
 use lbcf_driver_sdk::client::{CallError, DriverClient, HttpClient, InvalidUrl, Timeouts};
 use lbcf_driver_sdk::webhook::Webhook;
 use lbcf_serving::duration;
@@ -206,7 +206,7 @@ fn timeout_of(driver: &LoadBalancerDriver, webhook: &str) -> Duration {
 mod tests {
     use super::*;
     use crate::api::{LoadBalancerDriverSpec, WebhookConfig};
-    use crate::metrics::Snapshot;
+    use crate::process::metrics::Snapshot;
     use lbcf_driver_sdk::webhook::{Healthz, HealthzRequest};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 

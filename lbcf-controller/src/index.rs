@@ -8,14 +8,17 @@
 mod address;
 mod apply;
 mod binds;
+mod claimant;
 mod driver_users;
 mod endpoints;
 mod gates;
 mod listed;
+mod load_balancer_use;
 mod look_up;
 mod multi_map;
 mod neighbours;
 mod nodes;
+mod owner;
 mod ownership;
 mod pending;
 mod pods;
@@ -23,6 +26,7 @@ mod readiness;
 mod record_events;
 mod record_uids;
 mod records;
+mod request;
 mod selections;
 mod service_classes;
 mod service_load_balancer;
@@ -35,15 +39,21 @@ mod tallies;
 mod unit_tallies;
 
 pub(crate) use address::AddressKey;
+pub(crate) use claimant::claimant;
 pub(crate) use driver_users::DriverUse;
 pub(crate) use endpoints::{SliceEndpoint, endpoints_of_pod};
+pub(crate) use load_balancer_use::{
+    LoadBalancerUse, UnusableLoadBalancer, UsableLoadBalancer, is_in_scope,
+};
 pub(crate) use neighbours::Neighbour;
 pub(crate) use nodes::NodeView;
+pub(crate) use owner::{Owner, Unit, controller_of};
 pub(crate) use ownership::Ownership;
 pub(crate) use pods::PodView;
 pub(crate) use readiness::{GateStatus, PodCondition, PodReadiness};
 pub(crate) use record_uids::{DepartureMark, LeftAddresses};
 pub(crate) use records::{counts_as_registered, unit_of};
+pub(crate) use request::{BindLoadBalancerKey, Priority, Request, RequestKey};
 pub(crate) use service_classes::service_of;
 pub(crate) use service_load_balancer::{Ingress, ServiceLoadBalancer};
 pub(crate) use service_owners::{service_key, takes_node};
@@ -54,9 +64,7 @@ pub(crate) use slices::{SliceParts, SliceView};
 pub(crate) use store::{Store, Versioned};
 pub(crate) use unit_tallies::{EndpointCounts, UnitTally};
 
-use crate::api::{BackendGroup, Bind, LoadBalancer, LoadBalancerDriver};
-use crate::key::ObjectKey;
-use crate::reconcile::Request;
+use crate::api::{BackendGroup, Bind, LoadBalancer, LoadBalancerDriver, ObjectKey};
 use driver_users::DriverUsers;
 use multi_map::MultiMap;
 use pending::Pending;

@@ -8,12 +8,11 @@ mod load_balancer;
 use super::cluster_reader::ClusterReader;
 use super::denial::Denial;
 use super::field_error::FieldError;
-use super::mutate;
 use super::object::{Metadata, Spec};
 use super::review::{AdmissionDecision, Request};
-use super::rules;
 use super::table::{Action, Hook, Kind, Operation};
 use super::validation_context::ValidationContext;
+use super::{mutate, rules};
 use lbcf_driver_sdk::webhook;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -127,7 +126,7 @@ async fn deleted<S: ClusterReader>(
 /// An object to be stored, and the one that it replaces.
 #[derive(Debug)]
 struct ObjectChange<S> {
-    key: crate::key::ObjectKey,
+    key: crate::api::ObjectKey,
     metadata: Metadata,
     new: Spec<S>,
     old: Option<Spec<S>>,

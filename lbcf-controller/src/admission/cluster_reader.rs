@@ -2,9 +2,8 @@
 
 mod context;
 
-use crate::api::{LoadBalancer, LoadBalancerDriver};
+use crate::api::{LoadBalancer, LoadBalancerDriver, ObjectKey};
 use crate::drivers::DriverError;
-use crate::key::ObjectKey;
 use lbcf_driver_sdk::webhook::Webhook;
 use std::future::Future;
 use std::sync::Arc;

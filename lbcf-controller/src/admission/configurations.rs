@@ -1,7 +1,7 @@
 //! The two webhook configurations, generated from the list of webhooks.
 
 use super::table::{Action, HOOKS, Hook, Kind};
-use crate::names::{INJECT_READINESS_GATE, LABEL_INJECT_READINESS_GATE};
+use crate::api::names::{INJECT_READINESS_GATE, LABEL_INJECT_READINESS_GATE};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::admissionregistration::v1::{
     MutatingWebhook, MutatingWebhookConfiguration, RuleWithOperations, ServiceReference,
@@ -44,7 +44,7 @@ impl Default for Endpoint {
     /// The Service of the manifests in `deploy/`.
     fn default() -> Self {
         Self::Service {
-            namespace: crate::names::SYSTEM_NAMESPACE.into(),
+            namespace: crate::api::names::SYSTEM_NAMESPACE.into(),
             name: "lbcf-controller".into(),
             port: 443,
         }

@@ -1,12 +1,11 @@
 //! The routes of the admission webhooks, and the limits of requests.
 
-use super::admit;
 use super::cluster_reader::ClusterReader;
 use super::deadline::{Deadline, request_timeout};
 use super::field_error::shortened;
-use super::review;
 use super::table::{HOOKS, Hook};
 use super::validation_context::ValidationContext;
+use super::{admit, review};
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};

@@ -8,8 +8,8 @@ mod driver;
 mod pod;
 
 use super::table::{Kind, Operation};
-use crate::earlier_fields::numbers_to_strings;
-use crate::names;
+use crate::api::earlier_fields::numbers_to_strings;
+use crate::api::names;
 use json_patch::Patch;
 use serde_json::{Map, Value, json};
 

@@ -4,10 +4,11 @@
 //! and its finalizers removed.
 
 use super::field_error::FieldError;
+use super::mutate;
+use super::review::Request;
 use super::rules::Labels;
 use super::table::Kind;
-use super::{mutate, review::Request};
-use crate::key::ObjectKey;
+use crate::api::ObjectKey;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde_json::Value;

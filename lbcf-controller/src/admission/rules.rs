@@ -13,7 +13,6 @@ mod pods;
 mod service;
 mod service_class;
 mod sizes;
-pub(crate) mod syntax;
 
 pub(super) use backend_group::{backend_type_on_the_wire, validate_backend_group};
 pub(super) use bind::validate_bind;
@@ -22,9 +21,7 @@ pub(super) use load_balancer::validate_load_balancer;
 
 use super::denial::Denial;
 use super::field_error::FieldErrors;
-use crate::api::{DeregisterPolicy, DeregisterWebhook, allowed};
-use crate::key::ObjectKey;
-use crate::names;
+use crate::api::{DeregisterPolicy, DeregisterWebhook, ObjectKey, allowed, names, syntax};
 use std::collections::BTreeMap;
 
 pub(super) type Labels = BTreeMap<String, String>;

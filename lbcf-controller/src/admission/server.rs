@@ -2,10 +2,12 @@
 
 use super::configurations::{MUTATING_CONFIGURATION, VALIDATING_CONFIGURATION};
 use super::http;
-use crate::context::Context;
-use crate::health::HealthState;
-use crate::key::ObjectKey;
-use crate::serving::{CertificateSource, Configurations, NameError, Names, Server, ServingError};
+use crate::api::ObjectKey;
+use crate::process::health_state::HealthState;
+use crate::process::serving::{
+    CertificateSource, Configurations, NameError, Names, Server, ServingError,
+};
+use crate::runtime::Context;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -3,10 +3,8 @@
 use super::cluster_reader::{ClusterReader, LookupError};
 use super::deadline::Deadline;
 use super::denial::Denial;
-use crate::api::{LoadBalancer, LoadBalancerDriver};
-use crate::error_text::in_full;
-use crate::key::ObjectKey;
-use crate::names;
+use crate::api::{LoadBalancer, LoadBalancerDriver, ObjectKey, names};
+use crate::process::error_text::in_full;
 use lbcf_driver_sdk::webhook::{VerdictResponse, Webhook};
 use lbcf_serving::duration;
 use std::future::Future;

@@ -1,6 +1,6 @@
 //! A map of strings that accepts numbers as values (d20).
 
-use crate::names;
+use crate::api::names;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

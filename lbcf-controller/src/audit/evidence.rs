@@ -2,9 +2,8 @@
 
 use super::decide::{Evidence, Origin, Verdict, decide, uid_of};
 use super::findings::Findings;
-use crate::api::{BackendRecord, StringMap};
+use crate::api::{BackendRecord, ObjectKey, StringMap};
 use crate::index::{AddressKey, DepartureMark, Index, LeftAddresses};
-use crate::key::ObjectKey;
 use lbcf_driver_sdk::webhook::ListedBackend;
 use uuid::Uuid;
 

@@ -1,8 +1,9 @@
 //! What the last audit of each load balancer found. This is kept in memory only: after a start a
 //! backend has to be found twice again before it is removed.
 
-use crate::key::{ObjectKey, RequestKey};
-use crate::metrics::Metrics;
+use crate::api::ObjectKey;
+use crate::index::RequestKey;
+use crate::process::metrics::Metrics;
 use lbcf_driver_sdk::webhook::ListedBackend;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,8 +2,8 @@
 
 use crate::api::{LoadBalancerDriver, StringMap};
 use crate::cluster::Regarding;
-use crate::context::Context;
-use crate::operation::{Operand, operate, retry_id};
+use crate::runtime::Context;
+use crate::runtime::operation::{Operand, operate, retry_id};
 use lbcf_driver_sdk::webhook::{ListBackends, ListBackendsRequest, ListedBackend, Webhook};
 use std::time::Duration;
 use tokio::time::Instant;

@@ -6,16 +6,16 @@ use super::findings::{AllFindings, Findings};
 use super::listing::{is_offered_by, list};
 use super::removal::remove;
 use super::report;
-use crate::api::{Condition, ConditionStatus, Conditions, LoadBalancerDriver, condition_types};
+use crate::api::names::ANNOTATION_REMOVE_ORPHANS;
+use crate::api::{
+    Condition, ConditionStatus, Conditions, LoadBalancerDriver, ObjectExt, condition_types,
+};
 use crate::cluster::EventType::{Normal, Warning};
 use crate::cluster::Regarding;
-use crate::context::Context;
-use crate::error_text::in_full;
-use crate::index::Index;
-use crate::key::RequestKey;
-use crate::load_balancer_lifecycle::ManagedLoadBalancer;
-use crate::names::ANNOTATION_REMOVE_ORPHANS;
-use crate::object::ObjectExt;
+use crate::index::{Index, RequestKey};
+use crate::kinds::load_balancer::lifecycle::ManagedLoadBalancer;
+use crate::process::error_text::in_full;
+use crate::runtime::Context;
 use kube::{Resource, ResourceExt};
 use std::collections::BTreeMap;
 

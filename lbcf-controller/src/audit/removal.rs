@@ -5,10 +5,9 @@ use super::decide::{Verdict, object_of};
 use super::evidence::Audited;
 use crate::api::LoadBalancerDriver;
 use crate::cluster::Regarding;
-use crate::context::Context;
-use crate::key::RequestKey;
-use crate::operation::{Operand, operate, retry_id};
-use crate::reconcile::Request;
+use crate::index::{Request, RequestKey};
+use crate::runtime::Context;
+use crate::runtime::operation::{Operand, operate, retry_id};
 use lbcf_driver_sdk::webhook::{DeregisterBackend, DeregisterBackendRequest, ListedBackend};
 
 /// Calls `deregisterBackend`; returns whether the backend is deregistered.

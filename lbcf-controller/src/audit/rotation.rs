@@ -3,12 +3,11 @@
 use super::findings::AllFindings;
 use super::listing::is_offered_by;
 use super::load_balancer::{audit, end_audits};
-use crate::api::{Bind, LoadBalancer, LoadBalancerDriver};
-use crate::bind::load_balancer::BindLoadBalancer;
-use crate::context::Context;
-use crate::index::Index;
-use crate::key::{BindLoadBalancerKey, ObjectKey, RequestKey};
-use crate::queue::spread;
+use crate::api::{Bind, LoadBalancer, LoadBalancerDriver, ObjectKey};
+use crate::index::{BindLoadBalancerKey, Index, RequestKey};
+use crate::kinds::bind::load_balancer::BindLoadBalancer;
+use crate::process::backoff::spread;
+use crate::runtime::Context;
 use std::convert::Infallible;
 use std::sync::Arc;
 

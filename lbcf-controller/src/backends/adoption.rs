@@ -1,10 +1,7 @@
 use super::RecordPlan;
-use crate::api::NamespacedKind;
-use crate::context::Context;
+use crate::api::{NamespacedKind, ObjectExt, ObjectKey};
 use crate::index::Indexed;
-use crate::key::ObjectKey;
-use crate::object::ObjectExt;
-use crate::reconcile::Error;
+use crate::runtime::{Context, Error};
 
 /// Whether a plan's owner may adopt the records that the plan lets it adopt, if any (d34).
 ///

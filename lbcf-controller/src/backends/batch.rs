@@ -1,7 +1,6 @@
 use super::execute::PlanOutcome;
-use crate::context::Context;
-use crate::key::{Owner, Unit};
-use crate::reconcile::{Action, Error};
+use crate::index::{Owner, Unit};
+use crate::runtime::{Action, Context, Error};
 use std::collections::BTreeSet;
 use std::time::Duration;
 

@@ -1,7 +1,6 @@
 //! The counts in the status of an owner of backends (d8). No I/O, no clock.
 
-use crate::index::{EndpointCounts, Index};
-use crate::key::Owner;
+use crate::index::{EndpointCounts, Index, Owner};
 
 /// What the index counts of an owner.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 use crate::api::DeregisterPolicy;
 use crate::index::PodView;
-use crate::verdicts::DeregisterVerdict;
+use crate::runtime::verdicts::DeregisterVerdict;
 
 /// Whether a backend is to be registered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,13 +2,13 @@
 
 use super::RecordPlan;
 use super::taken::TakenNames;
-use crate::api::{BackendRecord, BackendRecordStatus, Condition, Conditions, condition_types};
+use crate::api::{
+    BackendRecord, BackendRecordStatus, Condition, Conditions, ObjectKey, condition_types,
+};
 use crate::cluster::EventType::{Normal, Warning};
 use crate::cluster::{Regarding, WriteError};
-use crate::context::Context;
-use crate::index::{StoreEvent, unit_of};
-use crate::key::{ObjectKey, Unit, controller_of};
-use crate::reconcile::Error;
+use crate::index::{StoreEvent, Unit, controller_of, unit_of};
+use crate::runtime::{Context, Error};
 use futures::stream::{self, StreamExt};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,9 +1,8 @@
 //! Comparing an owner's desired records with its existing ones (b113). No I/O, no clock.
 
 use super::source_of;
-use crate::api::{BackendRecord, EnsurePolicy, PodBackendRecord, StringMap};
-use crate::key::controller_of;
-use crate::object::ObjectExt;
+use crate::api::{BackendRecord, EnsurePolicy, ObjectExt, PodBackendRecord, StringMap};
+use crate::index::controller_of;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::ResourceExt;
 use lbcf_driver_sdk::webhook::Protocol;

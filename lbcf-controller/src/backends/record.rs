@@ -1,6 +1,5 @@
-use crate::api::{BackendRecord, BackendRecordSpec, PodSelection};
+use crate::api::{BackendRecord, BackendRecordSpec, PodSelection, names};
 use crate::index::{NodeView, PodView};
-use crate::names;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::ObjectMeta;
 use kube::{Resource, ResourceExt};

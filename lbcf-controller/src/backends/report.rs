@@ -2,13 +2,10 @@
 
 use super::{OwnerView, conflict_message};
 use crate::api::reasons;
-use crate::cluster::Regarding;
-use crate::context::Context;
-use crate::error_text::in_full;
-use crate::index::Index;
-use crate::key::{Owner, RequestKey};
-use crate::reconcile::{Action, Error};
-use crate::waiting::{Wait, WaitEvent};
+use crate::cluster::{Regarding, Wait, WaitEvent};
+use crate::index::{Index, Owner, RequestKey};
+use crate::process::error_text::in_full;
+use crate::runtime::{Action, Context, Error};
 use std::time::Duration;
 
 /// What the index has about an owner after its records were written, or could not be.

@@ -2,8 +2,7 @@
 
 use super::RecordPlan;
 use crate::api::BackendRecord;
-use crate::index::{Lookup, unit_of};
-use crate::key::{Unit, controller_of};
+use crate::index::{Lookup, Unit, controller_of, unit_of};
 use kube::ResourceExt;
 use std::collections::BTreeMap;
 use std::sync::Arc;

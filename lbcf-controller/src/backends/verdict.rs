@@ -2,19 +2,15 @@
 
 use crate::api::{
     BackendGroup, Bind, DeregisterPolicy, DeregisterWebhook, LoadBalancerDriver, NamespacedKind,
-    PodSelection,
+    ObjectExt, ObjectKey, PodSelection, names,
 };
 use crate::cluster::EventType::Warning;
 use crate::cluster::{Regarding, WriteError};
-use crate::context::Context;
-use crate::error_text::in_full;
-use crate::index::PodView;
-use crate::key::{ObjectKey, Owner, RequestKey, Unit};
-use crate::names;
-use crate::object::ObjectExt;
-use crate::queue::{jitter, spread};
-use crate::reconcile::{Action, Error, Request};
-use crate::verdicts::{DeregisterVerdict, DriverVersion, LastVerdict, VerdictOutcome};
+use crate::index::{Owner, PodView, Request, RequestKey, Unit};
+use crate::process::backoff::{jitter, spread};
+use crate::process::error_text::in_full;
+use crate::runtime::verdicts::{DeregisterVerdict, DriverVersion, LastVerdict, VerdictOutcome};
+use crate::runtime::{Action, Context, Error};
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::ListParams;
 use lbcf_driver_sdk::webhook::{JudgePodDeregister, JudgePodDeregisterRequest};

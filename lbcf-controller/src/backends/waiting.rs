@@ -1,7 +1,7 @@
 //! What the owners of backends wait for, whatever their kind (d44). No I/O, no clock.
 
 use crate::api::{PodSelection, reasons};
-use crate::waiting::{Wait, WaitEvent};
+use crate::cluster::{Wait, WaitEvent};
 use std::fmt::Display;
 
 /// How many names a message has.

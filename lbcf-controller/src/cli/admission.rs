@@ -1,6 +1,6 @@
 use super::{ClusterArgs, CommandError, Listen};
 use crate::admission::{AdmissionServer, Certificates};
-use crate::{ObjectKey, names};
+use crate::api::{ObjectKey, names};
 use std::path::PathBuf;
 use tokio::net::TcpListener;
 

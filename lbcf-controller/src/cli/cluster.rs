@@ -1,6 +1,6 @@
 use super::CommandError;
-use crate::api_client::{self, ClientLimits, RequestRate};
-use crate::metrics::Metrics;
+use crate::cluster::client::{self, ClientLimits, RequestRate};
+use crate::process::metrics::Metrics;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ impl ClusterArgs {
             in_flight: self.client_max_in_flight,
             rate: (self.client_qps > 0).then_some(rate),
         };
-        api_client::build(config, limits, metrics).map_err(CommandError::Client)
+        client::build(config, limits, metrics).map_err(CommandError::Client)
     }
 
     /// The namespace of the pod that this process runs in.

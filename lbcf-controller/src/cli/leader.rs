@@ -1,5 +1,5 @@
 use super::ControllerArgs;
-use crate::leader::{InvalidLeaderElection, LeaderElection};
+use crate::process::leader::{InvalidLeaderElection, LeaderElection};
 use clap::ArgAction;
 use lbcf_serving::duration;
 use std::time::Duration;

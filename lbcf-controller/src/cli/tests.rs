@@ -1,7 +1,7 @@
 //! The flags, and the options that follow from them.
 
 use super::*;
-use crate::LeaderElection;
+use crate::process::leader::LeaderElection;
 use clap::CommandFactory;
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ fn b147_the_originals_flags_are_taken_with_their_defaults() {
     assert_eq!(args.cluster.client_max_in_flight, 50);
     assert_eq!(
         options,
-        crate::Options::default(),
+        crate::process::options::Options::default(),
         "flags and library agree"
     );
     let originals = "--informer-resync-period=2m --min-retry-delay=1s --retry-delay-step=2s \
@@ -196,7 +196,7 @@ fn drivers_are_connected_to_as_the_flags_say_and_a_wrong_file_is_named() {
 
 #[test]
 fn a_controller_that_ran_ends_with_another_code_than_one_that_could_not_start() {
-    let broke = CommandError::Run(crate::RunError::TaskEnded("watching"));
+    let broke = CommandError::Run(crate::controller::RunError::TaskEnded("watching"));
     let wrong = CommandError::Signals(std::io::Error::other("no"));
     assert_eq!(
         format!("{:?}", broke.exit_code()),

@@ -1,4 +1,5 @@
-use crate::{Backoff, Options};
+use crate::process::backoff::Backoff;
+use crate::process::options::Options;
 use lbcf_serving::duration;
 use std::time::Duration;
 

@@ -5,7 +5,7 @@
 //! Events about success are limited in number, and dropped and counted beyond that (d55). A write that
 //! fails is repeated (d59).
 //!
-//! What lasts is reported once and again after [`Options::event_repeat`](crate::Options) (d45). An
+//! What lasts is reported once and again after [`Options::event_repeat`](crate::process::options::Options) (d45). An
 //! event that repeats an earlier one of the same object increments the earlier one's count, also if
 //! that one has expired.
 
@@ -13,7 +13,7 @@ mod queue;
 mod recorder;
 mod writer;
 
-use crate::key::ObjectKey;
+use crate::api::ObjectKey;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Resource;

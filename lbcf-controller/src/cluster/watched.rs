@@ -4,11 +4,10 @@
 //! also lets the code of watches be compiled once. A spec or status that cannot be parsed does not stop
 //! the watch of all others (u9).
 
-use crate::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver};
+use crate::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, ObjectKey};
 use crate::index::{
     NodeView, PodCondition, PodReadiness, PodView, ServiceView, SliceParts, SliceView,
 };
-use crate::key::ObjectKey;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 use kube::Resource;
 use kube::api::{ApiResource, ObjectMeta};

@@ -2,9 +2,10 @@
 
 use super::watched::{FromWatched, Watched};
 use crate::api::{BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver};
-use crate::error_text::in_full;
-use crate::index::{Index, Indexed, NodeView, PodView, ServiceView, SliceView, StoreEvent};
-use crate::reconcile::Request;
+use crate::index::{
+    Index, Indexed, NodeView, PodView, Request, ServiceView, SliceView, StoreEvent,
+};
+use crate::process::error_text::in_full;
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt};
 use k8s_openapi::api::core::v1::{Node, Pod, Service};

@@ -1,8 +1,8 @@
 //! One writer of an object at a time, for what several requests write: parts of a Bind's status, or
 //! the finalizer of a driver that all of them need.
 
-use crate::key::ObjectKey;
-use crate::lock::Mutex;
+use crate::api::ObjectKey;
+use crate::process::lock::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -11,10 +11,9 @@ mod service;
 pub(crate) use pod_gate::GateCondition;
 
 use super::watched::FromWatched;
-use crate::api::{BackendRecord, NamespacedKind};
-use crate::key::ObjectKey;
-use crate::leader::{LeaseGuard, NotLeading};
-use crate::metrics::Metrics;
+use crate::api::{BackendRecord, NamespacedKind, ObjectKey};
+use crate::process::leader::{LeaseGuard, NotLeading};
+use crate::process::metrics::Metrics;
 use kube::Client;
 use kube::api::{
     Api, DeleteParams, ListParams, ObjectList, Patch, PatchParams, PostParams, Preconditions,

@@ -1,7 +1,7 @@
 use super::RunError;
 use crate::admission::{AdmissionError, AdmissionServer};
-use crate::context::Context;
-use crate::health::HealthState;
+use crate::process::health_state::HealthState;
+use crate::runtime::Context;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;

@@ -1,7 +1,7 @@
 use super::RunError;
 use crate::cluster::{EventWriter, WATCHED_KINDS, watch};
-use crate::context::Context;
-use crate::health::HealthState;
+use crate::process::health_state::HealthState;
+use crate::runtime::Context;
 use futures::StreamExt;
 use std::collections::HashSet;
 use std::pin::pin;

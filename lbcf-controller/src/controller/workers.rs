@@ -1,14 +1,10 @@
 use crate::api::LoadBalancerDriver;
 use crate::backends::reconcile_verdict;
-use crate::context::Context;
-use crate::error_text::in_full;
-use crate::key::RequestKey;
-use crate::queue::{ActiveRequest, ConcurrencyLimits};
-use crate::reconcile::{Action, Error};
-use crate::{
-    backend_group, backend_record, bind, load_balancer, load_balancer_driver, readiness_gate,
-    service_class,
-};
+use crate::index::RequestKey;
+use crate::kinds::{backend_group, backend_record, bind, driver, load_balancer, pod, service};
+use crate::process::error_text::in_full;
+use crate::runtime::queue::{ActiveRequest, ConcurrencyLimits};
+use crate::runtime::{Action, Context, Error};
 use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -98,17 +94,15 @@ async fn reconcile(context: &Context, key: &RequestKey) -> Result<Action, Error>
     }
     loop {
         let action = match key {
-            RequestKey::Driver(key) => load_balancer_driver::reconcile(context, key).await,
-            RequestKey::DriverHealth(key) => {
-                load_balancer_driver::reconcile_health(context, key).await
-            }
+            RequestKey::Driver(key) => driver::reconcile(context, key).await,
+            RequestKey::DriverHealth(key) => driver::reconcile_health(context, key).await,
             RequestKey::LoadBalancer(key) => load_balancer::reconcile(context, key).await,
             RequestKey::Group(key) => backend_group::reconcile(context, key).await,
             RequestKey::Record(key) => backend_record::reconcile(context, key).await,
             RequestKey::Bind(key) => bind::reconcile(context, key).await,
             RequestKey::BindLoadBalancer(key) => bind::load_balancer::reconcile(context, key).await,
-            RequestKey::Pod(key) => readiness_gate::reconcile(context, key).await,
-            RequestKey::Service(key) => service_class::reconcile(context, key).await,
+            RequestKey::Pod(key) => pod::reconcile(context, key).await,
+            RequestKey::Service(key) => service::reconcile(context, key).await,
             RequestKey::DeregisterVerdict(owner) => reconcile_verdict(context, owner).await,
         }?;
         if action != Action::RequeueNow {

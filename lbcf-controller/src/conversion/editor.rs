@@ -1,7 +1,7 @@
 //! Records changes and errors under the name of the object that is being converted.
 
 use super::change::{Change, ConversionError, quoted};
-use crate::earlier_fields::RewrittenField;
+use crate::api::earlier_fields::RewrittenField;
 use serde_json::{Map, Value};
 
 #[derive(Debug)]

@@ -1,7 +1,6 @@
 //! The labels for groups that select no pods.
 
-use crate::admission::syntax;
-use crate::api::allowed;
+use crate::api::{allowed, syntax};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::str::FromStr;

@@ -3,7 +3,7 @@
 use super::editor::Editor;
 use super::pod_selector::PodSelector;
 use super::spec::string_map;
-use crate::earlier_fields::{list_port, rename_port_number};
+use crate::api::earlier_fields::{list_port, rename_port_number};
 use serde_json::{Map, Value, json};
 
 pub(super) fn convert(

@@ -6,7 +6,7 @@
 
 use super::editor::Editor;
 use super::kind::is_ours;
-use crate::names::{SYSTEM_NAMESPACE, SYSTEM_PREFIX};
+use crate::api::names::{SYSTEM_NAMESPACE, SYSTEM_PREFIX};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 

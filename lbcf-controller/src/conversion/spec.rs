@@ -5,7 +5,7 @@ use super::kind::LbcfKind;
 use super::pod_selector::PodSelector;
 use super::pods;
 use super::shared_name::SharedNames;
-use crate::earlier_fields::{list_load_balancer, numbers_to_strings};
+use crate::api::earlier_fields::{list_load_balancer, numbers_to_strings};
 use serde_json::{Map, Value, json};
 
 const SPEC: &str = "spec";

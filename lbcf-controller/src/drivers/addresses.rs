@@ -3,9 +3,9 @@
 //! Two records can have the same address (u20). If both were registered or deregistered at the same
 //! time, the result would be that of the call that reaches the cloud last.
 
+use crate::api::ObjectKey;
 use crate::index::AddressKey;
-use crate::key::ObjectKey;
-use crate::lock::Mutex;
+use crate::process::lock::Mutex;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

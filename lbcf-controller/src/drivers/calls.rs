@@ -1,4 +1,4 @@
-use crate::lock::Mutex;
+use crate::process::lock::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,12 +1,13 @@
 //! Probes drivers: calls `healthz` and evaluates the response (d50).
 
 use super::{DriverError, Drivers, PROBE_TIMEOUT, timeout_of};
-use crate::api::{Condition, ConditionStatus, LoadBalancerDriver, condition_types, reasons};
-use crate::error_text::in_full;
-use crate::key::ObjectKey;
-use crate::leader::NotLeading;
-use crate::lock::Mutex;
-use crate::metrics::Outcome;
+use crate::api::{
+    Condition, ConditionStatus, LoadBalancerDriver, ObjectKey, condition_types, reasons,
+};
+use crate::process::error_text::in_full;
+use crate::process::leader::NotLeading;
+use crate::process::lock::Mutex;
+use crate::process::metrics::Outcome;
 use lbcf_driver_sdk::client::CallError;
 use lbcf_driver_sdk::webhook::{Healthz, HealthzRequest, HealthzResponse, Webhook};
 use std::collections::HashMap;

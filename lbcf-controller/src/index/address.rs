@@ -1,8 +1,6 @@
 //! The addresses of backends.
 
-use crate::api::{BackendRecord, StringMap};
-use crate::key::ObjectKey;
-use crate::names;
+use crate::api::{BackendRecord, ObjectKey, StringMap, names};
 use std::hash::{BuildHasher, RandomState};
 
 /// One address of one load balancer, which identifies a backend in a cloud (d31).

@@ -1,19 +1,16 @@
 //! How an event of each kind changes the index, and which requests follow from it.
 
 use super::binds::{self, BindChange};
-use super::gates;
 use super::selections::PodRule;
 use super::service_owners::service_key;
 use super::store::Diff;
-use super::{Index, Indexed, NodeView, PodView, ServiceView, Store, StoreEvent};
+use super::{Index, Indexed, NodeView, PodView, ServiceView, Store, StoreEvent, gates};
 use crate::api::{
     BackendGroup, BackendOwner, Bind, Conditions, DeregisterPolicy, LoadBalancer,
-    LoadBalancerDriver, condition_types,
+    LoadBalancerDriver, ObjectExt, ObjectKey, condition_types, names,
 };
-use crate::key::{BindLoadBalancerKey, ObjectKey, Owner, RequestKey, Unit};
-use crate::names;
-use crate::object::ObjectExt;
-use crate::reconcile::Request;
+use crate::index::owner::{Owner, Unit};
+use crate::index::request::{BindLoadBalancerKey, Request, RequestKey};
 use kube::Resource;
 use std::collections::BTreeSet;
 

@@ -1,10 +1,10 @@
 //! What a change of a Bind affects.
 
 use super::store::Diff;
-use crate::api::{Bind, Conditions, TargetLoadBalancerStatus, condition_types};
-use crate::key::{BindLoadBalancerKey, ObjectKey, RequestKey};
-use crate::names;
-use crate::object::ObjectExt;
+use crate::api::{
+    Bind, Conditions, ObjectExt, ObjectKey, TargetLoadBalancerStatus, condition_types, names,
+};
+use crate::index::request::{BindLoadBalancerKey, RequestKey};
 use std::collections::BTreeSet;
 
 #[derive(Debug, Default)]

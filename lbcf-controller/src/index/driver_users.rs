@@ -2,7 +2,8 @@
 
 use super::multi_map::MultiMap;
 use super::store::Diff;
-use crate::key::{ObjectKey, RequestKey};
+use crate::api::ObjectKey;
+use crate::index::request::RequestKey;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

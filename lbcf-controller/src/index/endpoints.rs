@@ -1,14 +1,13 @@
 //! The endpoints of Services: what follows from a change of a slice, and look-ups (e1).
 
-use super::gates;
 use super::service_owners::service_key;
 use super::slices::{Endpoint, SliceView};
 use super::store::Diff;
-use super::{Index, Indexed, Store, StoreEvent};
-use crate::api::{AddressFamily, BackendRecord, PodSelection, SelectPodByLabel};
+use super::{Index, Indexed, Store, StoreEvent, gates};
+use crate::api::{AddressFamily, BackendRecord, ObjectKey, PodSelection, SelectPodByLabel};
+use crate::index::owner::{Owner, Unit};
+use crate::index::request::{Request, RequestKey};
 use crate::index::{PodView, ServiceView};
-use crate::key::{ObjectKey, Owner, RequestKey, Unit};
-use crate::reconcile::Request;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;

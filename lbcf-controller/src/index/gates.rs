@@ -9,9 +9,9 @@ use super::records::{counts_as_registered, namespace_of};
 use super::selections::Selections;
 use super::slices::Endpoint;
 use super::store::Diff;
-use crate::api::BackendRecord;
-use crate::key::{ObjectKey, Owner, RequestKey};
-use crate::reconcile::Request;
+use crate::api::{BackendRecord, ObjectKey};
+use crate::index::owner::Owner;
+use crate::index::request::{Request, RequestKey};
 use std::sync::Arc;
 
 /// The request of a pod that was added or has changed, if it has the gate.

@@ -1,8 +1,8 @@
 //! The load balancers that are listed for the audit (d53).
 
 use super::{Index, binds};
-use crate::api::LoadBalancerDriver;
-use crate::key::{BindLoadBalancerKey, ObjectKey, RequestKey};
+use crate::api::{LoadBalancerDriver, ObjectKey};
+use crate::index::request::{BindLoadBalancerKey, RequestKey};
 use std::collections::{BTreeSet, HashSet};
 
 impl Index {

@@ -2,10 +2,11 @@
 
 use super::{DriverUse, Index, Indexed, Lookup, PodView, ServiceView, binds};
 use crate::api::{
-    BackendGroup, BackendOwner, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, StringMap,
+    BackendGroup, BackendOwner, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, ObjectKey,
+    StringMap, names,
 };
-use crate::key::{ObjectKey, Owner, RequestKey, Unit};
-use crate::names;
+use crate::index::owner::{Owner, Unit};
+use crate::index::request::RequestKey;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -3,10 +3,9 @@
 
 use super::Index;
 use super::records::is_registered;
-use crate::api::BackendRecord;
-use crate::key::{ObjectKey, Owner};
-use crate::names::FINALIZER_BACKEND_RECORD;
-use crate::object::ObjectExt;
+use crate::api::names::FINALIZER_BACKEND_RECORD;
+use crate::api::{BackendRecord, ObjectExt, ObjectKey};
+use crate::index::owner::Owner;
 use jiff::Timestamp;
 use std::sync::Arc;
 

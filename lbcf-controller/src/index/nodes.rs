@@ -1,7 +1,7 @@
 //! Nodes, reduced to what reconciling needs.
 
 use super::store::{Versioned, version_of};
-use crate::key::{ObjectKey, key_of};
+use crate::api::{ObjectKey, key_of};
 use k8s_openapi::api::core::v1::{NodeAddress, NodeSpec, NodeStatus};
 use kube::api::ObjectMeta;
 use std::collections::BTreeMap;

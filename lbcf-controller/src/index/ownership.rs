@@ -3,8 +3,8 @@
 use super::store::Diff;
 use super::{Index, Lookup};
 use crate::api::{BackendGroup, BackendRecord, Bind};
-use crate::key::{Owner, RequestKey, controller_of};
-use crate::reconcile::Request;
+use crate::index::owner::{Owner, controller_of};
+use crate::index::request::{Request, RequestKey};
 use kube::Resource;
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 //! names of changed *units* (a pod, a node or an address) are collected here, and reconciling takes
 //! a batch of names at a time, beginning with those that may have to be deregistered.
 
-use crate::key::{Owner, Unit};
+use crate::index::owner::{Owner, Unit};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 #[derive(Debug, Default)]
@@ -97,7 +97,7 @@ impl Pending {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::ObjectKey;
+    use crate::api::ObjectKey;
 
     #[test]
     fn units_that_may_be_deregistered_come_first_and_a_batch_is_limited() {

@@ -3,7 +3,7 @@
 use super::StoreEvent;
 use super::readiness::{GateStatus, PodCondition, PodReadiness};
 use super::store::{Diff, Store, Versioned, version_of};
-use crate::key::{ObjectKey, key_of};
+use crate::api::{ObjectKey, key_of};
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::ObjectMeta;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ pub(crate) struct PodView {
     pub ip: String,
     /// Empty while it is not scheduled.
     pub node: String,
-    /// The Ready condition is True, or would be but for [`names::READINESS_GATE`](crate::names::READINESS_GATE).
+    /// The Ready condition is True, or would be but for [`names::READINESS_GATE`](crate::api::names::READINESS_GATE).
     pub ready: bool,
     /// The status of that gate; none if the pod does not have it.
     pub gate: Option<GateStatus>,

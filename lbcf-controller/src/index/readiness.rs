@@ -1,6 +1,6 @@
 //! What a pod's readiness gates and conditions mean for its registration (d67).
 
-use crate::names::READINESS_GATE;
+use crate::api::names::READINESS_GATE;
 
 /// The reason of the condition Ready that kubelets set while a gate's condition is not True.
 const GATES_NOT_READY: &str = "ReadinessGatesNotReady";

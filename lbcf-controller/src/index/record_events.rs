@@ -4,11 +4,9 @@ use super::neighbours::claim_of;
 use super::records::{counts_as_registered, load_balancer_of, unit_of};
 use super::store::Diff;
 use super::{Index, Indexed, Store, StoreEvent, binds};
-use crate::api::BackendRecord;
-use crate::key::{ObjectKey, Owner, RequestKey};
-use crate::names;
-use crate::object::ObjectExt;
-use crate::reconcile::Request;
+use crate::api::{BackendRecord, ObjectExt, ObjectKey, names};
+use crate::index::owner::Owner;
+use crate::index::request::{Request, RequestKey};
 
 impl Indexed for BackendRecord {
     const KIND: &'static str = "BackendRecord";

@@ -3,8 +3,7 @@
 
 use super::address::{Address, AddressHasher, AddressKey};
 use super::store::Diff;
-use crate::api::BackendRecord;
-use crate::key::ObjectKey;
+use crate::api::{BackendRecord, ObjectKey};
 use std::collections::{HashMap, HashSet, VecDeque};
 use uuid::Uuid;
 

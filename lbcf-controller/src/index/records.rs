@@ -6,10 +6,9 @@ use super::record_uids::RecordUids;
 use super::shared_maps::SharedMaps;
 use super::store::{Diff, Store};
 use super::tallies::Tallies;
-use crate::api::{BackendRecord, Conditions, condition_types};
-use crate::key::{BindLoadBalancerKey, ObjectKey, Owner, RequestKey, Unit};
-use crate::names;
-use crate::object::ObjectExt;
+use crate::api::{BackendRecord, Conditions, ObjectExt, ObjectKey, condition_types, names};
+use crate::index::owner::{Owner, Unit};
+use crate::index::request::{BindLoadBalancerKey, RequestKey};
 use std::sync::Arc;
 
 #[derive(Debug, Default)]

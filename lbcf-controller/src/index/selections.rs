@@ -4,8 +4,8 @@
 
 use super::multi_map::MultiMap;
 use super::pods::{PodView, Pods};
-use crate::api::PodSelection;
-use crate::key::{ObjectKey, Owner, Unit};
+use crate::api::{ObjectKey, PodSelection};
+use crate::index::owner::{Owner, Unit};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 

@@ -3,11 +3,9 @@
 use super::multi_map::MultiMap;
 use super::store::Diff;
 use super::{Index, ServiceView};
-use crate::api::{BackendGroup, LoadBalancer, LoadBalancerDriver};
-use crate::key::{ObjectKey, RequestKey};
-use crate::names::{SYSTEM_NAMESPACE, is_draining};
-use crate::object::ObjectExt;
-use crate::reconcile::Request;
+use crate::api::names::{SYSTEM_NAMESPACE, is_draining};
+use crate::api::{BackendGroup, LoadBalancer, LoadBalancerDriver, ObjectExt, ObjectKey};
+use crate::index::request::{Request, RequestKey};
 use kube::Resource;
 use kube::api::ObjectMeta;
 use std::collections::BTreeSet;

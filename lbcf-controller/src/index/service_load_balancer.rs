@@ -1,7 +1,7 @@
 //! What reconciling needs of a Service that has, had or may get load balancers of a class (d72). Other
 //! Services cost no memory for it.
 
-use crate::names::{ANNOTATION_SERVICE_CLASS, FINALIZER_SERVICE};
+use crate::api::names::{ANNOTATION_SERVICE_CLASS, FINALIZER_SERVICE};
 use k8s_openapi::api::core::v1::{LoadBalancerIngress, ServiceSpec, ServiceStatus};
 use kube::api::ObjectMeta;
 use std::collections::BTreeMap;

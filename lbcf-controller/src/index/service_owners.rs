@@ -1,8 +1,8 @@
 //! Owners of backends on a Service, by Service, and those whose backends are nodes by node.
 
 use super::multi_map::MultiMap;
-use crate::api::{ServiceMode, ServiceSelection};
-use crate::key::{ObjectKey, Owner};
+use crate::api::{ObjectKey, ServiceMode, ServiceSelection};
+use crate::index::owner::Owner;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]

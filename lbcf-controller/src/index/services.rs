@@ -2,8 +2,7 @@
 
 use super::service_load_balancer::ServiceLoadBalancer;
 use super::store::{Versioned, version_of};
-use crate::api::ServicePortSelector;
-use crate::key::{ObjectKey, key_of};
+use crate::api::{ObjectKey, ServicePortSelector, key_of};
 use k8s_openapi::api::core::v1::{Service, ServiceSpec, ServiceStatus};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kube::api::ObjectMeta;

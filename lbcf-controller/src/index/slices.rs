@@ -10,8 +10,8 @@ pub(crate) use parse::SliceParts;
 
 use super::store::Versioned;
 use super::{MultiMap, Store};
-use crate::api::AddressFamily;
-use crate::key::{ObjectKey, Unit};
+use crate::api::{AddressFamily, ObjectKey};
+use crate::index::owner::Unit;
 use lbcf_driver_sdk::webhook::Protocol;
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@
 //! all states that were known before it was requested, older or newer.
 
 use super::{Lookup, StoreEvent};
-use crate::key::ObjectKey;
+use crate::api::ObjectKey;
 use kube::Resource;
 use kube::api::ObjectMeta;
 use std::collections::{HashMap, HashSet};

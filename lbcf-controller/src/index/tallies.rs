@@ -4,7 +4,7 @@
 //! owner's load balancers, so units are counted by their number of registered records: for any
 //! number, the result is a sum of a few counts instead of an iteration over all records.
 
-use crate::key::{Owner, Unit};
+use crate::index::owner::{Owner, Unit};
 use std::collections::{BTreeMap, HashMap};
 
 #[derive(Debug, Default)]
@@ -76,7 +76,7 @@ fn move_one(by_count: &mut BTreeMap<usize, usize>, from: usize, to: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::ObjectKey;
+    use crate::api::ObjectKey;
 
     #[test]
     fn d8_units_count_when_they_have_enough_records() {

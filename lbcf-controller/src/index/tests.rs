@@ -17,8 +17,8 @@ use crate::api::{
     SelectPodByLabel, ServiceSelection, TargetLoadBalancer, TargetLoadBalancerStatus,
     condition_types,
 };
-use crate::key::{BindLoadBalancerKey, Owner, RequestKey};
-use crate::reconcile::{Priority, Request};
+use crate::index::owner::Owner;
+use crate::index::request::{BindLoadBalancerKey, Priority, Request, RequestKey};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 use kube::Resource;

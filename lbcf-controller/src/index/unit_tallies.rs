@@ -3,7 +3,7 @@
 //! Which endpoints are backends follows from the Service, the slices and the group. All of them enqueue
 //! the units that they change, so the counts are correct when no unit is left to be reconciled.
 
-use crate::key::{Owner, Unit};
+use crate::index::owner::{Owner, Unit};
 use std::collections::{BTreeSet, HashMap};
 
 /// What a unit counts.
@@ -76,7 +76,7 @@ impl UnitTallies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::ObjectKey;
+    use crate::api::ObjectKey;
 
     #[test]
     fn d60_the_sums_follow_the_units() {

@@ -83,7 +83,7 @@ fn metrics(expression: &str) -> Vec<String> {
 
 #[test]
 fn rules_and_dashboard_name_metrics_that_the_controller_has() {
-    let definitions = "lbcf-controller/src/metrics/definitions.rs";
+    let definitions = "lbcf-controller/src/process/metrics/definitions.rs";
     let definitions = std::fs::read_to_string(root().join(definitions)).unwrap();
     let folder = root().join("deploy/components/monitoring");
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();

@@ -5,10 +5,10 @@ use crate::admission::cluster_reader::ClusterReader;
 use crate::admission::denial::{Denial, all_of};
 use crate::admission::rules::{backend_type_on_the_wire, validate_backend_group};
 use crate::admission::validation_context::ValidationContext;
-use crate::api::{BackendGroupSpec, DeregisterPolicy, DeregisterWebhook, LoadBalancer};
-use crate::backend_group::is_in_scope;
-use crate::key::ObjectKey;
-use crate::names;
+use crate::api::{
+    BackendGroupSpec, DeregisterPolicy, DeregisterWebhook, LoadBalancer, ObjectKey, names,
+};
+use crate::index::is_in_scope;
 use futures::future::join_all;
 use lbcf_driver_sdk::webhook::{BackendType, ValidateBackend, ValidateBackendRequest};
 use std::collections::HashSet;

@@ -6,9 +6,8 @@ use crate::admission::denial::Denial;
 use crate::admission::object::Metadata;
 use crate::admission::rules::{validate_driver, validate_driver_deletion};
 use crate::admission::validation_context::ValidationContext;
-use crate::api::LoadBalancerDriverSpec;
-use crate::key::ObjectKey;
-use crate::names::FINALIZER_DRIVER;
+use crate::api::names::FINALIZER_DRIVER;
+use crate::api::{LoadBalancerDriverSpec, ObjectKey};
 
 pub(super) fn stored(change: &ObjectChange<LoadBalancerDriverSpec>) -> Result<(), Denial> {
     let old = change.old.as_ref().map(|old| &old.read);

@@ -4,16 +4,14 @@
 //! from the API server: a load balancer and its group can be applied in one file (u28).
 
 use super::{ClusterReader, LookupError};
-use crate::admission::rules::syntax;
 use crate::api::{
-    BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind,
+    BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind, ObjectExt,
+    ObjectKey, syntax,
 };
-use crate::api_client::is_transient;
-use crate::context::Context;
+use crate::cluster::client::is_transient;
 use crate::drivers::DriverError;
-use crate::index::Lookup;
-use crate::key::{ObjectKey, RequestKey};
-use crate::object::ObjectExt;
+use crate::index::{Lookup, RequestKey};
+use crate::runtime::Context;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::Client;
 use kube::api::Api;
@@ -44,7 +42,7 @@ impl ClusterReader for Context {
         let known = self.index().get::<LoadBalancerDriver>(key);
         let is_usable = |driver: &LoadBalancerDriver| {
             driver.metadata.deletion_timestamp.is_none()
-                && !crate::names::is_draining(driver.metadata.labels.as_ref())
+                && !crate::api::names::is_draining(driver.metadata.labels.as_ref())
         };
         indexed_or_live(&self.client, key, known, is_usable).await
     }

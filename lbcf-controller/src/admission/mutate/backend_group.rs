@@ -1,9 +1,8 @@
 //! BackendGroup: fields of older manifests are rewritten to the current ones (b87 to b92).
 
 use super::set_if_blank;
-use crate::admission::rules::syntax;
-use crate::earlier_fields::{list_load_balancer, list_port, rename_port_number};
-use crate::names;
+use crate::api::earlier_fields::{list_load_balancer, list_port, rename_port_number};
+use crate::api::{names, syntax};
 use serde_json::{Map, Value, json};
 
 /// Labels a group with its load balancers, so that it can be selected by them (b88). An invalid

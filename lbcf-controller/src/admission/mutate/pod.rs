@@ -1,6 +1,6 @@
 //! The readiness gate of new pods (d70).
 
-use crate::names::READINESS_GATE;
+use crate::api::names::READINESS_GATE;
 use json_patch::Patch;
 use serde_json::{Value, json};
 

@@ -129,10 +129,7 @@ fn u22_d26_long_names_make_labels_that_kubernetes_takes() {
             name.len() <= 63 && value.as_str().unwrap().len() <= 63,
             "{key}: {value}"
         );
-        assert!(
-            crate::admission::rules::syntax::is_object_name(name),
-            "{key}"
-        );
+        assert!(crate::api::syntax::is_object_name(name), "{key}");
     }
     // The spec keeps the name, and what is no name gets no label.
     assert_eq!(after["spec"]["loadBalancers"], json!([long]));

@@ -3,10 +3,10 @@
 use super::ensure_policy::bind_ensure_policy;
 use super::pods::{ProtocolCase, pods};
 use super::service::service;
-use super::{deregister_webhook, reference, sizes, syntax};
+use super::{deregister_webhook, reference, sizes};
 use crate::admission::field_error::{FieldErrors, quoted};
 use crate::admission::object::Spec;
-use crate::api::{BindSpec, StringMap, TargetLoadBalancer, allowed};
+use crate::api::{BindSpec, StringMap, TargetLoadBalancer, allowed, syntax};
 use std::collections::HashSet;
 
 pub(in crate::admission) fn validate_bind(

@@ -1,11 +1,10 @@
 //! LoadBalancer (b55, b56, b58, b72 to b74, d10).
 
 use super::ensure_policy::ensure_policy;
-use super::{has_prefix, is_system, reference, sizes, syntax};
+use super::{has_prefix, is_system, reference, sizes};
 use crate::admission::field_error::FieldErrors;
-use crate::api::{LoadBalancerSpec, allowed};
-use crate::key::ObjectKey;
-use crate::names::{SYSTEM_NAMESPACE, SYSTEM_PREFIX};
+use crate::api::names::{SYSTEM_NAMESPACE, SYSTEM_PREFIX};
+use crate::api::{LoadBalancerSpec, ObjectKey, allowed, syntax};
 
 pub(in crate::admission) fn validate_load_balancer(
     key: &ObjectKey,

@@ -1,8 +1,8 @@
 //! The selection of pods and ports (b80, b94, d21).
 
-use super::{Labels, sizes, syntax};
+use super::{Labels, sizes};
 use crate::admission::field_error::FieldErrors;
-use crate::api::{PodSelection, PortSelector, SelectPodByLabel, allowed};
+use crate::api::{PodSelection, PortSelector, SelectPodByLabel, allowed, syntax};
 use serde_json::Value;
 
 /// The spelling of protocols.

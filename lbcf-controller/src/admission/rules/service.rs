@@ -1,9 +1,9 @@
 //! The selection of a Service (b80, d60, d63, d65).
 
 use super::pods::{ProtocolCase, labels, port};
-use super::{reference, sizes, syntax};
+use super::{reference, sizes};
 use crate::admission::field_error::FieldErrors;
-use crate::api::{ServiceMode, ServicePortSelector, ServiceSelection, allowed};
+use crate::api::{ServiceMode, ServicePortSelector, ServiceSelection, allowed, syntax};
 
 pub(super) fn service(service: &ServiceSelection, errors: &mut FieldErrors) {
     reference(&service.name, "spec.service.name", errors);

@@ -1,9 +1,8 @@
 //! The service class of a LoadBalancerDriver (d72).
 
-use super::syntax;
 use crate::admission::field_error::FieldErrors;
-use crate::api::{LoadBalancersOfService, ServiceClass, StringMap, allowed};
-use crate::placeholders::{OF_PORT, OF_SERVICE, first_unknown};
+use crate::api::placeholders::{OF_PORT, OF_SERVICE, first_unknown};
+use crate::api::{LoadBalancersOfService, ServiceClass, StringMap, allowed, syntax};
 
 pub(super) fn service_class(class: &ServiceClass, errors: &mut FieldErrors) {
     if !syntax::is_label_key(&class.name) {

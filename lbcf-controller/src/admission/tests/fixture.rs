@@ -3,9 +3,8 @@
 use crate::admission::cluster_reader::{ClusterReader, LookupError};
 use crate::admission::http;
 use crate::admission::table::{Action, HOOKS, Operation};
-use crate::api::{LoadBalancer, LoadBalancerDriver};
+use crate::api::{LoadBalancer, LoadBalancerDriver, ObjectKey};
 use crate::drivers::DriverError;
-use crate::key::ObjectKey;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
 use base64::Engine;

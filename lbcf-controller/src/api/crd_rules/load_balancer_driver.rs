@@ -1,7 +1,7 @@
 use super::constrained::{Constrained, Rule};
 use super::{immutable, parts};
 use crate::api::allowed;
-use crate::placeholders::{OF_PORT, OF_SERVICE};
+use crate::api::placeholders::{OF_PORT, OF_SERVICE};
 use lbcf_driver_sdk::webhook::ALL;
 use schemars::Schema;
 

@@ -2,9 +2,10 @@
 
 use crate::api::{DeregisterPolicy, ServiceSelection};
 use crate::backends::Eligibility;
-use crate::index::{PodView, ServicePortView, ServiceView, SliceEndpoint, SliceView, UnitTally};
-use crate::key::Unit;
-use crate::verdicts::DeregisterVerdict;
+use crate::index::{
+    PodView, ServicePortView, ServiceView, SliceEndpoint, SliceView, Unit, UnitTally,
+};
+use crate::runtime::verdicts::DeregisterVerdict;
 use lbcf_driver_sdk::webhook::Protocol;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

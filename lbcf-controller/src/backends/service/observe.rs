@@ -4,10 +4,11 @@ use super::candidates::ServiceCandidates;
 use super::endpoints::{EndpointCandidates, tallies};
 use super::nodes::CandidateNode;
 use super::selected::SelectedService;
-use crate::api::{BackendOwner, BackendRecord, DeregisterPolicy, ServiceMode, ServiceSelection};
-use crate::context::Context;
-use crate::index::{Index, NodeView, PodView, unit_of};
-use crate::key::{ObjectKey, Owner, Unit};
+use crate::api::{
+    BackendOwner, BackendRecord, DeregisterPolicy, ObjectKey, ServiceMode, ServiceSelection,
+};
+use crate::index::{Index, NodeView, Owner, PodView, Unit, unit_of};
+use crate::runtime::Context;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

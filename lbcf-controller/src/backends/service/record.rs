@@ -4,10 +4,10 @@ use super::candidates::BackendOfService;
 use super::endpoints::EndpointPort;
 use crate::api::{
     BackendRecordSpec, EndpointBackendRecord, PodBackendRecord, PortSelector, ServiceBackendRecord,
+    names,
 };
 use crate::backends::node_source;
-use crate::key::Owner;
-use crate::names;
+use crate::index::Owner;
 
 /// What a record has besides its spec.
 #[derive(Debug)]

@@ -1,6 +1,5 @@
 use crate::api::{ServiceMode, ServiceSelection};
-use crate::index::{Index, ServiceView, SliceView, service_key};
-use crate::key::Owner;
+use crate::index::{Index, Owner, ServiceView, SliceView, service_key};
 use std::sync::Arc;
 
 /// The Service that an owner selects.

@@ -4,8 +4,8 @@ use super::selected::SelectedService;
 use super::waiting_for_endpoints::of_endpoints;
 use crate::api::{ServiceMode, ServiceSelection, reasons};
 use crate::backends::{OwnerCounts, OwnerView, some};
+use crate::cluster::{Wait, WaitEvent};
 use crate::index::ServiceView;
-use crate::waiting::{Wait, WaitEvent};
 
 /// What the backends of a Service depend on.
 #[derive(Debug, Clone, Copy)]

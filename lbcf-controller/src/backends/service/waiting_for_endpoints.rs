@@ -4,8 +4,8 @@ use super::endpoints::port_of_slice;
 use super::waiting::ServiceWait;
 use crate::api::{AddressFamily, ServiceSelection, reasons};
 use crate::backends::some;
+use crate::cluster::{Wait, WaitEvent};
 use crate::index::{ServicePortView, ServiceView, SliceView};
-use crate::waiting::{Wait, WaitEvent};
 use std::sync::Arc;
 
 /// What a user has to correct comes first; a malformed slice before what may follow from it.

@@ -1,8 +1,8 @@
 //! The events that wait to be written.
 
 use super::EventRecord;
-use crate::lock::Mutex;
-use crate::token_bucket::TokenBucket;
+use crate::process::lock::Mutex;
+use crate::process::token_bucket::TokenBucket;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use tokio::sync::mpsc;

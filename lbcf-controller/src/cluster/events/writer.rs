@@ -2,10 +2,10 @@
 
 use super::queue::WaitingEvents;
 use super::{AGGREGATION_PERIOD, EventRecord};
-use crate::api_client::is_transient;
-use crate::leader::LeaseGuard;
-use crate::metrics::Metrics;
-use crate::queue::{Backoff, jitter};
+use crate::cluster::client::is_transient;
+use crate::process::backoff::{Backoff, jitter};
+use crate::process::leader::LeaseGuard;
+use crate::process::metrics::Metrics;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Event, EventSource};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;

@@ -1,8 +1,8 @@
 //! The condition of a pod's readiness gate, the only thing that is written to pods.
 
 use super::{FIELD_MANAGER, Target, WriteError, Writer, parsed, unsendable};
+use crate::api::names::READINESS_GATE;
 use crate::index::PodView;
-use crate::names::READINESS_GATE;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use kube::Resource;

@@ -1,8 +1,8 @@
 //! What is written to Services: an annotation, a finalizer and the addresses of load balancers.
 
 use super::{Target, WriteError, Writer, parsed};
+use crate::api::names::{ANNOTATION_SERVICE_CLASS, FINALIZER_SERVICE};
 use crate::index::{Ingress, ServiceView};
-use crate::names::{ANNOTATION_SERVICE_CLASS, FINALIZER_SERVICE};
 use k8s_openapi::api::core::v1::Service;
 use kube::Resource;
 use serde_json::{Value, json};

@@ -3,9 +3,9 @@
 use super::*;
 use crate::api::LoadBalancerDriverSpec;
 use crate::drivers::CallCounts;
-use crate::leader::LeaseGuard;
-use crate::metrics::{Metrics, Snapshot};
-use crate::options::Options;
+use crate::process::leader::LeaseGuard;
+use crate::process::metrics::{Metrics, Snapshot};
+use crate::process::options::Options;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::{get, post};

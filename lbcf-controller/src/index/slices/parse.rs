@@ -2,9 +2,8 @@
 
 use super::malformed::Problems;
 use super::{Endpoint, EndpointConditions, PodTarget, SlicePort, SliceView};
-use crate::api::AddressFamily;
+use crate::api::{AddressFamily, ObjectKey, key_of};
 use crate::index::store::version_of;
-use crate::key::{ObjectKey, key_of};
 use kube::api::ObjectMeta;
 use lbcf_driver_sdk::webhook::Protocol;
 use serde::Deserialize;

@@ -4,7 +4,7 @@ use crate::api::ServiceMode;
 
 fn bind(version: u64, change: impl FnOnce(&mut Bind)) -> Bind {
     let mut bind = placed(Bind::new("bind", BindSpec::default()), version);
-    bind.metadata.finalizers = Some(vec![crate::names::FINALIZER_LOAD_BALANCER.into()]);
+    bind.metadata.finalizers = Some(vec![crate::api::names::FINALIZER_LOAD_BALANCER.into()]);
     bind.spec.load_balancers = ["a", "b"]
         .map(|name| TargetLoadBalancer {
             name: name.into(),

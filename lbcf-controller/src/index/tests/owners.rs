@@ -14,7 +14,7 @@ fn of_uid(mut group: BackendGroup, uid: &str) -> BackendGroup {
     group
 }
 
-const OF_WEB: (&str, &str) = (crate::names::LABEL_BACKEND_GROUP, "web");
+const OF_WEB: (&str, &str) = (crate::api::names::LABEL_BACKEND_GROUP, "web");
 
 #[test]
 fn d34_the_owner_of_a_record_is_known_by_its_uid_or_else_by_labels() {

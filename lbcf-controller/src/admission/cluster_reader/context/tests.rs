@@ -2,8 +2,8 @@ use super::*;
 use crate::admission::tests::fixture::{driver, load_balancer, object, with};
 use crate::drivers::CallCounts;
 use crate::index::StoreEvent;
-use crate::metrics::Metrics;
-use crate::options::Options;
+use crate::process::metrics::Metrics;
+use crate::process::options::Options;
 use http_body_util::Full;
 use kube::api::PostParams;
 use kube::client::Body;
@@ -127,7 +127,7 @@ async fn u28_a_failure_is_not_taken_for_absence() {
             .unwrap_err();
         assert!(matches!(error, LookupError::Request(_)), "{error}");
         assert!(
-            crate::error_text::in_full(&error).contains("broken"),
+            crate::process::error_text::in_full(&error).contains("broken"),
             "{error}"
         );
     }

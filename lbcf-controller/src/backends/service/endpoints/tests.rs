@@ -1,8 +1,7 @@
 use super::*;
-use crate::api::{AddressFamily, ServiceMode, ServicePortSelector};
+use crate::api::{AddressFamily, ObjectKey, ServiceMode, ServicePortSelector};
 use crate::index::{Endpoint, EndpointConditions, PodTarget, SlicePort};
-use crate::key::ObjectKey;
-use crate::verdicts::VerdictOutcome;
+use crate::runtime::verdicts::VerdictOutcome;
 
 fn service() -> ServiceView {
     let port = |name: &str, port, target_port| ServicePortView {

@@ -1,8 +1,7 @@
 use super::*;
-use crate::api::{ServiceMode, ServicePortSelector};
+use crate::api::{ObjectKey, ServiceMode, ServicePortSelector};
 use crate::backends::{OwnerCounts, OwnerView, SelectedService};
 use crate::index::{Endpoint, EndpointConditions, EndpointCounts, SlicePort};
-use crate::key::ObjectKey;
 use lbcf_driver_sdk::webhook::Protocol;
 use std::collections::BTreeMap;
 

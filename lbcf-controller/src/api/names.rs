@@ -1,0 +1,284 @@
+//! Names that are stored in a cluster: labels, annotations, finalizers, prefixes, names of records.
+//!
+//! They are exactly those of the original controller, so that one can replace the other in a running
+//! cluster without registering any backend again (d27).
+
+use crate::api::object_key::ObjectKey;
+use md5::{Digest, Md5};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Label of a BackendRecord: name of its driver (b49).
+pub const LABEL_LB_DRIVER: &str = "lbcf.tkestack.io/lb-driver";
+/// Label of a BackendRecord: name of its load balancer (b49).
+pub const LABEL_LB_NAME: &str = "lbcf.tkestack.io/lb-name";
+/// Label of a BackendRecord: name of its BackendGroup (b49).
+pub const LABEL_BACKEND_GROUP: &str = "lbcf.tkestack.io/backend-group";
+/// Label of a BackendRecord: name of its pod (b49).
+pub const LABEL_BACKEND_POD: &str = "lbcf.tkestack.io/backend-pod";
+/// Label of a BackendRecord: name of its Service (b49).
+pub const LABEL_BACKEND_SERVICE: &str = "lbcf.tkestack.io/backend-service";
+/// Label of a BackendRecord: its static address (d17).
+pub const LABEL_BACKEND_STATIC_ADDR: &str = "lbcf.tkestack.io/backend-static-addr";
+
+/// Prefix of labels of a BackendGroup: followed by the name of a load balancer, with the value `True`
+/// (b59, b88).
+pub const LABEL_LB_NAME_PREFIX: &str = "name.lb.lbcf.tkestack.io/";
+/// Label of a Bind's BackendRecord: name of its driver (b49).
+pub const LABEL_BIND_DRIVER: &str = "lbcf.tkestack.io/driver";
+/// Label of a Bind's BackendRecord: name of its load balancer (b49).
+pub const LABEL_BIND_LB: &str = "lbcf.tkestack.io/lb";
+/// Label of a Bind's BackendRecord: name of the Bind (b49).
+pub const LABEL_BIND: &str = "lbcf.tkestack.io/bind";
+/// Label of a Bind's BackendRecord: name of its pod (b49).
+pub const LABEL_BIND_POD: &str = "lbcf.tkestack.io/pod";
+/// Label of a LoadBalancerDriver: `true` prevents new objects from using the driver (b13).
+pub const LABEL_DRIVER_DRAINING: &str = "lbcf.tkestack.io/driver-draining";
+
+/// Whether a driver with these labels is draining: `true` in any letter case (b13).
+pub(crate) fn is_draining(labels: Option<&BTreeMap<String, String>>) -> bool {
+    labels
+        .and_then(|labels| labels.get(LABEL_DRIVER_DRAINING))
+        .is_some_and(|value| value.eq_ignore_ascii_case("true"))
+}
+
+/// Label of a LoadBalancer or BackendGroup: prevents its deletion, whatever the value (b76, b86).
+pub const LABEL_DO_NOT_DELETE: &str = "lbcf.tkestack.io/do-not-delete";
+/// Annotation of a BackendGroup: with `optional` it can be created before its load balancers (b61).
+pub const ANNOTATION_VALIDATION_POLICY: &str = "lbcf.tkestack.io/validation-policy";
+
+/// Annotation of a LoadBalancerDriver: with `true`, calls about one load balancer are made one at a time
+/// (b159).
+pub const ANNOTATION_ONE_CALL: &str = "lbcf.tkestack.io/one-call-per-load-balancer";
+/// Annotation of a LoadBalancerDriver: the name of a field of `lbInfo`, such as `lbID`. Calls about load
+/// balancers that have the same value are made one at a time (d88).
+pub const ANNOTATION_ONE_CALL_FIELD: &str = "lbcf.tkestack.io/one-call-per-field";
+/// Annotation of a LoadBalancer or Bind: with `true`, the audit also removes backends whose `recordID`
+/// belongs to no BackendRecord that the controller knows, such as those of another cluster (d53).
+pub const ANNOTATION_REMOVE_ORPHANS: &str = "lbcf.tkestack.io/remove-orphans";
+/// Annotation of a BackendRecord: the pod or node address that `backendAddr` was generated from, so that
+/// a change is noticed (u13).
+pub const ANNOTATION_SOURCE: &str = "lbcf.tkestack.io/backend-source";
+
+/// Annotation of a Service of type LoadBalancer: the class whose load balancers it has. It is set before
+/// the first of them is made, and removed when they are deleted, so that it tells these Services from
+/// those whose finalizer another controller has set (d73).
+pub const ANNOTATION_SERVICE_CLASS: &str = "lbcf.tkestack.io/service-class";
+/// Label of the LoadBalancers and BackendGroups of a Service: the Service's name (d72).
+pub const LABEL_SERVICE: &str = "lbcf.tkestack.io/service";
+/// Finalizer of a Service with load balancers, which is Kubernetes' own (d73).
+pub const FINALIZER_SERVICE: &str = "service.kubernetes.io/load-balancer-cleanup";
+
+/// Readiness gate of a pod, whose condition is True when all backends of the pod are registered (d67).
+pub const READINESS_GATE: &str = "lbcf.tkestack.io/registered";
+/// Label of a namespace: with [`INJECT_READINESS_GATE`], its new pods get the readiness gate (d70).
+pub const LABEL_INJECT_READINESS_GATE: &str = "lbcf.tkestack.io/pod-readiness-gate-inject";
+/// The value of [`LABEL_INJECT_READINESS_GATE`].
+pub const INJECT_READINESS_GATE: &str = "enabled";
+
+/// Finalizer of a LoadBalancer or Bind, removed after `deleteLoadBalancer` (b60). The repeated "load" is
+/// the original's.
+pub const FINALIZER_LOAD_BALANCER: &str = "lbcf.tkestack.io/delete-load-loadbalancer";
+/// Finalizer of a BackendRecord, removed after `deregisterBackend` (b60).
+pub const FINALIZER_BACKEND_RECORD: &str = "lbcf.tkestack.io/deregister-backend";
+/// Finalizer of a LoadBalancerDriver that load balancers or backends need to be deleted; removed when the
+/// last of them is gone (d32).
+pub const FINALIZER_DRIVER: &str = "lbcf.tkestack.io/driver-in-use";
+
+/// Prefix of the names of drivers and load balancers for all namespaces, which are in
+/// [`SYSTEM_NAMESPACE`] (b53 to b55).
+pub const SYSTEM_PREFIX: &str = "lbcf-";
+/// The namespace of drivers and load balancers for all namespaces (b53).
+pub const SYSTEM_NAMESPACE: &str = "kube-system";
+
+/// The key of a driver or load balancer that an object in `namespace` refers to by `name`. Only the
+/// prefix decides, for admission and reconciling alike (b54, b57).
+#[must_use]
+pub fn resolve(namespace: &str, name: &str) -> ObjectKey {
+    ObjectKey::new(namespace_of(namespace, name), name)
+}
+
+/// The namespace of [`resolve`].
+pub(crate) fn namespace_of<'a>(namespace: &'a str, name: &str) -> &'a str {
+    if name.starts_with(SYSTEM_PREFIX) {
+        SYSTEM_NAMESPACE
+    } else {
+        namespace
+    }
+}
+
+/// The name of the record for a port of a pod (b45).
+#[must_use]
+pub fn pod_record_name(lb: &str, group: &str, pod_uid: &str, port: i32, protocol: &str) -> String {
+    md5_hex(&format!("{lb}_{group}_{pod_uid}_{port}_{protocol}"))
+}
+
+/// The name of the record for a node of a Service. It contains the Service's port, not the node port
+/// (b46).
+#[must_use]
+pub fn service_record_name(
+    lb: &str,
+    group: &str,
+    service: &str,
+    port: i32,
+    protocol: &str,
+    node: &str,
+) -> String {
+    md5_hex(&format!("{lb}_{group}_{service}_{port}_{protocol}_{node}"))
+}
+
+/// The name of the record for an endpoint of a Service. `target` is the uid of its pod, so that a pod that
+/// takes over the address of another one gets a record of its own (d60).
+#[must_use]
+pub fn endpoint_record_name(
+    lb: &str,
+    group: &str,
+    service: &str,
+    target: &str,
+    address: &str,
+    port: i32,
+    protocol: &str,
+) -> String {
+    // Names of objects contain no slash, so these cannot collide.
+    md5_hex(&format!(
+        "{lb}/{group}/{service}/{target}/{address}/{port}/{protocol}"
+    ))
+}
+
+/// The two possible names of a Bind's record for a port of a pod: the original's (b48), and one for the
+/// case that another Bind has a record of that name, because the original's names can collide (u21).
+#[must_use]
+pub fn bind_record_names(
+    bind: &str,
+    lb: &str,
+    pod: &str,
+    ip: &str,
+    protocol: &str,
+    port: i32,
+) -> [String; 2] {
+    [
+        md5_hex(&format!("{bind}-{lb}-{pod}-{ip}-{protocol}-{port}")),
+        // Names of objects contain no slash, so these cannot collide.
+        md5_hex(&format!("{bind}/{lb}/{pod}/{ip}/{protocol}/{port}")),
+    ]
+}
+
+/// The name of a Bind's record for a node of a Service (d77).
+#[must_use]
+pub fn bind_service_record_name(
+    bind: &str,
+    lb: &str,
+    service: &str,
+    port: i32,
+    protocol: &str,
+    node: &str,
+) -> String {
+    of_bind(
+        bind,
+        lb,
+        &format!("Node/{service}/{port}/{protocol}/{node}"),
+    )
+}
+
+/// The name of a Bind's record for an endpoint of a Service (d77); see [`endpoint_record_name`].
+#[must_use]
+pub fn bind_endpoint_record_name(
+    bind: &str,
+    lb: &str,
+    service: &str,
+    target: &str,
+    address: &str,
+    port: i32,
+    protocol: &str,
+) -> String {
+    let backend = format!("Endpoint/{service}/{target}/{address}/{port}/{protocol}");
+    of_bind(bind, lb, &backend)
+}
+
+/// All other records' names are hashes of texts that begin with the name of an object, which is in lower
+/// case, so these cannot collide with them.
+fn of_bind(bind: &str, lb: &str, backend: &str) -> String {
+    md5_hex(&format!("Bind/{bind}/{lb}/{backend}"))
+}
+
+/// The name of the record for a static address (b47).
+#[must_use]
+pub fn static_record_name(lb: &str, group: &str, addr: &str) -> String {
+    md5_hex(&format!("{lb}_{group}_{addr}"))
+}
+
+/// The name of the load balancers and groups of a Service: a DNS label that begins neither like the
+/// names of shared objects nor depends on what follows the Service of the same name (d72).
+#[must_use]
+pub(crate) fn of_service(name: &str, uid: &str, port: Option<(i32, &str)>) -> String {
+    const NAME: usize = 28;
+    let readable = name.get(..NAME).unwrap_or(name).trim_end_matches('-');
+    let unique = &md5_hex(uid)[..10];
+    match port {
+        Some((port, protocol)) => {
+            let protocol = protocol.to_ascii_lowercase();
+            format!("svc-{readable}-{unique}-{port}-{protocol}")
+        }
+        None => format!("svc-{readable}-{unique}"),
+    }
+}
+
+/// The maximum length of a label value in Kubernetes.
+const LABEL_VALUE_MAX: usize = 63;
+
+/// A name as a label value; one that is too long is shortened and ends with a hash (d26).
+#[must_use]
+pub fn label_value(name: &str) -> String {
+    if name.len() <= LABEL_VALUE_MAX {
+        return name.to_owned();
+    }
+    let hash = &md5_hex(name)[..8];
+    let mut cut = LABEL_VALUE_MAX - 1 - hash.len();
+    while !name.is_char_boundary(cut) {
+        cut -= 1;
+    }
+    let head = name[..cut].trim_end_matches(['-', '_', '.']);
+    format!("{head}-{hash}")
+}
+
+/// An address as a label value; characters that are not allowed become `_` (d17).
+#[must_use]
+pub fn address_label(addr: &str) -> String {
+    let is_legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let legal: String = addr
+        .chars()
+        .map(|c| if is_legal(c) { c } else { '_' })
+        .collect();
+    label_value(legal.trim_matches(|c: char| !c.is_ascii_alphanumeric()))
+}
+
+/// A short hash of a text.
+#[must_use]
+pub(crate) fn digest(text: &str) -> String {
+    md5_hex(text)[..16].to_owned()
+}
+
+/// A digest of a map that is the same for equal maps only.
+#[must_use]
+pub(crate) fn digest_of(map: &BTreeMap<String, String>) -> String {
+    let mut text = String::new();
+    for (key, value) in map {
+        // Lengths keep entries apart, whatever they contain.
+        let _ = write!(text, "{}:{key}{}:{value}", key.len(), value.len());
+    }
+    md5_hex(&text)
+}
+
+fn md5_hex(text: &str) -> String {
+    let digest = Md5::digest(text.as_bytes());
+    digest
+        .iter()
+        .fold(String::with_capacity(32), |mut hex, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+}
+
+#[cfg(test)]
+mod tests;

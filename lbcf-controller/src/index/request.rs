@@ -1,0 +1,141 @@
+//! Reconcile requests and their keys.
+
+use crate::api::ObjectKey;
+use crate::index::owner::Owner;
+use std::fmt;
+
+/// Names what a reconcile request is for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum RequestKey {
+    Driver(ObjectKey),
+    /// A probe of a driver. It is separate from reconciling the driver, for which objects wait that
+    /// begin to use it.
+    DriverHealth(ObjectKey),
+    LoadBalancer(ObjectKey),
+    Group(ObjectKey),
+    /// A Bind's records, finalizer and deletion.
+    Bind(ObjectKey),
+    /// One load balancer of a Bind. Each is reconciled on its own, so that a slow one delays no
+    /// other (u5).
+    BindLoadBalancer(BindLoadBalancerKey),
+    Record(ObjectKey),
+    /// The readiness gate of a pod that has it.
+    Pod(ObjectKey),
+    /// The load balancers of a Service of type LoadBalancer.
+    Service(ObjectKey),
+    /// Calling `judgePodDeregister` for an owner's pods that are not ready. It is separate from
+    /// reconciling the owner, so that a slow driver does not delay its other backends.
+    DeregisterVerdict(Owner),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct BindLoadBalancerKey {
+    pub bind: ObjectKey,
+    /// The load balancer's name in the Bind.
+    pub name: String,
+}
+
+impl Owner {
+    pub(crate) fn request_key(&self) -> RequestKey {
+        match self {
+            Self::Group(key) => RequestKey::Group(key.clone()),
+            Self::Bind(key) => RequestKey::Bind(key.clone()),
+        }
+    }
+}
+
+impl RequestKey {
+    pub(crate) const KINDS: [&str; 7] = [
+        "LoadBalancerDriver",
+        "LoadBalancer",
+        "BackendGroup",
+        "BackendRecord",
+        "Bind",
+        "Pod",
+        "Service",
+    ];
+
+    /// The kind, as metrics and logs name it (b144).
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Driver(_) | Self::DriverHealth(_) => "LoadBalancerDriver",
+            Self::LoadBalancer(_) => "LoadBalancer",
+            Self::Group(_) | Self::DeregisterVerdict(Owner::Group(_)) => "BackendGroup",
+            Self::Record(_) => "BackendRecord",
+            Self::Pod(_) => "Pod",
+            Self::Service(_) => "Service",
+            Self::Bind(_) | Self::BindLoadBalancer(_) | Self::DeregisterVerdict(Owner::Bind(_)) => {
+                "Bind"
+            }
+        }
+    }
+
+    /// The part of the object that the request is for, if it is not for the whole.
+    pub(crate) fn part(&self) -> Option<&str> {
+        match self {
+            Self::BindLoadBalancer(key) => Some(&key.name),
+            Self::DeregisterVerdict(_) => Some("deregister verdict"),
+            Self::DriverHealth(_) => Some("health"),
+            _ => None,
+        }
+    }
+
+    pub(crate) const fn object(&self) -> &ObjectKey {
+        match self {
+            Self::Driver(key)
+            | Self::DriverHealth(key)
+            | Self::LoadBalancer(key)
+            | Self::Group(key)
+            | Self::Record(key)
+            | Self::Pod(key)
+            | Self::Service(key)
+            | Self::Bind(key) => key,
+            Self::BindLoadBalancer(key) => &key.bind,
+            Self::DeregisterVerdict(owner) => owner.key(),
+        }
+    }
+}
+
+impl fmt::Display for RequestKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind(), self.object())?;
+        match self.part() {
+            Some(part) => write!(f, " ({part})"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Priority {
+    /// A count changed: reconciled once for all requests that arrive within a moment.
+    Batched,
+    Normal,
+    /// Something may have to be deregistered. Reconciled before requests that only add backends,
+    /// because until a backend is deregistered clients may be sent to a pod that is gone.
+    High,
+}
+
+/// Asks for an object to be reconciled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Request {
+    pub key: RequestKey,
+    pub priority: Priority,
+}
+
+impl Request {
+    pub(crate) const fn batched(key: RequestKey) -> Self {
+        let priority = Priority::Batched;
+        Self { key, priority }
+    }
+
+    pub(crate) const fn normal(key: RequestKey) -> Self {
+        let priority = Priority::Normal;
+        Self { key, priority }
+    }
+
+    pub(crate) const fn high(key: RequestKey) -> Self {
+        let priority = Priority::High;
+        Self { key, priority }
+    }
+}

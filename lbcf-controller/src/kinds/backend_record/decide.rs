@@ -1,0 +1,226 @@
+//! What a record needs next. No I/O, no clock.
+
+use super::conflict::{self, effective_parameters, sharing};
+use super::waiting::RecordWait;
+use crate::api::names::FINALIZER_BACKEND_RECORD;
+use crate::api::{
+    BackendRecord, BackendRecordStatus, Condition, ConditionStatus, Conditions, LoadBalancerDriver,
+    ObjectExt, StringMap, allowed, condition_types,
+};
+use crate::index::{Lookup, Neighbour, Ownership, counts_as_registered};
+use crate::runtime::driver_protection::DriverProtection;
+use crate::runtime::periodic::Due;
+use jiff::Timestamp;
+use kube::ResourceExt;
+use lbcf_driver_sdk::webhook::{
+    DeregisterBackendRequest, EnsureBackendRequest, GenerateBackendAddrRequest,
+};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+#[derive(Debug)]
+pub(crate) struct RecordState {
+    pub record: Arc<BackendRecord>,
+    pub ownership: Ownership,
+    /// How long it still waits for an owner if it is ownerless (d34).
+    pub owner_wait: Duration,
+    pub driver: Lookup<Arc<LoadBalancerDriver>>,
+    /// The other records with the same address on the same load balancer.
+    pub neighbours: Vec<Neighbour>,
+    /// Whether its pod is available, its node exists, or its endpoint is ready.
+    pub backend_is_available: bool,
+    /// When it is ensured again although it is registered.
+    pub due: Due,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum RecordAction {
+    AwaitChange,
+    /// Nothing can be done now, which is reported if it lasts (d44).
+    Wait(RecordWait),
+    /// Without the finalizer the record could be deleted before its backend is deregistered (d30).
+    AddFinalizer,
+    /// Wait for an owner, as a BackendGroup may be created again. Its backend stays as it is.
+    AwaitOwner(Duration),
+    /// No owner came: delete it, which deregisters its backend.
+    Delete,
+    ReportDriverMissing,
+    /// Store the driver's finalizer, so that it is not deleted before the record (d32).
+    ProtectDriver,
+    /// The driver is being deleted, so that nothing is registered with it (d32).
+    ReportDriverDeleting,
+    /// Store the address that the user wrote in the spec; no driver is asked for it (b26).
+    StoreAddress(String),
+    /// Read the backend, then call `generateBackendAddr`.
+    Generate(Box<GenerateBackendAddrRequest>),
+    /// Store that records disagree about the address; no call is needed (d41).
+    ReportConflict(Condition),
+    Ensure(EnsureBackendRequest),
+    /// Call `deregisterBackend`, then remove the finalizer.
+    Deregister(DeregisterBackendRequest),
+    /// It never had an address (b123).
+    RemoveFinalizer,
+    /// No call is needed, because the record of this name keeps the address registered (d31).
+    RemoveFinalizerOfShared(String),
+}
+
+pub(crate) fn decide(state: &RecordState) -> RecordAction {
+    let record = &*state.record;
+    let status = record.status.clone().unwrap_or_default();
+    let has_finalizer = record.has_finalizer(FINALIZER_BACKEND_RECORD);
+    if record.is_deleting() {
+        return if has_finalizer {
+            decide_deletion(state, &status)
+        } else {
+            RecordAction::AwaitChange
+        };
+    }
+    if !has_finalizer {
+        return RecordAction::AddFinalizer;
+    }
+    match state.ownership {
+        Ownership::Owned => {}
+        Ownership::Adoptable => return RecordAction::Wait(RecordWait::Adoption),
+        Ownership::Ownerless if state.owner_wait.is_zero() => return RecordAction::Delete,
+        Ownership::Ownerless => return RecordAction::AwaitOwner(state.owner_wait),
+    }
+    let sharing = sharing(record, &state.neighbours);
+    if is_registered(record, &status)
+        && state.due != Due::Now
+        && !conflict::needs_ensure(&status.conditions, &sharing)
+    {
+        return conflict::condition(record, &status.conditions, &sharing, false)
+            .filter(|condition| conflict::is_news(&status.conditions, condition))
+            .map_or(RecordAction::AwaitChange, RecordAction::ReportConflict);
+    }
+    if let Some(action) = blocked(state) {
+        return action;
+    }
+    if status.backend_addr.is_empty() {
+        if let Some(action) = unable_to_begin(state) {
+            return action;
+        }
+        if let Some(addr) = &record.spec.static_addr {
+            return RecordAction::StoreAddress(addr.clone());
+        }
+        // b120: a pod that is not ready gets no address; its record is enqueued when it is.
+        return if state.backend_is_available {
+            RecordAction::Generate(Box::new(generate_request(record)))
+        } else {
+            RecordAction::Wait(RecordWait::BackendUnavailable)
+        };
+    }
+    let mut neighbours = state.neighbours.iter().map(|neighbour| &neighbour.record);
+    if !status.conditions.is_true(condition_types::REGISTERED)
+        && let Some(deleting) = neighbours.find(|other| other.is_deleting())
+    {
+        return RecordAction::Wait(RecordWait::Neighbour(deleting.name_any()));
+    }
+    RecordAction::Ensure(EnsureBackendRequest {
+        record_id: record_id("ensureBackend", record),
+        lb_info: record.spec.lb_info.to_wire(),
+        backend_addr: status.backend_addr,
+        parameters: effective_parameters(record, &state.neighbours).to_wire(),
+        injected_info: status.injected_info.to_wire(),
+        ..EnsureBackendRequest::default()
+    })
+}
+
+fn decide_deletion(state: &RecordState, status: &BackendRecordStatus) -> RecordAction {
+    let record = &*state.record;
+    if status.backend_addr.is_empty() {
+        return RecordAction::RemoveFinalizer;
+    }
+    let mut neighbours = state.neighbours.iter().map(|neighbour| &neighbour.record);
+    if let Some(keeper) = neighbours.find(|other| counts_as_registered(other)) {
+        return RecordAction::RemoveFinalizerOfShared(keeper.name_any());
+    }
+    if let Some(action) = blocked(state) {
+        return action;
+    }
+    RecordAction::Deregister(deregister_request(record, status))
+}
+
+pub(super) fn deregister_request(
+    record: &BackendRecord,
+    status: &BackendRecordStatus,
+) -> DeregisterBackendRequest {
+    DeregisterBackendRequest {
+        record_id: record_id("deregisterBackend", record),
+        lb_info: record.spec.lb_info.to_wire(),
+        backend_addr: status.backend_addr.clone(),
+        parameters: record.spec.parameters.to_wire(),
+        injected_info: status.injected_info.to_wire(),
+        first_requested_at: draining_since(record).map(SystemTime::from),
+        ..DeregisterBackendRequest::default()
+    }
+}
+
+/// When the deregistration of a record's backend was requested first (d71). That is stored with the
+/// record's deletion, which no later write changes.
+pub(super) fn draining_since(record: &BackendRecord) -> Option<Timestamp> {
+    let deletion = record.metadata.deletion_timestamp.as_ref();
+    deletion.map(|time| time.0)
+}
+
+/// Why what a driver returned cannot be stored: with the rest of the record it might exceed what the
+/// cluster stores (d47).
+pub(super) fn cannot_be_stored(injected_info: &StringMap) -> Option<String> {
+    let (length, most) = (injected_info.length(), allowed::MAP);
+    (length > most)
+        .then(|| format!("injectedInfo has {length} characters; at most {most} are allowed"))
+}
+
+/// What to do instead of a call that is not possible now.
+fn blocked(state: &RecordState) -> Option<RecordAction> {
+    match state.driver {
+        Lookup::Found(_) => None,
+        Lookup::Unreadable => Some(RecordAction::Wait(RecordWait::DriverUnreadable)),
+        Lookup::Missing => Some(RecordAction::ReportDriverMissing),
+    }
+}
+
+/// What to do instead of the first step of registering, which is taken once the driver is sure to
+/// outlive the record (d32).
+fn unable_to_begin(state: &RecordState) -> Option<RecordAction> {
+    let Lookup::Found(driver) = &state.driver else {
+        return None;
+    };
+    match DriverProtection::of(driver) {
+        DriverProtection::Stored => None,
+        DriverProtection::Missing => Some(RecordAction::ProtectDriver),
+        DriverProtection::Ending => Some(RecordAction::ReportDriverDeleting),
+    }
+}
+
+/// Whether the driver has registered the record with its present spec. A condition without a
+/// generation is the original controller's, whose records are not registered again (d27).
+fn is_registered(record: &BackendRecord, status: &BackendRecordStatus) -> bool {
+    let registered = status.conditions.find(condition_types::REGISTERED);
+    registered.is_some_and(|registered| {
+        registered.status == ConditionStatus::True
+            && (registered.observed_generation.is_none()
+                || registered.observed_generation == record.metadata.generation)
+    })
+}
+
+fn generate_request(record: &BackendRecord) -> GenerateBackendAddrRequest {
+    GenerateBackendAddrRequest {
+        record_id: record_id("generateBackendAddr", record),
+        lb_info: record.spec.lb_info.to_wire(),
+        lb_attributes: record.spec.lb_attributes.to_wire(),
+        parameters: record.spec.parameters.to_wire(),
+        ..GenerateBackendAddrRequest::default()
+    }
+}
+
+/// The same for every call of a webhook for an object (d28).
+fn record_id(webhook: &str, record: &BackendRecord) -> String {
+    format!(
+        "{webhook}({})",
+        record.metadata.uid.as_deref().unwrap_or_default()
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,421 @@
+use super::*;
+use crate::api::names::FINALIZER_DRIVER;
+use crate::api::{BackendRecordSpec, Condition, PodBackendRecord, StringMap};
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
+
+fn record(name: &str) -> BackendRecord {
+    let mut record = BackendRecord::new(
+        name,
+        BackendRecordSpec {
+            lb_info: StringMap::from([("lbID", "lb-1")]),
+            parameters: StringMap::from([("weight", "50")]),
+            pod_backend: Some(PodBackendRecord::default()),
+            ..BackendRecordSpec::default()
+        },
+    );
+    record.metadata.uid = Some(format!("uid-{name}"));
+    record.metadata.generation = Some(2);
+    record.metadata.finalizers = Some(vec![FINALIZER_BACKEND_RECORD.into()]);
+    record
+}
+
+fn with_address(mut record: BackendRecord) -> BackendRecord {
+    record.status.get_or_insert_default().backend_addr = "10.0.0.1:80".into();
+    record
+}
+
+fn registered(record: BackendRecord, generation: Option<i64>) -> BackendRecord {
+    let mut record = with_address(record);
+    record.status.as_mut().unwrap().conditions =
+        vec![Condition::met(condition_types::REGISTERED, generation)];
+    record
+}
+
+fn deleting(mut record: BackendRecord) -> BackendRecord {
+    record.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
+    record
+}
+
+fn state(record: BackendRecord) -> RecordState {
+    let mut driver = LoadBalancerDriver::default();
+    driver.metadata.finalizers = Some(vec![FINALIZER_DRIVER.into()]);
+    RecordState {
+        record: Arc::new(record),
+        ownership: Ownership::Owned,
+        owner_wait: Duration::ZERO,
+        driver: Lookup::Found(Arc::new(driver)),
+        neighbours: Vec::new(),
+        backend_is_available: true,
+        due: Due::Never,
+    }
+}
+
+fn beside(record: BackendRecord, neighbour: BackendRecord) -> RecordState {
+    with_neighbour(record, neighbour, false)
+}
+
+fn with_neighbour(
+    record: BackendRecord,
+    neighbour: BackendRecord,
+    takes_precedence: bool,
+) -> RecordState {
+    RecordState {
+        neighbours: vec![Neighbour {
+            record: Arc::new(neighbour),
+            takes_precedence,
+        }],
+        ..state(record)
+    }
+}
+
+/// A registered record of another group, with another weight.
+fn of_canary(name: &str) -> BackendRecord {
+    let mut record = registered(record(name), Some(2));
+    record.metadata.owner_references = Some(vec![OwnerReference {
+        kind: "BackendGroup".into(),
+        name: "canary".into(),
+        controller: Some(true),
+        ..OwnerReference::default()
+    }]);
+    record.spec.parameters = StringMap::from([("weight", "10")]);
+    record
+}
+
+fn with_conflict(mut record: BackendRecord, reason: &str) -> BackendRecord {
+    let conflict = Condition {
+        status: ConditionStatus::True,
+        ..Condition::unmet(condition_types::PARAMETERS_CONFLICT, reason, "", Some(2))
+    };
+    let status = record.status.get_or_insert_default();
+    status.conditions.push(conflict);
+    record
+}
+
+fn ensured_weight(state: &RecordState) -> Option<String> {
+    match decide(state) {
+        RecordAction::Ensure(request) => request.parameters.get("weight").cloned(),
+        _ => None,
+    }
+}
+
+#[test]
+fn d41_an_address_has_the_parameters_of_the_oldest_owner() {
+    let new = with_address(record("a"));
+    let older = with_neighbour(new.clone(), of_canary("b"), true);
+    assert_eq!(ensured_weight(&older).as_deref(), Some("10"));
+    let younger = with_neighbour(new, of_canary("b"), false);
+    assert_eq!(ensured_weight(&younger).as_deref(), Some("50"));
+    // A periodic call of either has them too.
+    let mut due = with_neighbour(registered(record("a"), Some(2)), of_canary("b"), true);
+    due.due = Due::Now;
+    assert_eq!(ensured_weight(&due).as_deref(), Some("10"));
+}
+
+#[test]
+fn d41_a_registered_record_that_is_overridden_only_reports_it() {
+    let overridden = with_neighbour(registered(record("a"), Some(2)), of_canary("b"), true);
+    let RecordAction::ReportConflict(condition) = decide(&overridden) else {
+        panic!()
+    };
+    assert_eq!(condition.reason, "ParametersOverridden");
+    let mut reported = registered(record("a"), Some(2));
+    reported.status.as_mut().unwrap().conditions.push(condition);
+    let reported = with_neighbour(reported, of_canary("b"), true);
+    assert_eq!(decide(&reported), RecordAction::AwaitChange);
+}
+
+#[test]
+fn d41_a_record_whose_parameters_apply_is_ensured_once_and_so_is_one_whose_role_changes() {
+    let applies = |record| with_neighbour(record, of_canary("b"), false);
+    let plain = registered(record("a"), Some(2));
+    assert_eq!(
+        ensured_weight(&applies(plain.clone())).as_deref(),
+        Some("50")
+    );
+    let overridden = with_conflict(plain.clone(), "ParametersOverridden");
+    assert_eq!(ensured_weight(&applies(overridden)).as_deref(), Some("50"));
+    let applied = with_conflict(plain, "ParametersApply");
+    assert_eq!(ensured_weight(&applies(applied)), None);
+}
+
+#[test]
+fn d41_the_one_that_stays_is_ensured_again_when_the_other_is_gone() {
+    for reason in ["ParametersApply", "ParametersOverridden"] {
+        let stays = with_conflict(registered(record("a"), Some(2)), reason);
+        let leaving = with_neighbour(stays.clone(), deleting(of_canary("b")), true);
+        assert_eq!(decide(&leaving), RecordAction::AwaitChange, "{reason}");
+        let alone = state(stays);
+        assert_eq!(ensured_weight(&alone).as_deref(), Some("50"), "{reason}");
+    }
+}
+
+#[test]
+fn d41_records_that_agree_or_have_the_same_owner_are_no_conflict() {
+    let own = || registered(record("a"), Some(2));
+    let mut agrees = of_canary("b");
+    agrees.spec.parameters = own().spec.parameters;
+    let mut own_sibling = of_canary("b");
+    own_sibling.metadata.owner_references = None;
+    for other in [agrees, own_sibling] {
+        for takes_precedence in [false, true] {
+            let state = with_neighbour(own(), other.clone(), takes_precedence);
+            assert_eq!(decide(&state), RecordAction::AwaitChange);
+        }
+    }
+}
+
+#[test]
+fn d41_a_replacement_that_waits_for_the_old_address_reports_nothing() {
+    // Its predecessor has other parameters, and is being deleted.
+    let state = with_neighbour(with_address(record("a")), deleting(of_canary("b")), true);
+    assert_eq!(
+        decide(&state),
+        RecordAction::Wait(RecordWait::Neighbour("b".into()))
+    );
+}
+
+#[test]
+fn b120_d4_u11_the_address_is_requested_with_parameters() {
+    let RecordAction::Generate(request) = decide(&state(record("a"))) else {
+        panic!()
+    };
+    assert_eq!(request.record_id, "generateBackendAddr(uid-a)");
+    assert_eq!(request.parameters["weight"], "50");
+}
+
+#[test]
+fn b120_a_pod_that_is_not_ready_gets_no_address() {
+    let state = RecordState {
+        backend_is_available: false,
+        ..state(record("a"))
+    };
+    assert_eq!(
+        decide(&state),
+        RecordAction::Wait(RecordWait::BackendUnavailable)
+    );
+}
+
+#[test]
+fn b26_an_address_in_the_spec_is_stored_as_it_is() {
+    let mut record = record("a");
+    record.spec.pod_backend = None;
+    record.spec.static_addr = Some("my-web.com:8080".into());
+    let state = RecordState {
+        backend_is_available: false,
+        ..state(record)
+    };
+    assert_eq!(
+        decide(&state),
+        RecordAction::StoreAddress("my-web.com:8080".into())
+    );
+}
+
+#[test]
+fn b119_b121_b126_an_address_is_ensured_with_what_was_injected() {
+    let mut record = with_address(record("a"));
+    record.status.as_mut().unwrap().injected_info = StringMap::from([("k", "v")]);
+    let RecordAction::Ensure(request) = decide(&state(record)) else {
+        panic!()
+    };
+    assert_eq!(request.record_id, "ensureBackend(uid-a)");
+    assert_eq!(request.backend_addr, "10.0.0.1:80");
+    assert_eq!(request.injected_info["k"], "v");
+}
+
+#[test]
+fn b119_a_registered_one_needs_nothing_until_its_spec_changes() {
+    assert_eq!(
+        decide(&state(registered(record("a"), Some(2)))),
+        RecordAction::AwaitChange
+    );
+    assert!(matches!(
+        decide(&state(registered(record("a"), Some(1)))),
+        RecordAction::Ensure(_)
+    ));
+}
+
+#[test]
+fn d27_what_the_original_registered_is_not_registered_again() {
+    assert_eq!(
+        decide(&state(registered(record("a"), None))),
+        RecordAction::AwaitChange
+    );
+}
+
+#[test]
+fn b122_u19_an_address_that_another_record_deregisters_is_awaited() {
+    let state = beside(
+        with_address(record("a")),
+        deleting(registered(record("b"), Some(2))),
+    );
+    assert_eq!(
+        decide(&state),
+        RecordAction::Wait(RecordWait::Neighbour("b".into()))
+    );
+}
+
+#[test]
+fn u19_a_registered_record_does_not_wait_for_a_deleted_one() {
+    // d31: the deleted one does not deregister the address, so there is nothing to wait for.
+    let state = beside(
+        registered(record("a"), Some(1)),
+        deleting(registered(record("b"), Some(2))),
+    );
+    assert!(matches!(decide(&state), RecordAction::Ensure(_)));
+}
+
+#[test]
+fn u20_d31_only_the_last_of_two_deregisters_the_address() {
+    let shared = beside(
+        deleting(registered(record("a"), Some(2))),
+        registered(record("b"), Some(2)),
+    );
+    assert_eq!(
+        decide(&shared),
+        RecordAction::RemoveFinalizerOfShared("b".into())
+    );
+    for neighbour in [
+        with_address(record("b")),
+        deleting(registered(record("b"), Some(2))),
+    ] {
+        let last = beside(deleting(registered(record("a"), Some(2))), neighbour);
+        assert!(matches!(decide(&last), RecordAction::Deregister(_)));
+    }
+}
+
+#[test]
+fn b123_without_an_address_there_is_nothing_to_deregister() {
+    let mut state = state(deleting(record("a")));
+    state.driver = Lookup::Missing;
+    assert_eq!(decide(&state), RecordAction::RemoveFinalizer);
+}
+
+#[test]
+fn b123_deregistering_sends_what_was_registered() {
+    let RecordAction::Deregister(request) =
+        decide(&state(deleting(registered(record("a"), Some(2)))))
+    else {
+        panic!()
+    };
+    assert_eq!(request.record_id, "deregisterBackend(uid-a)");
+    assert_eq!(request.lb_info["lbID"], "lb-1");
+    assert_eq!(request.backend_addr, "10.0.0.1:80");
+}
+
+#[test]
+fn d71_a_deregistration_was_requested_when_the_record_was_deleted() {
+    let stays = registered(record("a"), Some(2));
+    let status = stays.status.clone().unwrap();
+    let first = |record: &BackendRecord| deregister_request(record, &status).first_requested_at;
+    assert_eq!(first(&stays), None, "what is undone at once");
+    assert_eq!(first(&deleting(stays)), Some(SystemTime::UNIX_EPOCH));
+}
+
+#[test]
+fn an_address_that_may_be_registered_is_deregistered_even_if_that_was_never_stored() {
+    // The process may have ended between the call and the write.
+    assert!(matches!(
+        decide(&state(deleting(with_address(record("a"))))),
+        RecordAction::Deregister(_)
+    ));
+}
+
+#[test]
+fn d30_a_missing_finalizer_comes_before_everything() {
+    let mut bare = record("a");
+    bare.metadata.finalizers = None;
+    assert_eq!(decide(&state(bare.clone())), RecordAction::AddFinalizer);
+    assert_eq!(decide(&state(deleting(bare))), RecordAction::AwaitChange);
+}
+
+#[test]
+fn a_missing_driver_is_reported_and_an_unreadable_one_awaited() {
+    for record in [
+        with_address(record("a")),
+        deleting(with_address(record("a"))),
+    ] {
+        let mut state = state(record);
+        state.driver = Lookup::Missing;
+        assert_eq!(decide(&state), RecordAction::ReportDriverMissing);
+        state.driver = Lookup::Unreadable;
+        let wait = RecordWait::DriverUnreadable;
+        assert_eq!(decide(&state), RecordAction::Wait(wait));
+    }
+}
+
+#[test]
+fn d34_a_record_without_an_owner_waits_for_one_and_is_then_deleted() {
+    let wait = Duration::from_secs(60);
+    let orphaned = |record, ownership, owner_wait| {
+        decide(&RecordState {
+            ownership,
+            owner_wait,
+            ..state(record)
+        })
+    };
+    for record in [
+        record("a"),
+        with_address(record("a")),
+        registered(record("a"), Some(2)),
+    ] {
+        let (ownerless, adoptable) = (Ownership::Ownerless, Ownership::Adoptable);
+        assert_eq!(
+            orphaned(record.clone(), adoptable, wait),
+            RecordAction::Wait(RecordWait::Adoption)
+        );
+        assert_eq!(
+            orphaned(record.clone(), ownerless, wait),
+            RecordAction::AwaitOwner(wait)
+        );
+        assert_eq!(
+            orphaned(record.clone(), ownerless, Duration::ZERO),
+            RecordAction::Delete
+        );
+        // d30: the finalizer comes first, with or without an owner.
+        let mut without_finalizer = record.clone();
+        without_finalizer.metadata.finalizers = None;
+        assert_eq!(
+            orphaned(without_finalizer, ownerless, Duration::ZERO),
+            RecordAction::AddFinalizer
+        );
+    }
+    let deleting = deleting(with_address(record("a")));
+    assert!(matches!(
+        orphaned(deleting, Ownership::Ownerless, wait),
+        RecordAction::Deregister(_)
+    ));
+}
+
+#[test]
+fn d32_registering_begins_only_with_a_driver_that_outlives_it() {
+    let unprotected = LoadBalancerDriver::default();
+    let mut ending = LoadBalancerDriver::default();
+    ending.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
+    let with = |driver: &LoadBalancerDriver, record: BackendRecord| {
+        let driver = Lookup::Found(Arc::new(driver.clone()));
+        decide(&RecordState {
+            driver,
+            ..state(record)
+        })
+    };
+    let mut fixed = record("a");
+    fixed.spec.static_addr = Some("1.1.1.1:80".into());
+    for new in [record("a"), fixed] {
+        assert_eq!(with(&unprotected, new.clone()), RecordAction::ProtectDriver);
+        assert_eq!(with(&ending, new), RecordAction::ReportDriverDeleting);
+    }
+    // What has begun is finished, changed and undone.
+    for driver in [&unprotected, &ending] {
+        for begun in [with_address(record("a")), registered(record("a"), Some(1))] {
+            assert!(matches!(
+                with(driver, begun.clone()),
+                RecordAction::Ensure(_)
+            ));
+            assert!(matches!(
+                with(driver, deleting(begun)),
+                RecordAction::Deregister(_)
+            ));
+        }
+    }
+}

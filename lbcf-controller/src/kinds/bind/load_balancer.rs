@@ -1,0 +1,198 @@
+//! One load balancer of a Bind (b127 to b134), which its entry in the Bind's status describes.
+
+use super::decide::ensure_policy;
+use super::status;
+use crate::api::names::{self, FINALIZER_LOAD_BALANCER};
+use crate::api::{
+    Bind, ConditionStatus, EnsurePolicy, ObjectExt, ObjectKey, TargetLoadBalancer,
+    TargetLoadBalancerStatus, condition_types, reasons,
+};
+use crate::index::{BindLoadBalancerKey, RequestKey};
+use crate::kinds::load_balancer::lifecycle::{
+    self, Creation, LoadBalancerPhase, LoadBalancerState, ManagedLoadBalancer, Observations,
+    has_failed,
+};
+use crate::runtime::{Action, Context, Error};
+use std::sync::Arc;
+
+pub(crate) async fn reconcile(
+    context: &Context,
+    key: &BindLoadBalancerKey,
+) -> Result<Action, Error> {
+    context.confirm::<Bind>(&key.bind).await?;
+    let bind = context.index().find::<Bind>(&key.bind);
+    let Some(bind) = bind else {
+        return Ok(Action::AwaitChange);
+    };
+    let key = key.clone();
+    lifecycle::reconcile(context, &BindLoadBalancer { bind, key }).await
+}
+
+#[derive(Debug)]
+pub(crate) struct BindLoadBalancer {
+    bind: Arc<Bind>,
+    key: BindLoadBalancerKey,
+}
+
+impl BindLoadBalancer {
+    pub(crate) const fn new(bind: Arc<Bind>, key: BindLoadBalancerKey) -> Self {
+        Self { bind, key }
+    }
+
+    fn entry(&self) -> Option<&TargetLoadBalancerStatus> {
+        status::entry(&self.bind, &self.key.name)
+    }
+
+    fn declared(&self) -> Option<&TargetLoadBalancer> {
+        let mut declared = self.bind.spec.load_balancers.iter();
+        declared.find(|lb| lb.name == self.key.name)
+    }
+
+    /// The name of the driver that has the load balancer, or else of the one that is to create it.
+    fn driver_name(&self) -> &str {
+        let existing = self.entry().map(|entry| entry.driver.as_str());
+        existing
+            .filter(|driver| !driver.is_empty())
+            .or_else(|| self.declared().map(|lb| lb.driver.as_str()))
+            .unwrap_or_default()
+    }
+
+    fn phase(&self, dry_run: bool) -> LoadBalancerPhase {
+        let is_deleting = self.bind.is_deleting();
+        // The Bind's own reconciliation adds it (d30).
+        let has_finalizer = self.bind.has_finalizer(FINALIZER_LOAD_BALANCER);
+        if !has_finalizer && (is_deleting || !dry_run) {
+            return LoadBalancerPhase::Inactive;
+        }
+        let desired = self.declared().filter(|_| !is_deleting);
+        let Some(entry) = self.entry() else {
+            return desired.map_or(LoadBalancerPhase::Inactive, |_| LoadBalancerPhase::Kept);
+        };
+        let is_kept = entry.deletion_timestamp.is_none();
+        // With another driver it is another load balancer (d13).
+        let is_same = |desired: &TargetLoadBalancer| {
+            entry.driver.is_empty() || desired.driver == entry.driver
+        };
+        if is_kept && desired.is_some_and(is_same) {
+            LoadBalancerPhase::Kept
+        } else if is_kept && !is_deleting {
+            LoadBalancerPhase::NeedsDeletionMark
+        } else {
+            LoadBalancerPhase::Deleting
+        }
+    }
+}
+
+impl ManagedLoadBalancer for BindLoadBalancer {
+    type Object = Bind;
+
+    const SYNCED: &'static str = condition_types::READY;
+    const DELETION: &'static str = condition_types::READY;
+    const FAILED: [&'static str; 2] = [reasons::CREATE_FAILED, reasons::ENSURE_FAILED];
+    const IS_STATUS_DETAILED: bool = true;
+
+    fn object(&self) -> &Bind {
+        &self.bind
+    }
+
+    fn part(&self) -> &str {
+        &self.key.name
+    }
+
+    fn key(&self) -> RequestKey {
+        RequestKey::BindLoadBalancer(self.key.clone())
+    }
+
+    fn ensure_policy(&self) -> Option<EnsurePolicy> {
+        ensure_policy(&self.bind)
+    }
+
+    fn driver(&self) -> (String, ObjectKey) {
+        let driver = names::resolve(&self.key.bind.namespace, self.driver_name());
+        let field = format!("spec.loadBalancers[name={}].driver", self.key.name);
+        (field, driver)
+    }
+
+    fn state(&self, observations: Observations) -> LoadBalancerState {
+        let phase = self.phase(observations.dry_run);
+        let status = self.status();
+        let synced_attributes = status.last_synced_attributes.clone();
+        let declared = self.declared();
+        let spec = match (declared, phase) {
+            (Some(declared), LoadBalancerPhase::Kept) => &declared.spec,
+            // The original controller did not store what creating began from.
+            (Some(declared), _) if status.lb_info.is_empty() => &declared.spec,
+            _ => &status.lb_info,
+        };
+        let attributes = match (declared, phase) {
+            (Some(declared), LoadBalancerPhase::Kept) => declared.attributes.clone(),
+            _ => synced_attributes.clone().unwrap_or_default(),
+        };
+        let uid = self.bind.metadata.uid.as_deref().unwrap_or_default();
+        LoadBalancerState {
+            id: format!("{uid}-{}", self.key.name),
+            phase,
+            creation: Creation::of(&status.conditions),
+            // b38
+            is_synced: !has_failed(&status.conditions, Self::SYNCED)
+                && synced_attributes.unwrap_or_default() == attributes,
+            spec: spec.clone(),
+            attributes,
+            retry_wait: observations
+                .retry_in
+                .filter(|_| has_failed_since(&status, self.bind.metadata.generation)),
+            lb_info: status.lb_info,
+            deletes_uncreated: false,
+            observations,
+        }
+    }
+
+    fn status(&self) -> TargetLoadBalancerStatus {
+        self.entry()
+            .cloned()
+            .unwrap_or_else(|| TargetLoadBalancerStatus {
+                name: self.key.name.clone(),
+                driver: self.driver_name().to_owned(),
+                ..TargetLoadBalancerStatus::default()
+            })
+    }
+
+    /// It includes the spec, which may have been changed or removed when creating is finished.
+    fn initial_status(&self) -> TargetLoadBalancerStatus {
+        let old = self.status();
+        let declared = self.declared().cloned().unwrap_or_default();
+        TargetLoadBalancerStatus {
+            name: old.name,
+            driver: declared.driver,
+            lb_info: declared.spec,
+            last_synced_attributes: Some(declared.attributes),
+            conditions: old.conditions,
+            ..TargetLoadBalancerStatus::default()
+        }
+    }
+
+    async fn write_status(
+        &self,
+        context: &Context,
+        status: TargetLoadBalancerStatus,
+    ) -> Result<(), Error> {
+        status::write(context, &self.bind, &self.key, Some(&status)).await
+    }
+
+    async fn remove(&self, context: &Context) -> Result<(), Error> {
+        status::write(context, &self.bind, &self.key, None).await
+    }
+}
+
+/// Whether a load balancer's failure is of this generation, so that it waits for its retry (u29): a change
+/// of the Bind, or its deletion, ends the wait.
+fn has_failed_since(status: &TargetLoadBalancerStatus, generation: Option<i64>) -> bool {
+    let mut failed = status
+        .conditions
+        .iter()
+        .filter(|condition| condition.status == ConditionStatus::False);
+    failed.any(|condition| condition.observed_generation == generation)
+}
+
+#[cfg(test)]
+mod tests;

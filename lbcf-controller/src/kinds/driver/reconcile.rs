@@ -1,0 +1,106 @@
+use super::decide::{
+    DriverAction, DriverState, HealthChange, KnownHealth, class_problem, decide, health_change,
+};
+use crate::api::names::FINALIZER_DRIVER;
+use crate::api::{LoadBalancerDriver, LoadBalancerDriverStatus, ObjectKey, reasons};
+use crate::cluster::EventType::{self, Normal, Warning};
+use crate::cluster::Regarding;
+use crate::index::claimant;
+use crate::runtime::{Action, Context, Error};
+use std::time::Duration;
+
+/// How often a driver that waits until nothing uses it is reconciled, besides when its last user is
+/// gone: the status names users that may have been deleted meanwhile.
+const IN_USE_INTERVAL: Duration = Duration::from_secs(60);
+/// How often a driver checks whether the objects that might use it can be parsed.
+const UNREADABLE_INTERVAL: Duration = Duration::from_secs(10);
+
+pub(crate) async fn reconcile(context: &Context, key: &ObjectKey) -> Result<Action, Error> {
+    // What is about to begin with the driver may be storing the finalizer.
+    let lock = context.driver_locks.of(key);
+    let _locked = lock.lock().await;
+    context.confirm::<LoadBalancerDriver>(key).await?;
+    let Some(state) = observe(context, key) else {
+        return Ok(Action::AwaitChange);
+    };
+    let driver = &*state.driver;
+    match decide(&state) {
+        DriverAction::AwaitChange => Ok(Action::AwaitChange),
+        DriverAction::AddFinalizer => {
+            context.add_finalizer(driver, FINALIZER_DRIVER).await?;
+            Ok(Action::RequeueNow)
+        }
+        DriverAction::RemoveFinalizer => {
+            context.remove_finalizer(driver, FINALIZER_DRIVER).await?;
+            Ok(Action::RequeueNow)
+        }
+        DriverAction::AwaitReadable => {
+            let message = "waiting: an object cannot be understood and might use this driver";
+            record(context, driver, Warning, "UnreadableObject", message);
+            Ok(Action::RequeueAfter(UNREADABLE_INTERVAL))
+        }
+        DriverAction::SetConditions(conditions) => {
+            let old = driver.status.as_ref();
+            let old = old.map_or(&[][..], |status| &status.conditions);
+            let change = health_change(old, &conditions);
+            let class = class_problem(old, &conditions);
+            let status = LoadBalancerDriverStatus { conditions };
+            context.write_status(driver, &status).await?;
+            if let Some(problem) = class {
+                let reason = reasons::SERVICE_CLASS_TAKEN;
+                record(context, driver, Warning, reason, &problem);
+            }
+            match change {
+                Some(HealthChange::Failed(problem)) => {
+                    record(context, driver, Warning, "DriverUnhealthy", &problem);
+                }
+                Some(HealthChange::Recovered) => {
+                    let message = "the driver responds again; what failed is repeated";
+                    record(context, driver, Normal, "DriverRecovered", message);
+                }
+                None => {}
+            }
+            Ok(Action::RequeueNow)
+        }
+        DriverAction::AwaitUsers(message) => {
+            record(context, driver, Warning, reasons::DRIVER_IN_USE, &message);
+            Ok(Action::RequeueAfter(IN_USE_INTERVAL))
+        }
+    }
+}
+
+fn observe(context: &Context, key: &ObjectKey) -> Option<DriverState> {
+    let health = match context.driver_health.get(key) {
+        Some(health) => KnownHealth::Known(health),
+        None if context.options.driver_health_period.is_some() || context.options.dry_run => {
+            KnownHealth::Pending
+        }
+        None => KnownHealth::NeverAsked,
+    };
+    let index = context.index();
+    let driver = index.find::<LoadBalancerDriver>(key)?;
+    let class_taken_by = driver.spec.service_class.as_ref().and_then(|class| {
+        let drivers = index.drivers_of_class(&class.name, &key.namespace);
+        let other = ObjectKey::of(&**claimant(&drivers)?);
+        (other != *key).then_some(other)
+    });
+    Some(DriverState {
+        driver,
+        class_taken_by,
+        driver_use: index.use_of_driver(key),
+        health,
+        now: context.now(),
+    })
+}
+
+fn record(
+    context: &Context,
+    driver: &LoadBalancerDriver,
+    event_type: EventType,
+    reason: &str,
+    message: &str,
+) {
+    let regarding = Regarding::object(driver);
+    let recorder = &context.recorder;
+    recorder.record_change(&regarding, event_type, reason, message);
+}

@@ -1,0 +1,173 @@
+//! Acts on what is decided about a load balancer.
+
+use super::decide::{Creation, LoadBalancerAction, LoadBalancerState, Observations, decide};
+use super::{ManagedLoadBalancer, waiting};
+use crate::api::names::FINALIZER_LOAD_BALANCER;
+use crate::api::{ObjectExt, TargetLoadBalancerStatus, reasons};
+use crate::cluster::{EventType, Regarding};
+use crate::index::{Lookup, RequestKey};
+use crate::runtime::driver_protection::protect;
+use crate::runtime::operation::Operand;
+use crate::runtime::periodic::period;
+use crate::runtime::{Action, Context, Error};
+use kube::Resource;
+use std::time::Duration;
+
+/// How often a load balancer that is being deleted checks whether all records can be parsed.
+const UNREADABLE_INTERVAL: Duration = Duration::from_secs(10);
+
+pub(crate) async fn reconcile<L: ManagedLoadBalancer>(
+    context: &Context,
+    lb: &L,
+) -> Result<Action, Error> {
+    let key = lb.key();
+    let period = period(
+        lb.ensure_policy().as_ref(),
+        context.options.min_ensure_period,
+    );
+    let (now, status) = (context.now(), lb.status());
+    let retry_in = status.retry_after.as_deref().and_then(|stored| {
+        let (times, conditions) = (&context.retry_times, &status.conditions);
+        times.remaining(&key, stored, conditions, now)
+    });
+    let observations = {
+        let index = context.index();
+        Observations {
+            driver: index.get(&lb.driver().1),
+            records: index.records.count_of_load_balancer(&key),
+            first_record: index.records.first_of_load_balancer(&key).cloned(),
+            unreadable_records: index.records.has_unreadable(),
+            due: context.periods.due(&key, period),
+            retry_in,
+            now,
+            dry_run: context.options.dry_run,
+        }
+    };
+    let mut state = lb.state(observations);
+    if context.queue.is_backoff_ended(&key) {
+        state.retry_wait = None;
+    }
+    let mut action = decide(&state);
+    if context.options.dry_run && action == LoadBalancerAction::MarkCreating {
+        state.creation = Creation::Begun;
+        action = decide(&state);
+    }
+    let reconciler = Reconciler {
+        context,
+        lb,
+        regarding: Regarding::part(lb.object(), lb.part()),
+        status,
+        key,
+        period,
+        state,
+    };
+    reconciler.perform(action).await
+}
+
+pub(super) struct Reconciler<'a, L> {
+    pub(super) context: &'a Context,
+    pub(super) lb: &'a L,
+    pub(super) regarding: Regarding,
+    pub(super) status: TargetLoadBalancerStatus,
+    pub(super) key: RequestKey,
+    pub(super) period: Option<Duration>,
+    pub(super) state: LoadBalancerState,
+}
+
+impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
+    async fn perform(&self, action: LoadBalancerAction) -> Result<Action, Error> {
+        let (context, lb) = (self.context, self.lb);
+        match (action, &self.state.observations.driver) {
+            (LoadBalancerAction::AwaitChange, _) => {
+                context.end_wait(&self.key, &self.regarding);
+                if lb.object().is_deleting() {
+                    return Ok(Action::AwaitChange);
+                }
+                Ok(self.state.observations.due.action())
+            }
+            (LoadBalancerAction::Wait(wait), _) => Ok(Action::RequeueAfter(wait)),
+            (LoadBalancerAction::AddFinalizer, _) => {
+                context
+                    .add_finalizer(lb.object(), FINALIZER_LOAD_BALANCER)
+                    .await?;
+                Ok(Action::RequeueNow)
+            }
+            (LoadBalancerAction::MarkCreating, _) => {
+                let status = self.with_condition(lb.initial_status(), self.creating());
+                lb.write_status(context, status).await?;
+                Ok(Action::RequeueNow)
+            }
+            (LoadBalancerAction::MarkDeleting, _) => {
+                let mut status = lb.status();
+                status.deletion_timestamp = Some(format!("{:.0}", self.state.observations.now));
+                lb.write_status(context, status).await?;
+                Ok(Action::RequeueNow)
+            }
+            (LoadBalancerAction::AwaitRecords, _) => {
+                let Observations {
+                    records,
+                    first_record,
+                    ..
+                } = &self.state.observations;
+                let wait = waiting::records_remaining(*records, first_record.as_ref());
+                self.wait(&wait).await
+            }
+            (LoadBalancerAction::AwaitDriver, _) => {
+                let (field, driver) = lb.driver();
+                self.wait(&waiting::driver_unreadable(&field, &driver))
+                    .await
+            }
+            (LoadBalancerAction::AwaitUnreadable, _) => {
+                let action = self.wait(&waiting::unreadable_record()).await?;
+                Ok(action.at_most(UNREADABLE_INTERVAL))
+            }
+            (LoadBalancerAction::ReportDriverMissing, _) => {
+                self.report_driver(reasons::DRIVER_NOT_FOUND, "not found")
+                    .await
+            }
+            (LoadBalancerAction::ProtectDriver, _) => {
+                protect(context, &lb.driver().1).await?;
+                Ok(Action::RequeueNow)
+            }
+            (LoadBalancerAction::ReportDriverDeleting, _) => {
+                let problem = "is being deleted, and nothing new is created with it";
+                self.report_driver(reasons::DRIVER_DELETING, problem).await
+            }
+            (LoadBalancerAction::Remove, _) => {
+                lb.remove(context).await?;
+                Ok(Action::AwaitChange)
+            }
+            (LoadBalancerAction::Create(request), Lookup::Found(driver)) => {
+                self.create(driver, request).await
+            }
+            (LoadBalancerAction::Ensure(request), Lookup::Found(driver)) => {
+                self.ensure(driver, request).await
+            }
+            (LoadBalancerAction::FinishCreating(request), Lookup::Found(driver)) => {
+                self.finish_creating(driver, request).await
+            }
+            (LoadBalancerAction::Delete(request), Lookup::Found(driver)) => {
+                self.delete(driver, request).await
+            }
+            // No call is decided on without a driver.
+            (_, Lookup::Missing | Lookup::Unreadable) => Ok(Action::AwaitChange),
+        }
+    }
+
+    pub(super) fn operand(&self) -> Operand<'_> {
+        Operand {
+            key: Some(&self.key),
+            regarding: &self.regarding,
+            conditions: &self.status.conditions,
+        }
+    }
+
+    pub(super) fn generation(&self) -> Option<i64> {
+        self.lb.object().meta().generation
+    }
+
+    pub(super) fn record(&self, event_type: EventType, reason: &str, message: &str) {
+        let recorder = &self.context.recorder;
+        recorder.record_change(&self.regarding, event_type, reason, message);
+    }
+}

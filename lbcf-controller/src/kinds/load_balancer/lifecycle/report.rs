@@ -1,0 +1,175 @@
+//! What a load balancer's status and events say while it waits, and after a call.
+
+use super::ManagedLoadBalancer;
+use super::decide::{Creation, LoadBalancerPhase};
+use super::reconcile::Reconciler;
+use crate::api::{
+    Condition, ConditionStatus, Conditions, StringMap, TargetLoadBalancerStatus, condition_types,
+    reasons,
+};
+use crate::cluster::{Wait, WaitEvent};
+use crate::runtime::{Action, Error, OperationFailure};
+use jiff::Timestamp;
+use std::time::Duration;
+
+impl<L: ManagedLoadBalancer> Reconciler<'_, L> {
+    /// Reports why the load balancer waits. The driver's removal, and a new one, enqueue it.
+    pub(super) async fn report_driver(
+        &self,
+        reason: &'static str,
+        problem: &str,
+    ) -> Result<Action, Error> {
+        let (field, driver) = self.lb.driver();
+        let message = format!("{field}: LoadBalancerDriver {driver} {problem}");
+        let wait = Wait::new(reason, message, WaitEvent::Problem);
+        self.context.waits.begin(&self.key, reason, None);
+        self.write_wait(&wait).await?;
+        Ok(self.wait_event(&wait))
+    }
+
+    /// Reports a wait that has lasted for a moment, as most do not. The condition is written again
+    /// at most once in the status interval, because the message may have a count.
+    pub(super) async fn wait(&self, wait: &Wait) -> Result<Action, Error> {
+        let context = self.context;
+        let lasted = context.waits.begin(&self.key, wait.reason, None).lasted;
+        let delay = context.options.status_interval;
+        if lasted < delay {
+            return Ok(Action::RequeueAfter(delay - lasted));
+        }
+        let status = self.with_wait(wait);
+        if status != self.status {
+            if let Some(wait) = context.status_wait(&self.key) {
+                return Ok(Action::RequeueAfter(wait));
+            }
+            context.note_status_write(self.key.clone());
+            self.lb.write_status(context, status).await?;
+        }
+        Ok(self.wait_event(wait))
+    }
+
+    fn wait_event(&self, wait: &Wait) -> Action {
+        let repeat = self.context.recorder.record_wait(&self.regarding, wait);
+        repeat.map_or(Action::AwaitChange, Action::RequeueAfter)
+    }
+
+    /// The condition of a wait. That of one that is being deleted is not `Created`, which stays
+    /// true, because the load balancer still has to be deleted.
+    fn waiting(&self, wait: &Wait) -> Condition {
+        let (type_, is_met) = match (self.state.phase, self.state.creation) {
+            (LoadBalancerPhase::Deleting, _) => (L::DELETION, ConditionStatus::False),
+            (_, Creation::Created) => (L::SYNCED, ConditionStatus::False),
+            (_, Creation::Begun) => (condition_types::CREATED, ConditionStatus::False),
+            (_, Creation::NotBegun) => (condition_types::CREATED, ConditionStatus::Unknown),
+        };
+        Condition {
+            status: is_met,
+            ..wait.condition(type_, self.generation())
+        }
+    }
+
+    pub(super) async fn write_wait(&self, wait: &Wait) -> Result<(), Error> {
+        let status = self.with_wait(wait);
+        self.lb.write_status(self.context, status).await
+    }
+
+    /// Nothing failed last, so that the next call need not wait for the time of a retry.
+    fn with_wait(&self, wait: &Wait) -> TargetLoadBalancerStatus {
+        TargetLoadBalancerStatus {
+            retry_after: None,
+            ..self.with_condition(self.lb.status(), self.waiting(wait))
+        }
+    }
+
+    /// Creating also sets the attributes (b102).
+    pub(super) async fn write_created(&self, identity: StringMap) -> Result<Action, Error> {
+        let created = Condition::met(condition_types::CREATED, self.generation());
+        let mut status = self.synced(self.with_condition(self.lb.status(), created));
+        status.lb_info = identity;
+        self.lb.write_status(self.context, status).await?;
+        Ok(Action::RequeueNow)
+    }
+
+    /// The status of a load balancer that has the attributes of the spec.
+    pub(super) fn synced(&self, status: TargetLoadBalancerStatus) -> TargetLoadBalancerStatus {
+        let synced = Condition::met(L::SYNCED, self.generation());
+        TargetLoadBalancerStatus {
+            last_synced_attributes: Some(self.state.attributes.clone()),
+            retry_after: None,
+            ..self.with_condition(status, synced)
+        }
+    }
+
+    /// b130: a load balancer that is ready stays so while its attributes change.
+    pub(super) async fn write_running(&self, running: Condition) -> Result<(), Error> {
+        let status = self.lb.status();
+        if L::IS_STATUS_DETAILED && !status.conditions.is_true(&running.type_) {
+            let status = self.with_condition(status, running);
+            self.lb.write_status(self.context, status).await?;
+        }
+        Ok(())
+    }
+
+    /// Sets a condition to a failure, and stores when the call is repeated, which binds the next
+    /// process too (u29).
+    pub(super) async fn fail(
+        &self,
+        type_: &str,
+        reason_of_fail: &'static str,
+        failure: OperationFailure,
+    ) -> Result<Action, Error> {
+        let reason = match failure.reason {
+            reasons::OPERATION_FAILED => reason_of_fail,
+            reason => reason,
+        };
+        let failed = self.unmet(type_, reason, &failure.message);
+        let mut status = self.with_condition(self.lb.status(), failed);
+        let error: Error = match failure.retry_delay {
+            _ if !L::IS_STATUS_DETAILED => failure.into(),
+            Some(delay) => {
+                status.retry_after = self.retry_time(delay);
+                failure.into()
+            }
+            None => {
+                let delay = self.context.queue.retry_delay(&self.key);
+                status.retry_after = self.retry_time(delay);
+                Error::BackingOff(failure, delay)
+            }
+        };
+        self.lb.write_status(self.context, status).await?;
+        Err(error)
+    }
+
+    pub(super) fn creating(&self) -> Condition {
+        let message = "the load balancer is being created";
+        self.unmet(condition_types::CREATED, reasons::CREATING, message)
+    }
+
+    pub(super) fn unmet(&self, type_: &str, reason: &str, message: &str) -> Condition {
+        Condition::unmet(type_, reason, message, self.generation())
+    }
+
+    /// When a call that failed is repeated: to the millisecond and rounded up, as the delay could not be
+    /// kept exactly in whole seconds.
+    fn retry_time(&self, delay: Duration) -> Option<String> {
+        let millis = i64::try_from(delay.as_millis()).unwrap_or(i64::MAX);
+        let now = self.context.now().as_millisecond();
+        let at = now.saturating_add(millis).saturating_add(1);
+        let at = Timestamp::from_millisecond(at).ok()?;
+        let stored = format!("{at:.3}");
+        // The wall clock may jump before then (d57).
+        self.context.retry_times.insert(&self.key, &stored, delay);
+        Some(stored)
+    }
+
+    pub(super) fn with_condition(
+        &self,
+        status: TargetLoadBalancerStatus,
+        condition: Condition,
+    ) -> TargetLoadBalancerStatus {
+        let conditions = status.conditions.with(condition, self.context.now());
+        TargetLoadBalancerStatus {
+            conditions,
+            ..status
+        }
+    }
+}

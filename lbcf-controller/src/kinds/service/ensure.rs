@@ -1,0 +1,231 @@
+//! The writes until a Service has its load balancers (d72 to d74). No I/O, no clock.
+
+use super::decide::{
+    Goal, ServiceAction, ServicePlan, ServiceState, name_of, owned_groups, owned_lbs,
+};
+use super::desired::{DesiredObjects, desired};
+use super::ingress;
+use crate::api::{
+    BackendGroup, Condition, ConditionStatus, Conditions, IngressKeys, LoadBalancer,
+    LoadBalancerDriver, ObjectExt, condition_types, reasons,
+};
+use crate::index::{ServiceLoadBalancer, service_of};
+use kube::api::ObjectMeta;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Finalizer first, load balancers before groups, and what is made before what is deleted.
+pub(super) fn ensure(
+    state: &ServiceState,
+    part: &ServiceLoadBalancer,
+    driver: &LoadBalancerDriver,
+) -> ServicePlan {
+    let mut plan = ServicePlan {
+        goal: Goal::Ensured,
+        ..ServicePlan::default()
+    };
+    let desired = match desired(&state.service, part, driver) {
+        Ok(desired) => desired,
+        Err(problem) => {
+            plan.problems.push(problem);
+            return plan;
+        }
+    };
+    plan.problems.clone_from(&desired.problems);
+    let is_marked = part.has_finalizer() && part.marked_class().is_some();
+    if !is_marked {
+        if !desired.load_balancers.is_empty() {
+            plan.actions.push(ServiceAction::Mark);
+        }
+        return plan;
+    }
+    load_balancers(state, &desired, &mut plan);
+    groups(state, &desired, &mut plan);
+    remove_others(state, part, &desired, &mut plan);
+    let class = driver.spec.service_class.as_ref();
+    let keys = class.and_then(|class| class.ingress.as_ref());
+    show(state, part, &desired, keys, &mut plan);
+    plan
+}
+
+fn load_balancers(state: &ServiceState, desired: &DesiredObjects, plan: &mut ServicePlan) {
+    for new in &desired.load_balancers {
+        let name = name_of(&new.metadata);
+        let Some(old) = state.load_balancers.get(name) else {
+            let create = ServiceAction::CreateLoadBalancer(new.clone());
+            plan.actions.push(create);
+            continue;
+        };
+        if old.is_deleting() {
+            continue; // Another one is made when it is gone.
+        }
+        match adopted(&old.metadata, &new.metadata) {
+            Ok(metadata) => {
+                let mut changed = LoadBalancer {
+                    metadata,
+                    ..LoadBalancer::clone(old)
+                };
+                // Its driver and identity cannot change.
+                changed.spec.attributes = new.spec.attributes.clone();
+                changed.spec.scope.clone_from(&new.spec.scope);
+                changed
+                    .spec
+                    .ensure_policy
+                    .clone_from(&new.spec.ensure_policy);
+                if changed != **old {
+                    let update = ServiceAction::UpdateLoadBalancer(Arc::clone(old), changed);
+                    plan.actions.push(update);
+                }
+            }
+            Err(problem) => plan
+                .problems
+                .push(format!("LoadBalancer {name}: {problem}")),
+        }
+    }
+}
+
+/// Groups are made when their load balancers exist, as admission requires.
+fn groups(state: &ServiceState, desired: &DesiredObjects, plan: &mut ServicePlan) {
+    for new in &desired.groups {
+        let name = name_of(&new.metadata);
+        let mut lbs = new.spec.load_balancer_names();
+        if !lbs.all(|lb| {
+            state
+                .load_balancers
+                .get(lb)
+                .is_some_and(|lb| !lb.is_deleting())
+        }) {
+            continue;
+        }
+        let Some(old) = state.groups.get(name) else {
+            plan.actions.push(ServiceAction::CreateGroup(new.clone()));
+            continue;
+        };
+        if old.is_deleting() {
+            continue;
+        }
+        match adopted(&old.metadata, &new.metadata) {
+            Ok(metadata) => {
+                let changed = BackendGroup {
+                    metadata,
+                    spec: new.spec.clone(),
+                    status: old.status.clone(),
+                };
+                if changed != **old {
+                    let update = ServiceAction::UpdateGroup(Arc::clone(old), changed);
+                    plan.actions.push(update);
+                }
+            }
+            Err(problem) => plan
+                .problems
+                .push(format!("BackendGroup {name}: {problem}")),
+        }
+    }
+}
+
+/// The metadata of an object with its owner, which a user may have removed.
+fn adopted(old: &ObjectMeta, new: &ObjectMeta) -> Result<ObjectMeta, String> {
+    let mut owners = old.owner_references.iter().flatten();
+    let mut metadata = old.clone();
+    match owners.find(|owner| owner.controller == Some(true)) {
+        None => {
+            let owners = metadata.owner_references.get_or_insert_default();
+            owners.extend(new.owner_references.iter().flatten().cloned());
+        }
+        Some(owner) => {
+            let owned_by = |meta| service_of(meta).map(|(key, uid)| (key, uid.to_owned()));
+            if owned_by(old) != owned_by(new) {
+                return Err(format!(
+                    "the name is taken: its controller is {} {}",
+                    owner.kind, owner.name
+                ));
+            }
+        }
+    }
+    Ok(metadata)
+}
+
+/// What belongs to ports that the Service does not have any more.
+fn remove_others(
+    state: &ServiceState,
+    part: &ServiceLoadBalancer,
+    desired: &DesiredObjects,
+    plan: &mut ServicePlan,
+) {
+    let names: BTreeSet<&str> = desired
+        .groups
+        .iter()
+        .map(|it| name_of(&it.metadata))
+        .collect();
+    for group in owned_groups(state, part).filter(|it| !names.contains(name_of(&it.metadata))) {
+        if !group.is_deleting() {
+            plan.actions
+                .push(ServiceAction::DeleteGroup(Arc::clone(group)));
+        }
+    }
+    let lbs = desired.load_balancers.iter();
+    let names: BTreeSet<&str> = lbs.map(|it| name_of(&it.metadata)).collect();
+    for lb in owned_lbs(state, part).filter(|it| !names.contains(name_of(&it.metadata))) {
+        // Its records are deregistered by the groups that use it.
+        let name = name_of(&lb.metadata);
+        let is_used = owned_groups(state, part)
+            .any(|group| group.spec.load_balancer_names().any(|lb| lb == name));
+        if !lb.is_deleting() && !is_used {
+            plan.actions
+                .push(ServiceAction::DeleteLoadBalancer(Arc::clone(lb)));
+        }
+    }
+}
+
+fn show(
+    state: &ServiceState,
+    part: &ServiceLoadBalancer,
+    desired: &DesiredObjects,
+    keys: Option<&IngressKeys>,
+    plan: &mut ServicePlan,
+) {
+    let mut ingress = Vec::new();
+    plan.is_complete = plan.problems.is_empty();
+    for lb in &desired.load_balancers {
+        let name = name_of(&lb.metadata);
+        let ports = desired.ports.get(name).map_or(&[][..], Vec::as_slice);
+        let Some(lb) = state.load_balancers.get(name) else {
+            plan.is_complete = false;
+            continue;
+        };
+        if let Err(problem) = ingress::add(&mut ingress, lb, keys, ports) {
+            plan.problems.push(problem);
+        }
+        plan.is_complete &= is_synced(lb);
+        plan.problems.extend(failures(lb));
+    }
+    plan.is_complete &= plan.problems.is_empty();
+    if ingress != part.ingress {
+        plan.actions.push(ServiceAction::SetIngress(ingress));
+    }
+}
+
+fn is_synced(lb: &LoadBalancer) -> bool {
+    lb.status.as_ref().is_some_and(|status| {
+        status.conditions.is_true(condition_types::CREATED)
+            && status
+                .conditions
+                .is_true(condition_types::ATTRIBUTES_SYNCED)
+            && status.has_synced(&lb.spec.attributes)
+    })
+}
+
+/// Why a load balancer is not as it should be, if that is more than that it takes its time.
+fn failures(lb: &LoadBalancer) -> Option<String> {
+    let conditions = &lb.status.as_ref()?.conditions;
+    let is_failure = |condition: &&Condition| {
+        let types = [condition_types::CREATED, condition_types::ATTRIBUTES_SYNCED];
+        types.contains(&condition.type_.as_str())
+            && condition.status == ConditionStatus::False
+            && condition.reason != reasons::CREATING
+            && !condition.message.is_empty()
+    };
+    let failure = conditions.iter().find(is_failure)?;
+    let name = name_of(&lb.metadata);
+    Some(format!("LoadBalancer {name}: {}", failure.message))
+}

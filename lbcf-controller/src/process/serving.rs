@@ -1,0 +1,154 @@
+//! The HTTPS server that API servers call, and its certificate.
+//!
+//! The certificate comes from files, or the controller signs it with a CA of its own, keeps both in a
+//! Secret for all replicas, and publishes the CA in the webhook configurations (u47: no key is ever
+//! shipped). Either way it is replaced while the server runs, long before it expires.
+
+mod api_server;
+mod ca_bundle;
+mod certificates;
+mod configuration_watch;
+mod files;
+mod secret;
+mod self_signed_ca;
+mod server_certificate;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use ca_bundle::Configurations;
+pub(crate) use certificates::{NameError, Names};
+
+use crate::api::ObjectKey;
+use api_server::ApiServer;
+use axum::Router;
+use futures::future::{Either, FutureExt as _};
+use hyper_util::service::TowerToHyperService;
+use jiff::Timestamp;
+use kube::Client;
+use lbcf_serving::listener::{Limits, Listener, WhenFull};
+use lbcf_serving::tls::ServerTls;
+use lbcf_serving::watched_file::FileError;
+use self_signed_ca::SelfSignedCa;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+
+/// How often the Secret is read, and with it the webhook configurations: how long they have had a new CA
+/// decides when it may sign, which is not concluded from a watch that may be behind.
+const ROTATION_INTERVAL: Duration = Duration::from_secs(120);
+const FILES_INTERVAL: Duration = Duration::from_secs(30);
+/// How long the shutdown waits for requests.
+const SHUTDOWN: Duration = Duration::from_secs(10);
+/// How long a connection that is to close may go on with its request. API servers wait for 30 s at
+/// most.
+const DRAIN: Duration = Duration::from_secs(35);
+/// How long a connection is kept.
+const LIFETIME: Duration = Duration::from_secs(1200);
+
+/// Where the server's certificate comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum CertificateSource {
+    /// A CA of the controller's own signs it.
+    SelfSignedCa {
+        /// It is the controller's alone: damaged contents are overwritten.
+        secret: ObjectKey,
+        names: Names,
+        configurations: Configurations,
+    },
+    /// PEM files, which are read again when they change.
+    Files {
+        /// The certificate, followed by those that lead to its CA.
+        cert: PathBuf,
+        key: PathBuf,
+    },
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ServingError {
+    #[error(transparent)]
+    Files(#[from] FileError),
+    #[error("setting up TLS: {0}")]
+    Tls(#[from] rustls::Error),
+    #[error("the address of the listener: {0}")]
+    Address(#[from] std::io::Error),
+}
+
+pub(crate) struct Server {
+    client: Client,
+    source: CertificateSource,
+    rotation_interval: Duration,
+    files_interval: Duration,
+}
+
+impl Server {
+    pub(crate) fn new(client: Client, source: CertificateSource) -> Self {
+        Self {
+            client,
+            source,
+            rotation_interval: ROTATION_INTERVAL,
+            files_interval: FILES_INTERVAL,
+        }
+    }
+
+    /// Serves until `stop`, then finishes the requests. Until there is a certificate, connections
+    /// wait. Calls `report` with whether API servers can call the webhooks, or why they cannot: the
+    /// server has a certificate, and the webhook configurations that exist have its CA (d49).
+    ///
+    /// # Errors
+    /// [`ServingError`], when it cannot start. Later failures are logged and tried again, and the
+    /// previous certificate stays in use.
+    pub(crate) async fn run(
+        self,
+        listener: TcpListener,
+        router: Router,
+        stop: impl Future<Output = ()> + Send,
+        report: impl Fn(Result<(), String>) + Send + Sync,
+    ) -> Result<(), ServingError> {
+        let tls = Arc::new(ServerTls::new(None)?);
+        let listener = Listener::try_from(listener)?.tls(Arc::clone(&tls));
+        let rotation = match self.source {
+            CertificateSource::Files { cert, key } => {
+                let files = files::watched(cert, key, Timestamp::now);
+                let (first, files) = files.load().await?;
+                first.serve(&tls);
+                report(Ok(()));
+                let tls = Arc::clone(&tls);
+                Either::Left(files.watch(self.files_interval, move |new| new.serve(&tls)))
+            }
+            CertificateSource::SelfSignedCa {
+                secret,
+                names,
+                configurations,
+            } => {
+                let api = ApiServer(self.client);
+                let ca = SelfSignedCa::new(api, secret, names, configurations, Arc::clone(&tls));
+                Either::Right(ca.run(self.rotation_interval, Timestamp::now, report))
+            }
+        };
+        // One stop ends the wait for a certificate, or the serving.
+        let stop = stop.shared();
+        let serving = async {
+            tokio::select! {
+                () = stop.clone() => return,
+                () = tls.has_certificate() => {}
+            }
+            let service = TowerToHyperService::new(router);
+            let listener = listener.limits(Limits {
+                connections: 512,
+                when_full: WhenFull::CloseOldest,
+                lifetime: Some(LIFETIME),
+                drain: Some(DRAIN),
+                ..Limits::default()
+            });
+            let connections = listener.serve(|_| service.clone(), stop.clone()).await;
+            connections.finish_within(SHUTDOWN).await;
+        };
+        let (rotation, serving) = (pin!(rotation), pin!(serving));
+        // The rotation has no end.
+        futures::future::select(rotation, serving).await;
+        Ok(())
+    }
+}

@@ -1,0 +1,329 @@
+//! What reconciling needs: the index, the clients of the API server and of drivers, and the little
+//! state that is kept in memory.
+
+use crate::api::{LoadBalancerDriver, NamespacedKind, ObjectKey, StringMap};
+use crate::cluster::{
+    EventWriter, FromWatched, Recorder, Regarding, WriteError, WriteLocks, Writer,
+};
+use crate::drivers::{AddressLocks, CallCounts, DriverError, Drivers, HealthResults, one_call};
+use crate::index::{Index, Indexed, Owner, RequestKey, StoreEvent};
+use crate::process::leader::LeaseGuard;
+use crate::process::lock::Mutex;
+use crate::process::metrics::Metrics;
+use crate::process::options::Options;
+use crate::runtime::absences::Absences;
+use crate::runtime::call_delays::CallDelays;
+use crate::runtime::orphans::Orphans;
+use crate::runtime::outcome::Error;
+use crate::runtime::periodic::Periods;
+use crate::runtime::queue::{CallPermit, ConcurrencyKey, ConcurrencyLimits, Queue};
+use crate::runtime::retry_times::RetryTimes;
+use crate::runtime::verdicts::Verdicts;
+use crate::runtime::waits::Waits;
+use jiff::Timestamp;
+use kube::ResourceExt;
+use kube::core::object::HasStatus;
+use lbcf_driver_sdk::webhook::Webhook;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::{Arc, MutexGuard};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// By kind and key: the version of which a write failed.
+type UncertainWrites = HashMap<(&'static str, ObjectKey), u64>;
+
+pub(crate) struct Context {
+    pub(crate) options: Options,
+    pub(crate) client: kube::Client,
+    pub(crate) guard: LeaseGuard,
+    pub(crate) cluster: Writer,
+    pub(crate) drivers: Drivers,
+    pub(crate) call_delays: CallDelays,
+    pub(crate) retry_times: RetryTimes,
+    pub(crate) driver_health: HealthResults,
+    pub(crate) recorder: Recorder,
+    pub(crate) metrics: Metrics,
+    pub(crate) queue: Arc<Queue>,
+    pub(crate) addresses: AddressLocks,
+    pub(crate) periods: Periods,
+    pub(crate) status_locks: WriteLocks,
+    pub(crate) driver_locks: WriteLocks,
+    pub(crate) verdicts: Verdicts,
+    pub(crate) orphans: Orphans,
+    pub(crate) absences: Absences,
+    pub(crate) waits: Waits,
+    index: Mutex<Index>,
+    /// When a status with counts was written last.
+    status_written: Mutex<HashMap<RequestKey, Instant>>,
+    /// Objects whose state is uncertain: a write failed that may have been done all the same, or
+    /// that was decided on an outdated state.
+    uncertain: Mutex<UncertainWrites>,
+}
+
+impl Context {
+    /// A context, and the task that writes the events that it records.
+    pub(crate) fn new(
+        client: kube::Client,
+        options: Options,
+        counts: CallCounts,
+        metrics: Metrics,
+    ) -> (Self, EventWriter) {
+        let (timeout, dry_run) = (options.write_timeout, options.dry_run);
+        let election = options.leader_election.as_ref();
+        let guard = election.map_or_else(LeaseGuard::none, |election| {
+            LeaseGuard::new(election.renew_deadline)
+        });
+        let (recorder, events) =
+            Recorder::new(client.clone(), &options, guard.clone(), metrics.clone());
+        let context = Self {
+            cluster: Writer::new(
+                client.clone(),
+                timeout,
+                dry_run,
+                metrics.clone(),
+                guard.clone(),
+            ),
+            drivers: Drivers::new(&options, counts, metrics.clone(), guard.clone()),
+            call_delays: CallDelays::default(),
+            retry_times: RetryTimes::default(),
+            driver_health: HealthResults::default(),
+            queue: Arc::new(Queue::new(options.backoff)),
+            metrics,
+            client,
+            guard,
+            recorder,
+            addresses: AddressLocks::default(),
+            periods: Periods::new(options.ensure_at_start),
+            status_locks: WriteLocks::default(),
+            driver_locks: WriteLocks::default(),
+            verdicts: Verdicts::default(),
+            orphans: Orphans::default(),
+            absences: Absences::default(),
+            waits: Waits::new(options.wall_clock.clone()),
+            index: Mutex::default(),
+            status_written: Mutex::default(),
+            uncertain: Mutex::default(),
+            options,
+        };
+        (context, events)
+    }
+
+    /// Wall-clock time, for conditions.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.options.wall_clock.now()
+    }
+
+    /// Locks the index. Nothing may be awaited meanwhile.
+    pub(crate) fn index(&self) -> MutexGuard<'_, Index> {
+        self.index.lock()
+    }
+
+    /// Applies an event to the index and enqueues the requests that follow from it.
+    pub(crate) fn apply<K: Indexed>(&self, event: StoreEvent<K>) {
+        let requests = K::apply(&mut self.index(), event);
+        self.queue.add(requests);
+    }
+
+    /// Writes an object's status unless it is so already.
+    pub(crate) async fn write_status<K>(&self, object: &K, new: &K::Status) -> Result<(), Error>
+    where
+        K: Indexed + NamespacedKind + FromWatched + HasStatus<Status: Serialize + PartialEq + Sync>,
+    {
+        if object.status() == Some(new) {
+            return Ok(());
+        }
+        let written = self.cluster.status(object, new).await;
+        self.apply_written(object, written)?;
+        Ok(())
+    }
+
+    pub(crate) async fn add_finalizer<K: Indexed + NamespacedKind + FromWatched>(
+        &self,
+        object: &K,
+        finalizer: &str,
+    ) -> Result<(), Error> {
+        let mut finalizers = object.finalizers().to_vec();
+        finalizers.push(finalizer.to_owned());
+        let written = self.cluster.finalizers(object, &finalizers).await;
+        Ok(self.apply_written(object, written)?)
+    }
+
+    pub(crate) async fn remove_finalizer<K: Indexed + NamespacedKind + FromWatched>(
+        &self,
+        object: &K,
+        finalizer: &str,
+    ) -> Result<(), Error> {
+        let mut finalizers = object.finalizers().to_vec();
+        finalizers.retain(|other| other != finalizer);
+        let written = self.cluster.finalizers(object, &finalizers).await;
+        Ok(self.apply_written(object, written)?)
+    }
+
+    /// Applies the result of a write: the new state, or that the state is uncertain.
+    pub(crate) fn apply_written<K: Indexed>(
+        &self,
+        object: &K,
+        written: Result<K, WriteError>,
+    ) -> Result<(), WriteError> {
+        match written {
+            Ok(written) => self.apply(StoreEvent::Written(written)),
+            Err(error @ (WriteError::DryRun | WriteError::NotLeading(_))) => return Err(error),
+            Err(error) => {
+                let key = (K::KIND, object.key());
+                self.uncertain.lock().insert(key, object.version());
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads an object live if its state is uncertain, as its watch may report it much later.
+    pub(crate) async fn confirm<K: Indexed + NamespacedKind>(
+        &self,
+        key: &ObjectKey,
+    ) -> Result<(), Error> {
+        let uncertain = (K::KIND, key.clone());
+        let version = self.uncertain.lock().get(&uncertain).copied();
+        if let Some(version) = version {
+            self.read::<K>(key, version).await?;
+            self.uncertain.lock().remove(&uncertain);
+        }
+        Ok(())
+    }
+
+    /// Reads an object live and applies its state to the index, for what must not be decided while
+    /// the watch is behind.
+    pub(crate) async fn refresh<K: Indexed + NamespacedKind>(
+        &self,
+        key: &ObjectKey,
+    ) -> Result<(), Error> {
+        let known = self.index().find::<K>(key);
+        self.read::<K>(key, known.map_or(0, |known| known.version()))
+            .await
+    }
+
+    async fn read<K>(&self, key: &ObjectKey, known_version: u64) -> Result<(), Error>
+    where
+        K: Indexed + NamespacedKind,
+    {
+        self.apply(match self.cluster.get::<K>(key).await? {
+            Some(object) => StoreEvent::Read(object),
+            None => StoreEvent::NotFound(key.clone(), known_version),
+        });
+        Ok(())
+    }
+
+    /// Calls a driver for something that is not a request with a slot of the driver, when the
+    /// driver has a free slot (see [`ConcurrencyKey`]).
+    pub(crate) async fn call_outside_queue<W: Webhook>(
+        &self,
+        driver: &LoadBalancerDriver,
+        request: &W::Request,
+    ) -> Result<W::Response, DriverError> {
+        let _permit = self.call_permit(driver).await;
+        self.drivers.call::<W>(driver, request).await
+    }
+
+    /// Like [`Context::call_outside_queue`], for admission, which every replica serves.
+    pub(crate) async fn call_for_admission<W: Webhook>(
+        &self,
+        driver: &LoadBalancerDriver,
+        request: &W::Request,
+    ) -> Result<W::Response, DriverError> {
+        let _permit = self.call_permit(driver).await;
+        self.drivers.call_as_any_replica::<W>(driver, request).await
+    }
+
+    async fn call_permit(&self, driver: &LoadBalancerDriver) -> CallPermit<'_> {
+        let key = ConcurrencyKey::Driver(ObjectKey::of(driver));
+        self.queue.permit(key, self.options.calls_per_driver).await
+    }
+
+    /// The slots of a call about a load balancer (u38, b159). A driver that does not exist may be
+    /// created before the call.
+    pub(crate) fn call_limits(
+        &self,
+        key: ObjectKey,
+        driver: Option<&LoadBalancerDriver>,
+        load_balancer: &StringMap,
+    ) -> ConcurrencyLimits {
+        let mut limits = Vec::new();
+        let shared =
+            driver.and_then(|driver| one_call::shared_fields(driver.annotations(), load_balancer));
+        if let Some(shared) = shared {
+            limits.push((ConcurrencyKey::LoadBalancers(key.clone(), shared), 1));
+        }
+        limits.push((ConcurrencyKey::Driver(key), self.options.calls_per_driver));
+        limits
+    }
+
+    /// Waits for the slots of a call about a load balancer that is not a request's.
+    pub(crate) async fn call_permits(
+        &self,
+        driver: &LoadBalancerDriver,
+        load_balancer: &StringMap,
+    ) -> Vec<CallPermit<'_>> {
+        let key = ObjectKey::of(driver);
+        let mut permits = Vec::new();
+        for (key, limit) in self.call_limits(key, Some(driver), load_balancer) {
+            permits.push(self.queue.permit(key, limit).await);
+        }
+        permits
+    }
+
+    /// Removes what is kept in memory of an object that no longer exists.
+    pub(crate) fn remove(&self, key: &RequestKey) {
+        if !matches!(key, RequestKey::BindLoadBalancer(_)) {
+            self.uncertain
+                .lock()
+                .remove(&(key.kind(), key.object().clone()));
+            self.recorder.remove(key);
+        }
+        self.periods.remove(key);
+        self.waits.end(key);
+        self.call_delays.remove(key);
+        self.retry_times.remove(key);
+        match key {
+            RequestKey::Record(record) => self.orphans.remove(record),
+            RequestKey::Driver(driver) => {
+                self.drivers.retain(|other| other != driver);
+                self.driver_locks.remove(driver);
+            }
+            RequestKey::DriverHealth(driver) => self.driver_health.remove(driver),
+            RequestKey::Group(group) => {
+                let owner = Owner::Group(group.clone());
+                self.verdicts.remove(&owner);
+                self.absences.remove(&owner);
+            }
+            RequestKey::Bind(bind) => {
+                let owner = Owner::Bind(bind.clone());
+                self.verdicts.remove(&owner);
+                self.absences.remove(&owner);
+                self.status_locks.remove(bind);
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends an object's wait: the next one is reported by an event, also if it is for the same.
+    pub(crate) fn end_wait(&self, key: &RequestKey, regarding: &Regarding) {
+        if self.waits.end(key) {
+            self.recorder.end_wait(regarding);
+        }
+    }
+
+    /// How long a status with counts cannot be written yet.
+    pub(crate) fn status_wait(&self, key: &RequestKey) -> Option<Duration> {
+        let next = *self.status_written.lock().get(key)? + self.options.status_interval;
+        next.checked_duration_since(Instant::now())
+            .filter(|wait| !wait.is_zero())
+    }
+
+    pub(crate) fn note_status_write(&self, key: RequestKey) {
+        let now = Instant::now();
+        let mut written = self.status_written.lock();
+        written.retain(|_, at| now.duration_since(*at) < self.options.status_interval);
+        written.insert(key, now);
+    }
+}

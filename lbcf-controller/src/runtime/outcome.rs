@@ -1,0 +1,98 @@
+//! How a reconciliation ends.
+
+use crate::cluster::WriteError;
+use std::time::Duration;
+
+/// How soon an object is reconciled again whose state in the index was outdated. Usually a watch
+/// event enqueues it sooner.
+const STALE_DELAY: Duration = Duration::from_millis(200);
+
+/// What follows a reconciliation that did not fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// One step is done; there may be another one.
+    RequeueNow,
+    RequeueAfter(Duration),
+    /// Nothing is left to do until a watch event enqueues the object.
+    AwaitChange,
+}
+
+impl Action {
+    /// The same, or sooner.
+    pub(crate) fn at_most(self, longest: Duration) -> Self {
+        match self.delay() {
+            Some(delay) if delay <= longest => self,
+            _ => Self::RequeueAfter(longest),
+        }
+    }
+
+    pub(crate) const fn delay(self) -> Option<Duration> {
+        match self {
+            Self::RequeueNow => Some(Duration::ZERO),
+            Self::RequeueAfter(delay) => Some(delay),
+            Self::AwaitChange => None,
+        }
+    }
+}
+
+/// Why a reconciliation failed. It is repeated with exponential backoff unless
+/// [`Error::retry_delay`] or [`Error::action`] differs.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    #[error(transparent)]
+    Operation(#[from] OperationFailure),
+    /// An operation failed, and the status says when it is repeated by the backoff.
+    #[error("{0}")]
+    BackingOff(OperationFailure, Duration),
+    #[error("{0} is not, or not yet, the backend that the record was created for")]
+    BackendChanged(String),
+    #[error("the name of a BackendRecord that has to be created is taken; see the object's events")]
+    NameTaken,
+    #[error("the reconciliation panicked or was aborted")]
+    Aborted,
+}
+
+impl Error {
+    /// The delay that the driver asked for or the status announces, which is kept exactly (d22).
+    pub(crate) const fn retry_delay(&self) -> Option<Duration> {
+        match self {
+            Self::Operation(failure) => failure.retry_delay,
+            Self::BackingOff(_, delay) => Some(*delay),
+            _ => None,
+        }
+    }
+
+    /// Whether the driver asked for the delay.
+    pub(crate) const fn has_delay_of_driver(&self) -> bool {
+        matches!(self, Self::Operation(failure) if failure.retry_delay.is_some())
+    }
+
+    /// Whether the object changed since it was read.
+    pub(crate) const fn is_conflict(&self) -> bool {
+        matches!(self, Self::Write(WriteError::Stale))
+    }
+
+    /// What follows instead of a retry, for errors that do not count as failures: the object
+    /// changed since it was read, its namespace is being deleted and with it the object, a dry run got
+    /// to its first write, or the process ends because it lost its lease.
+    pub(crate) const fn action(&self) -> Option<Action> {
+        match self {
+            Self::Write(WriteError::Stale) => Some(Action::RequeueAfter(STALE_DELAY)),
+            Self::Write(
+                WriteError::DryRun | WriteError::NamespaceTerminating | WriteError::NotLeading(_),
+            ) => Some(Action::AwaitChange),
+            _ => None,
+        }
+    }
+}
+
+/// A webhook whose call failed, or that responded with `Fail`.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct OperationFailure {
+    pub reason: &'static str,
+    pub message: String,
+    pub retry_delay: Option<Duration>,
+}
