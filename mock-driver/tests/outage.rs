@@ -99,3 +99,15 @@ async fn asyn_06_a_creation_is_cancelled_after_an_outage() {
         .await;
     assert!(mock.cloud.observe().load_balancers.is_empty());
 }
+
+/// With the clock paused, waiting would be seen as time that went by.
+#[tokio::test(start_paused = true)]
+async fn rtry_06_the_driver_does_not_retry() {
+    let mock = Mock::new();
+    mock.cloud.set_outage(true);
+    let begun = tokio::time::Instant::now();
+    mock.rejected("createLoadBalancer", create("1", order()))
+        .await;
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+    assert_eq!(mock.cloud.calls().get("createLoadBalancer"), 1);
+}

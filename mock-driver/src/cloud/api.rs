@@ -101,7 +101,10 @@ impl Cloud {
         endpoint: &Endpoint,
         attributes: StringMap,
     ) -> Result<(), CloudError<NotFound>> {
-        self.call(|model, _| Ok(model.group_mut(endpoint)?.attributes = attributes))
+        self.call(|model, _| {
+            model.group_mut(endpoint)?.attributes = attributes;
+            Ok(())
+        })
     }
 
     /// Binds a target, or updates weight and parameters of a bound one. Other targets do not
