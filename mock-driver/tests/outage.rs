@@ -4,6 +4,7 @@ use crate::support::{Mock, backend, create, delete, order, pod_address, sample};
 use axum::body::Body;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 async fn fault(mock: &Mock, on: bool) {
     let (status, reply) = mock.post("fault", json!({"on": on})).await;
