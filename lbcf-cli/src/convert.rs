@@ -22,12 +22,12 @@ use std::path::{Path, PathBuf};
 /// is 2.
 #[derive(Debug, Clone, clap::Args)]
 #[command(verbatim_doc_comment)]
+#[command(mut_args = lbcf_serving::flags::variables("LBCF_CONVERT_"))]
 pub(crate) struct ConvertArgs {
     /// File with manifests, folder with such files (.yaml, .yml, .json), or `-` for stdin; repeatable
     #[arg(
         short = 'f',
         long = "filename",
-        env = "LBCF_CONVERT_FILENAME",
         value_name = "FILE",
         value_delimiter = ',',
         required = true
@@ -36,7 +36,7 @@ pub(crate) struct ConvertArgs {
 
     /// Labels for BackendGroups and Binds that select no pods, such as app=web; without them those are
     /// errors
-    #[arg(long, env = "LBCF_CONVERT_POD_SELECTOR", value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS")]
     pod_selector: Option<PodSelector>,
 }
 

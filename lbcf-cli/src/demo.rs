@@ -5,10 +5,13 @@
 //! kubectl would. Whether a step has passed is read from the cloud, not from the controller. Meanwhile clients send
 //! requests through the load balancer to the pods, and the tour fails if one of them does.
 
+mod args;
 mod cloud_view;
 mod environment;
+mod examples;
 mod kubectl;
 mod load;
+mod maps;
 mod printer;
 mod profile;
 mod report;
@@ -17,122 +20,15 @@ mod steps;
 mod tour;
 
 pub use crate::local_stack::StackError;
+pub use args::{DemoArgs, DemoError, Output};
 pub use load::TrafficReport;
-pub use profile::FixtureProblem;
+pub use profile::fixture::FixtureProblem;
 pub use report::{Report, StepReport};
 
-use clap::ValueEnum;
 use environment::DemoEnvironment;
-use lbcf_conformance::observer::ObserverError;
-use lbcf_conformance::transport::TransportError;
 use lbcf_serving::signals::Signals;
-use mock_driver::TrafficOptions;
-use mock_driver::cli::Profile;
 use printer::Printer;
 use std::io::Write;
-use std::path::PathBuf;
-use std::time::Duration;
-
-/// Show a load balancer from creation to deletion: cluster, cloud and controller in one process.
-#[derive(Debug, Clone, clap::Args)]
-pub struct DemoArgs {
-    /// Exit after the tour; without this flag everything keeps running for kubectl until Ctrl-C
-    #[arg(long, env = "LBCF_DEMO_ONCE")]
-    pub once: bool,
-
-    /// Format of the results on standard output
-    #[arg(
-        long,
-        env = "LBCF_DEMO_OUTPUT",
-        value_name = "FORMAT",
-        default_value = "text"
-    )]
-    pub output: Output,
-
-    /// Initial number of pods
-    #[arg(long, env = "LBCF_DEMO_PODS", value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub pods: u16,
-
-    /// Write the kubeconfig to this file [default: a temporary file]
-    #[arg(long, env = "LBCF_DEMO_KUBECONFIG", value_name = "PATH")]
-    pub kubeconfig: Option<PathBuf>,
-
-    /// Kind of the mock's cloud; with azure no requests are sent, as its load balancers do not forward
-    #[arg(
-        long,
-        env = "LBCF_DEMO_PROFILE",
-        value_name = "PROFILE",
-        default_value = "clb",
-        conflicts_with = "driver_url"
-    )]
-    pub profile: Profile,
-
-    /// Use this driver instead of the mock; steps that need the mock are skipped
-    #[arg(long, env = "LBCF_DEMO_DRIVER_URL", value_name = "URL")]
-    pub driver_url: Option<String>,
-
-    /// Fixture of that driver for `lbcf conformance`, with its fields and its observer [default: what the driver serves]
-    #[arg(
-        long,
-        env = "LBCF_DEMO_FIXTURE",
-        value_name = "FILE",
-        requires = "driver_url"
-    )]
-    pub fixture: Option<PathBuf>,
-
-    /// Time that requests on a deregistered pod may take; with 0s they are broken off, and the tour fails
-    #[arg(long, env = "LBCF_DEMO_DRAIN_TIME", value_name = "DURATION", default_value = "5s", value_parser = lbcf_serving::duration::parse_up_to_a_day)]
-    pub drain_time: Duration,
-}
-
-impl Default for DemoArgs {
-    fn default() -> Self {
-        Self {
-            once: false,
-            output: Output::Text,
-            pods: 3,
-            kubeconfig: None,
-            profile: Profile::Clb,
-            driver_url: None,
-            fixture: None,
-            drain_time: TrafficOptions::default().drain_time,
-        }
-    }
-}
-
-/// The format of the results on standard output.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum Output {
-    /// Text, printed while the tour runs
-    #[default]
-    Text,
-    /// One JSON document after the tour
-    Json,
-}
-
-/// Why the demo could not run.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum DemoError {
-    /// The cluster or the controller did not start.
-    #[error(transparent)]
-    Stack(#[from] StackError),
-    /// The mock driver did not start.
-    #[error("starting the mock driver: {0}")]
-    Driver(#[source] mock_driver::MockError),
-    /// The fixture of another driver is not valid, or lacks a field.
-    #[error("the fixture {0}")]
-    Fixture(#[from] FixtureProblem),
-    /// The URL of the driver, or of its observer, is not valid.
-    #[error(transparent)]
-    Url(#[from] TransportError),
-    /// The observer of another driver does not work.
-    #[error(transparent)]
-    Observer(#[from] ObserverError),
-    /// Standard output or signal handling failed.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-}
 
 /// Runs the demo and prints it.
 ///
@@ -168,7 +64,7 @@ async fn show(
     args: &DemoArgs,
     signals: &mut Signals,
 ) -> Result<Report, DemoError> {
-    printer.header(environment)?;
+    printer.header(&environment.introduction(), environment.kubeconfig())?;
     let report = tokio::select! {
         report = tour::run(environment, printer, args.pods) => report?,
         _ = signals.next() => {

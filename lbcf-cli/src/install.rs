@@ -22,18 +22,18 @@ const MAX_IMAGE: usize = 512;
 
 /// Print the CRDs, the webhook configurations and the controller, for `kubectl apply -f -`
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_args = lbcf_serving::flags::variables("LBCF_INSTALL_"))]
 pub(crate) struct InstallArgs {
     /// Namespace of the controller, which has to exist; drivers for all namespaces are in kube-system anyway
     #[arg(
         long,
-        env = "LBCF_INSTALL_NAMESPACE",
         value_name = "NAMESPACE",
         default_value = NAMESPACE
     )]
     namespace: Namespace,
 
     /// Image with the binary lbcf-controller, such as registry.example/lbcf-controller:0.1.0
-    #[arg(long, env = "LBCF_INSTALL_IMAGE", value_name = "IMAGE", default_value = IMAGE)]
+    #[arg(long, value_name = "IMAGE", default_value = IMAGE)]
     image: Image,
 }
 

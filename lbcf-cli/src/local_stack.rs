@@ -1,17 +1,16 @@
 //! A cluster with LBCF's controller in this process, for `lbcf demo` and `lbcf dev`.
 
 mod controller;
-mod kubeconfig;
 
 use crate::manifests::{apply_admission, apply_crds};
 use controller::start_controller;
 use kube::Client;
-use kubeconfig::KubeconfigFile;
 use lbcf_controller::{CallCounts, Options};
 use local_cluster::{LocalCluster, LocalClusterOptions, ServerHandle};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
 /// Why the local cluster or the controller did not start.
@@ -40,7 +39,9 @@ pub enum StackError {
 pub(crate) struct LocalStack {
     cluster: LocalCluster,
     server: ServerHandle,
-    kubeconfig: KubeconfigFile,
+    kubeconfig: PathBuf,
+    /// Removed with the kubeconfig at the end, unless the user chose its path.
+    _folder: Option<TempDir>,
     controller: Option<JoinHandle<()>>,
     counts: CallCounts,
 }
@@ -63,7 +64,23 @@ impl LocalStack {
         let cluster = cluster.map_err(StackError::Cluster)?;
         let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let server = cluster.serve(any_port).await.map_err(StackError::Cluster)?;
-        let kubeconfig = KubeconfigFile::write(kubeconfig, &server)?;
+        let (kubeconfig, folder) = match kubeconfig {
+            Some(path) => (path.to_owned(), None),
+            None => {
+                let folder = tempfile::Builder::new().prefix("lbcf-").tempdir();
+                let folder = folder.map_err(|source| StackError::Write {
+                    path: std::env::temp_dir(),
+                    source,
+                })?;
+                (folder.path().join("kubeconfig"), Some(folder))
+            }
+        };
+        server
+            .write_kubeconfig(&kubeconfig)
+            .map_err(|error| match error {
+                local_cluster::Error::File { path, source } => StackError::Write { path, source },
+                error => StackError::Cluster(error),
+            })?;
         let client = cluster.client_as("lbcf");
         apply_crds(&client).await.map_err(StackError::Prepare)?;
         apply_admission(&client)
@@ -73,14 +90,14 @@ impl LocalStack {
             cluster,
             server,
             kubeconfig,
+            _folder: folder,
             controller: None,
             counts: CallCounts::default(),
         })
     }
 
-    /// Where the kubeconfig is.
     pub(crate) fn kubeconfig(&self) -> &Path {
-        self.kubeconfig.path()
+        &self.kubeconfig
     }
 
     pub(crate) fn url(&self) -> String {
@@ -123,7 +140,7 @@ impl LocalStack {
     }
 }
 
-/// Whether pods can have addresses of their own on this machine: on macOS each needs an alias.
+/// Pods can have addresses of their own on this machine: on macOS each needs an alias.
 pub(crate) fn has_loopback_addresses() -> bool {
     std::net::UdpSocket::bind((Ipv4Addr::new(127, 0, 0, 2), 0)).is_ok()
 }

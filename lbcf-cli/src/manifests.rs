@@ -22,15 +22,29 @@ pub(crate) fn resource<K: Resource<DynamicType = ()>>() -> ApiResource {
     ApiResource::erase::<K>(&())
 }
 
+/// Why an object was not applied.
+#[derive(Debug)]
+pub(crate) struct NotApplied {
+    pub(crate) problem: String,
+    /// The reason may pass without a change of the object: a driver or a namespace that is missing so far.
+    pub(crate) may_pass: bool,
+}
+
 /// Applies an object of any kind that the cluster has.
 ///
 /// # Errors
 /// What the cluster does not accept.
-pub(crate) async fn apply_any(client: &Client, object: &DynamicObject) -> Result<(), String> {
+pub(crate) async fn apply_any(client: &Client, object: &DynamicObject) -> Result<(), NotApplied> {
     let types = object.types.clone().unwrap_or_default();
-    let kind = GroupVersionKind::try_from(&types).map_err(|error| error.to_string())?;
+    let kind = GroupVersionKind::try_from(&types).map_err(|error| NotApplied {
+        problem: error.to_string(),
+        may_pass: false,
+    })?;
     let found = pinned_kind(client, &kind).await;
-    let (resource, capabilities) = found.map_err(|error| format!("{}: {error}", types.kind))?;
+    let (resource, capabilities) = found.map_err(|error| NotApplied {
+        problem: format!("{}: {error}", types.kind),
+        may_pass: true,
+    })?;
     let api = match capabilities.scope {
         Scope::Cluster => Api::all_with(client.clone(), &resource),
         Scope::Namespaced => {
@@ -38,11 +52,20 @@ pub(crate) async fn apply_any(client: &Client, object: &DynamicObject) -> Result
             Api::namespaced_with(client.clone(), namespace, &resource)
         }
     };
-    apply(&api, object).await
+    let put = put(&api, object).await;
+    put.map_err(|error| NotApplied {
+        may_pass: may_pass(&error),
+        problem: not_applied(object, &error),
+    })
 }
 
 /// Creates an object, or changes the one that exists.
 pub(crate) async fn apply(api: &Api<DynamicObject>, object: &DynamicObject) -> Result<(), String> {
+    let put = put(api, object).await;
+    put.map_err(|error| not_applied(object, &error))
+}
+
+async fn put(api: &Api<DynamicObject>, object: &DynamicObject) -> kube::Result<()> {
     let name = object.metadata.name.as_deref().unwrap_or_default();
     match api.create(&PostParams::default(), object).await {
         Err(kube::Error::Api(status)) if status.is_already_exists() => api
@@ -51,15 +74,26 @@ pub(crate) async fn apply(api: &Api<DynamicObject>, object: &DynamicObject) -> R
             .map(drop),
         created => created.map(drop),
     }
-    .map_err(|error| {
-        let kind = object.types.as_ref().map_or("", |types| &types.kind);
-        let namespace = object.metadata.namespace.iter();
-        let namespace: String = namespace.flat_map(|it| [it.as_str(), "/"]).collect();
-        format!("{kind} {namespace}{name}: {}", in_words(&error))
-    })
 }
 
-/// What the API server said, without the Status around it, which has the message a second time.
+fn not_applied(object: &DynamicObject, error: &kube::Error) -> String {
+    let kind = object.types.as_ref().map_or("", |types| &types.kind);
+    let namespace = object.metadata.namespace.iter();
+    let namespace: String = namespace.flat_map(|it| [it.as_str(), "/"]).collect();
+    let name = object.metadata.name.as_deref().unwrap_or_default();
+    format!("{kind} {namespace}{name}: {}", in_words(error))
+}
+
+/// True for an object that may be accepted later: admission answers 500 when a driver does not respond,
+/// 403 when it rejects the object.
+fn may_pass(error: &kube::Error) -> bool {
+    match error {
+        kube::Error::Api(status) => matches!(status.code, 404 | 409 | 429) || status.code >= 500,
+        _ => true,
+    }
+}
+
+/// The API server's message, without the Status around it, which has it a second time.
 fn in_words(error: &kube::Error) -> String {
     match error {
         kube::Error::Api(status) => status.message.clone(),

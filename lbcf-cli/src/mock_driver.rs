@@ -9,22 +9,18 @@ use std::sync::Arc;
 
 /// Runs the mock cloud and its driver until Ctrl-C.
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_args = lbcf_serving::flags::variables("LBCF_MOCK_"))]
 pub(crate) struct MockCommandArgs {
     #[command(flatten)]
     driver: DefectiveDriverArgs,
 
     /// Kubeconfig of the cluster that uses this cloud: the page shows what differs between them
-    #[arg(long, env = "LBCF_MOCK_KUBECONFIG", value_name = "PATH")]
+    #[arg(long, value_name = "PATH")]
     kubeconfig: Option<PathBuf>,
 
     /// Name of the LoadBalancerDriver that is this mock, if the cluster has others; only what belongs to it
     /// is compared
-    #[arg(
-        long,
-        env = "LBCF_MOCK_DRIVER_NAME",
-        value_name = "NAME",
-        requires = "kubeconfig"
-    )]
+    #[arg(long, value_name = "NAME", requires = "kubeconfig")]
     driver_name: Option<String>,
 }
 

@@ -19,32 +19,28 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_args = lbcf_serving::flags::variables("LBCF_NEW_"))]
 pub(crate) struct NewArgs {
     /// Name of the project, of its image and of its Service, such as demo-driver
     name: Name,
 
     /// Folder to create; an existing one has to be empty [default: NAME in the current folder]
-    #[arg(long, env = "LBCF_NEW_PATH", value_name = "DIR")]
+    #[arg(long, value_name = "DIR")]
     path: Option<PathBuf>,
 
     /// Use lbcf-driver-sdk from this folder, for example in a checkout [default: the checkout that this program was
     /// built in, else the registry]
-    #[arg(long, env = "LBCF_NEW_SDK_PATH", value_name = "DIR")]
+    #[arg(long, value_name = "DIR")]
     sdk_path: Option<PathBuf>,
 
     /// Port that the driver listens on
     // Lower ports need privileges.
-    #[arg(long, env = "LBCF_NEW_PORT", value_name = "PORT", default_value_t = 8080,
+    #[arg(long, value_name = "PORT", default_value_t = 8080,
         value_parser = RangedU64ValueParser::<u16>::new().range(1024..=65535))]
     port: u16,
 
     /// Namespace of the driver; in kube-system all namespaces may use it, elsewhere only its own
-    #[arg(
-        long,
-        env = "LBCF_NEW_NAMESPACE",
-        value_name = "NAMESPACE",
-        default_value = "kube-system"
-    )]
+    #[arg(long, value_name = "NAMESPACE", default_value = "kube-system")]
     namespace: Namespace,
 }
 
@@ -69,7 +65,7 @@ pub(crate) fn run(args: NewArgs) -> Result<(), Box<dyn Error>> {
     Ok(std::io::stdout().write_all(summary.as_bytes())?)
 }
 
-/// What was created and what to do next.
+/// The files to fill in, and the commands to run next.
 fn summary(project: &Project, folder: &Path) -> String {
     let folder = shell::quote(&folder.display().to_string());
     format!(

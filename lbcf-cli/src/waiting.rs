@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// How long to wait for a condition.
+/// The time to wait for a condition.
 const DEADLINE: Duration = Duration::from_secs(30);
 const PROBE_INTERVAL: Duration = Duration::from_millis(10);
 

@@ -1,4 +1,4 @@
-//! What a cluster declares about its load balancers, for the mock to compare with its cloud (d81).
+//! The load balancers that a cluster declares, for the mock to compare with its cloud.
 //!
 //! One watch for each kind keeps what is declared in memory, so that the page never waits for the
 //! cluster. A watch that fails is started again, and meanwhile its problem is shown instead.
@@ -19,13 +19,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinSet;
 
-/// How long a watch takes, after which it is started again, in seconds.
+/// The duration of a watch, after which it is started again, in seconds.
 const WATCH_SECONDS: u32 = 60;
-/// How long the cluster may be silent: longer than a watch takes that sees no change.
+/// The time that the cluster may be silent: longer than a watch takes that sees no change.
 const SILENCE: Duration = Duration::from_secs(75);
-/// When a watch that failed is started again.
+/// The delay after which a watch that failed is started again.
 const RETRY: Duration = Duration::from_secs(2);
-/// How long connecting to the cluster may take.
+/// The limit of connecting to the cluster.
 const CONNECTING: Duration = Duration::from_secs(10);
 
 /// The load balancers and BackendRecords of a cluster, followed until it is dropped.
@@ -37,7 +37,7 @@ pub struct WatchedCluster {
     _watches: JoinSet<()>,
 }
 
-/// What the objects of a kind declare, with the kind's plural name.
+/// The declarations of the objects of a kind, with the kind's plural name.
 #[derive(Debug)]
 struct Followed<T>(Arc<Mutex<Listed<T>>>, String);
 
@@ -81,7 +81,7 @@ impl ClusterReader for WatchedCluster {
 }
 
 impl<T: Clone + Send + 'static> Followed<T> {
-    /// Follows the kind `K`, of whose objects `declared` tells what they declare.
+    /// Follows the kind `K`, from whose objects `declared` takes what they declare.
     fn start<K>(
         client: &Client,
         driver: &DeclaredBy,

@@ -6,36 +6,22 @@ use std::io::Write;
 
 /// Where the configurations send requests.
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_args = lbcf_serving::flags::variables("LBCF_ADMISSION_"))]
 pub(crate) struct WebhooksArgs {
     /// Name of the controller's Service
-    #[arg(
-        long,
-        env = "LBCF_ADMISSION_SERVICE",
-        value_name = "NAME",
-        default_value = "lbcf-controller"
-    )]
+    #[arg(long, value_name = "NAME", default_value = "lbcf-controller")]
     service: String,
 
     /// Namespace of the Service
-    #[arg(
-        long,
-        env = "LBCF_ADMISSION_NAMESPACE",
-        value_name = "NAMESPACE",
-        default_value = "kube-system"
-    )]
+    #[arg(long, value_name = "NAMESPACE", default_value = "kube-system")]
     namespace: String,
 
     /// Port of the Service
-    #[arg(
-        long,
-        env = "LBCF_ADMISSION_PORT",
-        value_name = "PORT",
-        default_value_t = 443
-    )]
+    #[arg(long, value_name = "PORT", default_value_t = 443)]
     port: u16,
 
     /// URL outside the cluster in place of the Service, such as https://192.0.2.1:8443
-    #[arg(long, env = "LBCF_ADMISSION_URL", value_name = "URL", conflicts_with_all = ["service", "namespace", "port"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["service", "namespace", "port"])]
     url: Option<String>,
 }
 

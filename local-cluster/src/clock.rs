@@ -48,14 +48,6 @@ pub(crate) fn age(timestamp: &str) -> String {
     }
 }
 
-/// From one timestamp to another, printed like an age.
-pub(crate) fn between(start: &str, end: &str) -> String {
-    match (start.parse::<Timestamp>(), end.parse::<Timestamp>()) {
-        (Ok(start), Ok(end)) => human(end.as_second().saturating_sub(start.as_second())),
-        _ => "<unknown>".to_owned(),
-    }
-}
-
 /// A duration in its two largest units, as kubectl prints it.
 pub(crate) fn human(seconds: i64) -> String {
     let pair = |big: i64, big_unit: &str, small: i64, small_unit: &str| {

@@ -6,31 +6,23 @@
 //! store directly, so their writes are neither counted as requests nor reviewed by webhooks, except for
 //! the deletions in `namespaces`, which webhooks review.
 
-mod conditions;
 mod context;
-mod controller_revisions;
-mod daemon_sets;
 mod definitions;
-mod delay_queue;
 mod deployments;
 mod endpoint_slices;
 mod garbage_collector;
-mod int_or_percent;
-mod jobs;
-mod label_index;
-mod multi_map;
+mod indexes;
 mod namespaces;
-mod owner_index;
-mod owner_references;
+mod owners;
 mod pod_lifecycle;
 mod pod_traffic;
 mod pods;
-mod replica_sets;
+mod queues;
 mod run;
 mod scheduling;
-mod stateful_sets;
+mod sets;
+mod status;
 mod template;
-mod throttle;
 mod workloads;
 mod write;
 
@@ -52,10 +44,7 @@ use crate::writer::Cluster;
 pub(crate) fn spawn(cluster: &Arc<Cluster>, options: &LocalClusterOptions, tasks: &TaskTracker) {
     tasks.spawn(run(Arc::clone(cluster), Definitions::default()));
     if options.run_pods {
-        tasks.spawn(run(
-            Arc::clone(cluster),
-            PodLifecycle::new(cluster, options),
-        ));
+        tasks.spawn(run(Arc::clone(cluster), PodLifecycle::new(options)));
     }
     tasks.spawn(run(Arc::clone(cluster), GarbageCollector::default()));
     tasks.spawn(run(Arc::clone(cluster), Namespaces::default()));

@@ -7,6 +7,7 @@ mod containers;
 mod continuation;
 mod discovery;
 mod etag;
+mod eviction;
 #[cfg(any(test, feature = "fuzzing"))]
 #[allow(
     unreachable_pub,
@@ -19,7 +20,6 @@ mod log;
 mod openapi;
 mod patch_result;
 mod path;
-mod pods;
 mod printers;
 mod protobuf;
 mod query;

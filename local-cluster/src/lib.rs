@@ -45,15 +45,15 @@
 //!   server-side apply; `managedFields` of every client's writes, and their conflicts; delete with
 //!   preconditions, finalizers, grace period and propagation policy; delete collection; dry runs; immutable
 //!   fields of pods, services, EndpointSlices, workloads, config maps and secrets. The subresources `status`, `scale`,
-//!   `eviction`, `binding` and `finalize`.
+//!   `eviction` and `finalize`.
 //! * **Custom resources**: all keywords of structural schemas, formats, list types, defaults and
 //!   pruning, CEL rules with transition rules and ratcheting; definitions are validated too.
 //! * **Admission**: mutating and validating webhooks over HTTPS. The address of a webhook behind a service
 //!   is set by [`LocalClusterOptions::service_addresses`] or [`LocalCluster::set_service_address`].
 //! * **Controllers**: a scheduler and a kubelet for all nodes (optional: [`LocalClusterOptions::run_pods`]),
 //!   with readiness gates and the [`annotations`] that make a pod unready or fail, or give it an address; Deployments,
-//!   ReplicaSets, ReplicationControllers, StatefulSets, DaemonSets and Jobs; EndpointSlices; the garbage
-//!   collector, namespaces, CustomResourceDefinitions.
+//!   ReplicaSets, StatefulSets and DaemonSets; EndpointSlices; the garbage collector, namespaces,
+//!   CustomResourceDefinitions.
 //! * **Operation**: in memory, or in a directory that survives the process
 //!   ([`LocalClusterOptions::data_dir`]); over HTTP or HTTPS, optionally with a bearer token
 //!   ([`LocalCluster::serve_with`]); fault injection ([`LocalCluster::faults`]).
@@ -63,10 +63,13 @@
 //! * **Containers**: pods run none, but may answer HTTP ([`LocalClusterOptions::pod_traffic`]), so their logs are empty, and exec, attach, port-forward, proxies,
 //!   `resize` and `ephemeralcontainers` return an error. Pods use neither volumes nor the resources of nodes.
 //!   Service account tokens are not issued.
-//! * **Stored without a controller**: CronJobs, autoscalers, Ingresses, network policies, disruption
+//! * **Stored without a controller**: Jobs, CronJobs, ReplicationControllers, autoscalers, Ingresses, network policies, disruption
 //!   budgets (no eviction is rejected), quotas and limits, volumes and storage, RBAC, priorities, devices,
 //!   certificates, admission policies (with a warning), APIServices. There are no `core/v1` Endpoints, no
-//!   default service accounts, and no events of workloads.
+//!   default service accounts, and no events of workloads. `kubectl get` shows few columns of these kinds.
+//! * **Workloads**: StatefulSets and DaemonSets keep no ControllerRevisions, so `kubectl rollout undo` works for
+//!   Deployments only, which are not scaled in proportion during a rollout. Containers that fail do not run again. Clients
+//!   cannot bind pods.
 //! * **Without admission**: what the cluster's own controllers write, such as the pods of a Deployment, is
 //!   sent to no webhook.
 //! * **404**: all alpha and beta APIs.
@@ -75,7 +78,7 @@
 //!   are JSON, YAML or, for reviews, protobuf. `/openapi/v2` has no types.
 //! * **Webhooks**: match conditions and conversion webhooks (both rejected), reviews in `v1beta1`. Writes of
 //!   controllers are not reviewed and have no field manager.
-//! * **CEL**: no cost estimation, but a limit at run time; no `sortBy`, `optMap` and loops over two variables.
+//! * **CEL**: a limit of the cost at run time besides the estimate; no `sortBy`, `optMap` and loops over two variables.
 //!
 //! # Modules
 //!

@@ -58,17 +58,18 @@ pub(crate) fn is_qualified_part_of_any_length(text: &str) -> bool {
             .all(|c| plain(c) || matches!(c, '-' | '_' | '.'))
 }
 
-/// The random suffix of a generated name: five characters that spell no words.
+/// The random suffix of a generated name: five characters.
 pub(crate) fn suffix() -> String {
+    safe_encode(&uuid::Uuid::new_v4().as_bytes()[..5])
+}
+
+/// Replaces each byte by a character of those that spell no words.
+pub(crate) fn safe_encode(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
-    let random = uuid::Uuid::new_v4();
-    random
-        .as_bytes()
+    let letters = bytes
         .iter()
-        .take(5)
-        .filter_map(|byte| LETTERS.get(usize::from(*byte) % LETTERS.len()))
-        .map(|letter| char::from(*letter))
-        .collect()
+        .filter_map(|byte| LETTERS.get(usize::from(*byte) % LETTERS.len()));
+    letters.map(|letter| char::from(*letter)).collect()
 }
 
 #[cfg(test)]

@@ -41,6 +41,12 @@ pub(crate) fn items<'a>(
     list.into_iter().flatten()
 }
 
+/// The maps in a list.
+pub(crate) fn maps_in(list: Option<&mut Value>) -> impl Iterator<Item = &mut Object> {
+    let list = list.and_then(Value::as_array_mut);
+    list.into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
 /// The integer at a path of keys.
 pub(crate) fn number(object: &Object, path: &[&str], default: i64) -> i64 {
     at(object, path).and_then(Value::as_i64).unwrap_or(default)

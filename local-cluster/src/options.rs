@@ -17,26 +17,26 @@ pub struct NodeSpec {
 /// Options of a local cluster; each field has a default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalClusterOptions {
-    /// How long after its binding a pod becomes `Running` and `Ready`; 300 ms by default.
+    /// The time from a pod's binding until it is `Running` and `Ready`; 300 ms by default.
     pub pod_ready_delay: Duration,
-    /// How long a deleted pod terminates, at most its grace period; 500 ms by default.
+    /// The time that a deleted pod terminates, at most its grace period; 500 ms by default.
     pub pod_termination_delay: Duration,
-    /// How long the containers of a pod with restart policy `Never` or `OnFailure` run, as those of Jobs;
-    /// 1 s by default.
+    /// The time after which the containers of a pod with restart policy `Never` or `OnFailure` exit; 1 s by
+    /// default.
     pub pod_run_time: Duration,
     /// The initial nodes; two by default.
     pub nodes: Vec<NodeSpec>,
-    /// Whether pods are bound to nodes and become ready, the default. Otherwise there is no scheduler and no
+    /// Pods are bound to nodes and become ready, the default. Otherwise there is no scheduler and no
     /// kubelet: pods stay as clients leave them, and a deleted pod with a node stays until it is deleted
     /// with grace period 0.
     pub run_pods: bool,
-    /// Whether running pods have addresses in 127.0.0.0/8 and serve HTTP on the TCP ports of their containers;
-    /// off by default. `/healthz` follows the annotation [`READY`](crate::annotations::READY), `/slow?ms=` takes
-    /// its time, `/exit?code=` ends the containers, and anything else responds with the pod's name, its node
-    /// and the request's headers. Ports below 1024 get 8000 more where binding them needs privileges.
+    /// Running pods have addresses in 127.0.0.0/8 and serve HTTP on the TCP ports of their containers; off by
+    /// default. `/healthz` follows the annotation [`READY`](crate::annotations::READY), `/slow?ms=` takes its
+    /// time, and anything else responds with the pod's name, its node and the request's headers. Ports below
+    /// 1024 get 8000 more where binding them needs privileges.
     pub pod_traffic: bool,
-    /// How many events the watch cache of each resource keeps, as long as their objects have at most 8 MiB of
-    /// JSON; 10,000 by default. A watch from an older version, or one that falls further behind, receives
+    /// The number of events that the watch cache of each resource keeps, as long as their objects have at most
+    /// 8 MiB of JSON; 10,000 by default. A watch from an older version, or one that falls further behind, receives
     /// `410 Expired`.
     pub event_history: usize,
     /// The addresses (`host:port`) of the services (`name.namespace.svc`) that admission webhooks refer to,

@@ -12,12 +12,10 @@ mod layout;
 mod managers;
 mod merge;
 mod ownership;
-mod scale_handler;
 mod strategic;
 mod types;
 
 pub(crate) use apply::Apply;
 pub(crate) use layout::{ListRule, owned_rule, strategic_rule};
 pub(crate) use ownership::{ServerSetFields, after_create, after_update, managers_error};
-pub(crate) use scale_handler::{managers_after_scale, managers_of_scale};
 pub(crate) use types::{Patch, go_format};

@@ -25,6 +25,6 @@ pub(crate) use events::{event_from_v1, event_to_v1};
 pub(crate) use initial_status::reset_status;
 pub(crate) use kind::{Conversion, Custom, Kind, PrinterColumn};
 pub(crate) use registry::Registry;
-pub(crate) use scale::{Scale, scale_kind};
+pub(crate) use scale::Scale;
 pub(crate) use typed::{check_types, unknown_fields};
 pub(crate) use webhooks::{webhook_defaults, webhook_errors};

@@ -109,11 +109,6 @@ impl ApiError {
         Self::not_fulfilled(&kind.qualified_resource(), name, why).with(details)
     }
 
-    pub(crate) fn binding_conflict(name: &str, why: &str) -> Self {
-        let details = kind_details("", "pods/binding", name);
-        Self::not_fulfilled("pods/binding", name, why).with(details)
-    }
-
     /// The object was written in between.
     pub(crate) fn modified(kind: &Kind, name: &str) -> Self {
         Self::conflict(

@@ -4,10 +4,8 @@
 //! Requests and controllers write through this module, so the same rules bind both.
 
 mod admit;
-mod binding;
 mod create;
 mod delete;
-mod scale;
 mod service_addresses;
 mod update;
 
@@ -23,9 +21,6 @@ use crate::requests::Counters;
 use crate::resources::{Kind, Registry};
 use crate::status::ApiError;
 use crate::store::{DiskError, Store, Stored, WriteError};
-
-pub(crate) use binding::Binding;
-pub(crate) use scale::ScaleChange;
 
 /// How often a write is retried before the client receives a conflict.
 const ATTEMPTS: usize = 100;

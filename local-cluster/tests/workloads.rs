@@ -1,6 +1,5 @@
 //! Workload controllers.
 
-mod batch;
 mod daemon_sets;
 mod deployments;
 mod pods;

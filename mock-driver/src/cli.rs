@@ -10,7 +10,7 @@ use crate::options::MockOptions;
 use crate::resources::Quotas;
 use crate::server::MockServer;
 use crate::traffic::TrafficOptions;
-use lbcf_serving::duration;
+use lbcf_serving::{duration, flags};
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -24,126 +24,87 @@ const STAGE_DURATION: Duration = Duration::from_millis(100);
 
 /// Runs the mock cloud and its driver until Ctrl-C.
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_args = flags::variables("LBCF_MOCK_"))]
 pub struct MockDriverArgs {
     /// Address to listen on; port 0 takes a free one
-    #[arg(
-        long,
-        env = "LBCF_MOCK_LISTEN",
-        value_name = "ADDR",
-        default_value = "127.0.0.1:8080"
-    )]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
     pub listen: SocketAddr,
 
     /// Address of the page and of the endpoints under /_mock [default: that of --listen if it is a loopback
     /// address, as they have no password; otherwise 127.0.0.1:8081]
-    #[arg(long, env = "LBCF_MOCK_ENDPOINTS_LISTEN", value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR")]
     pub endpoints_listen: Option<SocketAddr>,
 
     /// Which cloud: clb has a load balancer for each service, azure one for many, with public IPs and
     /// security groups
-    #[arg(
-        long,
-        env = "LBCF_MOCK_PROFILE",
-        value_name = "NAME",
-        default_value = "clb"
-    )]
+    #[arg(long, value_name = "NAME", default_value = "clb")]
     pub profile: Profile,
 
     /// Time that each stage of creating a load balancer takes, such as 500ms or 2s; 0 is at once
     /// [default: 100ms, or that of --preset]
-    #[arg(
-        long,
-        env = "LBCF_MOCK_STAGE_DURATION",
-        value_name = "DURATION",
-        value_parser = duration::parse
-    )]
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     pub stage_duration: Option<Duration>,
 
     /// Number of calls that creating a load balancer takes, instead of a time
-    #[arg(
-        long,
-        env = "LBCF_MOCK_CREATION_POLLS",
-        value_name = "CALLS",
-        conflicts_with = "stage_duration"
-    )]
+    #[arg(long, value_name = "CALLS", conflicts_with = "stage_duration")]
     pub creation_polls: Option<u32>,
 
     /// Create load balancers only when POST /_mock/creations/release says so
-    #[arg(
-        long,
-        env = "LBCF_MOCK_HOLD_CREATIONS",
-        conflicts_with = "creation_polls"
-    )]
+    #[arg(long, conflicts_with = "creation_polls")]
     pub hold_creations: bool,
 
     /// Fault rules and times of a whole character of cloud
-    #[arg(long, env = "LBCF_MOCK_PRESET", value_name = "NAME")]
+    #[arg(long, value_name = "NAME")]
     pub preset: Option<FaultPreset>,
 
     /// File of fault rules, YAML or JSON, which come before those of --preset
-    #[arg(long, env = "LBCF_MOCK_FAULTS", value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     pub faults: Option<PathBuf>,
 
     /// Seed that decides which calls a fault with a share or jitter hits
-    #[arg(
-        long,
-        env = "LBCF_MOCK_FAULT_SEED",
-        value_name = "NUMBER",
-        default_value_t = 0
-    )]
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub fault_seed: u64,
 
     /// File with the state of the cloud at the start, as GET /_mock/state shows it, YAML or JSON
-    #[arg(
-        long,
-        env = "LBCF_MOCK_SEED_FILE",
-        value_name = "FILE",
-        conflicts_with = "empty"
-    )]
+    #[arg(long, value_name = "FILE", conflicts_with = "empty")]
     pub seed_file: Option<PathBuf>,
 
     /// File in which the cloud is kept: it continues with what it has, and saves every change
-    #[arg(long, env = "LBCF_MOCK_STATE_FILE", value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     pub state_file: Option<PathBuf>,
 
     /// Number of load balancers that the cloud allows, those from the start included
-    #[arg(long, env = "LBCF_MOCK_MAX_LOAD_BALANCERS", value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER")]
     pub max_load_balancers: Option<usize>,
 
     /// Number of backends that each load balancer allows
-    #[arg(long, env = "LBCF_MOCK_MAX_BACKENDS", value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER")]
     pub max_backends: Option<usize>,
 
     /// Number of calls of its API that the cloud allows in a second
-    #[arg(long, env = "LBCF_MOCK_MAX_CALLS_PER_SECOND", value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER")]
     pub max_calls_per_second: Option<u32>,
 
     /// Print each webhook call with its bodies to standard output, as a line of JSON
-    #[arg(long, env = "LBCF_MOCK_PRINT_CALLS")]
+    #[arg(long)]
     pub print_calls: bool,
 
     /// Number of webhook calls that /_mock/requests shows
-    #[arg(
-        long,
-        env = "LBCF_MOCK_JOURNAL_SIZE",
-        value_name = "CALLS",
-        default_value_t = MockOptions::default().journal_size
-    )]
+    #[arg(long, value_name = "CALLS", default_value_t = MockOptions::default().journal_size)]
     pub journal_size: usize,
 
     /// Start without the load balancers that the sample manifests name
-    #[arg(long, env = "LBCF_MOCK_EMPTY")]
+    #[arg(long)]
     pub empty: bool,
 
     /// Have load balancers listen, each on an address in 127.0.0.0/8, and forward to their backends;
     /// ports below 1024 get 8000 more
-    #[arg(long, env = "LBCF_MOCK_TRAFFIC")]
+    #[arg(long)]
     pub traffic: bool,
 
     /// Time that connections and requests on a deregistered backend may take with --traffic, up to 24h
     #[arg(
         long,
-        env = "LBCF_MOCK_DRAIN_TIME",
         value_name = "DURATION",
         default_value = "5s",
         value_parser = duration::parse_up_to_a_day

@@ -1,10 +1,9 @@
 //! The environment of the demo: a cluster, a driver and a controller; the latter two can be stopped
 //! and started again.
 
-use super::cloud_view::{CloudView, ObservedCloud};
-use super::kubectl::Kubectl;
-use super::profile::{self, Profile};
-use super::{DemoArgs, DemoError};
+use super::args::{DemoArgs, DemoError};
+use super::cloud_view::{CloudView, Source};
+use super::profile::{Profile, fixture, mocks};
 use crate::local_stack::{LocalStack, has_loopback_addresses};
 use crate::watched_cluster::WatchedCluster;
 use kube::Client;
@@ -24,10 +23,9 @@ use std::time::Duration;
 /// The duration of each stage of a load balancer's creation in the demo's cloud: long enough for the
 /// driver to respond with `Running`, short enough for a demo.
 const STAGE_DURATION: Duration = Duration::from_millis(300);
-/// How often the controller looks for backends that are left over.
+/// The time between two searches of the controller for backends that are left over.
 const AUDIT_PERIOD: Duration = Duration::from_millis(500);
 
-#[derive(Debug)]
 pub(super) struct DemoEnvironment {
     pub(super) driver_url: String,
     pub(super) cloud: CloudView,
@@ -38,17 +36,19 @@ pub(super) struct DemoEnvironment {
     _numbers: Option<Numbers>,
 }
 
-/// Another driver than the mock.
-struct OtherDriver {
+/// The driver as the demo sees it: the mock, or another one.
+struct Driver {
+    url: String,
     profile: Profile,
-    cloud: Option<ObservedCloud>,
+    cloud: Source,
     numbers: Option<Numbers>,
 }
 
-#[derive(Debug)]
 struct DemoDriver {
     cloud: Cloud,
     addr: SocketAddr,
+    /// Reserve the port of the address, also while the driver is down.
+    _port: Numbers,
     /// Those of each start.
     options: MockOptions,
     /// `None` while the driver is down.
@@ -60,47 +60,40 @@ struct DemoDriver {
 /// The name that the demo's requests have in the cluster.
 const CLIENT: &str = "lbcf-demo";
 /// The host of the example driver, which is a Service in a cluster.
-pub(super) const DRIVER_HOST: &str = "clb-app-driver.kube-system.svc.cluster.local";
+const DRIVER_HOST: &str = "clb-app-driver.kube-system.svc.cluster.local";
 
 impl DemoEnvironment {
     pub(super) async fn start(args: &DemoArgs) -> Result<Self, DemoError> {
         let other = match &args.driver_url {
-            Some(url) => Some(OtherDriver::at(url, args.fixture.as_deref()).await?),
+            Some(url) => Some(Driver::at(url, args.fixture.as_deref()).await?),
             None => None,
         };
         let is_clb = args.profile == MockProfile::Clb;
         let has_traffic = args.driver_url.is_none() && is_clb && has_loopback_addresses();
         let mut stack = LocalStack::start(args.kubeconfig.as_deref(), has_traffic).await?;
-        let mock = match args.driver_url {
-            Some(_) => None,
+        let (mock, driver) = match other {
+            Some(other) => (None, other),
             None => {
                 let drain_time = has_traffic.then_some(args.drain_time);
                 let client = stack.client_as("lbcf-mock-driver");
-                Some(DemoDriver::start(args.profile, drain_time, &client).await?)
+                let mock = DemoDriver::start(args.profile, drain_time, &client).await?;
+                let driver = Driver {
+                    url: format!("http://{}", mock.addr),
+                    profile: mocks::of(args.profile),
+                    cloud: Source::Mock(mock.cloud.clone()),
+                    numbers: None,
+                };
+                (Some(mock), driver)
             }
         };
-        let driver_url = match (&args.driver_url, &mock) {
-            (Some(url), _) => url.clone(),
-            (None, Some(mock)) => format!("http://{}", mock.addr),
-            (None, None) => String::new(),
-        };
-        let (profile, observed, numbers) = match other {
-            Some(other) => (other.profile, other.cloud, other.numbers),
-            None => (Profile::of_mock(args.profile), None, None),
-        };
-        let cloud = match (&mock, observed) {
-            (Some(mock), _) => CloudView::Mock(mock.cloud.clone()),
-            (None, Some(cloud)) => CloudView::Observed(cloud.into(), stack.client_as(CLIENT)),
-            (None, None) => CloudView::Records(stack.client_as(CLIENT)),
-        };
-        stack.start_controller(options(&driver_url)).await?;
+        stack.start_controller(options(&driver.url)).await?;
         Ok(Self {
-            driver_url,
-            cloud,
-            profile,
+            driver_url: driver.url,
+            cloud: CloudView::new(driver.cloud, stack.client_as(CLIENT)),
+            profile: driver.profile,
             stack,
             mock,
-            _numbers: numbers,
+            _numbers: driver.numbers,
         })
     }
 
@@ -108,16 +101,28 @@ impl DemoEnvironment {
         self.stack.kubeconfig()
     }
 
-    pub(super) fn cluster_url(&self) -> String {
-        self.stack.url()
+    /// Lines that say where everything is.
+    pub(super) fn introduction(&self) -> Vec<String> {
+        let line = |word: &str, text: &str| format!("  {word:<10}  {text}");
+        let mut lines = vec![
+            line("kubeconfig", &self.kubeconfig().to_string_lossy()),
+            line("cluster", &self.stack.url()),
+            line("driver", &self.driver_url),
+        ];
+        if self.has_mock() {
+            lines.push(line("cloud", &format!("{}/ in a browser", self.driver_url)));
+        }
+        let source = self.profile.source.as_deref();
+        lines.extend(source.map(|source| line("fixture", source)));
+        lines.extend(self.profile.without.map(|without| line("without", without)));
+        lines.push(format!(
+            "  {DRIVER_HOST} resolves to the driver, as cluster DNS would"
+        ));
+        lines
     }
 
     pub(super) fn client(&self) -> Client {
         self.stack.client_as(CLIENT)
-    }
-
-    pub(super) fn kubectl(&self) -> Kubectl {
-        Kubectl::new(self.client())
     }
 
     pub(super) const fn has_mock(&self) -> bool {
@@ -174,32 +179,30 @@ impl DemoEnvironment {
     }
 }
 
-impl OtherDriver {
+impl Driver {
     /// With the fixture in the file, or else the one that the driver serves, or else the demo's fields.
     async fn at(url: &str, file: Option<&Path>) -> Result<Self, DemoError> {
         let transport = Transport::to_url(url, &Settings::default())?;
-        let fixture = match file {
-            Some(file) => Some(profile::read_fixture(file)?),
-            None => profile::served_fixture(&transport).await?,
-        };
-        let Some(fixture) = fixture else {
+        let Some(fixture) = fixture::read(file, &transport).await? else {
             return Ok(Self {
-                profile: Profile::of_mock(MockProfile::Clb),
-                cloud: None,
+                url: url.to_owned(),
+                profile: mocks::of(MockProfile::Clb),
+                cloud: Source::Records,
                 numbers: None,
             });
         };
         let address = DriverAddress::of(url);
         let is_local = address.as_ref().is_some_and(DriverAddress::is_loopback);
-        let (profile, numbers) = profile::described(&fixture, is_local)?;
+        let (profile, numbers) = fixture::described(&fixture, is_local)?;
         let cloud = match (&fixture.observe, address) {
             (Some(observe), Some(address)) => {
                 let observer = Observer::of(&address.fill_observe(observe), &transport)?;
-                Some(ObservedCloud::new(observer).await?)
+                Source::observer(observer).await?
             }
-            _ => None,
+            _ => Source::Records,
         };
         Ok(Self {
+            url: url.to_owned(),
             profile,
             cloud,
             numbers: Some(numbers),
@@ -230,13 +233,15 @@ impl DemoDriver {
             cluster: Some(Arc::new(WatchedCluster::follow(cluster, None))),
             ..MockOptions::default()
         };
-        let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let server = MockServer::start(cloud.clone(), any_port, options.clone())
+        let port = Numbers::of_this_machine();
+        let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, port.take(0, 0)));
+        let server = MockServer::start(cloud.clone(), addr, options.clone())
             .await
             .map_err(DemoError::Driver)?;
         Ok(Self {
             cloud,
-            addr: server.addr(),
+            addr,
+            _port: port,
             options,
             server: Some(server),
             traffic,

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// What each client asks for: most requests take no time, and some are always being answered, so that
+/// The path of each client: most requests take no time, and some are always being answered, so that
 /// a backend is never removed while nothing is open on it.
 const PATHS: [&str; 8] = [
     "/",
@@ -25,13 +25,13 @@ const PATHS: [&str; 8] = [
     "/slow?ms=100",
     "/slow?ms=100",
 ];
-/// How long a client pauses after a request.
+/// The pause of a client after a request.
 const PAUSE: Duration = Duration::from_millis(5);
-/// How long a response may take.
+/// The limit of a response.
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// The largest response, in bytes.
 const LIMIT: u64 = 64 << 10;
-/// How many failures are reported in words.
+/// The most failures that are reported in words.
 const ERRORS: usize = 5;
 
 /// The requests of the clients.
@@ -40,7 +40,7 @@ const ERRORS: usize = 5;
 pub struct TrafficReport {
     /// The number of requests.
     pub requests: u64,
-    /// How many of them got no response with the status 200.
+    /// The requests that got no response with the status 200.
     pub failed: u64,
     /// The number of responses of each pod, by name.
     pub by_backend: BTreeMap<String, u64>,
@@ -90,7 +90,7 @@ impl LoadGenerator {
 }
 
 impl TrafficReport {
-    /// What was counted since `earlier`.
+    /// The requests since `earlier`.
     pub(super) fn since(&self, earlier: &Self) -> Self {
         let by_backend = self.by_backend.iter().filter_map(|(pod, count)| {
             let count = count - earlier.by_backend.get(pod).unwrap_or(&0);

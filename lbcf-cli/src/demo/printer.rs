@@ -1,10 +1,10 @@
 //! The text output of the demo.
 
-use super::Output;
-use super::environment::{self, DemoEnvironment};
+use super::args::Output;
 use super::load::TrafficReport;
 use super::report::{Report, StepReport};
 use std::io::{IsTerminal, Result, Write};
+use std::path::Path;
 
 /// Prints the tour while it runs; with JSON as output it prints nothing.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(super) struct Printer {
     has_colour: bool,
 }
 
-/// How many pods are shown with their requests.
+/// The most pods that are shown with their requests.
 const PODS_SHOWN: usize = 8;
 
 fn summary_of(traffic: &TrafficReport) -> String {
@@ -49,38 +49,13 @@ impl Printer {
         out.flush()
     }
 
-    pub(super) fn header(&self, environment: &DemoEnvironment) -> Result<()> {
+    pub(super) fn header(&self, introduction: &[String], kubeconfig: &Path) -> Result<()> {
         if !self.is_enabled {
             // Standard output is reserved for the JSON document.
-            return writeln!(
-                std::io::stderr(),
-                "kubeconfig: {}",
-                environment.kubeconfig().display()
-            );
+            return writeln!(std::io::stderr(), "kubeconfig: {}", kubeconfig.display());
         }
         self.line("LBCF demo: a Kubernetes API, a cloud with its driver and the controller, in this process")?;
-        self.line(format!(
-            "  kubeconfig  {}",
-            environment.kubeconfig().display()
-        ))?;
-        self.line(format!("  cluster     {}", environment.cluster_url()))?;
-        self.line(format!("  driver      {}", environment.driver_url))?;
-        if environment.has_mock() {
-            self.line(format!(
-                "  cloud       {}/ in a browser",
-                environment.driver_url
-            ))?;
-        }
-        if let Some(source) = &environment.profile.source {
-            self.line(format!("  fixture     {source}"))?;
-        }
-        if let Some(without) = environment.profile.without {
-            self.line(format!("  without     {without}"))?;
-        }
-        self.line(format!(
-            "  {} resolves to the driver, as cluster DNS would",
-            environment::DRIVER_HOST
-        ))
+        introduction.iter().try_for_each(|line| self.line(line))
     }
 
     pub(super) fn step_started(
@@ -109,15 +84,13 @@ impl Printer {
         if let Some(reason) = &step.skipped {
             return self.line(format!("  skipped: {reason}"));
         }
-        let calls: Vec<String> = step
-            .webhooks
-            .iter()
+        let calls = step.webhooks.iter();
+        let calls: Vec<_> = calls
             .map(|(webhook, count)| format!("{webhook} x{count}"))
             .collect();
-        let calls = if calls.is_empty() {
-            "none".to_owned()
-        } else {
-            calls.join(", ")
+        let calls = match calls.is_empty() {
+            true => "none".to_owned(),
+            false => calls.join(", "),
         };
         self.line(format!("  webhooks  {calls}"))?;
         for (at, line) in cloud.iter().enumerate() {
@@ -148,27 +121,24 @@ impl Printer {
         if let Some(traffic) = &report.traffic {
             self.line(format!("traffic: {}", summary_of(traffic)))?;
         }
-        let taken = report
+        let skipped = report
             .steps
             .iter()
-            .filter(|step| step.skipped.is_none())
+            .filter(|step| step.skipped.is_some())
             .count();
         let passed = report.steps.iter().filter(|step| step.passed).count();
-        let skipped = report.steps.len() - taken;
-        let skipped = if skipped > 0 {
-            format!(", {skipped} skipped")
-        } else {
-            String::new()
+        let taken = report.steps.len() - skipped;
+        let skipped = match skipped {
+            0 => String::new(),
+            skipped => format!(", {skipped} skipped"),
         };
-        let verdict = if report.passed {
-            self.green("passed")
-        } else {
-            self.red("FAILED")
+        let verdict = match report.passed {
+            true => self.green("passed"),
+            false => self.red("FAILED"),
         };
-        let left = if report.leaked.is_empty() {
-            "nothing was left behind"
-        } else {
-            "something was left behind"
+        let left = match report.leaked.is_empty() {
+            true => "nothing was left behind",
+            false => "something was left behind",
         };
         self.line(format!(
             "{verdict}: {passed} of {taken} steps{skipped}; {left}"

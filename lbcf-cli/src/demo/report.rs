@@ -15,9 +15,9 @@ pub struct Report {
     /// with fewer than two pods, with another driver, and where pods cannot have addresses of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<TrafficReport>,
-    /// Whether every step passed or was skipped, nothing was left behind, and no request failed.
+    /// Every step passed or was skipped, nothing was left behind, and no request failed.
     pub passed: bool,
-    /// Whether a signal ended the tour early.
+    /// A signal ended the tour early.
     #[serde(skip)]
     pub interrupted: bool,
 }
@@ -29,7 +29,7 @@ pub struct StepReport {
     pub id: &'static str,
     /// A sentence on what the step does and what it expects.
     pub title: String,
-    /// Whether the cloud reached the expected state; `false` for a step that was skipped.
+    /// The cloud reached the expected state; `false` for a step that was skipped.
     pub passed: bool,
     /// The duration in milliseconds.
     pub ms: u64,

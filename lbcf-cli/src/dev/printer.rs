@@ -1,6 +1,6 @@
-//! What `lbcf dev` prints: calls on standard output, everything else on standard error.
+//! The output of `lbcf dev`: calls on standard output, everything else on standard error.
 
-use super::Output;
+use super::args::Output;
 use lbcf_conformance::output::one_line;
 use mock_driver::JournalEntry;
 use std::io::{IsTerminal, Result, Write};

@@ -10,6 +10,7 @@ use lbcf_driver_sdk::client::{CallError, DriverClient, InvalidUrl};
 use mock_driver::{RecordedCalls, record_calls};
 use serde_json::json;
 use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -25,6 +26,7 @@ pub(super) struct Proxy {
     /// Where the controller calls it.
     pub(super) url: String,
     pub(super) calls: RecordedCalls,
+    pub(super) driver: ProxiedDriver,
     _server: JoinSet<std::io::Result<()>>,
 }
 
@@ -34,30 +36,60 @@ impl Proxy {
     /// # Errors
     /// The driver's URL is invalid, or no port is free.
     pub(super) async fn start(driver_url: &str) -> Result<Self, Box<dyn std::error::Error>> {
-        let driver = DriverClient::new(driver_url)
-            .map_err(|error: InvalidUrl| format!("--driver-url {driver_url}: {error}"))?;
+        let driver = ProxiedDriver::at(driver_url)
+            .map_err(|error| format!("--driver-url {driver_url}: {error}"))?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let url = format!("http://{}", listener.local_addr()?);
         let webhooks = Router::new()
             .route("/{webhook}", post(forward))
             .layer(DefaultBodyLimit::max(LONGEST))
-            .with_state(driver);
+            .with_state(driver.clone());
         let (webhooks, calls) = record_calls(webhooks);
         let mut server = JoinSet::new();
         server.spawn(async move { axum::serve(listener, webhooks).await });
         Ok(Self {
             url,
             calls,
+            driver,
             _server: server,
         })
     }
 }
 
+/// The client of the driver; clones are the same.
+#[derive(Debug, Clone)]
+pub(super) struct ProxiedDriver {
+    url: String,
+    client: Arc<Mutex<DriverClient>>,
+}
+
+impl ProxiedDriver {
+    fn at(url: &str) -> Result<Self, InvalidUrl> {
+        Ok(Self {
+            url: url.to_owned(),
+            client: Arc::new(Mutex::new(DriverClient::new(url)?)),
+        })
+    }
+
+    /// After a restart of the driver: no call goes over a connection to the earlier process.
+    pub(super) fn restarted(&self) {
+        if let Ok(client) = DriverClient::new(&self.url) {
+            *self.client.lock().unwrap_or_else(PoisonError::into_inner) = client;
+        }
+    }
+
+    fn client(&self) -> DriverClient {
+        let client = self.client.lock();
+        client.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 async fn forward(
-    State(driver): State<DriverClient>,
+    State(driver): State<ProxiedDriver>,
     Path(webhook): Path<String>,
     body: Bytes,
 ) -> Response {
+    let driver = driver.client();
     match driver.raw_call_within(&webhook, body, TIMEOUT).await {
         Ok(response) => {
             let status = StatusCode::from_u16(response.status).unwrap_or(StatusCode::BAD_GATEWAY);

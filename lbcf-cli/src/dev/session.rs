@@ -1,11 +1,11 @@
-//! What runs, from its start to its end.
+//! A session from its start to its end.
 
-use super::DevArgs;
+use super::args::DevArgs;
 use super::printer::Printer;
-use super::proxy::Proxy;
+use super::proxy::{ProxiedDriver, Proxy};
 use super::watch::{Look, Watch, look, program};
 use crate::local_stack::{LocalStack, has_loopback_addresses};
-use crate::manifests::{Manifest, apply_any, files, parse, read_all};
+use crate::manifests::{Manifest, NotApplied, apply_any, files, parse, read_all};
 use crate::shell;
 use kube::Client;
 use lbcf_conformance::driver::Exec;
@@ -14,15 +14,20 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep};
 
-/// How often to look for files that have changed.
+/// The time between two looks for files that have changed.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
-/// How long the driver may take until it accepts connections.
+/// The time that the driver may take until it responds.
 const START: Duration = Duration::from_secs(30);
+/// The delays after failures, of the controller and of manifests: prompt, but readable.
+const BACKOFF: Backoff = Backoff {
+    min: Duration::from_secs(1),
+    step: Duration::from_secs(1),
+    max: Duration::from_secs(10),
+};
 
-/// What has been started so far. Dropping it kills the driver and removes the kubeconfig, too, but gives the driver
+/// The parts that have been started so far. Dropping it kills the driver and removes the kubeconfig, too, but gives the driver
 /// no time.
 #[derive(Debug, Default)]
 pub(super) struct Session {
@@ -34,7 +39,7 @@ impl Session {
     /// Runs until standard output is closed.
     ///
     /// # Errors
-    /// What cannot be started or read at the beginning. Later problems are printed.
+    /// Problems at the beginning. Later problems are printed.
     pub(super) async fn run(
         &mut self,
         args: &DevArgs,
@@ -64,6 +69,7 @@ impl Session {
             client,
             own: own_driver(&proxy.url)?,
             driver: self.driver.as_ref(),
+            proxied: proxy.driver.clone(),
         };
         let mut work = Box::pin(work.run(manifests, &watched));
         loop {
@@ -85,7 +91,7 @@ impl Session {
     }
 }
 
-/// What is done while calls are shown.
+/// The work while calls are shown.
 struct Work<'a> {
     args: &'a DevArgs,
     printer: &'a Printer,
@@ -93,6 +99,16 @@ struct Work<'a> {
     /// The LoadBalancerDriver for users who have none.
     own: Vec<Manifest>,
     driver: Option<&'a Exec>,
+    proxied: ProxiedDriver,
+}
+
+/// Manifests that were not applied for a reason that may pass.
+struct Waiting {
+    manifests: Vec<Manifest>,
+    /// The number of attempts in a row.
+    attempts: u32,
+    /// When they are tried again.
+    next: Instant,
 }
 
 impl Work<'_> {
@@ -105,7 +121,7 @@ impl Work<'_> {
         let mut programs = Watch::new(look(watched.iter().map(PathBuf::as_path)));
         let mut applied = Watch::new(self.look_at_manifests());
         self.wait_for_driver().await;
-        self.apply(&manifests).await;
+        let mut waiting = self.apply_all(&manifests).await;
         self.printer
             .notice("ready", "each call is shown from here on; Ctrl-C ends it");
         let mut has_ended = false;
@@ -117,18 +133,22 @@ impl Work<'_> {
                 self.printer
                     .notice("restart", "the driver's program has changed");
                 driver.restart_gracefully().await?;
+                self.proxied.restarted();
                 self.wait_for_driver().await;
-                self.apply(&manifests).await;
+                waiting = self.apply_all(&manifests).await;
                 has_ended = false;
             }
             if applied.has_changed(self.look_at_manifests()) {
                 match read_all(&self.args.apply) {
                     Ok(read) => {
                         manifests = read;
-                        self.apply(&manifests).await;
+                        waiting = self.apply_all(&manifests).await;
                     }
                     Err(problem) => self.printer.notice("error", problem),
                 }
+            }
+            if let Some(due) = waiting.take_if(|waiting| waiting.next <= Instant::now()) {
+                waiting = self.apply(due.manifests, due.attempts + 1).await;
             }
             if !has_ended && self.has_ended() {
                 has_ended = true;
@@ -145,39 +165,48 @@ impl Work<'_> {
         look(found.iter().map(PathBuf::as_path))
     }
 
-    /// Applies the manifests one by one: one that is refused holds up no other.
-    async fn apply(&self, manifests: &[Manifest]) {
+    /// Applies the manifests, and the driver's if there is none among them.
+    async fn apply_all(&self, manifests: &[Manifest]) -> Option<Waiting> {
         let has_driver = manifests.iter().any(|it| it.kind() == DRIVER_KIND);
         let own = (!has_driver).then_some(&self.own).into_iter().flatten();
-        for manifest in own.chain(manifests) {
-            match apply_any(&self.client, &manifest.object).await {
-                Ok(()) => self.printer.notice("applied", manifest.to_string()),
-                Err(problem) => self.printer.notice("refused", problem),
-            }
-        }
+        self.apply(own.chain(manifests).cloned().collect(), 1).await
     }
 
-    /// Waits until the driver accepts connections; if it does not, the next change of it may help.
+    /// Applies manifests one by one: one that is refused holds up no other. Returns those that are to be tried again.
+    async fn apply(&self, manifests: Vec<Manifest>, attempts: u32) -> Option<Waiting> {
+        let delay = BACKOFF.after(attempts, 0.0);
+        let mut waiting = Vec::new();
+        for manifest in manifests {
+            match apply_any(&self.client, &manifest.object).await {
+                Ok(()) => self.printer.notice("applied", manifest.to_string()),
+                Err(NotApplied { problem, may_pass }) if may_pass => {
+                    let again = format!("{problem} (tried again in {} s)", delay.as_secs());
+                    self.printer.notice("refused", again);
+                    waiting.push(manifest);
+                }
+                Err(NotApplied { problem, .. }) => self.printer.notice("refused", problem),
+            }
+        }
+        (!waiting.is_empty()).then(|| Waiting {
+            manifests: waiting,
+            attempts,
+            next: Instant::now() + delay,
+        })
+    }
+
+    /// Waits until the driver responds; if it does not, the next change of it may help.
     async fn wait_for_driver(&self) {
         let Some(driver) = self.driver else { return };
-        let deadline = Instant::now() + START;
-        while TcpStream::connect(("127.0.0.1", driver.port()))
-            .await
-            .is_err()
+        if let Err(problem) = driver.ready(START).await
+            && !driver.has_ended()
         {
-            if driver.has_ended() {
-                return;
-            }
-            if Instant::now() > deadline {
-                let port = driver.port();
-                let seconds = START.as_secs();
-                self.printer.notice(
-                    "error",
-                    format!("the driver does not listen on 127.0.0.1:{port} after {seconds} s"),
-                );
-                return;
-            }
-            sleep(Duration::from_millis(20)).await;
+            let (port, seconds) = (driver.port(), START.as_secs());
+            self.printer.notice(
+                "error",
+                format!(
+                    "the driver does not respond on 127.0.0.1:{port} within {seconds} s: {problem}"
+                ),
+            );
         }
     }
 
@@ -220,16 +249,11 @@ fn introduce(printer: &Printer, url: &str, stack: &LocalStack, watched: &[PathBu
     printer.notice("", "kubectl get lbd,lb,bg,br,pods -A");
 }
 
-/// Prompt, but readable: a call that fails is repeated after a second.
 fn options(manifests: &[Manifest], proxy: &str) -> Options {
     let drivers = manifests.iter().filter(|it| it.kind() == DRIVER_KIND);
     let hosts = drivers.filter_map(|it| host_of(it.object.data["spec"]["url"].as_str()?));
     Options {
-        backoff: Backoff {
-            min: Duration::from_secs(1),
-            step: Duration::from_secs(1),
-            max: Duration::from_secs(10),
-        },
+        backoff: BACKOFF,
         poll_interval: Duration::from_secs(1),
         connect_to: BTreeMap::from_iter(hosts.map(|host| (host, proxy.to_owned()))),
         ..Options::default()

@@ -1,5 +1,4 @@
-//! Noticing that files have changed. A file that is being written counts as changed once it no longer
-//! is, which two looks at it tell.
+//! Changes of files. A file that is being written counts as changed when two looks in a row find the same.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +7,7 @@ use std::time::SystemTime;
 /// When files were written, and their lengths; none of a file that does not exist.
 pub(super) type Look = BTreeMap<PathBuf, Option<(SystemTime, u64)>>;
 
-/// What is known of the files.
+/// Files that are watched.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     used: Look,
@@ -16,7 +15,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Begins with what the files are at present.
+    /// Begins with the files as they are at present.
     pub(super) fn new(now: Look) -> Self {
         Self {
             used: now.clone(),
@@ -24,7 +23,7 @@ impl Watch {
         }
     }
 
-    /// Whether the files differ from those that were used, have not changed since the last look, and all
+    /// True if the files differ from those that were used, have not changed since the last look, and all
     /// exist. They count as used then.
     pub(super) fn has_changed(&mut self, now: Look) -> bool {
         let is_settled = now == self.last && now.values().all(Option::is_some);

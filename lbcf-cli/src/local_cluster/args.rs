@@ -9,36 +9,31 @@ use std::time::Duration;
 
 /// Run a small Kubernetes API until Ctrl-C.
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_args = lbcf_serving::flags::variables("LBCF_LOCAL_CLUSTER_"))]
 pub(crate) struct LocalClusterArgs {
     /// Address to listen on; port 0 is a free port. Other than loopback needs --tls and a token
-    #[arg(
-        long,
-        env = "LBCF_LOCAL_CLUSTER_LISTEN",
-        value_name = "ADDR",
-        default_value = "127.0.0.1:8001"
-    )]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8001")]
     pub(super) listen: SocketAddr,
 
     /// Store the cluster in this folder; by default it is lost when the command ends
-    #[arg(long, env = "LBCF_LOCAL_CLUSTER_DATA_DIR", value_name = "DIR")]
+    #[arg(long, value_name = "DIR")]
     pub(super) data_dir: Option<PathBuf>,
 
     /// Write a kubeconfig to this file, readable only by its owner
-    #[arg(long, env = "LBCF_LOCAL_CLUSTER_KUBECONFIG", value_name = "PATH")]
+    #[arg(long, value_name = "PATH")]
     pub(super) kubeconfig: Option<PathBuf>,
 
     /// Start with LBCF's CRDs; by default only built-in kinds are served
-    #[arg(long, env = "LBCF_LOCAL_CLUSTER_WITH_CRDS")]
+    #[arg(long)]
     pub(super) with_crds: bool,
 
     /// Serve over HTTPS with a self-signed certificate
-    #[arg(long, env = "LBCF_LOCAL_CLUSTER_TLS")]
+    #[arg(long)]
     tls: bool,
 
     /// Additional DNS name or IP address of the certificate
     #[arg(
         long,
-        env = "LBCF_LOCAL_CLUSTER_TLS_SAN",
         value_name = "NAME",
         value_delimiter = ',',
         conflicts_with = "tls_cert"
@@ -46,36 +41,20 @@ pub(crate) struct LocalClusterArgs {
     tls_san: Vec<String>,
 
     /// Serve over HTTPS with the certificate in this PEM file
-    #[arg(
-        long,
-        env = "LBCF_LOCAL_CLUSTER_TLS_CERT",
-        value_name = "PATH",
-        requires = "tls_key"
-    )]
+    #[arg(long, value_name = "PATH", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
 
     /// PEM file with the certificate's key
-    #[arg(
-        long,
-        env = "LBCF_LOCAL_CLUSTER_TLS_KEY",
-        value_name = "PATH",
-        requires = "tls_cert"
-    )]
+    #[arg(long, value_name = "PATH", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
 
     /// PEM file with the CA for clients of --tls-cert to trust; by default the certificate itself
-    #[arg(
-        long,
-        env = "LBCF_LOCAL_CLUSTER_TLS_CA",
-        value_name = "PATH",
-        requires = "tls_cert"
-    )]
+    #[arg(long, value_name = "PATH", requires = "tls_cert")]
     tls_ca: Option<PathBuf>,
 
     /// Bearer token that clients have to send. Other users can see it: prefer --token-file
     #[arg(
         long,
-        env = "LBCF_LOCAL_CLUSTER_TOKEN",
         value_name = "TOKEN",
         hide_env_values = true,
         conflicts_with = "token_file"
@@ -83,28 +62,28 @@ pub(crate) struct LocalClusterArgs {
     token: Option<Secret>,
 
     /// File with the bearer token that clients have to send
-    #[arg(long, env = "LBCF_LOCAL_CLUSTER_TOKEN_FILE", value_name = "PATH")]
+    #[arg(long, value_name = "PATH")]
     token_file: Option<PathBuf>,
 
     /// Allow --listen on addresses that others can reach without TLS or without a token
-    #[arg(long, env = "LBCF_LOCAL_CLUSTER_INSECURE")]
+    #[arg(long)]
     insecure: bool,
 
     /// Initial number of nodes
-    #[arg(long, env = "LBCF_LOCAL_CLUSTER_NODES", value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(0..=5000))]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(0..=5000))]
     nodes: u16,
 
     /// Time from a pod's binding until it is ready
-    #[arg(long, env = "LBCF_LOCAL_CLUSTER_POD_READY_DELAY", value_name = "DURATION", default_value = "300ms", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = "300ms", value_parser = duration::parse)]
     pod_ready_delay: Duration,
 
     /// Time from a running pod's deletion until it is removed; at most its grace period
-    #[arg(long, env = "LBCF_LOCAL_CLUSTER_POD_TERMINATION_DELAY", value_name = "DURATION", default_value = "500ms", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", default_value = "500ms", value_parser = duration::parse)]
     pod_termination_delay: Duration,
 
     /// Have running pods serve HTTP on their containers' TCP ports, at addresses in 127.0.0.0/8; ports
     /// below 1024 get 8000 more where binding them needs privileges
-    #[arg(long, env = "LBCF_LOCAL_CLUSTER_POD_TRAFFIC")]
+    #[arg(long)]
     pod_traffic: bool,
 }
 

@@ -12,7 +12,6 @@ const LONGEST: u64 = 8 << 20;
 /// An object in a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Manifest {
-    /// What the file declares.
     pub(crate) object: DynamicObject,
 }
 

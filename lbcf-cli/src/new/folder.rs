@@ -12,7 +12,7 @@ pub(crate) struct Target {
     exists: bool,
 }
 
-/// Why the project cannot be written.
+/// The reason why the project cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TargetError {
     #[error("{0}: this folder is not empty; choose another one with --path")]
@@ -69,17 +69,13 @@ impl Target {
         };
         let parent = self.path.parent().unwrap_or(&self.path);
         fs::create_dir_all(parent).map_err(|why| failed(parent, why))?;
-        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let staging = parent.join(format!(".{name}.lbcf-new-{}", std::process::id()));
-        fs::create_dir(&staging).map_err(|why| failed(&staging, why))?;
-        let done = write_all(&staging, files)
-            .map_err(|(path, why)| failed(&path, why))
-            .and_then(|()| self.move_from(&staging));
-        if staging.exists() {
-            // The error to report is the earlier one.
-            let _ = fs::remove_dir_all(&staging);
-        }
-        done
+        let staging = tempfile::Builder::new()
+            .prefix(".lbcf-new-")
+            .tempdir_in(parent);
+        let staging = staging.map_err(|why| failed(parent, why))?;
+        let project = staging.path().join("project");
+        write_all(&project, files).map_err(|(path, why)| failed(&path, why))?;
+        self.move_from(&project)
     }
 
     /// Moves the files to the target. An existing folder is not replaced, because it may be the
@@ -148,26 +144,10 @@ fn canonical(path: &Path) -> io::Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tempfile::TempDir;
 
-    /// A temporary folder, deleted on drop.
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("lbcf-{name}-{}", std::process::id()));
-            fs::create_dir_all(&path).unwrap();
-            Self(path)
-        }
-
-        fn entries(&self) -> usize {
-            fs::read_dir(&self.0).unwrap().count()
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
+    fn entries(folder: &TempDir) -> usize {
+        fs::read_dir(folder.path()).unwrap().count()
     }
 
     fn files(names: &[&'static str]) -> Vec<(&'static str, String)> {
@@ -179,24 +159,24 @@ mod tests {
 
     #[test]
     fn nothing_is_left_if_a_file_cannot_be_written() {
-        let parent = Folder::new("half");
-        let target = Target::check(&parent.0.join("project")).unwrap();
+        let parent = tempfile::tempdir().unwrap();
+        let target = Target::check(&parent.path().join("project")).unwrap();
         // `a` is a file, so that `a/d` cannot be written.
         let error = target.write(&files(&["a", "b/c", "a/d"])).unwrap_err();
         assert!(error.to_string().contains("a/d"), "{error}");
-        assert_eq!(parent.entries(), 0);
+        assert_eq!(entries(&parent), 0);
     }
 
     #[test]
     fn an_existing_folder_is_unchanged_if_a_file_cannot_be_moved() {
-        let parent = Folder::new("put");
-        let path = parent.0.join("project");
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("project");
         fs::create_dir(&path).unwrap();
         let target = Target::check(&path).unwrap();
         // Meanwhile another process creates one of the files.
         fs::write(path.join("b"), "theirs").unwrap();
         target.write(&files(&["a", "b", "c/d"])).unwrap_err();
-        assert_eq!(parent.entries(), 1);
+        assert_eq!(entries(&parent), 1);
         let left: Vec<_> = fs::read_dir(&path).unwrap().collect();
         assert_eq!(left.len(), 1, "{left:?}");
         assert_eq!(fs::read_to_string(path.join("b")).unwrap(), "theirs");
@@ -204,19 +184,19 @@ mod tests {
 
     #[test]
     fn a_folder_created_meanwhile_is_not_overwritten() {
-        let parent = Folder::new("meanwhile");
-        let path = parent.0.join("project");
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("project");
         let target = Target::check(&path).unwrap();
         fs::create_dir_all(path.join("theirs")).unwrap();
         target.write(&files(&["a"])).unwrap_err();
-        assert_eq!(parent.entries(), 1);
+        assert_eq!(entries(&parent), 1);
         assert!(path.join("theirs").exists() && !path.join("a").exists());
     }
 
     #[test]
     fn missing_parent_folders_are_created() {
-        let parent = Folder::new("way");
-        let path = parent.0.join("a/b/project");
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("a/b/project");
         let target = Target::check(&path).unwrap();
         target.write(&files(&["src/main.rs"])).unwrap();
         assert_eq!(

@@ -47,8 +47,9 @@ const FILES: &[&str] = &[
 ];
 /// Words that YAML does not read as strings.
 const YAML: &[&str] = &["n", "no", "null", "off", "on", "y", "yes"];
+const NO_STRING: &str = "YAML does not read it as a string";
 
-/// Why a name is rejected.
+/// A name that is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?}: {why}")]
 pub(crate) struct NameError {
@@ -75,39 +76,27 @@ impl FromStr for Name {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
-        let reject = |why: &str| {
-            Err(NameError {
-                name: text.to_owned(),
-                why: why.to_owned(),
-            })
-        };
         if let Some(why) = label_error(text, MAX_LENGTH - SYSTEM_PREFIX.len()) {
-            return reject(&why);
+            return Err(rejected(text, why));
         }
+        let taken = [
+            (KEYWORDS, "a keyword of Rust"),
+            (CRATES, "the name of a crate that drivers depend on"),
+            (FILES, "a name that cargo or the file system reserves"),
+            (YAML, NO_STRING),
+        ];
         if !text.starts_with(|first: char| first.is_ascii_lowercase()) {
-            return reject("a crate's name begins with a letter");
+            Err(rejected(text, "a crate's name begins with a letter"))
+        } else if text.contains("--") {
+            Err(rejected(text, "a crate's name has no two hyphens in a row"))
+        } else if let Some((_, why)) = taken.iter().find(|(names, _)| names.contains(&text)) {
+            Err(rejected(
+                text,
+                format!("{why}; add a suffix such as -driver"),
+            ))
+        } else {
+            Ok(Self(text.to_owned()))
         }
-        if text.contains("--") {
-            return reject("a crate's name has no two hyphens in a row");
-        }
-        let taken = |names: &[&str]| names.contains(&text);
-        if taken(KEYWORDS) {
-            return reject("a keyword of Rust; add a suffix such as -driver");
-        }
-        if taken(CRATES) {
-            return reject(
-                "the name of a crate that drivers depend on; add a suffix such as -driver",
-            );
-        }
-        if taken(FILES) {
-            return reject(
-                "a name that cargo or the file system reserves; add a suffix such as -driver",
-            );
-        }
-        if taken(YAML) {
-            return reject("YAML does not read it as a string; add a suffix such as -driver");
-        }
-        Ok(Self(text.to_owned()))
     }
 }
 
@@ -122,7 +111,7 @@ impl fmt::Display for Name {
 pub(crate) struct Namespace(String);
 
 impl Namespace {
-    /// Whether all namespaces may use a driver in this namespace.
+    /// All namespaces may use a driver in this namespace.
     pub(crate) fn is_system(&self) -> bool {
         self.0 == SYSTEM_NAMESPACE
     }
@@ -139,13 +128,10 @@ impl FromStr for Namespace {
                     .chars()
                     .all(|c| c.is_ascii_hexdigit() || "ox-".contains(c));
             (may_be_number || YAML.contains(&text) || ["true", "false"].contains(&text))
-                .then(|| "YAML does not read it as a string".to_owned())
+                .then(|| NO_STRING.to_owned())
         });
         match why {
-            Some(why) => Err(NameError {
-                name: text.to_owned(),
-                why,
-            }),
+            Some(why) => Err(rejected(text, why)),
             None => Ok(Self(text.to_owned())),
         }
     }
@@ -162,17 +148,24 @@ impl fmt::Display for Namespace {
 pub(crate) fn driver_object(name: &Name, namespace: &Namespace) -> Result<String, NameError> {
     match (name.0.starts_with(SYSTEM_PREFIX), namespace.is_system()) {
         (false, true) => Ok(format!("{SYSTEM_PREFIX}{name}")),
-        (true, false) => Err(NameError {
-            name: name.0.clone(),
-            why: format!(
+        (true, false) => Err(rejected(
+            &name.0,
+            format!(
                 "only names of drivers in {SYSTEM_NAMESPACE} may start with {SYSTEM_PREFIX:?}, and this driver is in {namespace}"
             ),
-        }),
+        )),
         _ => Ok(name.0.clone()),
     }
 }
 
-/// Why a text is not a DNS label of at most `max` bytes.
+fn rejected(name: &str, why: impl Into<String>) -> NameError {
+    NameError {
+        name: name.to_owned(),
+        why: why.into(),
+    }
+}
+
+/// The reason why a text is not a DNS label of at most `max` bytes.
 fn label_error(text: &str, max: usize) -> Option<String> {
     let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let fits = (1..=max).contains(&text.len())

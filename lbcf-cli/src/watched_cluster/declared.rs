@@ -1,4 +1,4 @@
-//! What an object of each kind declares.
+//! The declarations of an object of each kind.
 
 use kube::{Resource, ResourceExt};
 use lbcf_controller::api::{BackendRecord, Bind, Conditions, LoadBalancer, condition_types};

@@ -1,4 +1,4 @@
-//! What the objects of one kind declare, as their watch tells it, or why that is not known.
+//! The declarations of the objects of one kind, kept up to date by a watch, or the problem that hides them.
 
 use kube::api::DynamicObject;
 use kube::runtime::watcher::{Error as WatchError, Event};
@@ -10,15 +10,15 @@ use std::mem;
 /// The limit of objects of a kind; a cluster with more is not compared.
 const MOST: usize = 100_000;
 
-/// What each object declares, in the order of their names.
+/// The declarations of each object, in the order of their names.
 #[derive(Debug)]
 pub(super) struct Listed<T> {
     objects: Objects<T>,
     /// The list that is being read, and takes the place of the objects when it is complete.
     next: Objects<T>,
-    /// Whether there are more objects than these, until the next list.
+    /// There are more objects than these, until the next list.
     is_cut: bool,
-    /// Why the objects are not known.
+    /// The reason why the objects are not known.
     problem: Option<String>,
 }
 
@@ -36,7 +36,7 @@ impl<T> Default for Listed<T> {
 }
 
 impl<T: Clone> Listed<T> {
-    /// Applies an event of the watch; `declared` tells what an object declares.
+    /// Applies an event of the watch; `declared` takes the declarations from an object.
     pub(super) fn apply(
         &mut self,
         event: Result<Event<DynamicObject>, WatchError>,
@@ -68,10 +68,10 @@ impl<T: Clone> Listed<T> {
         }
     }
 
-    /// What the objects declare.
+    /// The declarations of all objects.
     ///
     /// # Errors
-    /// Why that is not known.
+    /// The reason why they are not known.
     pub(super) fn all(&self) -> Result<Vec<T>, String> {
         if let Some(problem) = &self.problem {
             return Err(problem.clone());

@@ -1,6 +1,7 @@
 //! `lbcf demo`: the tour, its JSON report and its exit codes.
 
 use crate::process::{Running, TempFile, lbcf, run, text};
+use lbcf_conformance::numbers::Numbers;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
@@ -174,7 +175,7 @@ fn a_driver_that_serves_its_fixture_is_shown_with_its_fields_and_its_observer() 
         r#"# with lbSpec {"port":"80","service":"default/web-lbcf-demo-"#,
         " of my-pod-0 adminState Up",
         " of my-pod-0 adminState Down",
-        "azure-load-balancer-tcp-idle-timeout 20",
+        "azure-load-balancer-tcp-idle-timeout=20",
         "cloud     empty",
         "passed: 11 of 11 steps, 5 skipped; nothing was left behind",
     ] {
@@ -289,12 +290,10 @@ fn sigterm_and_ctrl_c_leave_nothing_in_the_cloud_of_another_driver() {
 
 #[test]
 fn an_unreachable_driver_fails_the_tour() {
-    // A free port; the tour is interrupted as soon as its first step has failed.
-    let free = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let demo = Running::start(&["demo", "--once", "--driver-url", &format!("http://{free}")]);
+    // The tour is interrupted as soon as its first step has failed.
+    let numbers = Numbers::of_this_machine();
+    let nowhere = format!("http://127.0.0.1:{}", numbers.take(0, 0));
+    let demo = Running::start(&["demo", "--once", "--driver-url", &nowhere]);
     demo.line_with("[1/16] register");
     // Admission cannot validate the load balancer.
     let failed = demo.line_with("FAILED");

@@ -1,6 +1,7 @@
 //! `lbcf dev`: a driver under development, with the mock in its place.
 
 use crate::process::{Running, TempFile, run, text};
+use lbcf_conformance::numbers::Numbers;
 use serde_json::Value;
 use std::net::TcpStream;
 use std::path::Path;
@@ -102,6 +103,40 @@ fn the_driver_is_started_again_and_manifests_are_applied_again_when_they_change(
     let error = dev.line_with("error ");
     assert!(error.contains("lb.yaml"), "{error}");
     assert_eq!(dev.interrupt().0, Some(0));
+}
+
+#[test]
+fn what_is_refused_for_a_reason_that_passes_is_applied_when_it_has_passed() {
+    let numbers = Numbers::of_this_machine();
+    let addr = format!("127.0.0.1:{}", numbers.take(0, 0));
+    let url = format!("http://{addr}");
+    let examples = [
+        "00-namespace.yaml",
+        "10-driver.yaml",
+        "20-load-balancer-new.yaml",
+    ];
+    let apply = examples.map(example).join(",");
+    let dev = Running::start(&["dev", "--driver-url", &url, "--apply", &apply]);
+    let refused = dev.line_with("refused ");
+    assert!(
+        refused.contains("LoadBalancer my-namespace/") && refused.ends_with("(tried again in 1 s)"),
+        "{refused}"
+    );
+    dev.line_with("(tried again in 2 s)");
+    let _driver = Running::start(&["mock-driver", "--listen", &addr]);
+    dev.line_with("applied     LoadBalancer my-namespace/my-load-balancer-1");
+    assert_eq!(dev.interrupt().0, Some(0));
+}
+
+#[test]
+fn a_driver_gets_its_time_although_its_shell_ends_at_once() {
+    let slow = "sh -c 'trap \"sleep 0.5; echo late; exit\" TERM; echo up; \
+                while :; do sleep 0.01; done' & : {port}; wait";
+    let dev = Running::start(&["dev", "--exec", slow]);
+    dev.line_with("up");
+    let (code, lines) = dev.interrupt();
+    assert_eq!(code, Some(0));
+    assert!(lines.contains(&"late".to_owned()), "{lines:?}");
 }
 
 #[test]

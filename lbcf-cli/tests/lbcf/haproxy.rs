@@ -1,8 +1,9 @@
 //! The commands of the HAProxy example's README: `lbcf dev` with a driver whose load balancer is a process of its own.
 
 use crate::process::{DEADLINE, Running, TempFile, lbcf, skip, text};
+use lbcf_conformance::numbers::Numbers;
 use std::collections::BTreeSet;
-use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::net::{Ipv4Addr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread::sleep;
@@ -101,9 +102,8 @@ fn exhaustive_the_commands_of_the_haproxy_example_lead_to_three_pods_and_end_wit
     if UdpSocket::bind((Ipv4Addr::new(127, 0, 0, 2), 0)).is_err() {
         return skip("127.0.0.2 is no address of this machine");
     }
-    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let port = free.local_addr().unwrap().port().to_string();
-    drop(free);
+    let numbers = Numbers::of_this_machine();
+    let port = numbers.take(0, 0).to_string();
     let (folder, example) = (
         Folder(TempFile::new("haproxy")),
         TempFile::new("example/web.yaml"),

@@ -1,8 +1,10 @@
-//! A timeout for connecting.
+//! Connecting: a timeout, and TCP for connections that are kept.
 
 use super::causes::BoxError;
 use ::http::Uri;
 use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioIo;
+use lbcf_serving::client_stream::ClientStream;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -57,10 +59,30 @@ where
 }
 
 /// TCP without delay: requests are small, and waiting to fill a packet would only slow them down.
-pub(super) fn tcp() -> HttpConnector {
-    let mut connector = HttpConnector::new();
-    connector.set_nodelay(true);
-    // It serves https, too.
-    connector.enforce_http(false);
-    connector
+#[derive(Debug, Clone)]
+pub(super) struct Tcp(HttpConnector);
+
+impl Tcp {
+    pub(super) fn new() -> Self {
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        // It serves https, too.
+        connector.enforce_http(false);
+        Self(connector)
+    }
+}
+
+impl Service<Uri> for Tcp {
+    type Response = TokioIo<ClientStream>;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.0.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let connecting = self.0.call(uri);
+        Box::pin(async move { Ok(TokioIo::new(connecting.await?.into_inner().into())) })
+    }
 }

@@ -1,6 +1,6 @@
 //! Connections to drivers, pooled.
 
-use super::connector::{Within, tcp};
+use super::connector::{Tcp, Within};
 use super::error::{CallError, HttpClientError};
 use super::request_body::RequestBody;
 use super::token::Token;
@@ -10,7 +10,7 @@ use ::http::{HeaderValue, Request, Response};
 use hyper::body::Incoming;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::{Connect, HttpConnector};
+use hyper_util::client::legacy::connect::Connect;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use lbcf_serving::tls::ClientTls;
 use lbcf_serving::watched_file::{RereadFiles, WatchedFiles};
@@ -38,7 +38,7 @@ use tokio::sync::OnceCell;
 pub struct HttpClient(Arc<Inner>);
 
 struct Inner {
-    plain: Client<Within<HttpConnector>, RequestBody>,
+    plain: Client<Within<Tcp>, RequestBody>,
     tls: Tls,
     token: Option<Token>,
     settings: Settings,
@@ -67,7 +67,7 @@ impl Default for Settings {
     }
 }
 
-type TlsPool = Client<Within<HttpsConnector<HttpConnector>>, RequestBody>;
+type TlsPool = Client<Within<HttpsConnector<Tcp>>, RequestBody>;
 
 /// In bytes; a system's CAs take a quarter of it.
 const MAX_CA_FILE: u64 = 1 << 20;
@@ -106,7 +106,7 @@ impl HttpClient {
 
     pub(super) fn from_parts(tls: Tls, token: Option<Token>, settings: Settings) -> Self {
         Self(Arc::new(Inner {
-            plain: pooled(Within::new(tcp(), settings.connect_timeout), &settings),
+            plain: pooled(Within::new(Tcp::new(), settings.connect_timeout), &settings),
             tls,
             token,
             settings,
@@ -182,7 +182,7 @@ impl fmt::Debug for HttpClient {
 }
 
 fn tls_pool(config: Arc<ClientConfig>, settings: &Settings) -> TlsPool {
-    let connector = HttpsConnector::from((tcp(), config));
+    let connector = HttpsConnector::from((Tcp::new(), config));
     pooled(Within::new(connector, settings.connect_timeout), settings)
 }
 

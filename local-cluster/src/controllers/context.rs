@@ -1,11 +1,12 @@
-//! What the workload controllers share while they reconcile one object.
+//! A workload while it is reconciled, with the objects that it controls.
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::owner_index::{IndexedObject, OwnerIndex};
-use super::owner_references::{controller_reference, controller_uid, with_owner, without_owners};
+use super::owners::{
+    IndexedObject, OwnerIndex, controller_reference, controller_uid, with_owner, without_owners,
+};
 use super::write::{self, CreateError};
 use crate::object::{Object, is_deleting};
 use crate::resources::Kind;

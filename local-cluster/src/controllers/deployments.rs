@@ -13,13 +13,13 @@ use self::replica_set::{REVISION, ReplicaSet, RolloutStrategy};
 use self::revision::{
     annotate, beyond_history, current, is_current, new_replica_set, resized, with_revision,
 };
-use self::scale::{Resize, proportional, rolling_update, size_of_new, to_zero, was_scaled};
+use self::scale::{Resize, rolling_update, scale_paused, size_of_new, to_zero};
 use self::status::{StatusUpdate, is_complete};
 use super::context::Context;
-use super::owner_references::controller_uid;
+use super::owners::controller_uid;
 use super::pods::has_ended;
 use super::write::{self, CreateError};
-use crate::object::{Object, at, is_deleting, name, number, text};
+use crate::object::{Object, at, is_deleting, name, text};
 use crate::resources::Kind;
 
 /// A Deployment while it is reconciled.
@@ -59,18 +59,14 @@ pub(super) fn reconcile(ctx: &mut Context<'_>) -> Option<Duration> {
     let paused = at(deployment, &["spec", "paused"]) == Some(&Value::Bool(true));
     rollout.status.set_paused(paused);
     rollout.annotate_new();
-    let rolls = !paused && !was_scaled(rollout.strategy, &rollout.sets);
-    if rolls {
-        rollout.roll();
-    } else {
-        let total = number(deployment, &["status", "replicas"], 0);
-        let sizes = proportional(rollout.strategy, &rollout.sets, rollout.has_new, total);
+    if paused {
+        let sizes = scale_paused(rollout.strategy, &rollout.sets);
         rollout.resize(&sizes);
-        if paused {
-            rollout.prune_history();
-        }
+        rollout.prune_history();
+    } else {
+        rollout.roll();
     }
-    rollout.update_status(rolls)
+    rollout.update_status(!paused)
 }
 
 impl Rollout<'_, '_> {
@@ -131,7 +127,7 @@ impl Rollout<'_, '_> {
         }
     }
 
-    /// Whether pods of old revisions have not ended.
+    /// Whether some pods of old revisions have not ended.
     fn has_old_pods(&self) -> bool {
         let Some(pods) = self.ctx.builtin("", "pods") else {
             return false;
@@ -145,14 +141,11 @@ impl Rollout<'_, '_> {
     /// Creates the new ReplicaSet. Returns whether it exists.
     fn create_new(&mut self) -> bool {
         let deployment = self.ctx.object();
-        let body = new_replica_set(deployment, self.status.collisions, self.next_revision());
+        let body = new_replica_set(deployment, self.next_revision());
         let name = name(&body).to_owned();
         let size = size_of_new(self.strategy, &self.sets, 0);
         let namespace = &self.ctx.owner.namespace;
-        let new = match self
-            .ctx
-            .create(self.kind, &resized(&body, size, self.strategy))
-        {
+        let new = match self.ctx.create(self.kind, &resized(&body, size)) {
             Ok(created) => {
                 let message = format!("Created new replica set {name:?}");
                 self.status
@@ -162,15 +155,10 @@ impl Rollout<'_, '_> {
             Err(CreateError::Exists) => {
                 let store = &self.ctx.cluster.store;
                 let found = store.get(&self.kind.storage, namespace, &name);
-                let own = found.filter(|found| {
+                found.filter(|found| {
                     controller_uid(&found.object) == Some(self.ctx.owner.uid())
                         && is_current(deployment, &found.object)
-                });
-                if own.is_none() {
-                    // A hash collision: the next attempt, after the status is written, counts it in.
-                    self.status.collisions = Some(self.status.collisions.unwrap_or(0) + 1);
-                }
-                own
+                })
             }
             Err(CreateError::NoNamespace) => None,
             Err(why) => {
@@ -191,7 +179,7 @@ impl Rollout<'_, '_> {
             let Some(set) = self.sets.get_mut(*index) else {
                 continue;
             };
-            let next = resized(&set.stored.object, *size, self.strategy);
+            let next = resized(&set.stored.object, *size);
             if let Some(written) = self.ctx.update(self.kind, &set.stored, next) {
                 *set = ReplicaSet::of(&written);
             }

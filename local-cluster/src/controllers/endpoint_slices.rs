@@ -15,11 +15,10 @@ use tokio::time::Instant;
 
 use self::desired::{EndpointGroup, endpoint_inputs, families, groups, has_slices};
 use self::plan::{Scope, plan};
-use super::label_index::{LabelIndex, SelectorIndex};
-use super::multi_map::MultiMap;
+use super::indexes::{LabelIndex, MultiMap, SelectorIndex};
 use super::pods::node_name;
+use super::queues::Throttle;
 use super::run::Controller;
-use super::throttle::Throttle;
 use super::write::{self, CreateError};
 use crate::object::{Object, at, items, string, text};
 use crate::rules::DeleteOptions;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use self::graph::{DependencyGraph, GarbageAction, ObjectNode};
-use super::owner_references::without_owners;
+use super::owners::without_owners;
 use super::run::Controller;
 use super::write::{modify, remove_finalizer};
 use crate::object;

@@ -18,10 +18,9 @@ use self::node_index::{NodeIndex, NodeTransition, PodKey};
 use self::phase::{NodeState, PodAction, ReadinessTrigger, bound, next_action, unbound};
 use self::pod_ips::{FIRST_IP, PodIps};
 use self::pod_status::{ReadinessInputs, exited, started, with_readiness};
-pub(super) use self::pod_status::{crashed, exited_with, restarted, restarts};
-use super::delay_queue::DelayQueue;
 use super::pod_traffic::{PodServers, pod_ip};
-use super::pods::{has_ended, node_name, phase, restart_counts};
+use super::pods::{has_ended, node_name, phase};
+use super::queues::DelayQueue;
 use super::run::Controller;
 use super::scheduling::unschedulable;
 use super::write::{delete, modify};
@@ -36,11 +35,8 @@ use crate::writer::Cluster;
 /// Longer than any process runs, and short enough to be added to a time.
 const FOREVER: Duration = Duration::from_secs(10 * 365 * 86_400);
 
-/// How many addresses are tried for a pod that serves.
+/// The number of addresses that are tried for a pod that serves.
 const ADDRESS_TRIES: usize = 256;
-
-/// The first and the longest back-off of containers that failed.
-const BACK_OFF: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(300)];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct PodTask {
@@ -63,7 +59,7 @@ pub(super) struct PodLifecycle {
     /// Pods that fit no node, until a node changes.
     unschedulable: BTreeMap<String, PodTask>,
     pod_ips: PodIps,
-    /// What the pods serve, if they do.
+    /// `None` if pods serve nothing.
     servers: Option<PodServers>,
     readiness: HashMap<String, ReadinessInputs>,
     /// Pods whose node has changed, and what that does to their readiness.
@@ -71,11 +67,10 @@ pub(super) struct PodLifecycle {
 }
 
 impl PodLifecycle {
-    pub(super) fn new(cluster: &Arc<Cluster>, options: &LocalClusterOptions) -> Self {
+    pub(super) fn new(options: &LocalClusterOptions) -> Self {
         let serve = options.pod_traffic;
-        let servers = || PodServers::new(Arc::clone(cluster), options.pod_ready_delay);
         Self {
-            servers: serve.then(servers),
+            servers: serve.then(PodServers::default),
             pods: Resource::new("", "pods"),
             nodes: Resource::new("", "nodes"),
             ready_delay: options.pod_ready_delay,
@@ -142,7 +137,7 @@ impl PodLifecycle {
         let delay = match action {
             PodAction::Bind | PodAction::UpdateReadiness(_) => Duration::ZERO,
             PodAction::Start => self.ready_delay,
-            PodAction::Exit => self.run_time.max(back_off(&pod.object)),
+            PodAction::Exit => self.run_time,
             PodAction::Remove if is_deleting(&pod.object) => {
                 self.termination_delay.min(grace_period(&pod.object))
             }
@@ -260,7 +255,7 @@ fn start_serving(
     None
 }
 
-/// Whether the readiness of a pod on a node in this state follows from the trigger.
+/// The readiness of a pod on a node in this state follows from the trigger.
 fn updates_readiness(pod: &Object, node: NodeState, trigger: ReadinessTrigger) -> bool {
     let expected = match trigger {
         ReadinessTrigger::NodeUnreachable => NodeState::Unreachable,
@@ -320,13 +315,4 @@ impl Controller for PodLifecycle {
 fn grace_period(pod: &Object) -> Duration {
     let seconds = at(pod, &["metadata", "deletionGracePeriodSeconds"]).and_then(Value::as_u64);
     Duration::from_secs(seconds.unwrap_or(0).min(u64::from(u32::MAX)))
-}
-
-/// How long containers wait before they run again after a failure.
-pub(super) fn back_off(pod: &Object) -> Duration {
-    let [first, longest] = BACK_OFF;
-    match u32::try_from(restart_counts(pod).max().unwrap_or(0)) {
-        Ok(0) | Err(_) => Duration::ZERO,
-        Ok(count) => first.saturating_mul(1 << (count - 1).min(16)).min(longest),
-    }
 }

@@ -11,34 +11,23 @@ use std::collections::HashMap;
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::Value;
-use tokio::time::sleep;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use self::respond::PodProgram;
 use self::server::{bind, serve};
-use super::pod_lifecycle::{back_off, crashed, exited_with, restarted, restarts};
-use super::pods::{node_name, phase};
-use super::write::modify;
+use super::pods::{has_ended, phase};
 use crate::annotations;
-use crate::clock;
-use crate::object::{self, Object, at, is_deleting, items, string, text};
-use crate::store::{Resource, Stored};
-use crate::writer::Cluster;
+use crate::object::{self, Object, items, string, text};
+use crate::store::Stored;
 
-/// How many ports a pod serves at most.
+/// The largest number of ports of a pod.
 const PORTS: usize = 64;
 
 /// The pods that serve, by uid.
-#[derive(Debug)]
-pub(super) struct PodServers {
-    cluster: Arc<Cluster>,
-    /// How long containers that have exited take to run again, at least.
-    restart_delay: Duration,
-    pods: HashMap<String, PodServer>,
-}
+#[derive(Debug, Default)]
+pub(super) struct PodServers(HashMap<String, PodServer>);
 
 #[derive(Debug)]
 struct PodServer {
@@ -48,52 +37,34 @@ struct PodServer {
 }
 
 impl PodServers {
-    pub(super) fn new(cluster: Arc<Cluster>, restart_delay: Duration) -> Self {
-        Self {
-            cluster,
-            restart_delay,
-            pods: HashMap::new(),
-        }
-    }
-
     /// Has a pod serve at an address, unless it does.
     ///
     /// # Errors
     /// The operating system's; `AddrInUse` if another program has one of the ports.
     pub(super) fn start(&mut self, pod: &Object, ip: Ipv4Addr) -> io::Result<()> {
-        let uid = object::uid(pod).to_owned();
-        if self.pods.contains_key(&uid) {
+        let uid = object::uid(pod);
+        if self.0.contains_key(uid) {
             return Ok(());
         }
-        let stop = CancellationToken::new();
-        let program = Arc::new(PodProgram::new(
-            object::namespace(pod),
-            object::name(pod),
-            node_name(pod).unwrap_or_default(),
-            ip,
-        ));
+        let program = Arc::new(PodProgram::new(pod));
         program.set_ready(is_ready(pod));
-        let ports = ports(pod);
-        let listeners: io::Result<Vec<_>> = ports.iter().map(|port| bind(ip, *port)).collect();
-        let process = PodProcess {
-            cluster: Arc::clone(&self.cluster),
-            restart_delay: self.restart_delay,
-            uid: uid.clone(),
-            program: Arc::clone(&program),
-            ports,
-        };
-        tokio::spawn(process.run(listeners?, stop.clone()));
+        let listeners: io::Result<Vec<_>> =
+            ports(pod).into_iter().map(|port| bind(ip, port)).collect();
+        let stop = CancellationToken::new();
+        for listener in listeners? {
+            tokio::spawn(serve(listener, Arc::clone(&program), stop.clone()));
+        }
         let server = PodServer {
             program,
             _stop: stop.drop_guard(),
         };
-        self.pods.insert(uid, server);
+        self.0.insert(uid.to_owned(), server);
         Ok(())
     }
 
     /// Follows a pod that exists.
     pub(super) fn apply(&mut self, pod: &Stored) {
-        let Some(server) = self.pods.get(pod.uid()) else {
+        let Some(server) = self.0.get(pod.uid()) else {
             let ip = text(&pod.object, &["status", "podIP"]).map(str::parse);
             if phase(&pod.object) == Some("Running")
                 && pod_ip(&pod.object).is_none()
@@ -107,17 +78,17 @@ impl PodServers {
             return;
         };
         server.program.set_ready(is_ready(&pod.object));
-        if matches!(phase(&pod.object), Some("Succeeded" | "Failed")) {
+        if has_ended(&pod.object) {
             self.stop(pod.uid());
         }
     }
 
     pub(super) fn stop(&mut self, uid: &str) {
-        self.pods.remove(uid);
+        self.0.remove(uid);
     }
 
     pub(super) fn retain(&mut self, exists: impl Fn(&str) -> bool) {
-        self.pods.retain(|uid, _| exists(uid));
+        self.0.retain(|uid, _| exists(uid));
     }
 }
 
@@ -145,79 +116,4 @@ fn ports(pod: &Object) -> Vec<u16> {
     ports.dedup();
     ports.truncate(PORTS);
     ports
-}
-
-/// The program in the containers of a pod.
-#[derive(Debug)]
-struct PodProcess {
-    cluster: Arc<Cluster>,
-    restart_delay: Duration,
-    uid: String,
-    program: Arc<PodProgram>,
-    ports: Vec<u16>,
-}
-
-impl PodProcess {
-    /// Serves until `stop`, and again after each exit that a client has asked for.
-    async fn run(self, mut listeners: Vec<tokio::net::TcpListener>, stop: CancellationToken) {
-        loop {
-            let exit = stop.child_token();
-            let exits = self.program.exits(exit.clone());
-            let servers = listeners
-                .drain(..)
-                .map(|listener| serve(listener, Arc::clone(&self.program), exit.clone()));
-            futures::future::join_all(servers).await;
-            exit.cancelled().await;
-            let Some(code) = exits.code().filter(|_| !stop.is_cancelled()) else {
-                return;
-            };
-            let Some(delay) = self.exited(code) else {
-                return;
-            };
-            tokio::select! {
-                () = sleep(delay) => {}
-                () = stop.cancelled() => return,
-            }
-            let ip = self.program.ip();
-            let bound: io::Result<Vec<_>> = self.ports.iter().map(|port| bind(ip, *port)).collect();
-            match bound {
-                Ok(bound) => listeners = bound,
-                Err(error) => {
-                    let pod = self.program.name();
-                    tracing::warn!(pod, %error, "the pod cannot serve again");
-                    return;
-                }
-            }
-            let now = clock::now();
-            self.modify(|pod| restarted(pod, &now));
-        }
-    }
-
-    /// Stores the exit of the containers. Returns when they run again, if they do.
-    fn exited(&self, code: i64) -> Option<Duration> {
-        let now = clock::now();
-        self.modify(|pod| match restarts(pod, code) {
-            true => crashed(pod, code, &now),
-            false => exited_with(pod, code, &now),
-        });
-        let (namespace, name) = (self.program.namespace(), self.program.name());
-        let pod = self.cluster.store.get(&pods(), namespace, name)?;
-        let runs_again = pod.uid() == self.uid && phase(&pod.object) == Some("Running");
-        runs_again.then(|| self.restart_delay.max(back_off(&pod.object)))
-    }
-
-    /// Changes the pod, if it is running.
-    fn modify(&self, change: impl Fn(&Object) -> Object) {
-        let key = (self.program.namespace(), self.program.name());
-        modify(&self.cluster, &pods(), key, |pod| {
-            let is_running = object::uid(pod) == self.uid
-                && phase(pod) == Some("Running")
-                && !(is_deleting(pod) && at(pod, &["metadata", "finalizers"]).is_none());
-            is_running.then(|| change(pod))
-        });
-    }
-}
-
-fn pods() -> Resource {
-    Resource::new("", "pods")
 }

@@ -1,15 +1,10 @@
-//! What controllers read from pods, and how they make one from a template.
+//! The state of pods, as controllers read it.
 
 use std::time::Duration;
 
-use jiff::Timestamp;
-use serde_json::Value;
-
 use crate::clock;
-use crate::object::{
-    Object, at, child, condition, is_condition_true, is_deleting, items, name, namespace, string,
-    text,
-};
+use crate::object::{Object, condition, is_condition_true, is_deleting, items, string, text};
+use jiff::Timestamp;
 
 pub(super) fn node_name(pod: &Object) -> Option<&str> {
     text(pod, &["spec", "nodeName"]).filter(|node| !node.is_empty())
@@ -82,51 +77,6 @@ pub(super) fn available<'a>(
     (available, next)
 }
 
-pub(super) fn from_template(template: &Value, namespace: &str) -> Object {
-    let mut pod = Object::new();
-    let meta = child(&mut pod, "metadata");
-    meta.insert("namespace".to_owned(), Value::from(namespace));
-    for key in ["labels", "annotations", "finalizers"] {
-        let given = template.get("metadata").and_then(|m| m.get(key));
-        if let Some(given) = given.filter(|given| !given.is_null()) {
-            meta.insert(key.to_owned(), given.clone());
-        }
-    }
-    let spec = template.get("spec").cloned().unwrap_or_default();
-    pod.insert("spec".to_owned(), spec);
-    pod
-}
-
-/// A pod from a workload's template, with a generated name.
-pub(super) fn new_pod(workload: &Object) -> Object {
-    let template = at(workload, &["spec", "template"]).unwrap_or(&Value::Null);
-    let mut pod = from_template(template, namespace(workload));
-    let generate_name = format!("{}-", name(workload));
-    child(&mut pod, "metadata").insert("generateName".to_owned(), generate_name.into());
-    pod
-}
-
-pub(super) fn set_label(object: &mut Object, key: &str, value: &str) {
-    let labels = child(child(object, "metadata"), "labels");
-    labels.insert(key.to_owned(), Value::from(value));
-}
-
-/// Sets the counts of a status; those that are 0 are left out.
-pub(super) fn set_counts<const N: usize>(status: &mut Object, counts: [(&str, i64); N]) {
-    for (key, count) in counts {
-        if count > 0 {
-            status.insert(key.to_owned(), count.into());
-        } else {
-            status.remove(key);
-        }
-    }
-}
-
-/// The number of items, as the API writes counts.
-pub(super) fn count(items: impl IntoIterator) -> i64 {
-    i64::try_from(items.into_iter().count()).unwrap_or(i64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,18 +100,5 @@ mod tests {
         assert_eq!(available(10), (1, Some(Duration::from_secs(5))));
         assert_eq!(available(40), (0, Some(Duration::from_secs(10))));
         assert_eq!(available(i64::MAX).0, 0);
-    }
-
-    #[test]
-    fn a_pod_follows_its_template() {
-        let template = json!({
-            "metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}, "name": "no", "creationTimestamp": null},
-            "spec": {"containers": []},
-        });
-        let expected = json!({
-            "metadata": {"namespace": "n", "labels": {"a": "b"}, "annotations": {"c": "d"}},
-            "spec": {"containers": []},
-        });
-        assert_eq!(Value::Object(from_template(&template, "n")), expected);
     }
 }

@@ -11,14 +11,12 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::context::Context;
-use super::delay_queue::DelayQueue;
-use super::label_index::SelectorIndex;
-use super::owner_index::OwnerIndex;
-use super::owner_references::controller_uid;
+use super::indexes::SelectorIndex;
+use super::owners::{OwnerIndex, controller_uid};
+use super::queues::{DelayQueue, Throttle};
 use super::run::Controller;
 use super::scheduling::is_node_ready;
-use super::throttle::Throttle;
-use super::{daemon_sets, deployments, jobs, replica_sets, stateful_sets};
+use super::{deployments, sets};
 use crate::object::{Object, at};
 use crate::selector::LabelSelector;
 use crate::store::{EventType, Resource, StoreEvent, Stored};
@@ -57,18 +55,12 @@ const KINDS: &[WorkloadKind] = &[
         REPLICA_SETS,
         deployments::reconcile,
     ),
-    kind(REPLICA_SETS, PODS, replica_sets::reconcile),
-    kind(
-        ("", "replicationcontrollers"),
-        PODS,
-        replica_sets::reconcile,
-    ),
-    kind(("apps", "statefulsets"), PODS, stateful_sets::reconcile),
-    kind(DAEMON_SETS, PODS, daemon_sets::reconcile),
-    kind(("batch", "jobs"), PODS, jobs::reconcile),
+    kind(REPLICA_SETS, PODS, sets::reconcile),
+    kind(("apps", "statefulsets"), PODS, sets::reconcile),
+    kind(DAEMON_SETS, PODS, sets::reconcile),
 ];
 
-const CONTROLLED: &[GroupResource] = &[PODS, REPLICA_SETS, ("apps", "controllerrevisions")];
+const CONTROLLED: &[GroupResource] = &[PODS, REPLICA_SETS];
 
 struct Workload {
     kind: &'static WorkloadKind,
@@ -216,20 +208,11 @@ fn is(resource: &Resource, (group, plural): GroupResource) -> bool {
 /// The selector of a workload, unless it selects nothing or everything.
 fn selector(workload: &Object) -> Option<LabelSelector> {
     let given = at(workload, &["spec", "selector"])?;
-    let structured = given.get("matchLabels").or(given.get("matchExpressions"));
-    let selector = if structured.is_some_and(|s| s.is_object() || s.is_array()) {
-        serde_json::from_value(given.clone()).ok()?
-    } else {
-        // The selector of a ReplicationController is a map of labels.
-        k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector {
-            match_labels: serde_json::from_value(given.clone()).ok(),
-            match_expressions: None,
-        }
-    };
+    let selector = serde_json::from_value(given.clone()).ok()?;
     Some(LabelSelector::of(&selector)).filter(|selector| !selector.is_empty())
 }
 
-/// Whether a node's change decides about the daemon pods on it.
+/// A node's change may decide about the daemon pods on it.
 fn concerns_daemon_sets(node: &Stored, before: Option<&Stored>) -> bool {
     let relevant = |node: &Stored| {
         let part = |path: &[&str]| at(&node.object, path).cloned();
@@ -246,15 +229,16 @@ mod tests {
     use serde_json::{Value, json};
 
     #[test]
-    fn selectors_are_read_in_both_forms() {
+    fn selectors_of_nothing_or_everything_are_ignored() {
         let read = |given: Value| selector(&object(json!({"spec": {"selector": given}})));
         let web = LabelSelector::parse("app in (web)").unwrap();
-        assert_eq!(
-            read(json!({"matchLabels": {"app": "web"}})),
-            Some(web.clone())
-        );
-        assert_eq!(read(json!({"app": "web"})), Some(web));
-        for none in [json!({}), json!({"matchLabels": {}}), Value::Null] {
+        assert_eq!(read(json!({"matchLabels": {"app": "web"}})), Some(web));
+        for none in [
+            json!({"app": "web"}),
+            json!({}),
+            json!({"matchLabels": {}}),
+            Value::Null,
+        ] {
             assert_eq!(read(none), None);
         }
     }

@@ -1,5 +1,5 @@
-//! Subresources that take running containers or a network. This server has neither, so clients get
-//! the error of a cluster whose nodes are unreachable.
+//! Subresources that take running containers, a network or another scheduler. This server has none of them, so
+//! clients get the error of a cluster whose nodes are unreachable.
 
 use axum::response::Response;
 use http::StatusCode;
@@ -11,6 +11,10 @@ use crate::resources::Kind;
 use crate::status::ApiError;
 use crate::writer::Cluster;
 
+/// The refusal of bindings.
+pub(super) const NOT_BOUND: &str =
+    "clients do not bind pods here, only the cluster's own scheduler";
+
 /// Responds for an object that exists.
 pub(super) fn respond(
     cluster: &Cluster,
@@ -19,6 +23,9 @@ pub(super) fn respond(
     subresource: Option<Subresource>,
 ) -> Result<Response, ApiError> {
     let found = cluster.read(kind, namespace, name)?;
+    if subresource == Some(Subresource::Binding) {
+        return Err(ApiError::internal_because(NOT_BOUND));
+    }
     let why = match subresource {
         Some(Subresource::Log) => {
             // Pods run nothing, so their logs are empty.

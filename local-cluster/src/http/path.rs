@@ -39,19 +39,6 @@ pub(crate) struct ResourcePath {
     pub(crate) subresource: Option<String>,
 }
 
-impl ResourcePath {
-    /// Whether this is the `bindings` resource, which is created and never stored.
-    pub(crate) fn is_bindings(&self) -> bool {
-        (
-            self.group.as_str(),
-            self.version.as_str(),
-            self.plural.as_str(),
-        ) == ("", "v1", "bindings")
-            && self.namespace.is_some()
-            && self.name.is_none()
-    }
-}
-
 /// Parses a path; percent-encoded segments are decoded.
 pub(crate) fn parse(path: &str) -> RequestPath {
     let Some(segments) = path

@@ -2,12 +2,9 @@
 //!
 //! They are declared in `printers/columns.json` the way a definition declares its
 //! `additionalPrinterColumns`: each with the field that its cell shows. Cells that take more than a
-//! field are computed, by [`pods`], [`workloads`], [`network`] and [`policies`].
+//! field are computed, by [`computed`]; of kinds without a controller there are none.
 
-mod network;
-mod pods;
-mod policies;
-mod workloads;
+mod computed;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -16,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::clock;
-use crate::object::{Object, at, meta, text};
+use crate::object::{Object, meta};
 use crate::resources::Kind;
 
 /// A column, serialised as a `Table` defines it.
@@ -35,7 +32,7 @@ pub(super) struct BuiltinColumn {
     cell: Cell,
 }
 
-/// What a cell shows; fields are given as paths such as `spec.replicas`.
+/// The content of a cell; fields are given as paths such as `spec.replicas`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Cell {
@@ -47,7 +44,7 @@ enum Cell {
     Count(String),
     /// A map, as `a=1,b=2`.
     Labels(String),
-    /// One key of each entry of a list.
+    /// The entries of a list: texts, or one key of each.
     Join(String, String),
     Age,
     #[default]
@@ -122,46 +119,23 @@ impl BuiltinColumn {
                 let shown = |(key, value): (&String, &Value)| {
                     format!("{key}={}", value.as_str().unwrap_or_default())
                 };
-                Value::from(or_none(pairs.map(shown)))
+                Value::from(computed::or_none(pairs.map(shown)))
             }
             Cell::Join(path, key) => {
                 let list = field(object, path).and_then(Value::as_array);
                 let entries = list.into_iter().flatten();
-                let values: Vec<&str> = entries.filter_map(|e| e.get(key)?.as_str()).collect();
+                let values: Vec<&str> = entries
+                    .filter_map(|entry| entry.as_str().or_else(|| entry.get(key)?.as_str()))
+                    .collect();
                 Value::from(values.join(","))
             }
             Cell::Age => Value::from(
                 meta(object, "creationTimestamp")
                     .map_or_else(|| "<unknown>".to_owned(), clock::age),
             ),
-            Cell::Computed => computed(&kind.plural, &self.name, object),
+            Cell::Computed => computed::cell(&kind.plural, &self.name, object),
         }
     }
-}
-
-fn computed(plural: &str, column: &str, object: &Object) -> Value {
-    Value::from(match plural {
-        "pods" => pods::pod(column, object),
-        "nodes" => pods::node(column, object),
-        "events" if column == "Count" => return Value::from(pods::event_count(object)),
-        "events" => pods::event(column, object),
-        "services" => network::service(column, object),
-        "endpointslices" => network::endpoint_slice(column, object),
-        "endpoints" => network::endpoints(object),
-        "ingresses" => network::ingress(column, object),
-        "ingressclasses" => network::ingress_class(object),
-        "deployments" | "statefulsets" => workloads::ready_replicas(object),
-        "jobs" => workloads::job(column, object),
-        "cronjobs" => workloads::cron_job(column, object),
-        "horizontalpodautoscalers" => workloads::autoscaler(column, object),
-        "controllerrevisions" => workloads::revision(object),
-        "rolebindings" | "clusterrolebindings" => policies::role_binding(column, object),
-        "persistentvolumes" if column == "Claim" => policies::claim(object),
-        "persistentvolumes" => policies::access_modes(object, "spec"),
-        "persistentvolumeclaims" => policies::access_modes(object, "status"),
-        "resourcequotas" => policies::quota(column, object),
-        _ => String::new(),
-    })
 }
 
 fn field<'a>(object: &'a Object, path: &str) -> Option<&'a Value> {
@@ -170,47 +144,6 @@ fn field<'a>(object: &'a Object, path: &str) -> Option<&'a Value> {
     rest.split('.')
         .filter(|key| !key.is_empty())
         .try_fold(found, |value, key| value.get(key))
-}
-
-/// The parts with commas between them, `<none>` without any.
-fn or_none<S: AsRef<str>>(parts: impl IntoIterator<Item = S>) -> String {
-    let mut text = String::new();
-    for part in parts {
-        if !text.is_empty() {
-            text.push(',');
-        }
-        text.push_str(part.as_ref());
-    }
-    if text.is_empty() {
-        "<none>".to_owned()
-    } else {
-        text
-    }
-}
-
-fn list<'a>(object: &'a Object, path: &[&str]) -> &'a [Value] {
-    at(object, path)
-        .and_then(Value::as_array)
-        .map(Vec::as_slice)
-        .unwrap_or_default()
-}
-
-fn number(object: &Object, path: &[&str]) -> i64 {
-    at(object, path).and_then(Value::as_i64).unwrap_or(0)
-}
-
-/// Two strings of the object under `path`, with `/` between them.
-fn slashed(object: &Object, path: &[&str], keys: [&str; 2]) -> Option<String> {
-    let [first, second] = keys.map(|key| text(object, &[path, &[key]].concat()));
-    Some(format!("{}/{}", first?, second?))
-}
-
-/// The IP addresses, or else the host names, of a load balancer.
-fn load_balancer_addresses(object: &Object) -> Vec<&str> {
-    list(object, &["status", "loadBalancer", "ingress"])
-        .iter()
-        .filter_map(|i| i.get("ip").or_else(|| i.get("hostname"))?.as_str())
-        .collect()
 }
 
 #[cfg(test)]
@@ -262,16 +195,9 @@ mod tests {
             Value::from(shown("apps", "deployments", deployment)),
             expected
         );
-        let job = json!({
-            "spec": {"completions": 2, "selector": selector, "template": template},
-            "status": {
-                "succeeded": 2, "startTime": "2026-01-01T00:00:00Z",
-                "completionTime": "2026-01-01T00:00:07Z",
-                "conditions": [{"type": "Complete", "status": "True"}],
-            },
-        });
-        let expected = json!(["Complete", "2/2", "7s", "<unknown>", "c", "i", "a=b"]);
-        assert_eq!(Value::from(shown("batch", "jobs", job)), expected);
+        let class = json!({"spec": {"accessModes": ["ReadWriteOnce", "ReadOnlyMany"]}});
+        let claim = shown("", "persistentvolumeclaims", class);
+        assert_eq!(claim[3], "ReadWriteOnce,ReadOnlyMany");
         let endpoints: Vec<Value> = (1..=5)
             .map(|n| json!({"addresses": [format!("10.0.0.{n}")]}))
             .collect();

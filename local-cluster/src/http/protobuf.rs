@@ -1,90 +1,67 @@
 //! Decoding of protobuf bodies.
 //!
 //! kubectl's typed clients send protobuf and accept JSON. So only decoding is needed, and only of
-//! the kinds that `kubectl create` sends; tables list their fields. Bodies of other kinds are
-//! refused with 415.
+//! the kinds that `kubectl create` sends; `protobuf/messages.json` lists them with the numbers, names and
+//! types of their fields. Bodies of other kinds are refused with 415.
 
-mod messages;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::object::{Object, child};
+use crate::object::{self, Object};
 
 /// The prefix of every Kubernetes protobuf body.
 const MAGIC: &[u8] = b"k8s\0";
 
-#[derive(Clone, Copy)]
-enum FieldType {
-    Text,
-    Integer,
-    /// An integer that is kept when it is zero.
-    Count,
-    /// Kept when it is false, which may differ from unset.
-    Bool,
-    /// Omitted when it is false.
-    Flag,
-    Message(&'static [MessageField]),
-    /// Field 1 of a message that JSON leaves out.
-    Wrapped(&'static [MessageField]),
-    TextMap,
-    /// A map of bytes, in base64 in JSON.
-    BytesMap,
-    /// A map of quantities: messages with a string.
-    QuantityMap,
-    /// A message with seconds since 1970.
-    Time,
-    /// A message with a number or a string, and which of them.
-    IntOrString,
+#[derive(Deserialize)]
+struct Messages {
+    /// The message of each API version and kind.
+    kinds: HashMap<String, String>,
+    messages: HashMap<String, MessageFields>,
 }
 
-struct MessageField {
-    number: u64,
-    name: &'static str,
-    field_type: FieldType,
-    repeated: bool,
-}
+/// Fields by number: a name and a type.
+///
+/// The type is one of those in [`field`], or the name of a message; `[]` stands before the type of a repeated field,
+/// `=` before that of a message that JSON leaves out, whose field 1 it is.
+type MessageFields = HashMap<u64, (String, String)>;
 
-const fn one(number: u64, name: &'static str, field_type: FieldType) -> MessageField {
-    MessageField {
-        number,
-        name,
-        field_type,
-        repeated: false,
-    }
-}
-
-const fn many(number: u64, name: &'static str, field_type: FieldType) -> MessageField {
-    MessageField {
-        repeated: true,
-        ..one(number, name, field_type)
-    }
-}
-
-use FieldType::{
-    Bool, BytesMap, Count, Flag, IntOrString, Integer, Message, QuantityMap, Text, TextMap, Time,
-    Wrapped,
-};
-use messages::message_of;
+static MESSAGES: LazyLock<Messages> = LazyLock::new(|| {
+    let file = include_str!("protobuf/messages.json");
+    serde_json::from_str(file).unwrap_or_else(|_| Messages {
+        kinds: HashMap::new(),
+        messages: HashMap::new(),
+    })
+});
 
 /// Decodes an object; `None` if the kind is not known here or the body is malformed.
 pub(super) fn decode(body: &[u8]) -> Option<Object> {
-    const TYPE: &[MessageField] = &[one(1, "apiVersion", Text), one(2, "kind", Text)];
     let (mut head, mut raw) = (Object::new(), None);
     let mut reader = WireReader(body.strip_prefix(MAGIC)?);
     while let Some((number, value)) = reader.field()? {
         match (number, value) {
-            (1, WireValue::Bytes(bytes)) => head = message(bytes, TYPE)?,
+            (1, WireValue::Bytes(bytes)) => head = message(bytes, "TypeMeta")?,
             (2, WireValue::Bytes(bytes)) => raw = Some(bytes),
             _ => {}
         }
     }
     let word = |key: &str| head.get(key).and_then(Value::as_str).unwrap_or_default();
-    let fields = message_of(word("apiVersion"), word("kind"))?;
-    let mut object = message(raw?, fields)?;
+    let mut object = message(raw?, message_of(word("apiVersion"), word("kind"))?)?;
     object.extend(head);
     Some(object)
+}
+
+fn message_of(api_version: &str, kind: &str) -> Option<&'static str> {
+    if kind == "DeleteOptions" {
+        // Clients send the version of the object that they delete.
+        return Some("DeleteOptions");
+    }
+    let name = MESSAGES.kinds.get(&format!("{api_version} {kind}"))?;
+    Some(name)
 }
 
 enum WireValue<'a> {
@@ -138,58 +115,63 @@ impl<'a> WireReader<'a> {
     }
 }
 
-fn message(bytes: &[u8], fields: &[MessageField]) -> Option<Object> {
+fn message(bytes: &[u8], name: &str) -> Option<Object> {
+    let fields = MESSAGES.messages.get(name)?;
     let mut object = Object::new();
     let mut reader = WireReader(bytes);
     while let Some((number, raw)) = reader.field()? {
-        let Some(field) = fields.iter().find(|f| f.number == number) else {
+        let Some((name, field_type)) = fields.get(&number) else {
             continue;
         };
-        let value = match (field.field_type, raw) {
-            (TextMap | BytesMap, WireValue::Bytes(entry)) => {
-                let (key, value) = map_entry(entry, matches!(field.field_type, BytesMap))?;
-                child(&mut object, field.name).insert(key, value);
-                continue;
-            }
-            (QuantityMap, WireValue::Bytes(entry)) => {
-                let (key, value) = quantity_entry(entry)?;
-                child(&mut object, field.name).insert(key, value);
-                continue;
-            }
-            (Text, WireValue::Bytes(text)) => Value::from(std::str::from_utf8(text).ok()?),
-            (Integer | Count, WireValue::Number(number)) => Value::from(number.cast_signed()),
-            (Bool, WireValue::Number(flag)) => Value::from(flag != 0),
-            (Flag, WireValue::Number(0)) => continue,
-            (Flag, WireValue::Number(_)) => Value::Bool(true),
-            (Message(fields), WireValue::Bytes(inner)) => Value::Object(message(inner, fields)?),
-            (Wrapped(fields), WireValue::Bytes(outer)) => {
-                let mut outer = message(outer, &[one(1, "inner", Message(fields))])?;
-                outer.remove("inner").unwrap_or_default()
-            }
-            (Time, WireValue::Bytes(inner)) => time(inner)?,
-            (IntOrString, WireValue::Bytes(inner)) => int_or_string(inner)?,
-            _ => return None,
+        let (single, repeated) = match field_type.strip_prefix("[]") {
+            Some(single) => (single, true),
+            None => (field_type.as_str(), false),
         };
-        // Kubernetes encodes unset fields as zero values.
-        let unset = value == json!("")
+        let value = field(raw, single)?;
+        // Kubernetes encodes unset fields as zero values; a count and a bool may be set to them.
+        let unset = value.is_null()
+            || value == json!("")
             || value == json!({})
-            || value.is_null()
-            || (value == json!(0) && !matches!(field.field_type, Count));
-        match (field.repeated, object.get_mut(field.name)) {
-            (true, Some(Value::Array(list))) => list.push(value),
-            (true, _) => {
-                object.insert(field.name.to_owned(), json!([value]));
-            }
-            (false, _) if unset => {}
-            (false, _) => {
-                object.insert(field.name.to_owned(), value);
-            }
+            || (value == json!(0) && single != "count");
+        match object.get_mut(name) {
+            Some(Value::Array(list)) if repeated => list.push(value),
+            _ if repeated => _ = object.insert(name.clone(), json!([value])),
+            _ if unset => {}
+            Some(Value::Object(map)) if is_map(single) => map.append(&mut object::object(value)),
+            _ => _ = object.insert(name.clone(), value),
         }
     }
     Some(object)
 }
 
-fn map_entry(bytes: &[u8], in_base64: bool) -> Option<(String, Value)> {
+fn field(raw: WireValue<'_>, field_type: &str) -> Option<Value> {
+    Some(match (field_type, raw) {
+        ("text", WireValue::Bytes(text)) => Value::from(std::str::from_utf8(text).ok()?),
+        ("integer" | "count", WireValue::Number(number)) => Value::from(number.cast_signed()),
+        ("bool", WireValue::Number(flag)) => Value::from(flag != 0),
+        ("flag", WireValue::Number(0)) => Value::Null,
+        ("flag", WireValue::Number(_)) => Value::Bool(true),
+        ("texts" | "bytes", WireValue::Bytes(entry)) => map_entry(entry, field_type == "bytes")?,
+        ("quantities", WireValue::Bytes(entry)) => quantity_entry(entry)?,
+        ("time", WireValue::Bytes(inner)) => time(inner)?,
+        ("intOrString", WireValue::Bytes(inner)) => int_or_string(inner)?,
+        (name, WireValue::Bytes(inner)) => match name.strip_prefix('=') {
+            Some(name) => match WireReader(inner).field()? {
+                Some((1, WireValue::Bytes(inner))) => Value::Object(message(inner, name)?),
+                _ => Value::Null,
+            },
+            None => Value::Object(message(inner, name)?),
+        },
+        _ => return None,
+    })
+}
+
+fn is_map(field_type: &str) -> bool {
+    matches!(field_type, "texts" | "bytes" | "quantities")
+}
+
+/// A map with one entry; bytes are in base64.
+fn map_entry(bytes: &[u8], in_base64: bool) -> Option<Value> {
     let (mut key, mut value) = (String::new(), Value::from(""));
     let mut reader = WireReader(bytes);
     while let Some((number, raw)) = reader.field()? {
@@ -202,23 +184,19 @@ fn map_entry(bytes: &[u8], in_base64: bool) -> Option<(String, Value)> {
             _ => {}
         }
     }
-    Some((key, value))
+    Some(json!({key: value}))
 }
 
-fn quantity_entry(bytes: &[u8]) -> Option<(String, Value)> {
-    const QUANTITY: &[MessageField] = &[one(1, "string", Text)];
-    let mut entry = message(
-        bytes,
-        &[one(1, "key", Text), one(2, "value", Message(QUANTITY))],
-    )?;
+fn quantity_entry(bytes: &[u8]) -> Option<Value> {
+    let mut entry = message(bytes, "QuantityEntry")?;
     let key = entry.get("key").and_then(Value::as_str)?.to_owned();
     let quantity = entry.get_mut("value").map(|v| v["string"].take());
-    Some((key, quantity.unwrap_or_default()))
+    Some(json!({key: quantity}))
 }
 
 fn time(bytes: &[u8]) -> Option<Value> {
-    let seconds = message(bytes, &[one(1, "seconds", Integer)])?;
-    let Some(seconds) = seconds.get("seconds").and_then(Value::as_i64) else {
+    let time = message(bytes, "Time")?;
+    let Some(seconds) = time.get("seconds").and_then(Value::as_i64) else {
         return Some(Value::Null);
     };
     let time = jiff::Timestamp::from_second(seconds).ok()?;
@@ -226,18 +204,10 @@ fn time(bytes: &[u8]) -> Option<Value> {
 }
 
 fn int_or_string(bytes: &[u8]) -> Option<Value> {
-    const FIELDS: &[MessageField] = &[
-        one(1, "type", Integer),
-        one(2, "number", Integer),
-        one(3, "text", Text),
-    ];
-    let mut found = message(bytes, FIELDS)?;
+    let mut found = message(bytes, "IntOrString")?;
     let is_text = found.contains_key("type");
-    Some(
-        found
-            .remove(if is_text { "text" } else { "number" })
-            .unwrap_or_default(),
-    )
+    let value = found.remove(if is_text { "text" } else { "number" });
+    Some(value.unwrap_or_default())
 }
 
 #[cfg(test)]

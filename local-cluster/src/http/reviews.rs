@@ -12,6 +12,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::accept::{EndpointRestrictions, negotiate};
+use super::containers::NOT_BOUND;
 use super::path::ResourcePath;
 use super::{body, response};
 use crate::clock;
@@ -68,6 +69,7 @@ fn add_status(
     now: &str,
 ) -> Result<Object, ApiError> {
     let status = match kind.kind.as_str() {
+        "Binding" => return Err(ApiError::internal_because(NOT_BOUND)),
         "SelfSubjectReview" => {
             child(&mut review, "metadata").insert("creationTimestamp".to_owned(), now.into());
             json!({"userInfo": {

@@ -20,8 +20,8 @@ use super::subresource::Subresource;
 use super::table::Include;
 use super::write::WriteRequest;
 use super::{
-    body, containers, discovery, health, log, openapi, pods, read, response, reviews, scale, watch,
-    write,
+    body, containers, discovery, eviction, health, log, openapi, read, response, reviews, scale,
+    watch, write,
 };
 use crate::faults::{RequestInfo, Verb};
 use crate::resources::Kind;
@@ -116,9 +116,6 @@ async fn serve(cluster: &Arc<Cluster>, request: Request) -> Result<Response, Api
     let RequestPath::Resource(resource) = path else {
         return plain(path);
     };
-    if resource.is_bindings() {
-        return bindings(cluster, &resource, request).await;
-    }
     if let Some(kind) = reviews::find(&cluster.registry, &resource) {
         return reviews::respond(cluster, &kind, &resource, request).await;
     }
@@ -126,34 +123,6 @@ async fn serve(cluster: &Arc<Cluster>, request: Request) -> Result<Response, Api
         Some(kind) => serve_resource(cluster, &kind, &resource, request).await,
         None => Ok(response::page_not_found()),
     }
-}
-
-/// Bindings are created and never stored.
-async fn bindings(
-    cluster: &Arc<Cluster>,
-    path: &ResourcePath,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let (parts, request_body) = request.into_parts();
-    let (Some(pods), Some(namespace)) = (
-        cluster.registry.builtin("", "pods"),
-        path.namespace.as_deref(),
-    ) else {
-        return Ok(response::page_not_found());
-    };
-    if parts.method != Method::POST {
-        return Err(ApiError::method_not_allowed());
-    }
-    count(cluster, &parts, ("create", "bindings".to_owned(), ""));
-    let params = Params::of(&parts.uri)?;
-    let received = body::read(request_body, parts.extensions.get()).await?;
-    let request = WriteRequest {
-        params: &params,
-        headers: &parts.headers,
-        body: received.bytes,
-        form: negotiate(&parts.headers, EndpointRestrictions::Objects)?,
-    };
-    pods::bind(cluster, &pods, (namespace, None), &request)
 }
 
 fn agent(parts: &Parts) -> &str {
@@ -277,21 +246,14 @@ async fn dispatch(
         form,
     };
     let part = match subresource {
-        Some(Subresource::Binding) => {
-            return pods::bind(cluster, kind, (address.0, Some(address.1)), &request);
-        }
-        Some(Subresource::Eviction) => return pods::evict(cluster, kind, address, &request),
+        Some(Subresource::Eviction) => return eviction::evict(cluster, kind, address, &request),
         Some(Subresource::Scale) => Part::Scale,
         Some(Subresource::Finalize) => Part::Finalize,
         Some(Subresource::Status | Subresource::Approval) => Part::Status,
         _ => Part::Main,
     };
     if let Some(scale) = &scale {
-        let of = (&**kind, scale);
-        return match verb {
-            Verb::Update => scale::update(cluster, of, address, &request).await,
-            _ => scale::patch(cluster, of, address, &request).await,
-        };
+        return scale::write(cluster, (kind, scale), address, verb, &request).await;
     }
     match (verb, part) {
         (Verb::Create, Part::Main) if path.name.is_some() => {

@@ -105,12 +105,9 @@ impl Subresource {
         }
     }
 
-    /// Whether serving it takes containers or a network, which this server does not have.
+    /// Whether serving it takes containers, a network or another scheduler, which this server does not have.
     pub(super) fn needs_containers(self) -> bool {
-        !matches!(
-            self,
-            Status | Scale | Approval | Binding | Eviction | Finalize
-        )
+        !matches!(self, Status | Scale | Approval | Eviction | Finalize)
     }
 }
 

@@ -1,13 +1,11 @@
 //! Defaulting of built-in kinds.
 
-mod workloads;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::{Kind, events};
-use crate::object::{Object, at, child, text};
+use crate::object::{Object, at, child, maps_in, text};
 
 /// Defaults of built-in kinds; those of custom resources come from their schemas.
 pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
@@ -47,9 +45,7 @@ pub(crate) fn fill_defaults(kind: &Kind, object: &mut Object) {
             binding_defaults(object);
         }
         ("admissionregistration.k8s.io", plural) => super::webhook_defaults(plural, object),
-        ("apps" | "batch", plural) | ("", plural @ "replicationcontrollers") => {
-            workloads::workload_defaults(plural, object);
-        }
+        ("apps", plural) => workload_defaults(plural, child(object, "spec")),
         _ => {}
     }
 }
@@ -66,12 +62,6 @@ fn fill(object: &mut Object, defaults: Value) {
             }
         }
     }
-}
-
-/// The maps in a list.
-pub(super) fn maps_in(list: Option<&mut Value>) -> impl Iterator<Item = &mut Object> {
-    let list = list.and_then(Value::as_array_mut);
-    list.into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
 /// `stringData` is write-only: it becomes `data`, in base64.
@@ -189,5 +179,103 @@ fn service_defaults(service: &mut Object) {
     if at(spec, &["clusterIP"]).is_some() && at(spec, &["clusterIPs"]).is_none() {
         let ip = spec.get("clusterIP").cloned().unwrap_or_default();
         spec.insert("clusterIPs".to_owned(), json!([ip]));
+    }
+}
+
+/// A rolling update has its parameters only if it is the strategy.
+fn workload_defaults(plural: &str, spec: &mut Object) {
+    let (defaults, strategy, rolling_update) = match plural {
+        "deployments" => (
+            json!({"replicas": 1, "revisionHistoryLimit": 10, "progressDeadlineSeconds": 600}),
+            "strategy",
+            json!({"maxUnavailable": "25%", "maxSurge": "25%"}),
+        ),
+        "statefulsets" => (
+            json!({
+                "replicas": 1, "revisionHistoryLimit": 10, "podManagementPolicy": "OrderedReady",
+                "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Retain"},
+            }),
+            "updateStrategy",
+            json!({"partition": 0}),
+        ),
+        "daemonsets" => (
+            json!({"revisionHistoryLimit": 10}),
+            "updateStrategy",
+            json!({"maxUnavailable": 1, "maxSurge": 0}),
+        ),
+        "replicasets" => (json!({"replicas": 1}), "", Value::Null),
+        _ => return,
+    };
+    fill(spec, defaults);
+    if !strategy.is_empty() {
+        let strategy = child(spec, strategy);
+        fill(strategy, json!({"type": "RollingUpdate"}));
+        if text(strategy, &["type"]) == Some("RollingUpdate") {
+            fill(strategy, json!({"rollingUpdate": rolling_update}));
+        }
+    }
+    if let Some(Value::Object(template)) = spec.get_mut("template") {
+        if let Some(Value::Object(meta)) = template.get_mut("metadata") {
+            // Typed clients send a null creation time.
+            meta.retain(|_, value| !value.is_null());
+        }
+        pod_spec_defaults(child(template, "spec"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::object;
+
+    fn with_defaults(plural: &str, spec: Value) -> Object {
+        let mut spec = object(spec);
+        workload_defaults(plural, &mut spec);
+        let once = spec.clone();
+        workload_defaults(plural, &mut spec);
+        assert_eq!(spec, once, "defaulting is idempotent");
+        object(json!({"spec": spec}))
+    }
+
+    fn template() -> Value {
+        json!({
+            "metadata": {"creationTimestamp": null, "labels": {"a": "b"}},
+            "spec": {"containers": [{"name": "c", "image": "i:1"}]},
+        })
+    }
+
+    #[test]
+    fn a_deployment_rolls_out_by_quarters() {
+        let given = json!({"strategy": {}, "template": template()});
+        let deployment = with_defaults("deployments", given);
+        let spec = &deployment["spec"];
+        assert_eq!(spec["replicas"], 1);
+        assert_eq!(
+            spec["strategy"],
+            json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}})
+        );
+        assert_eq!(spec["template"]["metadata"], json!({"labels": {"a": "b"}}));
+        let pod = &spec["template"]["spec"];
+        assert_eq!(pod["restartPolicy"], "Always");
+        assert_eq!(pod["containers"][0]["imagePullPolicy"], "IfNotPresent");
+        // Admission sets these on pods, and not in templates.
+        assert!(pod.get("tolerations").is_none() && pod.get("priority").is_none());
+        let recreate = with_defaults("deployments", json!({"strategy": {"type": "Recreate"}}));
+        assert_eq!(recreate["spec"]["strategy"], json!({"type": "Recreate"}));
+    }
+
+    #[test]
+    fn stateful_and_daemon_sets_roll_out_one_by_one() {
+        let stateful = with_defaults("statefulsets", json!({"template": template()}));
+        assert_eq!(
+            stateful["spec"]["updateStrategy"],
+            json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}})
+        );
+        assert_eq!(stateful["spec"]["podManagementPolicy"], "OrderedReady");
+        let daemon = with_defaults("daemonsets", json!({"template": template()}));
+        assert_eq!(
+            daemon["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"],
+            1
+        );
     }
 }

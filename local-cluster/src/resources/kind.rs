@@ -130,6 +130,21 @@ impl Kind {
         self.custom.is_some()
     }
 
+    pub(crate) fn scale(&self) -> Option<Scale> {
+        if let Some(custom) = &self.custom {
+            return custom.scale.clone();
+        }
+        let scales = ["deployments", "replicasets", "statefulsets"].map(|set| ("apps", set));
+        let mut scales = scales.into_iter().chain([("", "replicationcontrollers")]);
+        scales
+            .any(|(group, set)| self.is(group, set))
+            .then(|| Scale {
+                spec_path: ".spec.replicas".to_owned(),
+                status_path: ".status.replicas".to_owned(),
+                selector_path: None,
+            })
+    }
+
     /// Whether objects are created and never stored.
     pub(crate) fn is_review(&self) -> bool {
         !self.is_custom() && (self.kind.ends_with("Review") || self.is("", "bindings"))

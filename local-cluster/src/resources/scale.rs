@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Conversion, Kind};
 use crate::object::{Object, at, child};
-use crate::store::Resource;
 
 /// The paths of replicas, as definitions write them (`.spec.replicas`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,27 +11,6 @@ pub(crate) struct Scale {
     pub(crate) status_path: String,
     /// Where a custom resource has its label selector, as a string.
     pub(crate) selector_path: Option<String>,
-}
-
-impl Kind {
-    pub(crate) fn scale(&self) -> Option<Scale> {
-        if let Some(custom) = &self.custom {
-            return custom.scale.clone();
-        }
-        let scales = match self.group.as_str() {
-            "apps" => matches!(
-                self.plural.as_str(),
-                "deployments" | "replicasets" | "statefulsets"
-            ),
-            "" => self.plural == "replicationcontrollers",
-            _ => false,
-        };
-        scales.then(|| Scale {
-            spec_path: ".spec.replicas".to_owned(),
-            status_path: ".status.replicas".to_owned(),
-            selector_path: None,
-        })
-    }
 }
 
 impl Scale {
@@ -89,51 +66,19 @@ impl Scale {
     }
 }
 
-/// `autoscaling/v1` `Scale`, which is never stored.
-pub(crate) fn scale_kind() -> Kind {
-    Kind {
-        group: "autoscaling".to_owned(),
-        version: "v1".to_owned(),
-        kind: "Scale".to_owned(),
-        list_kind: "ScaleList".to_owned(),
-        plural: "scales".to_owned(),
-        singular: "scale".to_owned(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
-        namespaced: true,
-        has_status: true,
-        has_generation: false,
-        returns_deleted: false,
-        unconditional_update: true,
-        conversion: Conversion::None,
-        round_trip: None,
-        schema: None,
-        storage: Resource::new("autoscaling", "scales"),
-        custom: None,
-    }
-}
-
 fn names(path: &str) -> Vec<&str> {
     path.trim_start_matches('.').split('.').collect()
 }
 
 /// A label selector as a string: `app=web,tier in (a,b)`.
 fn selector_text(selector: &Value) -> Option<String> {
-    let selector = selector.as_object()?;
-    let is_plain = !["matchLabels", "matchExpressions"]
-        .iter()
-        .any(|key| selector.contains_key(*key));
-    let labels = if is_plain {
-        Some(selector)
-    } else {
-        at(selector, &["matchLabels"]).and_then(Value::as_object)
-    };
+    let labels = selector.get("matchLabels").and_then(Value::as_object);
     let mut parts: Vec<String> = labels
         .into_iter()
         .flatten()
         .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
         .collect();
-    let expressions = at(selector, &["matchExpressions"]).and_then(Value::as_array);
+    let expressions = selector.get("matchExpressions").and_then(Value::as_array);
     for expression in expressions.into_iter().flatten() {
         let word = |key: &str| expression.get(key).and_then(Value::as_str);
         let values = expression.get("values").and_then(Value::as_array);

@@ -12,11 +12,11 @@ use k8s_openapi::api::admissionregistration::v1::MutatingWebhook;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use serde_json::{Value, json};
 
-use super::defaults::maps_in;
 use crate::error_list::ErrorList as _;
 use crate::field_error::FieldError;
 use crate::names;
 use crate::object::Object;
+use crate::object::maps_in;
 
 /// The supported versions of `AdmissionReview`.
 const REVIEW_VERSIONS: &[&str] = &["v1"];

@@ -51,6 +51,7 @@ impl Cluster {
     ) -> Result<(Written, Vec<String>, bool), ApiError> {
         let part = match apply.subresource.as_str() {
             "" => Part::Main,
+            "scale" => Part::Scale,
             _ => Part::Status,
         };
         check_fields(kind, apply)?;

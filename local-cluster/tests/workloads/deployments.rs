@@ -45,12 +45,6 @@ async fn a_deployment_has_its_pods() {
         .as_str()
         .unwrap();
     assert_eq!(sets[0]["metadata"]["name"], format!("web-{hash}"));
-    let annotations = &sets[0]["metadata"]["annotations"];
-    assert_eq!(
-        annotations["deployment.kubernetes.io/desired-replicas"],
-        "3"
-    );
-    assert_eq!(annotations["deployment.kubernetes.io/max-replicas"], "4");
     let status = &sets[0]["status"];
     assert_eq!(status["fullyLabeledReplicas"], 3);
     assert_eq!(
@@ -300,25 +294,6 @@ async fn pods_are_available_after_min_ready_seconds() {
     let ready = until(&cluster, &path, |d| d["status"]["readyReplicas"] == 1).await;
     assert_eq!(ready["status"].get("availableReplicas"), None);
     until(&cluster, &path, |d| is_done(d, 1, 1)).await;
-}
-
-#[tokio::test]
-async fn replication_controllers_have_pods_too() {
-    let cluster = cluster(quick()).await;
-    let path = "/api/v1/namespaces/default/replicationcontrollers";
-    let mut body = workload("web", json!({"replicas": 2}));
-    body["spec"]["selector"] = json!({"app": "web"});
-    create(&cluster, path, body).await;
-    let done = until(&cluster, &format!("{path}/web"), |rc| {
-        rc["status"]["readyReplicas"] == 2
-    })
-    .await;
-    assert_eq!(done["status"].get("terminatingReplicas"), None);
-    let kinds = pods(&cluster, "web").await;
-    assert_eq!(
-        kinds[0]["metadata"]["ownerReferences"][0]["kind"],
-        "ReplicationController"
-    );
 }
 
 #[tokio::test]

@@ -2,6 +2,8 @@
 //! and stops (`--exec`).
 
 mod exec;
+mod process_group;
+pub(crate) mod ready;
 
 pub use exec::{Exec, ExecError};
 

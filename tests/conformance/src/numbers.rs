@@ -1,11 +1,12 @@
-//! The values of `{{number}}`: ports that nothing else uses. They are below the machine's ephemeral
-//! ports, which any outgoing connection may take, and reserved against other runs on the machine by a
-//! lock file for each hundred of them.
+//! Ports that nothing else uses: the values of `{{number}}`, and where a driver listens that has to be
+//! told. They are below the machine's ephemeral ports, which any outgoing connection may take, and
+//! reserved against other runs on the machine by a lock file for each hundred of them.
 
 use crate::sync::lock;
-use std::fs::{File, TryLockError};
+use std::fs::{File, Metadata, TryLockError};
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::ops::RangeInclusive;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,8 +40,8 @@ pub struct Numbers {
 struct Reserved {
     /// The numbers of the reserved cells.
     numbers: Vec<u16>,
-    /// Hold the reservations until this is dropped.
-    locks: Vec<File>,
+    /// The lock files, which hold the reservations.
+    locks: Vec<(PathBuf, File)>,
     /// The number of reserved cells.
     cells: usize,
     /// The number of cells that were tried.
@@ -67,6 +68,12 @@ impl Numbers {
             more: AtomicUsize::new(0),
             reserved: Mutex::default(),
         }
+    }
+
+    /// For servers on this machine that have to be told where to listen, reserved until this is dropped.
+    #[must_use]
+    pub fn of_this_machine() -> Self {
+        Self::new(None, u64::from(std::process::id()), 1, true)
     }
 
     /// The `nth` number of a check: the same for the same seed, unless another run has reserved it, its
@@ -130,16 +137,22 @@ impl Numbers {
     ///
     /// # Errors
     /// When another run holds it.
-    fn reserve(&self, cell: u16) -> Result<Option<File>, ()> {
+    fn reserve(&self, cell: u16) -> Result<Option<(PathBuf, File)>, ()> {
         let name = format!("lbcf-conformance-numbers-{cell}.lock");
-        let Some(file) = lock_file(&self.folder.join(name)) else {
-            return Ok(None);
-        };
-        match file.try_lock() {
-            Ok(()) => Ok(Some(file)),
-            Err(TryLockError::WouldBlock) => Err(()),
-            Err(TryLockError::Error(_)) => Ok(None),
+        let path = self.folder.join(name);
+        for _ in 0..TRIES {
+            let Some(file) = lock_file(&path) else {
+                return Ok(None);
+            };
+            match file.try_lock() {
+                Ok(()) if is_at(&path, &file) => return Ok(Some((path, file))),
+                // The run that held it removed the file after it was opened here.
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Err(()),
+                Err(TryLockError::Error(_)) => return Ok(None),
+            }
         }
+        Err(())
     }
 }
 
@@ -153,9 +166,11 @@ const fn cells(range: &RangeInclusive<u16>) -> u16 {
 
 impl Drop for Reserved {
     fn drop(&mut self) {
-        // A child process inherits the open files until it executes its program; without an explicit
-        // unlock the reservations would last that long.
-        for lock in &self.locks {
+        for (path, lock) in &self.locks {
+            // While it is locked: another run may lock what is at the path as soon as it is not.
+            let _ = std::fs::remove_file(path);
+            // A child process inherits the open files until it executes its program; without an explicit
+            // unlock the reservations would last that long.
             let _ = lock.unlock();
         }
     }
@@ -169,8 +184,15 @@ fn lock_file(path: &Path) -> Option<File> {
         .or_else(existing)
 }
 
+/// Whether the path still leads to this file.
+fn is_at(path: &Path, file: &File) -> bool {
+    let id = |metadata: Metadata| (metadata.dev(), metadata.ino());
+    let there = std::fs::metadata(path).map(id).ok();
+    there.is_some() && there == file.metadata().map(id).ok()
+}
+
 /// Whether nothing listens on this port of the loopback address.
-fn is_free(port: u16) -> bool {
+pub(crate) fn is_free(port: u16) -> bool {
     let addr = (Ipv4Addr::LOCALHOST, port);
     TcpListener::bind(addr).is_ok() && UdpSocket::bind(addr).is_ok()
 }

@@ -147,6 +147,11 @@ impl Transport {
         }
     }
 
+    /// After a restart of the driver: connections that are open now are not used for another request.
+    pub fn begin_generation(&self) {
+        self.idle.begin_generation();
+    }
+
     /// The whole URL of a path below the driver's, without user and password.
     #[must_use]
     pub fn url_of(&self, path: &str) -> String {
@@ -243,7 +248,8 @@ impl Transport {
     }
 
     async fn connect(&self) -> Result<Connection, NoResponse> {
-        Connection::new(self.shared.dialer.dial().await?).await
+        let generation = self.idle.generation();
+        Connection::new(self.shared.dialer.dial().await?, generation).await
     }
 
     /// Sends a request on an idle connection if there is one.

@@ -20,5 +20,6 @@ mod left_behind;
 mod matrix;
 mod observer;
 mod output;
+mod restart;
 mod served;
 mod setup;

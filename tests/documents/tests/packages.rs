@@ -1,10 +1,12 @@
 //! Crates that are published have what a registry shows, and what they depend on works with the oldest Rust that they
-//! promise. That their own code does is what clippy checks (`incompatible_msrv`).
+//! promise. That their own code does is what clippy checks (`incompatible_msrv`). The architecture lists all crates, each
+//! below those that it imports.
 
 // Tests state what they expect by unwrapping, and so do their helpers.
 #![allow(clippy::unwrap_used)]
 
 use serde_json::Value;
+use std::path::Path;
 use std::process::Command;
 
 /// What driver authors need. `lbcf conformance` and `lbcf dev` are programs, which they get as such.
@@ -78,4 +80,34 @@ fn what_is_published_says_what_it_is() {
             "{name}"
         );
     }
+}
+
+#[test]
+fn the_architecture_lists_each_crate_below_what_it_imports() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root.canonicalize().unwrap();
+    let text = std::fs::read_to_string(root.join("docs/architecture.md")).unwrap();
+    let row = |folder: &Path| {
+        let folder = folder.strip_prefix(&root).unwrap().display();
+        let found = text.find(&format!("`{folder}/`"));
+        found.unwrap_or_else(|| panic!("docs/architecture.md does not list {folder}/"))
+    };
+    let mut imports = 0;
+    for package in packages() {
+        if !package["source"].is_null() {
+            continue;
+        }
+        let manifest = Path::new(package["manifest_path"].as_str().unwrap());
+        let own = row(manifest.parent().unwrap());
+        let dependencies = package["dependencies"].as_array().unwrap();
+        let is_import = |dependency: &&Value| dependency["kind"].is_null();
+        for dependency in dependencies.iter().filter(is_import) {
+            let Some(path) = dependency["path"].as_str() else {
+                continue;
+            };
+            imports += 1;
+            assert!(row(Path::new(path)) < own, "{manifest:?} imports {path}");
+        }
+    }
+    assert!(imports > 15, "{imports}");
 }

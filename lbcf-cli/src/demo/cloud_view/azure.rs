@@ -1,11 +1,13 @@
 //! The Azure-like cloud in lines of text, and what is in effect in it.
 
+use super::target::ip_of;
+use crate::demo::maps::in_words;
 use lbcf_driver_sdk::webhook::StringMap;
 use mock_driver::azure::{
     AzureState, Frontend, LoadBalancingRule, ResourceId, SecurityRule, SharedLoadBalancer,
 };
 
-/// How many backends of a pool are listed.
+/// The most backends of a pool that are listed.
 const BACKENDS_SHOWN: usize = 3;
 
 pub(super) fn describe(state: &AzureState) -> Vec<String> {
@@ -63,8 +65,8 @@ fn load_balancer(id: &ResourceId, it: &SharedLoadBalancer) -> Vec<String> {
             .iter()
             .take(BACKENDS_SHOWN)
             .map(|(addr, member)| {
-                let parameters = crate::demo::profile::in_words(&member.parameters);
-                format!("{} {parameters}", super::ip_of(addr))
+                let parameters = in_words(&member.parameters);
+                format!("{} {parameters}", ip_of(addr))
             })
             .collect();
         let more = pool.members.len().saturating_sub(BACKENDS_SHOWN);

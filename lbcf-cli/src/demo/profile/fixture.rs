@@ -1,7 +1,6 @@
-//! Another driver, described by its fixture for `lbcf conformance`: a file, or what it serves itself.
+//! Another driver, described by its fixture for `lbcf conformance`: a file, or the one that it serves itself.
 
-use super::{LoadBalancerFields, LoadBalancers, Profile};
-use crate::demo::steps::STEPS;
+use super::{LoadBalancers, Profile};
 use lbcf_conformance::check::Feature;
 use lbcf_conformance::checks;
 use lbcf_conformance::fixture::placeholders::Values;
@@ -12,7 +11,7 @@ use lbcf_conformance::transport::Transport;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Why a fixture does not describe what the demo needs.
+/// A fixture that does not describe what the demo needs.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FixtureProblem {
@@ -26,21 +25,23 @@ pub enum FixtureProblem {
         source_name: String,
         /// The path of the field.
         field: &'static str,
-        /// What is wrong with it, and what the demo needs.
+        /// The mistake, and what the demo needs.
         problem: &'static str,
     },
 }
 
-pub(in crate::demo) fn read_fixture(path: &Path) -> Result<Fixture, FixtureProblem> {
-    let ids: Vec<&str> = checks::all().map(|check| check.id).collect();
-    Ok(Fixture::read(path, &ids)?)
-}
-
-/// The fixture that a driver serves, if it serves one.
-pub(in crate::demo) async fn served_fixture(
+/// The fixture in the file, or else the one that the driver serves, if it serves one.
+///
+/// # Errors
+/// [`FixtureProblem::Invalid`].
+pub(in crate::demo) async fn read(
+    file: Option<&Path>,
     driver: &Transport,
 ) -> Result<Option<Fixture>, FixtureProblem> {
     let ids: Vec<&str> = checks::all().map(|check| check.id).collect();
+    if let Some(file) = file {
+        return Ok(Some(Fixture::read(file, &ids)?));
+    }
     let served = served::fetch(driver, &ids).await?;
     Ok(served.map(|served| served.fixture))
 }
@@ -54,43 +55,14 @@ pub(in crate::demo) fn described(
     fixture: &Fixture,
     is_local: bool,
 ) -> Result<(Profile, Numbers), FixtureProblem> {
-    let source = fixture.source.clone().unwrap_or_default();
-    let missing = |field, problem| FixtureProblem::Field {
-        source_name: source.clone(),
-        field,
-        problem,
-    };
-    let samples = &fixture.load_balancer.valid;
-    if samples.is_empty() {
-        return Err(missing(
-            "loadBalancer.valid",
-            "it is missing or empty; the demo creates a load balancer with its first item",
-        ));
-    }
-    if let Some(features) = &fixture.features
-        && !features.contains(&Feature::PodBackends)
-    {
-        return Err(missing(
-            "features",
-            "backend.pod is not among them; the demo registers pods",
-        ));
-    }
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
-    let run = since_1970.map_or(0, |time| time.as_millis() & 0xff_ffff);
+    check(fixture)?;
     let numbers = Numbers::new(
         fixture.numbers.clone(),
         u64::from(std::process::id()),
         1,
         is_local,
     );
-    let filled = |nth: usize| {
-        let values = Values {
-            unique: format!("lbcf-demo-{run:x}-{nth}"),
-            number: numbers.take(0, nth),
-        };
-        fields(values.fill_sample(&samples[nth % samples.len()]))
-    };
-    let all = [filled(0), filled(1), filled(2)];
+    let all = load_balancers(fixture, &numbers);
     let specs_differ =
         (0..3).all(|nth| (0..nth).all(|other| all[nth].lb_spec != all[other].lb_spec));
     let [first, one, other] = all;
@@ -109,17 +81,46 @@ pub(in crate::demo) fn described(
         updated_attributes: fixture.load_balancer.update.clone(),
         static_load_balancer: "another load balancer",
         without: None,
-        source: Some(source),
-        steps: STEPS,
+        source: fixture.source.clone(),
+        has_internal: false,
     };
     Ok((profile, numbers))
 }
 
-fn fields(sample: LoadBalancerSample) -> LoadBalancerFields {
-    LoadBalancerFields {
-        lb_spec: sample.lb_spec,
-        attributes: sample.attributes,
+fn check(fixture: &Fixture) -> Result<(), FixtureProblem> {
+    let missing = |field, problem| FixtureProblem::Field {
+        source_name: fixture.source.clone().unwrap_or_default(),
+        field,
+        problem,
+    };
+    if fixture.load_balancer.valid.is_empty() {
+        return Err(missing(
+            "loadBalancer.valid",
+            "it is missing or empty; the demo creates a load balancer with its first item",
+        ));
     }
+    let features = fixture.features.as_ref();
+    if features.is_some_and(|features| !features.contains(&Feature::PodBackends)) {
+        return Err(missing(
+            "features",
+            "backend.pod is not among them; the demo registers pods",
+        ));
+    }
+    Ok(())
+}
+
+/// Three load balancers from the samples, which are the same where those have no placeholders.
+fn load_balancers(fixture: &Fixture, numbers: &Numbers) -> [LoadBalancerSample; 3] {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
+    let run = since_1970.map_or(0, |time| time.as_millis() & 0xff_ffff);
+    let samples = &fixture.load_balancer.valid;
+    [0, 1, 2].map(|nth| {
+        let values = Values {
+            unique: format!("lbcf-demo-{run:x}-{nth}"),
+            number: numbers.take(0, nth),
+        };
+        values.fill_sample(&samples[nth % samples.len()])
+    })
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! A Bind: two load balancers and their pods in one object.
 
-use super::{StepOutcome, StepResult};
-use crate::demo::cloud_view::{Target, contains};
-use crate::demo::kubectl::NAMESPACE;
-use crate::demo::scenario::Scenario;
+use crate::demo::cloud_view::Target;
+use crate::demo::maps::contains;
+use crate::demo::scenario::{Scenario, StepOutcome, StepResult};
 use crate::waiting::until;
 use lbcf_controller::api::Bind;
 use lbcf_driver_sdk::webhook::StringMap;
@@ -11,7 +10,7 @@ use lbcf_driver_sdk::webhook::StringMap;
 const NAME: &str = "my-bind";
 const LOAD_BALANCERS: usize = 2;
 
-pub(super) async fn run(scenario: &mut Scenario<'_>) -> StepResult {
+pub(in crate::demo) async fn run(scenario: &mut Scenario<'_>) -> StepResult {
     let Some(bind) = scenario.profile.bind() else {
         return Ok(StepOutcome::Skipped(
             "needs three different load balancers: as many items of loadBalancer.valid, or {{unique}} or {{number}} in one",
@@ -42,13 +41,7 @@ pub(super) async fn run(scenario: &mut Scenario<'_>) -> StepResult {
     for line in scenario.environment.cloud.describe().await {
         scenario.print_note(line)?;
     }
-    scenario.print_command(format!("kubectl delete bind -n {NAMESPACE} {NAME}"))?;
-    scenario.kubectl.delete::<Bind>(NAMESPACE, NAME).await?;
-    until("the Bind is deleted", async || {
-        let bind = scenario.kubectl.get::<Bind>(NAMESPACE, NAME).await?;
-        Ok(bind.is_none().then_some(()))
-    })
-    .await?;
+    scenario.delete_completely::<Bind>(NAME).await?;
     scenario.until_registered(&scenario.pods).await?;
     Ok(StepOutcome::Passed)
 }

@@ -1,8 +1,7 @@
 //! A Deployment behind a Service is rolled out while its pods have the readiness gate.
 
-use super::{StepOutcome, StepResult};
-use crate::demo::kubectl::{DEPLOYMENT, ENDPOINTS_GROUP, NAMESPACE, SERVICE};
-use crate::demo::scenario::Scenario;
+use crate::demo::examples::{DEPLOYMENT, ENDPOINTS_GROUP, NAMESPACE, SERVICE};
+use crate::demo::scenario::{Scenario, StepOutcome, StepResult};
 use crate::waiting::until;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, Service};
@@ -18,10 +17,10 @@ const NAME: &str = "my-deployment";
 const SERVICE_NAME: &str = "my-service";
 const LABEL: &str = "my-shop";
 const REPLICAS: usize = 4;
-/// How often the cloud is observed during the rollout.
+/// The time between two looks at the cloud during the rollout.
 const OBSERVATION_INTERVAL: Duration = Duration::from_millis(1);
 
-pub(super) async fn run(scenario: &mut Scenario<'_>) -> StepResult {
+pub(in crate::demo) async fn run(scenario: &mut Scenario<'_>) -> StepResult {
     if !scenario.environment.has_mock() {
         return Ok(StepOutcome::Skipped(
             "needs the mock, whose cloud is read each millisecond",
@@ -52,10 +51,7 @@ async fn roll_out(scenario: &Scenario<'_>) -> Result<usize, String> {
     let fewest = Cell::new(usize::MAX);
     let observed = observe(scenario, &fewest);
     let rolled_out = async {
-        scenario
-            .kubectl
-            .patch::<Deployment>(NAMESPACE, NAME, patch)
-            .await?;
+        scenario.kubectl.patch::<Deployment>(NAME, patch).await?;
         until_rolled_out(scenario).await?;
         until_all_registered(scenario, &old).await
     };
@@ -82,7 +78,7 @@ async fn observe(scenario: &Scenario<'_>, fewest: &Cell<usize>) -> Result<Infall
 
 async fn until_rolled_out(scenario: &Scenario<'_>) -> Result<(), String> {
     until("the rollout is complete", async || {
-        let deployment = scenario.kubectl.get::<Deployment>(NAMESPACE, NAME).await?;
+        let deployment = scenario.kubectl.get::<Deployment>(NAME).await?;
         let Some(deployment) = deployment else {
             return Ok(None);
         };
@@ -108,7 +104,7 @@ async fn until_all_registered(
     old: &BTreeSet<String>,
 ) -> Result<BTreeSet<String>, String> {
     until("the cloud has exactly the Deployment's pods", async || {
-        let pods = scenario.kubectl.list::<Pod>(NAMESPACE).await?;
+        let pods = scenario.kubectl.list::<Pod>().await?;
         let of_deployment = pods.into_iter().filter(is_of_deployment);
         let addresses = of_deployment.filter_map(|pod| pod.status?.pod_ip);
         let addresses: BTreeSet<String> = addresses.collect();
@@ -137,11 +133,11 @@ async fn delete(scenario: &Scenario<'_>) -> Result<(), String> {
         "kubectl delete -n {NAMESPACE} deployment/{NAME} service/{SERVICE_NAME} bg/{BG}"
     ))?;
     let kubectl = &scenario.kubectl;
-    kubectl.delete::<Deployment>(NAMESPACE, NAME).await?;
-    kubectl.delete::<Service>(NAMESPACE, SERVICE_NAME).await?;
-    kubectl.delete::<BackendGroup>(NAMESPACE, BG).await?;
+    kubectl.delete::<Deployment>(NAME).await?;
+    kubectl.delete::<Service>(SERVICE_NAME).await?;
+    kubectl.delete::<BackendGroup>(BG).await?;
     until("the Deployment's pods are deleted", async || {
-        let pods = kubectl.list::<Pod>(NAMESPACE).await?;
+        let pods = kubectl.list::<Pod>().await?;
         Ok((!pods.iter().any(is_of_deployment)).then_some(()))
     })
     .await?;

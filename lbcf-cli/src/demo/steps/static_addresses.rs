@@ -1,9 +1,9 @@
-//! Static addresses on another load balancer; and what is left over when a user removes a
+//! Static addresses on another load balancer; and addresses that are left over when a user removes a
 //! finalizer while the driver cannot deregister, which the audit finds by listBackends.
 
-use super::{LBD, LBD_NAMESPACE, NO_MOCK, StepOutcome, StepResult};
-use crate::demo::kubectl::{NAMESPACE, STATIC_GROUP};
-use crate::demo::scenario::Scenario;
+use crate::demo::examples::{DRIVER_NAME, STATIC_GROUP};
+use crate::demo::kubectl;
+use crate::demo::scenario::{NO_MOCK, Scenario, StepOutcome, StepResult};
 use crate::waiting::until;
 use lbcf_controller::api::{
     BackendGroup, BackendRecord, Conditions, LoadBalancer, LoadBalancerDriver, condition_types,
@@ -15,7 +15,7 @@ const LB: &str = "my-load-balancer-2";
 const BG: &str = "my-lb-backend-4";
 const ADDRESSES: [&str; 2] = ["1.1.1.1:8080", "my-web.com:8080"];
 
-pub(super) async fn register(scenario: &mut Scenario<'_>) -> StepResult {
+pub(in crate::demo) async fn register(scenario: &mut Scenario<'_>) -> StepResult {
     if !scenario.environment.has_mock() {
         return Ok(StepOutcome::Skipped(NO_MOCK));
     }
@@ -29,7 +29,7 @@ pub(super) async fn register(scenario: &mut Scenario<'_>) -> StepResult {
     Ok(StepOutcome::Passed)
 }
 
-pub(super) async fn left_over(scenario: &mut Scenario<'_>) -> StepResult {
+pub(in crate::demo) async fn left_over(scenario: &mut Scenario<'_>) -> StepResult {
     let Some(faults) = scenario.environment.faults() else {
         return Ok(StepOutcome::Skipped(NO_MOCK));
     };
@@ -37,16 +37,12 @@ pub(super) async fn left_over(scenario: &mut Scenario<'_>) -> StepResult {
     let endpoint = format!("{}/_mock/faults", scenario.environment.driver_url);
     scenario.print_command(format!("curl {endpoint} -d '{}'", json!(rule)))?;
     let rule = faults.add(rule)?;
-    scenario.print_command(format!("kubectl delete bg -n {NAMESPACE} {BG}"))?;
-    scenario
-        .kubectl
-        .delete::<BackendGroup>(NAMESPACE, BG)
-        .await?;
+    scenario.delete::<BackendGroup>(BG).await?;
     remove_finalizers(scenario).await?;
     // The controller calls listBackends of drivers that offer it.
     let webhooks = scenario
         .kubectl
-        .get::<LoadBalancerDriver>(LBD_NAMESPACE, LBD)
+        .get::<LoadBalancerDriver>(DRIVER_NAME)
         .await?
         .ok_or("the driver does not exist")?
         .spec
@@ -71,16 +67,7 @@ pub(super) async fn left_over(scenario: &mut Scenario<'_>) -> StepResult {
     let last = format!("/spec/webhooks/{}", webhooks.len());
     print_webhooks(scenario, &json!([{"op": "remove", "path": last}]))?;
     set_webhooks(scenario, &json!(webhooks)).await?;
-    scenario.print_command(format!("kubectl delete lb -n {NAMESPACE} {LB}"))?;
-    scenario
-        .kubectl
-        .delete::<LoadBalancer>(NAMESPACE, LB)
-        .await?;
-    until("the load balancer is deleted", async || {
-        let lb = scenario.kubectl.get::<LoadBalancer>(NAMESPACE, LB).await?;
-        Ok(lb.is_none().then_some(()))
-    })
-    .await?;
+    scenario.delete_completely::<LoadBalancer>(LB).await?;
     scenario.until_registered(&scenario.pods).await?;
     Ok(StepOutcome::Passed)
 }
@@ -98,7 +85,7 @@ fn deregistration_fails() -> FaultRule {
 /// Waits until the audit has reported the addresses, all of them.
 async fn until_reported(scenario: &Scenario<'_>) -> Result<(), String> {
     until("the condition Drift names the addresses", async || {
-        let lb = scenario.kubectl.get::<LoadBalancer>(NAMESPACE, LB).await?;
+        let lb = scenario.kubectl.get::<LoadBalancer>(LB).await?;
         let conditions = lb.and_then(|lb| lb.status).map(|status| status.conditions);
         let drift = conditions
             .as_deref()
@@ -112,7 +99,7 @@ async fn until_reported(scenario: &Scenario<'_>) -> Result<(), String> {
 /// Removes the finalizers of the group's records, which are deleted but cannot be deregistered.
 async fn remove_finalizers(scenario: &Scenario<'_>) -> Result<(), String> {
     let deleted = until("the records are being deleted", async || {
-        let records = scenario.kubectl.list::<BackendRecord>(NAMESPACE).await?;
+        let records = scenario.kubectl.list::<BackendRecord>().await?;
         let of_group = records
             .into_iter()
             .filter(|it| it.spec.static_addr.is_some());
@@ -125,28 +112,25 @@ async fn remove_finalizers(scenario: &Scenario<'_>) -> Result<(), String> {
     .await?;
     let patch = json!({"metadata": {"finalizers": null}});
     for record in deleted {
-        scenario.print_command(format!(
-            "kubectl patch br -n {NAMESPACE} {record} --type=merge -p '{patch}'"
-        ))?;
         scenario
-            .kubectl
-            .patch::<BackendRecord>(NAMESPACE, &record, patch.clone())
+            .patch::<BackendRecord>(&record, patch.clone())
             .await?;
     }
     Ok(())
 }
 
 fn print_webhooks(scenario: &Scenario<'_>, patch: &Value) -> Result<(), String> {
+    let target = kubectl::target::<LoadBalancerDriver>();
     scenario.print_command(format!(
-        "kubectl patch lbd -n {LBD_NAMESPACE} {LBD} --type=json -p '{patch}'"
+        "kubectl patch {target} {DRIVER_NAME} --type=json -p '{patch}'"
     ))
 }
 
 async fn set_webhooks(scenario: &Scenario<'_>, webhooks: &Value) -> Result<(), String> {
     let patch = json!({"spec": {"webhooks": webhooks}});
-    scenario
-        .kubectl
-        .patch::<LoadBalancerDriver>(LBD_NAMESPACE, LBD, patch)
+    let kubectl = &scenario.kubectl;
+    kubectl
+        .patch::<LoadBalancerDriver>(DRIVER_NAME, patch)
         .await
 }
 
@@ -157,7 +141,7 @@ async fn until_targets(scenario: &Scenario<'_>, what: &str, expected: usize) -> 
     .await
 }
 
-/// How many of the addresses are targets.
+/// The number of the addresses that are targets.
 async fn targets(scenario: &Scenario<'_>) -> Result<usize, String> {
     let targets = scenario.environment.cloud.targets().await?;
     let is_static = |address: &String| ADDRESSES.contains(&address.as_str());

@@ -5,7 +5,7 @@
 //! [`Cloud`] and an error that distinguishes "not found" from others; adapt them to your API.
 
 use crate::fields::{Attributes, LbSpec};
-use crate::proxy;
+use crate::proxy::Proxy;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
@@ -13,7 +13,6 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::Mutex;
-use tokio::task::AbortHandle;
 
 /// FILL-IN: address and credentials of the API; take secrets from files, which a Kubernetes `Secret`
 /// can be mounted as.
@@ -84,7 +83,7 @@ struct State {
     stored: Stored,
     file: Option<PathBuf>,
     /// The proxies by the IDs of load balancers, if connections are forwarded.
-    proxies: Option<BTreeMap<String, AbortHandle>>,
+    proxies: Option<BTreeMap<String, Proxy>>,
     has_outage: bool,
 }
 
@@ -104,6 +103,14 @@ pub struct LoadBalancer {
     /// The weight of each backend by its address.
     pub backends: BTreeMap<SocketAddr, u8>,
     token: String,
+}
+
+impl LoadBalancer {
+    /// Those that get connections; weights are not proportional here, but 0 is none.
+    fn open_backends(&self) -> Vec<SocketAddr> {
+        let open = self.backends.iter().filter(|(_, weight)| **weight > 0);
+        open.map(|(at, _)| *at).collect()
+    }
 }
 
 impl Cloud {
@@ -127,7 +134,7 @@ impl Cloud {
         if args.forward {
             state.proxies = Some(BTreeMap::new());
             for (id, load_balancer) in state.stored.load_balancers.clone() {
-                state.forward(&cloud, &id, &load_balancer.spec)?;
+                state.forward(&id, &load_balancer)?;
             }
         }
         drop(state);
@@ -150,13 +157,13 @@ impl Cloud {
             return Err(CloudError::Quota);
         }
         let id = format!("lb-{}", state.stored.created + 1);
-        state.forward(self, &id, spec)?;
         let load_balancer = LoadBalancer {
             spec: spec.clone(),
             attributes: Attributes::default(),
             backends: BTreeMap::new(),
             token: token.to_owned(),
         };
+        state.forward(&id, &load_balancer)?;
         state.stored.created += 1;
         state
             .stored
@@ -184,8 +191,8 @@ impl Cloud {
         if state.stored.load_balancers.remove(id).is_none() {
             return Err(no_load_balancer(id));
         }
-        if let Some(proxy) = state.proxies.as_mut().and_then(|all| all.remove(id)) {
-            proxy.abort();
+        if let Some(proxies) = &mut state.proxies {
+            proxies.remove(id);
         }
         state.save()
     }
@@ -230,7 +237,12 @@ impl Cloud {
         let mut state = self.state.lock().await;
         state.check()?;
         let found = state.stored.load_balancers.get_mut(id);
-        found.map(change).ok_or_else(|| no_load_balancer(id))?;
+        let found = found.ok_or_else(|| no_load_balancer(id))?;
+        change(found);
+        let open = found.open_backends();
+        if let Some(proxy) = state.proxies.as_ref().and_then(|all| all.get(id)) {
+            proxy.set_backends(open);
+        }
         state.save()
     }
 }
@@ -244,11 +256,12 @@ impl State {
     }
 
     /// Forwards connections to this load balancer, with `--forward`.
-    fn forward(&mut self, cloud: &Cloud, id: &str, spec: &LbSpec) -> Result<(), CloudError> {
+    fn forward(&mut self, id: &str, load_balancer: &LoadBalancer) -> Result<(), CloudError> {
         if let Some(proxies) = &mut self.proxies {
-            let port = spec.port.get();
-            let proxy = proxy::start(port, cloud.clone(), id.to_owned());
+            let port = load_balancer.spec.port.get();
+            let proxy = Proxy::start(port);
             let proxy = proxy.map_err(|source| CloudError::Listen { port, source })?;
+            proxy.set_backends(load_balancer.open_backends());
             proxies.insert(id.to_owned(), proxy);
         }
         Ok(())

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use __CRATE__::observer;
 use __CRATE__::{Cloud, CloudArgs, MyDriver};
 
-/// What `lbcf conformance` needs to know, served at `/.well-known/lbcf/conformance`.
+/// The fixture for `lbcf conformance`, served at `/.well-known/lbcf/conformance`.
 const FIXTURE: &str = include_str!("../conformance.yaml");
 
 /// An LBCF driver for this load balancer.

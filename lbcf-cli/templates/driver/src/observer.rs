@@ -1,4 +1,4 @@
-//! What is in the cloud, whatever the driver responds: for `lbcf conformance`, with `--observe`.
+//! The state of the cloud, whatever the driver responds: for `lbcf conformance`, with `--observe`.
 //!
 //! FILL-IN: read it from your load balancer's API. `POST /_observe/fault` makes the API fail for a while;
 //! with a real one, remove the route and `fault` in `conformance.yaml`, or block the connection to it.
@@ -113,7 +113,7 @@ async fn set_fault(State(cloud): State<Cloud>, Json(fault): Json<Fault>) {
     cloud.set_outage(fault.on).await;
 }
 
-/// What the kit reports.
+/// A problem that the kit reports.
 struct Problem(String);
 
 impl IntoResponse for Problem {

@@ -1,8 +1,8 @@
-//! What decides about a rollout: the Deployment's strategy and its ReplicaSets.
+//! A Deployment's strategy and its ReplicaSets, by which rollouts are decided.
 
 use std::sync::Arc;
 
-use crate::controllers::int_or_percent::{Rounding, scaled_value};
+use crate::controllers::status::{Rounding, scaled_value};
 use crate::object::{Object, at, meta, number, text};
 use crate::store::Stored;
 
@@ -10,10 +10,6 @@ use crate::store::Stored;
 pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
 /// The numbers that a revision had before rollbacks.
 pub(super) const REVISION_HISTORY: &str = "deployment.kubernetes.io/revision-history";
-/// The Deployment's `replicas` when its ReplicaSet was scaled.
-pub(super) const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
-/// The same with `maxSurge`.
-pub(super) const MAX: &str = "deployment.kubernetes.io/max-replicas";
 
 /// A Deployment's `replicas` and `strategy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,12 +43,12 @@ impl RolloutStrategy {
         }
     }
 
-    /// How many pods may exist.
+    /// The largest number of pods that may exist.
     pub(super) fn max_total(&self) -> i64 {
         self.replicas.saturating_add(self.max_surge)
     }
 
-    /// How many pods must be available.
+    /// The number of pods that must be available.
     pub(super) fn min_available(&self) -> i64 {
         self.replicas - self.max_unavailable
     }
@@ -69,27 +65,20 @@ pub(super) struct ReplicaSet {
     pub(super) available: i64,
     pub(super) terminating: i64,
     pub(super) revision: i64,
-    pub(super) desired: Option<i64>,
-    pub(super) max: Option<i64>,
 }
 
 impl ReplicaSet {
     pub(super) fn of(stored: &Arc<Stored>) -> Self {
         let set = &stored.object;
         let status = |key| number(set, &["status", key], 0);
-        let annotation = |key| {
-            let value = text(set, &["metadata", "annotations", key])?;
-            value.parse().ok()
-        };
+        let revision = text(set, &["metadata", "annotations", REVISION]);
         Self {
             replicas: number(set, &["spec", "replicas"], 1),
             actual: status("replicas"),
             ready: status("readyReplicas"),
             available: status("availableReplicas"),
             terminating: status("terminatingReplicas"),
-            revision: annotation(REVISION).unwrap_or(0),
-            desired: annotation(DESIRED),
-            max: annotation(MAX),
+            revision: revision.and_then(|r| r.parse().ok()).unwrap_or(0),
             stored: Arc::clone(stored),
         }
     }

@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::replica_set::{DESIRED, MAX, REVISION, REVISION_HISTORY, ReplicaSet, RolloutStrategy};
-use crate::controllers::pods::set_label;
-use crate::controllers::template::{hash, normalized};
+use super::replica_set::{REVISION, REVISION_HISTORY, ReplicaSet};
+use crate::controllers::template::{hash, normalized, set_label};
 use crate::object::{
     Object, at, child, generation, is_deleting, name, namespace, number, object, text,
 };
@@ -13,13 +12,11 @@ use crate::object::{
 const HASH: &str = "pod-template-hash";
 
 /// The annotations that are not copied from a Deployment to its ReplicaSets.
-const OWN_ANNOTATIONS: [&str; 6] = [
+const OWN_ANNOTATIONS: [&str; 4] = [
     "kubectl.kubernetes.io/last-applied-configuration",
     "deprecated.deployment.rollback.to",
     REVISION,
     REVISION_HISTORY,
-    DESIRED,
-    MAX,
 ];
 
 /// The maximum length of the revision history annotation.
@@ -32,21 +29,17 @@ pub(super) fn current(deployment: &Object, sets: &[ReplicaSet]) -> Option<usize>
     all.min_by_key(|(_, set)| set.age()).map(|(index, _)| index)
 }
 
-/// Whether a ReplicaSet has the Deployment's template.
+/// Whether a ReplicaSet has the template of the Deployment.
 pub(super) fn is_current(deployment: &Object, set: &Object) -> bool {
     let template = |of| at(of, &["spec", "template"]).map(|t| normalized(t, HASH));
     template(deployment).is_some() && template(deployment) == template(set)
 }
 
 /// A ReplicaSet of size 0 with the Deployment's template.
-pub(super) fn new_replica_set(
-    deployment: &Object,
-    collisions: Option<i64>,
-    revision: i64,
-) -> Object {
+pub(super) fn new_replica_set(deployment: &Object, revision: i64) -> Object {
     let spec = |key| at(deployment, &["spec", key]).cloned().unwrap_or_default();
     let template = spec("template");
-    let hash = hash(&normalized(&template, HASH), collisions);
+    let hash = hash(&normalized(&template, HASH));
     let mut template = object(template);
     set_label(&mut template, HASH, &hash);
     let mut selector = object(spec("selector"));
@@ -107,12 +100,9 @@ fn with_history(history: &str, number: &str) -> String {
     numbers.join(",")
 }
 
-pub(super) fn resized(set: &Object, size: i64, strategy: RolloutStrategy) -> Object {
+pub(super) fn resized(set: &Object, size: i64) -> Object {
     let mut next = set.clone();
     child(&mut next, "spec").insert("replicas".to_owned(), size.into());
-    let annotations = child(child(&mut next, "metadata"), "annotations");
-    annotations.insert(DESIRED.to_owned(), strategy.replicas.to_string().into());
-    annotations.insert(MAX.to_owned(), strategy.max_total().to_string().into());
     next
 }
 
@@ -178,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_template_has_one_replica_set() {
-        let created = new_replica_set(&deployment("a"), None, 1);
+        let created = new_replica_set(&deployment("a"), 1);
         let hash = created["metadata"]["labels"][HASH].as_str().unwrap();
         assert_eq!(created["metadata"]["name"], format!("web-{hash}"));
         assert_eq!(created["spec"]["selector"]["matchLabels"][HASH], hash);
@@ -190,17 +180,15 @@ mod tests {
         assert_eq!(created["metadata"]["annotations"]["note"], "x");
         assert_eq!(created["spec"]["minReadySeconds"], 5);
         assert!(is_current(&deployment("a"), &created) && !is_current(&deployment("b"), &created));
-        let other = set(new_replica_set(&deployment("b"), None, 2), "b", 2);
+        let other = set(new_replica_set(&deployment("b"), 2), "b", 2);
         let sets = [other, set(created.clone(), "a", 1)];
         assert_eq!(current(&deployment("a"), &sets), Some(1));
         assert_eq!(current(&deployment("c"), &sets), None);
-        let collided = new_replica_set(&deployment("a"), Some(1), 1);
-        assert_ne!(collided["metadata"]["name"], created["metadata"]["name"]);
     }
 
     #[test]
     fn a_rollback_gets_a_new_number() {
-        let mut back = new_replica_set(&deployment("a"), None, 1);
+        let mut back = new_replica_set(&deployment("a"), 1);
         annotate(&deployment("a"), &mut back, 3);
         assert_eq!(back["metadata"]["annotations"][REVISION], "3");
         assert_eq!(back["metadata"]["annotations"][REVISION_HISTORY], "1");

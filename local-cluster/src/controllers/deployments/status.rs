@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 
 use super::replica_set::{ReplicaSet, RolloutStrategy};
 use crate::clock;
-use crate::controllers::conditions::{self, find};
-use crate::controllers::pods::set_counts;
-use crate::object::{Object, at, condition, generation, name, number, object, string};
+use crate::controllers::status::{conditions_of, find, set_counts};
+use crate::object::{Object, generation, name, number, object, string};
 
 const PROGRESSING: &str = "Progressing";
 
@@ -20,7 +19,6 @@ const NO_DEADLINE: i64 = i32::MAX as i64;
 #[derive(Clone, Debug)]
 pub(super) struct StatusUpdate {
     pub(super) conditions: Vec<Value>,
-    pub(super) collisions: Option<i64>,
     now: Timestamp,
     deadline: Option<i64>,
 }
@@ -31,8 +29,7 @@ impl StatusUpdate {
         let deadline = ["spec", "progressDeadlineSeconds"];
         let deadline = number(deployment, &deadline, NO_DEADLINE);
         Self {
-            conditions: conditions::of(deployment),
-            collisions: at(deployment, &["status", "collisionCount"]).and_then(Value::as_i64),
+            conditions: conditions_of(deployment),
             now,
             deadline: Some(deadline).filter(|seconds| *seconds != NO_DEADLINE),
         }
@@ -110,12 +107,11 @@ impl StatusUpdate {
         if rolls {
             let new = sets.last().filter(|_| has_new);
             again = self.update_progress(deployment, strategy, counts, new);
-            self.copy_failure(sets);
         }
         (self.status(deployment, counts), again)
     }
 
-    /// Returns how long until the progress deadline.
+    /// Returns the time left until the progress deadline.
     fn update_progress(
         &mut self,
         deployment: &Object,
@@ -165,18 +161,6 @@ impl StatusUpdate {
         Some(left + Duration::from_secs(1))
     }
 
-    /// Copies the `ReplicaFailure` condition of a ReplicaSet.
-    fn copy_failure(&mut self, sets: &[ReplicaSet]) {
-        let mut sets = sets.iter().rev();
-        match sets.find_map(|set| condition(&set.stored.object, "ReplicaFailure")) {
-            Some(failed) => {
-                let (reason, message) = (string(failed, "reason"), string(failed, "message"));
-                self.set("ReplicaFailure", "True", reason, message);
-            }
-            None => self.remove("ReplicaFailure"),
-        }
-    }
-
     fn status(self, deployment: &Object, pods: ReplicaCounts) -> Object {
         let mut status = object(json!({"observedGeneration": generation(deployment)}));
         let counts = [
@@ -188,9 +172,6 @@ impl StatusUpdate {
         ];
         set_counts(&mut status, counts);
         status.insert("terminatingReplicas".to_owned(), pods.terminating.into());
-        if let Some(collisions) = self.collisions {
-            status.insert("collisionCount".to_owned(), collisions.into());
-        }
         status.insert("conditions".to_owned(), self.conditions.into());
         status
     }
@@ -222,7 +203,7 @@ impl ReplicaCounts {
         [self.updated, self.total, self.available] == [strategy.replicas; 3]
     }
 
-    /// Whether there is progress since the status was written.
+    /// Compares with the status as it was written last.
     fn has_progressed(self, deployment: &Object) -> bool {
         let before = |key| number(deployment, &["status", key], 0);
         self.updated > before("updatedReplicas")
@@ -232,7 +213,7 @@ impl ReplicaCounts {
     }
 }
 
-/// Whether all pods are available and of the new revision.
+/// All pods are available and of the new revision.
 pub(super) fn is_complete(strategy: RolloutStrategy, sets: &[ReplicaSet]) -> bool {
     ReplicaCounts::of(sets, true).complete(strategy)
 }

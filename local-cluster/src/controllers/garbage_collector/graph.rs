@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::controllers::multi_map::MultiMap;
+use crate::controllers::indexes::MultiMap;
 use crate::object::{finalizers, is_deleting, items};
 use crate::rules::{FOREGROUND, ORPHAN, Propagation};
 use crate::store::{Resource, Stored};

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::controllers::conditions::{self, set_condition};
 use crate::controllers::pods::{node_name, phase};
+use crate::controllers::status::{change_conditions, set_condition};
 use crate::object::{Object, at, child, is_deleting, text};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,7 +76,7 @@ pub(super) fn next_action(pod: &Object, node: NodeState) -> Option<PodAction> {
 pub(super) fn bound(pod: &Object, node: &str, now: &str) -> Object {
     let mut pod = pod.clone();
     child(&mut pod, "spec").insert("nodeName".to_owned(), Value::from(node));
-    conditions::change(&mut pod, |conditions| {
+    change_conditions(&mut pod, |conditions| {
         let scheduled = json!({"type": "PodScheduled", "status": "True", "lastProbeTime": null});
         set_condition(conditions, scheduled, now);
     });
@@ -86,7 +86,7 @@ pub(super) fn bound(pod: &Object, node: &str, now: &str) -> Object {
 /// The pod, with the reason why it is not bound.
 pub(super) fn unbound(pod: &Object, reason: &str, message: &str, now: &str) -> Object {
     let mut pod = pod.clone();
-    conditions::change(&mut pod, |conditions| {
+    change_conditions(&mut pod, |conditions| {
         let scheduled = json!({
             "type": "PodScheduled", "status": "False", "lastProbeTime": null,
             "reason": reason, "message": message,

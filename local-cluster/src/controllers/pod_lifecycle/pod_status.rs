@@ -1,16 +1,16 @@
-//! What a kubelet writes into the status of its pods.
+//! The status of pods, as a kubelet writes it.
 
 use serde_json::{Value, json};
 
 use super::phase::ReadinessTrigger;
 use crate::annotations;
-use crate::controllers::conditions::{self, find, set_condition};
+use crate::controllers::status::{change_conditions, find, set_condition};
 use crate::object::{Object, child, condition, items, string, text};
 
-/// What a pod's readiness depends on, besides its node.
+/// Everything that a pod's readiness depends on, besides its node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReadinessInputs {
-    /// Whether the annotation allows the containers to be ready.
+    /// False if the annotation keeps the containers from being ready.
     containers: bool,
     /// The readiness gates, with the status of each one's condition.
     gates: Vec<(String, Option<String>)>,
@@ -29,7 +29,7 @@ impl ReadinessInputs {
         }
     }
 
-    /// What is to be updated after a change.
+    /// The reason for an update of the readiness after a change.
     pub(super) fn trigger(&self, before: &Self) -> Option<ReadinessTrigger> {
         if self.containers != before.containers {
             return Some(ReadinessTrigger::Containers);
@@ -93,7 +93,7 @@ pub(super) fn started(pod: &Object, pod_ip: &str, host_ip: &str, now: &str) -> O
     // Conditions that a client wrote before the start stay.
     let [has_containers_ready, has_ready] =
         ["ContainersReady", "Ready"].map(|kind| condition(&pod, kind).is_some());
-    conditions::change(&mut pod, |conditions| {
+    change_conditions(&mut pod, |conditions| {
         for kind in ["PodScheduled", "Initialized"] {
             if find(conditions, kind).is_none() {
                 set(conditions, kind, None, now);
@@ -126,7 +126,7 @@ pub(super) fn with_readiness(pod: &Object, trigger: ReadinessTrigger, now: &str)
             update_containers_ready(&mut pod, now);
             update_ready(&mut pod, now);
         }
-        ReadinessTrigger::NodeUnreachable => conditions::change(&mut pod, |conditions| {
+        ReadinessTrigger::NodeUnreachable => change_conditions(&mut pod, |conditions| {
             let unready = json!({"type": "Ready", "status": "False", "lastProbeTime": null});
             if find(conditions, "Ready").is_none_or(|c| string(c, "status") != "False") {
                 set_condition(conditions, unready, now);
@@ -146,7 +146,7 @@ fn update_ready(pod: &mut Object, now: &str) {
             .closed_gates()
             .map(|message| ("ReadinessGatesNotReady".to_owned(), message)),
     };
-    conditions::change(pod, |list| set(list, "Ready", why_not, now));
+    change_conditions(pod, |list| set(list, "Ready", why_not, now));
 }
 
 fn update_containers_ready(pod: &mut Object, now: &str) {
@@ -157,7 +157,7 @@ fn update_containers_ready(pod: &mut Object, now: &str) {
         let message = format!("containers with unready status: [{}]", names.join(" "));
         ("ContainersNotReady".to_owned(), message)
     });
-    conditions::change(pod, |list| set(list, "ContainersReady", why_not, now));
+    change_conditions(pod, |list| set(list, "ContainersReady", why_not, now));
 }
 
 /// Sets a condition to `True`, or to `False` with a reason and a message.
@@ -205,97 +205,27 @@ fn terminated(code: i64, started: &Value, now: &str) -> Value {
     })
 }
 
-/// The pod after its containers have exited as its annotation says.
+/// The pod after its containers have exited with the code of its annotation.
 pub(super) fn exited(pod: &Object, now: &str) -> Object {
     let code = annotation(pod, annotations::EXIT_CODE).and_then(|code| code.parse().ok());
-    exited_with(pod, code.unwrap_or(0), now)
-}
-
-/// Whether containers that exit with this code run again.
-pub(in crate::controllers) fn restarts(pod: &Object, code: i64) -> bool {
-    match text(pod, &["spec", "restartPolicy"]) {
-        Some("Never") => false,
-        Some("OnFailure") => code != 0,
-        _ => true,
-    }
-}
-
-/// The pod while its containers wait to run again.
-pub(in crate::controllers) fn crashed(pod: &Object, code: i64, now: &str) -> Object {
+    let code = code.unwrap_or(0);
     let mut pod = pod.clone();
-    for container in running(&mut pod) {
-        let started = container.pointer("/state/running/startedAt").cloned();
-        let end = terminated(code, &started.unwrap_or_default(), now);
-        let count = container["restartCount"].as_i64().unwrap_or(0);
-        container["restartCount"] = json!(count.saturating_add(1));
-        container["lastState"] = json!({"terminated": end});
-        container["state"] = json!({"waiting": {"reason": "CrashLoopBackOff"}});
-        container["ready"] = json!(false);
-        container["started"] = json!(false);
-    }
-    conditions::change(&mut pod, |list| {
-        for kind in ["ContainersReady", "Ready"] {
-            let why_not = Some(("ContainersNotReady".to_owned(), String::new()));
-            set(list, kind, why_not, now);
-        }
-    });
-    pod
-}
-
-/// The pod when its containers run again.
-pub(in crate::controllers) fn restarted(pod: &Object, now: &str) -> Object {
-    let mut pod = pod.clone();
-    let ready = ReadinessInputs::of(&pod).containers;
-    for container in statuses(&mut pod) {
-        container["state"] = json!({"running": {"startedAt": now}});
-        container["ready"] = json!(ready);
-        container["started"] = json!(true);
-    }
-    update_containers_ready(&mut pod, now);
-    update_ready(&mut pod, now);
-    pod
-}
-
-fn running(pod: &mut Object) -> impl Iterator<Item = &mut Value> {
-    statuses(pod).filter(|it| it.pointer("/state/running").is_some())
-}
-
-fn statuses(pod: &mut Object) -> impl Iterator<Item = &mut Value> {
-    let statuses = child(pod, "status").get_mut("containerStatuses");
-    let statuses = statuses.and_then(Value::as_array_mut).into_iter().flatten();
-    statuses.filter(|it| it.is_object())
-}
-
-/// The pod after its containers have exited: ended, or restarted if its policy asks for it.
-pub(in crate::controllers) fn exited_with(pod: &Object, code: i64, now: &str) -> Object {
-    let mut pod = pod.clone();
-    let restarts = code != 0 && text(&pod, &["spec", "restartPolicy"]) == Some("OnFailure");
     let status = child(&mut pod, "status");
     if let Some(Value::Array(list)) = status.get_mut("containerStatuses") {
         for container in list.iter_mut().filter(|c| c.is_object()) {
             let started = container.pointer("/state/running/startedAt").cloned();
+            container["ready"] = json!(false);
+            container["started"] = json!(false);
             let end = terminated(code, &started.unwrap_or_default(), now);
-            if restarts {
-                let count = container["restartCount"].as_i64().unwrap_or(0);
-                container["restartCount"] = json!(count.saturating_add(1));
-                container["lastState"] = json!({"terminated": end});
-                container["state"] = json!({"running": {"startedAt": now}});
-            } else {
-                container["ready"] = json!(false);
-                container["started"] = json!(false);
-                container["state"] = json!({"terminated": end});
-            }
+            container["state"] = json!({"terminated": end});
         }
-    }
-    if restarts {
-        return pod;
     }
     let (phase, reason) = match code {
         0 => ("Succeeded", "PodCompleted"),
         _ => ("Failed", "PodFailed"),
     };
     status.insert("phase".to_owned(), json!(phase));
-    conditions::change(&mut pod, |conditions| {
+    change_conditions(&mut pod, |conditions| {
         for kind in ["ContainersReady", "Ready"] {
             let why_not = Some((reason.to_owned(), String::new()));
             set(conditions, kind, why_not, now);

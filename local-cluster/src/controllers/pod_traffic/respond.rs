@@ -1,9 +1,7 @@
-//! What a pod's program responds.
+//! The program in the containers of a pod.
 
-use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,73 +11,37 @@ use serde_json::{Map, Value, json};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use crate::controllers::pods::node_name;
+use crate::object::{self, Object};
+
 /// The longest delay of `/slow`.
 const LONGEST: Duration = Duration::from_secs(600);
 /// Names the pod, for clients that count.
 const POD_HEADER: &str = "x-pod-name";
 
-/// The program in the containers of a pod.
 #[derive(Debug)]
 pub(super) struct PodProgram {
     namespace: String,
     name: String,
     node: String,
-    ip: Ipv4Addr,
     header: Option<HeaderValue>,
     is_ready: AtomicBool,
-    exits: Mutex<Exits>,
-}
-
-/// How a client ends the program.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Exits {
-    code: Arc<OnceLock<i64>>,
-    exit: CancellationToken,
-}
-
-impl Exits {
-    pub(super) fn code(&self) -> Option<i64> {
-        self.code.get().copied()
-    }
 }
 
 impl PodProgram {
-    pub(super) fn new(namespace: &str, name: &str, node: &str, ip: Ipv4Addr) -> Self {
+    pub(super) fn new(pod: &Object) -> Self {
+        let name = object::name(pod);
         Self {
-            namespace: namespace.to_owned(),
+            namespace: object::namespace(pod).to_owned(),
             name: name.to_owned(),
-            node: node.to_owned(),
-            ip,
+            node: node_name(pod).unwrap_or_default().to_owned(),
             header: HeaderValue::from_str(name).ok(),
             is_ready: AtomicBool::new(true),
-            exits: Mutex::default(),
         }
-    }
-
-    pub(super) fn namespace(&self) -> &str {
-        &self.namespace
-    }
-
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(super) const fn ip(&self) -> Ipv4Addr {
-        self.ip
     }
 
     pub(super) fn set_ready(&self, is_ready: bool) {
         self.is_ready.store(is_ready, Ordering::Relaxed);
-    }
-
-    /// The next run of the program, which ends when this is cancelled.
-    pub(super) fn exits(&self, exit: CancellationToken) -> Exits {
-        let exits = Exits {
-            code: Arc::default(),
-            exit,
-        };
-        self.lock().clone_from(&exits);
-        exits
     }
 
     /// Responds to a request, at the latest when the connection `closes`.
@@ -106,19 +68,6 @@ impl PodProgram {
                 }
                 Err(error) => (StatusCode::BAD_REQUEST, json!({"error": error})),
             },
-            "/exit" => match number(query, "code", 1) {
-                Ok(code @ 0..=255) => {
-                    let exits = self.lock().clone();
-                    _ = exits.code.set(i64::try_from(code).unwrap_or(1));
-                    exits.exit.cancel();
-                    (StatusCode::OK, json!({"pod": self.name, "exitCode": code}))
-                }
-                Ok(code) => {
-                    let error = format!("code: {code}: not a number from 0 to 255");
-                    (StatusCode::BAD_REQUEST, json!({"error": error}))
-                }
-                Err(error) => (StatusCode::BAD_REQUEST, json!({"error": error})),
-            },
             _ => (StatusCode::OK, self.describe(&request, local)),
         };
         let mut response = Response::new(Full::from(format!("{body}\n")));
@@ -138,10 +87,6 @@ impl PodProgram {
             "address": local.to_string(), "method": request.method().as_str(),
             "uri": request.uri().to_string(), "headers": headers(request.headers()),
         })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Exits> {
-        self.exits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The servers of a pod.
+//! The server of a port of a pod.
 
 use std::convert::Infallible;
 use std::io;
@@ -20,17 +20,17 @@ use super::respond::PodProgram;
 
 /// What is added to ports below 1024, where binding them needs privileges.
 const PORT_OFFSET: u16 = 8000;
-/// How many connections may wait to be accepted.
+/// The largest number of connections that wait to be accepted.
 const BACKLOG: u32 = 1024;
-/// How many connections each port has at most; further ones wait.
+/// The largest number of connections of a port; further ones wait.
 const CONNECTIONS: usize = 1024;
-/// How long a request's head may take, and a connection be without a request.
+/// The time for a request's head, and for a connection without a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(120);
-/// How long what was begun may take when the program ends.
+/// The time for requests that were begun when the pod ends.
 const LAST_REQUESTS: Duration = Duration::from_secs(1);
-/// How long of that a client that has connected may take to send its first request.
+/// The part of that in which a client that has connected may send its first request.
 const FIRST_REQUEST: Duration = Duration::from_millis(500);
-/// How long accepting pauses when the operating system refuses.
+/// The pause of accepting when the operating system refuses.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// The bytes of a head that are kept in memory.
 const HEAD_BUFFER: usize = 16 << 10;
@@ -39,7 +39,7 @@ const HEAD_BUFFER: usize = 16 << 10;
 pub(super) fn bind(ip: Ipv4Addr, port: u16) -> io::Result<TcpListener> {
     let bind = |port| {
         let socket = TcpSocket::new_v4()?;
-        // A pod that runs again has the same address.
+        // A pod of an earlier process has the same address.
         #[cfg(unix)]
         socket.set_reuseaddr(true)?;
         socket.bind(SocketAddr::from((ip, port)))?;

@@ -1,25 +1,27 @@
-//! A driver as a child process: started on a free port, killed with its process group, its output
+//! A driver as a child process: started on a reserved port, killed with its process group, its output
 //! kept for failures.
 
+use super::process_group::{GRACE, ProcessGroup};
+use super::ready;
+use crate::exchange::NoResponse;
+use crate::numbers::{Numbers, is_free};
 use crate::output::visible;
 use crate::sync::lock;
-use rustix::process::{Pid, Signal, kill_process_group};
+use crate::transport::Transport;
 use std::collections::VecDeque;
-use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::AsFd as _;
-use std::process::{ExitStatus, Stdio};
+use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 const KEPT_LINES: usize = 200;
 const SHOWN_LINES: usize = 40;
 /// The limit of a line, in bytes; the rest is cut off.
 const MAX_LINE_LENGTH: usize = 2000;
-/// How long a process may take to end after SIGTERM.
-const GRACE: Duration = Duration::from_secs(2);
 
 /// Why a driver cannot be started.
 #[derive(Debug, thiserror::Error)]
@@ -33,9 +35,9 @@ pub enum ExecError {
         /// The command as it was given.
         command: String,
     },
-    /// No port is free.
-    #[error("no free port for the driver: {0}")]
-    Port(#[source] std::io::Error),
+    /// Another process listens on the driver's port, so that its responses would pass for the driver's.
+    #[error("port {0}, where the driver has to listen, is in use by another process")]
+    PortInUse(u16),
     /// The shell cannot be started.
     #[error("--exec {command:?}: {source}")]
     Start {
@@ -47,30 +49,22 @@ pub enum ExecError {
     },
 }
 
-/// The shell and its process group.
-#[derive(Debug)]
-struct Process {
-    child: Child,
-    /// `None` once the group was killed: the system may reuse its number.
-    group: Option<Pid>,
-    /// The status of a shell that exited on its own.
-    ended: Option<ExitStatus>,
-}
-
 /// A driver that the kit started. Dropping it kills its process group.
 #[derive(Debug)]
 pub struct Exec {
     command: String,
     port: u16,
+    /// Reserve the port, also while the driver restarts.
+    _numbers: Numbers,
     /// Whether its output is that of this process, too: its standard error.
     is_shown: bool,
-    process: Mutex<Option<Process>>,
+    process: Mutex<Option<ProcessGroup>>,
     output: Arc<Mutex<VecDeque<String>>>,
     readers: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Exec {
-    /// Runs a command in a shell, with `{port}` replaced by a free port.
+    /// Runs a command in a shell, with `{port}` replaced by a port that is reserved for it.
     ///
     /// # Errors
     /// [`ExecError`].
@@ -91,9 +85,11 @@ impl Exec {
             let command = command.to_owned();
             return Err(ExecError::NoPort { command });
         }
+        let numbers = Numbers::of_this_machine();
         let exec = Self {
             command: command.to_owned(),
-            port: free_port().map_err(ExecError::Port)?,
+            port: numbers.take(0, 0),
+            _numbers: numbers,
             is_shown,
             process: Mutex::new(None),
             output: Arc::default(),
@@ -132,7 +128,18 @@ impl Exec {
     #[must_use]
     pub fn has_ended(&self) -> bool {
         let mut process = lock(&self.process);
-        process.as_mut().is_none_or(Process::has_ended)
+        process.as_mut().is_none_or(ProcessGroup::has_ended)
+    }
+
+    /// Waits until the driver responds to a call, whatever the response is.
+    ///
+    /// # Errors
+    /// The last problem, when it does not respond in time, or has exited.
+    pub async fn ready(&self, within: Duration) -> Result<(), NoResponse> {
+        let url = format!("http://127.0.0.1:{}", self.port);
+        let transport = Transport::to_url(&url, &crate::transport::Settings::default())
+            .map_err(|error| NoResponse::NotConnected(error.to_string()))?;
+        ready::wait(&transport, || self.has_ended(), Instant::now() + within).await
     }
 
     /// The last lines that the driver wrote.
@@ -166,29 +173,22 @@ impl Exec {
     /// The exit status, such as `its process ended with exit status: 1`.
     #[must_use]
     pub fn state(&self) -> String {
-        let ended = lock(&self.process)
-            .as_ref()
-            .and_then(|process| process.ended);
+        let ended = lock(&self.process).as_ref().and_then(ProcessGroup::status);
         match ended {
             Some(status) => format!("its process ended with {status}"),
             None => "its process ended".to_owned(),
         }
     }
 
-    /// Stops the process group with SIGTERM, and with SIGKILL after 2 s.
+    /// Stops the whole process group with SIGTERM, and with SIGKILL what has not ended after 2 s.
     pub async fn stop(&self) {
         self.end(true).await;
     }
 
     async fn end(&self, gracefully: bool) {
         let process = lock(&self.process).take();
-        if let Some(mut process) = process {
-            if gracefully {
-                process.signal(Signal::TERM);
-                let _ = tokio::time::timeout(GRACE, process.child.wait()).await;
-            }
-            process.kill();
-            let _ = process.child.wait().await;
+        if let Some(process) = process {
+            process.end(gracefully).await;
         }
     }
 
@@ -197,6 +197,9 @@ impl Exec {
             command: self.command.clone(),
             source,
         };
+        if !is_free(self.port) {
+            return Err(ExecError::PortInUse(self.port));
+        }
         let output = || match self.is_shown {
             true => std::io::stderr()
                 .as_fd()
@@ -223,54 +226,9 @@ impl Exec {
         if let Some(stderr) = child.stderr.take() {
             readers.push(tokio::spawn(keep(stderr, self.output.clone())));
         }
-        let group = child.id().and_then(|id| i32::try_from(id).ok());
-        *lock(&self.process) = Some(Process {
-            child,
-            group: group.and_then(Pid::from_raw),
-            ended: None,
-        });
+        *lock(&self.process) = Some(ProcessGroup::of(child));
         Ok(())
     }
-}
-
-impl Process {
-    /// Whether the shell has exited. The rest of its process group is killed then, too: the kit
-    /// cannot test a driver that its shell does not wait for.
-    fn has_ended(&mut self) -> bool {
-        match self.child.try_wait() {
-            Ok(None) => false,
-            Ok(Some(status)) => {
-                self.ended = Some(status);
-                self.kill();
-                true
-            }
-            Err(_) => true,
-        }
-    }
-
-    fn signal(&self, signal: Signal) {
-        if let Some(group) = self.group {
-            // The processes may have exited already.
-            let _ = kill_process_group(group, signal);
-        }
-    }
-
-    fn kill(&mut self) {
-        self.signal(Signal::KILL);
-        self.group = None;
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-fn free_port() -> std::io::Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
-        .local_addr()?
-        .port())
 }
 
 /// Keeps the last lines of an output, each up to [`MAX_LINE_LENGTH`].

@@ -29,6 +29,7 @@ impl Lab {
             (None, _) => Err("the fixture does not define it".to_owned()),
         };
         restarted.map_err(|problem| CheckError::Skipped(format!("restart: {problem}")))?;
+        self.run.transport.begin_generation();
         let Err(problem) = reachable::wait_for(&self.run).await else {
             return Ok(());
         };

@@ -83,7 +83,7 @@ fn a_process_that_is_being_started_does_not_keep_what_a_run_had_reserved() {
     let inherited: Vec<File> = lock(&one.reserved)
         .locks
         .iter()
-        .map(|file| file.try_clone().unwrap())
+        .map(|(_, file)| file.try_clone().unwrap())
         .collect();
     drop(one);
     assert_eq!(machine.numbers(4_000..=4_399, 3, false).take(0, 0), taken);
@@ -119,4 +119,25 @@ fn ports_in_use_are_not_taken_for_a_driver_on_this_machine() {
     assert!(!all(&local).contains(&port));
     drop(local);
     assert!(all(&remote).contains(&port), "its ports are elsewhere");
+}
+
+#[test]
+fn nothing_is_left_in_the_folder_and_a_removed_lock_file_reserves_nothing() {
+    let machine = Machine::new();
+    let files = || std::fs::read_dir(machine.0.path()).unwrap().count();
+    let one = machine.numbers(6_000..=6_099, 0, false);
+    assert!((6_000..=6_099).contains(&one.take(0, 0)));
+    assert_eq!(files(), 1);
+    // Opened before the run that holds it ends, and locked afterwards.
+    let path = lock(&one.reserved).locks[0].0.clone();
+    let opened = File::open(&path).unwrap();
+    drop(one);
+    assert_eq!(files(), 0);
+    opened.try_lock().unwrap();
+    assert!(!is_at(&path, &opened));
+    let other = machine.numbers(6_000..=6_099, 0, false);
+    assert_eq!(lock(&other.reserved).cells, 0);
+    assert!((6_000..=6_099).contains(&other.take(0, 0)));
+    assert_eq!(lock(&other.reserved).cells, 1);
+    assert_eq!(files(), 1);
 }

@@ -3,14 +3,13 @@
 
 use super::{Run, StopReason};
 use crate::driver::Driver;
+use crate::driver::ready::{self, PAUSE, probe};
 use crate::exchange::NoResponse;
 use crate::outcome::{CheckError, CheckOutcome};
-use crate::transport::{Request, Transport};
+use crate::transport::Transport;
 use std::time::Duration;
 use tokio::time::Instant;
 
-const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
-const PROBE_PAUSE: Duration = Duration::from_millis(200);
 /// How long a supervisor may take to restart a driver.
 const RESTART_LIMIT: Duration = Duration::from_secs(3);
 /// How long a process may take to end after its connections.
@@ -34,16 +33,7 @@ pub(crate) async fn wait_until(
     driver: &Driver,
     until: Instant,
 ) -> Result<(), NoResponse> {
-    loop {
-        let left = until.saturating_duration_since(Instant::now());
-        match probe(transport, PROBE_TIMEOUT.min(left.max(PROBE_PAUSE))).await {
-            Ok(()) => return Ok(()),
-            Err(problem) if Instant::now() + PROBE_PAUSE >= until || driver.has_ended() => {
-                return Err(problem);
-            }
-            Err(_) => tokio::time::sleep(PROBE_PAUSE).await,
-        }
-    }
+    ready::wait(transport, || driver.has_ended(), until).await
 }
 
 /// Stops the run, if the driver no longer responds.
@@ -51,7 +41,7 @@ pub(super) async fn after_failure(run: &Run, check: &'static str) {
     if !has_been_silent(run, check) || run.stop_reason().is_some() {
         return;
     }
-    let timeout = run.timeout("healthz").min(PROBE_TIMEOUT);
+    let timeout = run.timeout("healthz").min(ready::TIMEOUT);
     let until = Instant::now() + RESTART_LIMIT;
     loop {
         let problem = match probe(&run.transport, timeout).await {
@@ -60,7 +50,7 @@ pub(super) async fn after_failure(run: &Run, check: &'static str) {
             Err(_) if run.driver.has_ended() => run.driver.exit_state().unwrap_or_default(),
             Err(problem) if Instant::now() >= until => problem.to_string(),
             Err(_) => {
-                tokio::time::sleep(PROBE_PAUSE).await;
+                tokio::time::sleep(PAUSE).await;
                 continue;
             }
         };
@@ -96,9 +86,4 @@ pub(super) async fn add_process_exit(run: &Run, check: &'static str, outcome: &m
     if let Some(output) = run.driver.last_output().await {
         failure.hint = Some(format!("the driver stopped: {output}"));
     }
-}
-
-async fn probe(transport: &Transport, timeout: Duration) -> Result<(), NoResponse> {
-    let request = Request::post("healthz", "{}");
-    transport.send(&request, timeout).await.map(drop)
 }

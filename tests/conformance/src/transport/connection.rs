@@ -27,6 +27,8 @@ const READY_WITHIN: Duration = Duration::from_millis(100);
 /// A connection, closed on drop.
 pub(super) struct Connection {
     sender: SendRequest<TrackedBody>,
+    /// When it was opened, in restarts of the driver.
+    pub(super) generation: u64,
     driving: AbortHandle,
     /// Set when the peer no longer accepts bytes.
     is_refused: Arc<AtomicBool>,
@@ -47,7 +49,7 @@ pub(super) struct ExchangeError {
 
 impl Connection {
     /// Starts HTTP on a new stream.
-    pub(super) async fn new(stream: Stream) -> Result<Self, NoResponse> {
+    pub(super) async fn new(stream: Stream, generation: u64) -> Result<Self, NoResponse> {
         let (stream, is_refused) = ReadableStream::new(stream);
         let (sender, connection) = http1::Builder::new()
             .max_header_size(HEAD_LIMIT)
@@ -63,6 +65,7 @@ impl Connection {
         .abort_handle();
         Ok(Self {
             sender,
+            generation,
             driving,
             is_refused,
         })

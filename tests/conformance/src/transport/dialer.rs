@@ -8,6 +8,7 @@ use crate::exchange::NoResponse;
 use axum::Router;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
+use lbcf_serving::client_stream::ClientStream;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use std::sync::Arc;
@@ -71,6 +72,7 @@ async fn connect(
         .map_err(|error| format!("{host} port {port}: {error}"))?;
     // Requests are small, and Nagle's algorithm would only delay them.
     tcp.set_nodelay(true).ok();
+    let tcp = ClientStream::from(tcp);
     let Some((name, config)) = tls else {
         return Ok(Box::new(tcp));
     };

@@ -1,4 +1,4 @@
-//! Rolling updates and proportional scaling, step by step.
+//! Rolling updates, step by step.
 
 use std::sync::Arc;
 
@@ -18,15 +18,6 @@ fn set(age: u32, replicas: i64, available: i64) -> ReplicaSet {
         1,
     );
     ReplicaSet::of(&Arc::new(stored))
-}
-
-/// A ReplicaSet with the annotations of an earlier scaling.
-fn scaled(age: u32, replicas: i64, available: i64, desired: i64, max: i64) -> ReplicaSet {
-    ReplicaSet {
-        desired: Some(desired),
-        max: Some(max),
-        ..set(age, replicas, available)
-    }
 }
 
 fn rolling(replicas: i64, max_surge: i64, max_unavailable: i64) -> RolloutStrategy {
@@ -98,37 +89,14 @@ fn a_smaller_deployment_shrinks_its_new_set_at_once() {
 }
 
 #[test]
-fn scaling_is_detected_by_the_annotation() {
-    let strategy = rolling(5, 1, 0);
-    assert!(was_scaled(strategy, &[scaled(1, 3, 3, 3, 4)]));
-    assert!(!was_scaled(strategy, &[scaled(1, 5, 5, 5, 6)]));
-    assert!(!was_scaled(strategy, &[scaled(1, 0, 0, 3, 4)]));
-}
-
-#[test]
-fn a_single_active_set_is_scaled_alone() {
-    let sets = [set(1, 0, 0), scaled(2, 3, 3, 3, 4)];
-    assert_eq!(proportional(rolling(5, 1, 0), &sets, true, 3), [(1, 5)]);
-    assert_eq!(proportional(rolling(3, 1, 0), &sets, true, 3), []);
+fn a_paused_deployment_scales_its_newest_active_set() {
+    let sets = [set(1, 2, 2), set(2, 3, 3), set(3, 0, 0)];
+    for (replicas, expected) in [(5, vec![]), (7, vec![(1, 5)]), (1, vec![(1, 0)])] {
+        assert_eq!(scale_paused(rolling(replicas, 1, 0), &sets), expected);
+    }
     let none = [set(1, 0, 0), set(2, 0, 0)];
-    assert_eq!(proportional(rolling(5, 1, 0), &none, false, 0), [(1, 5)]);
-}
-
-#[test]
-fn several_sets_are_scaled_in_proportion() {
-    let sets = [scaled(1, 8, 8, 10, 13), scaled(2, 5, 5, 10, 13)];
-    let found = proportional(rolling(15, 4, 0), &sets, true, 13);
-    assert_eq!(found, [(0, 12), (1, 7)]);
-    let found = proportional(rolling(5, 2, 0), &sets, true, 13);
-    assert_eq!(found.iter().map(|(_, size)| size).sum::<i64>(), 7);
-    let found = proportional(rolling(0, 0, 0), &sets, true, 13);
-    assert_eq!(found, [(0, 0), (1, 0)]);
-}
-
-#[test]
-fn a_finished_rollout_leaves_nothing_old() {
-    let sets = [scaled(1, 2, 2, 5, 6), scaled(2, 5, 5, 5, 6)];
-    assert_eq!(proportional(rolling(5, 1, 0), &sets, true, 7), [(0, 0)]);
+    assert_eq!(scale_paused(rolling(5, 1, 0), &none), [(1, 5)]);
+    assert_eq!(scale_paused(rolling(5, 1, 0), &[]), []);
 }
 
 #[test]

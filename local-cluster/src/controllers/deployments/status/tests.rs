@@ -132,15 +132,3 @@ fn pausing_sets_the_condition_once() {
     );
     assert_eq!(string(&update.conditions[0], "status"), "Unknown");
 }
-
-#[test]
-fn the_failure_of_a_replica_set_is_copied() {
-    let mut failing = set("web-1", 0, 0);
-    let mut object = failing.stored.object.clone();
-    object["status"]["conditions"] = json!([{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "no"}]);
-    failing.stored = Arc::new(Stored::new(object, 2));
-    let (failed, _) = updated(&deployment(json!({})), &[failing], 0);
-    assert_eq!(summary(&failed, "ReplicaFailure"), "True FailedCreate no");
-    let (well, _) = updated(&failed, &[set("web-1", 0, 0)], 0);
-    assert_eq!(condition(&well, "ReplicaFailure"), None);
-}

@@ -1,5 +1,6 @@
 use super::*;
-use tokio::time::Instant;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 
 /// How long anything may take.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -64,6 +65,84 @@ async fn who_does_not_listen_is_killed() {
     exec.stop().await;
     assert!(began.elapsed() < DEADLINE);
     until("the child ends", || !runs(&child)).await;
+}
+
+/// A process that writes a line half a second after SIGTERM, started by a shell that ends at once.
+const SLOW: &str = "sh -c 'trap \"sleep 0.5; echo late; exit\" TERM; echo up; \
+                    while :; do sleep 0.01; done' & : {port}; wait";
+
+#[tokio::test]
+async fn a_driver_gets_its_time_when_its_shell_has_ended() {
+    let (exec, _) = started(SLOW).await;
+    exec.restart_gracefully().await.unwrap();
+    let count = |line: &str| exec.output().iter().filter(|it| *it == line).count();
+    until("the next one starts", || count("up") == 2).await;
+    until("its last line is read", || count("late") == 1).await;
+    exec.stop().await;
+    until("its last line is read", || count("late") == 2).await;
+}
+
+#[tokio::test]
+async fn the_port_of_a_driver_is_no_ephemeral_one_and_stays_its_own() {
+    let port = {
+        let exec = Exec::start("sleep 1000; : {port}").unwrap();
+        let other = Exec::start("sleep 1000; : {port}").unwrap();
+        assert_ne!(exec.port(), other.port());
+        let any = TcpListener::bind("127.0.0.1:0").unwrap();
+        assert!(exec.port() < any.local_addr().unwrap().port());
+        exec.stop().await;
+        // Still reserved.
+        let third = Exec::start("sleep 1000; : {port}").unwrap();
+        assert_ne!(exec.port(), third.port());
+        exec.port()
+    };
+    assert!(is_free(port));
+}
+
+#[tokio::test]
+async fn a_stranger_on_the_port_does_not_pass_for_the_driver() {
+    let exec = Exec::start("echo up; sleep 1000; : {port}").unwrap();
+    exec.stop().await;
+    let _stranger = TcpListener::bind(("127.0.0.1", exec.port())).unwrap();
+    let problem = exec.restart().await.unwrap_err().to_string();
+    let port = exec.port().to_string();
+    assert!(
+        problem.contains("in use by another process") && problem.contains(&port),
+        "{problem}"
+    );
+}
+
+/// Responds to each request on a port.
+fn respond_on(port: u16) {
+    let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+        }
+    });
+}
+
+#[tokio::test]
+async fn a_driver_is_ready_when_it_responds() {
+    let exec = Exec::start("sleep 1000; : {port}").unwrap();
+    // It accepts connections, and does not respond.
+    let listener = TcpListener::bind(("127.0.0.1", exec.port())).unwrap();
+    let waited = exec.ready(Duration::from_millis(300)).await;
+    assert!(matches!(waited, Err(NoResponse::TimedOut(_))), "{waited:?}");
+    drop(listener);
+    respond_on(exec.port());
+    exec.ready(DEADLINE).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_driver_that_has_exited_is_not_ready_though_somebody_responds() {
+    let exec = Exec::start("read line < /dev/null; : {port}").unwrap();
+    until("it ends", || exec.has_ended()).await;
+    respond_on(exec.port());
+    let problem = exec.ready(DEADLINE).await.unwrap_err().to_string();
+    assert!(problem.contains("another process responds"), "{problem}");
 }
 
 #[tokio::test]

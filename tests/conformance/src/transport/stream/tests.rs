@@ -54,7 +54,7 @@ impl AsyncWrite for Refusing {
 
 #[tokio::test]
 async fn transport_reads_the_answer_of_a_peer_that_takes_no_more() {
-    let mut connection = Connection::new(Box::new(Refusing::default()))
+    let mut connection = Connection::new(Box::new(Refusing::default()), 0)
         .await
         .unwrap();
     let body = Bytes::from(vec![b' '; 1 << 20]);

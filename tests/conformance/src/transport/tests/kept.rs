@@ -90,6 +90,52 @@ async fn transport_uses_no_connection_again_that_was_closed_without_a_word() {
     }
 }
 
+/// As after a restart: connections to the earlier process look open, and end with the next request.
+#[tokio::test]
+async fn transport_uses_no_connection_of_an_earlier_generation() {
+    let (server, _told) = answers_so_many(3, OK).await;
+    let transport = server.transport();
+    let request = request();
+    let send = || transport.send(&request, LONG);
+    let (a, b, c) = tokio::join!(send(), send(), send());
+    assert!(a.is_ok() && b.is_ok() && c.is_ok());
+    assert_eq!(server.connections(), 3);
+    // A clone, as an observer's is.
+    transport.clone().begin_generation();
+    for _ in 0..3 {
+        transport.send(&request, LONG).await.unwrap();
+    }
+    assert_eq!(server.connections(), 4);
+}
+
+#[tokio::test]
+async fn transport_does_not_keep_a_connection_that_was_in_use_when_a_generation_began() {
+    let go_on = Arc::new(Notify::new());
+    let wait = Arc::clone(&go_on);
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let server = Server::new(move |mut stream| {
+        let (wait, tell) = (Arc::clone(&wait), tell.clone());
+        async move {
+            while !read_request(&mut stream).await.0.is_empty() {
+                tell.send(()).ok();
+                wait.notified().await;
+                stream.write_all(OK).await.ok();
+            }
+        }
+    })
+    .await;
+    let transport = server.transport();
+    let in_use = transport.clone();
+    let first = tokio::spawn(async move { in_use.send(&request(), LONG).await });
+    soon(told.recv()).await;
+    transport.begin_generation();
+    go_on.notify_one();
+    first.await.unwrap().unwrap();
+    go_on.notify_one();
+    transport.send(&request(), LONG).await.unwrap();
+    assert_eq!(server.connections(), 2);
+}
+
 #[tokio::test]
 async fn transport_sends_nothing_twice() {
     // The second request on the connection is read, and the connection closed.

@@ -1,0 +1,49 @@
+//! The group's parameters change, to some that the driver accepts and to some that it does not.
+
+use crate::demo::examples::GROUP_NAME;
+use crate::demo::maps::{in_words, patch};
+use crate::demo::scenario::{Scenario, StepOutcome, StepResult};
+use lbcf_controller::api::BackendGroup;
+use lbcf_driver_sdk::webhook::StringMap;
+use serde_json::json;
+
+/// Admission calls validateBackend, and nothing is stored.
+pub(in crate::demo) async fn refused(scenario: &mut Scenario<'_>) -> StepResult {
+    let Some(refused) = &scenario.profile.refused_parameters else {
+        return Ok(StepOutcome::Skipped(
+            "the fixture has no backend.parameters.invalid",
+        ));
+    };
+    let before = scenario.environment.calls();
+    let Err(refusal) = change(scenario, refused).await else {
+        return Err(format!("{} was accepted", in_words(refused)));
+    };
+    scenario.print_note(&refusal)?;
+    let is_named = refused.keys().any(|key| refusal.contains(key));
+    let is_good = is_named || !scenario.environment.has_mock();
+    if !is_good
+        || !refusal.contains("invalid Backend")
+        || scenario.calls_since(&before, "validateBackend") != 1
+    {
+        return Err(format!("not refused by the driver: {refusal}"));
+    }
+    scenario.until_registered(&scenario.pods).await?;
+    Ok(StepOutcome::Passed)
+}
+
+pub(in crate::demo) async fn updated(scenario: &mut Scenario<'_>) -> StepResult {
+    let Some(updated) = scenario.profile.updated_parameters.clone() else {
+        return Ok(StepOutcome::Skipped(
+            "the fixture has no backend.parameters.update",
+        ));
+    };
+    change(scenario, &updated).await?;
+    scenario.parameters = updated;
+    scenario.until_registered(&scenario.pods).await?;
+    Ok(StepOutcome::Passed)
+}
+
+async fn change(scenario: &Scenario<'_>, to: &StringMap) -> Result<(), String> {
+    let patch = json!({"spec": {"parameters": patch(&scenario.parameters, to)}});
+    scenario.patch::<BackendGroup>(GROUP_NAME, patch).await
+}

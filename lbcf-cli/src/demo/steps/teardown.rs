@@ -1,0 +1,101 @@
+//! Everything is deleted, at the end of the tour or wherever it was interrupted.
+
+use crate::demo::examples::{DRIVER_NAME, GROUP_NAME, LOAD_BALANCER_NAME, NAMESPACE};
+use crate::demo::kubectl::{self, list_all};
+use crate::demo::scenario::{Scenario, StepOutcome, StepResult};
+use crate::manifests::resource;
+use crate::waiting::until;
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{Api, DynamicObject, ListParams};
+use kube::{Client, ResourceExt as _};
+use lbcf_controller::api::{
+    BackendGroup, BackendRecord, Bind, LoadBalancer, LoadBalancerDriver, NamespacedKind,
+};
+use serde_json::json;
+
+pub(in crate::demo) async fn teardown(scenario: &mut Scenario<'_>) -> StepResult {
+    const DRAINING: &str = "lbcf.tkestack.io/driver-draining";
+    scenario.delete::<BackendGroup>(GROUP_NAME).await?;
+    scenario
+        .delete_completely::<LoadBalancer>(LOAD_BALANCER_NAME)
+        .await?;
+    let target = kubectl::target::<LoadBalancerDriver>();
+    scenario.print_command(format!(
+        "kubectl label {target} {DRIVER_NAME} {DRAINING}=true"
+    ))?;
+    let draining = json!({"metadata": {"labels": {DRAINING: "true"}}});
+    let kubectl = &scenario.kubectl;
+    kubectl
+        .patch::<LoadBalancerDriver>(DRIVER_NAME, draining)
+        .await?;
+    scenario.delete::<LoadBalancerDriver>(DRIVER_NAME).await?;
+    scenario.print_command(format!(
+        "kubectl delete pod -n {NAMESPACE} -l app=my-web-server"
+    ))?;
+    for pod in std::mem::take(&mut scenario.pods) {
+        kubectl.delete::<Pod>(&pod).await?;
+    }
+    until("the pods are deleted", async || {
+        let pods = left_of::<Pod>(&scenario.environment.client()).await;
+        Ok(pods.is_empty().then_some(()))
+    })
+    .await?;
+    until("cloud and cluster are empty", async || {
+        let mut left = left_in_cluster(&scenario.environment.client()).await;
+        left.extend(scenario.environment.cloud.left_behind().await);
+        Ok(left.is_empty().then_some(()))
+    })
+    .await?;
+    Ok(StepOutcome::Passed)
+}
+
+/// Deletes what the demo asked another driver for.
+pub(in crate::demo) async fn clean_up(scenario: &mut Scenario<'_>) -> Result<(), String> {
+    // It may have been killed.
+    scenario.environment.kill_controller().await;
+    scenario.environment.start_controller().await?;
+    delete_all::<Bind>(scenario).await?;
+    delete_all::<BackendGroup>(scenario).await?;
+    delete_all::<LoadBalancer>(scenario).await?;
+    let client = scenario.environment.client();
+    until("what the demo created is deleted", async || {
+        let mut left = left_of::<Bind>(&client).await;
+        left.extend(left_of::<BackendGroup>(&client).await);
+        left.extend(left_of::<LoadBalancer>(&client).await);
+        left.extend(left_of::<BackendRecord>(&client).await);
+        Ok(left.is_empty().then_some(()))
+    })
+    .await
+}
+
+async fn delete_all<K: NamespacedKind>(scenario: &Scenario<'_>) -> Result<(), String> {
+    for it in list_all::<K>(&scenario.environment.client()).await? {
+        scenario.kubectl.delete::<K>(&it.name_any()).await?;
+    }
+    Ok(())
+}
+
+/// LBCF's objects that still exist.
+pub(in crate::demo) async fn left_in_cluster(client: &Client) -> Vec<String> {
+    let mut left = Vec::new();
+    left.extend(left_of::<LoadBalancerDriver>(client).await);
+    left.extend(left_of::<LoadBalancer>(client).await);
+    left.extend(left_of::<BackendGroup>(client).await);
+    left.extend(left_of::<Bind>(client).await);
+    left.extend(left_of::<BackendRecord>(client).await);
+    left
+}
+
+async fn left_of<K: NamespacedKind>(client: &Client) -> Vec<String> {
+    let kind = K::kind(&());
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource::<K>());
+    match api.list_metadata(&ListParams::default()).await {
+        Ok(list) => {
+            let objects = list.items.iter();
+            objects
+                .map(|object| format!("cluster: {kind} {}", object.name_any()))
+                .collect()
+        }
+        Err(error) => vec![format!("cluster: listing {kind}: {error}")],
+    }
+}
