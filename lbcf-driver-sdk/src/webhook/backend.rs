@@ -221,8 +221,7 @@ operation_response! {
 }
 
 operation_request! {
-    /// Deregisters a backend. Succeeds if it is not registered, or its load balancer does not exist
-    ///.
+    /// Deregisters a backend. Succeeds if it is not registered, or its load balancer does not exist.
     DeregisterBackendRequest of Created(lb_info) at backend_addr {
         /// The load balancer's identity.
         #[serde(default, with = "crate::wire::nullable_map")]

@@ -55,7 +55,7 @@ pub enum Creation {
     },
 }
 
-/// The stage of a creation; as text, the message of `Running`.
+/// What a creation is creating; as text, the message of `Running`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub enum CreationStage {
     /// The CLB instance, without listeners.
@@ -75,7 +75,7 @@ impl fmt::Display for CreationStage {
     }
 }
 
-/// The creation of an instance, beside what its listeners show.
+/// How an instance was created, beside what its listeners show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreationState {
@@ -95,26 +95,26 @@ pub struct CreationState {
     /// The ID of the listener, once it exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listener: Option<String>,
-    /// True when it is complete.
+    /// Whether it is complete.
     #[serde(default)]
     pub complete: bool,
-    /// True when a call has returned the result.
+    /// Whether a call has returned the result.
     #[serde(default)]
     pub returned: bool,
-    /// The time of each stage in milliseconds, if it is a matter of time.
+    /// How long each stage takes, in milliseconds, if it is a matter of time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage_ms: Option<u64>,
-    /// The number of calls that it takes, if they count; without either it is held.
+    /// How many calls it takes, if they count; without either it is held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub polls: Option<u32>,
-    /// The number of calls so far.
+    /// How many calls there were.
     #[serde(default)]
     pub polled: u32,
-    /// The time since it began, in milliseconds; only while it runs.
+    /// How long ago it began, in milliseconds; only while it runs.
     #[serde(default)]
     #[schemars(with = "u64")]
     pub elapsed_ms: Incidental<u64>,
-    /// True when it was released by hand.
+    /// Whether it was released by hand.
     #[serde(default)]
     pub released: bool,
 }
