@@ -161,7 +161,7 @@ fn listener_traffic(id: &str, listener: &DeclaredListener, is_shared: bool) -> L
     }
 }
 
-/// What is different from a real cloud.
+/// The differences from a real cloud, in words.
 fn note(port: u16, addr: SocketAddr, is_shared: bool) -> Option<String> {
     let mut notes = Vec::new();
     if addr.port() != port {
